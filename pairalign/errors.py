@@ -1,0 +1,62 @@
+"""Errors that pairalign raises on purpose.
+
+::
+
+    PairalignError
+    ├── FastaError         (ValueError)    an input file cannot be read as sequences
+    ├── AlphabetError      (ValueError)    a letter that the scoring cannot use
+    ├── ScoringError       (ValueError)    a matrix or gap costs that make no sense
+    ├── OutputError        (OSError)       a result cannot be written
+    ├── CapacityError      (MemoryError)   a pair needs more memory than allowed
+    ├── DeviceError        (RuntimeError)  a device is missing or has failed
+    └── KernelBuildError   (RuntimeError)  a kernel does not compile or load
+
+A message says what happened, what was found, what was expected and where.
+"""
+
+from __future__ import annotations
+
+
+class PairalignError(Exception):
+    """Base class of every error that pairalign raises on purpose."""
+
+
+class FastaError(PairalignError, ValueError):
+    """An input file cannot be read as sequences."""
+
+
+class AlphabetError(PairalignError, ValueError):
+    """A sequence holds a letter that the scoring cannot use."""
+
+
+class ScoringError(PairalignError, ValueError):
+    """A substitution matrix or gap costs that make no sense, or scores too large for 32 bits."""
+
+
+class OutputError(PairalignError, OSError):
+    """A result cannot be written."""
+
+
+class CapacityError(PairalignError, MemoryError):
+    """A pair needs more memory than it may use.
+
+    Parameters
+    ----------
+    message : str
+        Names the pair and says how to go on.
+    needed_bytes, available_bytes : int
+        What the pair needs and what it may use.
+    """
+
+    def __init__(self, message: str, needed_bytes: int = 0, available_bytes: int = 0) -> None:
+        super().__init__(message)
+        self.needed_bytes = needed_bytes
+        self.available_bytes = available_bytes
+
+
+class DeviceError(PairalignError, RuntimeError):
+    """A device is missing, cannot be used, or failed while working."""
+
+
+class KernelBuildError(PairalignError, RuntimeError):
+    """A GPU kernel does not compile, or cannot be loaded on the device present."""

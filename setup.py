@@ -1,0 +1,74 @@
+"""Build of the native library; everything else is in setup.cfg.
+
+The library is plain C++17 behind a C ABI (loaded with ctypes), so the wheel does not depend on the
+Python version, and neither pip nor the user needs Python's headers. The kernel source is compiled
+once per instruction set; which one runs is decided when the program runs.
+"""
+
+import platform
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from wheel.bdist_wheel import bdist_wheel
+
+COMMON_FLAGS = ["-std=c++17", "-O3", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread"]
+
+# -ffp-contract and friends do not matter: there is no floating point in the kernels.
+KERNEL_FLAGS = {
+    "x86_64": {
+        "cpu/kernel_avx512.cpp": ["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq", "-mbmi2"],
+        "cpu/kernel_avx2.cpp": ["-mavx2", "-mbmi2"],
+        "cpu/kernel_sse41.cpp": ["-msse4.1"],
+    },
+    "aarch64": {"cpu/kernel_neon.cpp": []},
+}
+MACHINE = {"amd64": "x86_64", "arm64": "aarch64"}.get(
+    platform.machine().lower(), platform.machine().lower()
+)
+KERNELS = KERNEL_FLAGS.get(MACHINE, {"cpu/kernel_scalar.cpp": []})
+SOURCES = sorted(
+    path.as_posix() for path in Path("cpu").glob("*.cpp") if not path.name.startswith("kernel_")
+)
+
+
+class BuildNative(build_ext):
+    """Compile each source with the flags of its instruction set and link one library."""
+
+    def build_extension(self, ext: Extension) -> None:
+        objects = []
+        for source in ext.sources:
+            objects += self.compiler.compile(
+                [source],
+                output_dir=self.build_temp,
+                extra_postargs=COMMON_FLAGS + KERNELS.get(source, []),
+                depends=ext.depends,
+            )
+        target = Path(self.get_ext_fullpath(ext.name))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        self.compiler.link_shared_object(
+            objects, str(target), extra_postargs=["-pthread"], target_lang="c++"
+        )
+
+    def get_ext_filename(self, fullname: str) -> str:
+        return fullname.replace(".", "/") + ".so"
+
+
+class PlatformWheel(bdist_wheel):
+    """The library does not link to Python: one wheel serves every Python 3."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        return "py3", "none", super().get_tag()[2]
+
+
+setup(
+    ext_modules=[
+        Extension(
+            "pairalign._native",
+            sources=SOURCES + sorted(KERNELS),
+            depends=sorted(path.as_posix() for path in Path("cpu").glob("*.h")),
+            language="c++",
+        )
+    ],
+    cmdclass={"build_ext": BuildNative, "bdist_wheel": PlatformWheel},
+)
