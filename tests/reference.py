@@ -1,0 +1,236 @@
+"""The judge: a plain Gotoh alignment that shares no code with pairalign.
+
+It takes codes (any small integers) and a matrix indexed by them, and follows the conventions of
+the README to the letter: which sequence runs along the rows, which of several equally good end
+cells is taken, which of several equally good ways back. Every engine must return exactly what
+`align` does.
+
+There are two fills of the same three matrices: `fill_plain` spells the recurrences out cell by
+cell and is what the other one is checked against; `fill_by_rows` does a row at a time with NumPy,
+so that tests can afford sequences of some hundred letters. `test_reference.py` proves both by
+enumerating every alignment of tiny sequences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+IMPOSSIBLE = -(10**15)
+"""Stands for minus infinity: far below any score, far above where int64 wraps around."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What an alignment is scored with: a gap of k letters costs open + (k - 1) * extend."""
+
+    matrix: Any
+    """Scores, ``matrix[i][j]``: a list of lists or an array."""
+    gap_open: int
+    gap_extend: int
+    mode: str = "global"
+    definite: int = 1 << 30
+    """Codes from here on are ambiguous: they never count as a match, not even with themselves."""
+
+    def __post_init__(self) -> None:
+        assert self.gap_open >= self.gap_extend >= 0
+        assert self.mode in {"global", "semiglobal", "local"}
+
+
+@dataclass(frozen=True)
+class Expected:
+    """An alignment in terms of the output; spans 0-based and half-open."""
+
+    score: int
+    query_start: int
+    query_end: int
+    target_start: int
+    target_end: int
+    cigar: str
+    matches: int
+    mismatches: int
+    gap_openings: int
+    gap_letters: int
+
+
+def align(query: Sequence[int], target: Sequence[int], costs: Costs) -> Expected:
+    """Align two sequences of codes; `query` is the one that comes earlier in the input.
+
+    The longer sequence runs along the rows, of two equally long ones the query does (it is the
+    earlier one, or the one of the first set). What comes back does not depend on that: the query
+    is the query, and a gap that consumes it is an ``I``.
+    """
+    swapped = len(target) > len(query)
+    rows, columns = (target, query) if swapped else (query, target)
+    fill = fill_plain if len(rows) * len(columns) < 200 else fill_by_rows
+    h, e, f = fill(rows, columns, costs)
+    end = end_cell(h, costs.mode)
+    start, path = trace(h, e, f, end, rows, columns, costs)
+    score = int(h[end[0]][end[1]])
+    if not path:
+        start = end = (0, 0)
+    letters = path.translate(str.maketrans("EF", "ID" if swapped else "DI"))
+    runs = [(len(list(run)), letter) for letter, run in groupby(letters)]
+    query_side, target_side = (1, 0) if swapped else (0, 1)
+    return Expected(
+        score=score,
+        query_start=start[query_side],
+        query_end=end[query_side],
+        target_start=start[target_side],
+        target_end=end[target_side],
+        cigar="".join(f"{length}{letter}" for length, letter in runs),
+        matches=letters.count("="),
+        mismatches=letters.count("X"),
+        gap_openings=sum(letter in "ID" for _, letter in runs),
+        gap_letters=letters.count("I") + letters.count("D"),
+    )
+
+
+def fill_plain(
+    rows: Sequence[int], columns: Sequence[int], costs: Costs
+) -> tuple[list[list[int]], list[list[int]], list[list[int]]]:
+    """The matrices H, E and F, each of (rows + 1) x (columns + 1) cells, cell by cell.
+
+    H is the best score of an alignment that ends in the cell, E of one that ends in a gap which
+    consumes a column letter (a step to the right), F of one which ends in a gap that consumes a row
+    letter (a step down).
+    """
+    height, width = len(rows) + 1, len(columns) + 1
+    h = [[IMPOSSIBLE] * width for _ in range(height)]
+    e = [[IMPOSSIBLE] * width for _ in range(height)]
+    f = [[IMPOSSIBLE] * width for _ in range(height)]
+    for i in range(height):
+        for j in range(width):
+            if costs.mode != "global" and (i == 0 or j == 0):
+                h[i][j] = 0
+                continue
+            if j > 0:
+                e[i][j] = max(e[i][j - 1] - costs.gap_extend, h[i][j - 1] - costs.gap_open)
+            if i > 0:
+                f[i][j] = max(f[i - 1][j] - costs.gap_extend, h[i - 1][j] - costs.gap_open)
+            diagonal = IMPOSSIBLE
+            if i > 0 and j > 0:
+                diagonal = h[i - 1][j - 1] + int(costs.matrix[rows[i - 1]][columns[j - 1]])
+            h[i][j] = max(diagonal, e[i][j], f[i][j])
+            if i == 0 and j == 0:
+                h[i][j] = 0
+            if costs.mode == "local":
+                h[i][j] = max(h[i][j], 0)
+    return _impossible_again(h), _impossible_again(e), _impossible_again(f)
+
+
+def _impossible_again(matrix: list[list[int]]) -> list[list[int]]:
+    """Minus infinity less a gap cost is minus infinity."""
+    return [[IMPOSSIBLE if cell < IMPOSSIBLE // 2 else cell for cell in row] for row in matrix]
+
+
+def fill_by_rows(
+    rows: Sequence[int], columns: Sequence[int], costs: Costs
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same matrices as `fill_plain`, a row (or, where that is fewer, a column) at a time.
+
+    Within a row E(i,j) is the largest of H(i,k) - open - (j-1-k) * extend over all k < j, a running
+    maximum; an H(i,k) that itself ends in such a gap can be left out because open >= extend.
+    """
+    if len(columns) < len(rows):
+        h, e, f = _fill_by_rows(columns, rows, costs, np.asarray(costs.matrix).T)
+        return h.T, f.T, e.T
+    return _fill_by_rows(rows, columns, costs, np.asarray(costs.matrix))
+
+
+def _fill_by_rows(
+    rows: Sequence[int], columns: Sequence[int], costs: Costs, matrix: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    shape = (len(rows) + 1, len(columns) + 1)
+    h = np.zeros(shape, dtype=np.int64)
+    e = np.full(shape, IMPOSSIBLE, dtype=np.int64)
+    f = np.full(shape, IMPOSSIBLE, dtype=np.int64)
+    if costs.mode == "global":
+        h[0, 1:] = -costs.gap_open - costs.gap_extend * np.arange(shape[1] - 1)
+        h[1:, 0] = -costs.gap_open - costs.gap_extend * np.arange(shape[0] - 1)
+        e[0, 1:] = h[0, 1:]
+        f[1:, 0] = h[1:, 0]
+    scores = matrix.astype(np.int64)[:, np.asarray(columns, dtype=np.int64)]
+    ramp = costs.gap_extend * np.arange(shape[1], dtype=np.int64)
+    for i in range(1, shape[0]):
+        f[i, 1:] = np.maximum(f[i - 1, 1:] - costs.gap_extend, h[i - 1, 1:] - costs.gap_open)
+        h[i, 1:] = np.maximum(h[i - 1, :-1] + scores[rows[i - 1]], f[i, 1:])
+        if costs.mode == "local":
+            h[i] = np.maximum(h[i], 0)
+        best_before = np.maximum.accumulate(h[i] + ramp)[:-1]
+        e[i, 1:] = best_before - costs.gap_open - ramp[:-1]
+        h[i] = np.maximum(h[i], e[i])
+    return h, e, f
+
+
+def end_cell(h: Any, mode: str) -> tuple[int, int]:
+    """Where the alignment ends: the best score, then the smallest column, then the smallest row."""
+    h = np.asarray(h)
+    last_row, last_column = h.shape[0] - 1, h.shape[1] - 1
+    if mode == "global":
+        return last_row, last_column
+    allowed = np.ones(h.shape, dtype=bool)
+    if mode == "semiglobal":
+        allowed[:last_row, :last_column] = False
+    best = h[allowed].max()
+    found_columns, found_rows = np.nonzero(((h == best) & allowed).T)  # in order of columns
+    return int(found_rows[0]), int(found_columns[0])
+
+
+def trace(
+    h: Any,
+    e: Any,
+    f: Any,
+    end: tuple[int, int],
+    rows: Sequence[int],
+    columns: Sequence[int],
+    costs: Costs,
+) -> tuple[tuple[int, int], str]:
+    """Walk from the end cell back to where the alignment starts.
+
+    From H: the diagonal if it attains H, else E, else F. In E or F: extend the gap if that attains
+    the value, else close it.
+
+    Returns
+    -------
+    start : (int, int)
+        Number of row letters and of column letters before the alignment.
+    path : str
+        One of ``=XEF`` a column of the alignment, first column first.
+    """
+    i, j = end
+    path = []
+    state = "H"
+    while True:
+        if state == "H":
+            if costs.mode == "local" and h[i][j] == 0:
+                break
+            if costs.mode == "semiglobal" and (i == 0 or j == 0):
+                break
+            if i == 0 and j == 0:
+                break
+            if i > 0 and j > 0:
+                row, column = int(rows[i - 1]), int(columns[j - 1])
+                if h[i][j] == h[i - 1][j - 1] + costs.matrix[row][column]:
+                    path.append("=" if row == column and row < costs.definite else "X")
+                    i, j = i - 1, j - 1
+                    continue
+            state = "E" if h[i][j] == e[i][j] else "F"
+            assert state == "E" or h[i][j] == f[i][j]
+        elif state == "E":
+            path.append("E")
+            if e[i][j] != e[i][j - 1] - costs.gap_extend:
+                assert e[i][j] == h[i][j - 1] - costs.gap_open
+                state = "H"
+            j -= 1
+        else:
+            path.append("F")
+            if f[i][j] != f[i - 1][j] - costs.gap_extend:
+                assert f[i][j] == h[i - 1][j] - costs.gap_open
+                state = "H"
+            i -= 1
+    return (i, j), "".join(reversed(path))

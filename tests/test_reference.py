@@ -1,0 +1,289 @@
+"""The reference itself, proved by enumerating every alignment, by hand, and by other programs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from functools import cache
+from itertools import groupby
+
+import numpy as np
+import pytest
+from reference import Costs, Expected, align, fill_by_rows, fill_plain
+
+MODES = ("global", "semiglobal", "local")
+
+
+def simple(
+    match: int, mismatch: int, gap_open: int, gap_extend: int, mode: str, letters: int = 4
+) -> Costs:
+    matrix = [[match if i == j else mismatch for j in range(letters)] for i in range(letters)]
+    return Costs(matrix, gap_open, gap_extend, mode)
+
+
+@cache
+def all_paths(rows: int, columns: int) -> list[str]:
+    """Every way to align so many letters, columns written M (both), E (column) and F (row)."""
+    if rows == 0 and columns == 0:
+        return [""]
+    paths = []
+    if rows and columns:
+        paths += [path + "M" for path in all_paths(rows - 1, columns - 1)]
+    if columns:
+        paths += [path + "E" for path in all_paths(rows, columns - 1)]
+    if rows:
+        paths += [path + "F" for path in all_paths(rows - 1, columns)]
+    return paths
+
+
+def path_score(path: str, i: int, j: int, rows: list[int], columns: list[int], costs: Costs) -> int:
+    """Score of a path that starts after i row letters and j column letters."""
+    score = 0
+    for step, run in groupby(path):
+        length = len(list(run))
+        if step == "M":
+            score += sum(costs.matrix[rows[i + k]][columns[j + k]] for k in range(length))
+        else:
+            score -= costs.gap_open + (length - 1) * costs.gap_extend
+        i += length * (step != "E")
+        j += length * (step != "F")
+    return score
+
+
+def decisions(path: str) -> list[int]:
+    """The choices of somebody who walks the path backwards, each as its rank among the choices.
+
+    In H: stop 0, diagonal 1, E 2, F 3; in a gap: extend 0, close 1. The rule for ties is to take
+    the first possible choice every time, so of all best paths the one with the smallest list.
+    """
+    ranks: list[int] = []
+    for step, run in groupby(reversed(path)):
+        length = len(list(run))
+        if step == "M":
+            ranks += [1] * length
+        else:
+            ranks += [2 if step == "E" else 3] + [0] * (length - 1) + [1]
+    return [*ranks, 0]
+
+
+def spans(height: int, width: int, mode: str) -> Iterator[tuple[int, int, int, int]]:
+    """Where an alignment of the mode may start and end."""
+    for i1 in range(height + 1):
+        for j1 in range(width + 1):
+            for i0 in range(i1 + 1):
+                for j0 in range(j1 + 1):
+                    at_start, at_end = i0 == j0 == 0, (i1, j1) == (height, width)
+                    starts = i0 == 0 or j0 == 0
+                    ends = i1 == height or j1 == width
+                    if (
+                        mode == "local"
+                        or (mode == "global" and at_start and at_end)
+                        or (mode == "semiglobal" and starts and ends)
+                    ):
+                        yield i0, j0, i1, j1
+
+
+def enumerate_best(rows: list[int], columns: list[int], costs: Costs) -> tuple[int, int, int, str]:
+    """Score, start and path of the alignment that the rules ask for: try every one there is."""
+    best = max(
+        (
+            path_score(path, i0, j0, rows, columns, costs),
+            -j1,  # the smallest end column, then the smallest end row
+            -i1,
+            [-rank for rank in decisions(path)],
+            i0,
+            j0,
+            path,
+        )
+        for i0, j0, i1, j1 in spans(len(rows), len(columns), costs.mode)
+        for path in all_paths(i1 - i0, j1 - j0)
+    )
+    return best[0], best[4], best[5], best[6]
+
+
+def expect(rows: list[int], columns: list[int], costs: Costs) -> Expected:
+    """What `align` must return, from the enumeration; the rows are the query."""
+    score, i, j, path = enumerate_best(rows, columns, costs)
+    i0, j0 = (i, j) if path else (0, 0)
+    letters = ""
+    for step in path:
+        if step == "M":
+            letters += "=" if rows[i] == columns[j] else "X"
+        else:
+            letters += "D" if step == "E" else "I"
+        i += step != "E"
+        j += step != "F"
+    if not path:
+        i = j = 0
+    runs = [(letter, len(list(run))) for letter, run in groupby(letters)]
+    return Expected(
+        score=score,
+        query_start=i0,
+        query_end=i,
+        target_start=j0,
+        target_end=j,
+        cigar="".join(f"{length}{letter}" for letter, length in runs),
+        matches=letters.count("="),
+        mismatches=letters.count("X"),
+        gap_openings=sum(letter in "ID" for letter, _ in runs),
+        gap_letters=sum(length for letter, length in runs if letter in "ID"),
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_alignment_of_tiny_sequences(mode: str) -> None:
+    """Score, span and path, ties included, are those found by trying every alignment."""
+    rng = random.Random(f"tiny {mode}")
+    for _ in range(1500):
+        letters = rng.choice((1, 2, 3))
+        height = rng.randrange(5)
+        rows = [rng.randrange(letters) for _ in range(height)]
+        columns = [rng.randrange(letters) for _ in range(rng.randrange(height + 1))]
+        gap_open = rng.randrange(6)
+        gap_extend = rng.choice((0, gap_open, rng.randint(0, gap_open)))
+        matrix = [[rng.randint(-4, 4) for _ in range(letters)] for _ in range(letters)]
+        for i in range(letters):
+            for j in range(i):
+                matrix[i][j] = matrix[j][i]
+        costs = Costs(matrix, gap_open, gap_extend, mode)
+        assert align(rows, columns, costs) == expect(rows, columns, costs), (rows, columns, costs)
+
+
+def mirrored(expected: Expected) -> Expected:
+    """The same alignment with query and target exchanged."""
+    return Expected(
+        score=expected.score,
+        query_start=expected.target_start,
+        query_end=expected.target_end,
+        target_start=expected.query_start,
+        target_end=expected.query_end,
+        cigar=expected.cigar.translate(str.maketrans("ID", "DI")),
+        matches=expected.matches,
+        mismatches=expected.mismatches,
+        gap_openings=expected.gap_openings,
+        gap_letters=expected.gap_letters,
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_plain_and_by_rows_agree(mode: str) -> None:
+    rng = random.Random(f"fills {mode}")
+    for _ in range(60):
+        gap_open = rng.randrange(8)
+        costs = simple(rng.randint(0, 5), rng.randint(-5, 1), gap_open, 0, mode)
+        costs = Costs(costs.matrix, gap_open, rng.randint(0, gap_open), mode)
+        rows = [rng.randrange(3) for _ in range(rng.randrange(30))]
+        columns = [rng.randrange(3) for _ in range(rng.randrange(30))]
+        for plain, by_rows in zip(
+            fill_plain(rows, columns, costs), fill_by_rows(rows, columns, costs), strict=True
+        ):
+            assert np.array_equal(np.asarray(plain), by_rows)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_longer_target_runs_along_the_rows(mode: str) -> None:
+    """Unless the lengths are equal the alignment does not depend on which sequence is the query."""
+    rng = random.Random(f"turn {mode}")
+    for _ in range(200):
+        costs = simple(rng.randint(0, 3), -rng.randint(0, 3), rng.randint(1, 3), 1, mode)
+        query = [rng.randrange(2) for _ in range(rng.randrange(12))]
+        target = [rng.randrange(2) for _ in range(len(query) + rng.randint(1, 9))]
+        assert align(query, target, costs) == mirrored(align(target, query, costs))
+
+
+BY_HAND = [
+    # (what it shows, query, target, match, mismatch, open, extend, mode,
+    #  score, query span, target span, CIGAR)
+    # Three letters against one: the diagonal is taken first from the end, so the last A is paired.
+    ("diagonal first", "AAA", "A", 1, -1, 1, 1, "global", -1, (0, 3), (0, 1), "2I1="),
+    ("and so turned round", "A", "AAA", 1, -1, 1, 1, "global", -1, (0, 1), (0, 3), "2D1="),
+    # A mismatch costs as much as two gaps: still the diagonal.
+    ("diagonal before gaps", "A", "C", 1, -2, 1, 1, "global", -2, (0, 1), (0, 1), "1X"),
+    # Two gaps are better than the mismatch. H = E is taken before H = F, so going back the column
+    # letter is consumed first: the query (rows) comes first in the alignment.
+    ("E before F", "A", "C", 1, -3, 1, 1, "global", -2, (0, 1), (0, 1), "1I1D"),
+    # With open = extend one gap of two and two gaps of one cost the same. The walk pairs the last A
+    # and the A before it, and only then is a gap left.
+    ("gaps late", "ACAA", "AA", 1, -9, 1, 1, "global", 0, (0, 4), (0, 2), "2I2="),
+    # Extension costs nothing; one gap of three, at the latest place, which is before the last A.
+    ("extend first", "AACCA", "AA", 1, -9, 2, 0, "global", 0, (0, 5), (0, 2), "1=3I1="),
+    ("no cost at all", "AA", "A", 0, 0, 0, 0, "global", 0, (0, 2), (0, 1), "1I1="),
+    # A local score of 1 is reached in rows 2 and 4 of column 1: the smaller row.
+    ("smaller row", "GAGA", "AC", 1, -1, 1, 1, "local", 1, (1, 2), (0, 1), "1="),
+    # In column 2 row 1, in column 1 row 3: the smaller column counts before the smaller row.
+    ("column before row", "CGA", "AC", 1, -1, 1, 1, "local", 1, (2, 3), (0, 1), "1="),
+    ("stop at the first zero", "ACGT", "AGGT", 1, -1, 9, 9, "local", 2, (2, 4), (2, 4), "2="),
+    ("no match at all", "AAA", "CC", 1, -1, 1, 1, "local", 0, (0, 0), (0, 0), ""),
+    ("nothing to pair", "AAA", "CC", 1, -1, 1, 1, "semiglobal", 0, (0, 0), (0, 0), ""),
+    ("overlap", "AACG", "CGTT", 1, -1, 2, 1, "semiglobal", 2, (2, 4), (0, 2), "2="),
+    ("overlap, other side", "CGTT", "AACG", 1, -1, 2, 1, "semiglobal", 2, (0, 2), (2, 4), "2="),
+    ("within", "TTACGTT", "ACG", 1, -1, 2, 1, "semiglobal", 3, (2, 5), (0, 3), "3="),
+    ("nothing against something", "", "ACG", 1, -1, 5, 2, "global", -9, (0, 0), (0, 3), "3D"),
+    ("something against nothing", "AC", "", 1, -1, 5, 2, "global", -7, (0, 2), (0, 0), "2I"),
+    ("nothing, end gaps free", "AC", "", 1, -1, 5, 2, "semiglobal", 0, (0, 0), (0, 0), ""),
+    ("nothing, local", "", "ACG", 1, -1, 5, 2, "local", 0, (0, 0), (0, 0), ""),
+    ("nothing at all", "", "", 1, -1, 5, 2, "global", 0, (0, 0), (0, 0), ""),
+]
+
+
+@pytest.mark.parametrize("case", BY_HAND, ids=lambda case: case[0].replace(" ", "-"))
+def test_worked_by_hand(case: tuple) -> None:
+    _, query, target, match, mismatch, gap_open, gap_extend, mode, score, *spans_, cigar = case
+    costs = simple(match, mismatch, gap_open, gap_extend, mode)
+    codes = {letter: code for code, letter in enumerate("ACGT")}
+    found = align([codes[c] for c in query], [codes[c] for c in target], costs)
+    assert found.score == score
+    assert (found.query_start, found.query_end) == spans_[0]
+    assert (found.target_start, found.target_end) == spans_[1]
+    assert found.cigar == cigar
+
+
+def test_ambiguous_letters_are_never_a_match() -> None:
+    costs = Costs([[5, 1], [1, 5]], 4, 1, "global", definite=1)
+    found = align([0, 1, 0], [0, 1, 0], costs)
+    assert (found.score, found.cigar, found.matches) == (15, "1=1X1=", 2)
+
+
+def random_protein_pairs(seed: str, pairs: int) -> Iterator[tuple[str, str]]:
+    """Half of them related, so that the alignments have something to find."""
+    rng = random.Random(seed)
+    for number in range(pairs):
+        first = rng.choices("ARNDCQEGHILKMFPSTWYV", k=rng.randint(1, 80))
+        second = rng.choices("ARNDCQEGHILKMFPSTWYV", k=rng.randint(1, 80))
+        if number % 2:
+            second = [letter for letter in first if rng.random() < 0.9] + second[:5]
+        yield "".join(first), "".join(second)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("gap_open", "gap_extend"), [(11, 1), (3, 3), (6, 0)])
+def test_scores_of_biopython(mode: str, gap_open: int, gap_extend: int) -> None:
+    from Bio.Align import PairwiseAligner, substitution_matrices
+
+    matrix = substitution_matrices.load("BLOSUM62")
+    letters = str(matrix.alphabet)
+    costs = Costs(np.array(matrix, dtype=int), gap_open, gap_extend, mode)
+    aligner = PairwiseAligner(mode="local" if mode == "local" else "global")
+    aligner.substitution_matrix = matrix
+    aligner.open_gap_score = -gap_open
+    aligner.extend_gap_score = -gap_extend
+    if mode == "semiglobal":
+        aligner.end_gap_score = 0
+    for query, target in random_protein_pairs(f"biopython {mode}", 120):
+        codes = [[letters.index(letter) for letter in side] for side in (query, target)]
+        assert align(*codes, costs).score == aligner.score(query, target), (query, target)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("gap_open", "gap_extend"), [(11, 1), (3, 3), (6, 0)])
+def test_scores_of_parasail(mode: str, gap_open: int, gap_extend: int) -> None:
+    parasail = pytest.importorskip("parasail", reason="parasail is not installed (extra `bench`)")
+    name = {"global": "nw_scan_32", "semiglobal": "sg_scan_32", "local": "sw_scan_32"}[mode]
+    letters = "ARNDCQEGHILKMFPSTWYVBZX*"
+    costs = Costs(parasail.blosum62.matrix.astype(int), gap_open, gap_extend, mode)
+    for query, target in random_protein_pairs(f"parasail {mode}", 300):
+        codes = [[letters.index(letter) for letter in side] for side in (query, target)]
+        score = getattr(parasail, name)(query, target, gap_open, gap_extend, parasail.blosum62)
+        # parasail does not count the cells of the border, where nothing is aligned.
+        floor = 0 if mode == "semiglobal" else score.score
+        assert align(*codes, costs).score == max(score.score, floor), (query, target)
