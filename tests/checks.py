@@ -1,0 +1,139 @@
+"""Running an engine on a problem, and comparing what it returns with the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import reference
+from strategies import Problem
+
+from pairalign import alignments
+from pairalign.alignments import Alignments
+from pairalign.engines import Detail, Engine, Want
+from pairalign.scoring import Scoring
+from pairalign.windows import Window
+
+OpenEngine = Callable[..., Engine]
+
+SCORE_COLUMNS = ("query", "target", "raw_score")
+STATS_COLUMNS = (
+    *("query_start", "query_end", "target_start", "target_end"),
+    *("matches", "mismatches", "gap_openings", "gap_letters"),
+)
+CIGAR_COLUMNS = ("cigar", "cigar_offsets")
+CIGAR_CODES = "MIDNSHP=X"
+
+
+def windows_of(rows: int, columns: int | None, size: int) -> Iterator[Window]:
+    """Square windows, row by row; `columns` is None for one set against itself."""
+    width = rows if columns is None else columns
+    index = 0
+    for row in range(0, rows, size):
+        for column in range(row if columns is None else 0, width, size):
+            row_stop, column_stop = min(row + size, rows), min(column + size, width)
+            yield Window(index, row, row_stop, column, column_stop, columns is None)
+            index += 1
+
+
+def run(
+    open_engine: OpenEngine,
+    problem: Problem,
+    want: Want | None = None,
+    window: int = 1 << 20,
+    **options: object,
+) -> Alignments:
+    """Align every pair of a problem."""
+    want = want or Want(Detail.CIGAR)
+    sets = problem.sets()
+    lengths = [len(one) for one in sets] + [None]
+    engine = open_engine(sets, problem.scoring, **options)
+    try:
+        parts = [engine.align(w, want) for w in windows_of(lengths[0], lengths[1], window)]
+    finally:
+        engine.close()
+    return alignments.concatenate(parts)
+
+
+def columns_of(found: Alignments, detail: Detail = Detail.CIGAR) -> dict[str, np.ndarray]:
+    """The columns that alignments of the given detail have."""
+    names = SCORE_COLUMNS
+    if detail >= Detail.STATS:
+        names += STATS_COLUMNS
+    if detail >= Detail.CIGAR:
+        names += CIGAR_COLUMNS
+    return {name: getattr(found, name) for name in names}
+
+
+def assert_same(
+    left: Alignments, right: Alignments, detail: Detail = Detail.CIGAR, note: object = ""
+) -> None:
+    """Both hold the same bytes in every column of `detail`."""
+    for name, column in columns_of(left, detail).items():
+        other = getattr(right, name)
+        assert column.dtype == other.dtype, (name, note)
+        assert column.shape == other.shape, (name, note)
+        if not np.array_equal(column, other):
+            at = np.flatnonzero(column != other)[:3]
+            raise AssertionError(f"{name} at {at}: {column[at]} and {other[at]} {note}")
+
+
+def by_pair(found: Alignments) -> dict[tuple[int, int], tuple]:
+    """Everything about each pair, whatever the order of the pairs."""
+    offsets = found.cigar_offsets
+    rows = zip(*(getattr(found, n).tolist() for n in SCORE_COLUMNS + STATS_COLUMNS), strict=True)
+    return {
+        (row[0], row[1]): (*row[2:], found.cigar[offsets[k] : offsets[k + 1]].tobytes())
+        for k, row in enumerate(rows)
+    }
+
+
+def cigar_text(runs: np.ndarray) -> str:
+    """The text of CIGAR runs; decoded here so as not to trust the code under test."""
+    return "".join(f"{run >> 4}{CIGAR_CODES[run & 15]}" for run in runs.tolist())
+
+
+def found_alignment(found: Alignments, k: int) -> reference.Expected:
+    """Alignment number `k` in the terms of the reference."""
+    runs = found.cigar[found.cigar_offsets[k] : found.cigar_offsets[k + 1]]
+    stats = {name: int(getattr(found, name)[k]) for name in STATS_COLUMNS}
+    return reference.Expected(score=int(found.raw_score[k]), cigar=cigar_text(runs), **stats)
+
+
+def costs_of(scoring: Scoring) -> reference.Costs:
+    """The scoring as the reference takes it."""
+    return reference.Costs(
+        scoring.matrix.astype(np.int64),
+        scoring.gap_open,
+        scoring.gap_extend,
+        scoring.mode,
+        scoring.alphabet.definite,
+    )
+
+
+def assert_every_pair(problem: Problem, found: Alignments) -> None:
+    """The pairs are those of the sets, each once, the query being the earlier of the two."""
+    n = len(problem.first)
+    if problem.second is None:
+        expected = {(i, j) for i in range(n) for j in range(i + 1, n)}
+    else:
+        expected = {(i, j) for i in range(n) for j in range(len(problem.second))}
+    pairs = list(zip(found.query.tolist(), found.target.tolist(), strict=True))
+    assert len(pairs) == len(expected)
+    assert set(pairs) == expected
+
+
+def assert_as_reference(problem: Problem, found: Alignments, at_most: int = 300) -> None:
+    """Each alignment (of many pairs: a random choice of them) is the one of the reference."""
+    sets = problem.sets()
+    costs = costs_of(problem.scoring)
+    chosen = np.arange(len(found))
+    if len(chosen) > at_most:
+        chosen = np.random.default_rng(len(found)).choice(chosen, at_most, replace=False)
+    for k in chosen.tolist():
+        i, j = int(found.query[k]), int(found.target[k])
+        query, target = sets[0].codes_of(i), sets[-1].codes_of(j)
+        expected = reference.align(query, target, costs)
+        assert found_alignment(found, k) == expected, (
+            f"pair {i}, {j}: {sets[0][i].letters!r} against {sets[-1][j].letters!r} in {problem!r}"
+        )

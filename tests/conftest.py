@@ -1,0 +1,56 @@
+"""What all tests share: the engines, and how long Hypothesis may take."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from checks import OpenEngine
+from hypothesis import HealthCheck, settings
+
+from pairalign.engines import Engine
+from pairalign.scoring import Scoring
+from pairalign.sequences import SequenceSet
+
+# The default profile always draws the same examples: a test that passed yesterday passes today.
+# HYPOTHESIS_PROFILE=search looks for new ones, twenty times as many.
+COMMON = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
+}
+settings.register_profile("repeatable", derandomize=True, database=None, **COMMON)
+settings.register_profile("search", print_blob=True, **COMMON)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+def examples(number: int) -> int:
+    """How many examples a test draws in the profile that is in use."""
+    return number * (20 if os.environ.get("HYPOTHESIS_PROFILE") == "search" else 1)
+
+
+def open_cpu(sets: Sequence[SequenceSet], scoring: Scoring, **options: object) -> Engine:
+    """The CPU engine; options: threads, isa, memory_bytes."""
+    from pairalign.engines.cpu import CpuEngine
+
+    return CpuEngine(sets[0], sets[1] if len(sets) > 1 else None, scoring, **options)
+
+
+ENGINES: dict[str, Callable[..., Engine]] = {"cpu": open_cpu}
+"""Each engine goes through the same tests (test_engines.py)."""
+
+
+@pytest.fixture(scope="session", params=list(ENGINES))
+def open_engine(request: pytest.FixtureRequest) -> OpenEngine:
+    """Open an engine: ``open_engine(sets, scoring, **options)``."""
+    return ENGINES[request.param]
+
+
+@pytest.fixture(scope="session")
+def family() -> Path:
+    """A FASTA file with some dozen proteins of one family."""
+    folder = Path(__file__).parent.parent / "examples"
+    found = sorted(path for path in folder.glob("*") if path.suffix in {".fasta", ".fa", ".faa"})
+    assert found, f"no FASTA file in {folder}"
+    return found[0]
