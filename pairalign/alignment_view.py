@@ -1,0 +1,254 @@
+"""One alignment: a view of one pair of `pairalign.alignments.Alignments`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.cigars import DELETION, INSERTION, MATCH, MISMATCH
+from pairalign.sequences import Sequence
+
+if TYPE_CHECKING:
+    import Bio.Align
+
+    from pairalign.alignments import Alignments
+
+OP_LETTERS = "MIDNSHP=X"  # letter of each operation of a CIGAR run
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Alignment:
+    """One pair of an `Alignments`: a view, made when asked for.
+
+    Attributes
+    ----------
+    alignments : Alignments
+        Where the pair is.
+    index : int
+        Its position there.
+
+    Raises
+    ------
+    ValueError
+        By whatever needs spans, counts or the CIGAR when these were not computed.
+    """
+
+    alignments: Alignments
+    index: int
+
+    @property
+    def query(self) -> Sequence:
+        """The sequence that came earlier in the input (with two sets: the one of the first)."""
+        return self.alignments.queries[self.query_index]
+
+    @property
+    def target(self) -> Sequence:
+        """The other sequence."""
+        return self.alignments.targets[self.target_index]
+
+    @property
+    def query_index(self) -> int:
+        """Index of the query in ``alignments.queries``."""
+        return int(self.alignments.query[self.index])
+
+    @property
+    def target_index(self) -> int:
+        """Index of the target in ``alignments.targets``."""
+        return int(self.alignments.target[self.index])
+
+    @property
+    def raw_score(self) -> int:
+        """Score times ``scoring.scale``."""
+        return int(self.alignments.raw_score[self.index])
+
+    @property
+    def score(self) -> int | float:
+        """Score; an int unless costs or matrix have decimals."""
+        scale = self.alignments.scoring.scale
+        return self.raw_score if scale == 1 else self.raw_score / scale
+
+    def _stat(self, name: str) -> int:
+        return int(self.alignments._stat(name)[self.index])
+
+    @property
+    def query_start(self) -> int:
+        """First aligned letter of the query, counted from 0."""
+        return self._stat("query_start")
+
+    @property
+    def query_end(self) -> int:
+        """One past the last aligned letter of the query."""
+        return self._stat("query_end")
+
+    @property
+    def target_start(self) -> int:
+        """First aligned letter of the target, counted from 0."""
+        return self._stat("target_start")
+
+    @property
+    def target_end(self) -> int:
+        """One past the last aligned letter of the target."""
+        return self._stat("target_end")
+
+    @property
+    def matches(self) -> int:
+        """Columns with equal letters."""
+        return self._stat("matches")
+
+    @property
+    def mismatches(self) -> int:
+        """Columns with unequal letters."""
+        return self._stat("mismatches")
+
+    @property
+    def gap_openings(self) -> int:
+        """Gaps."""
+        return self._stat("gap_openings")
+
+    @property
+    def gap_letters(self) -> int:
+        """Letters opposite gaps."""
+        return self._stat("gap_letters")
+
+    @property
+    def columns(self) -> int:
+        """Columns of the alignment, free end gaps not counted."""
+        return self.matches + self.mismatches + self.gap_letters
+
+    @property
+    def identity(self) -> float:
+        """Matches by columns; nan when nothing is aligned."""
+        return self.matches / self.columns if self.columns else float("nan")
+
+    @property
+    def runs(self) -> npt.NDArray[np.uint32]:
+        """CIGAR runs, uint32 of shape (runs,): ``length << 4 | op``."""
+        runs, offsets = self.alignments.cigar, self.alignments.cigar_offsets
+        if runs is None or offsets is None:
+            raise ValueError("CIGARs were not computed for these alignments")
+        return runs[offsets[self.index] : offsets[self.index + 1]]
+
+    @property
+    def cigar(self) -> str:
+        """CIGAR as text, like ``12=1X3I``; ``*`` when nothing is aligned."""
+        return "".join(f"{run >> 4}{OP_LETTERS[run & 15]}" for run in self.runs.tolist()) or "*"
+
+    def rows(self) -> tuple[str, str]:
+        """Query and target as two strings of equal length, ``-`` in gaps.
+
+        Modes global and semiglobal show both sequences whole, free end gaps as gaps; mode local
+        shows the aligned parts.
+        """
+        query, target, _ = self._columns()
+        return query, target
+
+    def _row_runs(self) -> tuple[int, int, list[tuple[int, int]]]:
+        """Where the rows start in query and target, and their runs as (op, length)."""
+        runs = [(run & 15, run >> 4) for run in self.runs.tolist()]
+        if self.alignments.scoring.mode == "local":
+            return self.query_start, self.target_start, runs
+        head = [(INSERTION, self.query_start), (DELETION, self.target_start)]
+        query_length = int(self.alignments.queries.lengths[self.query_index])
+        target_length = int(self.alignments.targets.lengths[self.target_index])
+        tail = [
+            (INSERTION, query_length - self.query_end),
+            (DELETION, target_length - self.target_end),
+        ]
+        return 0, 0, [run for run in (*head, *runs, *tail) if run[1]]
+
+    def _columns(self) -> tuple[str, str, str]:
+        """Return the rows and the markup between them: ``|`` equal, ``:`` similar, ``.`` other."""
+        q, t, runs = self._row_runs()
+        queries, targets = self.alignments.queries, self.alignments.targets
+        query, target = self.query.letters, self.target.letters
+        query_codes = queries.codes[queries.offsets[self.query_index] :]
+        target_codes = targets.codes[targets.offsets[self.target_index] :]
+        top, bottom, markup = [], [], []
+        for op, length in runs:
+            top.append("-" * length if op == DELETION else query[q : q + length])
+            bottom.append("-" * length if op == INSERTION else target[t : t + length])
+            if op == MISMATCH:
+                pairs = query_codes[q : q + length], target_codes[t : t + length]
+                scores = self.alignments.scoring.matrix[pairs].tolist()
+                markup.append("".join(":" if score > 0 else "." for score in scores))
+            else:
+                markup.append(("|" if op == MATCH else " ") * length)
+            q += 0 if op == DELETION else length
+            t += 0 if op == INSERTION else length
+        return "".join(top), "".join(bottom), "".join(markup)
+
+    def __repr__(self) -> str:
+        return f"<Alignment: {self.query.name} x {self.target.name}, score {self.score}>"
+
+    def __str__(self) -> str:
+        """Show the alignment in blocks of 60 columns, with positions counted from 1."""
+        lines = [f"{self.query.name} x {self.target.name}", f"score {self.score}"]
+        if not self.alignments.has_stats:
+            return "\n".join(lines) + "\n"
+        if self.columns == 0:
+            lines[1] += ", nothing aligned"
+            return "\n".join(lines) + "\n"
+        lines[1] += (
+            f", {self.matches} of {self.columns} columns identical ({100 * self.identity:.1f}%), "
+            f"{self.gap_letters} letters in {self.gap_openings} gaps"
+        )
+        if not self.alignments.has_cigar:
+            return "\n".join(lines) + "\n"
+        return "\n".join([*lines, "", *self._blocks()]) + "\n"
+
+    def _blocks(self, width: int = 60) -> Iterator[str]:
+        q, t, _ = self._row_runs()
+        top, bottom, markup = self._columns()
+        names = max(len(self.query.name), len(self.target.name))
+        digits = len(str(max(len(self.query), len(self.target))))
+        for start in range(0, len(top), width):
+            if start:
+                yield ""
+            cut = slice(start, start + width)
+            q_next = q + len(top[cut].replace("-", ""))
+            t_next = t + len(bottom[cut].replace("-", ""))
+            yield f"{self.query.name:<{names}} {min(q + 1, q_next):>{digits}} {top[cut]} {q_next}"
+            yield f"{'':<{names + digits + 1}} {markup[cut]}".rstrip()
+            yield (
+                f"{self.target.name:<{names}} {min(t + 1, t_next):>{digits}} {bottom[cut]} {t_next}"
+            )
+            q, t = q_next, t_next
+
+    def to_biopython(self) -> Bio.Align.Alignment:
+        """Convert to a ``Bio.Align.Alignment`` along the same path.
+
+        Returns
+        -------
+        Bio.Align.Alignment
+            Of two SeqRecords, target first as in all of Biopython, so that ``.query`` and
+            ``.target`` mean what they mean here. It covers the columns of `rows` and has the score
+            in ``.score``.
+        """
+        import Bio.Align
+        from Bio.Seq import Seq
+        from Bio.SeqRecord import SeqRecord
+
+        q, t, runs = self._row_runs()
+        # Equal and unequal columns are one step in Biopython: its path has corners at gaps only.
+        corners, aligned_before = [(t, q)], False
+        for op, length in runs:
+            q += 0 if op == DELETION else length
+            t += 0 if op == INSERTION else length
+            aligned = op in (MATCH, MISMATCH)
+            if aligned and aligned_before:
+                corners.pop()
+            corners.append((t, q))
+            aligned_before = aligned
+        records = [
+            SeqRecord(Seq(one.letters), id=one.name, name=one.name, description=one.description)
+            for one in (self.target, self.query)
+        ]
+        make: Any = Bio.Align.Alignment  # untyped
+        alignment = make(records, np.array(corners).T)
+        alignment.score = self.score
+        converted: Bio.Align.Alignment = alignment
+        return converted

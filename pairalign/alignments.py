@@ -1,0 +1,261 @@
+"""Alignments: the results of many pairs, one NumPy column per field.
+
+`Alignments` is what engines return, writers write and the Python API hands out; `Alignment` is a
+view of one of its pairs. Conventions (spans, CIGAR runs, which sequence is the query) are in the
+README.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignment_view import Alignment
+from pairalign.scoring import Scoring
+from pairalign.sequences import SequenceSet
+
+__all__ = ["Alignment", "Alignments", "concatenate"]
+
+Ints = npt.NDArray[np.int32]
+
+_STATS = (
+    "query_start",
+    "query_end",
+    "target_start",
+    "target_end",
+    "matches",
+    "mismatches",
+    "gap_openings",
+    "gap_letters",
+)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Alignments:
+    """Alignments of many pairs as columns; n pairs, in the order of output.
+
+    Attributes
+    ----------
+    queries, targets : SequenceSet
+        The sets that `query` and `target` point into; one and the same object when every sequence
+        of one set was aligned to every other.
+    scoring : Scoring
+        What the scores mean.
+    query, target : ndarray of int32, shape (n,)
+        Which sequences: indices in input order.
+    raw_score : ndarray of int32, shape (n,)
+        Scores times ``scoring.scale``; `score` has them unscaled.
+    query_start, query_end, target_start, target_end : ndarray of int32, shape (n,), or None
+        The aligned parts, in letters, counted from 0, half-open. All 0 where nothing is aligned.
+    matches, mismatches, gap_openings, gap_letters : ndarray of int32, shape (n,), or None
+        Counts inside the spans: free end gaps do not count.
+    cigar : ndarray of uint32, shape (total,), or None
+        The runs of all pairs one after the other: ``length << 4 | op`` with the SAM operations
+        I = 1 (query only), D = 2 (target only), ``=`` = 7 and X = 8.
+    cigar_offsets : ndarray of int64, shape (n + 1,), or None
+        Pair ``k`` has the runs ``cigar[cigar_offsets[k]:cigar_offsets[k + 1]]``.
+
+    Raises
+    ------
+    ValueError
+        If the columns do not fit together.
+
+    Notes
+    -----
+    Spans and counts are None when only scores were computed, the CIGAR columns when no CIGARs were.
+    Arrays are converted to the types above; those that have them already are not copied.
+    """
+
+    queries: SequenceSet
+    targets: SequenceSet
+    scoring: Scoring
+    query: Ints
+    target: Ints
+    raw_score: Ints
+    query_start: Ints | None = None
+    query_end: Ints | None = None
+    target_start: Ints | None = None
+    target_end: Ints | None = None
+    matches: Ints | None = None
+    mismatches: Ints | None = None
+    gap_openings: Ints | None = None
+    gap_letters: Ints | None = None
+    cigar: npt.NDArray[np.uint32] | None = None
+    cigar_offsets: npt.NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        pairs = len(self.query)
+        for name in ("query", "target", "raw_score", *_STATS):
+            column = getattr(self, name)
+            if column is None:
+                continue
+            column = np.ascontiguousarray(column, dtype=np.int32)
+            if column.shape != (pairs,):
+                raise ValueError(f"column '{name}' has shape {column.shape}, expected ({pairs},)")
+            setattr(self, name, column)
+        if len({getattr(self, name) is None for name in _STATS}) > 1:
+            raise ValueError("spans and counts come all together or not at all")
+        if (self.cigar is None) != (self.cigar_offsets is None):
+            raise ValueError("cigar and cigar_offsets come together")
+        if self.cigar is None or self.cigar_offsets is None:
+            return
+        if not self.has_stats:
+            raise ValueError("CIGARs come with spans and counts")
+        self.cigar = np.ascontiguousarray(self.cigar, dtype=np.uint32)
+        offsets = np.ascontiguousarray(self.cigar_offsets, dtype=np.int64)
+        self.cigar_offsets = offsets
+        if offsets.shape != (pairs + 1,):
+            raise ValueError(f"cigar_offsets has shape {offsets.shape}, expected ({pairs + 1},)")
+        if offsets[0] < 0 or offsets[-1] > len(self.cigar) or np.any(offsets[1:] < offsets[:-1]):
+            raise ValueError(f"cigar_offsets must rise from 0 to at most {len(self.cigar)}")
+
+    @property
+    def has_stats(self) -> bool:
+        """Whether there are spans and counts."""
+        return self.matches is not None
+
+    @property
+    def has_cigar(self) -> bool:
+        """Whether there are CIGARs."""
+        return self.cigar is not None
+
+    @property
+    def score(self) -> npt.NDArray[np.int32] | npt.NDArray[np.float64]:
+        """Scores, shape (n,): int32, or float64 when costs or matrix have decimals."""
+        if self.scoring.scale == 1:
+            return self.raw_score
+        scores: npt.NDArray[np.float64] = self.raw_score / np.float64(self.scoring.scale)
+        return scores
+
+    @property
+    def columns(self) -> Ints:
+        """Columns of each alignment, int32 of shape (n,), free end gaps not counted."""
+        return self._stat("matches") + self._stat("mismatches") + self._stat("gap_letters")
+
+    @property
+    def identity(self) -> npt.NDArray[np.float64]:
+        """Matches by columns, float64 of shape (n,); nan where nothing is aligned."""
+        with np.errstate(invalid="ignore"):
+            return self._stat("matches") / self.columns
+
+    def _stat(self, name: str) -> Ints:
+        column: Ints | None = getattr(self, name)
+        if column is None:
+            raise ValueError(f"only scores were computed: there is no '{name}'")
+        return column
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    def __repr__(self) -> str:
+        detail = "with CIGARs" if self.has_cigar else "with spans" if self.has_stats else "scores"
+        return f"<Alignments: {len(self)} pairs, {self.scoring.mode}, {detail}>"
+
+    def __iter__(self) -> Iterator[Alignment]:
+        return (Alignment(self, index) for index in range(len(self)))
+
+    @overload
+    def __getitem__(self, index: int) -> Alignment: ...
+    @overload
+    def __getitem__(self, index: slice) -> Alignments: ...
+    def __getitem__(self, index: int | slice) -> Alignment | Alignments:
+        """One pair, or the pairs of a slice; a slice of step 1 shares the memory of its columns."""
+        if not isinstance(index, slice):
+            position = range(len(self))[index]  # takes negative ones, raises IndexError
+            return Alignment(self, position)
+        start, stop, step = index.indices(len(self))
+        if step != 1:
+            return self.take(np.arange(start, stop, step))
+        stop = max(start, stop)
+        columns: dict[str, Any] = {
+            name: getattr(self, name)[start:stop]
+            for name in ("query", "target", "raw_score", *_STATS)
+            if getattr(self, name) is not None
+        }
+        if self.cigar_offsets is not None and self.cigar is not None:
+            offsets = self.cigar_offsets[start : stop + 1]
+            columns["cigar"] = self.cigar[offsets[0] : offsets[-1]]
+            columns["cigar_offsets"] = offsets - offsets[0]
+        return replace(self, **columns)
+
+    def take(self, pairs: npt.ArrayLike) -> Alignments:
+        """Copy some of the pairs.
+
+        Parameters
+        ----------
+        pairs : array_like of int, or of bool with shape (n,)
+            Positions of the pairs wanted in the order wanted, or a mask.
+        """
+        chosen = np.asarray(pairs)
+        if chosen.dtype == np.bool_:
+            if chosen.shape != (len(self),):
+                raise ValueError(f"the mask has shape {chosen.shape}, expected ({len(self)},)")
+            chosen = np.flatnonzero(chosen)
+        chosen = chosen.astype(np.int64, casting="same_kind") if chosen.size else np.arange(0)
+        columns: dict[str, Any] = {
+            name: getattr(self, name)[chosen]
+            for name in ("query", "target", "raw_score", *_STATS)
+            if getattr(self, name) is not None
+        }
+        if self.cigar_offsets is not None and self.cigar is not None:
+            chosen = np.where(chosen < 0, chosen + len(self), chosen)
+            starts, sizes = self.cigar_offsets[chosen], np.diff(self.cigar_offsets)[chosen]
+            offsets = np.concatenate(([0], np.cumsum(sizes)))
+            runs = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
+            columns["cigar"] = self.cigar[runs]
+            columns["cigar_offsets"] = offsets
+        return replace(self, **columns)
+
+
+def concatenate(parts: Sequence[Alignments]) -> Alignments:
+    """Join alignments of the same sets into one, in the order given.
+
+    Parameters
+    ----------
+    parts : sequence of Alignments
+        At least one; all of the same sets and scoring, and with the same columns.
+
+    Returns
+    -------
+    Alignments
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to join or the parts do not fit together.
+    """
+    if not parts:
+        raise ValueError("nothing to concatenate: expected at least one Alignments")
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    for part in parts:
+        if part.queries is not first.queries or part.targets is not first.targets:
+            raise ValueError("cannot concatenate alignments of different sequence sets")
+        if part.scoring != first.scoring:
+            raise ValueError("cannot concatenate alignments of different scorings")
+        if (part.has_stats, part.has_cigar) != (first.has_stats, first.has_cigar):
+            raise ValueError("cannot concatenate alignments with different columns")
+    columns: dict[str, Any] = {
+        field.name: np.concatenate([getattr(part, field.name) for part in parts])
+        for field in fields(Alignments)
+        if field.name not in ("queries", "targets", "scoring", "cigar", "cigar_offsets")
+        and getattr(first, field.name) is not None
+    }
+    if first.has_cigar:
+        columns.update(_join_cigars(parts))
+    return replace(first, **columns)
+
+
+def _join_cigars(parts: Sequence[Alignments]) -> dict[str, npt.NDArray[Any]]:
+    runs, sizes = [], [np.zeros(1, dtype=np.int64)]
+    for part in parts:
+        assert part.cigar is not None
+        assert part.cigar_offsets is not None
+        runs.append(part.cigar[part.cigar_offsets[0] : part.cigar_offsets[-1]])
+        sizes.append(np.diff(part.cigar_offsets))
+    return {"cigar": np.concatenate(runs), "cigar_offsets": np.cumsum(np.concatenate(sizes))}
