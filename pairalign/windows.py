@@ -9,12 +9,15 @@ of every output file; it depends on the set and the window size alone, never on 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 DEFAULT_WINDOW = 1024
+
+Lengths = npt.NDArray[np.signedinteger[Any]]
 
 
 @dataclass(frozen=True)
@@ -73,3 +76,97 @@ class Window:
         rows = np.repeat(np.arange(self.row_start, self.row_stop, dtype=np.int32), counts)
         columns = np.arange(self.pairs, dtype=np.int64) - np.repeat(offsets[:-1], counts)
         return rows, (columns + np.repeat(self.column_stop - counts, counts)).astype(np.int32)
+
+
+def plan_windows(
+    rows: int, columns: int | None = None, window: int = DEFAULT_WINDOW
+) -> list[Window]:
+    """Cut the pair matrix into windows, row by row.
+
+    Parameters
+    ----------
+    rows : int
+        Sequences of the (first) set.
+    columns : int or None
+        Sequences of the second set; None for every pair of one set.
+    window : int
+        Rows and columns of a window.
+
+    Returns
+    -------
+    list of Window
+        Every pair is in exactly one; windows without a pair are left out.
+    """
+    if window < 1:
+        raise ValueError(f"window {window}: expected at least 1")
+    triangular = columns is None
+    last = rows if columns is None else columns
+    planned: list[Window] = []
+    for row in range(0, rows, window):
+        row_stop = min(row + window, rows)
+        for column in range(row if triangular else 0, last, window):
+            column_stop = min(column + window, last)
+            made = Window(len(planned), row, row_stop, column, column_stop, triangular)
+            if made.pairs:
+                planned.append(made)
+    return planned
+
+
+def count_cells(window: Window, rows: Lengths, columns: Lengths) -> int:
+    """Cells of the dynamic programming matrices of a window's pairs: the work it takes.
+
+    Parameters
+    ----------
+    window : Window
+    rows, columns : ndarray of int, shape (sequences,)
+        Lengths by sorted position; the same array for one set.
+    """
+    return int(np.dot(rows[window.row_start : window.row_stop], _tails(window, columns)))
+
+
+def split_rows(
+    window: Window,
+    rows: Lengths,
+    columns: Lengths,
+    pair_bytes: int,
+    letter_bytes: float,
+    limit: int,
+) -> Iterator[Window]:
+    """Cut a window into slabs of whole rows whose results fit some memory.
+
+    The slabs, one after the other, hold the window's pairs in the window's order.
+
+    Parameters
+    ----------
+    window : Window
+    rows, columns : ndarray of int, shape (sequences,)
+        Lengths by sorted position.
+    pair_bytes : int
+        Bytes of a pair's result, whatever its length.
+    letter_bytes : float
+        Bytes of a pair's result for each letter of both sequences.
+    limit : int
+        Bytes that a slab's results may take; a slab of one row may take more.
+    """
+    offsets = window.row_offsets
+    counts = np.diff(offsets)
+    letters = counts * rows[window.row_start : window.row_stop] + _tails(window, columns)
+    ends = np.cumsum(pair_bytes * counts + letter_bytes * letters)
+    start, done = 0, 0.0
+    while start < len(ends):
+        stop = max(start + 1, int(np.searchsorted(ends, done + limit, side="right")))
+        slab = replace(window, row_start=window.row_start + start, row_stop=window.row_start + stop)
+        if slab.pairs:
+            yield slab
+        start, done = stop, float(ends[stop - 1])
+
+
+def _tails(window: Window, columns: Lengths) -> npt.NDArray[np.int64]:
+    """For each row of the window, the summed lengths of the columns that it is paired with."""
+    sums = np.concatenate(([0], np.cumsum(columns.astype(np.int64))))
+    first = np.arange(window.row_start, window.row_stop) + 1
+    if not window.triangular:
+        first = np.zeros_like(first)
+    first = np.clip(first, window.column_start, window.column_stop)
+    tails: npt.NDArray[np.int64] = sums[window.column_stop] - sums[first]
+    return tails

@@ -1,0 +1,99 @@
+// What a kernel is given and gives back: one row sequence against up to LANES column sequences, a
+// pair a lane. Shared by the engine and by every instruction set's kernel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pairalign {
+
+constexpr int CODES = 32;            // letters of an alphabet, at most
+constexpr int PAD = CODES - 1;       // code that fills short lanes; scores as the worst letter pair
+constexpr int MAX_LANES = 32;
+
+enum Mode { GLOBAL = 0, SEMIGLOBAL = 1, LOCAL = 2 };
+enum Detail { SCORE = 0, STATS = 1, CIGAR = 2 };
+
+// Kinds of step on a path, in the low bits of a run (`length << 2 | step`).
+enum Step : uint32_t { DIAGONAL_STEP = 0, ROW_GAP = 1, COLUMN_GAP = 2 };
+// ROW_GAP consumes a row letter (state F), COLUMN_GAP a column letter (state E).
+
+struct Scheme {
+    int32_t matrix[CODES][CODES];  // row PAD and column PAD hold the smallest score
+    int32_t gap_open, gap_extend;
+    Mode mode;
+};
+
+// Column sequences of a batch, one a lane, longest first. Lanes from `used` on repeat the last one.
+struct Group {
+    int used;
+    const uint8_t* codes[MAX_LANES];
+    int32_t lengths[MAX_LANES];
+    int32_t columns;      // longest length
+    uint32_t row_codes;   // bit set of the row letters a profile must hold
+    void* lanes;          // filled by Kernel::prepare, Kernel::group_bytes(...) long, 64-byte aligned
+};
+
+struct Path {
+    int32_t score;
+    int32_t end_row, end_column;      // letters before the end cell
+    int32_t start_row, start_column;  // letters before the alignment
+    uint32_t* runs;                   // from the end to the start; room for rows + columns + 1 runs
+    int32_t run_count;
+};
+
+struct Batch {
+    const Scheme* scheme;
+    const Group* group;
+    const uint8_t* row;
+    int32_t rows;
+    int first_lane;       // lanes before it are not part of the batch
+    bool trace;           // false: only `score` is set
+    int32_t block_rows;   // rows whose flags are kept at once: a multiple of 8, or >= rows
+    void* border;         // border_bytes
+    void* end_state;      // end_bytes
+    uint8_t* flags;       // flags_bytes(block_rows)
+    void* checkpoints;    // checkpoint_bytes, when block_rows < rows
+    const volatile bool* cancelled;
+    Path paths[MAX_LANES];
+};
+
+// One lane width of one instruction set.
+struct Kernel {
+    int lanes;
+    int lane_bytes;
+    int flag_bytes;  // of one cell
+    size_t (*group_bytes)(int32_t columns, uint32_t row_codes);
+    void (*prepare)(const Scheme& scheme, Group& group);
+    void (*align)(Batch& batch);
+
+    size_t vector_bytes() const { return static_cast<size_t>(lanes) * lane_bytes; }
+    size_t border_bytes(int32_t columns) const { return 2 * vector_bytes() * (static_cast<size_t>(columns) + 1); }
+    size_t flags_bytes(int32_t block_rows, int32_t columns) const {
+        size_t rows = (static_cast<size_t>(block_rows) + 7) / 8 * 8;
+        return rows * (static_cast<size_t>(columns) + 1) * static_cast<size_t>(flag_bytes);
+    }
+    size_t checkpoint_bytes(int32_t rows, int32_t block_rows, int32_t columns) const {
+        return static_cast<size_t>((rows - 1) / block_rows) * border_bytes(columns);
+    }
+};
+
+struct InstructionSet {
+    const char* name;
+    Kernel narrow, wide;  // 16-bit lanes, 32-bit lanes
+};
+
+// How far below H'(0,0) (local: below 0) a value of the recurrences can fall in 16-bit lanes, see kernel.h: shifted,
+// H' by a gap on each side, e' and f' by one more; local, e and f by a gap, before they are extended; and a diagonal by the
+// worst letter pair.
+inline int32_t room_below(const Scheme& s) {
+    const int32_t worst = s.matrix[PAD][PAD] < 0 ? -s.matrix[PAD][PAD] : 0;
+    if (s.mode == LOCAL) return s.gap_open + s.gap_extend + worst;
+    return 3 * (s.gap_open - s.gap_extend) + worst;
+}
+
+// True when every value of the recurrences fits the 16-bit (32-bit) lanes for a pair of these lengths.
+bool fits_narrow(const Scheme& scheme, int32_t rows, int32_t columns);
+bool fits_wide(const Scheme& scheme, int32_t rows, int32_t columns);
+
+}  // namespace pairalign

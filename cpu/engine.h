@@ -1,0 +1,66 @@
+// The C ABI of the CPU engine, as pairalign/engines/cpu.py declares it with ctypes.
+//
+// Sets are given by sorted position (longest first). A window is a rectangle of the pair matrix; its
+// pairs are numbered row by row, in a triangular window only those with row < column.
+#pragma once
+
+#include <cstdint>
+
+#define PAIRALIGN_API extern "C" __attribute__((visibility("default")))
+
+struct pa_set {
+    const uint8_t* codes;     // all letters; stays valid while the engine is open
+    const int64_t* starts;    // [count] first letter of each sequence, by sorted position
+    const int32_t* lengths;   // [count] by sorted position, descending
+    const int32_t* inputs;    // [count] input index of each sorted position
+    int32_t count;
+};
+
+struct pa_window {
+    int32_t row_start, row_stop, column_start, column_stop;
+    int32_t triangular;
+};
+
+struct pa_want {
+    int32_t detail;     // 0 score, 1 statistics, 2 CIGAR
+    int32_t has_minimum;
+    int32_t minimum;    // raw score that a pair must reach to be kept
+};
+
+// Where pa_take copies the columns; null pointers are left out. Arrays of pa_kept(...) entries,
+// cigar_offsets one more, cigar pa_runs(...) entries.
+struct pa_columns {
+    int32_t *query, *target, *raw_score;
+    int32_t *query_start, *query_end, *target_start, *target_end;
+    int32_t *matches, *mismatches, *gap_openings, *gap_letters;
+    int64_t* cigar_offsets;
+    uint32_t* cigar;
+};
+
+struct pa_engine;
+struct pa_result;
+
+enum pa_status { PA_DONE = 0, PA_CANCELLED = 1, PA_CAPACITY = 2, PA_NO_MEMORY = 3, PA_SCORES = 4 };
+
+// What pa_align could not do, for the error message.
+struct pa_trouble {
+    int32_t row, column;   // positions of the pair in their sorted sets (row: first set)
+    int64_t needed_bytes, available_bytes;
+};
+
+// Names of the instruction sets that this machine can run, best first, separated by commas.
+PAIRALIGN_API const char* pa_instruction_sets();
+// `second` is null for one set against itself. Null when `instruction_set` cannot run here.
+PAIRALIGN_API pa_engine* pa_open(const pa_set* first, const pa_set* second, const int32_t* matrix, int32_t gap_open,
+                                 int32_t gap_extend, int32_t mode, int32_t definite, int32_t threads,
+                                 int64_t memory_bytes, const char* instruction_set);
+PAIRALIGN_API void pa_close(pa_engine* engine);
+// May be called from another thread while pa_align runs: it then returns PA_CANCELLED soon.
+PAIRALIGN_API void pa_cancel(pa_engine* engine);
+PAIRALIGN_API int32_t pa_align(pa_engine* engine, const pa_window* window, const pa_want* want, pa_result** result,
+                               pa_trouble* trouble);
+PAIRALIGN_API int64_t pa_kept(const pa_result* result);
+PAIRALIGN_API int64_t pa_runs(const pa_result* result);
+// Copies the columns out; afterwards the result can only be freed.
+PAIRALIGN_API void pa_take(pa_result* result, const pa_columns* columns);
+PAIRALIGN_API void pa_free(pa_result* result);

@@ -1,0 +1,497 @@
+// The alignment kernel, written once on the vector types of vector.h (a lane a pair) and compiled
+// once per instruction set.
+//
+// Gotoh's recurrences (README, Conventions). Rows run over the letters of the row sequence, columns
+// over those of the column sequences; E ends in a gap that consumes a column letter, F in one that
+// consumes a row letter.
+//
+// What is stored is not E(i,j) and F(i,j) but the gap states of the next cells,
+//     e = E(i,j+1) = max(E(i,j) - ext, H(i,j) - open),   f = F(i+1,j) = max(F(i,j) - ext, H(i,j) - open)
+// so that H - open is computed once for both. CUP_NEXT and CLEFT_NEXT of cell (i,j) say whether those
+// gaps go on: they are Cup(i,j+1) and Cleft(i+1,j) of gpu-pairAlign (Blazewicz et al. 2011). Its Bup and
+// Bleft are DIAGONAL|FROM_E and DIAGONAL|!FROM_E.
+//
+// Global and semiglobal modes keep H'(i,j) = H(i,j) + (i+j)*ext + base. Then gaps go on at no cost,
+//     e' = max(e', H' - (open-ext)),   H'(i,j) = max(H'(i-1,j-1) + S + 2*ext, e', f'),
+// two subtractions fewer a cell. Local mode keeps H + base. There is no minus infinity: a border cell hands
+// on a gap that it opens, so every value has a finite bound, base makes room for the lowest, and nothing
+// saturates or wraps (fits_narrow, fits_wide).
+//
+// Memory: the last row of the band above (H and f, `border`), and the four flags of `block_rows` rows.
+// When those are fewer than all rows, the first pass keeps the border at each block's top and the
+// traceback refills the blocks from the last to the first, up to the column its paths still need
+// (checkpoints: O(rows/block_rows * columns) borders instead of O(rows * columns) flags).
+#pragma once
+
+#include "batch.h"
+#include "vector.h"
+
+namespace pairalign {
+namespace PAIRALIGN_ISA {
+
+// Which end cells a fill keeps track of.
+enum class End {
+    NONE,         // only the last row, which the border holds when the fill ends
+    LAST_COLUMN,  // semiglobal: the best H of each lane's last column
+    BEST_SCORE,   // local: the best H anywhere
+    BEST_CELL,    // local: and where it is
+};
+
+template <class V>
+struct Fill {
+    using Lane = typename V::Lane;
+    // No pair has such a column; marks "no cell yet".
+    static constexpr Lane NO_CELL = sizeof(Lane) == 2 ? static_cast<Lane>(32767) : static_cast<Lane>(2147483647);
+
+    const Batch& batch;
+    const Scheme& scheme;
+    const Lane* group;        // codes [columns + 1][LANES], or the profile [letter][columns + 1][LANES]
+    int32_t profile_of[CODES];  // which block of the profile a letter has
+    int32_t columns;          // of the longest lane in use
+    Lane* border;             // [columns + 1][2][LANES]: H and f of the row above
+    int32_t open, extend;
+    Lane base;                // H'(0,0); what stands for 0 in local mode
+    bool shifted;
+
+    // End state: per lane vectors, see EndState.
+    Lane* end_state;
+    const uint8_t* ends_at;   // semiglobal: 1 where a lane in use ends, [columns + 1]
+};
+
+// Offsets into end_state, in vectors.
+enum { BEST = 0, BEST_ROW = 1, BEST_COLUMN = 2, LENGTHS = 3, END_VECTORS = 4 };
+
+template <class V>
+struct Kernels {
+    using Lane = typename V::Lane;
+    using Mask = typename V::Mask;
+    using F = Fill<V>;
+    static constexpr int LANES = V::LANES;
+
+    // ---------------------------------------------------------------- groups
+
+    static int rank(uint32_t set, int code) { return __builtin_popcount(set & ((1u << code) - 1)); }
+
+    static size_t group_bytes(int32_t columns, uint32_t row_codes) {
+        size_t blocks = V::GATHER ? 1 : static_cast<size_t>(__builtin_popcount(row_codes));
+        return blocks * (static_cast<size_t>(columns) + 1) * LANES * sizeof(Lane);
+    }
+
+    static int32_t shift_of(const Scheme& s) { return s.mode == LOCAL ? 0 : 2 * s.gap_extend; }
+
+    static void prepare(const Scheme& scheme, Group& group) {
+        Lane* out = static_cast<Lane*>(group.lanes);
+        const size_t stride = (static_cast<size_t>(group.columns) + 1) * LANES;
+        for (int l = 0; l < LANES; l++) {
+            const int source = l < group.used ? l : group.used - 1;
+            const uint8_t* codes = group.codes[source];
+            const int32_t length = group.lengths[source];
+            if (V::GATHER) {
+                out[l] = PAD;
+                for (int32_t j = 1; j <= length; j++) out[static_cast<size_t>(j) * LANES + l] = codes[j - 1];
+                for (int32_t j = length + 1; j <= group.columns; j++) out[static_cast<size_t>(j) * LANES + l] = PAD;
+                continue;
+            }
+            Lane* block = out;
+            for (int a = 0; a < CODES; a++) {
+                if (!(group.row_codes >> a & 1)) continue;
+                Lane scores[CODES];
+                for (int b = 0; b < CODES; b++) scores[b] = static_cast<Lane>(scheme.matrix[a][b] + shift_of(scheme));
+                block[l] = scores[PAD];
+                for (int32_t j = 1; j <= length; j++) block[static_cast<size_t>(j) * LANES + l] = scores[codes[j - 1]];
+                for (int32_t j = length + 1; j <= group.columns; j++) block[static_cast<size_t>(j) * LANES + l] = scores[PAD];
+                block += stride;
+            }
+        }
+    }
+
+    // ---------------------------------------------------------------- borders
+
+    // H'(i,0); by symmetry also H'(0,i).
+    static PAIRALIGN_INLINE Lane border_h(const F& f, int32_t i) {
+        if (!f.shifted) return f.base;
+        if (f.scheme.mode == SEMIGLOBAL) return static_cast<Lane>(f.base + i * f.extend);
+        return static_cast<Lane>(i == 0 ? f.base : f.base - (f.open - f.extend));
+    }
+    // The gap state that a border cell hands on: it can only open a gap.
+    static PAIRALIGN_INLINE Lane border_gap(const F& f, int32_t i) {
+        if (!f.shifted) return static_cast<Lane>(f.base - f.open);
+        return static_cast<Lane>(border_h(f, i) - (f.open - f.extend));
+    }
+
+    static void start_border(const F& f) {
+        for (int32_t j = 0; j <= f.columns; j++) {
+            V::set(border_h(f, j)).store(f.border + static_cast<size_t>(j) * 2 * LANES);
+            V::set(border_gap(f, j)).store(f.border + (static_cast<size_t>(j) * 2 + 1) * LANES);
+        }
+    }
+
+    // ---------------------------------------------------------------- the fill
+
+    struct CodeRow {  // scores of one row letter against the column letters of all lanes
+        alignas(64) Lane scores[CODES];
+    };
+
+    // Rows row+1 .. row+ROWS of the matrix (row letters are 0-based, matrix rows 1-based).
+    template <bool SHIFTED, bool FLAGS, End END, int ROWS>
+    static PAIRALIGN_INLINE void band(const F& f, int32_t row, int32_t columns, uint8_t* flags) {
+        constexpr int STEP = V::ROWS * V::FLAG_BYTES;
+        alignas(64) CodeRow letter[V::GATHER ? ROWS : 1];
+        const Lane* profile[ROWS];
+        V h[ROWS], e[ROWS];
+        for (int k = 0; k < ROWS; k++) {
+            const int code = f.batch.row[row + k];
+            if constexpr (V::GATHER) {
+                const int32_t shift = SHIFTED ? 2 * f.extend : 0;
+                for (int b = 0; b < CODES; b++)
+                    letter[k].scores[b] = static_cast<Lane>(f.scheme.matrix[code][b] + shift);
+            } else {
+                profile[k] = f.group + static_cast<size_t>(f.profile_of[code]) *
+                                           (static_cast<size_t>(f.batch.group->columns) + 1) * LANES;
+            }
+            h[k] = V::set(border_h(f, row + 1 + k));
+            e[k] = V::set(border_gap(f, row + 1 + k));
+        }
+        const V opening = V::set(static_cast<Lane>(SHIFTED ? f.open - f.extend : f.open));
+        const V extending = V::set(static_cast<Lane>(f.extend));
+        const V zero = V::set(f.base);
+        Lane* border = f.border;
+        V above = V::load(border);  // H(row, j-1)
+        V best = END == End::BEST_SCORE || END == End::BEST_CELL ? V::load(f.end_state + BEST * LANES) : zero;
+        h[ROWS - 1].store(border);
+        V::set(border_gap(f, row + ROWS)).store(border + LANES);
+        for (int32_t j = 1; j <= columns; j++) {
+            border += 2 * LANES;
+            V diagonal = above;
+            above = V::load(border);
+            V gap = V::load(border + LANES);
+            V codes{};
+            if constexpr (V::GATHER) codes = V::load(f.group + static_cast<size_t>(j) * LANES);
+            V column_best = zero;
+            if constexpr (FLAGS) flags += STEP;
+#pragma GCC unroll 8
+            for (int k = 0; k < ROWS; k++) {
+                V s;
+                if constexpr (V::GATHER)
+                    s = V::lookup(V::table(letter[k].scores), codes);
+                else
+                    s = V::load(profile[k] + static_cast<size_t>(j) * LANES);
+                const V d = V::add(diagonal, s);
+                diagonal = h[k];
+                const V g = V::max(e[k], gap);
+                V x = V::max(d, g);
+                if constexpr (!SHIFTED) x = V::max(x, zero);
+                h[k] = x;
+                const V opened = V::sub(x, opening);
+                const V e_on = SHIFTED ? e[k] : V::sub(e[k], extending);
+                const V f_on = SHIFTED ? gap : V::sub(gap, extending);
+                if constexpr (FLAGS)
+                    V::store_flags(flags + k * V::FLAG_BYTES, V::ge(e_on, opened), V::ge(f_on, opened), V::ge(d, g),
+                                   V::ge(e[k], gap));
+                e[k] = V::max(e_on, opened);
+                gap = V::max(f_on, opened);
+                if constexpr (END == End::BEST_SCORE) best = V::max(best, x);
+                if constexpr (END == End::BEST_CELL) column_best = k == 0 ? x : V::max(column_best, x);
+            }
+            h[ROWS - 1].store(border);
+            gap.store(border + LANES);
+            if constexpr (END == End::BEST_CELL) {
+                if (__builtin_expect(V::any(V::ge(column_best, best)), 0))
+                    best = keep_best_cell<ROWS>(f, best, column_best, h, row, j);
+            }
+            if constexpr (END == End::LAST_COLUMN) {
+                if (__builtin_expect(f.ends_at[j], 0)) keep_last_column<ROWS>(f, h, row, j);
+            }
+        }
+        if constexpr (END == End::BEST_SCORE || END == End::BEST_CELL) best.store(f.end_state + BEST * LANES);
+    }
+
+    // Among equal scores the smallest column wins, then the smallest row. Bands go down the rows, so a
+    // later band must beat the best or reach it in a smaller column.
+    template <int ROWS>
+    static __attribute__((noinline)) V keep_best_cell(const F& f, V best, V column_best, const V* h, int32_t row, int32_t j) {
+        V best_row = V::load(f.end_state + BEST_ROW * LANES), best_column = V::load(f.end_state + BEST_COLUMN * LANES);
+        const V here = V::set(static_cast<Lane>(j));
+        const Mask better = V::either(V::gt(column_best, best),
+                                      V::both(V::eq(column_best, best), V::gt(best_column, here)));
+        V found = best_row;
+        for (int k = ROWS - 1; k >= 0; k--)
+            found = V::blend(V::eq(h[k], column_best), V::set(static_cast<Lane>(row + 1 + k)), found);
+        V::blend(better, found, best_row).store(f.end_state + BEST_ROW * LANES);
+        V::blend(better, here, best_column).store(f.end_state + BEST_COLUMN * LANES);
+        return V::max(best, column_best);
+    }
+
+    // Keeps H' - i*ext: within a column the order of H. The subtraction wraps; its true result fits.
+    template <int ROWS>
+    static __attribute__((noinline)) void keep_last_column(const F& f, const V* h, int32_t row, int32_t j) {
+        const Mask ends = V::eq(V::load(f.end_state + LENGTHS * LANES), V::set(static_cast<Lane>(j)));
+        V best = V::load(f.end_state + BEST * LANES), best_row = V::load(f.end_state + BEST_ROW * LANES);
+        for (int k = 0; k < ROWS; k++) {
+            const int32_t i = row + 1 + k;
+            const V value = V::sub(h[k], V::set(static_cast<Lane>(i * f.extend)));
+            const Mask better = V::both(ends, V::gt(value, best));
+            best = V::blend(better, value, best);
+            best_row = V::blend(better, V::set(static_cast<Lane>(i)), best_row);
+        }
+        best.store(f.end_state + BEST * LANES);
+        best_row.store(f.end_state + BEST_ROW * LANES);
+    }
+
+    // Rows begin+1 .. end. Flags are laid out as [row / V::ROWS][column][row % V::ROWS].
+    template <bool SHIFTED, bool FLAGS, End END>
+    static void fill(const F& f, int32_t begin, int32_t end, int32_t columns) {
+        const size_t band_bytes = (static_cast<size_t>(columns) + 1) * V::ROWS * V::FLAG_BYTES;
+        uint8_t* flags = f.batch.flags;
+        int32_t row = begin;
+        for (; row + V::ROWS <= end; row += V::ROWS) {
+            band<SHIFTED, FLAGS, END, V::ROWS>(f, row, columns, flags);
+            if (FLAGS) flags += band_bytes;
+            if (*f.batch.cancelled) return;
+        }
+        if (V::ROWS > 4 && end - row >= 4) {
+            band<SHIFTED, FLAGS, END, 4>(f, row, columns, flags);
+            row += 4;
+            flags += 4 * V::FLAG_BYTES;
+        }
+        if (end - row >= 2) {
+            band<SHIFTED, FLAGS, END, 2>(f, row, columns, flags);
+            row += 2;
+            flags += 2 * V::FLAG_BYTES;
+        }
+        if (end - row >= 1) band<SHIFTED, FLAGS, END, 1>(f, row, columns, flags);
+    }
+
+    static void fill_block(const F& f, bool flags, bool track, int32_t begin, int32_t end, int32_t columns) {
+        if (f.scheme.mode == LOCAL) {
+            if (!track) return fill<false, true, End::NONE>(f, begin, end, columns);
+            if (flags) return fill<false, true, End::BEST_CELL>(f, begin, end, columns);
+            if (f.batch.trace) return fill<false, false, End::BEST_CELL>(f, begin, end, columns);
+            return fill<false, false, End::BEST_SCORE>(f, begin, end, columns);
+        }
+        if (track && f.scheme.mode == SEMIGLOBAL) {
+            if (flags) return fill<true, true, End::LAST_COLUMN>(f, begin, end, columns);
+            return fill<true, false, End::LAST_COLUMN>(f, begin, end, columns);
+        }
+        if (flags) return fill<true, true, End::NONE>(f, begin, end, columns);
+        return fill<true, false, End::NONE>(f, begin, end, columns);
+    }
+
+    // ---------------------------------------------------------------- end cells
+
+    static void start_end(const F& f) {
+        const bool local = f.scheme.mode == LOCAL;
+        for (int l = 0; l < LANES; l++) {
+            const int lane = l < f.batch.group->used ? l : f.batch.group->used - 1;
+            // Local: a score of 1 is the least that is an alignment. Semiglobal: H(0, last column) = 0.
+            const int32_t length = f.batch.group->lengths[lane];
+            f.end_state[BEST * LANES + l] =
+                local ? static_cast<Lane>(f.base + (f.batch.trace ? 1 : 0))
+                      : static_cast<Lane>(f.base + (length <= f.columns ? length : 0) * f.extend);
+            f.end_state[BEST_ROW * LANES + l] = 0;
+            f.end_state[BEST_COLUMN * LANES + l] = local ? F::NO_CELL : Lane{0};
+            f.end_state[LENGTHS * LANES + l] = static_cast<Lane>(length);
+        }
+    }
+
+    static void read_end(const F& f, int lane, Path& path) {
+        const int32_t rows = f.batch.rows, columns = f.batch.group->lengths[lane];
+        const Lane best = f.end_state[BEST * LANES + lane];
+        path.end_row = rows;
+        path.end_column = columns;
+        if (f.scheme.mode == LOCAL) {
+            path.score = static_cast<int32_t>(best) - f.base;
+            path.end_row = f.end_state[BEST_ROW * LANES + lane];
+            path.end_column = f.end_state[BEST_COLUMN * LANES + lane];
+            if (f.batch.trace && path.end_column == F::NO_CELL) path.score = path.end_row = path.end_column = 0;
+            return;
+        }
+        if (f.scheme.mode == GLOBAL) {
+            const Lane h = f.border[static_cast<size_t>(columns) * 2 * LANES + lane];
+            path.score = static_cast<int32_t>(h) - f.base - (rows + columns) * f.extend;
+            return;
+        }
+        path.score = static_cast<int32_t>(best) - f.base - columns * f.extend;
+        path.end_row = f.end_state[BEST_ROW * LANES + lane];
+        // The last row wins ties: its columns are smaller.
+        int32_t row_score = -2147483647, row_column = 0;
+        const Lane* h = f.border + lane;
+        for (int32_t j = 0; j < columns; j++, h += 2 * LANES) {
+            const int32_t score = static_cast<int32_t>(*h) - j * f.extend;
+            if (score > row_score) row_score = score, row_column = j;
+        }
+        row_score -= f.base + rows * f.extend;
+        if (row_score >= path.score) {
+            path.score = row_score;
+            path.end_row = rows;
+            path.end_column = row_column;
+        }
+    }
+
+    // ---------------------------------------------------------------- the way back
+
+    struct Walker {
+        int32_t row, column;
+        int32_t local_score;  // H of the current cell while in state H (local mode)
+        uint32_t run;         // length of the run being built
+        uint32_t step;
+        enum State { IN_H, IN_E, IN_F, DONE } state;
+    };
+
+    static PAIRALIGN_INLINE void emit(Path& path, Walker& w, uint32_t step, uint32_t length) {
+        if (step != w.step && w.run) {
+            path.runs[path.run_count++] = w.run << 2 | w.step;
+            w.run = 0;
+        }
+        w.step = step;
+        w.run += length;
+    }
+
+    // Follows the path of one lane through rows begin+1 .. end, whose flags are in memory.
+    static void walk(const F& f, int lane, int32_t begin, int32_t columns, Walker& w, Path& path) {
+        const size_t band_bytes = (static_cast<size_t>(columns) + 1) * V::ROWS * V::FLAG_BYTES;
+        const uint8_t* row_codes = f.batch.row;
+        const uint8_t* column_codes = f.batch.group->codes[lane];
+        const bool local = f.scheme.mode == LOCAL;
+        int32_t i = w.row, j = w.column;
+        while (i > begin && j > 0) {
+            const int32_t r = i - begin - 1;
+            const uint8_t* cell = f.batch.flags + static_cast<size_t>(r / V::ROWS) * band_bytes +
+                                  (static_cast<size_t>(j) * V::ROWS + r % V::ROWS) * V::FLAG_BYTES;
+            if (w.state == Walker::IN_E) {
+                if (V::flag(cell, CUP_NEXT, lane)) {
+                    emit(path, w, COLUMN_GAP, 1);
+                    w.local_score += f.extend;
+                    j--;
+                    continue;
+                }
+                w.local_score += f.open - f.extend;
+                w.state = Walker::IN_H;
+            } else if (w.state == Walker::IN_F) {
+                if (V::flag(cell, CLEFT_NEXT, lane)) {
+                    emit(path, w, ROW_GAP, 1);
+                    w.local_score += f.extend;
+                    i--;
+                    continue;
+                }
+                w.local_score += f.open - f.extend;
+                w.state = Walker::IN_H;
+            }
+            if (local && w.local_score == 0) {
+                w.state = Walker::DONE;
+                break;
+            }
+            if (V::flag(cell, DIAGONAL, lane)) {
+                emit(path, w, DIAGONAL_STEP, 1);
+                i--;
+                j--;
+                if (local) w.local_score -= f.scheme.matrix[row_codes[i]][column_codes[j]];
+            } else if (V::flag(cell, FROM_E, lane)) {
+                emit(path, w, COLUMN_GAP, 1);
+                w.local_score += f.extend;
+                w.state = Walker::IN_E;
+                j--;
+            } else {
+                emit(path, w, ROW_GAP, 1);
+                w.local_score += f.extend;
+                w.state = Walker::IN_F;
+                i--;
+            }
+        }
+        w.row = i;
+        w.column = j;
+        if (i == 0 || j == 0) w.state = Walker::DONE;
+    }
+
+    static void finish(const F& f, Walker& w, Path& path) {
+        if (f.scheme.mode == GLOBAL) {
+            if (w.row) emit(path, w, ROW_GAP, static_cast<uint32_t>(w.row));
+            if (w.column) emit(path, w, COLUMN_GAP, static_cast<uint32_t>(w.column));
+            w.row = w.column = 0;
+        }
+        if (w.run) path.runs[path.run_count++] = w.run << 2 | w.step;
+        path.start_row = w.row;
+        path.start_column = w.column;
+    }
+
+    // ---------------------------------------------------------------- a batch
+
+    static void align(Batch& batch) {
+        const Group& group = *batch.group;
+        const Scheme& scheme = *batch.scheme;
+        F f{batch, scheme, static_cast<const Lane*>(group.lanes), {}, group.lengths[batch.first_lane],
+            static_cast<Lane*>(batch.border), scheme.gap_open, scheme.gap_extend, 0, scheme.mode != LOCAL,
+            static_cast<Lane*>(batch.end_state), nullptr};
+        for (int a = 0; a < CODES; a++) f.profile_of[a] = rank(group.row_codes, a);
+        f.base = sizeof(Lane) == 2 ? static_cast<Lane>(-32768 + room_below(scheme)) : Lane{0};
+        uint8_t* ends_at = reinterpret_cast<uint8_t*>(f.end_state + END_VECTORS * LANES);
+        if (scheme.mode == SEMIGLOBAL) {
+            memset(ends_at, 0, static_cast<size_t>(f.columns) + 1);
+            for (int l = batch.first_lane; l < group.used; l++) ends_at[group.lengths[l]] = 1;
+            f.ends_at = ends_at;
+        }
+        const int32_t rows = batch.rows, block = batch.block_rows;
+        const bool whole = block >= rows;
+        const size_t border_lanes = (static_cast<size_t>(f.columns) + 1) * 2 * LANES;
+
+        start_border(f);
+        start_end(f);
+        if (!batch.trace || whole) {
+            fill_block(f, batch.trace, true, 0, rows, f.columns);
+        } else {
+            Lane* checkpoint = static_cast<Lane*>(batch.checkpoints);
+            for (int32_t begin = 0; begin < rows; begin += block) {
+                if (begin) {
+                    memcpy(checkpoint, f.border, border_lanes * sizeof(Lane));
+                    checkpoint += border_lanes;
+                }
+                fill_block(f, false, true, begin, rows - begin < block ? rows : begin + block, f.columns);
+            }
+        }
+        if (*batch.cancelled) return;
+
+        Walker walkers[MAX_LANES];
+        for (int l = batch.first_lane; l < group.used; l++) {
+            Path& path = batch.paths[l];
+            read_end(f, l, path);
+            path.run_count = 0;
+            const bool empty = path.end_row == 0 && path.end_column == 0;
+            walkers[l] = {path.end_row, path.end_column, path.score, 0, DIAGONAL_STEP,
+                          empty ? Walker::DONE : Walker::IN_H};
+        }
+        if (!batch.trace) return;
+
+        for (int32_t begin = whole ? 0 : (rows - 1) / block * block; begin >= 0; begin -= whole ? rows : block) {
+            int32_t needed = 0, last = 0;
+            for (int l = batch.first_lane; l < group.used; l++) {
+                const Walker& w = walkers[l];
+                if (w.state == Walker::DONE || w.row <= begin || w.column == 0) continue;
+                if (w.column > needed) needed = w.column;
+                if (w.row > last) last = w.row;
+            }
+            if (needed == 0) continue;
+            int32_t columns = f.columns;
+            if (!whole) {
+                columns = needed;
+                if (begin == 0)
+                    start_border(f);
+                else
+                    memcpy(f.border, static_cast<Lane*>(batch.checkpoints) + static_cast<size_t>(begin / block - 1) * border_lanes,
+                           (static_cast<size_t>(columns) + 1) * 2 * LANES * sizeof(Lane));
+                fill_block(f, true, false, begin, last, columns);
+                if (*batch.cancelled) return;
+            }
+            for (int l = batch.first_lane; l < group.used; l++)
+                if (walkers[l].state != Walker::DONE) walk(f, l, begin, columns, walkers[l], batch.paths[l]);
+        }
+        for (int l = batch.first_lane; l < group.used; l++) finish(f, walkers[l], batch.paths[l]);
+    }
+
+    static Kernel kernel() {
+        static_assert(8 % V::ROWS == 0, "block_rows, a multiple of 8, must hold whole bands");
+        return {LANES, static_cast<int>(sizeof(Lane)), V::FLAG_BYTES, group_bytes, prepare, align};
+    }
+};
+
+}  // namespace PAIRALIGN_ISA
+}  // namespace pairalign

@@ -1,0 +1,8 @@
+#define PAIRALIGN_AVX2
+#define PAIRALIGN_ISA avx2
+#include "kernel.h"
+
+namespace pairalign {
+extern const InstructionSet instruction_set_avx2;
+const InstructionSet instruction_set_avx2 = {"avx2", avx2::Kernels<avx2::Narrow>::kernel(), avx2::Kernels<avx2::Wide>::kernel()};
+}  // namespace pairalign

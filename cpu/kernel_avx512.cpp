@@ -1,0 +1,8 @@
+#define PAIRALIGN_AVX512
+#define PAIRALIGN_ISA avx512
+#include "kernel.h"
+
+namespace pairalign {
+extern const InstructionSet instruction_set_avx512;
+const InstructionSet instruction_set_avx512 = {"avx512", avx512::Kernels<avx512::Narrow>::kernel(), avx512::Kernels<avx512::Wide>::kernel()};
+}  // namespace pairalign

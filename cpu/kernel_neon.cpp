@@ -1,0 +1,8 @@
+#define PAIRALIGN_NEON
+#define PAIRALIGN_ISA neon
+#include "kernel.h"
+
+namespace pairalign {
+extern const InstructionSet instruction_set_neon;
+const InstructionSet instruction_set_neon = {"neon", neon::Kernels<neon::Narrow>::kernel(), neon::Kernels<neon::Wide>::kernel()};
+}  // namespace pairalign

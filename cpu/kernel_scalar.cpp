@@ -1,0 +1,8 @@
+#define PAIRALIGN_SCALAR
+#define PAIRALIGN_ISA scalar
+#include "kernel.h"
+
+namespace pairalign {
+extern const InstructionSet instruction_set_scalar;
+const InstructionSet instruction_set_scalar = {"scalar", scalar::Kernels<scalar::Narrow>::kernel(), scalar::Kernels<scalar::Wide>::kernel()};
+}  // namespace pairalign

@@ -1,0 +1,8 @@
+#define PAIRALIGN_SSE41
+#define PAIRALIGN_ISA sse41
+#include "kernel.h"
+
+namespace pairalign {
+extern const InstructionSet instruction_set_sse41;
+const InstructionSet instruction_set_sse41 = {"sse41", sse41::Kernels<sse41::Narrow>::kernel(), sse41::Kernels<sse41::Wide>::kernel()};
+}  // namespace pairalign
