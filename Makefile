@@ -1,0 +1,53 @@
+# Everything happens in a virtual environment of its own, .venv.
+#   make demo     set up, then align every pair of a small real set
+#   make test     set up, then run all tests
+#   make check    formatting, lint, types
+#   make build    the native library, after a change in cpu/
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+SETUP := setup.py setup.cfg pyproject.toml
+NATIVE := $(wildcard cpu/*.cpp cpu/*.h)
+PYTEST_OPTIONS ?=
+
+.PHONY: demo test check format build clean
+
+demo: $(VENV)/.ready
+	@mkdir -p demo
+	@$(BIN)/pairalign align examples/cytochrome_p450.fasta -o demo/cytochrome_p450.paf
+	@$(BIN)/pairalign align examples/cytochrome_p450.fasta -o demo/cytochrome_p450.srspair --quiet
+	@echo "Also as EMBOSS pairs, to read: demo/cytochrome_p450.srspair"
+
+test: $(VENV)/.ready-test
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS)
+
+check: $(VENV)/.ready-check
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/.ready-check
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+build: $(VENV)/.ready
+
+$(BIN)/pip: scripts/make_venv.py
+	$(PYTHON) scripts/make_venv.py $(VENV)
+	@touch $@
+
+$(VENV)/.ready: $(BIN)/pip $(SETUP) $(NATIVE)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.ready-test: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	@touch $@
+
+$(VENV)/.ready-check: $(VENV)/.ready-test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[check]"
+	@touch $@
+
+clean:
+	rm -rf build demo *.egg-info pairalign/_native.so
