@@ -233,16 +233,17 @@ class Alignment:
         from Bio.SeqRecord import SeqRecord
 
         q, t, runs = self._row_runs()
-        # Equal and unequal columns are one step in Biopython: its path has corners at gaps only.
-        corners, aligned_before = [(t, q)], False
+        # Biopython's path has a corner only where the direction changes: = and X are one step,
+        # and so are a free end gap and a gap beside it.
+        corners, before = [(t, q)], None
         for op, length in runs:
             q += 0 if op == DELETION else length
             t += 0 if op == INSERTION else length
-            aligned = op in (MATCH, MISMATCH)
-            if aligned and aligned_before:
+            direction = op if op in (INSERTION, DELETION) else MATCH
+            if direction == before:
                 corners.pop()
             corners.append((t, q))
-            aligned_before = aligned
+            before = direction
         records = [
             SeqRecord(Seq(one.letters), id=one.name, name=one.name, description=one.description)
             for one in (self.target, self.query)

@@ -1,4 +1,5 @@
 import io
+import itertools
 
 import numpy as np
 import pytest
@@ -225,7 +226,7 @@ def test_take_refuses_what_is_not_an_index():
 def test_concatenate_undoes_cutting(seed, detail, cuts):
     alignments = sample(seed, pairs=9, detail=detail)
     edges = [0, *sorted(cuts), 9]
-    parts = [alignments[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    parts = [alignments[a:b] for a, b in itertools.pairwise(edges)]
     assert_equal(concatenate(parts), alignments)
 
 

@@ -1,0 +1,108 @@
+"""Formats of alignment files: one writer per format, found by its name or a file's name."""
+
+from __future__ import annotations
+
+import os
+
+from pairalign.engines import Detail
+from pairalign.formats._base import Content, FormatError, Writer
+from pairalign.formats._output import Path, open_output
+from pairalign.formats.fasta import FastaWriter
+from pairalign.formats.paf import PafWriter
+from pairalign.formats.parquet import ParquetWriter
+from pairalign.formats.srspair import SrspairWriter
+from pairalign.formats.tsv import TsvWriter
+from pairalign.scoring import Scoring
+from pairalign.sequences import SequenceSet
+
+__all__ = ["FORMATS", "FormatError", "Writer", "find_format", "open_writer"]
+
+FORMATS: dict[str, type[Writer]] = {
+    writer.name: writer
+    for writer in (PafWriter, TsvWriter, FastaWriter, SrspairWriter, ParquetWriter)
+}
+
+
+def find_format(path: Path, name: str | None = None) -> type[Writer]:
+    """Find the writer class for a format's name or, without one, for the name of a file.
+
+    Raises
+    ------
+    FormatError
+        If there is no such format, or the file's name does not tell.
+    """
+    if name is not None:
+        if name not in FORMATS:
+            raise FormatError(f"unknown format '{name}', expected one of {', '.join(FORMATS)}")
+        return FORMATS[name]
+    if os.fspath(path) == "-":
+        raise FormatError(f"standard output needs a format: one of {', '.join(FORMATS)}")
+    stem = os.fspath(path).lower().removesuffix(".gz")
+    suffix = os.path.splitext(stem)[1]
+    for writer in FORMATS.values():
+        if suffix in writer.suffixes:
+            return writer
+    known = "; ".join(f"{w.name}: {' '.join(w.suffixes)}" for w in FORMATS.values())
+    raise FormatError(
+        f"the name '{os.fspath(path)}' does not tell the format; name one, or use a known ending "
+        f"({known}; text formats also with .gz)"
+    )
+
+
+def open_writer(
+    path: Path,
+    format: str | None,
+    queries: SequenceSet,
+    targets: SequenceSet,
+    scoring: Scoring,
+    detail: Detail,
+    threads: int = 1,
+) -> Writer:
+    """Open a file for alignments.
+
+    Parameters
+    ----------
+    path : str or path
+        ``"-"`` is standard output. A file appears under its name when the writer is closed without
+        an error, and not before. Pipes and devices are written directly.
+    format : str or None
+        One of `FORMATS`; None: by the end of the file's name. ``.gz`` after it compresses.
+    queries, targets : SequenceSet
+        The sets of all alignments to come; the same object for one set.
+    scoring : Scoring
+    detail : Detail
+        What is computed for each pair.
+    threads : int
+        Threads to format and compress on; the bytes written do not depend on it.
+
+    Returns
+    -------
+    Writer
+        A context manager. Call `Writer.write` with alignments in the order of output, then
+        `Writer.close` (leaving the ``with`` block does), or `Writer.abort` to leave nothing behind.
+
+    Raises
+    ------
+    FormatError
+        Unknown format; a format that cannot hold the results, or needs a missing package.
+    OutputError
+        If the file cannot be written.
+    """
+    writer = find_format(path, format)
+    if detail < writer.needs:
+        without = "alignments" if writer.needs == Detail.CIGAR else "spans"
+        raise FormatError(
+            f"{writer.name} needs {without}, but only "
+            f"{'scores' if detail == Detail.SCORE else 'spans and counts'} are computed; "
+            f"write tsv or parquet instead, or compute alignments"
+        )
+    if not writer.compressible and os.fspath(path).endswith(".gz"):
+        raise FormatError(f"{writer.name} is compressed inside: leave '.gz' out of the name")
+    writer.check()
+    threads = max(1, threads)
+    output = open_output(path, threads=threads)
+    try:
+        return writer(output, Content(queries, targets, scoring, Detail(detail)), threads)
+    except BaseException:
+        output.abort()
+        raise

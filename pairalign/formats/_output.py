@@ -1,0 +1,255 @@
+"""Where output goes: files that appear only when complete, standard output, pipes; gzip.
+
+An `Output` takes bytes. A regular file is written under a temporary name beside its place and
+renamed by `Output.close`; `Output.abort` removes it. Everything else (``"-"``, pipes, devices) is
+written directly.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+import sys
+import zlib
+from abc import ABC, abstractmethod
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import IO, Union
+
+from pairalign.errors import OutputError
+
+Path = Union[str, "os.PathLike[str]"]
+Bytes = bytes | bytearray | memoryview
+
+# Uncompressed bytes of one gzip member: a constant, so that the file depends on its text alone.
+GZIP_MEMBER_BYTES = 1 << 20
+GZIP_LEVEL = 4
+
+# Other names of standard streams: where they lead may be a regular file that is not ours to rename.
+_STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
+
+
+class Output(ABC):
+    """Takes the bytes of one result; a context manager that aborts when something was raised."""
+
+    @abstractmethod
+    def write(self, data: Bytes) -> int:
+        """Write all of `data`; return its size."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Make the result appear under its name; if that fails, remove it."""
+
+    @abstractmethod
+    def abort(self) -> None:
+        """Remove what has been written, where that can be done. Never raises; may come twice."""
+
+    def __enter__(self) -> Output:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abort()
+
+
+def open_output(path: Path, *, threads: int = 1) -> Output:
+    """Open a file for the bytes of a result.
+
+    Parameters
+    ----------
+    path : str or path
+        ``"-"`` is standard output. A name ending in ``.gz`` is compressed.
+    threads : int
+        Compress on up to this many threads; the bytes do not depend on it.
+
+    Raises
+    ------
+    OutputError
+        Here or later, if it cannot be written; ``errno`` says why (``EPIPE``: the reader of a
+        pipe has gone, which callers may want to end quietly).
+    """
+    output = FileOutput(path)
+    return GzipOutput(output, threads) if os.fspath(path).endswith(".gz") else output
+
+
+def output_error(path: Path, error: OSError) -> OutputError:
+    """Return the error to raise when `path` cannot be written because of `error`."""
+    name = "standard output" if path == "-" else f"'{os.fspath(path)}'"
+    reason = error.strerror or str(error)
+    if error.errno == errno.ENOENT:
+        folder = os.path.dirname(os.path.abspath(path))
+        reason = f"there is no directory '{folder}'"
+    converted = OutputError(f"cannot write {name}: {reason}")
+    converted.errno = error.errno
+    return converted
+
+
+class FileOutput(Output):
+    """Bytes to a file (renamed into place by `close`), a pipe, a device or standard output."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._temporary: str | None = None
+        self._final = ""
+        self._file: IO[bytes] | None = None
+        try:
+            self._file = self._open()
+        except OSError as error:
+            self.abort()
+            raise output_error(path, error) from error
+        except BaseException:
+            self.abort()
+            raise
+
+    def _open(self) -> IO[bytes]:
+        if self.path == "-":
+            return _standard_output()
+        path = os.fspath(self.path)
+        mode = 0o666  # less the umask
+        try:
+            status = os.stat(path)
+        except FileNotFoundError:
+            status = None
+        if status is not None:
+            if stat.S_ISDIR(status.st_mode):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            if not stat.S_ISREG(status.st_mode) or path.startswith(_STREAMS):
+                return open(path, "wb", buffering=0)
+            if not os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            mode = stat.S_IMODE(status.st_mode)
+        elif not os.path.basename(path):  # nothing, or a slash at the end
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        # A link stays a link: the file it leads to is replaced.
+        self._final = os.path.realpath(path)
+        folder, name = os.path.split(self._final)
+        # Long names are cut: the file system's limit is 255 bytes.
+        short = os.fsdecode(os.fsencode(name)[:200])
+        temporary = os.path.join(folder, f".{short}.{secrets.token_hex(4)}.part")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        self._temporary = temporary
+        descriptor = os.open(temporary, flags, mode)
+        if status is not None:
+            os.fchmod(descriptor, mode)
+        return open(descriptor, "wb", buffering=0)
+
+    def write(self, data: Bytes) -> int:
+        """Write all of `data`; return its size."""
+        assert self._file is not None, "written after the end"
+        rest = memoryview(data)
+        size = rest.nbytes
+        try:
+            while rest.nbytes:
+                rest = rest[self._file.write(rest) or 0 :]
+        except OSError as error:
+            raise output_error(self.path, error) from error
+        return size
+
+    def close(self) -> None:
+        """Make the result appear under its name; if that fails, remove it."""
+        try:
+            if self._file is not None:
+                self._file.flush()
+                self._close_file()
+            if self._temporary is not None:
+                os.replace(self._temporary, self._final)
+                self._temporary = None
+        except OSError as error:
+            raise output_error(self.path, error) from error
+        finally:
+            self.abort()
+
+    def abort(self) -> None:
+        """Remove what has been written, where that can be done."""
+        with contextlib.suppress(OSError):
+            self._close_file()
+        temporary, self._temporary = self._temporary, None
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+
+    def _close_file(self) -> None:
+        file, self._file = self._file, None
+        if file is not None and self.path != "-":
+            file.close()
+
+
+def _standard_output() -> IO[bytes]:
+    """Open standard output without Python's buffer: nothing stays in it when the reader goes."""
+    sys.stdout.flush()
+    try:
+        descriptor = sys.stdout.fileno()
+    except (OSError, AttributeError):  # replaced by something in memory
+        return sys.stdout.buffer
+    return open(descriptor, "wb", buffering=0, closefd=False)
+
+
+class GzipOutput(Output):
+    """Compress into members of a fixed amount of text, several at a time, written in order."""
+
+    def __init__(self, output: Output, threads: int = 1) -> None:
+        self._output = output
+        self._rest = bytearray()
+        self._members = 0
+        self._pending: deque[Future[bytes]] = deque()
+        self._ahead = 2 * threads
+        self._pool = ThreadPoolExecutor(threads, "gzip") if threads > 1 else None
+
+    def write(self, data: Bytes) -> int:
+        """Compress and write all of `data`; return its size."""
+        rest = memoryview(data).cast("B")
+        size = rest.nbytes
+        while rest.nbytes:
+            room = GZIP_MEMBER_BYTES - len(self._rest)
+            self._rest += rest[:room]
+            rest = rest[room:]
+            if len(self._rest) == GZIP_MEMBER_BYTES:
+                self._end_member()
+        return size
+
+    def _end_member(self) -> None:
+        text, self._rest = self._rest, bytearray()
+        self._members += 1
+        if self._pool is None:
+            self._output.write(compress_member(text))
+            return
+        self._pending.append(self._pool.submit(compress_member, text))
+        self._drain(self._ahead)
+
+    def _drain(self, left: int) -> None:
+        while len(self._pending) > left:
+            self._output.write(self._pending.popleft().result())
+
+    def close(self) -> None:
+        """Make the result appear under its name; if that fails, remove it."""
+        try:
+            if self._rest or not self._members:  # a gzip file has at least one member
+                self._end_member()
+            self._drain(0)
+            self._output.close()
+        finally:
+            self.abort()
+
+    def abort(self) -> None:
+        """Remove what has been written, where that can be done."""
+        self._pending.clear()
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+        self._output.abort()
+
+
+def compress_member(text: Bytes) -> bytes:
+    """Compress `text` into a gzip member without name and time: equal text gives equal bytes."""
+    compressor = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    return compressor.compress(text) + compressor.flush()

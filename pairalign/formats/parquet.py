@@ -1,0 +1,206 @@
+"""Parquet: the table of TSV in columns, for pandas, polars, DuckDB, R and Spark (needs pyarrow)."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import Alignments, concatenate
+from pairalign.engines import Detail
+from pairalign.formats._base import Content, FormatError, Writer
+from pairalign.formats._output import Output
+from pairalign.formats.tsv import COLUMNS
+from pairalign.sequences import SequenceSet
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# A row group ends with the pair that reaches one of these: the file then depends on the pairs
+# alone, not on how they come in, and memory stays bounded (runs: 32 MB).
+GROUP_PAIRS = 1 << 16
+GROUP_RUNS = 1 << 23
+
+
+class ParquetWriter(Writer):
+    """Parquet with the columns of TSV that were computed.
+
+    ``query`` and ``target`` are strings, dictionary encoded; ``score`` is int64, or float64 when
+    costs or matrix have decimals (``score * scale``, rounded, is the exact integer; ``scale`` is
+    in the metadata); ``identity`` is float64, null where nothing is aligned; ``cigar`` is a list
+    of uint32 runs ``length << 4 | op`` with the SAM operations I = 1, D = 2, ``=`` = 7, X = 8;
+    the others are int32. The parameters are in the file's key-value metadata as
+    ``pairalign.mode``, ``.matrix``, ``.gap_open``, ``.gap_extend``, ``.scale``, ``.alphabet`` and
+    ``.version``.
+    """
+
+    name = "parquet"
+    suffixes = (".parquet", ".pq")
+    needs = Detail.SCORE
+    compressible = False
+
+    def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
+        import pyarrow.parquet as pq
+
+        super().__init__(output, content, threads)  # but one thread keeps up
+        self._parts: list[Alignments] = []
+        self._pairs = self._runs = 0
+        self._names = [_names(content.queries), _names(content.targets)]
+        self._schema = _schema(content)
+        self._sink = _Sink(output)
+        self._file = pq.ParquetWriter(
+            self._sink,
+            self._schema,
+            compression="zstd",
+            # The schema tells pyarrow and pandas to read names as categories again.
+            store_schema=True,
+        )
+
+    @classmethod
+    def check(cls) -> None:
+        """Raise FormatError if pyarrow is missing."""
+        try:
+            import pyarrow.parquet  # noqa: F401
+        except ImportError as error:
+            raise FormatError(
+                "Parquet needs pyarrow, which is not installed: pip install 'pairalign[parquet]'"
+            ) from error
+
+    def _write(self, alignments: Alignments) -> None:
+        start = 0
+        while start < len(alignments):
+            stop = min(len(alignments), start + GROUP_PAIRS - self._pairs)
+            offsets = alignments.cigar_offsets
+            if offsets is not None:
+                left = offsets[start] + GROUP_RUNS - self._runs
+                stop = min(stop, int(np.searchsorted(offsets[start + 1 :], left)) + start + 1)
+                self._runs += int(offsets[stop] - offsets[start])
+            self._parts.append(alignments[start:stop])
+            self._pairs += stop - start
+            start = stop
+            if self._pairs == GROUP_PAIRS or self._runs >= GROUP_RUNS:
+                self._end_group()
+
+    def _end_group(self) -> None:
+        group = concatenate(self._parts)
+        self._parts.clear()
+        self._pairs = self._runs = 0
+        table = _table(group, self._names, self._schema)
+        self._file.write_table(table, row_group_size=len(group))
+
+    def close(self) -> None:
+        """Write what is left and make the file appear under its name."""
+        try:
+            if self._parts:
+                self._end_group()
+            self._file.close()
+            self._output.close()
+        finally:
+            self.abort()
+
+    def abort(self) -> None:
+        """Give up: remove what was written, where that can be done. Does nothing after `close`."""
+        self._parts.clear()
+        self._output.abort()
+        # pyarrow ends the file when its writer is deleted: let it do that now, into nothing.
+        self._sink.discards = True
+        with contextlib.suppress(Exception):
+            self._file.close()
+
+
+class _Sink:
+    """The part of a Python file that pyarrow writes to."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self.closed = False
+        self.discards = False
+        self._position = 0
+
+    def write(self, data: bytes) -> int:
+        self._position += len(data) if self.discards else self._output.write(data)
+        return len(data)
+
+    def tell(self) -> int:
+        return self._position
+
+    def flush(self) -> None: ...
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def _names(sequences: SequenceSet) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.array(sequences.names, pa.string())
+
+
+def _schema(content: Content) -> pa.Schema:
+    import pyarrow as pa
+
+    from pairalign import __version__
+
+    scoring = content.scoring
+    types = dict.fromkeys(COLUMNS[Detail.CIGAR], pa.int32())
+    types["query"] = types["target"] = pa.dictionary(pa.int32(), pa.string())
+    types["score"] = pa.int64() if scoring.scale == 1 else pa.float64()
+    types["identity"] = pa.float64()
+    types["cigar"] = pa.list_(pa.field("run", pa.uint32(), nullable=False))
+    metadata = {
+        "version": __version__,
+        "mode": scoring.mode,
+        "matrix": scoring.matrix_name,
+        "gap_open": scoring.format_score(scoring.gap_open),
+        "gap_extend": scoring.format_score(scoring.gap_extend),
+        "scale": str(scoring.scale),
+        "alphabet": scoring.alphabet.name,
+    }
+    return pa.schema(
+        [
+            pa.field(name, types[name], nullable=name == "identity")
+            for name in COLUMNS[content.detail]
+        ],
+        metadata={f"pairalign.{key}": value for key, value in metadata.items()},
+    )
+
+
+def _table(group: Alignments, names: list[pa.Array], schema: pa.Schema) -> pa.Table:
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {
+        "query": _dictionary(group.query, names[0]),
+        "target": _dictionary(group.target, names[1]),
+        "score": pa.array(group.score).cast(schema.field("score").type),
+    }
+    if "identity" in schema.names:
+        columns["identity"] = pa.array(group.identity, from_pandas=True)
+        columns["columns"] = pa.array(group.columns)
+        columns["query_length"] = pa.array(group.queries.lengths[group.query])
+        columns["target_length"] = pa.array(group.targets.lengths[group.target])
+    if "cigar" in schema.names:
+        assert group.cigar is not None
+        assert group.cigar_offsets is not None
+        # Runs stay where they are; offsets are few and become 32 bits. One pair alone may exceed
+        # GROUP_RUNS, but not 2^31 runs: sequences are shorter than that.
+        offsets = (group.cigar_offsets - group.cigar_offsets[0]).astype(np.int32)
+        runs = group.cigar[group.cigar_offsets[0] : group.cigar_offsets[-1]]
+        columns["cigar"] = pa.ListArray.from_arrays(
+            pa.array(offsets), pa.array(runs), type=schema.field("cigar").type
+        )
+    for name in schema.names:
+        if name not in columns:
+            columns[name] = pa.array(getattr(group, name))
+    return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
+
+
+def _dictionary(indices: npt.NDArray[np.int32], names: pa.Array) -> pa.Array:
+    """Names of a row group, with a dictionary of only those that occur in it."""
+    import pyarrow as pa
+
+    used, codes = np.unique(indices, return_inverse=True)
+    return pa.DictionaryArray.from_arrays(
+        pa.array(codes.astype(np.int32)), names.take(pa.array(used))
+    )

@@ -1,0 +1,46 @@
+"""TSV: a table with one header line and one line a pair, for pandas, R and spreadsheets."""
+
+from __future__ import annotations
+
+from pairalign.engines import Detail
+from pairalign.formats import _text
+from pairalign.formats._base import TextWriter
+
+SCORE_COLUMNS = ("query", "target", "score")
+STATS_COLUMNS = (
+    *SCORE_COLUMNS,
+    "identity",
+    "columns",
+    "matches",
+    "mismatches",
+    "gap_openings",
+    "gap_letters",
+    "query_length",
+    "query_start",
+    "query_end",
+    "target_length",
+    "target_start",
+    "target_end",
+)
+COLUMNS = {
+    Detail.SCORE: SCORE_COLUMNS,
+    Detail.STATS: STATS_COLUMNS,
+    Detail.CIGAR: (*STATS_COLUMNS, "cigar"),
+}
+
+
+class TsvWriter(TextWriter):
+    """TSV with the columns that were computed.
+
+    ``identity`` is matches by columns as a fraction, rounded half up to 6 decimals. Pairs of which
+    nothing is aligned are there too: identity 0.000000, spans 0, CIGAR ``*``.
+    """
+
+    name = "tsv"
+    suffixes = (".tsv", ".tab")
+    needs = Detail.SCORE
+    format_code = _text.TSV
+
+    def header(self) -> bytes:
+        """Return the line of column names."""
+        return ("\t".join(COLUMNS[self._content.detail]) + "\n").encode()
