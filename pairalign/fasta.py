@@ -1,0 +1,261 @@
+"""FASTA and FASTQ files as raw records: decompression, line endings, comments and headers.
+
+This stage knows nothing of alphabets; `pairalign.sequences` checks what it delivers. What is
+accepted, beyond one ``>`` header and its sequence lines per record:
+
+- gzip (bgzip and other files of several members too), bzip2 and xz, told by their first bytes;
+- line ends of Unix, Windows and old Macs, a UTF-8 byte order mark;
+- blank lines anywhere and white space inside sequence lines: dropped;
+- lines that start with ``;``, ``#`` or ``!``: comments, dropped, as BLAST+ does;
+- white space between ``>`` and the name;
+- FASTQ: the qualities are read and dropped.
+
+The name of a record is the first word of its header; a control-A, which separates the merged
+headers of NCBI's databases, ends it as well.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+import sys
+import zlib
+from collections.abc import Callable
+from typing import IO, Any, NamedTuple, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.errors import FastaError
+
+Source = Union[str, "os.PathLike[str]", IO[bytes], IO[str]]
+"""Where sequences come from: a path, ``"-"`` for standard input, or an open file."""
+
+WHITE_SPACE = b" \t\n\v\f\r"
+GAPS = b"-."
+
+_UTF8_MARK = b"\xef\xbb\xbf"
+_PREAMBLE = re.compile(rb"(?:[ \t\v\f]*\n|[;#!][^\n]*(?:\n|\Z))*")
+_COMMENT_MARKS = (b"\n;", b"\n#", b"\n!")
+_COMMENT_LINE = re.compile(rb"\n[;#!][^\n]*")
+
+# First bytes of files that people do pass, with the way out. UTF-16 is what Windows calls Unicode.
+_UNREADABLE = {
+    b"\x28\xb5\x2f\xfd": "is compressed with zstd; pipe it in: zstd -dc FILE | pairalign ... -",
+    b"\x1f\x9d": "is compressed with compress; pipe it in: gzip -dc FILE | pairalign ... -",
+    b"PK\x03\x04": "is a zip archive; pipe it in: unzip -p FILE | pairalign ... -",
+    b"\xff\xfe": "is UTF-16 text; convert it first: iconv -f UTF-16 -t UTF-8",
+    b"\xfe\xff": "is UTF-16 text; convert it first: iconv -f UTF-16 -t UTF-8",
+}
+
+
+class Records(NamedTuple):
+    """Raw records of one file, in the order of the file.
+
+    Attributes
+    ----------
+    names, descriptions : list of str
+        First word of each header (may be empty) and the whole header.
+    letters : bytes
+        All sequences joined, without white space, case kept; not checked.
+    offsets : ndarray of int64, shape (n + 1,)
+        Where each sequence starts in `letters`; the last entry is their total.
+    """
+
+    names: list[str]
+    descriptions: list[str]
+    letters: bytes
+    offsets: npt.NDArray[np.int64]
+
+
+def read_records(source: Source, *, degap: bool = False) -> tuple[Records, str]:
+    """Read the raw records of a FASTA or FASTQ file.
+
+    Parameters
+    ----------
+    source : str, path or file object
+        A path, ``"-"`` for standard input, or a file open for reading (binary or text).
+    degap : bool
+        Drop ``-`` and ``.`` from the sequences.
+
+    Returns
+    -------
+    records : Records
+    name : str
+        The source as messages call it.
+
+    Raises
+    ------
+    FastaError
+        The source cannot be read or does not look like FASTA or FASTQ; the message names it.
+    """
+    data, name = _read_bytes(source)
+    text = _unify_lines(_decompress(data, name))
+    start = _find_first_record(text, name)
+    headers, bodies = _split_records(text, start, name)
+    titles = [_decode_header(header, i, name) for i, header in enumerate(headers, 1)]
+    return join_records(
+        [title[0] for title in titles],
+        [title[1] for title in titles],
+        [clean(body, degap=degap) for body in bodies],
+    ), name
+
+
+def join_records(names: list[str], descriptions: list[str], sequences: list[bytes]) -> Records:
+    """Put separate sequences (no white space in them) together as `Records`."""
+    offsets = np.zeros(len(sequences) + 1, np.int64)
+    np.cumsum([len(sequence) for sequence in sequences], out=offsets[1:])
+    return Records(names, descriptions, b"".join(sequences), offsets)
+
+
+def clean(sequence: bytes, *, degap: bool) -> bytes:
+    """Return `sequence` without white space and, with `degap`, without ``-`` and ``.``."""
+    return sequence.translate(None, WHITE_SPACE + GAPS if degap else WHITE_SPACE)
+
+
+def _read_bytes(source: Source) -> tuple[bytes, str]:
+    """Return everything in `source` and the name to use for it in messages."""
+    if not isinstance(source, (str, os.PathLike)):
+        data = source.read()
+        name = getattr(source, "name", "<input>")
+        return _as_bytes(data), str(name)
+    if source == "-":
+        return sys.stdin.buffer.read(), "<stdin>"
+    name = str(os.fspath(source))
+    try:
+        with open(name, "rb") as file:
+            return file.read(), name
+    except FileNotFoundError:
+        raise FastaError(f"{name}: no such file") from None
+    except IsADirectoryError:
+        raise FastaError(f"{name}: is a directory, expected a FASTA or FASTQ file") from None
+    except PermissionError:
+        raise FastaError(f"{name}: permission denied") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise FastaError(f"{name}: cannot be read: {reason}") from error
+
+
+def _as_bytes(data: Any) -> bytes:
+    return data.encode("utf-8", "surrogateescape") if isinstance(data, str) else bytes(data)
+
+
+def _decompress(data: bytes, name: str) -> bytes:
+    """Undo the compression that the first bytes of `data` tell of."""
+    for magic, advice in _UNREADABLE.items():
+        if data.startswith(magic):
+            raise FastaError(f"{name}: the file {advice}")
+    for magic, kind, decompress in _COMPRESSIONS:
+        if data.startswith(magic):
+            try:
+                return decompress(data)
+            # bz2 reports a truncated file as ValueError, lzma has an error class of its own.
+            except (EOFError, OSError, ValueError, zlib.error, _lzma_error()) as error:
+                raise FastaError(
+                    f"{name}: truncated or damaged {kind} file ({error or 'unexpected end'})"
+                ) from error
+    return data
+
+
+def _bunzip2(data: bytes) -> bytes:
+    import bz2  # here and below: a Python may be built without these two
+
+    return bz2.decompress(data)
+
+
+def _unxz(data: bytes) -> bytes:
+    import lzma
+
+    return lzma.decompress(data)
+
+
+def _lzma_error() -> type[Exception]:
+    try:
+        from lzma import LZMAError
+    except ImportError:
+        return OSError
+    return LZMAError
+
+
+_COMPRESSIONS: tuple[tuple[bytes, str, Callable[[bytes], bytes]], ...] = (
+    (b"\x1f\x8b", "gzip", gzip.decompress),
+    (b"BZh", "bzip2", _bunzip2),
+    (b"\xfd7zXZ\x00", "xz", _unxz),
+)
+
+
+def _unify_lines(data: bytes) -> bytes:
+    """Drop a byte order mark and turn every kind of line end into a line feed."""
+    data = data.removeprefix(_UTF8_MARK)
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return data
+
+
+def _find_first_record(text: bytes, name: str) -> int:
+    """Return where the first ``>`` or ``@`` is: at the start, after blank lines and comments."""
+    preamble = _PREAMBLE.match(text)
+    start = preamble.end() if preamble else 0
+    if text[start : start + 1] in (b">", b"@"):
+        return start
+    if not text:
+        raise FastaError(f"{name}: the file is empty")
+    line = text[start : start + 200].split(b"\n", 1)[0][:40]
+    if not line.strip():
+        raise FastaError(f"{name}: no sequence in the file")
+    shown = ascii(line.decode("latin-1"))
+    kind = "binary data" if b"\0" in text[:1000] else f"the text starts with {shown}"
+    raise FastaError(f"{name}: expected '>' (FASTA) or '@' (FASTQ) at the start, found {kind}")
+
+
+def _split_records(text: bytes, start: int, name: str) -> tuple[list[bytes], list[bytes]]:
+    """Return the headers and the sequence lines of all records from `start` on."""
+    if text[start : start + 1] == b"@":
+        return _split_fastq(text[start:], name)
+    text = text[start + 1 :]
+    if any(mark in text for mark in _COMMENT_MARKS):
+        text = _COMMENT_LINE.sub(b"", text)
+    headers, bodies = [], []
+    for record in text.split(b"\n>"):
+        header, _, body = record.partition(b"\n")
+        headers.append(header)
+        bodies.append(body)
+    return headers, bodies
+
+
+def _split_fastq(text: bytes, name: str) -> tuple[list[bytes], list[bytes]]:
+    from Bio.SeqIO.QualityIO import FastqGeneralIterator
+
+    headers: list[bytes] = []
+    bodies: list[bytes] = []
+    lines = io.StringIO(text.rstrip(WHITE_SPACE).decode("latin-1") + "\n")
+    try:
+        for title, sequence, _ in FastqGeneralIterator(lines):
+            headers.append(title.encode("latin-1"))
+            bodies.append(sequence.encode("latin-1"))
+    except ValueError as error:
+        raise FastaError(f"{name}: record {len(headers) + 1}: not FASTQ: {error}") from None
+    return headers, bodies
+
+
+def _decode_header(header: bytes, number: int, name: str) -> tuple[str, str]:
+    """Return the name and the whole header as text.
+
+    A header that is not UTF-8 is taken as Latin-1, but only outside the name: other programs
+    match names byte by byte, so a name is never re-encoded.
+    """
+    words = header.split(None, 1)
+    first = words[0].partition(b"\1")[0] if words else b""
+    header = header.strip(WHITE_SPACE)
+    try:
+        return first.decode(), header.decode()
+    except UnicodeDecodeError:
+        if first.isascii():
+            return first.decode(), header.decode("latin-1")
+    shown = ascii(first.decode("latin-1"))
+    raise FastaError(
+        f"{name}: record {number}: the name {shown} is not UTF-8 text; "
+        "convert the file first: iconv -f LATIN1 -t UTF-8"
+    )

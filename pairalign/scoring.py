@@ -1,0 +1,419 @@
+"""What an alignment is worth: substitution scores, gap costs and the mode, as exact integers.
+
+A gap of k letters costs ``gap_open + (k - 1) * gap_extend``. Decimal scores and costs are
+multiplied by the smallest power of ten that makes all of them whole (`Scoring.scale`); a raw score
+is the sum of such integers, ``raw / scale`` the score.
+
+How letters that a matrix lacks are scored is written at `pairalign.matrices.complete_table`; one
+that cannot be scored at all is an `AlphabetError` once a sequence holds it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.cigars import Span, read_columns
+from pairalign.errors import AlphabetError, ScoringError
+from pairalign.matrices import (
+    Number,
+    Table,
+    common_scale,
+    complete_table,
+    load_table,
+    match_table,
+    to_decimal,
+)
+from pairalign.sequences import DNA, INVALID, Alphabet, SequenceSet, get_alphabet
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+
+MODES = ("global", "semiglobal", "local")
+CODES = 32
+SCORE_LIMIT = 2**30
+"""Raw scores stay below this in size: 32 bits with room for one more step and for sentinels."""
+
+_DEFAULT_MATRIX = "BLOSUM62"
+_DEFAULT_MATCH = (Decimal(2), Decimal(-3))
+_DEFAULT_GAPS = {"protein": (Decimal(11), Decimal(1)), "dna": (Decimal(5), Decimal(2))}
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """Everything that decides which alignment is the best; made by `make_scoring`.
+
+    Attributes
+    ----------
+    mode : {"global", "semiglobal", "local"}
+    alphabet : Alphabet
+    matrix : ndarray of int32, shape (32, 32)
+        Scaled score of each pair of codes; symmetric; 0 for codes that cannot be scored.
+    known : ndarray of bool, shape (32,)
+        Codes that can be scored.
+    gap_open, gap_extend : int
+        Scaled cost of the first letter of a gap and of each further one.
+    scale : int
+        1, 10, 100 and so on: a raw score divided by `scale` is the score.
+    matrix_name : str
+    stand_ins : Mapping of str to str
+        Letters that score as others because the matrix lacks them: ``{"U": "C"}``. For messages.
+    """
+
+    mode: str
+    alphabet: Alphabet
+    matrix: npt.NDArray[np.int32]
+    known: npt.NDArray[np.bool_]
+    gap_open: int
+    gap_extend: int
+    scale: int
+    matrix_name: str
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def max_score(self) -> int:
+        """Largest (scaled) score of two letters."""
+        return int(self.matrix[np.ix_(self.known, self.known)].max())
+
+    @property
+    def min_score(self) -> int:
+        """Smallest (scaled) score of two letters."""
+        return int(self.matrix[np.ix_(self.known, self.known)].min())
+
+    def gap_cost(self, letters: int) -> int:
+        """Scaled cost of a gap of so many letters; a gap of none costs nothing."""
+        return self.gap_open + (letters - 1) * self.gap_extend if letters else 0
+
+    def score_bounds(self, rows: int, columns: int) -> tuple[int, int]:
+        """Bound every value H(i, j) of the matrix of two sequences.
+
+        Parameters
+        ----------
+        rows, columns : int
+            Lengths of the two sequences, in either order.
+
+        Returns
+        -------
+        low, high : int
+            Raw scores with ``low <= H(i, j) <= high`` for all ``0 <= i <= rows`` and
+            ``0 <= j <= columns``, borders included.
+
+        Notes
+        -----
+        With n, m the smaller and the larger length and s, S the smallest and largest score of two
+        letters:
+
+        - *High.* A path has at most n diagonal steps, each worth at most S, and gaps cost at least
+          nothing; an empty path is worth 0. So ``high = n * max(S, 0)``.
+        - *Low, local.* 0 by definition.
+        - *Low, semiglobal.* H is at least the score of any path that ends in the cell. One is a
+          single gap from the nearer border (at least ``-gap_cost(n)``), one is all diagonal
+          steps from a border (at least ``n * min(s, 0)``); the better of the two counts.
+        - *Low, global.* One path deletes all letters of both (at least
+          ``-gap_cost(n) - gap_cost(m)``). Another takes k diagonal steps and one gap of d letters,
+          k <= n and k + d <= m, worth ``k * min(s, 0) - gap_cost(d)`` or more. For a fixed k
+          the longest gap, d = m - k, is worst; over k that is a straight line but for the step at
+          d = 0, so it is smallest at k = 0, k = n or, when n = m, k = m - 1.
+
+        E and F of the same cells lie in ``[low - gap_open, high]``, since
+        ``E(i, j) >= H(i, j-1) - gap_open``, but for their borders of minus infinity.
+        """
+        n, m = min(rows, columns), max(rows, columns)
+        worst = min(self.min_score, 0)
+        high = n * max(self.max_score, 0)
+        if self.mode == "local":
+            return 0, high
+        if self.mode == "semiglobal":
+            return max(-self.gap_cost(n), n * worst), high
+        only_gaps = -self.gap_cost(n) - self.gap_cost(m)
+        steps = {0, n, max(min(n, m - 1), 0)}
+        one_gap = min(k * worst - self.gap_cost(m - k) for k in steps)
+        return max(only_gaps, one_gap), high
+
+    def check_sets(self, queries: SequenceSet, targets: SequenceSet | None = None) -> None:
+        """Check that every sequence can be scored and that no score leaves 32 bits.
+
+        Raises
+        ------
+        AlphabetError
+            A letter that the matrix cannot score; the message names record and position.
+        ScoringError
+            The longest sequences could reach a score that does not fit.
+        """
+        targets = queries if targets is None else targets
+        for sequences in (queries, targets):
+            self._check_letters(sequences)
+        longest = [int(sequences.lengths.max()) for sequences in (queries, targets)]
+        low, high = self.score_bounds(*longest)
+        if max(high, self.gap_open - low) >= SCORE_LIMIT:
+            raise ScoringError(
+                f"scores do not fit 32 bits: sequences of {longest[0]} and {longest[1]} letters "
+                f"could score from {self.format_score(low)} to {self.format_score(high)}"
+                f"{f' (in units of 1/{self.scale})' if self.scale > 1 else ''}; "
+                "use smaller scores and costs, or fewer decimals"
+            )
+
+    def replaced_message(self, *sets: SequenceSet) -> str | None:
+        """Say in one line which letters of some sets do not count as themselves, or None.
+
+        Both the letters that the alphabet lacks (`SequenceSet.replaced`) and those for which
+        another letter stands in with this matrix.
+        """
+        read: Counter[str] = Counter()
+        for sequences in sets:
+            read.update(sequences.replaced)
+        parts = [
+            f"{letter} read as {self.alphabet.unknown} ({count})"
+            for letter, count in sorted(read.items())
+        ]
+        for letter, other in self.stand_ins.items():
+            cases = [ord(letter), ord(letter.lower())]
+            count = sum(int(sequences.byte_counts[cases].sum()) for sequences in sets)
+            parts += [f"{letter} scored as {other} ({count})"] if count else []
+        if not parts:
+            return None
+        return f"letters without a score of their own in {self.matrix_name}: {', '.join(parts)}"
+
+    def rescore(
+        self,
+        query: npt.NDArray[np.uint8],
+        target: npt.NDArray[np.uint8],
+        cigar: npt.NDArray[np.uint32],
+        *,
+        query_start: int = 0,
+        query_end: int | None = None,
+        target_start: int = 0,
+        target_end: int | None = None,
+    ) -> int:
+        """Score an alignment from its letters and CIGAR alone, and check that they agree.
+
+        Shares nothing with the engines. Whether the alignment is the best one is not looked at.
+
+        Parameters
+        ----------
+        query, target : ndarray of uint8
+            Codes of the two whole sequences.
+        cigar : ndarray of uint32, shape (runs,)
+            ``length << 4 | op`` with SAM's codes for I (query only), D (target only), = and X.
+        query_start, query_end, target_start, target_end : int
+            What the CIGAR covers, 0-based and half-open; default: all.
+
+        Returns
+        -------
+        int
+            Raw score.
+
+        Raises
+        ------
+        ScoringError
+            A run of length 0 or of another operation, two runs that should be one, lengths that
+            do not fit the spans, ``=`` on letters that do not match or X on letters that do, or
+            spans that the mode does not allow.
+
+        Notes
+        -----
+        Time and memory are linear in the number of alignment columns.
+        """
+        spans = (
+            (query_start, len(query) if query_end is None else query_end),
+            (target_start, len(target) if target_end is None else target_end),
+        )
+        self._check_spans(spans, (len(query), len(target)), empty=len(cigar) == 0)
+        columns = read_columns(query, target, cigar, spans, self.alphabet)
+        gaps = columns.gap_lengths
+        cost = len(gaps) * self.gap_open + int((gaps - 1).sum()) * self.gap_extend
+        return int(self.matrix[columns.query, columns.target].sum(dtype=np.int64)) - cost
+
+    def format_score(self, raw: int) -> str:
+        """Return a raw score as exact decimal text without trailing zeros: ``-12``, ``56.5``."""
+        if self.scale == 1:
+            return str(int(raw))
+        whole, rest = divmod(abs(int(raw)), self.scale)
+        decimals = f"{rest:0{len(str(self.scale)) - 1}d}".rstrip("0")
+        return f"{'-' if raw < 0 else ''}{whole}{'.' if decimals else ''}{decimals}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scoring) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        costs = (self.gap_open, self.gap_extend, self.scale)
+        arrays = (self.matrix.tobytes(), self.known.tobytes())
+        return (self.mode, self.alphabet, self.matrix_name, costs, arrays)
+
+    def _check_letters(self, sequences: SequenceSet) -> None:
+        if sequences.alphabet != self.alphabet:
+            raise AlphabetError(
+                f"{sequences.source}: {sequences.alphabet.name} sequences, "
+                f"but the scoring is for {self.alphabet.name}"
+            )
+        unscored = np.ones(256, bool)
+        valid = self.alphabet.encoding != INVALID
+        unscored[valid] = ~self.known[self.alphabet.encoding[valid]]
+        if sequences.byte_counts[unscored].any():
+            index, place = sequences.locate(int(np.argmax(unscored[sequences.letters])))
+            letter = sequences[index].letters[place]
+            raise AlphabetError(
+                f"{sequences.source}: {sequences.record(index)}: letter {letter!r} at position "
+                f"{place + 1} has no score in {self.matrix_name}; "
+                "take another matrix, or add the letter to a matrix file"
+            )
+
+    def _check_spans(
+        self, spans: tuple[Span, Span], lengths: tuple[int, int], *, empty: bool
+    ) -> None:
+        """Check that the mode allows an alignment of these spans."""
+        for (start, end), length in zip(spans, lengths, strict=True):
+            if not 0 <= start <= end <= length:
+                raise ScoringError(f"span [{start}, {end}) of a sequence of {length} letters")
+        at_start = [start == 0 for start, _ in spans]
+        at_end = [end == length for (_, end), length in zip(spans, lengths, strict=True)]
+        shown = f"spans {list(spans[0])} and {list(spans[1])}"
+        if self.mode == "global" and not all(at_start + at_end):
+            raise ScoringError(f"{shown} leave letters out of a global alignment")
+        if empty:
+            if any(end for _, end in spans):
+                raise ScoringError(f"{shown} of an alignment without columns, expected 0")
+        elif self.mode == "semiglobal" and not (any(at_start) and any(at_end)):
+            raise ScoringError(f"{shown} leave out letters of both sequences at the same end")
+
+
+def make_scoring(
+    alphabet: Alphabet | str,
+    *,
+    mode: str = "global",
+    matrix: str | os.PathLike[str] | None = None,
+    match: Number | None = None,
+    mismatch: Number | None = None,
+    gap_open: Number | None = None,
+    gap_extend: Number | None = None,
+) -> Scoring:
+    """Make a `Scoring` from a matrix, or a match and a mismatch score, and gap costs.
+
+    Parameters
+    ----------
+    alphabet : Alphabet or {"protein", "dna"}
+        Of the sequences to align.
+    mode : {"global", "semiglobal", "local"}
+        End gaps cost like others, are free at both ends of both sequences, or there are none.
+    matrix : str or path, optional
+        See `pairalign.matrices.load_table`. Default for proteins: BLOSUM62.
+    match, mismatch : int, float, str or Decimal, optional
+        Scores instead of a matrix. Equal definite letters score `match`, all others `mismatch`,
+        which is not positive. For DNA one may be left out; default for DNA: 2 and -3.
+    gap_open, gap_extend : int, float, str or Decimal, optional
+        Cost of the first letter of a gap and of each further one, with
+        ``gap_open >= gap_extend >= 0``. Default: 11 and 1 for proteins, 5 and 2 for DNA, with any
+        matrix. If only one is given, the other takes its default, or the given value if the
+        default would make `gap_extend` exceed `gap_open`.
+
+    Returns
+    -------
+    Scoring
+
+    Raises
+    ------
+    ScoringError
+        The matrix or the costs make no sense; the message says where and what was expected.
+    """
+    alphabet = get_alphabet(alphabet)
+    if mode not in MODES:
+        raise ScoringError(f"mode {mode!r}: expected {', '.join(MODES)}")
+    if matrix is not None and (match is not None or mismatch is not None):
+        raise ScoringError("both a matrix and match or mismatch scores are given, expected one")
+    table, stand_ins = _choose_table(alphabet, matrix, match, mismatch)
+    costs = _choose_gap_costs(alphabet, gap_open, gap_extend)
+    scale = common_scale([*table.scores.values(), *costs])
+    scores, known = _to_arrays(table, alphabet, scale)
+    opening, extension = (int(cost * scale) for cost in costs)
+    if max(opening, int(np.abs(scores).max())) >= SCORE_LIMIT:
+        raise ScoringError(
+            f"scores and costs do not fit 32 bits in units of 1/{scale}; "
+            "use smaller ones, or fewer decimals"
+        )
+    return Scoring(
+        mode=mode,
+        alphabet=alphabet,
+        matrix=_read_only(scores.astype(np.int32)),
+        known=_read_only(known),
+        gap_open=opening,
+        gap_extend=extension,
+        scale=scale,
+        matrix_name=table.name,
+        stand_ins=stand_ins,
+    )
+
+
+def _choose_table(
+    alphabet: Alphabet,
+    matrix: str | os.PathLike[str] | None,
+    match: Number | None,
+    mismatch: Number | None,
+) -> tuple[Table, dict[str, str]]:
+    """Return the substitution scores of all letters, and which of them stand in for others."""
+    if matrix is None and (alphabet == DNA or match is not None or mismatch is not None):
+        return match_table(alphabet, *_choose_match(alphabet, match, mismatch)), {}
+    if match is not None or mismatch is not None:
+        raise ScoringError("both a matrix and match or mismatch scores are given, expected one")
+    return complete_table(load_table(_DEFAULT_MATRIX if matrix is None else matrix), alphabet)
+
+
+def _choose_match(
+    alphabet: Alphabet, match: Number | None, mismatch: Number | None
+) -> tuple[Decimal, Decimal]:
+    if alphabet != DNA and (match is None or mismatch is None):
+        raise ScoringError("match and mismatch must both be given for proteins")
+    same = _DEFAULT_MATCH[0] if match is None else to_decimal(match, "match")
+    other = _DEFAULT_MATCH[1] if mismatch is None else to_decimal(mismatch, "mismatch")
+    if other > 0:
+        raise ScoringError(f"mismatch is a score, found {other}, expected 0 or less: {-other}?")
+    if same < other:
+        raise ScoringError(f"match scores {same}, less than a mismatch with {other}")
+    return same, other
+
+
+def _choose_gap_costs(
+    alphabet: Alphabet, gap_open: Number | None, gap_extend: Number | None
+) -> tuple[Decimal, Decimal]:
+    default_open, default_extend = _DEFAULT_GAPS[alphabet.name]
+    opening = default_open if gap_open is None else to_decimal(gap_open, "gap_open")
+    extension = default_extend if gap_extend is None else to_decimal(gap_extend, "gap_extend")
+    for name, cost in (("gap_open", opening), ("gap_extend", extension)):
+        if cost < 0:
+            raise ScoringError(f"{name} is a cost, found {cost}, expected 0 or more: {-cost}?")
+    if gap_open is None:
+        opening = max(opening, extension)
+    if gap_extend is None:
+        extension = min(opening, extension)
+    if extension > opening:
+        raise ScoringError(
+            f"gap_extend {extension} exceeds gap_open {opening}; the first letter of a gap costs "
+            "gap_open, each further one gap_extend"
+        )
+    return opening, extension
+
+
+def _to_arrays(
+    table: Table, alphabet: Alphabet, scale: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Return the scaled scores by code and which codes have some."""
+    scores = np.zeros((CODES, CODES), np.int64)
+    known = np.zeros(CODES, bool)
+    codes = {letter: code for code, letter in enumerate(alphabet.letters)}
+    for (row, column), score in table.scores.items():
+        scores[codes[row], codes[column]] = int(score * scale)
+        known[codes[row]] = True
+    return scores, known
+
+
+def _read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
+    array.flags.writeable = False
+    return array
