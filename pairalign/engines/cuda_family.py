@@ -9,7 +9,7 @@ name device, kernel and window. Everything that touches the driver goes through 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -113,6 +113,10 @@ class KernelFamily(Protocol):
 
     def supports(self, scoring: Scoring, detail: Detail, capability: tuple[int, int]) -> str | None:
         """None when the family can do this on such a device, else the reason why not."""
+        ...
+
+    def variants(self) -> Iterable[tuple[str, Mapping[str, int | str]]]:
+        """Yield every (source, defines) that `load_module` may be asked for, for `make cuda`."""
         ...
 
     def open(self, context: DeviceContext) -> None:
