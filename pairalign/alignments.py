@@ -182,6 +182,12 @@ class Alignments:
             columns["cigar_offsets"] = offsets - offsets[0]
         return replace(self, **columns)
 
+    def without(self, *, stats: bool = False, cigar: bool = False) -> Alignments:
+        """Return the same pairs without CIGARs, or without spans, counts and CIGARs."""
+        dropped = (_STATS if stats else ()) + (("cigar", "cigar_offsets") if stats or cigar else ())
+        present: dict[str, Any] = {n: None for n in dropped if getattr(self, n) is not None}
+        return replace(self, **present) if present else self
+
     def take(self, pairs: npt.ArrayLike) -> Alignments:
         """Copy some of the pairs.
 

@@ -4,7 +4,8 @@ import itertools
 import numpy as np
 import pytest
 from Bio import Align
-from hypothesis import given
+from conftest import examples
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import random_alignments, random_set, sample
 
@@ -190,6 +191,7 @@ def test_indexing_and_iteration():
     assert np.shares_memory(alignments[3:9].matches, alignments.matches)
 
 
+@settings(max_examples=examples(40))
 @given(
     st.integers(0, 2**32),
     st.sampled_from(list(Detail)),
@@ -222,6 +224,7 @@ def test_take_refuses_what_is_not_an_index():
         alignments.take([30])
 
 
+@settings(max_examples=examples(40))
 @given(st.integers(0, 2**32), st.sampled_from(list(Detail)), st.lists(st.integers(0, 9)))
 def test_concatenate_undoes_cutting(seed, detail, cuts):
     alignments = sample(seed, pairs=9, detail=detail)
@@ -261,6 +264,7 @@ def test_what_was_not_computed_is_said():
 
 
 @pytest.mark.parametrize("mode", MODES)
+@settings(max_examples=examples(40))
 @given(seed=st.integers(0, 2**32))
 def test_rows_are_the_sequences(mode, seed):
     for a in sample(seed, mode, pairs=5):
@@ -281,6 +285,7 @@ def test_rows_are_the_sequences(mode, seed):
 
 
 @pytest.mark.parametrize("mode", MODES)
+@settings(max_examples=examples(40))
 @given(seed=st.integers(0, 2**32))
 def test_biopython_gets_the_same_path(mode, seed):
     for a in sample(seed, mode, pairs=5):

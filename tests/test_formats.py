@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from Bio import Align, AlignIO
-from hypothesis import given
+from conftest import examples
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import random_alignments, random_set, sample
 
@@ -81,6 +82,7 @@ def shown(alignments):
 # ---- PAF ---------------------------------------------------------------------------------------
 
 
+@settings(max_examples=examples(40))
 @given(st.integers(0, 2**32), st.sampled_from(MODES), st.booleans(), st.booleans())
 def test_paf_holds_every_field(folder, seed, mode, cigars, scaled):
     detail = Detail.CIGAR if cigars else Detail.STATS
@@ -136,6 +138,7 @@ def test_numbers_of_every_size(tmp_path):
 # ---- TSV ---------------------------------------------------------------------------------------
 
 
+@settings(max_examples=examples(40))
 @given(st.integers(0, 2**32), st.sampled_from(MODES), st.sampled_from(list(Detail)), st.booleans())
 def test_tsv_holds_every_field(folder, seed, mode, detail, scaled):
     alignments = sample(seed, mode, pairs=7, detail=detail, **(DECIMALS if scaled else {}))
@@ -195,6 +198,7 @@ def test_pandas_free_readers_get_identity_rounded_half_up(tmp_path):
 # ---- FASTA pairs -------------------------------------------------------------------------------
 
 
+@settings(max_examples=examples(40))
 @given(st.integers(0, 2**32), st.sampled_from(MODES), st.booleans())
 def test_fasta_pairs_are_the_rows(folder, seed, mode, scaled):
     alignments = sample(seed, mode, pairs=7, **(DECIMALS if scaled else {}))
@@ -227,6 +231,7 @@ def confuses_bio_align(alignments):
     return False
 
 
+@settings(max_examples=examples(40))
 @given(st.integers(0, 2**32), st.sampled_from(MODES), st.booleans())
 def test_biopython_reads_srspair_back(folder, seed, mode, scaled):
     alignments = sample(seed, mode, pairs=7, **(DECIMALS if scaled else {}))
@@ -389,6 +394,7 @@ def test_srspair_at_large_positions(tmp_path):
 # ---- Parquet -----------------------------------------------------------------------------------
 
 
+@settings(max_examples=examples(40))
 @given(st.integers(0, 2**32), st.sampled_from(MODES), st.sampled_from(list(Detail)), st.booleans())
 def test_parquet_holds_every_field(folder, seed, mode, detail, scaled):
     pq = pytest.importorskip("pyarrow.parquet")
@@ -834,6 +840,21 @@ def test_an_output_of_its_own(tmp_path):
     with open_output(tmp_path / "b.nwk.gz", threads=2) as output:
         output.write(bytes(3 << 20))
     assert gzip.decompress((tmp_path / "b.nwk.gz").read_bytes()) == bytes(3 << 20)
+
+
+@pytest.mark.parametrize("format", ["paf", "tsv", "parquet"])
+@pytest.mark.parametrize("detail", [Detail.SCORE, Detail.STATS])
+def test_more_than_asked_for_is_not_written(format, detail, tmp_path):
+    if format == "paf" and detail == Detail.SCORE:
+        return
+    path = tmp_path / f"a.{format}"
+    alignments = sample(1)
+    arguments = (alignments.queries, alignments.targets, alignments.scoring, detail)
+    with open_writer(path, None, *arguments) as writer:
+        writer.write(alignments)
+    content = path.read_bytes()
+    write(sample(1, detail=detail), path)
+    assert content == path.read_bytes()
 
 
 def test_two_sets(tmp_path):

@@ -88,7 +88,8 @@ class Writer(ABC):
         Parameters
         ----------
         alignments : Alignments
-            Of the sets and with the detail that the writer was opened for.
+            Of the sets that the writer was opened for, with at least the detail it was opened for;
+            more is not written.
 
         Raises
         ------
@@ -101,7 +102,8 @@ class Writer(ABC):
         assert alignments.has_stats >= (content.detail >= Detail.STATS)
         assert alignments.has_cigar >= (content.detail >= Detail.CIGAR)
         if len(alignments):
-            self._write(alignments)
+            stats, cigar = content.detail < Detail.STATS, content.detail < Detail.CIGAR
+            self._write(alignments.without(stats=stats, cigar=cigar))
 
     @abstractmethod
     def _write(self, alignments: Alignments) -> None:

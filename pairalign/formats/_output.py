@@ -187,6 +187,8 @@ class FileOutput(Output):
 
 def _standard_output() -> IO[bytes]:
     """Open standard output without Python's buffer: nothing stays in it when the reader goes."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "it is closed")
     sys.stdout.flush()
     try:
         descriptor = sys.stdout.fileno()

@@ -54,8 +54,6 @@ class ParquetWriter(Writer):
             self._sink,
             self._schema,
             compression="zstd",
-            # The schema tells pyarrow and pandas to read names as categories again.
-            store_schema=True,
         )
 
     @classmethod
@@ -148,7 +146,7 @@ def _schema(content: Content) -> pa.Schema:
     types["query"] = types["target"] = pa.dictionary(pa.int32(), pa.string())
     types["score"] = pa.int64() if scoring.scale == 1 else pa.float64()
     types["identity"] = pa.float64()
-    types["cigar"] = pa.list_(pa.field("run", pa.uint32(), nullable=False))
+    types["cigar"] = pa.list_(pa.uint32())
     metadata = {
         "version": __version__,
         "mode": scoring.mode,
@@ -187,9 +185,7 @@ def _table(group: Alignments, names: list[pa.Array], schema: pa.Schema) -> pa.Ta
         # GROUP_RUNS, but not 2^31 runs: sequences are shorter than that.
         offsets = (group.cigar_offsets - group.cigar_offsets[0]).astype(np.int32)
         runs = group.cigar[group.cigar_offsets[0] : group.cigar_offsets[-1]]
-        columns["cigar"] = pa.ListArray.from_arrays(
-            pa.array(offsets), pa.array(runs), type=schema.field("cigar").type
-        )
+        columns["cigar"] = pa.ListArray.from_arrays(pa.array(offsets), pa.array(runs))
     for name in schema.names:
         if name not in columns:
             columns[name] = pa.array(getattr(group, name))
