@@ -1,0 +1,163 @@
+// What the packed kernels share: the arithmetic of a word, the parameters and the layout of tiles.
+//
+// A word holds the same cell of two pairs (A in the low half, B in the high one; unsigned 16-bit
+// lanes), or, with PAIRALIGN_WIDE, one pair in 32 bits. Both pairs of a word have the same row
+// sequence; their column sequences are neighbours in the sorted set.
+//
+// Coordinates. Here "columns" are those of the window (sorted position in the second set) and
+// "rows" those of the first; where a column's sequence is the longer one, the pair is transposed
+// and the tie rules are exchanged. A column sequence is padded IN FRONT to `width` columns, so
+// both pairs of a word end in the same column. Padding letters score so that every padded column
+// holds exactly what the border of the matrix would hold:
+//
+//   mode          stored value of H(i,j)                      score of padding   floor
+//   global        bias + H + (i + j) * extend                 see `table`        none
+//   semiglobal    bias + H + (i + j + constant) * extend      0                  none
+//   local         bias + H                                    below 0            bias
+//
+// With the shift (i + j) * extend both extensions cost nothing: E(i,j+1) = max(E(i,j), H - open'),
+// open' = open - extend, which together with the subtraction is one instruction. The bias keeps
+// every half-word from borrowing, so that words can be added with a plain 32-bit multiply-add,
+// which runs on another pipe than the maxima.
+//
+// Tiles. A group of G lanes holds G * K columns, K a lane, and takes one row a step; lane l is l
+// rows behind lane 0. All lanes save at the same step, every BAND steps, so a tile is a
+// parallelogram: the K columns of a lane, rows that lane takes in one band of steps. A band is,
+// in uint4: rowline[K/2][G] = (H, F, H, F) of two columns before the band's first step, F being
+// that of the next row; border[BAND/2][G] = (H, E, H, E) that came in from the left in two steps;
+// best[G/4] = each lane's best H of the band (local only), one word a lane.
+#pragma once
+
+#ifndef PAIRALIGN_EMULATE
+#include <stdint.h>
+#endif
+
+#ifndef PAIRALIGN_MODE
+#define PAIRALIGN_MODE 0  // 0 global, 1 semiglobal, 2 local
+#endif
+#ifndef PAIRALIGN_WIDE
+#define PAIRALIGN_WIDE 0
+#endif
+#ifndef PAIRALIGN_BAND
+#define PAIRALIGN_BAND 16
+#endif
+
+namespace {
+
+constexpr bool GLOBAL = PAIRALIGN_MODE == 0;
+constexpr bool SEMIGLOBAL = PAIRALIGN_MODE == 1;
+constexpr bool LOCAL = PAIRALIGN_MODE == 2;
+constexpr bool WIDE = PAIRALIGN_WIDE != 0;
+constexpr int PAIRS = WIDE ? 1 : 2;  // pairs in a word
+constexpr int BAND = PAIRALIGN_BAND;
+constexpr int LETTERS = 32;  // row stride of the score table
+static_assert(BAND % 2 == 0, "a border is stored two steps at a time");
+
+typedef unsigned int word;
+
+struct Params {
+    // Sequences by sorted position: dense codes, at least 80 padding letters around each.
+    const unsigned char* row_letters;
+    const long long* row_starts;
+    const int* row_lengths;
+    const unsigned char* column_letters;
+    const long long* column_starts;
+    const int* column_lengths;
+    const int* row_order;           // sorted position -> input index
+    const int* column_order;
+    const int* table;               // [LETTERS][LETTERS] score of (row letter, column letter) as stored
+    // Work: an item is one or two columns and a range of rows, a block each.
+    const int4* items;              // column, first row, row after the last, columns (1 or 2)
+    const long long* item_tiles;    // [items] first uint4 of the item's tiles
+    const int* bands_before;        // [rows of the batch + 1] bands of the rows before
+    uint4* tiles;
+    const long long* item_borders;  // [items] first entry of the item's strip borders
+    const long long* letters_before;  // [rows of the batch + 1] row letters of the rows before
+    uint2* borders;                 // (H, E) that leave a strip's last column, a row letter each
+    const long long* pair_of_row;   // [rows of the batch] number of the pair (row, column 0)
+    const long long* runs_of_column;  // [columns of the batch + 1] run slots of the columns before
+    int* score;                     // [pairs]
+    int* end_row;                   // [pairs] semiglobal: cell where the alignment ends,
+    int* end_column;                //         counted from 1; 0 is the border
+    int* fields;                    // [FIELDS][pairs], see traceback
+    unsigned int* runs;             // slots of runs, last run of an alignment first
+    const int4* chunks;             // traceback: item, first row, row after the last, unused
+    uint4* profiles;                // traceback of far items: profiles in global memory
+    const long long* item_profiles; // [items] first uint4 of the item's profile
+    long long slots_of_row;         // run slots of all columns of the batch
+    long long pairs;
+    int first_row;
+    int first_column;
+    int triangular;
+    int letters;                    // rows of a profile: letters in use and the padding letter
+    int definite;                   // letters below are never ambiguous
+    int gap_open;                   // open' = open - extend where values are shifted, else open
+    int gap_extend;
+    int shift;                      // extend where values are shifted, else 0
+    int bias;
+    int tile_bias;                  // added to a tile's values, see traceback
+    int min_score;
+    int one;                        // 1, but the compiler must not know
+    int group;                      // lanes of a group (G) in the kernel that filled the tiles
+    int want_runs;
+    int columns;                    // of the batch
+    int unused;
+};
+
+__device__ __forceinline__ word both(int value) {
+    return WIDE ? (word)value : ((word)value & 0xffffu) | ((word)value << 16);
+}
+__device__ __forceinline__ word two(int low, int high) {
+    return WIDE ? (word)low : ((word)low & 0xffffu) | ((word)high << 16);
+}
+__device__ __forceinline__ int half_of(word value, int half) {
+    return WIDE ? (int)value : (int)(half ? value >> 16 : value & 0xffffu);
+}
+// A packed number as an integer: what adding it to a word with a multiply-add takes.
+__device__ __forceinline__ word as_integer(int low, int high) {
+    return WIDE ? (word)low : (word)low + ((word)high << 16);
+}
+
+__device__ __forceinline__ word maximum(word a, word b) {
+    return WIDE ? (word)max((int)a, (int)b) : __vmaxu2(a, b);
+}
+__device__ __forceinline__ word maximum(word a, word b, word c) {
+    return WIDE ? (word)__vimax3_s32((int)a, (int)b, (int)c) : __vimax3_u16x2(a, b, c);
+}
+__device__ __forceinline__ word add_maximum(word a, word b, word c) {  // max(a + b, c)
+    return WIDE ? (word)__viaddmax_s32((int)a, (int)b, (int)c) : __viaddmax_u16x2(a, b, c);
+}
+__device__ __forceinline__ word add_lanes(word a, word b) {
+    return WIDE ? a + b : __vadd2(a, b);
+}
+// a + b with the multiply-add pipe. `b` is an integer (see as_integer); no half may go below 0.
+__device__ __forceinline__ word add_words(word a, word b, int one) {
+#if defined(PAIRALIGN_EMULATE)
+    return a + b;
+#else
+    word sum;
+    asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(one), "r"(b));
+    return sum;
+#endif
+}
+
+__device__ __forceinline__ int steps_of(int rows, int group) { return (rows + group) & ~1; }
+__device__ __forceinline__ int bands_of(int rows, int group) {
+    return (steps_of(rows, group) + BAND - 1) / BAND;
+}
+__device__ __forceinline__ long long band_stride(int group, int columns) {
+    return (long long)group * (columns / 2 + BAND / 2) + group / 4;
+}
+
+// Stored H before the first row (global: "rows" <= 0) in padded column `column` (-1: left border).
+// `row` counts from -group + 1 - lane up; it matters in semiglobal mode only.
+__device__ __forceinline__ word start_value(
+    const Params& p, int group, int row, int column, int padding_a, int padding_b) {
+    if (LOCAL) return both(p.bias);
+    if (SEMIGLOBAL) return both(p.bias + (row + group + column + 1) * p.shift);
+    return two(
+        column < padding_a ? p.bias : p.bias - p.gap_open,
+        column < padding_b ? p.bias : p.bias - p.gap_open);
+}
+
+}  // namespace

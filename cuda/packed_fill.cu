@@ -1,0 +1,369 @@
+// Scores of pairs, and optionally the borders of tiles for a traceback: fill_pairs_per_group.
+//
+// Computes   H, E, F of affine-gap global, semiglobal or local alignment (see packed.cuh); the
+//            score of each pair, semiglobal also its end cell, and with KEEP the tiles' borders.
+// In         items[blocks]: one or two columns x a range of rows; sequences; score table.
+// Out        score[pairs], end_row[pairs], end_column[pairs], tiles.
+// Threads    A group of G lanes (8, 16, 32) aligns one row sequence with the block's columns, K
+//            columns a lane with H and F in registers; (H, E) goes to the next lane by shuffle. Rows
+//            are taken from the block's range as groups get free, a warp's worth at a time.
+//            Columns beyond G * K are done in strips, left to right, handing (H, E) on in memory.
+// Shared     the score profile [letter][K/4][G] of uint4 (4 columns of a lane): 128-bit loads, 8
+//            neighbouring lanes read 128 neighbouring bytes whatever their letters are.
+// After      Dohi et al. 2010 (a warp per pair, parallelograms); Farrar's and Rognes' packed lanes.
+#include "packed.cuh"
+
+namespace {
+
+template <int G, int K>
+__device__ void build_profile(const Params& p, const int4 item, int padding_a, int padding_b,
+                              int first_column, word* profile) {
+    const long long start_a = p.column_starts[item.x];
+    const long long start_b = p.column_starts[item.x + item.w - 1];
+    const int padding_letter = p.letters - 1;
+    for (int at = threadIdx.x; at < G * K; at += blockDim.x) {
+        // Word `at` of a letter: column at%4 of the lane's four, lane, which four of the lane.
+        const int lane = (at >> 2) % G, column = lane * K + (at >> 2) / G * 4 + (at & 3);
+        const int a = first_column + column - padding_a, b = first_column + column - padding_b;
+        const int letter_a = a < 0 ? padding_letter : p.column_letters[start_a + a];
+        const int letter_b = b < 0 ? padding_letter : p.column_letters[start_b + b];
+        for (int letter = 0; letter < p.letters; ++letter) {
+            const int* scores = p.table + letter * LETTERS;
+            profile[letter * (G * K) + at] = as_integer(scores[letter_a], scores[letter_b]);
+        }
+    }
+}
+
+// What a lane carries from step to step.
+template <int K>
+struct Lane {
+    word h[K];      // of the row before
+    word f[K];      // of the row to come
+    word e_out;     // E of the column right of the lane's last
+    word h_before;  // H left of the lane, a row back
+    word best;      // local: of the band so far
+};
+
+struct Constants {
+    word minus_open;    // per half-word: -gap_open
+    word minus_extend;
+    word floor;
+    word open_integer;  // as an integer: -gap_open in both halves
+    word extend_integer;
+    int one;
+};
+
+template <int G, int K>
+__device__ __forceinline__ void row_of_cells(Lane<K>& lane, word h_in, word e_in,
+                                             const uint4* profile, const Constants& c) {
+    word diagonal = lane.h_before;
+    word e = e_in;
+    word pair_of_cells = 0;
+    lane.h_before = h_in;
+#pragma unroll
+    for (int k4 = 0; k4 < K / 4; ++k4) {
+        const uint4 four = profile[k4 * G];
+#pragma unroll
+        for (int q = 0; q < 4; ++q) {
+            const int k = k4 * 4 + q;
+            const word s = q == 0 ? four.x : q == 1 ? four.y : q == 2 ? four.z : four.w;
+            const word t = add_words(diagonal, s, c.one);
+            diagonal = lane.h[k];
+            const word h = maximum(t, e, lane.f[k]);
+            lane.h[k] = h;
+            if (LOCAL) {
+                const word opened = add_words(h, c.open_integer, c.one);
+                e = maximum(add_words(e, c.extend_integer, c.one), opened, c.floor);
+                lane.f[k] = add_maximum(lane.f[k], c.minus_extend, opened);
+                if (q & 1) lane.best = maximum(lane.best, pair_of_cells, h);
+                else pair_of_cells = h;
+            } else {
+                e = add_maximum(h, c.minus_open, e);
+                lane.f[k] = add_maximum(h, c.minus_open, lane.f[k]);
+            }
+        }
+    }
+    lane.e_out = e;
+}
+
+template <int G, int K, bool KEEP, bool STRIPS>
+__device__ void fill(const Params& p) {
+#if defined(PAIRALIGN_EMULATE)
+    uint4* profile = (uint4*)emulated_shared_memory();
+    int& next_row = *(int*)((char*)emulated_shared_memory() + 229000);
+#else
+    extern __shared__ uint4 profile[];
+    __shared__ int next_row;
+#endif
+    const int4 item = p.items[blockIdx.x];
+    const int lane_id = threadIdx.x % G;
+    const int group_of_warp = threadIdx.x % 32 / G;
+    const unsigned group_mask = G == 32 ? 0xffffffffu : ((1u << (G & 31)) - 1) << (group_of_warp * G);
+    const int length_a = p.column_lengths[item.x];
+    const int length_b = item.w == 2 ? p.column_lengths[item.x + 1] : 0;
+    const int strips = STRIPS ? (max(length_a, length_b) + G * K - 1) / (G * K) : 1;
+    const int padding_a = strips * G * K - length_a, padding_b = strips * G * K - length_b;
+
+    Constants c;
+    c.one = p.one;
+    c.minus_open = both(-p.gap_open);
+    c.minus_extend = both(-p.gap_extend);
+    c.floor = both(p.bias);
+    c.open_integer = as_integer(-p.gap_open, -p.gap_open);
+    c.extend_integer = as_integer(-p.gap_extend, -p.gap_extend);
+
+    for (int strip = 0; strip < strips; ++strip) {
+        const int first_column = strip * G * K;
+        __syncthreads();
+        if (threadIdx.x == 0) next_row = item.y;
+        build_profile<G, K>(p, item, padding_a, padding_b, first_column, (word*)profile);
+        __syncthreads();
+        const uint4* const my_profile = profile + lane_id;
+        const int my_column = first_column + lane_id * K;
+
+        for (;;) {
+            int row = 0;
+            if (threadIdx.x % 32 == 0) row = atomicAdd(&next_row, 32 / G);
+            row = __shfl_sync(0xffffffffu, row, 0) + group_of_warp;
+            if (row - group_of_warp >= item.z) break;
+            if (row < item.z) {
+                const int rows = p.row_lengths[row];
+                const int steps = steps_of(rows, G);
+                const int early = steps - (rows + G - 1);  // 0 or 1 steps before the first row
+                const unsigned char* letters =
+                    p.row_letters + p.row_starts[row] - early - lane_id;
+
+                Lane<K> lane;
+                // The row before the first step is row `-lane - early` of this lane.
+                const int row_before = -lane_id - early;
+#pragma unroll
+                for (int k = 0; k < K; ++k) {
+                    lane.h[k] = start_value(p, G, row_before, my_column + k, padding_a, padding_b);
+                    lane.f[k] = add_lanes(lane.h[k], c.minus_open);
+                }
+                lane.h_before = start_value(p, G, row_before, my_column - 1, padding_a, padding_b);
+                lane.e_out = LOCAL ? c.floor
+                             : GLOBAL ? both(p.bias - p.gap_open)
+                                      : add_lanes(lane.h[K - 1], c.minus_open);
+                lane.best = 0;
+                word best = both(p.bias);           // local: of the whole strip
+                word last_best = lane.h[K - 1];     // semiglobal: in the last column, shifted
+                int last_step_a = -1, last_step_b = -1;
+
+                // What lane 0 gets from the left: the border, or what the strip before left there.
+                word h_border = start_value(p, G, 1 - early, my_column - 1, padding_a, padding_b);
+                word e_border = LOCAL ? c.floor
+                                : GLOBAL ? both(p.bias - p.gap_open)
+                                         : add_lanes(h_border, c.minus_open);
+                if (GLOBAL && !early) {
+                    h_border = both(p.bias - p.gap_open);
+                    e_border = both(p.bias - 2 * p.gap_open);
+                }
+                uint2* const handed = STRIPS ? p.borders + p.item_borders[blockIdx.x] +
+                    p.letters_before[row - p.first_row] - p.letters_before[item.y - p.first_row]
+                    : nullptr;
+                const bool takes = STRIPS && strip > 0 && lane_id == 0;
+                const bool hands = STRIPS && strip + 1 < strips && lane_id == G - 1;
+
+                uint4* tile = KEEP ? p.tiles + p.item_tiles[blockIdx.x] +
+                    ((long long)(p.bands_before[row - p.first_row] -
+                                 p.bands_before[item.y - p.first_row]) * strips +
+                     (long long)strip * bands_of(rows, G)) * band_stride(G, K) + lane_id
+                    : nullptr;
+
+                int letter_0 = letters[0], letter_1 = letters[1];
+                int t = 0;
+
+                // One step: take from the left, a row of cells, look after the ends.
+                auto step = [&](int letter, int at, bool guarded, word& h_in, word& e_in) {
+                    h_in = __shfl_up_sync(group_mask, lane.h[K - 1], 1, G);
+                    e_in = __shfl_up_sync(group_mask, lane.e_out, 1, G);
+                    if (lane_id == 0) {
+                        h_in = h_border;
+                        e_in = e_border;
+                    }
+                    if (takes && at >= early && at - early < rows) {
+                        const uint2 from_left = handed[at - early];
+                        h_in = from_left.x;
+                        e_in = from_left.y;
+                    }
+                    if (SEMIGLOBAL) {
+                        h_border = add_words(h_border, both(p.shift), c.one);
+                        e_border = add_words(e_border, both(p.shift), c.one);
+                    }
+                    if (GLOBAL) {
+                        h_border = both(p.bias - p.gap_open);
+                        e_border = both(p.bias - 2 * p.gap_open);
+                    }
+                    // Semiglobal: a lane stops at its last row, which is part of the result.
+                    if (guarded && at - early - lane_id >= rows) return;
+                    row_of_cells<G, K>(lane, h_in, e_in, my_profile + letter * (K / 4 * G), c);
+                    if (SEMIGLOBAL) {
+                        last_best = add_words(last_best, both(p.shift), c.one);
+                        if (WIDE) {
+                            if ((int)lane.h[K - 1] > (int)last_best) {
+                                last_best = lane.h[K - 1];
+                                last_step_a = at;
+                            }
+                        } else {
+                            bool high_stays, low_stays;
+                            last_best = __vibmax_u16x2(
+                                last_best, lane.h[K - 1], &high_stays, &low_stays);
+                            if (!low_stays) last_step_a = at;
+                            if (!high_stays) last_step_b = at;
+                        }
+                    }
+                    if (hands) {
+                        const int row_index = at - early - (G - 1);
+                        if (row_index >= 0 && row_index < rows)
+                            handed[row_index] = make_uint2(lane.h[K - 1], lane.e_out);
+                    }
+                };
+
+                while (t < steps) {
+                    if (KEEP) {
+#pragma unroll
+                        for (int k2 = 0; k2 < K / 2; ++k2)
+                            tile[k2 * G] = make_uint4(lane.h[2 * k2], lane.f[2 * k2],
+                                                      lane.h[2 * k2 + 1], lane.f[2 * k2 + 1]);
+                    }
+                    const int stop = KEEP ? min(t + BAND, steps) : steps;
+                    uint4* border = tile + K / 2 * G;
+                    for (; t < stop; t += 2) {
+                        uint4 came;
+                        const int now_0 = letter_0, now_1 = letter_1;
+                        letter_0 = letters[t + 2];
+                        letter_1 = letters[t + 3];
+                        if (!SEMIGLOBAL || t + 1 - early < rows) {
+                            step(now_0, t, false, came.x, came.y);
+                            step(now_1, t + 1, false, came.z, came.w);
+                        } else {
+                            step(now_0, t, true, came.x, came.y);
+                            step(now_1, t + 1, true, came.z, came.w);
+                        }
+                        if (KEEP) {
+                            *border = came;
+                            border += G;
+                        }
+                    }
+                    if (LOCAL) {
+                        if (KEEP) {
+                            ((word*)(tile - lane_id + (K / 2 + BAND / 2) * G))[lane_id] = lane.best;
+                            best = maximum(best, lane.best);
+                            lane.best = 0;
+                        } else {
+                            best = maximum(best, lane.best);
+                        }
+                    }
+                    if (KEEP) tile += band_stride(G, K);
+                }
+
+                // Results: gathered in the group's last lane.
+                if (LOCAL) {
+#pragma unroll
+                    for (int away = 1; away < G; away *= 2)
+                        best = maximum(best, __shfl_xor_sync(group_mask, best, away, G));
+                }
+#pragma unroll
+                for (int half = 0; half < PAIRS; ++half) {
+                    const int column = item.x + half;
+                    const int padding = half ? padding_b : padding_a;
+                    const int columns = half ? length_b : length_a;
+                    const bool valid = half < item.w && (!p.triangular || row < column) &&
+                                       lane_id == G - 1;
+                    const long long pair = p.pair_of_row[row - p.first_row] + column;
+                    if (GLOBAL) {
+                        if (valid && strip + 1 == strips)
+                            p.score[pair] = half_of(lane.h[K - 1], half) - p.bias -
+                                            (rows + columns) * p.shift;
+                    }
+                    if (LOCAL) {
+                        int score = half_of(best, half) - p.bias;
+                        if (valid) {
+                            if (STRIPS && strip > 0) score = max(score, p.score[pair]);
+                            p.score[pair] = score;
+                        }
+                    }
+                    if (SEMIGLOBAL) {
+                        // Last row: each lane's best with the smallest column, then the group's.
+                        int value = -(1 << 30), at = 0;
+#pragma unroll
+                        for (int k = 0; k < K; ++k) {
+                            const int one_value = half_of(lane.h[k], half) - k * p.shift;
+                            if (one_value > value) {
+                                value = one_value;
+                                at = k;
+                            }
+                        }
+                        // Now without shift; the last row is row `rows`.
+                        value -= p.bias + (rows + G + my_column + 1) * p.shift;
+                        at += my_column;
+#pragma unroll
+                        for (int away = 1; away < G; away *= 2) {
+                            const int other = __shfl_xor_sync(group_mask, value, away, G);
+                            const int other_at = __shfl_xor_sync(group_mask, at, away, G);
+                            if (other > value || (other == value && other_at < at)) {
+                                value = other;
+                                at = other_at;
+                            }
+                        }
+                        at = max(at - padding + 1, 0);
+                        if (valid) {
+                            if (STRIPS && strip > 0 && p.score[pair] >= value) {
+                                value = p.score[pair];
+                                at = p.end_column[pair];
+                            }
+                            int end_row = rows, end_column = at;
+                            if (strip + 1 == strips) {
+                                const int last = half_of(last_best, half) - p.bias -
+                                                 (rows + G + strips * G * K) * p.shift;
+                                const int step_at = half ? last_step_b : last_step_a;
+                                const int last_row = step_at < 0 ? 0 : step_at - early - (G - 1) + 1;
+                                const bool transposed = !p.triangular && columns > rows;
+                                bool in_last_column = last > value;
+                                if (last == value)
+                                    in_last_column = transposed ? last_row < rows : at >= columns;
+                                if (in_last_column) {
+                                    value = last;
+                                    end_row = last_row;
+                                    end_column = columns;
+                                }
+                            }
+                            p.score[pair] = value;
+                            p.end_row[pair] = end_row;
+                            p.end_column[pair] = end_column;
+                        }
+                    }
+                }
+            }
+            __syncwarp();
+        }
+    }
+}
+
+}  // namespace
+
+#define FILL(G, K, STRIPS)                                                                         \
+    extern "C" __global__ void __launch_bounds__(256, 2) score_g##G##_k##K(const Params p) {       \
+        fill<G, K, false, STRIPS>(p);                                                              \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(256, 2) fill_g##G##_k##K(const Params p) {        \
+        fill<G, K, true, STRIPS>(p);                                                               \
+    }
+
+#ifdef PAIRALIGN_TILINGS
+PAIRALIGN_TILINGS(FILL)
+#else
+FILL(8, 8, false)
+FILL(8, 16, false)
+FILL(8, 24, false)
+FILL(8, 32, false)
+FILL(16, 20, false)
+FILL(16, 24, false)
+FILL(16, 28, false)
+FILL(16, 32, false)
+FILL(32, 20, false)
+FILL(32, 24, false)
+FILL(32, 28, false)
+FILL(32, 32, true)
+#endif

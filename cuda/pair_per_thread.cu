@@ -1,0 +1,358 @@
+// Every pair of a window by a thread of its own: gpu-pairAlign's two kernels.
+//
+// What it computes
+//   score_pair_per_thread      the score of each pair
+//   fill_pair_per_thread       score, end cell, and the flags Cup, Cleft, Bup, Bleft of every cell
+//   measure_pair_per_thread    walks back through the flags: spans, matches, gaps, number of CIGAR runs
+//   place_runs_by_one_block    sums those numbers up: where the runs of each pair go
+//   traceback_pair_per_thread  walks again and writes the runs there
+//
+// Source: J. Blazewicz, W. Frohmberg, M. Kierzynka, E. Pesch, P. Wojciechowski, "Protein alignment
+// algorithms with an efficient backtracking routine on multiple GPUs", BMC Bioinformatics 12:181
+// (2011). From there: a thread a pair, blocks of 16 x 16 pairs of a length-sorted set, rows taken eight
+// at a time, H and the vertical gap state of the last row of a band in one word of global memory, four
+// flags of eight cells in another, and the way back in linear time by a second kernel. Different here:
+// flags travel in the low bits of the scores (see cell.cuh), the horizontal state stays in registers,
+// a warp shares the scores of its two row sequences as a profile in shared memory (the paper found no
+// sequence to share: a block of the pair matrix has sixteen), and the way back is walked twice, so
+// that CIGAR runs are written compactly and in order and nothing else crosses the bus.
+//
+// Thread mapping: warp = tile (see tiles.cuh), lane = pair; a block is eight warps that never meet.
+// Shared memory: the matrix (32 x 32 entries) and, a warp, TILE_ROWS x 32 entries of eight scores.
+// Global memory, words of a tile with the lane fastest, so that a warp touches whole sectors:
+//     border  [columns][32]         one entry (4 or 8 bytes): H and F' of the last row of a band
+//     trace   [bands][columns][32]  one word: flags of eight cells
+// Compiled once for every mode and width: -DMODE=GLOBAL|SEMIGLOBAL|LOCAL -DWIDTH=NARROW|WIDE|PLAIN.
+
+#include "cell.cuh"
+
+namespace {
+
+constexpr Mode mode = MODE;
+constexpr Width width = WIDTH;
+constexpr int PLACING_THREADS = 1024;
+
+// End cell of a local or semiglobal alignment: the highest score, then the smallest column, then the
+// smallest row. Scores are kept H values; row and column count from 1.
+struct EndCell {
+    int h, row, column;
+};
+
+__device__ int border_score(int letters, const Arguments& arguments) {
+    if (mode != GLOBAL || letters == 0) return 0;
+    return -arguments.gap_open - (letters - 1) * arguments.gap_extend;
+}
+
+// The scores of rows first..first+7 of the warp's row sequences against every letter. Rows past the end
+// score 0, which lets no cell there exceed those before it.
+template <class Storage>
+__device__ void build_profile(typename Storage::Scores (*profile)[LETTERS],
+                              const typename Storage::Entry (*matrix)[LETTERS],
+                              const Arguments& arguments, const Tile& tile, int first, int lane) {
+    auto entries = reinterpret_cast<typename Storage::Entry*>(profile);
+#pragma unroll
+    for (int r = 0; r < TILE_ROWS; ++r) {
+        if (((tile.lanes >> (r * BLOCK)) & (0xffffffffu >> (WARP - BLOCK))) == 0) continue;
+        const int length = arguments.lengths[tile.turned][tile.row + r];
+        if (first >= length) continue;
+        const uint2 letters = *reinterpret_cast<const uint2*>(
+            arguments.codes[tile.turned] + arguments.starts[tile.turned][tile.row + r] + first);
+#pragma unroll
+        for (int k = 0; k < BAND; ++k) {
+            const uint32_t letter = ((k < 4 ? letters.x : letters.y) >> (8 * (k & 3))) & 0xff;
+            entries[(r * LETTERS + lane) * BAND + k] =
+                first + k < length ? matrix[letter][lane] : typename Storage::Entry(0);
+        }
+    }
+}
+
+// The paper's first kernel: fills the DP matrix of a pair band by band, column by column.
+template <bool traced>
+__device__ void fill(const Arguments& arguments) {
+    using Cells = Column<mode, width, traced>;
+    using Storage = typename Cells::Storage;
+    using Scores = typename Storage::Scores;
+    using Border = typename Storage::Border;
+    constexpr int SCALE = Cells::SCALE;
+
+    __shared__ typename Storage::Entry matrix[LETTERS][LETTERS];
+    __shared__ Scores profiles[BLOCK_WARPS][TILE_ROWS][LETTERS];
+    for (int i = threadIdx.x; i < LETTERS * LETTERS; i += BLOCK_THREADS)
+        matrix[i / LETTERS][i % LETTERS] = typename Storage::Entry(arguments.matrix[i]);
+    __syncthreads();
+
+    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    const int tile_number = blockIdx.x * BLOCK_WARPS + warp;
+    if (tile_number >= arguments.tile_count) return;
+    const Tile& tile = arguments.tiles[tile_number];
+    int rows, columns;
+    const uint32_t* column_codes;
+    {
+        const Pair pair = pair_of_lane(arguments, tile, lane);
+        const bool wanted = !traced || !arguments.scored || !pair.active ||
+                            arguments.results[SCORE * int64_t(arguments.pairs) + pair.number] >= arguments.minimum;
+        rows = wanted ? pair.rows : 0;
+        columns = wanted ? pair.columns : 0;
+        column_codes = reinterpret_cast<const uint32_t*>(pair.column_codes);
+    }
+    const Profile<Scores> profile(profiles[warp][lane / BLOCK]);
+    Border* const border = static_cast<Border*>(arguments.border) + tile.border + lane;
+    uint32_t* words = arguments.trace + tile.trace + lane;
+    const int64_t words_of_band = int64_t(tile.columns) * WARP;
+
+    for (int j = 0; j <= columns; ++j)  // one more than columns: the loop reads ahead
+        border[int64_t(j) * WARP] =
+            Storage::template first_row<SCALE, Cells::H_TAG>(border_score(j + 1, arguments));
+
+    Cells cells(arguments.gap_open, arguments.gap_extend);
+    // Local: the best cell so far. Semiglobal: the best of the last column so far; cell (0, n) is the first.
+    EndCell best{Cells::keep(0), 0, mode == SEMIGLOBAL ? columns : 0};
+    EndCell last_row{Cells::keep(0), rows, 0};  // semiglobal: from cell (m, 0)
+
+    for (int first = 0; __any_sync(0xffffffffu, first < rows); first += BAND) {
+        __syncwarp();
+        build_profile<Storage>(profiles[warp], matrix, arguments, tile, first, lane);
+        __syncwarp();
+        if (first >= rows) continue;
+
+        const int last = rows - 1 - first;  // the pair's last row, when in this band
+#pragma unroll
+        for (int k = 0; k < BAND; ++k) {
+            cells.h[k] = Cells::keep(border_score(first + k + 1, arguments));
+            cells.e[k] = Storage::MINUS_INFINITY;
+        }
+        int diagonal = Cells::keep(border_score(first, arguments));
+        Border* edge = border;
+        uint32_t* word = words;
+        Border above = *edge;
+        const uint32_t* next_codes = column_codes;
+        uint32_t next_letters = *next_codes;
+        int j = 0;
+        do {
+            uint32_t letters = next_letters;  // four columns' letters
+            next_letters = *++next_codes;
+            const int group_end = min(j + 4, columns);
+#pragma unroll 1
+            do {
+                ++j;
+                const Border entry = above;
+                edge += WARP;
+                above = *edge;  // of the next column; the array has one entry more than columns
+                const Scores scores = profile[letters & 0xff];
+                letters >>= 8;
+                int up = Storage::template unpack_h<SCALE>(entry, Cells::H_TAG);
+                int f = Storage::template unpack_f<SCALE>(entry);
+                const int next_diagonal = up;
+                const uint32_t flags = cells.advance(scores, diagonal, up, f);
+                diagonal = next_diagonal;
+                edge[-WARP] = Storage::template pack<SCALE>(up, f);
+                if constexpr (traced) {
+                    __stcs(word, flags);  // streaming: nobody reads it before the traceback
+                    word += WARP;
+                }
+                if constexpr (mode == LOCAL) {
+                    const int highest = cells.highest();
+                    if constexpr (traced) {
+                        if (highest > best.h || (highest == best.h && j < best.column)) {
+                            best.h = highest;
+                            best.column = j;
+#pragma unroll
+                            for (int k = BAND; k-- > 0;)
+                                if (cells.h[k] == highest) best.row = first + k + 1;
+                        }
+                    } else {
+                        best.h = max(best.h, highest);
+                    }
+                }
+                if constexpr (mode == SEMIGLOBAL) {
+                    if (last < BAND && j < columns) {
+                        const int h = cells.row(last);
+                        if (h > last_row.h) last_row = EndCell{h, rows, j};
+                    }
+                }
+            } while (j < group_end);
+        } while (j < columns);
+
+        if constexpr (mode == SEMIGLOBAL) {
+#pragma unroll
+            for (int k = 0; k < BAND; ++k)
+                if (k <= last && cells.h[k] > best.h) best = EndCell{cells.h[k], first + k + 1, columns};
+        }
+        if constexpr (mode == GLOBAL) {
+            if (last < BAND) best = EndCell{cells.row(last), rows, columns};
+        }
+        words += words_of_band;
+    }
+    if (rows == 0) return;
+    // Of equals the one with the smaller column.
+    if (mode == SEMIGLOBAL && last_row.h >= best.h) best = last_row;
+
+    // Looked up again: what the loop does not need should not take registers in it.
+    const Pair pair = pair_of_lane(arguments, tile, lane);
+    const int64_t pairs = arguments.pairs;
+    int32_t* const results = arguments.results + pair.number;
+    const int query_set = pair.row_is_query ? tile.turned : 1 - tile.turned;
+    results[SCORE * pairs] = Cells::score(best.h);
+    results[QUERY * pairs] = arguments.order[query_set][pair.row_is_query ? pair.row : pair.column];
+    results[TARGET * pairs] = arguments.order[1 - query_set][pair.row_is_query ? pair.column : pair.row];
+    if constexpr (traced) {
+        results[END_ROW * pairs] = best.row;
+        results[END_COLUMN * pairs] = best.column;
+    }
+}
+
+// Counts runs, or writes them from the last to the first.
+template <bool writes>
+struct Runs {
+    uint32_t* end;  // past the next run to write
+    uint32_t length = 0, operation = 0;
+    int count = 0;
+
+    __device__ void flush() {
+        if (length == 0) return;
+        if (writes) *--end = length << 4 | operation;
+        ++count;
+    }
+    __device__ void add(uint32_t letters, uint32_t next_operation) {
+        if (next_operation != operation) {
+            flush();
+            length = 0;
+            operation = next_operation;
+        }
+        length += letters;
+    }
+};
+
+enum State { IN_H, IN_E, IN_F };
+
+// The paper's second kernel: from the end cell back, one word for up to eight rows.
+template <bool writes>
+__device__ void walk(const Arguments& arguments) {
+    const int lane = threadIdx.x % WARP;
+    const int tile_number = blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP;
+    if (tile_number >= arguments.tile_count) return;
+    const Tile tile = arguments.tiles[tile_number];
+    const Pair pair = pair_of_lane(arguments, tile, lane);
+    if (!pair.active) return;
+    const int64_t pairs = arguments.pairs;
+    int32_t* const results = arguments.results + pair.number;
+
+    const bool wanted = results[SCORE * pairs] >= arguments.minimum;
+    const int end_row = wanted ? results[END_ROW * pairs] : 0;
+    const int end_column = wanted ? results[END_COLUMN * pairs] : 0;
+    // SAM's codes: I = 1 consumes the query, D = 2 the target.
+    const uint32_t row_gap = pair.row_is_query ? 1 : 2, column_gap = 3 - row_gap;
+    Runs<writes> runs{writes ? arguments.runs + arguments.run_offsets[pair.number + 1] : nullptr};
+    int matches = 0, mismatches = 0, openings = 0, gap_letters = 0;
+
+    int i = end_row, j = end_column;
+    State state = IN_H;
+    const uint32_t* const words = arguments.trace + tile.trace + lane;
+    int64_t at = -1;
+    uint32_t word = 0;
+    while (i > 0 && j > 0) {
+        const int64_t needed = (int64_t((i - 1) / BAND) * tile.columns + (j - 1)) * WARP;
+        if (needed != at) word = words[at = needed];
+        const uint32_t cell = word >> (4 * ((i - 1) % BAND));
+        if (state == IN_H) {
+            const uint32_t from = cell & (BUP | BLEFT);
+            if (from == 0) break;
+            if (from == (BUP | BLEFT)) {
+                const uint8_t letter = pair.row_codes[--i];
+                const bool match = letter == pair.column_codes[--j] && letter < arguments.definite;
+                runs.add(1, match ? 7 : 8);
+                matches += match;
+                mismatches += !match;
+                continue;
+            }
+            state = from == BUP ? IN_E : IN_F;
+            ++openings;
+        }
+        ++gap_letters;
+        if (state == IN_E) {
+            --j;
+            runs.add(1, column_gap);
+            if (!(cell & CUP)) state = IN_H;
+        } else {
+            --i;
+            runs.add(1, row_gap);
+            if (!(cell & CLEFT)) state = IN_H;
+        }
+    }
+    if (mode == GLOBAL && i + j > 0) {  // along the border
+        runs.add(i + j, i > 0 ? row_gap : column_gap);
+        ++openings;
+        gap_letters += i + j;
+        i = j = 0;
+    }
+    runs.flush();
+    if (writes) return;
+
+    const bool empty = matches + mismatches + gap_letters == 0;
+    const int row_start = empty ? 0 : i, row_end = empty ? 0 : end_row;
+    const int column_start = empty ? 0 : j, column_end = empty ? 0 : end_column;
+    results[QUERY_START * pairs] = pair.row_is_query ? row_start : column_start;
+    results[QUERY_END * pairs] = pair.row_is_query ? row_end : column_end;
+    results[TARGET_START * pairs] = pair.row_is_query ? column_start : row_start;
+    results[TARGET_END * pairs] = pair.row_is_query ? column_end : row_end;
+    results[MATCHES * pairs] = matches;
+    results[MISMATCHES * pairs] = mismatches;
+    results[GAP_OPENINGS * pairs] = openings;
+    results[GAP_LETTERS * pairs] = gap_letters;
+    results[RUNS * pairs] = runs.count;
+}
+
+// Where the runs of each pair go: an exclusive sum over all pairs by one block. It reads four bytes a
+// pair and takes a few microseconds for each thousand; the filling of another batch hides it.
+__device__ void place_runs(const Arguments& arguments) {
+    __shared__ int64_t warp_sums[WARP];
+    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    const int32_t* const counts = arguments.results + RUNS * int64_t(arguments.pairs);
+    auto* const offsets = const_cast<int64_t*>(arguments.run_offsets);
+    int64_t before = 0;
+    for (int first = 0; first < arguments.pairs; first += PLACING_THREADS) {
+        const int pair = first + threadIdx.x;
+        int64_t sum = pair < arguments.pairs ? counts[pair] : 0;
+        for (int step = 1; step < WARP; step *= 2) {
+            const int64_t other = __shfl_up_sync(0xffffffffu, sum, step);
+            if (lane >= step) sum += other;
+        }
+        if (lane == WARP - 1) warp_sums[warp] = sum;
+        __syncthreads();
+        int64_t warps_before = 0, all = 0;
+        for (int w = 0; w < PLACING_THREADS / WARP; ++w) {
+            if (w == warp) warps_before = all;
+            all += warp_sums[w];
+        }
+        if (pair < arguments.pairs) offsets[pair + 1] = before + warps_before + sum;
+        before += all;
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) offsets[0] = 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+__global__ void __launch_bounds__(BLOCK_THREADS, 4) score_pair_per_thread(const Arguments arguments) {
+    fill<false>(arguments);
+}
+
+__global__ void __launch_bounds__(BLOCK_THREADS, 4) fill_pair_per_thread(const Arguments arguments) {
+    fill<true>(arguments);
+}
+
+__global__ void __launch_bounds__(BLOCK_THREADS) measure_pair_per_thread(const Arguments arguments) {
+    walk<false>(arguments);
+}
+
+__global__ void __launch_bounds__(PLACING_THREADS) place_runs_by_one_block(const Arguments arguments) {
+    place_runs(arguments);
+}
+
+__global__ void __launch_bounds__(BLOCK_THREADS) traceback_pair_per_thread(const Arguments arguments) {
+    walk<true>(arguments);
+}
+
+}  // extern "C"

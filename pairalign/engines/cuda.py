@@ -1,0 +1,306 @@
+"""The CUDA engine: windows on a GPU, through PyCUDA, by one of several families of kernels."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import Alignments
+from pairalign.engines import Detail, Engine, Want
+from pairalign.engines.cpu import CpuEngine
+from pairalign.engines.cuda_devices import CudaDevice
+from pairalign.engines.cuda_family import (
+    PADDING_CODE,
+    SEQUENCE_ALIGNMENT,
+    DeviceContext,
+    DeviceSet,
+    KernelFamily,
+)
+from pairalign.engines.cuda_pair_per_thread import PairPerThread
+from pairalign.errors import DeviceError, PairalignError
+from pairalign.scoring import Scoring
+from pairalign.sequences import SequenceSet
+from pairalign.windows import Window
+
+log = logging.getLogger("pairalign")
+
+FAMILIES: dict[str, Callable[[], KernelFamily]] = {PairPerThread.name: PairPerThread}
+"""Kernel families by name, the preferred first."""
+
+ENGINES_PER_DEVICE = 2
+"""Windows under way at a time on a device: while one is copied, another is computed."""
+
+_MEMORY_SHARE = 0.9  # of the free memory: others may want some, and so do kernels' stacks
+_END_PADDING = 64
+
+
+class CudaEngine:
+    """Aligns windows on one CUDA device.
+
+    Parameters
+    ----------
+    device : CudaDevice
+    queries : SequenceSet
+        The set, or the first of two.
+    targets : SequenceSet or None
+        The second set; None for every pair of `queries`.
+    scoring : Scoring
+        Must have the alphabet of the sets.
+    memory_bytes : int or None
+        Device memory to use at most; default: nine tenths of what is free.
+    family : str or None
+        Name of the kernels to use, see `FAMILIES`; default: the first that can.
+    threads : int
+        Threads of the CPU engine, which takes the pairs that the device has no room for.
+    host_memory_bytes : int
+        What that engine may use.
+
+    Raises
+    ------
+    DeviceError
+        The device fails, or no family can do this on it.
+    """
+
+    def __init__(
+        self,
+        device: CudaDevice,
+        queries: SequenceSet,
+        targets: SequenceSet | None,
+        scoring: Scoring,
+        *,
+        memory_bytes: int | None = None,
+        family: str | None = None,
+        threads: int = 1,
+        host_memory_bytes: int = 1 << 30,
+    ) -> None:
+        self.name = device.name
+        self.queries = queries
+        self.targets = queries if targets is None else targets
+        self.scoring = scoring
+        self._device = device
+        self._cancelled = threading.Event()
+        self._cpu: CpuEngine | None = None
+        self._threads = threads
+        self._host_memory_bytes = host_memory_bytes
+        self._open = False
+        self._buffers: list[Any] = []
+        self._family = choose_family(device, scoring, family)
+        driver = device.driver
+        try:
+            with device.current():
+                free, _ = driver.mem_get_info()
+                limit = int(free * _MEMORY_SHARE)
+                if memory_bytes is not None:
+                    limit = min(limit, memory_bytes)
+                self._allocated = 0
+                first = self._upload(queries)
+                second = first if targets is None else self._upload(targets)
+                self._context = DeviceContext(
+                    name=device.name,
+                    driver=driver,
+                    capability=device.capability,
+                    multiprocessors=device.multiprocessors,
+                    memory_bytes=limit - self._allocated,
+                    scoring=scoring,
+                    queries=first,
+                    targets=second,
+                    load_module=device.load_module,
+                    align_on_host=self._align_on_host,
+                    check_cancelled=self._check_cancelled,
+                    log=log,
+                )
+                self._family.open(self._context)
+        except driver.MemoryError as error:
+            raise DeviceError(
+                f"{device.name} ({device.model}): no memory left for the sequences: {error}"
+            ) from error
+        except driver.Error as error:
+            raise DeviceError(
+                f"{device.name} ({device.model}) cannot be opened: {error}"
+            ) from error
+        self._open = True
+
+    def align(self, window: Window, want: Want) -> Alignments:
+        """Align the pairs of `window`; see `pairalign.engines.Engine`.
+
+        Raises
+        ------
+        DeviceError
+            The device fails; the message names device, kernel and window.
+        KernelBuildError
+            A kernel does not compile or load.
+        InterruptedError
+            `cancel` was called.
+        """
+        driver = self._device.driver
+        try:
+            with self._device.current():
+                return self._family.align(window, want)
+        except PairalignError:
+            raise
+        except driver.Error as error:
+            raise DeviceError(
+                f"{self.name} ({self._device.model}): kernel {self._context.kernel} failed on "
+                f"window {window.index} (rows {window.row_start}-{window.row_stop}, columns "
+                f"{window.column_start}-{window.column_stop}): {error}"
+            ) from error
+
+    def cancel(self) -> None:
+        """Make a running `align` raise InterruptedError at its next batch."""
+        self._cancelled.set()
+        if self._cpu is not None:
+            self._cpu.cancel()
+
+    def close(self) -> None:
+        """Give memory and device back; a device that has failed takes its memory along."""
+        if self._cpu is not None:
+            self._cpu.close()
+            self._cpu = None
+        if not self._open:
+            return
+        self._open = False
+        driver = self._device.driver
+        try:
+            with self._device.current():
+                self._family.close()
+                for buffer in self._buffers:
+                    buffer.free()
+        except driver.Error as error:
+            log.debug("%s: closing: %s", self.name, error)
+        self._buffers = []
+
+    def _upload(self, sequences: SequenceSet) -> DeviceSet:
+        """Copy a set to the device, sequences in sorted order, each where 16 bytes can be read."""
+        order = np.ascontiguousarray(sequences.order, dtype=np.int32)
+        lengths = np.ascontiguousarray(sequences.lengths[order], dtype=np.int32)
+        rooms = -(-lengths.astype(np.int64) // SEQUENCE_ALIGNMENT) * SEQUENCE_ALIGNMENT
+        starts = np.cumsum(rooms) - rooms
+        total = int(rooms.sum())
+        codes = np.full(total + _END_PADDING, PADDING_CODE, dtype=np.uint8)
+        sources = sequences.offsets[:-1][order]
+        # Letter k of a sequence: its number among all letters, moved to where the sequence lies.
+        ends = np.cumsum(lengths, dtype=np.int64)
+        within = np.arange(int(ends[-1]), dtype=np.int64)
+        befores = ends - lengths
+        codes[within + np.repeat(starts - befores, lengths)] = sequences.codes[
+            within + np.repeat(sources - befores, lengths)
+        ]
+        return DeviceSet(
+            sequences=sequences,
+            lengths=lengths,
+            codes=self._copy(codes),
+            starts=self._copy(starts),
+            device_lengths=self._copy(lengths),
+            order=self._copy(order),
+        )
+
+    def _copy(self, array: npt.NDArray[Any]) -> object:
+        driver = self._device.driver
+        buffer = driver.mem_alloc(array.nbytes)
+        self._buffers.append(buffer)
+        self._allocated += array.nbytes
+        driver.memcpy_htod(buffer, array)
+        return buffer
+
+    def _align_on_host(self, window: Window, want: Want) -> Alignments:
+        if self._cpu is None:
+            row = window.row_start
+            column = window.first_column(row)
+            log.warning(
+                "%s: pairs such as '%s' and '%s' need more memory than the device has to spare; "
+                "the CPU aligns them",
+                self.name,
+                self.queries.names[int(self.queries.order[row])],
+                self.targets.names[int(self.targets.order[column])],
+            )
+            targets = None if self.targets is self.queries else self.targets
+            self._cpu = CpuEngine(
+                self.queries,
+                targets,
+                self.scoring,
+                threads=self._threads,
+                memory_bytes=self._host_memory_bytes,
+            )
+        return self._cpu.align(window, want)
+
+    def _check_cancelled(self) -> None:
+        if self._cancelled.is_set():
+            raise InterruptedError("alignment was cancelled")
+
+
+def choose_family(device: CudaDevice, scoring: Scoring, name: str | None = None) -> KernelFamily:
+    """Return the named family, or the first that can align with traceback on a device.
+
+    Raises
+    ------
+    DeviceError
+        There is none; the message says why.
+    """
+    if name is not None and name not in FAMILIES:
+        raise DeviceError(f"kernel '{name}' is not known, expected {' or '.join(FAMILIES)}")
+    reasons = []
+    for one in [name] if name else FAMILIES:
+        family = FAMILIES[one]()
+        reason = family.supports(scoring, Detail.CIGAR, device.capability)
+        if reason is None:
+            return family
+        reasons.append(f"{one}: {reason}")
+    raise DeviceError(f"{device.name} ({device.model}) cannot be used: {'; '.join(reasons)}")
+
+
+def open_cuda_engines(
+    devices: Sequence[CudaDevice],
+    queries: SequenceSet,
+    targets: SequenceSet | None,
+    scoring: Scoring,
+    *,
+    memory_bytes: int | None = None,
+    per_device: int = ENGINES_PER_DEVICE,
+    family: str | None = None,
+    threads: int = 1,
+    host_memory_bytes: int = 1 << 30,
+) -> list[Engine]:
+    """Open engines on some devices, `per_device` on each.
+
+    Parameters
+    ----------
+    devices : sequence of CudaDevice
+        See `pairalign.engines.cuda_devices.find_devices`.
+    memory_bytes : int, optional
+        Memory to use on each device; default: nine tenths of what is free.
+    per_device : int
+        Engines that share a device; each has its own streams.
+    queries, targets, scoring, family, threads, host_memory_bytes
+        See `CudaEngine`.
+    """
+    engines: list[Engine] = []
+    try:
+        for device in devices:
+            with device.current():
+                free, _ = device.driver.mem_get_info()
+            limit = int(free * _MEMORY_SHARE)
+            if memory_bytes is not None:
+                limit = min(limit, memory_bytes)
+            engines += [
+                CudaEngine(
+                    device,
+                    queries,
+                    targets,
+                    scoring,
+                    memory_bytes=limit // per_device,
+                    family=family,
+                    threads=threads,
+                    host_memory_bytes=host_memory_bytes,
+                )
+                for _ in range(per_device)
+            ]
+    except BaseException:
+        for engine in engines:
+            engine.close()
+        raise
+    return engines

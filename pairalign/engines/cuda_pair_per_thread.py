@@ -1,0 +1,302 @@
+"""Kernels that give each pair a thread: gpu-pairAlign's, see ``cuda/pair_per_thread.cu``.
+
+References
+----------
+J. Blazewicz, W. Frohmberg, M. Kierzynka, E. Pesch, P. Wojciechowski: Protein alignment algorithms
+with an efficient backtracking routine on multiple GPUs. BMC Bioinformatics 12:181, 2011.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import Alignments
+from pairalign.engines import Detail, Want
+from pairalign.engines.cuda_assembly import Assembly
+from pairalign.engines.cuda_buffers import Slot
+from pairalign.engines.cuda_family import DeviceContext
+from pairalign.engines.cuda_plan import ARGUMENTS, Batch, Costs, Planner, Rectangle
+from pairalign.errors import DeviceError
+from pairalign.scoring import MODES, SCORE_LIMIT, Scoring
+from pairalign.windows import Window
+
+SOURCE = "pair_per_thread.cu"
+BLOCK_THREADS = 256
+WARPS = BLOCK_THREADS // 32
+PLACING_THREADS = 1024
+MINIMUM_BYTES = 1 << 20
+"""A device with less room than this for a batch is out of memory."""
+
+_RUNS_COLUMN = 11  # RUNS of Result in cuda/tiles.cuh
+_TAG_LIMIT = 1 << 24  # scores below it leave room for tags and for minus infinity
+_NO_MINIMUM = -(1 << 31)
+
+
+@dataclass(frozen=True)
+class Width:
+    """How scores are stored; see Store in ``cuda/cell.cuh``."""
+
+    name: str
+    border_bytes: int
+
+
+NARROW = Width("NARROW", 4)
+WIDE = Width("WIDE", 8)
+PLAIN = Width("PLAIN", 8)
+WIDTHS = (NARROW, WIDE, PLAIN)
+
+
+def choose_width(scoring: Scoring, rows: int, columns: int) -> Width:
+    """Choose the narrowest width in which no score of sequences of these lengths overflows."""
+    low, high = scoring.score_bounds(rows, columns)
+    smallest, largest = int(scoring.matrix.min()), int(scoring.matrix.max())
+    assert max(high, scoring.gap_open - low) < SCORE_LIMIT, "Scoring.check_sets was not called"
+    if max(high, scoring.gap_open - low, scoring.gap_open) >= _TAG_LIMIT:
+        return PLAIN
+    # A border's minus infinity is -32768, below any score of 16 bits that occurs.
+    if low > -(1 << 15) and high < 1 << 15 and smallest >= -128 and largest <= 127:
+        return NARROW
+    if smallest >= -(1 << 15) and largest < 1 << 15:
+        return WIDE
+    return PLAIN
+
+
+@dataclass
+class _InFlight:
+    """A batch whose kernels are queued."""
+
+    batch: Batch
+    slot: Slot
+    columns: npt.NDArray[np.int32]
+    total: npt.NDArray[np.int64] | None  # number of CIGAR runs, when they are wanted
+    runs_address: int
+
+
+class PairPerThread:
+    """The paper's kernels: fill with flags, then walk back; or scores only.
+
+    Parameters
+    ----------
+    block : int
+        Rows and columns of a block of pairs: 8, 16 (as in the paper) or 32.
+    slots : int
+        Batches under way at a time; two let copies and host work overlap kernels.
+    """
+
+    name = "pair-per-thread"
+
+    def __init__(self, block: int = 16, slots: int = 2) -> None:
+        assert block in (8, 16, 32)
+        self._block = block
+        self._slots: list[Slot] = []
+        self._slot_count = slots
+        self._functions: dict[tuple[Width, str], Any] = {}
+
+    def supports(self, scoring: Scoring, detail: Detail, capability: tuple[int, int]) -> str | None:
+        """Any scoring, mode and detail; None, or why the device is too old."""
+        if capability < (6, 1):
+            return f"compute capability {capability[0]}.{capability[1]}, needs 6.1 (dp4a)"
+        return None
+
+    def variants(self) -> Iterator[tuple[str, dict[str, int | str]]]:
+        """Yield what is compiled: each mode in each width."""
+        for mode in MODES:
+            for width in WIDTHS:
+                yield SOURCE, self._defines(mode, width)
+
+    def _defines(self, mode: str, width: Width) -> dict[str, int | str]:
+        return {"MODE": mode.upper(), "WIDTH": width.name, "BLOCK": self._block}
+
+    def open(self, context: DeviceContext) -> None:
+        """Upload the matrix; kernels are loaded when a window needs them."""
+        self._context = context
+        driver = context.driver
+        matrix = np.ascontiguousarray(context.scoring.matrix, dtype=np.int32)
+        self._matrix = driver.mem_alloc(matrix.nbytes)
+        driver.memcpy_htod(self._matrix, matrix)
+        self._slots = [Slot(driver) for _ in range(self._slot_count)]
+        self._limit_bytes = (context.memory_bytes - matrix.nbytes) // self._slot_count
+        self._target_pairs = context.multiprocessors * 4 * BLOCK_THREADS
+        self._planner = Planner(context.queries.lengths, context.targets.lengths, self._block)
+
+    def close(self) -> None:
+        """Free what `open` and `align` took."""
+        for slot in self._slots:
+            slot.close()
+        self._slots = []
+        self._functions = {}
+        self._matrix.free()
+
+    def align(self, window: Window, want: Want) -> Alignments:
+        """Align a window batch by batch; see `pairalign.engines.cuda_family.KernelFamily`."""
+        context = self._context
+        whole = Rectangle.of(window)
+        assembly = Assembly(whole.pairs, want)
+        width = self._width_of(whole) if whole.pairs else NARROW
+        costs = Costs(width.border_bytes, traced=want.detail > Detail.SCORE)
+        pending = deque([whole])
+        under_way: deque[_InFlight] = deque()
+        free = deque(self._slots)
+        try:
+            while pending:
+                part = pending.popleft()
+                for batch in self._planner.batches(
+                    part, costs, self._limit_bytes, self._target_pairs
+                ):
+                    context.check_cancelled()
+                    if batch.on_host:
+                        self._drain(under_way, free, assembly, want)
+                        assembly.add_alignments(
+                            context.align_on_host(batch.rectangle.window(), Want(want.detail))
+                        )
+                        continue
+                    if not free:
+                        free.append(self._finish(under_way.popleft(), assembly, want))
+                    try:
+                        addresses = free[0].arrange(batch.array_bytes(costs))
+                    except context.driver.MemoryError:
+                        self._drain(under_way, free, assembly, want)
+                        self._halve(batch.bytes(costs))
+                        # Plan what is left of this part of the window again, with less memory.
+                        pending.extendleft(reversed(_rest(part, batch.rectangle)))
+                        break
+                    under_way.append(self._start(batch, free.popleft(), addresses, width, want))
+            self._drain(under_way, free, assembly, want)
+        finally:
+            for flight in under_way:  # after an error: nothing may write to buffers used again
+                with contextlib.suppress(context.driver.Error):  # the first error says more
+                    flight.slot.stream.synchronize()
+        return assembly.finish(
+            context.queries.sequences, context.targets.sequences, context.scoring
+        )
+
+    def _width_of(self, rectangle: Rectangle) -> Width:
+        context = self._context
+        return choose_width(
+            context.scoring,
+            int(context.queries.lengths[rectangle.row_start]),
+            int(context.targets.lengths[rectangle.column_start]),
+        )
+
+    def _halve(self, batch_bytes: int) -> None:
+        self._limit_bytes = min(self._limit_bytes, batch_bytes) // 2
+        if self._limit_bytes < MINIMUM_BYTES:
+            raise DeviceError(
+                f"{self._context.name}: out of memory: not even batches of "
+                f"{MINIMUM_BYTES >> 20} MiB find room; is another program using the device?"
+            )
+        self._context.log.info(
+            "%s: out of memory, going on with batches of %d MiB",
+            self._context.name,
+            self._limit_bytes >> 20,
+        )
+
+    def _start(
+        self, batch: Batch, slot: Slot, addresses: dict[str, int], width: Width, want: Want
+    ) -> _InFlight:
+        """Queue the copies and kernels of a batch."""
+        context = self._context
+        slot.upload("tiles", batch.tiles, addresses["tiles"])
+        slot.upload("pair_base", batch.rectangle.pair_base(), addresses["pair_base"])
+        arguments = np.zeros((), ARGUMENTS)
+        for name, address in addresses.items():
+            arguments[name] = address
+        for name in ("codes", "starts", "order"):
+            for k, one in enumerate((context.queries, context.targets)):
+                arguments[name][k] = int(getattr(one, name))
+        for k, one in enumerate((context.queries, context.targets)):
+            arguments["lengths"][k] = int(one.device_lengths)
+        arguments["matrix"] = int(self._matrix)
+        arguments["tile_count"] = len(batch.tiles)
+        arguments["first_row"] = batch.rectangle.row_start
+        arguments["pairs"] = batch.pairs
+        arguments["minimum"] = _NO_MINIMUM if want.min_raw_score is None else want.min_raw_score
+        arguments["gap_open"] = context.scoring.gap_open
+        arguments["gap_extend"] = context.scoring.gap_extend
+        arguments["definite"] = context.scoring.alphabet.definite
+        arguments["one_set"] = context.one_set
+        arguments["scored"] = want.min_raw_score is not None
+        packed: Any = arguments[()]
+
+        blocks = -(-len(batch.tiles) // WARPS)
+        columns = 3
+        if want.detail == Detail.SCORE or want.min_raw_score is not None:
+            self._launch("score_pair_per_thread", width, blocks, BLOCK_THREADS, slot, packed)
+        if want.detail > Detail.SCORE:
+            columns = _RUNS_COLUMN + 1
+            self._launch("fill_pair_per_thread", width, blocks, BLOCK_THREADS, slot, packed)
+            self._launch("measure_pair_per_thread", width, blocks, BLOCK_THREADS, slot, packed)
+        total = None
+        if want.detail == Detail.CIGAR:
+            self._launch("place_runs_by_one_block", width, 1, PLACING_THREADS, slot, packed)
+            last = addresses["run_offsets"] + 8 * batch.pairs
+            total = slot.download("total", 1, np.int64, last)
+        found = slot.download("columns", (columns, batch.pairs), np.int32, addresses["results"])
+        slot.computed.record(slot.stream)
+        if want.detail == Detail.CIGAR:
+            self._launch("traceback_pair_per_thread", width, blocks, BLOCK_THREADS, slot, packed)
+        return _InFlight(batch, slot, found, total, addresses.get("runs", 0))
+
+    def _finish(self, flight: _InFlight, assembly: Assembly, want: Want) -> Slot:
+        """Wait for a batch and copy its results; returns the slot, free again."""
+        slot = flight.slot
+        runs = None
+        if flight.total is not None:
+            slot.computed.synchronize()  # the number of runs is known; they are being written
+            runs = slot.download("runs", int(flight.total[0]), np.uint32, flight.runs_address)
+        slot.stream.synchronize()
+        names = assembly.column_names
+        columns = {name: flight.columns[k] for k, name in enumerate(names)}
+        counts = flight.columns[_RUNS_COLUMN] if runs is not None else None
+        assembly.add(columns, counts, runs)
+        return slot
+
+    def _drain(
+        self, under_way: deque[_InFlight], free: deque[Slot], assembly: Assembly, want: Want
+    ) -> None:
+        while under_way:
+            free.append(self._finish(under_way.popleft(), assembly, want))
+
+    def _launch(
+        self, kernel: str, width: Width, blocks: int, threads: int, slot: Slot, packed: Any
+    ) -> None:
+        context = self._context
+        function = self._functions.get((width, kernel))
+        if function is None:
+            module = context.load_module(SOURCE, self._defines(context.scoring.mode, width))
+            function = self._functions[width, kernel] = module.get_function(kernel)
+        context.kernel = kernel
+        function(packed, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.stream)
+
+
+def _rest(whole: Rectangle, unfinished: Rectangle) -> list[Rectangle]:
+    """Return what remains of a rectangle, given the first part that has not been done."""
+    parts = [unfinished]
+    if unfinished.column_stop < whole.column_stop:  # part of one row
+        parts.append(
+            Rectangle(
+                unfinished.row_start,
+                unfinished.row_stop,
+                unfinished.column_stop,
+                whole.column_stop,
+                whole.triangular,
+            )
+        )
+    if unfinished.row_stop < whole.row_stop:
+        parts.append(
+            Rectangle(
+                unfinished.row_stop,
+                whole.row_stop,
+                whole.column_start,
+                whole.column_stop,
+                whole.triangular,
+            )
+        )
+    return parts

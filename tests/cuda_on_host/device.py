@@ -1,0 +1,45 @@
+"""A device for `CudaEngine` that runs kernels on this CPU."""
+
+from __future__ import annotations
+
+import functools
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from cuda_on_host import driver
+
+
+@functools.cache
+def build_folder() -> Path:
+    """Where compiled kernels are kept: between runs, since their names hold a digest."""
+    folder = Path(tempfile.gettempdir()) / f"pairalign-cuda-on-host-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+@functools.cache
+def load(source: str, defines: tuple[tuple[str, int | str], ...]) -> driver.Module:
+    return driver.Module(source, dict(defines), build_folder())
+
+
+class HostDevice:
+    """Stands for `pairalign.engines.cuda_devices.CudaDevice`."""
+
+    def __init__(self, index: int = 0, multiprocessors: int = 1) -> None:
+        self.driver = driver
+        self.index = index
+        self.name = f"cuda:{index}"
+        self.model = "this CPU"
+        self.capability = (9, 0)
+        self.multiprocessors = multiprocessors
+        self.memory_bytes = driver.memory.total_bytes
+
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        yield
+
+    def load_module(self, source: str, defines: Mapping[str, int | str]) -> driver.Module:
+        return load(source, tuple(sorted(defines.items())))
