@@ -357,6 +357,40 @@ def test_srspair_of_nothing_is_readable(tmp_path):
     assert list(Align.parse(io.StringIO(text), "emboss")) == []
 
 
+def test_one_letter_in_the_first_row(tmp_path):
+    """EMBOSS prints it so; Bio.Align (1.88) takes "1 M--- 1" for a reversed sequence."""
+    sequences = SequenceSet.from_strings(["M" * 120, "MK"], alphabet="protein")
+    runs = [1 << 4 | 7, 118 << 4 | 1, 1 << 4 | 8]
+    alignments = Alignments(
+        queries=sequences,
+        targets=sequences,
+        scoring=make_scoring("protein"),
+        query=[0],
+        target=[1],
+        raw_score=[-120],
+        query_start=[0],
+        query_end=[120],
+        target_start=[0],
+        target_end=[2],
+        matches=[1],
+        mismatches=[1],
+        gap_openings=[1],
+        gap_letters=[118],
+        cigar=runs,
+        cigar_offsets=[0, 3],
+    )
+    assert confuses_bio_align(alignments)
+    text = written(alignments, "srspair", tmp_path)
+    lines = [line for line in text.splitlines() if line.startswith("seq2")]
+    assert lines == [
+        "seq2               1 M" + "-" * 49 + "      1",
+        "seq2               1 " + "-" * 50 + "      1",
+        "seq2               2 " + "-" * 19 + "K      2",
+    ]
+    (parsed,) = AlignIO.parse(io.StringIO(text), "emboss")
+    assert tuple(str(r.seq) for r in parsed) == alignments[0].rows()
+
+
 def test_srspair_at_large_positions(tmp_path):
     rng = np.random.default_rng(8)
     sequences = random_set(rng, [100_200, 1_000_400], "dna")

@@ -19,6 +19,10 @@ class SrspairWriter(TextWriter):
     show whole sequences; as in needle, free end gaps count in Length and Gaps. There is no date
     and no command line: equal input gives equal bytes. Pairs of which nothing is aligned are left
     out.
+
+    In Biopython, ``Bio.AlignIO.parse(file, "emboss")`` reads every such file. ``Bio.Align`` does too,
+    unless the first row of a sequence that has letters has just one, as in ``M---``: up to 1.88
+    it takes that sequence for a reversed one and gives up, in EMBOSS's own files as well.
     """
 
     name = "srspair"
