@@ -61,6 +61,21 @@ struct Fill {
 // Offsets into end_state, in vectors.
 enum { BEST = 0, BEST_ROW = 1, BEST_COLUMN = 2, LENGTHS = 3, END_VECTORS = 4 };
 
+template <int K>
+struct Index {
+    static constexpr int value = K;
+};
+
+// Calls function(Index<K>()) ... function(Index<N - 1>()). Unlike a loop that is unrolled later, this lets the
+// compiler keep arrays indexed by K in registers.
+template <int K, int N, class Function>
+static PAIRALIGN_INLINE void unrolled(Function&& function) {
+    if constexpr (K < N) {
+        function(Index<K>());
+        unrolled<K + 1, N>(function);
+    }
+}
+
 template <class V>
 struct Kernels {
     using Lane = typename V::Lane;
@@ -132,6 +147,14 @@ struct Kernels {
         alignas(64) Lane scores[CODES];
     };
 
+    template <int ROWS>
+    struct Rows {
+        V h[ROWS];
+        PAIRALIGN_INLINE explicit Rows(const V (&from)[ROWS]) {
+            unrolled<0, ROWS>([&](auto k) __attribute__((always_inline)) { h[k.value] = from[k.value]; });
+        }
+    };
+
     // Rows row+1 .. row+ROWS of the matrix (row letters are 0-based, matrix rows 1-based).
     template <bool SHIFTED, bool FLAGS, End END, int ROWS>
     static PAIRALIGN_INLINE void band(const F& f, int32_t row, int32_t columns, uint8_t* flags) {
@@ -139,7 +162,8 @@ struct Kernels {
         alignas(64) CodeRow letter[V::GATHER ? ROWS : 1];
         const Lane* profile[ROWS];
         V h[ROWS], e[ROWS];
-        for (int k = 0; k < ROWS; k++) {
+        unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
+            constexpr int k = decltype(index)::value;
             const int code = f.batch.row[row + k];
             if constexpr (V::GATHER) {
                 const int32_t shift = SHIFTED ? 2 * f.extend : 0;
@@ -151,10 +175,12 @@ struct Kernels {
             }
             h[k] = V::set(border_h(f, row + 1 + k));
             e[k] = V::set(border_gap(f, row + 1 + k));
-        }
+        });
         const V opening = V::set(static_cast<Lane>(SHIFTED ? f.open - f.extend : f.open));
         const V extending = V::set(static_cast<Lane>(f.extend));
         const V zero = V::set(f.base);
+        const uint8_t* const ends_at = f.ends_at;
+        const Lane* group = f.group;
         Lane* border = f.border;
         V above = V::load(border);  // H(row, j-1)
         V best = END == End::BEST_SCORE || END == End::BEST_CELL ? V::load(f.end_state + BEST * LANES) : zero;
@@ -166,41 +192,48 @@ struct Kernels {
             above = V::load(border);
             V gap = V::load(border + LANES);
             V codes{};
-            if constexpr (V::GATHER) codes = V::load(f.group + static_cast<size_t>(j) * LANES);
+            if constexpr (V::GATHER) codes = V::load(group += LANES);
             V column_best = zero;
             if constexpr (FLAGS) flags += STEP;
-#pragma GCC unroll 8
-            for (int k = 0; k < ROWS; k++) {
+            unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
+                constexpr int k = decltype(index)::value;
                 V s;
                 if constexpr (V::GATHER)
-                    s = V::lookup(V::table(letter[k].scores), codes);
+                    s = V::lookup(letter[k].scores, codes);
                 else
                     s = V::load(profile[k] + static_cast<size_t>(j) * LANES);
+                // H = max(with_e, f), but f's next value needs only with_e: opening a gap from a gap is
+                // never better than going on. So the chain down a column is one maximum a cell.
                 const V d = V::add(diagonal, s);
                 diagonal = h[k];
-                const V g = V::max(e[k], gap);
-                V x = V::max(d, g);
-                if constexpr (!SHIFTED) x = V::max(x, zero);
+                V with_e = V::max(d, e[k]);
+                if constexpr (!SHIFTED) with_e = V::max(with_e, zero);
+                const V x = V::max(with_e, gap);
                 h[k] = x;
-                const V opened = V::sub(x, opening);
+                const V e_opened = V::sub(x, opening), f_opened = V::sub(with_e, opening);
                 const V e_on = SHIFTED ? e[k] : V::sub(e[k], extending);
                 const V f_on = SHIFTED ? gap : V::sub(gap, extending);
                 if constexpr (FLAGS)
-                    V::store_flags(flags + k * V::FLAG_BYTES, V::ge(e_on, opened), V::ge(f_on, opened), V::ge(d, g),
+                    V::store_flags(flags + k * V::FLAG_BYTES, V::ge(e_on, e_opened), V::ge(f_on, f_opened), V::ge(d, x),
                                    V::ge(e[k], gap));
-                e[k] = V::max(e_on, opened);
-                gap = V::max(f_on, opened);
+                e[k] = V::max(e_on, e_opened);
+                gap = V::max(f_on, f_opened);
                 if constexpr (END == End::BEST_SCORE) best = V::max(best, x);
                 if constexpr (END == End::BEST_CELL) column_best = k == 0 ? x : V::max(column_best, x);
-            }
+            });
             h[ROWS - 1].store(border);
             gap.store(border + LANES);
             if constexpr (END == End::BEST_CELL) {
-                if (__builtin_expect(V::any(V::ge(column_best, best)), 0))
-                    best = keep_best_cell<ROWS>(f, best, column_best, h, row, j);
+                if (__builtin_expect(V::any(V::ge(column_best, best)), 0)) {
+                    const Rows<ROWS> copy(h);  // h itself must not leave the registers
+                    best = keep_best_cell<ROWS>(f, best, column_best, copy.h, row, j);
+                }
             }
             if constexpr (END == End::LAST_COLUMN) {
-                if (__builtin_expect(f.ends_at[j], 0)) keep_last_column<ROWS>(f, h, row, j);
+                if (__builtin_expect(ends_at[j], 0)) {
+                    const Rows<ROWS> copy(h);
+                    keep_last_column<ROWS>(f, copy.h, row, j);
+                }
             }
         }
         if constexpr (END == End::BEST_SCORE || END == End::BEST_CELL) best.store(f.end_state + BEST * LANES);

@@ -34,20 +34,25 @@ enum Flag { CUP_NEXT = 0, CLEFT_NEXT = 1, DIAGONAL = 2, FROM_E = 3 };
 
 #if defined(PAIRALIGN_AVX512)
 
+// Straight from the mask register: left to itself GCC goes through general registers and the stack.
+static PAIRALIGN_INLINE void store_mask(uint32_t* p, __mmask32 m) { asm("kmovd %1, %0" : "=m"(*p) : "k"(m)); }
+static PAIRALIGN_INLINE void store_mask(uint16_t* p, __mmask16 m) { asm("kmovw %1, %0" : "=m"(*p) : "k"(m)); }
+
 struct Narrow {
     using Lane = int16_t;
     using Mask = __mmask32;
     static constexpr int LANES = 32, ROWS = 8, FLAG_BYTES = 16;
     static constexpr bool GATHER = true;
-    struct Table { __m512i row; };
     __m512i v;
 
     static PAIRALIGN_INLINE Narrow load(const void* p) { return {_mm512_load_si512(p)}; }
     static PAIRALIGN_INLINE Narrow set(Lane x) { return {_mm512_set1_epi16(x)}; }
     PAIRALIGN_INLINE void store(void* p) const { _mm512_store_si512(p, v); }
-    static PAIRALIGN_INLINE Table table(const Lane* scores) { return {_mm512_loadu_si512(scores)}; }
-    static PAIRALIGN_INLINE Narrow lookup(const Table& t, Narrow codes) {
-        return {_mm512_permutexvar_epi16(codes.v, t.row)};
+    // The table stays in memory (it is in the first-level cache): the registers are needed for H and E.
+    static PAIRALIGN_INLINE Narrow lookup(const Lane* scores, Narrow codes) {
+        Narrow r;
+        asm("vpermw %2, %1, %0" : "=v"(r.v) : "v"(codes.v), "m"(*reinterpret_cast<const __m512i*>(scores)));
+        return r;
     }
     static PAIRALIGN_INLINE Narrow add(Narrow a, Narrow b) { return {_mm512_add_epi16(a.v, b.v)}; }
     static PAIRALIGN_INLINE Narrow sub(Narrow a, Narrow b) { return {_mm512_sub_epi16(a.v, b.v)}; }
@@ -64,10 +69,10 @@ struct Narrow {
     // uint32_t[4], one word a flag, bit = lane
     static PAIRALIGN_INLINE void store_flags(uint8_t* p, Mask cup, Mask cleft, Mask diagonal, Mask from_e) {
         uint32_t* words = reinterpret_cast<uint32_t*>(p);
-        _store_mask32(words + CUP_NEXT, cup);
-        _store_mask32(words + CLEFT_NEXT, cleft);
-        _store_mask32(words + DIAGONAL, diagonal);
-        _store_mask32(words + FROM_E, from_e);
+        store_mask(words + CUP_NEXT, cup);
+        store_mask(words + CLEFT_NEXT, cleft);
+        store_mask(words + DIAGONAL, diagonal);
+        store_mask(words + FROM_E, from_e);
     }
     static PAIRALIGN_INLINE bool flag(const uint8_t* p, Flag which, int lane) {
         return reinterpret_cast<const uint32_t*>(p)[which] >> lane & 1;
@@ -79,17 +84,16 @@ struct Wide {
     using Mask = __mmask16;
     static constexpr int LANES = 16, ROWS = 8, FLAG_BYTES = 8;
     static constexpr bool GATHER = true;
-    struct Table { __m512i low, high; };
     __m512i v;
 
     static PAIRALIGN_INLINE Wide load(const void* p) { return {_mm512_load_si512(p)}; }
     static PAIRALIGN_INLINE Wide set(Lane x) { return {_mm512_set1_epi32(x)}; }
     PAIRALIGN_INLINE void store(void* p) const { _mm512_store_si512(p, v); }
-    static PAIRALIGN_INLINE Table table(const Lane* scores) {
-        return {_mm512_loadu_si512(scores), _mm512_loadu_si512(scores + 16)};
-    }
-    static PAIRALIGN_INLINE Wide lookup(const Table& t, Wide codes) {
-        return {_mm512_permutex2var_epi32(t.low, codes.v, t.high)};
+    static PAIRALIGN_INLINE Wide lookup(const Lane* scores, Wide codes) {
+        Wide r = codes;
+        asm("vpermi2d %2, %1, %0" : "+v"(r.v)
+            : "v"(*reinterpret_cast<const __m512i*>(scores)), "m"(*reinterpret_cast<const __m512i*>(scores + 16)));
+        return r;
     }
     static PAIRALIGN_INLINE Wide add(Wide a, Wide b) { return {_mm512_add_epi32(a.v, b.v)}; }
     static PAIRALIGN_INLINE Wide sub(Wide a, Wide b) { return {_mm512_sub_epi32(a.v, b.v)}; }
@@ -106,10 +110,10 @@ struct Wide {
     // uint16_t[4], one half-word a flag, bit = lane
     static PAIRALIGN_INLINE void store_flags(uint8_t* p, Mask cup, Mask cleft, Mask diagonal, Mask from_e) {
         uint16_t* words = reinterpret_cast<uint16_t*>(p);
-        _store_mask16(words + CUP_NEXT, cup);
-        _store_mask16(words + CLEFT_NEXT, cleft);
-        _store_mask16(words + DIAGONAL, diagonal);
-        _store_mask16(words + FROM_E, from_e);
+        store_mask(words + CUP_NEXT, cup);
+        store_mask(words + CLEFT_NEXT, cleft);
+        store_mask(words + DIAGONAL, diagonal);
+        store_mask(words + FROM_E, from_e);
     }
     static PAIRALIGN_INLINE bool flag(const uint8_t* p, Flag which, int lane) {
         return reinterpret_cast<const uint16_t*>(p)[which] >> lane & 1;
