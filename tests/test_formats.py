@@ -843,7 +843,8 @@ sys.stdin.read()  # until the reader of our output is gone
 try:
     with open_output("-") as output:
         output.write(bytes(1000))
-except OutputError as error:
+except BrokenPipeError as error:
+    assert isinstance(error, OutputError)
     assert error.errno == errno.EPIPE
     assert "standard output" in str(error)
     sys.exit(7)

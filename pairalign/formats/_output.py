@@ -76,11 +76,15 @@ def open_output(path: Path, *, threads: int = 1) -> Output:
     Raises
     ------
     OutputError
-        Here or later, if it cannot be written; ``errno`` says why (``EPIPE``: the reader of a
-        pipe has gone, which callers may want to end quietly).
+        Here or later, if it cannot be written; ``errno`` says why. When the reader of a pipe has
+        gone it is a BrokenPipeError as well (`ReaderGoneError`): callers may want to end quietly.
     """
     output = FileOutput(path)
     return GzipOutput(output, threads) if os.fspath(path).endswith(".gz") else output
+
+
+class ReaderGoneError(OutputError, BrokenPipeError):
+    """The reader of a pipe, or of standard output, has gone."""
 
 
 def output_error(path: Path, error: OSError) -> OutputError:
@@ -90,7 +94,8 @@ def output_error(path: Path, error: OSError) -> OutputError:
     if error.errno == errno.ENOENT:
         folder = os.path.dirname(os.path.abspath(path))
         reason = f"there is no directory '{folder}'"
-    converted = OutputError(f"cannot write {name}: {reason}")
+    kind = ReaderGoneError if isinstance(error, BrokenPipeError) else OutputError
+    converted = kind(f"cannot write {name}: {reason}")
     converted.errno = error.errno
     return converted
 

@@ -20,9 +20,9 @@ class SrspairWriter(TextWriter):
     and no command line: equal input gives equal bytes. Pairs of which nothing is aligned are left
     out.
 
-    In Biopython, ``Bio.AlignIO.parse(file, "emboss")`` reads every such file. ``Bio.Align`` does too,
-    unless the first row of a sequence that has letters has just one, as in ``M---``: up to 1.88
-    it takes that sequence for a reversed one and gives up, in EMBOSS's own files as well.
+    In Biopython, ``Bio.AlignIO.parse(file, "emboss")`` reads every such file. ``Bio.Align`` does
+    too, unless the first row of a sequence that has letters has just one, as in ``M---``: up to
+    1.88 it takes that sequence for a reversed one and gives up, in EMBOSS's own files as well.
     """
 
     name = "srspair"

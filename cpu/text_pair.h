@@ -1,0 +1,219 @@
+// What the two halves of the text formatter share: numbers, and a pair gathered from its columns.
+// Internal to text.cpp (PAF, TSV and the C functions) and text_rows.cpp (FASTA pairs, srspair).
+#pragma once
+
+#include <array>
+#include <cstring>
+
+#include "text.h"
+
+namespace pairalign_text {
+
+constexpr int64_t kSlack = 16;     // bytes that a store may write past the end of its text
+constexpr int kWidth = 50;         // letters a line of srspair
+constexpr int kNameWidth = 13;     // characters of a name in front of such a line
+constexpr int64_t kNumber = 11;    // bytes of any int32 as text
+constexpr int64_t kFixed = 16 * (kNumber + 8);  // all numbers and tags of one PAF or TSV line
+constexpr uint32_t kTableLength = 256;  // runs shorter than this are in the table
+
+// A CIGAR run: length << 4 | op, SAM's op codes.
+enum Op : uint32_t { kInsertion = 1, kDeletion = 2, kMatch = 7, kMismatch = 8 };
+
+constexpr std::array<char, 200> make_two_digits() {
+    std::array<char, 200> digits{};
+    for (int i = 0; i < 100; ++i) {
+        digits[2 * i] = static_cast<char>('0' + i / 10);
+        digits[2 * i + 1] = static_cast<char>('0' + i % 10);
+    }
+    return digits;
+}
+constexpr std::array<char, 200> kTwoDigits = make_two_digits();
+
+// ---- numbers and words ---------------------------------------------------------------------
+
+inline char* put(char* out, const char* bytes, int64_t size) {
+    std::memcpy(out, bytes, static_cast<size_t>(size));
+    return out + size;
+}
+
+template <size_t N>
+inline char* put(char* out, const char (&literal)[N]) {
+    return put(out, literal, static_cast<int64_t>(N - 1));
+}
+
+inline char* put_unsigned(char* out, uint64_t value) {
+    if (value < 10) {
+        *out = static_cast<char>('0' + value);
+        return out + 1;
+    }
+    char digits[20];
+    char* at = digits + sizeof digits;
+    while (value >= 100) {
+        at -= 2;
+        std::memcpy(at, &kTwoDigits[2 * (value % 100)], 2);
+        value /= 100;
+    }
+    if (value >= 10) {
+        at -= 2;
+        std::memcpy(at, &kTwoDigits[2 * value], 2);
+    } else {
+        *--at = static_cast<char>('0' + value);
+    }
+    return put(out, at, digits + sizeof digits - at);
+}
+
+// Right-aligned in a field of `width` characters, wider when the number is.
+inline char* put_padded(char* out, int64_t value, int width) {
+    char digits[20];
+    const int64_t size = put_unsigned(digits, static_cast<uint64_t>(value)) - digits;
+    for (int64_t i = size; i < width; ++i) *out++ = ' ';
+    return put(out, digits, size);
+}
+
+// raw / 10^decimals, exact; zeros at the end are left out down to `least` decimals.
+inline char* put_score(char* out, int32_t raw, int32_t decimals, int32_t least) {
+    int64_t scale = 1;
+    for (int32_t i = 0; i < decimals; ++i) scale *= 10;
+    int64_t size = raw;
+    if (size < 0) {
+        *out++ = '-';
+        size = -size;
+    }
+    out = put_unsigned(out, static_cast<uint64_t>(size / scale));
+    int64_t fraction = size % scale;
+    int32_t shown = decimals;
+    while (shown > least && fraction % 10 == 0) {
+        fraction /= 10;
+        --shown;
+    }
+    const int32_t places = shown > least ? shown : least;
+    if (places == 0) return out;
+    *out++ = '.';
+    for (int32_t i = places; i-- > 0;) {  // a scale of 1 has no fraction: fills up with zeros
+        out[i] = static_cast<char>('0' + fraction % 10);
+        fraction /= 10;
+    }
+    return out + places;
+}
+
+// ---- a pair ----------------------------------------------------------------------------------
+
+struct Side {
+    const char* name;
+    int64_t name_bytes;
+    const uint8_t* letters;  // of the whole sequence
+    const uint8_t* codes;
+    const uint8_t* blob_end;   // end of all letters of the set: short copies may read up to here
+    const uint8_t* codes_end;  // the same of codes
+    int64_t length;
+    int64_t start, end;  // the aligned span
+};
+
+struct Pair {
+    Side query, target;
+    int32_t raw_score;
+    int64_t matches, mismatches, gap_openings, gap_letters, columns;
+    const uint32_t* runs;
+    int64_t run_count;
+};
+
+inline bool resolve_side(const PairalignTextSet& set, int32_t index, Side& side) {
+    if (index < 0 || index >= set.count) return false;
+    side.name = set.names + set.name_offsets[index];
+    side.name_bytes = set.name_offsets[index + 1] - set.name_offsets[index];
+    side.letters = set.letters + set.offsets[index];
+    side.codes = set.codes + set.offsets[index];
+    side.blob_end = set.letters + set.offsets[set.count];
+    side.codes_end = set.codes + set.offsets[set.count];
+    side.length = set.offsets[index + 1] - set.offsets[index];
+    side.start = side.end = 0;
+    return true;
+}
+
+inline bool sound_span(const Side& side) {
+    return side.start >= 0 && side.start <= side.end && side.end <= side.length;
+}
+
+// Gather the columns of pair `k`. False when they make no sense.
+inline bool resolve(const PairalignText& text, int64_t k, Pair& pair) {
+    if (!resolve_side(text.queries, text.query[k], pair.query) ||
+        !resolve_side(text.targets, text.target[k], pair.target))
+        return false;
+    pair.raw_score = text.raw_score[k];
+    pair.columns = 0;
+    pair.run_count = 0;
+    if (text.matches == nullptr) return true;
+    pair.query.start = text.query_start[k];
+    pair.query.end = text.query_end[k];
+    pair.target.start = text.target_start[k];
+    pair.target.end = text.target_end[k];
+    pair.matches = text.matches[k];
+    pair.mismatches = text.mismatches[k];
+    pair.gap_openings = text.gap_openings[k];
+    pair.gap_letters = text.gap_letters[k];
+    pair.columns = pair.matches + pair.mismatches + pair.gap_letters;
+    if (!sound_span(pair.query) || !sound_span(pair.target)) return false;
+    if (pair.matches < 0 || pair.mismatches < 0 || pair.gap_letters < 0 || pair.gap_openings < 0)
+        return false;
+    if (text.cigar == nullptr) return true;
+    pair.runs = text.cigar + text.cigar_offsets[k];
+    pair.run_count = text.cigar_offsets[k + 1] - text.cigar_offsets[k];
+    return pair.run_count >= 0 && pair.run_count <= pair.columns;
+}
+
+inline bool shown(const PairalignText& text, const Pair& pair) {
+    return text.format == PAIRALIGN_TSV || pair.columns > 0;
+}
+
+// Columns of the rows as FASTA and srspair show them: with the free end gaps when `whole`.
+inline int64_t row_columns(const PairalignText& text, const Pair& pair) {
+    if (!text.whole) return pair.columns;
+    return pair.columns + pair.query.start + pair.target.start +
+           (pair.query.length - pair.query.end) + (pair.target.length - pair.target.end);
+}
+
+// The rows of a pair in full, before they are cut into blocks. They live behind the text that is
+// being written: the bound of a pair includes them.
+struct Rows {
+    int64_t columns;
+    char* query;   // letters and '-'
+    char* target;
+    char* markup;  // '|' equal, ':' similar, '.' other, ' ' gap
+
+    static constexpr int64_t bytes(int64_t columns) { return 5 * (columns + kSlack); }
+};
+
+// Bytes that the text of a pair needs at most.
+inline int64_t bound(const PairalignText& text, const Pair& pair) {
+    const int64_t names = pair.query.name_bytes + pair.target.name_bytes;
+    switch (text.format) {
+        case PAIRALIGN_FASTA:
+            return 2 * row_columns(text, pair) + names + 2 * 128 + kSlack;
+        case PAIRALIGN_SRSPAIR: {
+            // Per block two rows of name (UTF-8: up to 4 bytes a character), numbers and
+            // letters, the markup and an empty line.
+            const int64_t row = 4 * kNameWidth + 2 * (kNumber + 1) + kWidth + 2;
+            const int64_t blocks = row_columns(text, pair) / kWidth + 1;
+            return blocks * (2 * row + kNameWidth + 8 + kWidth + 2) + names +
+                   text.block_header_bytes + 512 + Rows::bytes(row_columns(text, pair));
+        }
+        default:
+            // Runs in the table are at most 4 bytes, others at most 10, and those have 256 letters.
+            return names + kFixed + 4 * pair.run_count + 6 * (pair.columns / kTableLength) + kSlack;
+    }
+}
+
+// Markup of an aligned pair that is not equal, by its two codes.
+struct Markup {
+    char other[32][32];
+
+    explicit Markup(const int32_t* matrix) {
+        for (int i = 0; i < 32 * 32; ++i) other[i / 32][i % 32] = matrix[i] > 0 ? ':' : '.';
+    }
+};
+
+// Rows of FASTA and srspair; null when the CIGAR contradicts spans or counts. Need `bound` bytes.
+char* put_fasta(char* out, const PairalignText& text, const Pair& pair, int64_t number);
+char* put_srspair(char* out, const PairalignText& text, const Pair& pair, const Markup& markup);
+
+}  // namespace pairalign_text

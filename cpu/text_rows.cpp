@@ -1,0 +1,246 @@
+// Rows of alignments: FASTA pairs and EMBOSS srspair. The contract is in text.h.
+//
+// Runs are short and come in random order, so what costs is a branch that depends on one. Rows are
+// copied 16 bytes at a time, from the letters or from gaps, chosen without a branch.
+
+#include "text_pair.h"
+
+namespace pairalign_text {
+namespace {
+
+constexpr uint8_t kGaps[kSlack + 1] = "----------------";
+constexpr char kKinds[17] = "       |.       ";  // markup of an op; '.' may become ':'
+
+// Whether the runs add up to the spans and counts: what makes the row formats safe to write.
+bool runs_fit(const Pair& pair) {
+    int64_t columns = 0;
+    for (int64_t r = 0; r < pair.run_count; ++r) columns += pair.runs[r] >> 4;
+    // From here on no sum can leave 32 bits.
+    if (columns != pair.columns || columns > INT32_MAX) return false;
+    uint32_t matches = 0, mismatches = 0, insertions = 0, deletions = 0;
+    for (int64_t r = 0; r < pair.run_count; ++r) {  // masks, no branches: vectorised
+        const uint32_t op = pair.runs[r] & 15;
+        const uint32_t length = pair.runs[r] >> 4;
+        matches += length & -uint32_t{op == kMatch};
+        mismatches += length & -uint32_t{op == kMismatch};
+        insertions += length & -uint32_t{op == kInsertion};
+        deletions += length & -uint32_t{op == kDeletion};
+    }
+    const int64_t aligned = int64_t{matches} + mismatches;
+    return matches == pair.matches && mismatches == pair.mismatches &&
+           int64_t{insertions} + deletions == pair.gap_letters &&
+           aligned + insertions == pair.query.end - pair.query.start &&
+           aligned + deletions == pair.target.end - pair.target.start;
+}
+
+// Call visit(op, length) for every run of the rows, free end gaps included when `whole`.
+template <typename Visit>
+inline void for_each_run(const PairalignText& text, const Pair& pair, Visit visit) {
+    const int64_t edges[4] = {
+        pair.query.start,
+        pair.target.start,
+        pair.query.length - pair.query.end,
+        pair.target.length - pair.target.end,
+    };
+    const int64_t around = text.whole ? 2 : 0;
+    // One loop and one call, so that `visit` is inlined and its state stays in registers.
+    for (int64_t r = -around; r < pair.run_count + around; ++r) {
+        uint32_t op;
+        int64_t length;
+        if (__builtin_expect(r >= 0 && r < pair.run_count, 1)) {
+            op = pair.runs[r] & 15;
+            length = pair.runs[r] >> 4;
+        } else {
+            const int64_t edge = r < 0 ? r + 2 : r - pair.run_count + 2;
+            op = edge % 2 == 0 ? kInsertion : kDeletion;
+            length = edges[edge];
+        }
+        visit(op, length);
+    }
+}
+
+// One pointer or the other without a branch: which one is as good as random.
+inline const uint8_t* choose(bool first, const uint8_t* one, const uint8_t* other) {
+    const uintptr_t mask = -static_cast<uintptr_t>(first);
+    return reinterpret_cast<const uint8_t*>((reinterpret_cast<uintptr_t>(one) & mask) |
+                                            (reinterpret_cast<uintptr_t>(other) & ~mask));
+}
+
+// Copy `size` letters, or write gaps when `gap`. Short runs, nearly all, take one load and one store
+// and no branch that depends on the data. `end` guards the load.
+inline char* put_run(char* out, const uint8_t* letters, bool gap, int64_t size, const uint8_t* end) {
+    if (__builtin_expect(size <= kSlack && end - letters >= kSlack, 1)) {
+        std::memcpy(out, choose(gap, kGaps, letters), kSlack);
+    } else if (gap) {
+        std::memset(out, '-', static_cast<size_t>(size));
+    } else {
+        std::memcpy(out, letters, static_cast<size_t>(size));
+    }
+    return out + size;
+}
+
+char* put_fasta_row(char* out, const PairalignText& text, const Pair& pair, const Side& side,
+                    uint32_t gap_op, int64_t number) {
+    *out++ = '>';
+    out = put(out, side.name, side.name_bytes);
+    out = put(out, " pair=");
+    out = put_unsigned(out, static_cast<uint64_t>(number));
+    out = put(out, " start=");
+    out = put_unsigned(out, static_cast<uint64_t>(side.start));
+    out = put(out, " end=");
+    out = put_unsigned(out, static_cast<uint64_t>(side.end));
+    out = put(out, " score=");
+    out = put_score(out, pair.raw_score, text.decimals, 0);
+    *out++ = '\n';
+    const uint8_t* letters = side.letters + (text.whole ? 0 : side.start);
+    for_each_run(text, pair, [&](uint32_t op, int64_t length) {
+        const bool gap = op == gap_op;
+        out = put_run(out, letters, gap, length, side.blob_end);
+        letters += length & -int64_t{!gap};
+    });
+    *out++ = '\n';
+    return out;
+}
+
+}  // namespace
+
+char* put_fasta(char* out, const PairalignText& text, const Pair& pair, int64_t number) {
+    if (!runs_fit(pair)) return nullptr;
+    out = put_fasta_row(out, text, pair, pair.query, kDeletion, number);
+    return put_fasta_row(out, text, pair, pair.target, kInsertion, number);
+}
+
+namespace {
+
+Rows make_rows(const PairalignText& text, const Pair& pair, const Markup& markup, char* scratch) {
+    const int64_t columns = row_columns(text, pair);
+    const int64_t stride = columns + kSlack;
+    const Rows rows{columns, scratch, scratch + stride, scratch + 2 * stride};
+    char* const query_codes = scratch + 3 * stride;
+    char* const target_codes = scratch + 4 * stride;
+    int64_t q = text.whole ? 0 : pair.query.start;
+    int64_t t = text.whole ? 0 : pair.target.start;
+    int64_t at = 0;
+    for_each_run(text, pair, [&](uint32_t op, int64_t length) {
+        const Side &query = pair.query, &target = pair.target;
+        const bool in_query = op != kDeletion, in_target = op != kInsertion;
+        put_run(rows.query + at, query.letters + q, !in_query, length, query.blob_end);
+        put_run(rows.target + at, target.letters + t, !in_target, length, target.blob_end);
+        put_run(query_codes + at, query.codes + q, !in_query, length, query.codes_end);
+        put_run(target_codes + at, target.codes + t, !in_target, length, target.codes_end);
+        const int kind = kKinds[op];
+        if (__builtin_expect(length <= kSlack, 1))
+            std::memset(rows.markup + at, kind, kSlack);
+        else
+            std::memset(rows.markup + at, kind, static_cast<size_t>(length));
+        at += length;
+        q += length & -int64_t{in_query};
+        t += length & -int64_t{in_target};
+    });
+    for (int64_t i = 0; i < columns; ++i) {
+        const int other = markup.other[query_codes[i] & 31][target_codes[i] & 31];
+        const int mask = -(rows.markup[i] == '.');
+        rows.markup[i] = static_cast<char>((other & mask) | (rows.markup[i] & ~mask));
+    }
+    return rows;
+}
+
+// "    32/124 (25.8%)": the percentage rounded half up in integers.
+char* put_share(char* out, int64_t part, int64_t total) {
+    out = put_padded(out, part, 5);
+    *out++ = '/';
+    out = put_unsigned(out, static_cast<uint64_t>(total));
+    const int64_t tenths = (part * 2000 + total) / (2 * total);
+    out = put(out, " (");
+    out = put_padded(out, tenths / 10, 2);
+    *out++ = '.';
+    *out++ = static_cast<char>('0' + tenths % 10);
+    return put(out, "%)\n");
+}
+
+char* put_srspair_header(char* out, const PairalignText& text, const Pair& pair, const Rows& rows) {
+    int64_t similar = pair.matches;
+    for (int64_t i = 0; i < rows.columns; ++i) similar += rows.markup[i] == ':';
+    out = put(out, "#=======================================\n#\n# Aligned_sequences: 2\n# 1: ");
+    out = put(out, pair.query.name, pair.query.name_bytes);
+    out = put(out, "\n# 2: ");
+    out = put(out, pair.target.name, pair.target.name_bytes);
+    *out++ = '\n';
+    out = put(out, text.block_header, text.block_header_bytes);
+    out = put(out, "#\n# Length: ");
+    out = put_unsigned(out, static_cast<uint64_t>(rows.columns));
+    out = put(out, "\n# Identity:   ");
+    out = put_share(out, pair.matches, rows.columns);
+    out = put(out, "# Similarity: ");
+    out = put_share(out, similar, rows.columns);
+    out = put(out, "# Gaps:       ");
+    out = put_share(out, rows.columns - pair.matches - pair.mismatches, rows.columns);
+    out = put(out, "# Score: ");
+    out = put_score(out, pair.raw_score, text.decimals, 1);
+    return put(out, "\n# \n#\n#=======================================\n\n");
+}
+
+// What stands before the letters in the lines of one sequence, and how far they have come.
+struct Margin {
+    char name[4 * kNameWidth];
+    int64_t name_bytes = 0;
+    int64_t position;  // letters of the sequence before the line, its overhang included
+
+    Margin(const Side& side, bool whole) : position(whole ? 0 : side.start) {
+        // Cut and pad to 13 characters, counted as readers count them: not in bytes.
+        int characters = 0;
+        for (int64_t i = 0; i < side.name_bytes && name_bytes < 4 * kNameWidth; ++i) {
+            const bool starts = (static_cast<uint8_t>(side.name[i]) & 0xC0) != 0x80;
+            if (starts && characters == kNameWidth) break;
+            characters += starts;
+            name[name_bytes++] = side.name[i];
+        }
+        while (characters++ < kNameWidth && name_bytes < 4 * kNameWidth) name[name_bytes++] = ' ';
+    }
+
+    char* put_line(char* out, const char* row, int64_t width) {
+        int64_t letters = width;
+        for (int64_t i = 0; i < width; ++i) letters -= row[i] == '-';
+        out = put(out, name, name_bytes);
+        *out++ = ' ';
+        // A row of gaps only repeats the last position.
+        out = put_padded(out, position + (letters > 0 ? 1 : 0), 6);
+        *out++ = ' ';
+        out = put(out, row, width);
+        *out++ = ' ';
+        position += letters;
+        out = put_padded(out, position, 6);
+        *out++ = '\n';
+        return out;
+    }
+};
+
+char* put_block(char* out, const Rows& rows, int64_t from, int64_t width, Margin& query,
+                Margin& target) {
+    out = query.put_line(out, rows.query + from, width);
+    out = put(out, "                     ");
+    out = put(out, rows.markup + from, width);
+    *out++ = '\n';
+    out = target.put_line(out, rows.target + from, width);
+    *out++ = '\n';
+    return out;
+}
+
+}  // namespace
+
+char* put_srspair(char* out, const PairalignText& text, const Pair& pair, const Markup& markup) {
+    if (!runs_fit(pair)) return nullptr;
+    const Rows rows =
+        make_rows(text, pair, markup, out + bound(text, pair) - Rows::bytes(row_columns(text, pair)));
+    out = put_srspair_header(out, text, pair, rows);
+    Margin query(pair.query, text.whole);
+    Margin target(pair.target, text.whole);
+    int64_t from = 0;
+    for (; from + kWidth <= rows.columns; from += kWidth)
+        out = put_block(out, rows, from, kWidth, query, target);
+    if (from < rows.columns) out = put_block(out, rows, from, rows.columns - from, query, target);
+    *out++ = '\n';
+    return out;
+}
+
+}  // namespace pairalign_text
