@@ -163,10 +163,11 @@ def split_rows(
 
 def _tails(window: Window, columns: Lengths) -> npt.NDArray[np.int64]:
     """For each row of the window, the summed lengths of the columns that it is paired with."""
-    sums = np.concatenate(([0], np.cumsum(columns.astype(np.int64))))
-    first = np.arange(window.row_start, window.row_stop) + 1
-    if not window.triangular:
-        first = np.zeros_like(first)
-    first = np.clip(first, window.column_start, window.column_stop)
-    tails: npt.NDArray[np.int64] = sums[window.column_stop] - sums[first]
+    inside = columns[window.column_start : window.column_stop].astype(np.int64)
+    sums = np.concatenate(([0], np.cumsum(inside)))
+    first = np.zeros(window.row_stop - window.row_start, np.int64)
+    if window.triangular:
+        rows = np.arange(window.row_start, window.row_stop)
+        first = np.clip(rows + 1 - window.column_start, 0, len(inside))
+    tails: npt.NDArray[np.int64] = sums[-1] - sums[first]
     return tails
