@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 from checks import OpenEngine
+from cuda_engines import open_cuda
 from hypothesis import HealthCheck, settings
 
 from pairalign.engines import Engine
+from pairalign.engines.cuda import FAMILIES
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 
@@ -39,9 +42,12 @@ def open_cpu(sets: Sequence[SequenceSet], scoring: Scoring, **options: object) -
 
 ENGINES: dict[str, Callable[..., Engine]] = {"cpu": open_cpu}
 """Each engine goes through the same tests (test_engines.py)."""
+ENGINES.update({f"cuda-{name}": partial(open_cuda, family=name) for name in FAMILIES})
+GPU = pytest.mark.gpu
+ENGINE_PARAMETERS = [pytest.param(e, marks=GPU if "cuda" in e else ()) for e in ENGINES]
 
 
-@pytest.fixture(scope="session", params=list(ENGINES))
+@pytest.fixture(scope="session", params=ENGINE_PARAMETERS)
 def open_engine(request: pytest.FixtureRequest) -> OpenEngine:
     """Open an engine: ``open_engine(sets, scoring, **options)``."""
     return ENGINES[request.param]

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.engines import Detail, Engine, Want
-from pairalign.engines.cpu import CpuEngine
 from pairalign.engines.cuda_devices import CudaDevice
 from pairalign.engines.cuda_family import (
     PADDING_CODE,
@@ -21,6 +20,7 @@ from pairalign.engines.cuda_family import (
     DeviceSet,
     KernelFamily,
 )
+from pairalign.engines.cuda_host import HostFallback
 from pairalign.engines.cuda_pair_per_thread import PairPerThread
 from pairalign.errors import DeviceError, PairalignError
 from pairalign.scoring import Scoring
@@ -55,10 +55,8 @@ class CudaEngine:
         Device memory to use at most; default: nine tenths of what is free.
     family : str or None
         Name of the kernels to use, see `FAMILIES`; default: the first that can.
-    threads : int
-        Threads of the CPU engine, which takes the pairs that the device has no room for.
-    host_memory_bytes : int
-        What that engine may use.
+    host : HostFallback, optional
+        Takes the pairs that the device has no room for; engines of a run share one.
 
     Raises
     ------
@@ -75,8 +73,7 @@ class CudaEngine:
         *,
         memory_bytes: int | None = None,
         family: str | None = None,
-        threads: int = 1,
-        host_memory_bytes: int = 1 << 30,
+        host: HostFallback | None = None,
     ) -> None:
         self.name = device.name
         self.queries = queries
@@ -84,9 +81,7 @@ class CudaEngine:
         self.scoring = scoring
         self._device = device
         self._cancelled = threading.Event()
-        self._cpu: CpuEngine | None = None
-        self._threads = threads
-        self._host_memory_bytes = host_memory_bytes
+        self._host = host or HostFallback(queries, targets, scoring)
         self._open = False
         self._buffers: list[Any] = []
         self._family = choose_family(device, scoring, family)
@@ -153,14 +148,11 @@ class CudaEngine:
     def cancel(self) -> None:
         """Make a running `align` raise InterruptedError at its next batch."""
         self._cancelled.set()
-        if self._cpu is not None:
-            self._cpu.cancel()
+        self._host.cancel()
 
     def close(self) -> None:
         """Give memory and device back; a device that has failed takes its memory along."""
-        if self._cpu is not None:
-            self._cpu.close()
-            self._cpu = None
+        self._host.close()
         if not self._open:
             return
         self._open = False
@@ -208,25 +200,7 @@ class CudaEngine:
         return buffer
 
     def _align_on_host(self, window: Window, want: Want) -> Alignments:
-        if self._cpu is None:
-            row = window.row_start
-            column = window.first_column(row)
-            log.warning(
-                "%s: pairs such as '%s' and '%s' need more memory than the device has to spare; "
-                "the CPU aligns them",
-                self.name,
-                self.queries.names[int(self.queries.order[row])],
-                self.targets.names[int(self.targets.order[column])],
-            )
-            targets = None if self.targets is self.queries else self.targets
-            self._cpu = CpuEngine(
-                self.queries,
-                targets,
-                self.scoring,
-                threads=self._threads,
-                memory_bytes=self._host_memory_bytes,
-            )
-        return self._cpu.align(window, want)
+        return self._host.align(window, want, self.name)
 
     def _check_cancelled(self) -> None:
         if self._cancelled.is_set():
@@ -275,9 +249,14 @@ def open_cuda_engines(
         Memory to use on each device; default: nine tenths of what is free.
     per_device : int
         Engines that share a device; each has its own streams.
-    queries, targets, scoring, family, threads, host_memory_bytes
+    threads : int
+        Threads of the CPU engine, which takes the pairs that a device has no room for.
+    host_memory_bytes : int
+        What that engine may use.
+    queries, targets, scoring, family
         See `CudaEngine`.
     """
+    host = HostFallback(queries, targets, scoring, threads=threads, memory_bytes=host_memory_bytes)
     engines: list[Engine] = []
     try:
         for device in devices:
@@ -294,8 +273,7 @@ def open_cuda_engines(
                     scoring,
                     memory_bytes=limit // per_device,
                     family=family,
-                    threads=threads,
-                    host_memory_bytes=host_memory_bytes,
+                    host=host,
                 )
                 for _ in range(per_device)
             ]

@@ -50,6 +50,7 @@ class CudaDevice:
         self.memory_bytes = int(handle.total_memory())
         self._handle = handle
         self._context: Any = None
+        self._modules: dict[tuple[object, ...], Any] = {}
         self._lock = threading.Lock()
 
     @contextmanager
@@ -65,10 +66,14 @@ class CudaDevice:
             self.driver.Context.pop()
 
     def load_module(self, source: str, defines: Mapping[str, int | str]) -> Any:
-        """Load kernels, compiling them if need be; the context must be current."""
+        """Load kernels once, compiling them if need be; the context must be current."""
+        key = (source, *sorted(defines.items()))
+        if key in self._modules:
+            return self._modules[key]
         binary = cuda_build.load_binary(source, defines, self.capability)
         try:
-            return self.driver.module_from_buffer(binary)
+            module = self._modules[key] = self.driver.module_from_buffer(binary)
+            return module
         except self.driver.Error as error:
             raise KernelBuildError(
                 f"{self.name} ({self.model}, compute capability {self.capability[0]}."

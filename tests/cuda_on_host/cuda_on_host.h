@@ -57,7 +57,7 @@ struct Fibre {
 struct Block {
     ucontext_t scheduler;
     std::vector<Fibre> fibres;
-    std::vector<char> stacks;
+    std::unique_ptr<char[]> stacks;
     int current = 0, alive = 0;
     Barrier barrier;
     std::vector<Barrier> warps;
@@ -129,7 +129,7 @@ inline void run_block() {
         fibre.thread.y = t / block_size.x % block_size.y;
         fibre.thread.z = t / block_size.x / block_size.y;
         getcontext(&fibre.context);
-        fibre.context.uc_stack.ss_sp = block->stacks.data() + t * STACK_BYTES;
+        fibre.context.uc_stack.ss_sp = block->stacks.get() + t * STACK_BYTES;
         fibre.context.uc_stack.ss_size = STACK_BYTES;
         fibre.context.uc_link = nullptr;
         makecontext(&fibre.context, enter, 0);
@@ -164,7 +164,7 @@ void launch(void (*kernel)(A...), const uint32_t* sizes, const char* packed) {
     block = owned.get();
     block->fibres.resize(threads);
     block->values.resize((threads + 31) / 32 * 32);
-    block->stacks.resize(threads * STACK_BYTES);
+    block->stacks.reset(new char[threads * STACK_BYTES]);  // not cleared: most is never touched
     for (block_index.z = 0; block_index.z < grid_size.z; ++block_index.z)
         for (block_index.y = 0; block_index.y < grid_size.y; ++block_index.y)
             for (block_index.x = 0; block_index.x < grid_size.x; ++block_index.x) run_block();

@@ -194,7 +194,9 @@ class Module:
         try:
             launch = self.library[f"launch_{name}"]
         except AttributeError:
-            raise LogicError(f"cuModuleGetFunction failed: named symbol not found: {name}") from None
+            raise LogicError(
+                f"cuModuleGetFunction failed: named symbol not found: {name}"
+            ) from None
         launch.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
         launch.restype = None
         return Function(name, launch)

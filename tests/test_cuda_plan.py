@@ -1,0 +1,107 @@
+"""Plans of the CUDA engine: every pair in one lane of one tile, every array large enough."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pairalign.engines.cuda_plan import BAND, WARP, Batch, Costs, Planner, Rectangle
+
+COSTS = Costs(border_bytes=4, traced=True)
+
+
+def pairs_of(batch: Batch, planner: Planner) -> list[tuple[int, int, int]]:
+    """(number, window row, window column) of every lane; checks what tiles promise on the way."""
+    base = batch.rectangle.pair_base()
+    found = []
+    border_end = trace_end = 0
+    for tile in batch.tiles:
+        sides = [planner.row_lengths, planner.column_lengths]
+        rows, columns = sides[::-1] if tile["turned"] else sides
+        longest_row = 0
+        assert tile["border"] == border_end
+        assert tile["trace"] == trace_end
+        assert tile["lanes"] & (1 << 32) - 1 == tile["lanes"] != 0
+        for lane in range(WARP):
+            if not int(tile["lanes"]) >> lane & 1:
+                continue
+            row = int(tile["row"]) + lane // planner.block
+            column = int(tile["column"]) + lane % planner.block
+            longest_row = max(longest_row, rows[row])
+            assert columns[column] <= tile["columns"]
+            # Rows run along the longer sequence, of equals along the first set's.
+            assert columns[column] <= rows[row] - int(tile["turned"])
+            if tile["turned"]:
+                row, column = column, row
+            found.append((int(base[row - batch.rectangle.row_start]) + column, row, column))
+        border_end += (int(tile["columns"]) + 1) * WARP
+        trace_end += -(-int(longest_row) // BAND) * int(tile["columns"]) * WARP
+    assert border_end == batch.border_entries
+    assert trace_end <= batch.trace_words
+    return found
+
+
+def sorted_lengths(rng: np.random.Generator, count: int, longest: int) -> np.ndarray:
+    return np.sort(rng.integers(1, longest, count, endpoint=True))[::-1].astype(np.int32)
+
+
+@settings(max_examples=examples(150))
+@given(
+    seed=st.integers(0, 1 << 40),
+    block=st.sampled_from([8, 16, 32]),
+    limit=st.sampled_from([3000, 20_000, 100_000, 1 << 30]),
+    target=st.sampled_from([1, 50, 500, 1 << 20]),
+    triangular=st.booleans(),
+)
+def test_every_pair_once(seed: int, block: int, limit: int, target: int, triangular: bool) -> None:
+    rng = np.random.default_rng(seed)
+    rows = sorted_lengths(rng, int(rng.integers(1, 50)), int(rng.choice([1, 9, 60])))
+    columns = rows if triangular else sorted_lengths(rng, int(rng.integers(1, 50)), 30)
+    planner = Planner(rows, columns, block)
+    top, left = (int(rng.integers(len(side))) for side in (rows, columns))
+    bottom, right = (int(rng.integers(x, len(s))) + 1 for x, s in ((top, rows), (left, columns)))
+    whole = Rectangle(top, bottom, left, right, triangular)
+    expected = [
+        (r, c) for r in range(top, bottom) for c in range(left, right) if r < c or not triangular
+    ]
+    found = []
+    for batch in planner.batches(whole, COSTS, limit, target):
+        if batch.on_host:
+            assert batch.pairs == 1
+            assert planner.batch(batch.rectangle).bytes(COSTS) > limit
+            found += [(r, c) for _, r, c in pairs_of(planner.batch(batch.rectangle), planner)]
+            continue
+        numbered = sorted(pairs_of(batch, planner))
+        assert [number for number, _, _ in numbered] == list(range(batch.pairs))
+        assert batch.bytes(COSTS) <= limit
+        found += [(r, c) for _, r, c in numbered]
+    assert found == expected
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (2, 1), (1, 2), (16, 17), (33, 5)])
+def test_halves_keep_the_order(rows: int, columns: int) -> None:
+    whole = Rectangle(3, 3 + rows, 40, 40 + columns, triangular=False)
+    if whole.pairs < 2:
+        return
+    first, second = whole.halves(16)
+    assert first.pairs + second.pairs == whole.pairs
+    assert min(first.pairs, second.pairs) > 0
+    assert (first.row_stop, first.column_stop) in {
+        (second.row_start, second.column_stop),
+        (second.row_stop, second.column_start),
+    }
+
+
+def test_blocks_are_those_of_the_paper() -> None:
+    """Eight tiles in a row of the list make a block of 16 x 16 pairs."""
+    lengths = np.full(64, 10, np.int32)
+    planner = Planner(lengths, lengths, 16)
+    tiles = planner.batch(Rectangle(0, 32, 32, 64, triangular=True)).tiles
+    for block in range(4):
+        eight = tiles[8 * block : 8 * block + 8]
+        assert (eight["lanes"] == 0xFFFFFFFF).all()
+        assert set(eight["column"]) == {32 + 16 * (block % 2)}
+        assert list(eight["row"]) == list(range(16 * (block // 2), 16 * (block // 2) + 16, 2))
