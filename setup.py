@@ -48,6 +48,7 @@ class BuildNative(build_ext):
     """Compile each source with the flags of its instruction set and link one library."""
 
     def build_extension(self, ext: Extension) -> None:
+        """Compile and link the library."""
         objects = []
         for source in ext.sources:
             objects += self.compiler.compile(
@@ -63,6 +64,7 @@ class BuildNative(build_ext):
         )
 
     def get_ext_filename(self, fullname: str) -> str:
+        """Return the library's file name, which does not name a Python version."""
         return fullname.replace(".", "/") + ".so"
 
 
@@ -70,6 +72,7 @@ class PlatformWheel(bdist_wheel):
     """The library does not link to Python: one wheel serves every Python 3."""
 
     def get_tag(self) -> tuple[str, str, str]:
+        """Return the tag of the wheel's name: any Python 3, no Python ABI, this platform."""
         return "py3", "none", super().get_tag()[2]
 
 

@@ -6,21 +6,21 @@ Exit codes: 0 done, 1 failed, 2 wrong usage. Messages go to stderr, results to f
 from __future__ import annotations
 
 import argparse
-import logging
+import errno
 import os
-import signal
 import sys
 import time
-from collections.abc import Sequence
-from types import FrameType
-from typing import NoReturn
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import TypeVar
 
 from pairalign import __version__
+from pairalign.console import give_up_stdout, log, messages, say, stop_signals
 from pairalign.engines import Detail, Want
-from pairalign.engines.selection import list_devices
-from pairalign.errors import PairalignError
+from pairalign.engines.selection import list_devices, usable_cores
+from pairalign.errors import OutputError, PairalignError
 from pairalign.formats import FORMATS, FormatError, find_format, open_writer
-from pairalign.memory import parse_size
+from pairalign.memory import default_bytes, parse_size
 from pairalign.pairwise import Run, raw_minimum
 from pairalign.scoring import MODES, Scoring, make_scoring
 from pairalign.sequences import SequenceSet, read_fasta, read_fasta_pair
@@ -28,10 +28,7 @@ from pairalign.summary import Summary
 from pairalign.windows import DEFAULT_WINDOW
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
-
-
-class _Terminated(KeyboardInterrupt):
-    """SIGTERM: leaves the program the way Ctrl-C does, so that nothing half-written remains."""
+_Value = TypeVar("_Value")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,35 +44,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         The exit code.
     """
-    logging.basicConfig(format="pairalign: %(message)s", stream=sys.stderr, level=logging.INFO)
     options = _parser().parse_args(arguments)
-    if getattr(options, "quiet", False):
-        logging.getLogger().setLevel(logging.WARNING)
-    previous = signal.signal(signal.SIGTERM, _terminate)
-    try:
-        options.run(options)
-    except FormatError as error:
-        return _fail(error, WRONG_USAGE)
-    except BrokenPipeError:
-        # The reader of stdout has gone; what Python still holds for it must not raise at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
-    except (PairalignError, OSError, MemoryError) as error:
-        return _fail(error, FAILED)
-    except KeyboardInterrupt as error:
-        stopped = "terminated" if isinstance(error, _Terminated) else "interrupted"
-        return _fail(f"{stopped}; no output was left behind", FAILED)
-    finally:
-        signal.signal(signal.SIGTERM, previous)
+    with messages(quiet=getattr(options, "quiet", False)), stop_signals():
+        try:
+            options.run(options)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except FormatError as error:
+            return _fail(error, WRONG_USAGE)
+        except (PairalignError, OSError, MemoryError) as error:
+            give_up_stdout()
+            if getattr(error, "errno", None) == errno.EPIPE and _output(options) == "-":
+                return FAILED  # the reader has what it wanted
+            return _fail(error, FAILED)
+        except KeyboardInterrupt as error:
+            give_up_stdout()
+            output = _output(options)
+            unwritten = "" if output == "-" else f"; '{output}' was not written"
+            return _fail(f"{error}{unwritten}", FAILED)
     return DONE
 
 
-def _terminate(signum: int, frame: FrameType | None) -> NoReturn:
-    raise _Terminated
-
-
 def _fail(message: object, code: int) -> int:
-    print(f"pairalign: error: {message or type(message).__name__}", file=sys.stderr)
+    say(f"pairalign: error: {message or type(message).__name__}")
     return code
 
 
@@ -86,7 +77,7 @@ def _fail(message: object, code: int) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pairalign",
-        description="Exact alignment of every pair in a set of sequences, with the alignment itself.",
+        description="Exact alignment of every pair in a set of sequences.",
     )
     parser.add_argument("--version", action="version", version=f"pairalign {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
@@ -99,15 +90,22 @@ def _add_align(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "align",
         help="align every pair of a set, or of one set against another",
-        description="Align every pair of the sequences of IN, or every sequence of IN with every one "
-        "of IN2.",
-        epilog="A gap of length k costs gap-open + (k-1) * gap-extend, so BLAST's 11/1 is 12/1 here.",
+        description="Align every pair of the sequences of IN, or every sequence of IN with every "
+        "one of IN2.",
+        epilog="A gap of k letters costs gap-open + (k-1) * gap-extend: BLAST's 11/1 is 12/1 here.",
     )
     parser.set_defaults(run=_align)
-    parser.add_argument("input", metavar="IN", help="FASTA or FASTQ, .gz or not; - is stdin")
-    parser.add_argument("input2", metavar="IN2", nargs="?", help="second set")
     parser.add_argument(
-        "-o", "--output", metavar="OUT", required=True, help="file, or - for stdout"
+        "input", metavar="IN", type=_path, help="FASTA or FASTQ, .gz or not; - is stdin"
+    )
+    parser.add_argument("input2", metavar="IN2", type=_path, nargs="?", help="second set")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        type=_path,
+        required=True,
+        help="file, or - for stdout; .gz compresses",
     )
     parser.add_argument(
         "--format", choices=list(FORMATS), help="default: by the ending of OUT's name"
@@ -121,8 +119,8 @@ def _add_align(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="N",
         type=_positive,
         default=DEFAULT_WINDOW,
-        help="rows and columns of the windows of the pair matrix, which set the order of the output "
-        "(default %(default)s)",
+        help="rows and columns of the windows of the pair matrix, which set the order of the "
+        "output (default %(default)s)",
     )
     _add_input(parser)
     _add_resources(parser)
@@ -169,23 +167,41 @@ def _add_resources(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--quiet", action="store_true", help="no progress, no summary, no warnings")
 
 
-def _positive(text: str) -> int:
+def _converter(convert: Callable[[str], _Value], expected: str) -> Callable[[str], _Value]:
+    """Make a type for argparse whose message says what was expected."""
+
+    def converted(text: str) -> _Value:
+        try:
+            return convert(text)
+        except (ValueError, ArithmeticError):
+            raise argparse.ArgumentTypeError(f"found '{text}', expected {expected}") from None
+
+    return converted
+
+
+def _parse_positive(text: str) -> int:
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text}: expected at least 1")
+        raise ValueError
     return number
 
 
-def _number(text: str) -> str:
-    float(text)
+def _parse_number(text: str) -> str:
+    if not Decimal(text).is_finite():
+        raise ValueError
     return text
 
 
-def _size(text: str) -> int:
-    try:
-        return parse_size(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+def _parse_path(text: str) -> str:
+    if not text:
+        raise ValueError
+    return text
+
+
+_path = _converter(_parse_path, "the name of a file")
+_positive = _converter(_parse_positive, "a whole number of at least 1")
+_number = _converter(_parse_number, "a number")
+_size = _converter(parse_size, "a number with K, M, G or T, such as 512M")
 
 
 # ---------------------------------------------------------------------------------------------
@@ -195,31 +211,52 @@ def _size(text: str) -> int:
 def _align(options: argparse.Namespace) -> None:
     detail = Detail.SCORE if options.score_only else Detail.CIGAR
     find_format(options.output, options.format)  # wrong usage is said before anything is read
+    _check_output(options)
     queries, targets = _read(options)
     scoring = _scoring(options, queries)
     _warn_of_letters(scoring, queries, targets)
     run = _plan(options, queries, targets, scoring, detail)
-    summary = Summary(queries, targets, run.cells)
+    summary = Summary(
+        queries, targets, scoring, pairs=run.pairs, cells=run.cells, min_score=options.min_score
+    )
     started = time.perf_counter()
-    with open_writer(
-        options.output,
-        options.format,
-        queries,
-        queries if targets is None else targets,
-        scoring,
-        detail,
-        threads=run.threads,
-    ) as writer:
-        for alignments in run:
+    with (
+        run.open() as results,
+        open_writer(
+            options.output,
+            options.format,
+            queries,
+            queries if targets is None else targets,
+            scoring,
+            detail,
+            threads=run.threads,
+        ) as writer,
+    ):
+        for alignments in results:
             writer.write(alignments)
             summary.add(alignments)
     if not options.quiet:
-        print(summary.text(time.perf_counter() - started, options.output), file=sys.stderr)
+        say(summary.text(time.perf_counter() - started, options.output))
 
 
 def _devices(options: argparse.Namespace) -> None:
     for device in list_devices():
         print(f"{device.name:8} {'yes' if device.usable else 'no':4} {device.description}")
+
+
+def _output(options: argparse.Namespace) -> str:
+    output: str = getattr(options, "output", "-")
+    return output
+
+
+def _check_output(options: argparse.Namespace) -> None:
+    """Refuse to replace a file that is read."""
+    for path in (options.input, options.input2, options.matrix):
+        # Not devices: /dev/stdin and /dev/stdout may well be one terminal.
+        if path is None or not (os.path.isfile(path) and os.path.exists(options.output)):
+            continue
+        if os.path.samefile(path, options.output):
+            raise OutputError(f"'{options.output}' is an input; choose another output")
 
 
 def _read(options: argparse.Namespace) -> tuple[SequenceSet, SequenceSet | None]:
@@ -244,7 +281,7 @@ def _scoring(options: argparse.Namespace, queries: SequenceSet) -> Scoring:
 def _warn_of_letters(scoring: Scoring, queries: SequenceSet, targets: SequenceSet | None) -> None:
     message = scoring.replaced_message(*(s for s in (queries, targets) if s is not None))
     if message:
-        logging.getLogger("pairalign").info("warning: %s", message)
+        log.warning("%s", message)
 
 
 def _plan(
@@ -254,17 +291,14 @@ def _plan(
     scoring: Scoring,
     detail: Detail,
 ) -> Run:
-    run = Run(
+    return Run(
         queries,
         targets,
         scoring,
         Want(detail, raw_minimum(options.min_score, scoring)),
         device=options.device,
+        threads=options.threads or usable_cores(),
         window=options.window,
+        memory_bytes=options.memory or default_bytes(),
         progress=not options.quiet,
     )
-    if options.threads is not None:
-        run.threads = options.threads
-    if options.memory is not None:
-        run.memory_bytes = options.memory
-    return run

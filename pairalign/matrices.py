@@ -91,7 +91,7 @@ def to_decimal(value: Number, what: str) -> Decimal:
         raise ScoringError(f"{what}: {value!r} is not a number") from None
     if not number.is_finite():
         raise ScoringError(f"{what}: {value!r} is not a finite number")
-    if abs(number) > MAX_VALUE:
+    if number.copy_abs() > MAX_VALUE:  # abs() overflows at huge exponents
         raise ScoringError(f"{what}: {value} is out of range, expected at most {MAX_VALUE}")
     if number != round(number, MAX_DECIMALS):
         raise ScoringError(f"{what}: {value} has more than {MAX_DECIMALS} decimals")

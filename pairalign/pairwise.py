@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Union
 
@@ -16,10 +19,18 @@ from pairalign import schedule
 from pairalign.alignments import Alignments, concatenate
 from pairalign.engines import Detail, Engine, Want
 from pairalign.engines.selection import open_engines, usable_cores
-from pairalign.errors import FastaError
-from pairalign.memory import free_bytes
+from pairalign.errors import FastaError, ScoringError
+from pairalign.fasta import Records
+from pairalign.memory import default_bytes
 from pairalign.scoring import Scoring, make_scoring
-from pairalign.sequences import SequenceSet, read_fasta
+from pairalign.sequences import (
+    PROTEIN,
+    Alphabet,
+    SequenceSet,
+    guess_alphabet,
+    read_fasta,
+    read_fasta_pair,
+)
 from pairalign.windows import (
     DEFAULT_WINDOW,
     Window,
@@ -28,12 +39,13 @@ from pairalign.windows import (
     split_rows,
 )
 
-Sequences = Union[SequenceSet, str, "os.PathLike[str]", Mapping[str, str], Iterable[str]]
+Sequences = Union[SequenceSet, str, "os.PathLike[str]", Mapping[str, str], Iterable[object]]
 
 # A result's columns, and CIGAR runs: unrelated sequences have about a run for each four letters.
 _PAIR_BYTES = {Detail.SCORE: 16, Detail.STATS: 160, Detail.CIGAR: 180}
 _LETTER_BYTES = {Detail.SCORE: 0.0, Detail.STATS: 0.0, Detail.CIGAR: 2.0}
 _SLAB_BYTES = 48 << 20
+_MOST_THREADS = 4096
 
 
 @dataclass
@@ -55,6 +67,20 @@ class Run:
         Host memory that engines and waiting results may use.
     progress : bool
         Show a bar on stderr (only on a terminal).
+
+    Raises
+    ------
+    FastaError
+        There is no pair.
+    AlphabetError, ScoringError
+        The sequences cannot be scored, or their scores would not fit.
+    ValueError
+        `threads`, `window` or `memory_bytes` is not positive.
+
+    Notes
+    -----
+    Leaving a ``for`` loop over a run early stops the work as soon as Python deletes the loop's
+    iterator; ``with run.open() as results`` says when.
     """
 
     queries: SequenceSet
@@ -64,7 +90,7 @@ class Run:
     device: str = "auto"
     threads: int = field(default_factory=usable_cores)
     window: int = DEFAULT_WINDOW
-    memory_bytes: int = field(default_factory=lambda: free_bytes() // 2)
+    memory_bytes: int = field(default_factory=default_bytes)
     progress: bool = False
 
     def __post_init__(self) -> None:
@@ -73,6 +99,10 @@ class Run:
                 f"{self.queries.source}: one sequence only, '{self.queries.names[0]}'; "
                 "a pair needs two (or give a second file)"
             )
+        for name in ("threads", "window", "memory_bytes"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} {getattr(self, name)}: expected at least 1")
+        self.threads = min(self.threads, _MOST_THREADS)
         self.scoring.check_sets(self.queries, self.targets)
         other = self.queries if self.targets is None else self.targets
         self._rows = self.queries.lengths[self.queries.order]
@@ -93,6 +123,15 @@ class Run:
 
     def __iter__(self) -> Iterator[Alignments]:
         """Align; yield the results in the order of output, some pairs at a time."""
+        with self.open() as results:
+            yield from results
+
+    @contextmanager
+    def open(self) -> Iterator[Iterator[Alignments]]:
+        """Open the engines for a ``with`` block, in which the results come as from `__iter__`.
+
+        Leaving the block, by an error too, ends the work and closes the engines.
+        """
         engines = open_engines(
             self.device,
             self.queries,
@@ -102,13 +141,13 @@ class Run:
             memory_bytes=self.memory_bytes,
         )
         try:
-            yield from self._run(engines)
+            with closing(self._run(list(engines))) as results:
+                yield results
         finally:
             for engine in engines:
                 engine.close()
 
-    def _run(self, engines: Iterable[Engine]) -> Iterator[Alignments]:
-        engines = list(engines)
+    def _run(self, engines: list[Engine]) -> Generator[Alignments, None, None]:
         # An eighth of the memory holds a slab; few are around at a time: in the engine (twice while
         # it is gathered), waiting, being written.
         limit = max(1 << 20, min(self.memory_bytes // 8, _SLAB_BYTES * max(1, self.threads // 4)))
@@ -134,10 +173,10 @@ class Run:
             unit_scale=True,
             desc="aligning",
             dynamic_ncols=True,
-            disable=None if self.progress else True,
+            disable=None if self.progress and sys.stderr is not None else True,  # None: no terminal
         )
-        with bar:
-            for slab, result in schedule.run(engines, slabs, self.want, self._cost, ahead):
+        with bar, closing(schedule.run(engines, slabs, self.want, self._cost, ahead)) as results:
+            for slab, result in results:
                 yield result
                 bar.update(self._cost(slab))
 
@@ -164,6 +203,9 @@ def align(
     Parameters
     ----------
     sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
+        An iterable may also give records with a name (``.name`` or ``.id``) and letters
+        (``.letters`` or ``.seq``), such as Biopython's. Unless it is a SequenceSet, its alphabet
+        is that of `scoring`, or guessed.
     targets : the same, optional
         Without it, all N(N-1)/2 pairs of `sequences`.
     scoring : Scoring, optional
@@ -196,54 +238,95 @@ def align(
     ------
     FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
         See `pairalign.errors`.
+    ValueError
+        An argument out of its range.
 
     Notes
     -----
-    The conventions (scores, ties, spans, CIGAR) are in the README. Time is proportional to the sum of
-    the products of the lengths.
+    The conventions (scores, ties, spans, CIGAR) are in the README. Time is proportional to the sum
+    of the products of the lengths.
     """
-    first, second = _as_sets(sequences, targets)
+    if detail.upper() not in Detail.__members__:
+        raise ValueError(f"detail {detail!r}: expected cigar, stats or score")
+    first, second = _as_sets(sequences, targets, None if scoring is None else scoring.alphabet)
     if scoring is None:
         scoring = make_scoring(first.alphabet, mode=mode)
     message = scoring.replaced_message(*(s for s in (first, second) if s is not None))
     if message:
         warnings.warn(message, stacklevel=2)
-    want = Want(Detail[detail.upper()], raw_minimum(min_score, scoring))
-    run = Run(first, second, scoring, want, device=device, window=window, progress=progress)
-    if threads is not None:
-        run.threads = threads
-    if memory_bytes is not None:
-        run.memory_bytes = memory_bytes
+    run = Run(
+        first,
+        second,
+        scoring,
+        Want(Detail[detail.upper()], raw_minimum(min_score, scoring)),
+        device=device,
+        threads=usable_cores() if threads is None else threads,
+        window=window,
+        memory_bytes=default_bytes() if memory_bytes is None else memory_bytes,
+        progress=progress,
+    )
     return concatenate(list(run))
 
 
 def raw_minimum(min_score: float | str | None, scoring: Scoring) -> int | None:
-    """Least raw score that reaches `min_score`, exactly; within 32 bits."""
+    """Least raw score that reaches `min_score`, exactly; within 32 bits.
+
+    Raises
+    ------
+    ScoringError
+        `min_score` is not a finite number.
+    """
     if min_score is None:
         return None
-    least = math.ceil(Fraction(str(min_score)) * scoring.scale)
+    try:
+        number = Decimal(str(min_score))
+    except InvalidOperation:
+        number = Decimal("nan")
+    if not number.is_finite():
+        raise ScoringError(f"min_score: {min_score!r} is not a finite number")
+    if number and abs(number.adjusted()) > 12:  # as good as any; 1e999999999 would take for ever
+        number = Decimal("1e12" if number.adjusted() > 0 else "1e-12").copy_sign(number)
+    least = math.ceil(Fraction(number or 0) * scoring.scale)
     return max(-(2**31), min(least, 2**31 - 1))
 
 
 def _as_sets(
-    sequences: Sequences, targets: Sequences | None
+    sequences: Sequences, targets: Sequences | None, alphabet: Alphabet | None
 ) -> tuple[SequenceSet, SequenceSet | None]:
-    first = _as_set(sequences)
     if targets is None:
-        return first, None
-    second = _as_set(targets)
-    if first.alphabet.name != second.alphabet.name:
-        # A guess over one set alone can be wrong; over both it is protein as soon as one is.
-        first, second = (_as_set(s, "protein") for s in (sequences, targets))
-    return first, second
+        return _as_set(sequences, alphabet), None
+    if isinstance(sequences, (str, os.PathLike)) and isinstance(targets, (str, os.PathLike)):
+        return read_fasta_pair(sequences, targets, alphabet=alphabet)
+    first, second = _as_set(sequences, alphabet), _as_set(targets, alphabet)
+    if alphabet is not None or first.alphabet == second.alphabet:
+        return first, second
+    # A guess over one set alone can be wrong, so it is made over both; an alphabet that somebody
+    # may have chosen is not guessed again: what one set can hold, protein letters can.
+    common = guess_alphabet(first.byte_counts, second.byte_counts)
+    if isinstance(sequences, SequenceSet) or isinstance(targets, SequenceSet):
+        common = PROTEIN
+    return _with_alphabet(first, common), _with_alphabet(second, common)
 
 
-def _as_set(sequences: Sequences, alphabet: str | None = None) -> SequenceSet:
+def _as_set(sequences: Sequences, alphabet: Alphabet | None) -> SequenceSet:
     if isinstance(sequences, SequenceSet):
-        if alphabet is None or sequences.alphabet.name == alphabet:
-            return sequences
-        strings = {record.name: record.letters for record in sequences}
-        return SequenceSet.from_strings(strings, alphabet=alphabet, source=sequences.source)
+        return sequences
     if isinstance(sequences, (str, os.PathLike)):
         return read_fasta(sequences, alphabet=alphabet)
-    return SequenceSet.from_strings(sequences, alphabet=alphabet)
+    if isinstance(sequences, Mapping):
+        return SequenceSet.from_strings(sequences, alphabet=alphabet)
+    records = list(sequences)
+    letters = [getattr(r, "seq", getattr(r, "letters", r)) for r in records]
+    names = [getattr(r, "id", getattr(r, "name", None)) for r in records]
+    return SequenceSet.from_strings(
+        map(str, letters), None if None in names else map(str, names), alphabet=alphabet
+    )
+
+
+def _with_alphabet(sequences: SequenceSet, alphabet: Alphabet) -> SequenceSet:
+    if sequences.alphabet == alphabet:
+        return sequences
+    records = Records(
+        sequences.names, sequences.descriptions, sequences.letters.tobytes(), sequences.offsets
+    )
+    return SequenceSet(records, alphabet=alphabet, source=sequences.source)

@@ -9,7 +9,7 @@ that memory stays bounded.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 from pairalign.alignments import Alignments
 from pairalign.engines import Engine, Want
@@ -23,7 +23,7 @@ def run(
     want: Want,
     cost: Callable[[Window], int],
     ahead: int,
-) -> Iterator[tuple[Window, Alignments]]:
+) -> Generator[tuple[Window, Alignments], None, None]:
     """Align windows on some engines; yield them in the order given.
 
     Parameters
@@ -53,10 +53,10 @@ def run(
         threading.Thread(target=run.work, args=(engine,), name=engine.name, daemon=True)
         for engine in engines
     ]
-    for thread in threads:
-        thread.start()
     finished = False
     try:
+        for thread in threads:
+            thread.start()
         for place, window in enumerate(windows):
             yield window, run.take(place)
         finished = True
@@ -66,7 +66,8 @@ def run(
             for engine in engines:
                 engine.cancel()
         for thread in threads:
-            thread.join()
+            if thread.ident is not None:  # it was started
+                thread.join()
 
 
 class _Run:

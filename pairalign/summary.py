@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from pairalign.alignments import Alignment, Alignments
+from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+
+_KINDS = {"protein": ("protein", "proteins"), "dna": ("DNA sequence", "DNA sequences")}
 
 
 class Summary:
@@ -15,29 +18,45 @@ class Summary:
     ----------
     queries, targets : SequenceSet
         `targets` is None for one set.
-    cells : int
-        Cells of all dynamic programming matrices.
+    scoring : Scoring
+    pairs, cells : int
+        Pairs aligned, and cells of all dynamic programming matrices.
+    min_score : str or None
+        What a pair must reach to be written.
     """
 
-    def __init__(self, queries: SequenceSet, targets: SequenceSet | None, cells: int) -> None:
-        self._queries = queries
-        self._targets = targets
+    def __init__(
+        self,
+        queries: SequenceSet,
+        targets: SequenceSet | None,
+        scoring: Scoring,
+        *,
+        pairs: int,
+        cells: int,
+        min_score: str | None = None,
+    ) -> None:
+        self._sets = [s for s in (queries, targets) if s is not None]
+        self._scoring = scoring
+        self._pairs = pairs
         self._cells = cells
-        self._pairs = 0
+        self._min_score = min_score
+        self._kept = 0
         self._closest: Alignment | None = None
         self._most_distant: Alignment | None = None
 
     def add(self, alignments: Alignments) -> None:
         """Take in some more of the run's results."""
-        self._pairs += len(alignments)
+        self._kept += len(alignments)
         if not alignments.has_stats:
             return
         identity = alignments.identity
         aligned = np.flatnonzero(~np.isnan(identity))
         if len(aligned) == 0:
             return
-        high = alignments[int(aligned[np.argmax(identity[aligned])])]
-        low = alignments[int(aligned[np.argmin(identity[aligned])])]
+        # Copies: a view would keep all of these results in memory.
+        high, low = alignments.take(
+            [aligned[np.argmax(identity[aligned])], aligned[np.argmin(identity[aligned])]]
+        )
         if self._closest is None or high.identity > self._closest.identity:
             self._closest = high
         if self._most_distant is None or low.identity < self._most_distant.identity:
@@ -46,25 +65,41 @@ class Summary:
     def text(self, seconds: float, output: str) -> str:
         """Lines for a person; `seconds` is what reading apart took, `output` where results went."""
         rate = self._cells / max(seconds, 1e-9) / 1e9
-        rows = [("sequences", self._describe_sets()), ("pairs", f"{self._pairs:,}")]
-        rows.append(("cells", f"{self._cells:,}"))
-        rows.append(("time", f"{seconds:.2f} s, {rate:.1f} GCUPS (billion cells a second)"))
+        rows = [
+            ("sequences", " against ".join(map(_describe_set, self._sets))),
+            ("scoring", describe_scoring(self._scoring)),
+            ("pairs", self._describe_pairs()),
+            ("cells", f"{self._cells:,}"),
+            ("time", f"{seconds:.2f} s, {rate:.1f} GCUPS (billion cells a second)"),
+        ]
         for title, pair in (("closest", self._closest), ("most distant", self._most_distant)):
             if pair is not None:
                 rows.append((title, _describe_pair(pair)))
         rows.append(("written to", "standard output" if output == "-" else output))
         return "\n".join(f"{title:>13}  {value}" for title, value in rows)
 
-    def _describe_sets(self) -> str:
-        return " against ".join(
-            f"{len(s):,} of {int(s.lengths.min()):,}-{int(s.lengths.max()):,} letters"
-            for s in (self._queries, self._targets)
-            if s is not None
-        )
+    def _describe_pairs(self) -> str:
+        if self._min_score is None:
+            return f"{self._pairs:,}"
+        return f"{self._pairs:,}, of which {self._kept:,} score at least {self._min_score}"
+
+
+def describe_scoring(scoring: Scoring) -> str:
+    """One line: ``global, BLOSUM62, gap open 11, gap extend 1``."""
+    costs = (scoring.format_score(cost) for cost in (scoring.gap_open, scoring.gap_extend))
+    return "{}, {}, gap open {}, gap extend {}".format(scoring.mode, scoring.matrix_name, *costs)
+
+
+def _describe_set(sequences: SequenceSet) -> str:
+    shortest, longest = int(sequences.lengths.min()), int(sequences.lengths.max())
+    lengths = f"{shortest:,}-{longest:,}" if shortest < longest else f"{longest:,}"
+    kind = _KINDS[sequences.alphabet.name][len(sequences) > 1]
+    return f"{len(sequences):,} {kind} of {lengths} letters"
 
 
 def _describe_pair(pair: Alignment) -> str:
+    scoring = pair.alignments.scoring
     return (
         f"{pair.query.name} and {pair.target.name}: {100 * pair.identity:.1f}% identical, "
-        f"score {pair.score:g}"
+        f"score {scoring.format_score(pair.raw_score)}"
     )

@@ -43,7 +43,7 @@ class Engine(Protocol):
     name: str
 
     def align(self, window: Window, want: Want) -> Alignments:
-        """Align the pairs of `window` in their order; pairs below ``want.min_raw_score`` drop out."""
+        """Align the pairs of `window` in their order, less those below ``want.min_raw_score``."""
         ...
 
     def cancel(self) -> None:

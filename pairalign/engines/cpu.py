@@ -1,8 +1,8 @@
 """The CPU engine: C++ kernels on every core, an alignment per vector lane.
 
 One row sequence is aligned with as many column sequences as a vector has 16-bit lanes (32 with
-AVX-512, 16 with AVX2, 8 with SSE4.1 and NEON), or 32-bit lanes where the score bounds need them. The
-source is in ``cpu/``; ``cpu/kernel.h`` describes the recurrences and the traceback.
+AVX-512, 16 with AVX2, 8 with SSE4.1 and NEON), or 32-bit lanes where the score bounds need them.
+The source is in ``cpu/``; ``cpu/kernel.h`` describes the recurrences and the traceback.
 """
 
 from __future__ import annotations
@@ -284,12 +284,14 @@ class CpuEngine:
         if status == _SCORES:
             return ScoringError(f"scores of {pair} could exceed 32 bits; use smaller costs")
         return CapacityError(
-            f"aligning {pair} needs {_mib(trouble.needed_bytes)} of memory, "
-            f"{_mib(trouble.available_bytes)} are allowed; raise --memory or use --score-only",
+            f"aligning {pair} needs {_show_size(trouble.needed_bytes)} of memory, only "
+            f"{_show_size(trouble.available_bytes)} allowed; raise --memory or use --score-only",
             trouble.needed_bytes,
             trouble.available_bytes,
         )
 
 
-def _mib(size_bytes: int) -> str:
-    return f"{-(-size_bytes // (1 << 20)):,} MiB"
+def _show_size(size_bytes: int) -> str:
+    """Return a size, rounded up, as ``--memory`` takes it."""
+    unit, name = (1 << 20, "MiB") if size_bytes >= 10 << 20 else (1 << 10, "KiB")
+    return f"{-(-size_bytes // unit)} {name}"
