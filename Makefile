@@ -3,6 +3,8 @@
 #   make test     set up, then run all tests
 #   make check    formatting, lint, types
 #   make build    the native library, after a change in cpu/
+#   make cuda     compile the GPU kernels ahead (otherwise they are compiled at first use)
+#   make test-gpu the tests that need a GPU
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -11,7 +13,7 @@ SETUP := setup.py setup.cfg pyproject.toml
 NATIVE := $(wildcard cpu/*.cpp cpu/*.h)
 PYTEST_OPTIONS ?=
 
-.PHONY: demo test check format build clean
+.PHONY: demo test check format build cuda test-gpu clean
 
 demo: $(VENV)/.ready
 	@mkdir -p demo
@@ -33,6 +35,12 @@ format: $(VENV)/.ready-check
 
 build: $(VENV)/.ready
 
+cuda: $(VENV)/.ready
+	$(BIN)/python -m pairalign.engines.cuda_build
+
+test-gpu: $(VENV)/.ready-gpu
+	$(BIN)/python -m pytest -m gpu $(PYTEST_OPTIONS)
+
 $(BIN)/pip: scripts/make_venv.py
 	$(PYTHON) scripts/make_venv.py $(VENV)
 	@touch $@
@@ -49,5 +57,9 @@ $(VENV)/.ready-check: $(VENV)/.ready-test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[check]"
 	@touch $@
 
+$(VENV)/.ready-gpu: $(VENV)/.ready-test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[gpu]"
+	@touch $@
+
 clean:
-	rm -rf build demo *.egg-info pairalign/_native.so
+	rm -rf build demo *.egg-info pairalign/_native.so pairalign/cuda_kernels

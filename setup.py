@@ -10,6 +10,7 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 
 try:
     from setuptools.command.bdist_wheel import bdist_wheel
@@ -68,6 +69,19 @@ class BuildNative(build_ext):
         return fullname.replace(".", "/") + ".so"
 
 
+class BuildPythonAndCuda(build_py):
+    """Take the CUDA sources along: kernels are compiled for the GPU that is there at first use."""
+
+    def run(self) -> None:
+        super().run()
+        if self.editable_mode:  # a working copy has them beside the package
+            return
+        target = Path(self.build_lib, "pairalign", "cuda_sources")
+        self.mkpath(str(target))
+        for source in sorted(Path("cuda").glob("*.cu*")):
+            self.copy_file(str(source), str(target / source.name))
+
+
 class PlatformWheel(bdist_wheel):
     """The library does not link to Python: one wheel serves every Python 3."""
 
@@ -85,5 +99,9 @@ setup(
             language="c++",
         )
     ],
-    cmdclass={"build_ext": BuildNative, "bdist_wheel": PlatformWheel},
+    cmdclass={
+        "build_ext": BuildNative,
+        "build_py": BuildPythonAndCuda,
+        "bdist_wheel": PlatformWheel,
+    },
 )

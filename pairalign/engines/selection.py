@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pairalign.engines import Engine
 from pairalign.engines.cpu import CpuEngine, instruction_sets
-from pairalign.errors import DeviceError
+from pairalign.engines.cuda_selection import (
+    list_cuda_devices,
+    open_chosen,
+    parse_device,
+    usable_devices,
+)
+from pairalign.errors import DeviceError, KernelBuildError
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+
+log = logging.getLogger("pairalign")
+
+_WORTH_A_GPU = 2 * 10**9
+"""Fewer cells are done on a CPU before a GPU has started."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +56,7 @@ def list_devices() -> list[DeviceInfo]:
     cpu = f"{usable_cores()} cores, {sets[0]}"
     if len(sets) > 1:
         cpu += f" (also {', '.join(sets[1:])})"
-    return [DeviceInfo("cpu", True, cpu)]
+    return [DeviceInfo("cpu", True, cpu), *(DeviceInfo(*line) for line in list_cuda_devices())]
 
 
 def open_engines(
@@ -61,20 +73,54 @@ def open_engines(
     Parameters
     ----------
     device : str
-        ``"auto"`` or ``"cpu"``.
+        ``"cpu"``; ``"cuda"`` for all GPUs, ``"cuda:0,2"`` for some; ``"auto"`` for all that can
+        be used if the set is worth their start, else the CPU, with a line in the log that says why.
     queries, targets : SequenceSet
         `targets` is None for every pair of `queries`.
     scoring : Scoring
     threads : int
-        Threads of the CPU engine.
+        Threads of the CPU engine, which also takes pairs that a GPU has no room for.
     memory_bytes : int
-        What the engines may use on the host.
+        What the engines may use, on the host and on each GPU.
 
     Raises
     ------
     DeviceError
         If there is no such device or it cannot be used; the message says why.
+    KernelBuildError
+        If a GPU was asked for by name and its kernels cannot be compiled.
     """
-    if device in ("auto", "cpu"):
-        return [CpuEngine(queries, targets, scoring, threads=threads, memory_bytes=memory_bytes)]
-    raise DeviceError(f"device '{device}' is not known, expected auto or cpu")
+
+    def open_gpus(indices: tuple[int, ...] | None) -> Sequence[Engine]:
+        return open_chosen(
+            indices,
+            queries,
+            targets,
+            scoring,
+            threads=threads,
+            memory_bytes=memory_bytes,
+            host_memory_bytes=memory_bytes,
+        )
+
+    indices = parse_device(device)
+    if indices is not None:
+        return open_gpus(indices)
+    if device not in ("auto", "cpu"):
+        raise DeviceError(f"device '{device}' is not known, expected auto, cpu, cuda or cuda:0,1")
+    if device == "auto":
+        try:
+            usable_devices()
+            if _cells(queries, targets) >= _WORTH_A_GPU:
+                return open_gpus(None)
+            log.info("using the CPU, the set is small (--device cuda for the GPU)")
+        except (DeviceError, KernelBuildError) as error:
+            log.info("using the CPU: %s", error)
+    return [CpuEngine(queries, targets, scoring, threads=threads, memory_bytes=memory_bytes)]
+
+
+def _cells(queries: SequenceSet, targets: SequenceSet | None) -> int:
+    """Cells of all pairs' matrices, about."""
+    rows = int(queries.lengths.sum(dtype="int64"))
+    if targets is None:
+        return rows * rows // 2
+    return rows * int(targets.lengths.sum(dtype="int64"))

@@ -1,0 +1,147 @@
+"""Compiling kernels: for the architectures that are promised, with nothing spilled, and caching."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pairalign.engines import cuda_build
+from pairalign.engines.cuda import FAMILIES
+from pairalign.engines.cuda_build import compile_to, find_nvcc, load_binary, resources
+from pairalign.engines.cuda_pair_per_thread import PairPerThread
+from pairalign.errors import KernelBuildError
+
+needs_nvcc = pytest.mark.skipif(find_nvcc() is None, reason="nvcc is not there")
+DEFINES = {"MODE": "LOCAL", "WIDTH": "NARROW", "BLOCK": 16}
+SOURCE = "pair_per_thread.cu"
+
+
+@needs_nvcc
+@pytest.mark.parametrize("family", list(FAMILIES))
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "compute_80"])
+def test_kernels_compile(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], architecture: str, family: str
+) -> None:
+    """One variant of every source; prints registers and spills."""
+    variants: dict[str, dict[str, int | str]] = {}
+    for source, defines in FAMILIES[family]().variants():
+        variants.setdefault(source, dict(defines))
+    kind = "-ptx" if architecture.startswith("compute") else "-cubin"
+    for source, defines in variants.items():
+        target = tmp_path / f"{Path(source).stem}.bin"
+        printed = compile_to(
+            target, source, defines, [f"-arch={architecture}", kind, "-Xptxas", "-v"]
+        )
+        assert target.stat().st_size > 1000
+        if kind == "-cubin":
+            lines = resources(printed)
+            assert lines
+            with capsys.disabled():
+                print("", f"{source} {defines}", *lines, sep="\n    ")
+
+
+@needs_nvcc
+def test_the_usual_kernels_spill_nothing(tmp_path: Path) -> None:
+    for mode in ("GLOBAL", "SEMIGLOBAL", "LOCAL"):
+        defines = {**DEFINES, "MODE": mode}
+        options = ["-arch=sm_90", "-cubin", "-Xptxas", "-v"]
+        lines = resources(compile_to(tmp_path / "k.cubin", SOURCE, defines, options))
+        assert len(lines) == 5
+        for line in lines:
+            assert "0 bytes spilled" in line
+            registers = int(re.search(r"(\d+) registers", line)[1])
+            assert registers <= 64, line  # four blocks of 256 threads on a multiprocessor
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PAIRALIGN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(cuda_build, "AHEAD_FOLDER", tmp_path / "ahead")
+    return tmp_path / "cache"
+
+
+def fake_nvcc(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str = 'echo "$@" > $out'
+) -> Path:
+    """An nvcc that writes what it was called with."""
+    path = tmp_path / "bin" / "nvcc"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(
+        "#!/bin/bash\nout=; last=\n"
+        'for a in "$@"; do [ "$last" = -o ] && out="$a"; last="$a"; done\n'
+        f"echo called >> {tmp_path}/calls\n{script}\n"
+    )
+    path.chmod(0o755)
+    monkeypatch.setenv("NVCC", str(path))
+    return tmp_path / "calls"
+
+
+def test_what_is_compiled_is_kept(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = fake_nvcc(tmp_path, monkeypatch)
+    first = load_binary(SOURCE, DEFINES, (9, 0))
+    assert b"-arch=sm_90" in first
+    assert b"-DMODE=LOCAL" in first
+    assert load_binary(SOURCE, DEFINES, (9, 0)) == first
+    assert calls.read_text().count("called") == 1
+    load_binary(SOURCE, DEFINES, (8, 6))
+    load_binary(SOURCE, {**DEFINES, "MODE": "GLOBAL"}, (9, 0))
+    assert calls.read_text().count("called") == 3
+    assert len(list(cache.iterdir())) == 3
+
+
+def test_a_changed_source_is_compiled_again(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = fake_nvcc(tmp_path, monkeypatch)
+    sources = tmp_path / "cuda"
+    sources.mkdir()
+    for path in cuda_build.source_folder().iterdir():
+        (sources / path.name).write_bytes(path.read_bytes())
+    monkeypatch.setattr(cuda_build, "source_folder", lambda: sources)
+    load_binary(SOURCE, DEFINES, (9, 0))
+    with open(sources / "cell.cuh", "a") as header:
+        header.write("// changed\n")
+    load_binary(SOURCE, DEFINES, (9, 0))
+    assert calls.read_text().count("called") == 2
+
+
+def test_kernels_compiled_ahead_need_no_nvcc(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_nvcc(tmp_path, monkeypatch)
+    variants = list(PairPerThread().variants())
+    cuda_build.compile_ahead(variants, tmp_path / "ahead")
+    assert len(list((tmp_path / "ahead").glob("*.fatbin"))) == len(variants) == 9
+    monkeypatch.setattr(cuda_build, "find_nvcc", lambda: None)
+    for source, defines in variants:
+        text = load_binary(source, defines, (9, 0)).decode()
+        for part in ("sm_80", "sm_90", "sm_120", "code=compute_80"):
+            assert part in text
+    assert cuda_build.can_load((9, 0), variants) is None
+    reason = cuda_build.can_load((7, 5), variants)  # older than the PTX
+    assert reason is not None
+    assert "nvcc is not there" in reason
+    with pytest.raises(KernelBuildError, match="nvcc is not there"):
+        load_binary(SOURCE, DEFINES, (7, 5))
+
+
+def test_what_nvcc_says_is_in_the_error(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_nvcc(tmp_path, monkeypatch, "echo 'error: Unsupported gpu architecture'; exit 1")
+    with pytest.raises(KernelBuildError, match=r"(?s)sm_130.*Unsupported.*toolkit does not know"):
+        load_binary(SOURCE, DEFINES, (13, 0))
+    assert list(cache.iterdir()) == []
+
+
+def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_nvcc(tmp_path, monkeypatch)
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("PAIRALIGN_CACHE", str(tmp_path / "file" / "cache"))
+    monkeypatch.setattr(cuda_build, "AHEAD_FOLDER", tmp_path / "ahead")
+    with pytest.raises(KernelBuildError, match="PAIRALIGN_CACHE"):
+        load_binary(SOURCE, DEFINES, (9, 0))
