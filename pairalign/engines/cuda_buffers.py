@@ -27,11 +27,12 @@ class Slot:
         self._arena_bytes = 0
         self._pinned: dict[str, npt.NDArray[np.uint8]] = {}
 
-    def arrange(self, sizes: dict[str, int]) -> dict[str, int]:
+    def arrange(self, sizes: dict[str, int], limit_bytes: int = 0) -> dict[str, int]:
         """Find room on the device for arrays of these sizes in bytes, and return their addresses.
 
-        What the slot held before is lost. Raises the driver's MemoryError when there is no room;
-        the slot then holds nothing.
+        What the slot held before is lost. It takes more than needed, up to `limit_bytes`, so that
+        it need not grow often. Raises the driver's MemoryError when there is no room; the slot then
+        holds nothing.
         """
         places = {}
         total = 0
@@ -39,9 +40,10 @@ class Slot:
             places[name] = total
             total += -(-size // ALIGNMENT) * ALIGNMENT
         if total > self._arena_bytes:
-            self._free_arena()
-            self._arena = self._driver.mem_alloc(total)
-            self._arena_bytes = total
+            self.free_arena()  # this waits for all of the device
+            room = max(total, min(total * 5 // 4, limit_bytes))
+            self._arena = self._driver.mem_alloc(room)
+            self._arena_bytes = room
         start = int(self._arena)
         return {name: start + place for name, place in places.items()}
 
@@ -79,11 +81,12 @@ class Slot:
     def close(self) -> None:
         """Free everything."""
         self.stream.synchronize()
-        self._free_arena()
+        self.free_arena()
         for name in list(self._pinned):
             self._free_pinned(name)
 
-    def _free_arena(self) -> None:
+    def free_arena(self) -> None:
+        """Give the device memory back; nothing may be under way."""
         if self._arena is not None:
             self._arena.free()
         self._arena, self._arena_bytes = None, 0

@@ -2,7 +2,7 @@
 
 A kernel is looked for in three places: among those compiled ahead (``make cuda`` writes them to
 ``pairalign/cuda_kernels/``), in the cache (``$XDG_CACHE_HOME/pairalign``), and then it is compiled.
-File names hold a digest of all sources, definitions and flags, so nothing stale is ever loaded.
+File names hold a digest of source, headers, definitions and flags, so nothing stale is ever loaded.
 
     python -m pairalign.engines.cuda_build          compiles all kernels ahead
 """
@@ -195,11 +195,24 @@ def resources(printed: str) -> list[str]:
 def _key(source: str, defines: Defines) -> str:
     """Name of a variant of a source, with a digest of all that goes into it."""
     digest = hashlib.sha256(repr((sorted(defines.items()), FLAGS)).encode())
-    for path in sorted(source_folder().glob("*.cu*")):
-        if path.suffix == ".cuh" or path.name == source:
-            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    for path in _with_headers(source_folder() / source):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
     words = [Path(source).stem, *(str(value).lower() for _, value in sorted(defines.items()))]
     return "-".join([*words, digest.hexdigest()[:16]])
+
+
+def _with_headers(source: Path) -> list[Path]:
+    """Return a source and all that it includes from its folder."""
+    found: list[Path] = []
+    waiting = [source]
+    while waiting:
+        path = waiting.pop()
+        if path in found or not path.is_file():
+            continue
+        found.append(path)
+        names = re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(), re.MULTILINE)
+        waiting += [path.parent / name for name in names]
+    return sorted(found)
 
 
 def _advice(printed: str) -> str:

@@ -160,9 +160,11 @@ class PairPerThread:
                     if not free:
                         free.append(self._finish(under_way.popleft(), assembly, want))
                     try:
-                        addresses = free[0].arrange(batch.array_bytes(costs))
+                        addresses = free[0].arrange(batch.array_bytes(costs), self._limit_bytes)
                     except context.driver.MemoryError:
                         self._drain(under_way, free, assembly, want)
+                        for slot in free:
+                            slot.free_arena()
                         self._halve(batch.bytes(costs))
                         # Plan what is left of this part of the window again, with less memory.
                         pending.extendleft(reversed(_rest(part, batch.rectangle)))
