@@ -101,6 +101,32 @@ def worst_scores_around_a_limit(mode: str) -> Iterator[Problem]:
                 yield Problem(tuple(sequences[:4]), tuple(sequences[4:]), scoring)
 
 
+def just_fits_or_not(mode: str) -> Iterator[Problem]:
+    """Score bounds that are reached exactly and pass the range of 16 bits one by one."""
+    sequences = ("A" * 60, "A" * 60, "A" * 59 + "C", "C" * 58 + "AA", "C" * 60)
+    for gap_open in range(0, 150):
+        extend, mismatch = min(gap_open, gap_open % 3), -(1 + gap_open % 7)
+        for match in (542, 1090) if gap_open % 10 == 0 else (1090,):
+            matrix = match_matrix(DNA, match, mismatch)
+            yield Problem(sequences, None, make_scoring(DNA, mode, gap_open, extend, matrix))
+
+
+def large_steps(mode: str) -> Iterator[Problem]:
+    """Single letters and gaps worth as much as whole ranges of numbers."""
+    sequences = ("A", "AC", "CAAC", "CCCC", "AAAA", "CA", "C")
+    for size in (7999, 8000, 8001, 15999, 16001, 16383, 16384, 32767, 32768, 65535, 65536):
+        for match, mismatch, gap_open, extend in (
+            (size, -1, 1, 1),
+            (1, -size, 1, 0),
+            (1, -1, size, 1),
+            (size, -size, size, 0),
+            (size, -size, size, size),
+            (0, -size, size, size // 2),
+        ):
+            matrix = match_matrix(DNA, match, mismatch)
+            yield Problem(sequences, None, make_scoring(DNA, mode, gap_open, extend, matrix))
+
+
 def scores_that_need_32_bits(mode: str) -> Iterator[Problem]:
     """With short sequences beside them that do not."""
     rng = np.random.default_rng(7)
@@ -131,6 +157,8 @@ CASES: dict[str, Callable[[str], Iterator[Problem]]] = {
         positions_beyond_16_bits,
         best_scores_around_a_limit,
         worst_scores_around_a_limit,
+        just_fits_or_not,
+        large_steps,
         scores_that_need_32_bits,
         a_thousand_letters,
     )

@@ -1,0 +1,1 @@
+"""Parts of scripts/benchmark.py: data, peers, measuring, and one module a subcommand."""

@@ -1,0 +1,239 @@
+"""The subcommands `verify` and `cpu`: the CPU engine against the peers, and against itself."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+
+from bench import ours, verify
+from bench.data import Sample, take_sample
+from bench.measure import alternate, gcups, ratio
+from bench.peers import Parasail, Peer, available
+from bench.report import Row
+from pairalign.engines import Detail
+from pairalign.engines.cpu import instruction_sets
+from pairalign.sequences import read_fasta
+
+MODES = ("global", "semiglobal", "local")
+
+# Goals, as ratios of two things measured in the same run.
+CIGARS_AGAINST_PARASAIL = 8.0
+SCORES_AGAINST_BEST = 3.0
+TWO_THREADS = 1.8
+AVX2_AGAINST_AVX512 = 0.5
+COMMAND_AGAINST_ENGINE = 1.4
+COMMAND_MEMORY_GIB = 1.0
+
+TRIAL_SEQUENCES = 40
+"""Enough to tell which of a peer's kernels is the fastest."""
+
+
+def run_verify(options: Namespace) -> tuple[list[Row], list[str]]:
+    """Compare scores of all pairs of a sample with parasail and Biopython; rescore all CIGARs."""
+    sample = take_sample(options.data, options.sequences)
+    print(sample.describe(), file=sys.stderr)
+    rows = []
+    parasail = Parasail()
+    for mode in options.mode:
+        expected = verify.expected_scores(sample, mode, parasail)
+        pairs = verify.check_ours(sample, mode, expected)
+        rows.append(Row(f"{mode}: scores", f"{pairs:,} pairs", "parasail scan", "equal", ""))
+        rows.append(Row(f"{mode}: CIGARs rescored", f"{pairs:,}", "scores", "equal", ""))
+        if options.biopython:
+            pairs = verify.check_biopython(sample, mode, expected)
+            rows.append(Row(f"{mode}: scores", f"{pairs:,} pairs", "Biopython", "equal", ""))
+    return rows, [sample.describe()]
+
+
+def run_cpu(options: Namespace) -> tuple[list[Row], list[str]]:
+    """Verify, then time: one thread against the peers, then threads, ISAs and the command."""
+    sample = take_sample(options.data, options.sequences)
+    trial = take_sample(options.data, min(TRIAL_SEQUENCES, options.sequences))
+    larger = take_sample(options.data, 4 * options.sequences)
+    peers, notes = available()
+    notes.insert(0, sample.describe())
+    rows: list[Row] = []
+    for mode in options.mode:
+        rows += _against_peers(sample, trial, mode, peers, options.repeat, notes)
+    for mode in options.mode:
+        rows += _threads(larger, mode, options.repeat)
+        rows += _instruction_sets(larger, mode, options.repeat)
+    if not options.no_command:
+        rows += _command(options.data, options.threads, options.rounds_of_command, notes)
+    return rows, notes
+
+
+def _against_peers(
+    sample: Sample, trial: Sample, mode: str, peers: list[Peer], rounds: int, notes: list[str]
+) -> list[Row]:
+    parasail = next((peer for peer in peers if isinstance(peer, Parasail)), None)
+    if parasail is None:
+        raise SystemExit("parasail is needed to verify the scores: pip install parasail")
+    expected = verify.expected_scores(sample, mode, parasail)
+    verify.check_ours(sample, mode, expected)
+    rows = []
+    for cigar in (True, False):
+        jobs: dict[str, Callable[[], object]] = {}
+        for peer in peers:
+            kernel = _best_kernel(peer, trial, mode, cigar)
+            if kernel is None:
+                continue
+            complaint = verify.check_peer(peer, kernel, sample, mode, cigar, expected)
+            if complaint:
+                notes.append(complaint)
+            else:
+                jobs[f"{peer.name} {kernel}"] = peer.job(kernel, sample, mode, cigar)
+        detail = Detail.CIGAR if cigar else Detail.SCORE
+        jobs["ours"] = ours.job(sample.sequences, mode, detail, threads=1)
+        rows += _rows_of(mode, cigar, sample, alternate(jobs, rounds))
+    return rows
+
+
+def _best_kernel(peer: Peer, trial: Sample, mode: str, cigar: bool) -> str | None:
+    """The fastest of a peer's kernels for this job, on a small sample."""
+    fastest: tuple[float, str] | None = None
+    for kernel in peer.kernels(mode, cigar):
+        run = peer.job(kernel, trial, mode, cigar)
+        for _ in range(2):
+            start = time.perf_counter()
+            run()
+            seconds = time.perf_counter() - start
+            if fastest is None or seconds < fastest[0]:
+                fastest = seconds, kernel
+    return fastest and fastest[1]
+
+
+def _rows_of(mode: str, cigar: bool, sample: Sample, seconds: dict[str, list[float]]) -> list[Row]:
+    """A row for each peer; the goal stands where it counts."""
+    mine = seconds.pop("ours")
+    ranked = sorted(seconds, key=lambda name: sum(seconds[name]))
+    rows = []
+    compared = [name for name in ranked if name.startswith("parasail")] if cigar else ranked
+    for name in ranked:
+        counts = name == compared[0]
+        goal = CIGARS_AGAINST_PARASAIL if cigar else SCORES_AGAINST_BEST
+        times = ratio(seconds[name], mine)
+        rows.append(
+            Row(
+                f"{mode}, {'scores and CIGARs' if cigar else 'scores only'}, one thread",
+                f"{gcups(sample.cells, mine):.1f} GCUPS",
+                name,
+                f"{gcups(sample.cells, seconds[name]):.2f} GCUPS",
+                str(times),
+                f">= {goal:g}" if counts else "",
+                times.median >= goal if counts else None,
+            )
+        )
+    return rows
+
+
+def _threads(sample: Sample, mode: str, rounds: int) -> list[Row]:
+    rows = []
+    for detail, what in ((Detail.CIGAR, "scores and CIGARs"), (Detail.SCORE, "scores only")):
+        jobs = {
+            str(threads): ours.job(sample.sequences, mode, detail, threads=threads)
+            for threads in (1, 2)
+        }
+        seconds = alternate(jobs, rounds)
+        gain = ratio(seconds["1"], seconds["2"])
+        rows.append(
+            Row(
+                f"{mode}, {what}, two threads",
+                f"{gcups(sample.cells, seconds['2']):.1f} GCUPS",
+                "one thread",
+                f"{gcups(sample.cells, seconds['1']):.1f} GCUPS",
+                str(gain),
+                f">= {TWO_THREADS:g}",
+                gain.median >= TWO_THREADS,
+            )
+        )
+    return rows
+
+
+def _instruction_sets(sample: Sample, mode: str, rounds: int) -> list[Row]:
+    best, *others = instruction_sets()
+    rows = []
+    for detail, what in ((Detail.CIGAR, "scores and CIGARs"), (Detail.SCORE, "scores only")):
+        jobs = {
+            name: ours.job(sample.sequences, mode, detail, instruction_set=name)
+            for name in (best, *others)
+        }
+        seconds = alternate(jobs, rounds)
+        for name in others:
+            share = ratio(seconds[best], seconds[name])
+            has_goal = (name, best) == ("avx2", "avx512")
+            rows.append(
+                Row(
+                    f"{mode}, {what}, {name}",
+                    f"{gcups(sample.cells, seconds[name]):.1f} GCUPS",
+                    best,
+                    f"{gcups(sample.cells, seconds[best]):.1f} GCUPS",
+                    str(share),
+                    f">= {AVX2_AGAINST_AVX512:g}" if has_goal else "",
+                    share.median >= AVX2_AGAINST_AVX512 if has_goal else None,
+                )
+            )
+    return rows
+
+
+def _command(data: Path, threads: int, rounds: int, notes: list[str]) -> list[Row]:
+    """`pairalign align FASTA -o PAF` against the engine alone, on the same windows."""
+    sequences = read_fasta(data)
+    lengths = sequences.lengths.astype(object)
+    cells = int((lengths.sum() ** 2 - (lengths**2).sum()) // 2)
+    peak_bytes = []
+    folder = Path(tempfile.mkdtemp(prefix="pairalign-benchmark-"))
+
+    def command() -> None:
+        out = folder / "out.paf"
+        arguments = ["align", str(data), "-o", str(out), "--threads", str(threads), "--quiet"]
+        process = subprocess.Popen([sys.executable, "-m", "pairalign", *arguments])
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise SystemExit(f"pairalign {' '.join(arguments)}: exit code {process.returncode}")
+        peak_bytes.append(usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+
+    try:
+        jobs = {
+            "command": command,
+            "engine": ours.job(sequences, "global", Detail.CIGAR, threads=threads),
+        }
+        seconds = alternate(jobs, rounds)
+        size = (folder / "out.paf").stat().st_size
+    finally:
+        shutil.rmtree(folder)
+    notes.append(
+        f"command: {len(sequences):,} sequences, {cells / 1e9:.0f} Gcells, "
+        f"{size / 1e6:.0f} MB of PAF, {threads} threads"
+    )
+    whole = ratio(seconds["command"], seconds["engine"])
+    peak_gib = max(peak_bytes) / (1 << 30)
+    middle = {name: sorted(all_)[len(all_) // 2] for name, all_ in seconds.items()}
+    return [
+        Row(
+            f"FASTA to PAF, {len(sequences):,} proteins, global",
+            f"{middle['command']:.1f} s",
+            "engine alone",
+            f"{middle['engine']:.1f} s",
+            str(whole),
+            f"<= {COMMAND_AGAINST_ENGINE:g}",
+            whole.median <= COMMAND_AGAINST_ENGINE,
+        ),
+        Row(
+            "the same, peak memory",
+            f"{peak_gib:.2f} GiB",
+            "",
+            "",
+            "",
+            f"<= {COMMAND_MEMORY_GIB:g} GiB",
+            peak_gib <= COMMAND_MEMORY_GIB,
+        ),
+    ]

@@ -1,0 +1,323 @@
+"""The GPU engine: gpu-pairAlign's own tables on today's GPUs. Verifies first, then times.
+
+The tables have the shape of those of Blazewicz et al. 2011: cells a second for six mean lengths, three
+modes, with and without traceback (their tables 7 and 8), several GPUs (5 and 6), and the time a pair for
+small sets (figure 6). A run is timed from the first window to the last result on the host, engines
+being open and kernels loaded; results are dropped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+
+from bench import report
+from pairalign import schedule
+from pairalign.engines import Detail, Want
+from pairalign.engines.cpu import CpuEngine
+from pairalign.engines.cuda import FAMILIES, open_cuda_engines
+from pairalign.engines.cuda_devices import CudaDevice, find_devices
+from pairalign.scoring import MODES, Scoring, make_scoring
+from pairalign.sequences import SequenceSet, read_fasta
+from pairalign.windows import Window, count_cells, plan_windows
+
+PAPER = {"matrix": "BLOSUM50", "gap_open": 10, "gap_extend": 2}
+LONG_ENOUGH_SECONDS = 20  # what a scaling row should take on one GPU
+
+
+@dataclass
+class Measurement:
+    """One line of a table."""
+
+    data: str
+    sequences: int
+    mean_length: float
+    mode: str
+    detail: str
+    gpus: int
+    gcells: float
+    seconds: list[float]
+
+    @property
+    def gcups(self) -> float:
+        """1e9 cells a second at the median time."""
+        return self.gcells / statistics.median(self.seconds)
+
+    @property
+    def spread(self) -> str:
+        """Slowest and fastest run."""
+        return f"{self.gcells / max(self.seconds):.0f}-{self.gcells / min(self.seconds):.0f}"
+
+
+class Job:
+    """One set on some devices with engines open; `seconds` times a pass over all pairs."""
+
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        devices: Sequence[CudaDevice],
+        sequences: SequenceSet,
+        scoring: Scoring,
+    ) -> None:
+        self.lengths = sequences.lengths[sequences.order]
+        self.windows = plan_windows(len(sequences), None, options.window)
+        self.gcells = sum(self.cost(window) for window in self.windows) / 1e9
+        self.engines = open_cuda_engines(
+            devices,
+            sequences,
+            None,
+            scoring,
+            per_device=options.per_device,
+            family=options.family,
+        )
+
+    def cost(self, window: Window) -> int:
+        return count_cells(window, self.lengths, self.lengths)
+
+    def seconds(self, detail: Detail) -> float:
+        start = time.perf_counter()
+        ahead = 2 * len(self.engines)
+        for _ in schedule.run(self.engines, self.windows, Want(detail), self.cost, ahead):
+            pass
+        return time.perf_counter() - start
+
+    def close(self) -> None:
+        for engine in self.engines:
+            engine.close()
+
+
+def measure(
+    options: argparse.Namespace,
+    name: str,
+    devices: Sequence[CudaDevice],
+    sequences: SequenceSet,
+    mode: str,
+    details: Sequence[Detail],
+    warm: bool = True,
+) -> list[Measurement]:
+    """Time one set in one mode, as often as the options say."""
+    scoring = make_scoring(sequences.alphabet, mode=mode, **PAPER)
+    scoring.check_sets(sequences)
+    job = Job(options, devices, sequences, scoring)
+    found = []
+    try:
+        for detail in details:
+            if warm:
+                job.seconds(detail)
+            seconds = []
+            spent = 0.0
+            while len(seconds) < options.repeat and (not seconds or spent < options.limit):
+                seconds.append(job.seconds(detail))
+                spent += seconds[-1]
+            found.append(
+                Measurement(
+                    name,
+                    len(sequences),
+                    float(sequences.lengths.mean()),
+                    mode,
+                    detail.name,
+                    len(devices),
+                    job.gcells,
+                    seconds,
+                )
+            )
+            print(asdict(found[-1]) | {"gcups": round(found[-1].gcups, 1)}, file=sys.stderr)
+    finally:
+        job.close()
+    return found
+
+
+def verify(options: argparse.Namespace, devices: Sequence[CudaDevice], path: Path) -> None:
+    """Compare with the CPU engine, byte for byte, on a part of a set."""
+    sequences = part_of(read_fasta(path), 300)
+    for mode in MODES:
+        scoring = make_scoring(sequences.alphabet, mode=mode, **PAPER)
+        cpu = CpuEngine(sequences, None, scoring, threads=os.cpu_count() or 1)
+        engines = open_cuda_engines(devices, sequences, None, scoring, family=options.family)
+        windows = plan_windows(len(sequences), None, 100)
+        try:
+            for window, found in schedule.run(engines, windows, Want(), lambda w: w.pairs, 8):
+                expected = cpu.align(window, Want())
+                for column in ("query", "target", "raw_score", "cigar", "cigar_offsets", "matches"):
+                    if not np.array_equal(getattr(expected, column), getattr(found, column)):
+                        raise SystemExit(f"{path.name}, {mode}: {column} differs in {window}")
+        finally:
+            cpu.close()
+            for engine in engines:
+                engine.close()
+
+
+def part_of(sequences: SequenceSet, number: int) -> SequenceSet:
+    """Take every k-th sequence, `number` of them."""
+    chosen = np.linspace(0, len(sequences) - 1, min(number, len(sequences))).astype(int)
+    return SequenceSet.from_strings(
+        {sequences[int(k)].name: sequences[int(k)].letters for k in chosen},
+        alphabet=sequences.alphabet,
+    )
+
+
+def table_of_lengths(found: list[Measurement]) -> list[str]:
+    """GCUPS with and without traceback and their ratio: the paper's tables 7 and 8."""
+    lines = [
+        "| set | sequences | mean length | mode | with traceback (range) | scores only (range) | "
+        "ratio |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    by_key: dict[tuple[str, str], dict[str, Measurement]] = {}
+    for one in found:
+        by_key.setdefault((one.data, one.mode), {})[one.detail] = one
+    for (data, mode), pair in by_key.items():
+        traced, scores = pair.get("CIGAR"), pair.get("SCORE")
+        one = traced or scores
+        assert one is not None
+        cells = [f"{m.gcups:,.0f} ({m.spread})" if m is not None else "" for m in (traced, scores)]
+        ratio = f"{scores.gcups / traced.gcups:.2f}" if traced and scores else ""
+        lines.append(
+            f"| {data} | {one.sequences} | {one.mean_length:.0f} | {mode} | {cells[0]} | {cells[1]} "
+            f"| {ratio} |"
+        )
+    return lines
+
+
+def table_of_gpus(found: list[Measurement]) -> list[str]:
+    """Seconds and speedup by number of GPUs: the paper's tables 5 and 6."""
+    lines = [
+        "| set | sequences | mode | detail | GPUs | seconds | GCUPS | speedup |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    alone = {(m.data, m.mode, m.detail): m for m in found if m.gpus == 1}
+    for one in found:
+        base = alone.get((one.data, one.mode, one.detail))
+        speedup = f"{one.gcups / base.gcups:.2f}" if base else ""
+        lines.append(
+            f"| {one.data} | {one.sequences} | {one.mode} | {one.detail} | {one.gpus} | "
+            f"{statistics.median(one.seconds):.2f} | {one.gcups:,.0f} | {speedup} |"
+        )
+    return lines
+
+
+def table_of_small_sets(found: list[Measurement]) -> list[str]:
+    """Microseconds a pair by number of sequences: the paper's figure 6."""
+    sizes = sorted({one.sequences for one in found})
+    lines = [
+        "| mode | " + " | ".join(str(size) for size in sizes) + " |",
+        "| --- |" + " --- |" * len(sizes),
+    ]
+    for mode in MODES:
+        cells = []
+        for size in sizes:
+            for one in found:
+                if (one.mode, one.sequences) == (mode, size):
+                    pairs = size * (size - 1) // 2
+                    cells.append(f"{statistics.median(one.seconds) / pairs * 1e6:.3g}")
+        if cells:
+            lines.append(f"| {mode} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure what the options ask for; print Markdown, and write it with the raw times."""
+    devices = find_devices()
+    files = sorted(path for folder in options.data for path in _files(folder))
+    everything: list[Measurement] = []
+    sections: list[list[str]] = []
+    modes = options.mode or list(MODES)
+    if not options.no_verify:
+        verify(options, devices[: max(options.gpus)], files[0])
+
+    if "lengths" in options.table:
+        found = []
+        for path in files:
+            sequences = read_fasta(path)
+            for mode in modes:
+                details = [Detail.CIGAR] + ([] if options.no_scores else [Detail.SCORE])
+                found += measure(options, path.name, devices[:1], sequences, mode, details)
+        everything += found
+        sections.append(["One GPU, billions of cells a second:", "", *table_of_lengths(found)])
+    if "gpus" in options.table:
+        path = options.scaling_data or files[-1]
+        sequences = part_of(read_fasta(path), options.sequences)
+        found = []
+        for mode in modes:
+            for gpus in options.gpus:
+                found += measure(
+                    options, path.name, devices[:gpus], sequences, mode, [Detail.CIGAR], warm=False
+                )
+        everything += found
+        sections.append(["Several GPUs, with traceback:", "", *table_of_gpus(found)])
+    if "small" in options.table:
+        sequences = read_fasta(next(path for path in files if "0257" in path.name))
+        found = []
+        for mode in modes:
+            for size in (16, 32, 48, 80, 128, 256, 512, 1024):
+                part = part_of(sequences, size)
+                found += measure(options, path.name, devices[:1], part, mode, [Detail.CIGAR])
+        everything += found
+        sections.append(
+            ["Microseconds a pair by number of sequences:", "", *table_of_small_sets(found)]
+        )
+
+    models = ", ".join(f"{len(devices)} x {device.model}" for device in devices[:1])
+    lines = [
+        f"{models}; {report.machine()}; BLOSUM50, gaps 10/2; kernels `{options.family}`, windows of "
+        f"{options.window}, {options.per_device} engines a GPU; median of up to {options.repeat} "
+        f"runs. Command: `{' '.join(['python', 'scripts/benchmark.py', *sys.argv[1:]])}`"
+    ]
+    for section in sections:
+        lines += ["", *section]
+    text = "\n".join(lines) + "\n"
+    print(text)
+    if options.output:
+        options.output.mkdir(parents=True, exist_ok=True)
+        stem = options.output / f"gpu-{options.family}-{'-'.join(options.table)}"
+        stem.with_suffix(".md").write_text(text)
+        stem.with_suffix(".json").write_text(
+            json.dumps(
+                {"date": f"{date.today()}", "runs": [asdict(one) for one in everything]}, indent=1
+            )
+        )
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_dir():
+        return [one for one in path.iterdir() if one.name.endswith((".fa.gz", ".fa", ".fasta"))]
+    return [path]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options of ``scripts/benchmark.py gpu``."""
+    parser.add_argument(
+        "--data", type=Path, nargs="+", required=True, help="FASTA files, or folders of them"
+    )
+    parser.add_argument(
+        "--table",
+        nargs="+",
+        choices=("lengths", "gpus", "small"),
+        default=["lengths"],
+        help="lengths: six mean lengths; gpus: several GPUs; small: small sets",
+    )
+    parser.add_argument("--gpus", type=int, nargs="+", default=[1], help="numbers of GPUs")
+    parser.add_argument("--scaling-data", type=Path, help="the set for several GPUs")
+    parser.add_argument("--sequences", type=int, default=8000, help="so many of it (8000)")
+    parser.add_argument("--mode", action="append", choices=MODES, help="only this mode")
+    parser.add_argument("--family", choices=list(FAMILIES), default="pair-per-thread")
+    parser.add_argument("--window", type=int, default=1024)
+    parser.add_argument("--per-device", type=int, default=2, help="engines a GPU (2)")
+    parser.add_argument("--repeat", type=int, default=5, help="at most so many runs of each (5)")
+    parser.add_argument(
+        "--limit", type=float, default=5.0, help="no further run after so many seconds (5)"
+    )
+    parser.add_argument("--no-scores", action="store_true", help="with traceback only")
+    parser.add_argument("--no-verify", action="store_true", help="skip the comparison with the CPU")
+    parser.add_argument("--output", type=Path, help="folder for the tables and the raw times")
+    parser.set_defaults(run=run)

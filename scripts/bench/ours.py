@@ -1,0 +1,58 @@
+"""pairalign itself, as a job to be timed and as something to be verified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bench.peers import GAP_EXTEND, GAP_OPEN, MATRIX
+from pairalign.alignments import Alignments
+from pairalign.engines import Detail, Want
+from pairalign.engines.cpu import CpuEngine
+from pairalign.scoring import Scoring, make_scoring
+from pairalign.sequences import PROTEIN, SequenceSet
+from pairalign.windows import Window
+
+WINDOW = 1024
+
+
+def scoring_of(mode: str) -> Scoring:
+    """What everybody is measured with."""
+    return make_scoring(PROTEIN, mode=mode, matrix=MATRIX, gap_open=GAP_OPEN, gap_extend=GAP_EXTEND)
+
+
+def windows_of(sequences: SequenceSet) -> list[Window]:
+    """The windows that the command line would make."""
+    count = len(sequences)
+    corners = [
+        (row, column) for row in range(0, count, WINDOW) for column in range(row, count, WINDOW)
+    ]
+    return [
+        Window(k, row, min(row + WINDOW, count), column, min(column + WINDOW, count), True)
+        for k, (row, column) in enumerate(corners)
+    ]
+
+
+def align(
+    sequences: SequenceSet, scoring: Scoring, detail: Detail, **options: object
+) -> list[Alignments]:
+    """Open the CPU engine, align every pair, a window at a time, and close it."""
+    engine = CpuEngine(sequences, None, scoring, **options)  # type: ignore[arg-type]
+    try:
+        return [engine.align(window, Want(detail)) for window in windows_of(sequences)]
+    finally:
+        engine.close()
+
+
+def job(
+    sequences: SequenceSet, mode: str, detail: Detail, **options: object
+) -> Callable[[], object]:
+    """The same as something to time; like the peers it keeps one window at a time."""
+    scoring = scoring_of(mode)
+
+    def run() -> None:
+        engine = CpuEngine(sequences, None, scoring, **options)  # type: ignore[arg-type]
+        for window in windows_of(sequences):
+            engine.align(window, Want(detail))
+        engine.close()
+
+    return run

@@ -1,0 +1,69 @@
+"""Measure pairalign against other programs and against itself. Verifies first, then times.
+
+    python scripts/benchmark.py verify --data proteins.fa.gz --sequences 201
+    python scripts/benchmark.py cpu --data proteins.fa.gz --markdown docs/cpu.md
+
+Needs a build of pairalign and `pip install parasail pyopal stringzilla stringzillas-cpus`; a peer
+that is not there is left out. Everything that is compared runs in turns within one process, and
+the ratios are of the same rounds, so that a busy machine disturbs both sides alike. The exit code
+is 0 whether goals are met or not, and 1 when scores differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from bench import cpu, report  # noqa: E402
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--data", type=Path, required=True, help="proteins, a FASTA file")
+    common.add_argument("--sequences", type=int, default=150, help="sample of so many (150)")
+    common.add_argument("--pairs", type=int, help="a sample that makes about so many pairs")
+    common.add_argument(
+        "--mode", action="append", choices=cpu.MODES, help="only this mode; may be repeated"
+    )
+    common.add_argument("--markdown", type=Path, help="write the table here as well")
+
+    verify = commands.add_parser(
+        "verify", parents=[common], help="scores against parasail and Biopython, CIGARs rescored"
+    )
+    verify.add_argument("--no-biopython", dest="biopython", action="store_false")
+    verify.set_defaults(run=cpu.run_verify)
+
+    timed = commands.add_parser("cpu", parents=[common], help="the CPU engine: verify, then time")
+    timed.add_argument("--repeat", type=int, default=7, help="rounds of each comparison (7)")
+    timed.add_argument("--threads", type=int, default=os.cpu_count(), help="of the command")
+    timed.add_argument("--no-command", action="store_true", help="leave out FASTA to PAF")
+    timed.add_argument("--rounds-of-command", type=int, default=3, metavar="N")
+    timed.set_defaults(run=cpu.run_cpu)
+
+    options = parser.parse_args(arguments)
+    options.mode = options.mode or list(cpu.MODES)
+    if options.pairs:
+        options.sequences = int((2 * options.pairs) ** 0.5) + 1
+    return options
+
+
+def main(arguments: list[str] | None = None) -> None:
+    options = parse(arguments)
+    rows, notes = options.run(options)
+    notes.insert(0, report.machine())
+    print("\n".join(notes) + "\n\n" + report.as_text(rows))
+    if options.markdown:
+        options.markdown.write_text(report.as_markdown(rows, notes))
+
+
+if __name__ == "__main__":
+    main()
