@@ -121,12 +121,14 @@ def _read_bytes(source: Source) -> tuple[bytes, str]:
         data = source.read()
         name = getattr(source, "name", "<input>")
         return _as_bytes(data), str(name)
-    if source == "-":
-        return sys.stdin.buffer.read(), "<stdin>"
-    name = str(os.fspath(source))
+    name = "<stdin>" if source == "-" else str(os.fspath(source))
     try:
-        with open(name, "rb") as file:
-            return file.read(), name
+        if source != "-":
+            with open(name, "rb") as file:
+                return file.read(), name
+        if sys.stdin is None:
+            raise OSError("it is closed")
+        return sys.stdin.buffer.read(), name
     except FileNotFoundError:
         raise FastaError(f"{name}: no such file") from None
     except IsADirectoryError:

@@ -1,0 +1,80 @@
+"""Running the command as users do, in a process of its own, and small files for it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from pairalign.sequences import read_fasta
+
+PROGRAM = [sys.executable, "-m", "pairalign"]
+TIMEOUT_SECONDS = 60  # nothing may hang; generous, since tests may share a slow machine
+
+PROTEINS = {"a": "MKVLAAGGWTRE", "b": "MKVLAGGWTE", "c": "MKWLAGRE", "d": "WWPHCMKVL"}
+BASES = {"r1": "ACGTACGTTGCA", "r2": "ACGTTCGTGCA", "r3": "TTGCAACGT"}
+
+
+def fasta(records: Mapping[str, str]) -> str:
+    """FASTA of some sequences."""
+    return "".join(f">{name} of a test\n{letters}\n" for name, letters in records.items())
+
+
+def start(
+    *arguments: str | os.PathLike[str], cwd: Path, env: Mapping[str, str] | None = None, **options
+) -> subprocess.Popen[bytes]:
+    """Start the command in a folder; standard input is empty unless given."""
+    options = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        **options,
+    }
+    return subprocess.Popen(
+        [*PROGRAM, *map(os.fspath, arguments)],
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        **options,
+    )
+
+
+def run(
+    *arguments: str | os.PathLike[str], cwd: Path, input: bytes | None = None, **options
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the command in a folder to its end."""
+    if input is not None:
+        options["stdin"] = subprocess.PIPE
+    process = start(*arguments, cwd=cwd, **options)
+    try:
+        output, errors = process.communicate(input, timeout=TIMEOUT_SECONDS)
+    finally:
+        process.kill()
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+
+def write_random_set(path: Path, sequences: int, letters: int, seed: int = 1) -> None:
+    """Write random proteins of one length: enough of them are a long run."""
+    rng = np.random.default_rng(seed)
+    rows = rng.choice(np.frombuffer(b"ARNDCQEGHILKMFPSTWYV", np.uint8), (sequences, letters))
+    path.write_bytes(b"".join(b">s%d\n%s\n" % (i, row.tobytes()) for i, row in enumerate(rows)))
+
+
+def write_part(path: Path, source: Path, names: Sequence[str] | int) -> None:
+    """Write some sequences of a FASTA file to another: those named, or the first few."""
+    chosen = [s for i, s in enumerate(read_fasta(source)) if _is_in(i, s.name, names)]
+    path.write_text("".join(f">{s.description}\n{s.letters}\n" for s in chosen))
+
+
+def _is_in(index: int, name: str, names: Sequence[str] | int) -> bool:
+    return index < names if isinstance(names, int) else name in names
+
+
+def rows_of(text: str | bytes) -> list[dict[str, str]]:
+    """Rows of a TSV by column name."""
+    lines = (text.decode() if isinstance(text, bytes) else text).splitlines()
+    header = lines[0].split("\t")
+    return [dict(zip(header, line.split("\t"), strict=True)) for line in lines[1:]]

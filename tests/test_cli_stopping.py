@@ -1,0 +1,239 @@
+"""The command line stopped midway: by Ctrl-C and other signals, or by a reader that goes away."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from commands import PROGRAM, TIMEOUT_SECONDS, start, write_random_set
+
+SAID = {
+    signal.SIGINT: b"interrupted",
+    signal.SIGTERM: b"terminated",
+    signal.SIGHUP: b"terminated: the terminal was closed",
+}
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Work for minutes (80,000 pairs of 4,000 letters), with little output."""
+    path = tmp_path_factory.mktemp("long") / "long.fa"
+    write_random_set(path, 400, 4000)
+    return path
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Half a million short pairs: much output at once."""
+    path = tmp_path_factory.mktemp("wide") / "wide.fa"
+    write_random_set(path, 1000, 30)
+    return path
+
+
+@contextmanager
+def running(*arguments: str | os.PathLike[str], **options) -> Iterator[subprocess.Popen[bytes]]:
+    """The command, ended when the block ends."""
+    process = start(*arguments, cwd=Path.cwd(), **options)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def wait_for(condition, process: subprocess.Popen[bytes]) -> None:
+    """Wait until something is so while the command runs."""
+    end = time.monotonic() + TIMEOUT_SECONDS
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end, "did not happen"
+        time.sleep(0.01)
+
+
+def parts() -> list[str]:
+    """Files that are being written."""
+    return [name for name in os.listdir() if name.endswith(".part")]
+
+
+@pytest.mark.parametrize("number", SAID, ids=lambda number: number.name)
+@pytest.mark.parametrize("name", ["out.paf", "out.tsv.gz", "out.parquet"])
+def test_signals(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    long: Path,
+    number: signal.Signals,
+    name: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text("before")
+    with running("align", long, "-o", name, "--threads", "2", "--quiet") as process:
+        wait_for(parts, process)
+        time.sleep(0.2)  # into the work
+        process.send_signal(number)
+        out, err = process.communicate(timeout=TIMEOUT_SECONDS)
+    assert process.returncode == 1
+    expected = b"pairalign: error: " + SAID[number] + f"; '{name}' was not written\n".encode()
+    assert (out, err) == (b"", expected)
+    assert os.listdir() == [name]
+    assert Path(name).read_text() == "before"
+
+
+def test_ctrl_c_again_and_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: Path
+) -> None:
+    """Impatience does not keep the command from cleaning up."""
+    monkeypatch.chdir(tmp_path)
+    with running("align", long, "-o", "out.paf", "--quiet") as process:
+        wait_for(parts, process)
+        for _ in range(50):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.002)
+            if process.poll() is not None:
+                break
+        _, err = process.communicate(timeout=TIMEOUT_SECONDS)
+    assert os.listdir() == []
+    assert err.startswith(b"pairalign: error: interrupted; 'out.paf' was not written\n")
+
+
+def test_ctrl_c_at_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: Path) -> None:
+    """The key itself, with the progress bar on the screen."""
+    monkeypatch.chdir(tmp_path)
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(PROGRAM[0], [*PROGRAM, "align", str(long), "-o", "out.paf"])
+    shown = b""
+    end = time.monotonic() + TIMEOUT_SECONDS
+    try:
+        while not parts():
+            assert time.monotonic() < end, shown
+            time.sleep(0.01)
+        time.sleep(0.2)
+        os.write(terminal, b"\x03")
+        while time.monotonic() < end:
+            try:
+                data = os.read(terminal, 4096)
+            except OSError:  # the other end is closed
+                break
+            if not data:
+                break
+            shown += data
+        ended, status = 0, 0
+        while not ended and time.monotonic() < end:
+            time.sleep(0.01)
+            ended, status = os.waitpid(child, os.WNOHANG)
+        assert ended, "does not end"
+    finally:
+        os.close(terminal)
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+    assert os.waitstatus_to_exitcode(status) == 1
+    assert b"pairalign: error: interrupted; 'out.paf' was not written\r\n" in shown
+    assert b"Traceback" not in shown
+    assert os.listdir() == []
+
+
+def test_signals_that_were_ignored_stay_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: Path
+) -> None:
+    """Under nohup a closed terminal ends nothing."""
+    monkeypatch.chdir(tmp_path)
+
+    def ignore() -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    with running("align", long, "-o", "out.paf", "--quiet", preexec_fn=ignore) as process:
+        wait_for(parts, process)
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.3)
+        assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=TIMEOUT_SECONDS)
+    assert b"error: terminated;" in err
+    assert os.listdir() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+@pytest.mark.parametrize("format", ["tsv", "parquet"])
+def test_signals_while_a_pipe_is_full(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    wide: Path,
+    number: signal.Signals,
+    format: str,
+) -> None:
+    """The command waits for a reader that does not read."""
+    monkeypatch.chdir(tmp_path)
+    arguments = ("align", wide, "-o", "-", "--format", format, "--quiet", "--memory", "64M")
+    with running(*arguments) as process:
+        assert process.stdout is not None
+        first = os.read(process.stdout.fileno(), 4)
+        time.sleep(0.5)  # fill the pipe
+        process.send_signal(number)
+        assert process.wait(TIMEOUT_SECONDS) == 1
+        rest, err = process.communicate()
+    assert first
+    assert len(rest) < 1 << 20
+    assert err == b"pairalign: error: " + SAID[number] + b"\n"
+
+
+def test_signal_while_waiting_for_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with running("align", "-", "-o", "out.paf", stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(b">a\nMKV\n")
+        process.stdin.flush()
+        # It has come to reading when it catches SIGTERM.
+        status = Path(f"/proc/{process.pid}/status")
+        if not status.exists():
+            pytest.skip("needs /proc")
+        wait_for(lambda: catches(status.read_text(), signal.SIGTERM), process)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(TIMEOUT_SECONDS) == 1
+        _, err = process.communicate()
+    assert err == b"pairalign: error: terminated; 'out.paf' was not written\n"
+    assert os.listdir() == []
+
+
+def catches(status: str, number: signal.Signals) -> bool:
+    """Whether /proc/PID/status says that a signal has a handler."""
+    (mask,) = (line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(int(mask, 16) >> (number - 1) & 1)
+
+
+@pytest.mark.parametrize("format", ["paf", "parquet"])
+def test_a_reader_that_goes_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wide: Path, format: str
+) -> None:
+    """As with ``| head``: the command ends soon, and says nothing about it."""
+    monkeypatch.chdir(tmp_path)
+    with running("align", wide, "-o", "-", "--format", format, "--memory", "64M") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert os.read(process.stdout.fileno(), 4)
+        process.stdout.close()
+        process.stdout = None
+        _, err = process.communicate(timeout=TIMEOUT_SECONDS)
+    assert process.returncode == 1
+    assert b"error" not in err
+    assert b"Traceback" not in err
+    assert b"Exception ignored" not in err
+    assert os.listdir() == []
+
+
+def test_a_shell_with_head(tmp_path: Path, wide: Path) -> None:
+    command = f"'{PROGRAM[0]}' -m pairalign align '{wide}' -o - --format tsv --quiet | head -n 2"
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=tmp_path, capture_output=True, timeout=TIMEOUT_SECONDS
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert [line.split(b"\t")[:2] for line in done.stdout.splitlines()] == [
+        [b"query", b"target"],
+        [b"s0", b"s1"],
+    ]
