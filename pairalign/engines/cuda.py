@@ -22,6 +22,7 @@ from pairalign.engines.cuda_family import (
 )
 from pairalign.engines.cuda_host import HostFallback
 from pairalign.engines.cuda_pair_per_thread import PairPerThread
+from pairalign.engines.cuda_pool import PinnedPool
 from pairalign.errors import DeviceError, PairalignError
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
@@ -55,6 +56,8 @@ class CudaEngine:
         Device memory to use at most; default: nine tenths of what is free.
     family : str or None
         Name of the kernels to use, see `FAMILIES`; default: the first that can.
+    pinned_bytes : int
+        Host memory to pin for results at most.
     host : HostFallback, optional
         Takes the pairs that the device has no room for; engines of a run share one.
 
@@ -73,6 +76,7 @@ class CudaEngine:
         *,
         memory_bytes: int | None = None,
         family: str | None = None,
+        pinned_bytes: int = 1 << 30,
         host: HostFallback | None = None,
     ) -> None:
         self.name = device.name
@@ -93,6 +97,7 @@ class CudaEngine:
                 if memory_bytes is not None:
                     limit = min(limit, memory_bytes)
                 self._allocated = 0
+                self._pool = PinnedPool(driver, device.current, pinned_bytes)
                 first = self._upload(queries)
                 second = first if targets is None else self._upload(targets)
                 self._context = DeviceContext(
@@ -105,6 +110,7 @@ class CudaEngine:
                     queries=first,
                     targets=second,
                     load_module=device.load_module,
+                    pool=self._pool,
                     align_on_host=self._align_on_host,
                     check_cancelled=self._check_cancelled,
                     log=log,
@@ -160,6 +166,7 @@ class CudaEngine:
         try:
             with self._device.current():
                 self._family.close()
+                self._pool.close()
                 for buffer in self._buffers:
                     buffer.free()
         except driver.Error as error:
@@ -252,7 +259,7 @@ def open_cuda_engines(
     threads : int
         Threads of the CPU engine, which takes the pairs that a device has no room for.
     host_memory_bytes : int
-        What that engine may use.
+        What that engine may use; a quarter of it is pinned for results at most.
     queries, targets, scoring, family
         See `CudaEngine`.
     """
@@ -273,6 +280,7 @@ def open_cuda_engines(
                     scoring,
                     memory_bytes=limit // per_device,
                     family=family,
+                    pinned_bytes=host_memory_bytes // (4 * per_device * len(devices)),
                     host=host,
                 )
                 for _ in range(per_device)

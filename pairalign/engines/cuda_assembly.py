@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.engines import Detail, Want
+from pairalign.engines.cuda_pool import PinnedPool
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 
@@ -34,10 +36,13 @@ class Assembly:
         Pairs of the window.
     want : Want
         What is kept; pairs below ``want.min_raw_score`` drop out in `finish`.
+    pool : PinnedPool
+        Where the CIGAR runs go, if it has room.
     """
 
-    def __init__(self, pairs: int, want: Want) -> None:
+    def __init__(self, pairs: int, want: Want, pool: PinnedPool) -> None:
         self._want = want
+        self._pool = pool
         names = SCORE_COLUMNS + (STATS_COLUMNS if want.detail >= Detail.STATS else ())
         self._columns = {name: np.empty(pairs, np.int32) for name in names}
         self._pairs = pairs
@@ -51,24 +56,32 @@ class Assembly:
         """Names of the columns, in the order of Result in cuda/tiles.cuh."""
         return tuple(self._columns)
 
+    def room_for_runs(self, runs: int, pairs: int) -> npt.NDArray[np.uint32]:
+        """Return where the CIGAR runs of the next `pairs` pairs go, to be filled before `add`."""
+        stop = self._run_count + runs
+        if stop > len(self._runs):
+            # Guess from the pairs done so far, this batch included, what all of them will need.
+            guess = stop * self._pairs // max(1, self._done + pairs) * 33 // 32
+            room = self._pool.take(max(stop, guess), np.uint32)
+            if room is None:
+                room = np.empty(max(stop, guess), np.uint32)  # pages never written cost nothing
+            room[: self._run_count] = self._runs[: self._run_count]
+            self._runs = room
+        return self._runs[self._run_count : stop]
+
     def add(
         self,
-        columns: dict[str, npt.NDArray[np.int32]],
+        columns: Mapping[str, npt.NDArray[np.int32]],
         counts: npt.NDArray[np.int32] | npt.NDArray[np.int64] | None = None,
-        runs: npt.NDArray[np.uint32] | None = None,
     ) -> None:
-        """Append the next pairs: columns, number of CIGAR runs of each, and the runs."""
-        size = len(columns["raw_score"])
-        stop = self._done + size
+        """Append the next pairs: columns, and the number of CIGAR runs of each; copied."""
+        stop = self._done + len(columns["raw_score"])
         for name, column in self._columns.items():
             column[self._done : stop] = columns[name]
         if self._counts is not None:
             assert counts is not None
-            assert runs is not None
             self._counts[self._done + 1 : stop + 1] = counts
-            self._reserve(self._run_count + len(runs), stop)
-            self._runs[self._run_count : self._run_count + len(runs)] = runs
-            self._run_count += len(runs)
+            self._run_count += int(counts.sum(dtype=np.int64))
         self._done = stop
 
     def add_alignments(self, part: Alignments) -> None:
@@ -77,8 +90,11 @@ class Assembly:
         if self._counts is None:
             self.add(columns)
         else:
+            assert part.cigar is not None
             assert part.cigar_offsets is not None
-            self.add(columns, np.diff(part.cigar_offsets), part.cigar)
+            counts = np.diff(part.cigar_offsets)
+            self.room_for_runs(int(counts.sum()), len(part))[...] = part.cigar
+            self.add(columns, counts)
 
     def finish(self, queries: SequenceSet, targets: SequenceSet, scoring: Scoring) -> Alignments:
         """Return the alignments of all pairs, or of those that reach the minimum."""
@@ -95,11 +111,3 @@ class Assembly:
             fields["cigar"] = self._runs[: self._run_count]
             fields["cigar_offsets"] = np.cumsum(counts)
         return Alignments(queries=queries, targets=targets, scoring=scoring, **fields)
-
-    def _reserve(self, needed: int, done: int) -> None:
-        """Make room for `needed` runs; guess from the first `done` pairs what all will need."""
-        if needed <= len(self._runs):
-            return
-        guess = needed * self._pairs // max(1, done) * 33 // 32
-        # A large array is remapped, not copied, and pages never written take no memory.
-        self._runs.resize(max(needed, guess), refcheck=False)

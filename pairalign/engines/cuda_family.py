@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.engines import Detail, Want
+from pairalign.engines.cuda_pool import PinnedPool
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.windows import Window
@@ -76,6 +77,8 @@ class DeviceContext:
     load_module : callable (source, defines) -> module
         Compiles ``cuda/<source>`` for this device (or finds it compiled) and loads it;
         ``defines`` become ``-DNAME=VALUE``. Raises KernelBuildError.
+    pool : PinnedPool
+        Pinned host memory for results: the device copies straight into the arrays returned.
     align_on_host : callable (window, want) -> Alignments
         The CPU engine, for pairs too large for the device; says so once in the log.
     check_cancelled : callable () -> None
@@ -94,6 +97,7 @@ class DeviceContext:
     queries: DeviceSet
     targets: DeviceSet
     load_module: Callable[[str, Mapping[str, int | str]], Any]
+    pool: PinnedPool
     align_on_host: Callable[[Window, Want], Alignments]
     check_cancelled: Callable[[], None]
     kernel: str = "(none)"

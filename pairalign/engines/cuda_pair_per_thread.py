@@ -138,7 +138,7 @@ class PairPerThread:
         """Align a window batch by batch; see `pairalign.engines.cuda_family.KernelFamily`."""
         context = self._context
         whole = Rectangle.of(window)
-        assembly = Assembly(whole.pairs, want)
+        assembly = Assembly(whole.pairs, want, context.pool)
         width = self._width_of(whole) if whole.pairs else NARROW
         costs = Costs(width.border_bytes, traced=want.detail > Detail.SCORE)
         pending = deque([whole])
@@ -249,15 +249,15 @@ class PairPerThread:
     def _finish(self, flight: _InFlight, assembly: Assembly, want: Want) -> Slot:
         """Wait for a batch and copy its results; returns the slot, free again."""
         slot = flight.slot
-        runs = None
+        counts = None
         if flight.total is not None:
             slot.computed.synchronize()  # the number of runs is known; they are being written
-            runs = slot.download("runs", int(flight.total[0]), np.uint32, flight.runs_address)
+            room = assembly.room_for_runs(int(flight.total[0]), flight.batch.pairs)
+            if len(room):
+                self._context.driver.memcpy_dtoh_async(room, flight.runs_address, slot.stream)
+            counts = flight.columns[_RUNS_COLUMN]
         slot.stream.synchronize()
-        names = assembly.column_names
-        columns = {name: flight.columns[k] for k, name in enumerate(names)}
-        counts = flight.columns[_RUNS_COLUMN] if runs is not None else None
-        assembly.add(columns, counts, runs)
+        assembly.add(dict(zip(assembly.column_names, flight.columns, strict=False)), counts)
         return slot
 
     def _drain(

@@ -47,6 +47,7 @@ class Memory:
         self.total_bytes = 1 << 40
         self.used_bytes = 0
         self.peak_bytes = 0
+        self.pinned_bytes = 0
         self.failing_launches: set[str] = set()
         self.launches: list[str] = []
 
@@ -109,17 +110,20 @@ def memset_d8_async(target: object, value: int, count: int, stream: Stream | Non
     ctypes.memset(int(target), value, count)
 
 
-class _PageLocked:
+class PagelockedHostAllocation:
+    def __init__(self, size: int) -> None:
+        self.memory = np.full(max(1, size), 0x5A, np.uint8)
+        self.__array_interface__ = self.memory.__array_interface__
+        memory.pinned_bytes += size
+        self.size = size
+
     def free(self) -> None:
-        pass
+        memory.pinned_bytes -= self.size
 
 
-class _PinnedArray(np.ndarray):
-    pass
-
-
-def pagelocked_empty(shape: object, dtype: object, mem_flags: int = 0) -> np.ndarray:
-    return np.empty(shape, dtype)
+def pagelocked_empty(shape: int, dtype: object, mem_flags: int = 0) -> np.ndarray:
+    assert dtype == np.uint8
+    return np.asarray(PagelockedHostAllocation(shape))
 
 
 class Stream:

@@ -1,0 +1,91 @@
+"""Pinned memory of results: used again when nobody refers to it, and freed in the end."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from checks import assert_same, run, windows_of
+from conftest import open_cpu
+from cuda_engines import host_device, open_on
+from strategies import Problem, make_scoring, match_matrix
+
+from pairalign.engines import Want
+from pairalign.engines.cuda_pool import PinnedPool
+from pairalign.sequences import DNA
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def device() -> Any:
+    return host_device()
+
+
+def test_memory_is_used_again(device: Any) -> None:
+    pool = PinnedPool(device.driver, device.current, 100 * MIB)
+    first = pool.take(1000, np.uint32)
+    assert first is not None
+    assert first.shape == (1000,)
+    address = first.ctypes.data
+    part = first[10:20].view(np.int32)
+    del first
+    gc.collect()
+    second = pool.take(1000, np.uint32)
+    assert second is not None
+    assert second.ctypes.data != address  # a view still lives
+    part[:] = 7
+    assert device.driver.memory.pinned_bytes == 32 * MIB
+    del part
+    third = pool.take(1000, np.uint32)
+    assert third is not None
+    assert third.ctypes.data == address
+    del second, third
+    pool.close()
+    assert device.driver.memory.pinned_bytes == 0
+
+
+def test_no_more_than_allowed(device: Any) -> None:
+    pool = PinnedPool(device.driver, device.current, 48 * MIB)
+    assert pool.take(50 * MIB, np.uint8) is None
+    held = [pool.take(16 * MIB, np.uint8) for _ in range(3)]
+    assert all(array is not None for array in held)
+    assert pool.take(1, np.uint8) is None
+    held.pop()
+    held.pop()
+    larger = pool.take(17 * MIB, np.uint8)  # two idle blocks make way for one of 32 MiB
+    assert larger is not None
+    assert device.driver.memory.pinned_bytes == 48 * MIB
+    del held, larger
+    pool.close()
+    assert device.driver.memory.pinned_bytes == 0
+
+
+def test_results_outlive_their_engine(device: Any) -> None:
+    scoring = make_scoring(DNA, "global", 5, 2, match_matrix(DNA, 2, -3))
+    problem = Problem(tuple("ACGTTGCA"[i:] * 5 for i in range(8)), None, scoring)
+    engine = open_on(device, problem.sets(), scoring, family="pair-per-thread")
+    (window,) = windows_of(8, None, 8)
+    found = engine.align(window, Want())
+    engine.close()
+    assert device.driver.memory.pinned_bytes > 0
+    assert_same(run(open_cpu, problem), found)
+    kept = found[3:5]
+    del found
+    assert device.driver.memory.pinned_bytes > 0
+    dropping = threading.Thread(target=kept.__dict__.clear)
+    dropping.start()
+    dropping.join()
+    del kept, dropping
+    gc.collect()
+    assert device.driver.memory.pinned_bytes == 0
+
+
+def test_an_engine_that_may_not_pin_copies(device: Any) -> None:
+    scoring = make_scoring(DNA, "global", 5, 2, match_matrix(DNA, 2, -3))
+    problem = Problem(tuple("ACGTTGCA"[i:] * 5 for i in range(8)), None, scoring)
+    opener = lambda sets, scoring, **options: open_on(device, sets, scoring, **options)  # noqa: E731
+    assert_same(run(open_cpu, problem), run(opener, problem, pinned_bytes=0))
