@@ -32,9 +32,9 @@ constexpr Mode mode = MODE;
 constexpr Width width = WIDTH;
 constexpr int PLACING_THREADS = 1024;
 
-#ifndef MINIMUM_BLOCKS
-#define MINIMUM_BLOCKS 4  // on a multiprocessor: 64 registers a thread
-#endif
+// Blocks on a multiprocessor: with 5 (48 registers a thread) scores are 17% faster than with 4 on an H200,
+// filling is 3% slower.
+constexpr int FILLING_BLOCKS = 4, SCORING_BLOCKS = width == NARROW ? 5 : 4;
 
 // End cell of a local or semiglobal alignment: the highest score, then the smallest column, then the
 // smallest row. Scores are kept H values; row and column count from 1.
@@ -339,11 +339,11 @@ __device__ void place_runs(const Arguments& arguments) {
 
 extern "C" {
 
-__global__ void __launch_bounds__(BLOCK_THREADS, MINIMUM_BLOCKS) score_pair_per_thread(const Arguments arguments) {
+__global__ void __launch_bounds__(BLOCK_THREADS, SCORING_BLOCKS) score_pair_per_thread(const Arguments arguments) {
     fill<false>(arguments);
 }
 
-__global__ void __launch_bounds__(BLOCK_THREADS, MINIMUM_BLOCKS) fill_pair_per_thread(const Arguments arguments) {
+__global__ void __launch_bounds__(BLOCK_THREADS, FILLING_BLOCKS) fill_pair_per_thread(const Arguments arguments) {
     fill<true>(arguments);
 }
 

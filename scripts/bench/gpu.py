@@ -1,9 +1,9 @@
 """The GPU engine: gpu-pairAlign's own tables on today's GPUs. Verifies first, then times.
 
-The tables have the shape of those of Blazewicz et al. 2011: cells a second for six mean lengths, three
-modes, with and without traceback (their tables 7 and 8), several GPUs (5 and 6), and the time a pair for
-small sets (figure 6). A run is timed from the first window to the last result on the host, engines
-being open and kernels loaded; results are dropped.
+The tables have the shape of those of Blazewicz et al. 2011: cells a second for six mean lengths,
+three modes, with and without traceback (their tables 7 and 8), several GPUs (5 and 6), and the time
+a pair for small sets (figure 6). A run is timed from the first window to the last result on the
+host, engines being open and kernels loaded; results are dropped.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ from pairalign.engines.cuda import FAMILIES, open_cuda_engines
 from pairalign.engines.cuda_devices import CudaDevice, find_devices
 from pairalign.scoring import MODES, Scoring, make_scoring
 from pairalign.sequences import SequenceSet, read_fasta
-from pairalign.windows import Window, count_cells, plan_windows
+from pairalign.windows import Window, count_cells, plan_windows, split_rows
 
 PAPER = {"matrix": "BLOSUM50", "gap_open": 10, "gap_extend": 2}
-LONG_ENOUGH_SECONDS = 20  # what a scaling row should take on one GPU
+SLAB_BYTES = 256 << 20  # results that an engine gathers at a time
+HOST_BYTES = 64 << 30
 
 
 @dataclass
@@ -70,7 +71,11 @@ class Job:
         scoring: Scoring,
     ) -> None:
         self.lengths = sequences.lengths[sequences.order]
-        self.windows = plan_windows(len(sequences), None, options.window)
+        self.windows = [
+            slab
+            for window in plan_windows(len(sequences), None, options.window)
+            for slab in split_rows(window, self.lengths, self.lengths, 180, 2.0, SLAB_BYTES)
+        ]
         self.gcells = sum(self.cost(window) for window in self.windows) / 1e9
         self.engines = open_cuda_engines(
             devices,
@@ -79,15 +84,21 @@ class Job:
             scoring,
             per_device=options.per_device,
             family=options.family,
+            host_memory_bytes=HOST_BYTES,
         )
 
     def cost(self, window: Window) -> int:
         return count_cells(window, self.lengths, self.lengths)
 
-    def seconds(self, detail: Detail) -> float:
+    def warm_up(self, detail: Detail) -> None:
+        """Load kernels, and let buffers grow to what they will need."""
+        self.seconds(detail, self.windows[: 6 * len(self.engines)])
+
+    def seconds(self, detail: Detail, windows: Sequence[Window] | None = None) -> float:
         start = time.perf_counter()
+        windows = self.windows if windows is None else windows
         ahead = 2 * len(self.engines)
-        for _ in schedule.run(self.engines, self.windows, Want(detail), self.cost, ahead):
+        for _ in schedule.run(self.engines, windows, Want(detail), self.cost, ahead):
             pass
         return time.perf_counter() - start
 
@@ -103,7 +114,6 @@ def measure(
     sequences: SequenceSet,
     mode: str,
     details: Sequence[Detail],
-    warm: bool = True,
 ) -> list[Measurement]:
     """Time one set in one mode, as often as the options say."""
     scoring = make_scoring(sequences.alphabet, mode=mode, **PAPER)
@@ -112,8 +122,7 @@ def measure(
     found = []
     try:
         for detail in details:
-            if warm:
-                job.seconds(detail)
+            job.warm_up(detail)
             seconds = []
             spent = 0.0
             while len(seconds) < options.repeat and (not seconds or spent < options.limit):
@@ -183,8 +192,8 @@ def table_of_lengths(found: list[Measurement]) -> list[str]:
         cells = [f"{m.gcups:,.0f} ({m.spread})" if m is not None else "" for m in (traced, scores)]
         ratio = f"{scores.gcups / traced.gcups:.2f}" if traced and scores else ""
         lines.append(
-            f"| {data} | {one.sequences} | {one.mean_length:.0f} | {mode} | {cells[0]} | {cells[1]} "
-            f"| {ratio} |"
+            f"| {data} | {one.sequences} | {one.mean_length:.0f} | {mode} | {cells[0]} "
+            f"| {cells[1]} | {ratio} |"
         )
     return lines
 
@@ -251,7 +260,7 @@ def run(options: argparse.Namespace) -> None:
         for mode in modes:
             for gpus in options.gpus:
                 found += measure(
-                    options, path.name, devices[:gpus], sequences, mode, [Detail.CIGAR], warm=False
+                    options, path.name, devices[:gpus], sequences, mode, [Detail.CIGAR]
                 )
         everything += found
         sections.append(["Several GPUs, with traceback:", "", *table_of_gpus(found)])
@@ -269,9 +278,9 @@ def run(options: argparse.Namespace) -> None:
 
     models = ", ".join(f"{len(devices)} x {device.model}" for device in devices[:1])
     lines = [
-        f"{models}; {report.machine()}; BLOSUM50, gaps 10/2; kernels `{options.family}`, windows of "
-        f"{options.window}, {options.per_device} engines a GPU; median of up to {options.repeat} "
-        f"runs. Command: `{' '.join(['python', 'scripts/benchmark.py', *sys.argv[1:]])}`"
+        f"{models}; {report.machine()}; BLOSUM50, gaps 10/2; kernels `{options.family}`, windows "
+        f"of {options.window}, {options.per_device} engines a GPU; median of up to "
+        f"{options.repeat} runs. Command: `{' '.join(['python', *sys.argv])}`"
     ]
     for section in sections:
         lines += ["", *section]
