@@ -1,7 +1,8 @@
 """Measure pairalign against other programs and against itself. Verifies first, then times.
 
     python scripts/benchmark.py verify --data proteins.fa.gz --sequences 201
-    python scripts/benchmark.py cpu --data proteins.fa.gz --markdown docs/cpu.md
+    python scripts/benchmark.py cpu --data proteins.fa.gz --markdown cpu.md
+    python scripts/benchmark.py long --data proteome.fa.gz
 
 Needs a build of pairalign and `pip install parasail pyopal stringzilla stringzillas-cpus`; a peer
 that is not there is left out. Everything that is compared runs in turns within one process, and
@@ -19,7 +20,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from bench import cpu, report  # noqa: E402
+from bench import command, cpu, report  # noqa: E402
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -47,7 +48,16 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     timed.add_argument("--threads", type=int, default=os.cpu_count(), help="of the command")
     timed.add_argument("--no-command", action="store_true", help="leave out FASTA to PAF")
     timed.add_argument("--rounds-of-command", type=int, default=3, metavar="N")
+    timed.add_argument(
+        "--clock", choices=cpu.CLOCKS, default="wall", help="for what has one thread (wall)"
+    )
     timed.set_defaults(run=cpu.run_cpu)
+
+    long = commands.add_parser(
+        "long", parents=[common], help="the two longest sequences of a file, time and memory"
+    )
+    long.add_argument("--memory", default="900M", help="what pairalign may use (900M)")
+    long.set_defaults(run=command.run_long)
 
     options = parser.parse_args(arguments)
     options.mode = options.mode or list(cpu.MODES)

@@ -37,6 +37,7 @@ from strategies import (
 )
 
 from pairalign.engines import Detail, Want
+from pairalign.errors import ScoringError
 from pairalign.sequences import DNA, PROTEIN
 
 
@@ -171,6 +172,25 @@ def test_one_set_and_two_agree(open_engine: OpenEngine, problem: Problem) -> Non
     alone = by_pair(run(open_engine, Problem(problem.first, None, problem.scoring)))
     both = by_pair(run(open_engine, Problem(problem.first, problem.first, problem.scoring)))
     assert {pair: both[pair] for pair in alone} == alone
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("extend", [0, 1000, 10**7, 10**8])
+@pytest.mark.parametrize("size", [10**6, 10**8, 3 * 10**8, 10**9])
+def test_absurd_scores_are_right_or_refused(
+    open_engine: OpenEngine, mode: str, extend: int, size: int
+) -> None:
+    """Around 2^30 and 2^31 an engine may give up, but not give a wrong score."""
+    sequences = ("A" * 9, "A" * 8 + "C", "ACCA", "C" * 40)
+    for match, mismatch, gap_open in ((size, -1, 5), (1, -size, 5), (1, -1, size)):
+        matrix = match_matrix(DNA, match, mismatch)
+        scoring = make_scoring(DNA, mode, max(gap_open, extend), extend, matrix)
+        problem = Problem(sequences, None, scoring)
+        try:
+            found = run(open_engine, problem)
+        except ScoringError:
+            continue
+        assert_as_reference(problem, found)
 
 
 def test_a_single_sequence_has_no_pairs(open_engine: OpenEngine) -> None:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 import sys
-import tempfile
 import time
 from argparse import Namespace
 from collections.abc import Callable
-from pathlib import Path
 
-from bench import ours, verify
+from bench import command, ours, verify
 from bench.data import Sample, take_sample
-from bench.measure import alternate, gcups, ratio
+from bench.measure import CLOCKS, Clock, alternate, gcups, ratio
 from bench.peers import Parasail, Peer, available
 from bench.report import Row
 from pairalign.engines import Detail
 from pairalign.engines.cpu import instruction_sets
-from pairalign.sequences import read_fasta
 
 MODES = ("global", "semiglobal", "local")
 
@@ -28,8 +22,6 @@ CIGARS_AGAINST_PARASAIL = 8.0
 SCORES_AGAINST_BEST = 3.0
 TWO_THREADS = 1.8
 AVX2_AGAINST_AVX512 = 0.5
-COMMAND_AGAINST_ENGINE = 1.4
-COMMAND_MEMORY_GIB = 1.0
 
 TRIAL_SEQUENCES = 40
 """Enough to tell which of a peer's kernels is the fastest."""
@@ -58,21 +50,29 @@ def run_cpu(options: Namespace) -> tuple[list[Row], list[str]]:
     trial = take_sample(options.data, min(TRIAL_SEQUENCES, options.sequences))
     larger = take_sample(options.data, 4 * options.sequences)
     peers, notes = available()
+    clock = CLOCKS[options.clock]
     notes.insert(0, sample.describe())
     rows: list[Row] = []
     for mode in options.mode:
-        rows += _against_peers(sample, trial, mode, peers, options.repeat, notes)
+        rows += _against_peers(sample, trial, mode, peers, options.repeat, clock, notes)
     for mode in options.mode:
         rows += _threads(larger, mode, options.repeat)
-        rows += _instruction_sets(larger, mode, options.repeat)
+        rows += _instruction_sets(larger, mode, options.repeat, clock)
     if not options.no_command:
-        rows += _command(options.data, options.threads, options.rounds_of_command, notes)
+        rows += command.compare(options.data, options.threads, options.rounds_of_command, notes)
     return rows, notes
 
 
 def _against_peers(
-    sample: Sample, trial: Sample, mode: str, peers: list[Peer], rounds: int, notes: list[str]
+    sample: Sample,
+    trial: Sample,
+    mode: str,
+    peers: list[Peer],
+    rounds: int,
+    clock: Clock,
+    notes: list[str],
 ) -> list[Row]:
+    """One thread against each peer, with CIGARs and without."""
     parasail = next((peer for peer in peers if isinstance(peer, Parasail)), None)
     if parasail is None:
         raise SystemExit("parasail is needed to verify the scores: pip install parasail")
@@ -92,7 +92,7 @@ def _against_peers(
                 jobs[f"{peer.name} {kernel}"] = peer.job(kernel, sample, mode, cigar)
         detail = Detail.CIGAR if cigar else Detail.SCORE
         jobs["ours"] = ours.job(sample.sequences, mode, detail, threads=1)
-        rows += _rows_of(mode, cigar, sample, alternate(jobs, rounds))
+        rows += _rows_of(mode, cigar, sample, alternate(jobs, rounds, clock))
     return rows
 
 
@@ -157,7 +157,7 @@ def _threads(sample: Sample, mode: str, rounds: int) -> list[Row]:
     return rows
 
 
-def _instruction_sets(sample: Sample, mode: str, rounds: int) -> list[Row]:
+def _instruction_sets(sample: Sample, mode: str, rounds: int, clock: Clock) -> list[Row]:
     best, *others = instruction_sets()
     rows = []
     for detail, what in ((Detail.CIGAR, "scores and CIGARs"), (Detail.SCORE, "scores only")):
@@ -165,7 +165,7 @@ def _instruction_sets(sample: Sample, mode: str, rounds: int) -> list[Row]:
             name: ours.job(sample.sequences, mode, detail, instruction_set=name)
             for name in (best, *others)
         }
-        seconds = alternate(jobs, rounds)
+        seconds = alternate(jobs, rounds, clock)
         for name in others:
             share = ratio(seconds[best], seconds[name])
             has_goal = (name, best) == ("avx2", "avx512")
@@ -181,59 +181,3 @@ def _instruction_sets(sample: Sample, mode: str, rounds: int) -> list[Row]:
                 )
             )
     return rows
-
-
-def _command(data: Path, threads: int, rounds: int, notes: list[str]) -> list[Row]:
-    """`pairalign align FASTA -o PAF` against the engine alone, on the same windows."""
-    sequences = read_fasta(data)
-    lengths = sequences.lengths.astype(object)
-    cells = int((lengths.sum() ** 2 - (lengths**2).sum()) // 2)
-    peak_bytes = []
-    folder = Path(tempfile.mkdtemp(prefix="pairalign-benchmark-"))
-
-    def command() -> None:
-        out = folder / "out.paf"
-        arguments = ["align", str(data), "-o", str(out), "--threads", str(threads), "--quiet"]
-        process = subprocess.Popen([sys.executable, "-m", "pairalign", *arguments])
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            raise SystemExit(f"pairalign {' '.join(arguments)}: exit code {process.returncode}")
-        peak_bytes.append(usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024))
-
-    try:
-        jobs = {
-            "command": command,
-            "engine": ours.job(sequences, "global", Detail.CIGAR, threads=threads),
-        }
-        seconds = alternate(jobs, rounds)
-        size = (folder / "out.paf").stat().st_size
-    finally:
-        shutil.rmtree(folder)
-    notes.append(
-        f"command: {len(sequences):,} sequences, {cells / 1e9:.0f} Gcells, "
-        f"{size / 1e6:.0f} MB of PAF, {threads} threads"
-    )
-    whole = ratio(seconds["command"], seconds["engine"])
-    peak_gib = max(peak_bytes) / (1 << 30)
-    middle = {name: sorted(all_)[len(all_) // 2] for name, all_ in seconds.items()}
-    return [
-        Row(
-            f"FASTA to PAF, {len(sequences):,} proteins, global",
-            f"{middle['command']:.1f} s",
-            "engine alone",
-            f"{middle['engine']:.1f} s",
-            str(whole),
-            f"<= {COMMAND_AGAINST_ENGINE:g}",
-            whole.median <= COMMAND_AGAINST_ENGINE,
-        ),
-        Row(
-            "the same, peak memory",
-            f"{peak_gib:.2f} GiB",
-            "",
-            "",
-            "",
-            f"<= {COMMAND_MEMORY_GIB:g} GiB",
-            peak_gib <= COMMAND_MEMORY_GIB,
-        ),
-    ]
