@@ -16,7 +16,7 @@ from strategies import Problem, make_scoring, match_matrix
 
 from pairalign.engines import Want, cuda_build, cuda_devices, selection
 from pairalign.engines.cpu import CpuEngine
-from pairalign.engines.cuda import CudaEngine
+from pairalign.engines.cuda import ENGINES_PER_DEVICE, CudaEngine
 from pairalign.engines.cuda_selection import choose_devices, list_cuda_devices, parse_device
 from pairalign.errors import DeviceError
 from pairalign.sequences import DNA
@@ -69,7 +69,8 @@ def test_devices_are_chosen_by_index(two_devices: list[Any]) -> None:
 
 def test_engines_on_every_device(two_devices: list[Any]) -> None:
     engines = open_engines("cuda")
-    assert [engine.name for engine in engines] == ["cuda:0", "cuda:0", "cuda:1", "cuda:1"]
+    names = [engine.name for engine in engines]
+    assert names == ["cuda:0"] * ENGINES_PER_DEVICE + ["cuda:1"] * ENGINES_PER_DEVICE
     sets = PROBLEM.sets()
     (window,) = windows_of(3, None, 3)
     expected = open_cpu(sets, SCORING).align(window, Want())

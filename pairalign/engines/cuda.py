@@ -33,7 +33,7 @@ log = logging.getLogger("pairalign")
 FAMILIES: dict[str, Callable[[], KernelFamily]] = {PairPerThread.name: PairPerThread}
 """Kernel families by name, the preferred first."""
 
-ENGINES_PER_DEVICE = 2
+ENGINES_PER_DEVICE = 3
 """Windows under way at a time on a device: while one is copied, another is computed."""
 
 _MEMORY_SHARE = 0.9  # of the free memory: others may want some, and so do kernels' stacks

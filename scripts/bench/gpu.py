@@ -25,7 +25,7 @@ from bench import report
 from pairalign import schedule
 from pairalign.engines import Detail, Want
 from pairalign.engines.cpu import CpuEngine
-from pairalign.engines.cuda import FAMILIES, open_cuda_engines
+from pairalign.engines.cuda import ENGINES_PER_DEVICE, FAMILIES, open_cuda_engines
 from pairalign.engines.cuda_devices import CudaDevice, find_devices
 from pairalign.scoring import MODES, Scoring, make_scoring
 from pairalign.sequences import SequenceSet, read_fasta
@@ -33,7 +33,7 @@ from pairalign.windows import Window, count_cells, plan_windows, split_rows
 
 PAPER = {"matrix": "BLOSUM50", "gap_open": 10, "gap_extend": 2}
 SLAB_BYTES = 256 << 20  # results that an engine gathers at a time
-HOST_BYTES = 64 << 30
+HOST_BYTES = 128 << 30  # a quarter of it may be pinned
 
 
 @dataclass
@@ -166,9 +166,13 @@ def verify(options: argparse.Namespace, devices: Sequence[CudaDevice], path: Pat
                 engine.close()
 
 
-def part_of(sequences: SequenceSet, number: int) -> SequenceSet:
-    """Take every k-th sequence, `number` of them."""
-    chosen = np.linspace(0, len(sequences) - 1, min(number, len(sequences))).astype(int)
+def part_of(
+    sequences: SequenceSet, number: int, shortest: int = 1, longest: int = 1 << 30
+) -> SequenceSet:
+    """Take every k-th sequence of such lengths, `number` of them."""
+    lengths = sequences.lengths
+    usable = np.flatnonzero((lengths >= shortest) & (lengths <= longest))
+    chosen = usable[np.linspace(0, len(usable) - 1, min(number, len(usable))).astype(int)]
     return SequenceSet.from_strings(
         {sequences[int(k)].name: sequences[int(k)].letters for k in chosen},
         alphabet=sequences.alphabet,
@@ -255,7 +259,7 @@ def run(options: argparse.Namespace) -> None:
         sections.append(["One GPU, billions of cells a second:", "", *table_of_lengths(found)])
     if "gpus" in options.table:
         path = options.scaling_data or files[-1]
-        sequences = part_of(read_fasta(path), options.sequences)
+        sequences = part_of(read_fasta(path), options.sequences, options.shortest, options.longest)
         found = []
         for mode in modes:
             for gpus in options.gpus:
@@ -265,7 +269,8 @@ def run(options: argparse.Namespace) -> None:
         everything += found
         sections.append(["Several GPUs, with traceback:", "", *table_of_gpus(found)])
     if "small" in options.table:
-        sequences = read_fasta(next(path for path in files if "0257" in path.name))
+        path = next((path for path in files if "0257" in path.name), files[0])
+        sequences = read_fasta(path)
         found = []
         for mode in modes:
             for size in (16, 32, 48, 80, 128, 256, 512, 1024):
@@ -288,7 +293,7 @@ def run(options: argparse.Namespace) -> None:
     print(text)
     if options.output:
         options.output.mkdir(parents=True, exist_ok=True)
-        stem = options.output / f"gpu-{options.family}-{'-'.join(options.table)}"
+        stem = options.output / f"{options.label}-{options.family}-{'-'.join(options.table)}"
         stem.with_suffix(".md").write_text(text)
         stem.with_suffix(".json").write_text(
             json.dumps(
@@ -318,10 +323,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gpus", type=int, nargs="+", default=[1], help="numbers of GPUs")
     parser.add_argument("--scaling-data", type=Path, help="the set for several GPUs")
     parser.add_argument("--sequences", type=int, default=8000, help="so many of it (8000)")
+    parser.add_argument("--shortest", type=int, default=1, help="of at least so many letters")
+    parser.add_argument("--longest", type=int, default=1 << 30, help="and at most so many")
     parser.add_argument("--mode", action="append", choices=MODES, help="only this mode")
     parser.add_argument("--family", choices=list(FAMILIES), default="pair-per-thread")
     parser.add_argument("--window", type=int, default=1024)
-    parser.add_argument("--per-device", type=int, default=2, help="engines a GPU (2)")
+    parser.add_argument(
+        "--per-device", type=int, default=ENGINES_PER_DEVICE, help="engines a GPU (%(default)s)"
+    )
     parser.add_argument("--repeat", type=int, default=5, help="at most so many runs of each (5)")
     parser.add_argument(
         "--limit", type=float, default=5.0, help="no further run after so many seconds (5)"
@@ -329,4 +338,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-scores", action="store_true", help="with traceback only")
     parser.add_argument("--no-verify", action="store_true", help="skip the comparison with the CPU")
     parser.add_argument("--output", type=Path, help="folder for the tables and the raw times")
+    parser.add_argument("--label", default="gpu", help="first part of the files' names")
     parser.set_defaults(run=run)
