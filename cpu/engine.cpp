@@ -469,15 +469,17 @@ void run_tasks(pa_engine& engine, pa_result& result, const std::vector<Task>& ta
             next = tasks.size();
         }
     };
+    const size_t before = result.arenas.size();
+    for (size_t t = 0; t < count; t++) result.arenas.push_back(std::make_unique<Arena>());
     std::vector<std::thread> threads;
-    for (size_t t = 0; t < count; t++) {
-        result.arenas.push_back(std::make_unique<Arena>());
-        Arena& arena = *result.arenas.back();
-        if (t + 1 < count)
-            threads.emplace_back([&work, &arena] { work(arena); });
-        else
-            work(arena);
+    try {
+        threads.reserve(count);
+        for (size_t t = 1; t < count; t++)
+            threads.emplace_back([&work, &arena = *result.arenas[before + t]] { work(arena); });
+    } catch (...) {
+        // The system allows no more threads: those that there are, and this one, do the work.
     }
+    if (count > 0) work(*result.arenas[before]);
     for (std::thread& thread : threads) thread.join();
     if (error) std::rethrow_exception(error);
 }

@@ -235,6 +235,7 @@ def _align(options: argparse.Namespace) -> None:
         for alignments in results:
             writer.write(alignments)
             summary.add(alignments)
+            del alignments  # or they would stay in memory while the next ones are waited for
     if not options.quiet:
         say(summary.text(time.perf_counter() - started, options.output))
 

@@ -69,7 +69,8 @@ def _left_in_groups(root: Path) -> Iterator[int]:
     except OSError:
         return
     for line in lines:
-        _, controllers, path = line.split(":", 2)
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
         if controllers not in ("", "memory"):
             continue
         mount = root / "sys/fs/cgroup" / controllers
@@ -83,9 +84,14 @@ def _left_in_group(folder: Path) -> Iterator[int]:
     for limit, usage, reclaimable in _GROUP_FILES:
         try:
             left = int((folder / limit).read_text()) - int((folder / usage).read_text())
-            statistics = dict(
-                line.split() for line in (folder / "memory.stat").read_text().splitlines()
-            )
-            yield left + int(statistics.get(reclaimable, 0))
         except (OSError, ValueError):  # not of this version, or no limit: "max"
             continue
+        yield left + _read_statistic(folder / "memory.stat", reclaimable)
+
+
+def _read_statistic(path: Path, name: str) -> int:
+    try:
+        lines = [line.split() for line in path.read_text().splitlines()]
+        return sum(int(line[1]) for line in lines if line[:1] == [name])
+    except (OSError, ValueError, IndexError):
+        return 0

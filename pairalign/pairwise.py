@@ -45,6 +45,7 @@ Sequences = Union[SequenceSet, str, "os.PathLike[str]", Mapping[str, str], Itera
 _PAIR_BYTES = {Detail.SCORE: 16, Detail.STATS: 160, Detail.CIGAR: 180}
 _LETTER_BYTES = {Detail.SCORE: 0.0, Detail.STATS: 0.0, Detail.CIGAR: 2.0}
 _SLAB_BYTES = 48 << 20
+_LEAST_SLAB_BYTES = 1 << 20
 _MOST_THREADS = 4096
 
 
@@ -150,7 +151,9 @@ class Run:
     def _run(self, engines: list[Engine]) -> Generator[Alignments, None, None]:
         # An eighth of the memory holds a slab; few are around at a time: in the engine (twice while
         # it is gathered), waiting, being written.
-        limit = max(1 << 20, min(self.memory_bytes // 8, _SLAB_BYTES * max(1, self.threads // 4)))
+        limit = max(
+            _LEAST_SLAB_BYTES, min(self.memory_bytes // 8, _SLAB_BYTES * max(1, self.threads // 4))
+        )
         detail = self.want.detail
         slabs = [
             slab
@@ -178,6 +181,7 @@ class Run:
         with bar, closing(schedule.run(engines, slabs, self.want, self._cost, ahead)) as results:
             for slab, result in results:
                 yield result
+                del result  # or it would stay in memory while the next one is waited for
                 bar.update(self._cost(slab))
 
     def _cost(self, window: Window) -> int:

@@ -56,7 +56,7 @@ def run(
     finished = False
     try:
         for thread in threads:
-            thread.start()
+            _start(thread)
         for place, window in enumerate(windows):
             yield window, run.take(place)
         finished = True
@@ -68,6 +68,13 @@ def run(
         for thread in threads:
             if thread.ident is not None:  # it was started
                 thread.join()
+
+
+def _start(thread: threading.Thread) -> None:
+    try:
+        thread.start()
+    except RuntimeError as error:  # the system allows no more
+        raise DeviceError(f"{thread.name}: {error}") from error
 
 
 class _Run:
@@ -99,6 +106,7 @@ class _Run:
             with self._changed:
                 self._results[place] = result
                 self._changed.notify_all()
+            del result  # or it would stay in memory during the next window
 
     def take(self, place: int) -> Alignments:
         """Wait for a window's result."""
