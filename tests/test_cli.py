@@ -10,6 +10,7 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 import sysconfig
 import termios
 from decimal import Decimal
@@ -505,6 +506,31 @@ def test_a_large_set_streams(folder: Path) -> None:
     rows = rows_of(Path("x.tsv").read_text())
     expected = [(f"s{i}", f"s{j}") for i in range(300) for j in range(i + 1, 300)]
     assert [(row["query"], row["target"]) for row in rows] == expected
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc")
+def test_memory_is_bounded(folder: Path) -> None:
+    """500,000 alignments, 200 MB of results, within 64 MiB beyond what the program itself takes."""
+    write_random_set(Path("many.fa"), 1000, 60)
+    program = (
+        "import sys\n"
+        "from pairalign.cli import main\n"
+        "def peak():\n"
+        "    lines = open('/proc/self/status').read().splitlines()\n"
+        "    return next(int(line.split()[1]) for line in lines if line.startswith('VmHWM'))\n"
+        "before = peak()\n"
+        "code = main(sys.argv[1:])\n"
+        "print(peak() - before)\n"
+        "sys.exit(code)\n"
+    )
+    arguments = ["align", "many.fa", "-o", "x.tsv", "--quiet", "--memory", "64M", "--threads", "2"]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, timeout=TIMEOUT_SECONDS
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert int(done.stdout) < 64 << 10
+    with Path("x.tsv").open("rb") as lines:
+        assert sum(1 for _ in lines) == 1 + 1000 * 999 // 2
 
 
 def test_parquet_and_tsv_hold_the_same(folder: Path, few: Path) -> None:
