@@ -368,8 +368,8 @@ def test_large_and_decimal_scores_are_shown_in_full(
     Path("long.fa").write_text(fasta({"x": "A" * 9000, "y": "A" * 9000}))
     align("long.fa", "-o", "x.paf", "--match", "1100.25", "--mismatch", "-1", "--alphabet", "dna")
     assert "100.0% identical, score 9902250\n" in capsys.readouterr().err
-    found = table("long.fa", "--match", "0.100001", "--mismatch", "-1", "--score-only")
-    assert found[0]["score"] == "900.009"
+    found = table("long.fa", "--match", "0.1235", "--mismatch", "-1", "--score-only")
+    assert found[0]["score"] == "1111.5"
 
 
 def test_letters_without_scores_are_counted(

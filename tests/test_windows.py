@@ -30,7 +30,7 @@ def lengths_of(seed: int, count: int) -> np.ndarray:
     return np.sort(rng.integers(1, 2_000_000_000, count).astype(np.int32))[::-1]
 
 
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(100))
 @given(plan=plans)
 def test_each_pair_is_in_one_window(plan: tuple[int, int | None, int]) -> None:
     rows, columns, size = plan
@@ -50,7 +50,7 @@ def test_each_pair_is_in_one_window(plan: tuple[int, int | None, int]) -> None:
         assert window.row_start % size == window.column_start % size == 0
 
 
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(100))
 @given(plan=plans)
 def test_pairs_of_a_window(plan: tuple[int, int | None, int]) -> None:
     for window in plan_windows(*plan):
@@ -76,7 +76,7 @@ def test_cells_of_a_window(plan: tuple[int, int | None, int], seed: int) -> None
             assert count_cells(window, rows, columns) == expected
 
 
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(100))
 @given(
     plan=plans,
     seed=st.integers(0, 9),
