@@ -73,6 +73,7 @@ class BuildPythonAndCuda(build_py):
     """Take the CUDA sources along: kernels are compiled for the GPU that is there at first use."""
 
     def run(self) -> None:
+        """Copy the sources beside the Python modules."""
         super().run()
         if self.editable_mode:  # a working copy has them beside the package
             return
