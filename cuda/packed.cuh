@@ -22,10 +22,12 @@
 //
 // Tiles. A group of G lanes holds G * K columns, K a lane, and takes one row a step; lane l is l
 // rows behind lane 0. All lanes save at the same step, every BAND steps, so a tile is a
-// parallelogram: the K columns of a lane, rows that lane takes in one band of steps. A band is,
-// in uint4: rowline[K/2][G] = (H, F, H, F) of two columns before the band's first step, F being
-// that of the next row; border[BAND/2][G] = (H, E, H, E) that came in from the left in two steps;
-// best[G/4] = each lane's best H of the band (local only), one word a lane.
+// parallelogram: columns of a lane, rows that this lane takes in one band of steps. A lane with
+// many columns is two tiles side by side (parts_of). A band is
+//   uint4 rowline[K/2][G]            (H, F, H, F) of two columns before the band's first step, F
+//                                    being that of the next row
+//   uint2 border[parts][BAND][G]     (H, E) that came in from the left of a tile in a step
+//   word  best[G]                    each lane's best H of the band (local only)
 #pragma once
 
 #ifndef PAIRALIGN_EMULATE
@@ -145,8 +147,12 @@ __device__ __forceinline__ int steps_of(int rows, int group) { return (rows + gr
 __device__ __forceinline__ int bands_of(int rows, int group) {
     return (steps_of(rows, group) + BAND - 1) / BAND;
 }
+// Tiles that a lane's columns are split into, side by side.
+__host__ __device__ constexpr int parts_of(int columns) {
+    return columns >= 24 && columns % 8 == 0 ? 2 : 1;
+}
 __device__ __forceinline__ long long band_stride(int group, int columns) {
-    return (long long)group * (columns / 2 + BAND / 2) + group / 4;
+    return (long long)group * (columns / 2 + parts_of(columns) * BAND / 2) + group / 4;
 }
 
 // Stored H before the first row (global: "rows" <= 0) in padded column `column` (-1: left border).

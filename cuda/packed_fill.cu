@@ -42,46 +42,51 @@ struct Lane {
     word e_out;     // E of the column right of the lane's last
     word h_before;  // H left of the lane, a row back
     word best;      // local: of the band so far
+    word h_middle;  // H and E between the lane's two tiles, of the row just done
+    word e_middle;
 };
 
 struct Constants {
     word minus_open;    // per half-word: -gap_open
     word minus_extend;
     word floor;
-    word open_integer;  // as an integer: -gap_open in both halves
-    word extend_integer;
     int one;
 };
 
 template <int G, int K>
 __device__ __forceinline__ void row_of_cells(Lane<K>& lane, word h_in, word e_in,
                                              const uint4* profile, const Constants& c) {
-    word diagonal = lane.h_before;
     word e = e_in;
-    word pair_of_cells = 0;
+    word previous = 0;
+    uint4 four = profile[0];
+    // The diagonal's sum one cell ahead: H of the row before may then be overwritten in place.
+    word t = add_words(lane.h_before, four.x, c.one);
     lane.h_before = h_in;
 #pragma unroll
-    for (int k4 = 0; k4 < K / 4; ++k4) {
-        const uint4 four = profile[k4 * G];
-#pragma unroll
-        for (int q = 0; q < 4; ++q) {
-            const int k = k4 * 4 + q;
-            const word s = q == 0 ? four.x : q == 1 ? four.y : q == 2 ? four.z : four.w;
-            const word t = add_words(diagonal, s, c.one);
-            diagonal = lane.h[k];
-            const word h = maximum(t, e, lane.f[k]);
-            lane.h[k] = h;
-            if (LOCAL) {
-                const word opened = add_words(h, c.open_integer, c.one);
-                e = maximum(add_words(e, c.extend_integer, c.one), opened, c.floor);
-                lane.f[k] = add_maximum(lane.f[k], c.minus_extend, opened);
-                if (q & 1) lane.best = maximum(lane.best, pair_of_cells, h);
-                else pair_of_cells = h;
-            } else {
-                e = add_maximum(h, c.minus_open, e);
-                lane.f[k] = add_maximum(h, c.minus_open, lane.f[k]);
-            }
+    for (int k = 0; k < K; ++k) {
+        word t_next = 0;
+        if (k + 1 < K) {
+            if (k % 4 == 3) four = profile[(k + 1) / 4 * G];
+            const word s = k % 4 == 0 ? four.y : k % 4 == 1 ? four.z : k % 4 == 2 ? four.w : four.x;
+            t_next = add_words(lane.h[k], s, c.one);
         }
+        const word h = maximum(t, e, lane.f[k]);
+        lane.h[k] = h;
+        if (LOCAL) {
+            const word opened = add_maximum(h, c.minus_open, c.floor);
+            e = add_maximum(e, c.minus_extend, opened);
+            lane.f[k] = add_maximum(lane.f[k], c.minus_extend, opened);
+            if (k & 1) lane.best = maximum(lane.best, previous, h);
+            previous = h;
+        } else {
+            e = add_maximum(h, c.minus_open, e);
+            lane.f[k] = add_maximum(h, c.minus_open, lane.f[k]);
+        }
+        if (k == K / 2 - 1) {
+            lane.h_middle = h;
+            lane.e_middle = e;
+        }
+        t = t_next;
     }
     lane.e_out = e;
 }
@@ -109,8 +114,6 @@ __device__ void fill(const Params& p) {
     c.minus_open = both(-p.gap_open);
     c.minus_extend = both(-p.gap_extend);
     c.floor = both(p.bias);
-    c.open_integer = as_integer(-p.gap_open, -p.gap_open);
-    c.extend_integer = as_integer(-p.gap_extend, -p.gap_extend);
 
     for (int strip = 0; strip < strips; ++strip) {
         const int first_column = strip * G * K;
@@ -147,6 +150,8 @@ __device__ void fill(const Params& p) {
                                       : add_lanes(lane.h[K - 1], c.minus_open);
                 lane.best = 0;
                 word best = both(p.bias);           // local: of the whole strip
+                int best_band[2] = {0, 0};          // the first that has it,
+                bool best_again[2] = {true, true};  // and whether another one does
                 word last_best = lane.h[K - 1];     // semiglobal: in the last column, shifted
                 int last_step_a = -1, last_step_b = -1;
 
@@ -186,6 +191,10 @@ __device__ void fill(const Params& p) {
                         const uint2 from_left = handed[at - early];
                         h_in = from_left.x;
                         e_in = from_left.y;
+#if !defined(PAIRALIGN_EMULATE)
+                        asm volatile("prefetch.global.L1 [%0];"
+                                     :: "l"(handed + min(at - early + 48, rows - 1)));
+#endif
                     }
                     if (SEMIGLOBAL) {
                         h_border = add_words(h_border, both(p.shift), c.one);
@@ -228,27 +237,41 @@ __device__ void fill(const Params& p) {
                                                       lane.h[2 * k2 + 1], lane.f[2 * k2 + 1]);
                     }
                     const int stop = KEEP ? min(t + BAND, steps) : steps;
-                    uint4* border = tile + K / 2 * G;
+                    uint2* border = (uint2*)(tile - lane_id + K / 2 * G) + lane_id;
+                    const auto keep = [&](word h_in, word e_in) {
+                        border[0] = make_uint2(h_in, e_in);
+                        if (parts_of(K) == 2)
+                            border[BAND * G] = make_uint2(lane.h_middle, lane.e_middle);
+                        border += G;
+                    };
                     for (; t < stop; t += 2) {
-                        uint4 came;
+                        word h_in, e_in;
                         const int now_0 = letter_0, now_1 = letter_1;
                         letter_0 = letters[t + 2];
                         letter_1 = letters[t + 3];
                         if (!SEMIGLOBAL || t + 1 - early < rows) {
-                            step(now_0, t, false, came.x, came.y);
-                            step(now_1, t + 1, false, came.z, came.w);
+                            step(now_0, t, false, h_in, e_in);
+                            if (KEEP) keep(h_in, e_in);
+                            step(now_1, t + 1, false, h_in, e_in);
+                            if (KEEP) keep(h_in, e_in);
                         } else {
-                            step(now_0, t, true, came.x, came.y);
-                            step(now_1, t + 1, true, came.z, came.w);
-                        }
-                        if (KEEP) {
-                            *border = came;
-                            border += G;
+                            step(now_0, t, true, h_in, e_in);
+                            if (KEEP) keep(h_in, e_in);
+                            step(now_1, t + 1, true, h_in, e_in);
+                            if (KEEP) keep(h_in, e_in);
                         }
                     }
                     if (LOCAL) {
                         if (KEEP) {
-                            ((word*)(tile - lane_id + (K / 2 + BAND / 2) * G))[lane_id] = lane.best;
+                            ((word*)(tile - lane_id +
+                                     (K / 2 + parts_of(K) * BAND / 2) * G))[lane_id] = lane.best;
+#pragma unroll
+                            for (int half = 0; half < PAIRS; ++half) {
+                                const int now = half_of(lane.best, half);
+                                const int so_far = half_of(best, half);
+                                if (now >= so_far) best_again[half] = now == so_far;
+                                if (now > so_far) best_band[half] = (t - 1) / BAND;
+                            }
                             best = maximum(best, lane.best);
                             lane.best = 0;
                         } else {
@@ -259,6 +282,7 @@ __device__ void fill(const Params& p) {
                 }
 
                 // Results: gathered in the group's last lane.
+                const word lane_best = best;
                 if (LOCAL) {
 #pragma unroll
                     for (int away = 1; away < G; away *= 2)
@@ -269,8 +293,8 @@ __device__ void fill(const Params& p) {
                     const int column = item.x + half;
                     const int padding = half ? padding_b : padding_a;
                     const int columns = half ? length_b : length_a;
-                    const bool valid = half < item.w && (!p.triangular || row < column) &&
-                                       lane_id == G - 1;
+                    const bool exists = half < item.w && (!p.triangular || row < column);
+                    const bool valid = exists && lane_id == G - 1;
                     const long long pair = p.pair_of_row[row - p.first_row] + column;
                     if (GLOBAL) {
                         if (valid && strip + 1 == strips)
@@ -282,6 +306,18 @@ __device__ void fill(const Params& p) {
                         if (valid) {
                             if (STRIPS && strip > 0) score = max(score, p.score[pair]);
                             p.score[pair] = score;
+                        }
+                        if (KEEP) {
+                            // Tell the traceback which tile has the best cell if only one has.
+                            const bool mine = half_of(lane_best, half) == half_of(best, half);
+                            const unsigned lanes =
+                                __ballot_sync(group_mask, mine) >> (group_of_warp * G % 32);
+                            const bool one_lane = (lanes & (lanes - 1)) == 0;
+                            if (exists && (one_lane ? mine : lane_id == 0)) {
+                                const bool only = !STRIPS && one_lane && !best_again[half];
+                                p.end_row[pair] = only ? best_band[half] : -1;
+                                p.end_column[pair] = lane_id;
+                            }
                         }
                     }
                     if (SEMIGLOBAL) {
@@ -343,27 +379,31 @@ __device__ void fill(const Params& p) {
 
 }  // namespace
 
-#define FILL(G, K, STRIPS)                                                                         \
-    extern "C" __global__ void __launch_bounds__(256, 2) score_g##G##_k##K(const Params p) {       \
-        fill<G, K, false, STRIPS>(p);                                                              \
-    }                                                                                              \
-    extern "C" __global__ void __launch_bounds__(256, 2) fill_g##G##_k##K(const Params p) {        \
-        fill<G, K, true, STRIPS>(p);                                                               \
-    }
+#define ENTRY extern "C" __global__ void __launch_bounds__(256, 2)
 
-#ifdef PAIRALIGN_TILINGS
-PAIRALIGN_TILINGS(FILL)
-#else
-FILL(8, 8, false)
-FILL(8, 16, false)
-FILL(8, 24, false)
-FILL(8, 32, false)
-FILL(16, 20, false)
-FILL(16, 24, false)
-FILL(16, 28, false)
-FILL(16, 32, false)
-FILL(32, 20, false)
-FILL(32, 24, false)
-FILL(32, 28, false)
-FILL(32, 32, true)
-#endif
+ENTRY score_g8_k8(const Params p) { fill<8, 8, false, false>(p); }
+ENTRY fill_g8_k8(const Params p) { fill<8, 8, true, false>(p); }
+ENTRY score_g8_k16(const Params p) { fill<8, 16, false, false>(p); }
+ENTRY fill_g8_k16(const Params p) { fill<8, 16, true, false>(p); }
+ENTRY score_g8_k24(const Params p) { fill<8, 24, false, false>(p); }
+ENTRY fill_g8_k24(const Params p) { fill<8, 24, true, false>(p); }
+ENTRY score_g8_k32(const Params p) { fill<8, 32, false, false>(p); }
+ENTRY fill_g8_k32(const Params p) { fill<8, 32, true, false>(p); }
+ENTRY score_g16_k20(const Params p) { fill<16, 20, false, false>(p); }
+ENTRY fill_g16_k20(const Params p) { fill<16, 20, true, false>(p); }
+ENTRY score_g16_k24(const Params p) { fill<16, 24, false, false>(p); }
+ENTRY fill_g16_k24(const Params p) { fill<16, 24, true, false>(p); }
+ENTRY score_g16_k28(const Params p) { fill<16, 28, false, false>(p); }
+ENTRY fill_g16_k28(const Params p) { fill<16, 28, true, false>(p); }
+ENTRY score_g16_k32(const Params p) { fill<16, 32, false, false>(p); }
+ENTRY fill_g16_k32(const Params p) { fill<16, 32, true, false>(p); }
+ENTRY score_g32_k20(const Params p) { fill<32, 20, false, false>(p); }
+ENTRY fill_g32_k20(const Params p) { fill<32, 20, true, false>(p); }
+ENTRY score_g32_k24(const Params p) { fill<32, 24, false, false>(p); }
+ENTRY fill_g32_k24(const Params p) { fill<32, 24, true, false>(p); }
+ENTRY score_g32_k28(const Params p) { fill<32, 28, false, false>(p); }
+ENTRY fill_g32_k28(const Params p) { fill<32, 28, true, false>(p); }
+ENTRY score_g32_k32(const Params p) { fill<32, 32, false, false>(p); }
+ENTRY fill_g32_k32(const Params p) { fill<32, 32, true, false>(p); }
+ENTRY score_strips(const Params p) { fill<32, 32, false, true>(p); }
+ENTRY fill_strips(const Params p) { fill<32, 32, true, true>(p); }

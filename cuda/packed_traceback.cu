@@ -27,7 +27,7 @@ enum Field { QUERY_START, QUERY_END, TARGET_START, TARGET_END, MATCHES, MISMATCH
              GAP_LETTERS, RUNS, FIELDS };
 
 constexpr int SCALE = 16;
-constexpr int STOP = 3, DIAGONAL = 2, PREFERRED = 1;
+constexpr int STOP = 3, DIAGONAL = 2;
 static_assert(STOP * 4 + 3 < SCALE, "flags must stay below the values");
 
 __device__ __forceinline__ word clean(word value) {
@@ -60,14 +60,13 @@ __device__ __forceinline__ void four_scores(Source profile, int at_a, int at_b, 
 
 // Where a half's path is: its tile, as pointers and numbers.
 struct Place {
-    const uint4* tile;             // the lane's first uint4 in its band
-    const uint4* border_before;    // border entry of the step before the band's first; null: none
+    const uint4* rowline;          // of the tile's first columns
+    const uint2* border;           // of the band's first step
     const unsigned char* letters;  // of the band's first step
-    int profile;                   // first column of the lane in the profile
+    word corner;                   // stored H at the corner of the tile, both halves of the word
+    int column;                    // first column of the tile, padded
     int last_step;                 // of the band that is needed
-    int lane;                      // lane in its strip
-    int overall_lane;              // counted over all strips
-    int band;
+    int row_of_step;               // i of the band's step 0
 };
 
 struct Task {
@@ -79,26 +78,32 @@ struct Task {
     const unsigned char* letters;  // of the row sequence
 };
 
-template <int K>
-__device__ __forceinline__ void place_at(const Params& p, const Task& task, int overall_lane,
-                                         int band, Place& place) {
-    const int strip = overall_lane / task.group;
-    place.lane = overall_lane - strip * task.group;
-    place.overall_lane = overall_lane;
-    place.band = band;
-    place.tile = task.tiles + ((long long)strip * task.bands + band) * task.stride + place.lane;
-    place.border_before = band == 0 ? nullptr
-        : place.tile - task.stride + (K / 2 + BAND / 2 - 1) * task.group;
-    place.letters = task.letters - task.early - place.lane + band * BAND;
-    place.profile = overall_lane * K;
-}
+// Columns of a tile.
+__host__ __device__ constexpr int tile_columns(int columns) { return columns / parts_of(columns); }
 
-// Stored H at the corner of the tile, both halves.
+// The tile of a padded column in a band.
 template <int K>
-__device__ __forceinline__ word corner_of(const Params& p, const Task& task, const Place& place) {
-    if (place.border_before) return place.border_before->z;
-    return start_value(p, task.group, -place.lane - task.early, place.overall_lane * K - 1,
-                       task.padding_a, task.padding_b);
+__device__ __forceinline__ void place_at(const Params& p, const Task& task, int column, int band,
+                                         Place& place) {
+    constexpr int C = tile_columns(K);
+    const int overall_lane = column / K;
+    const int strip = overall_lane / task.group;
+    const int lane = overall_lane - strip * task.group;
+    const int part = (column - overall_lane * K) / C;
+    const uint4* of_band = task.tiles + ((long long)strip * task.bands + band) * task.stride;
+    const int border = K / 2 * task.group;
+    place.column = overall_lane * K + part * C;
+    place.rowline = of_band + part * (C / 2) * task.group + lane;
+    place.border = (const uint2*)(of_band + border) + part * BAND * task.group + lane;
+    place.letters = task.letters - task.early - lane + band * BAND;
+    place.row_of_step = band * BAND - task.early - lane + 1;
+    if (band == 0) {
+        place.corner = start_value(p, task.group, -lane - task.early, place.column - 1,
+                                   task.padding_a, task.padding_b);
+    } else {
+        place.corner = ((const uint2*)(of_band - task.stride + border) +
+                        (part * BAND + BAND - 1) * task.group + lane)->x;
+    }
 }
 
 // Computes the tiles of both halves anew, up to the last step that either needs.
@@ -106,13 +111,13 @@ __device__ __forceinline__ word corner_of(const Params& p, const Task& task, con
 // With SEARCH: finds the cells whose H is `wanted` (stored value, per half) and keeps, per half, the
 // first of them in the order of ties, in best_row and best_column (padded). Otherwise writes the
 // flags, four columns a word: flags[step * K/4 + column/4], bits 4 * (column%4) of each half.
-template <int K, bool SEARCH, typename Source>
+template <int C, bool SEARCH, typename Source>
 __device__ __forceinline__ void refill(const Params& p, const Task& task, const Place& a,
                                        const Place& b, Source profile, word transposed,
                                        word* flags, word wanted, unsigned halves, int* best_row,
                                        int* best_column) {
     const int group = task.group;
-    const word corner = merge(corner_of<K>(p, task, a), corner_of<K>(p, task, b));
+    const word corner = merge(a.corner, b.corner);
     // stored value -> value of the tile: (value - corner + tile_bias) * SCALE. Rows that only the
     // other half needs may hold anything: no half may spill over into the other.
     const word offset = two(p.tile_bias - half_of(corner, 0),
@@ -135,28 +140,29 @@ __device__ __forceinline__ void refill(const Params& p, const Task& task, const 
     };
     const word wanted_value = SEARCH ? clean(add_lanes(wanted, offset) << 4) : 0;
 
-    word h[K], f[K];
+    word h[C], f[C];
 #pragma unroll
-    for (int k2 = 0; k2 < K / 2; ++k2) {
-        const uint4 x = a.tile[k2 * group], y = WIDE ? x : b.tile[k2 * group];
+    for (int k2 = 0; k2 < C / 2; ++k2) {
+        const uint4 x = __ldcg(a.rowline + k2 * group);
+        const uint4 y = WIDE ? x : __ldcg(b.rowline + k2 * group);
         h[2 * k2] = value(x.x, y.x);
         f[2 * k2] = value(x.y, y.y) + f_flag;
         h[2 * k2 + 1] = value(x.z, y.z);
         f[2 * k2 + 1] = value(x.w, y.w) + f_flag;
     }
     word diagonal_in = both(p.tile_bias * SCALE);
-    const uint4* border_a = a.tile + K / 2 * group;
-    const uint4* border_b = b.tile + K / 2 * group;
+    const uint2* border_a = a.border;
+    const uint2* border_b = b.border;
     const int last = WIDE ? a.last_step : max(a.last_step, b.last_step);
 
-    const auto row = [&](int step, word h_in, word e) {
+    const auto row = [&](int step, int letter_a, int letter_b, word h_in, word e) {
         word diagonal = diagonal_in;
         diagonal_in = h_in;
-        const int at_a = a.letters[step] * task.width + a.profile;
-        const int at_b = b.letters[step] * task.width + b.profile + (WIDE ? 0 : p.letters * task.width);
+        const int at_a = letter_a * task.width + a.column;
+        const int at_b = letter_b * task.width + b.column + (WIDE ? 0 : p.letters * task.width);
         word row_best = 0, previous = 0;
 #pragma unroll
-        for (int k4 = 0; k4 < K / 4; ++k4) {
+        for (int k4 = 0; k4 < C / 4; ++k4) {
             word s[4], z[4];
             four_scores(profile, at_a + 4 * k4, at_b + 4 * k4, s);
 #pragma unroll
@@ -186,22 +192,22 @@ __device__ __forceinline__ void refill(const Params& p, const Task& task, const 
             if (!SEARCH) {
                 const word low = select_bits(both(0x000f), z[0], z[1] << 4);
                 const word high = select_bits(both(0x000f), z[2], z[3] << 4);
-                flags[step * (K / 4) + k4] = select_bits(both(0x00ff), low, high << 8);
+                flags[step * (C / 4) + k4] = select_bits(both(0x00ff), low, high << 8);
             }
         }
         if (SEARCH) {
 #pragma unroll
             for (int half = 0; half < PAIRS; ++half) {
                 const Place& place = half ? b : a;
-                const int i = place.band * BAND + step - task.early - place.lane + 1;
+                const int i = place.row_of_step + step;
                 const int want_half = half_of(wanted_value, half);
                 if (!(halves >> half & 1) || i < 1 || i > task.rows ||
                     half_of(row_best, half) != want_half)
                     continue;
                 const bool row_first = half_of(transposed, half) != 0;
 #pragma unroll
-                for (int k = K - 1; k >= 0; --k) {
-                    const int column = place.overall_lane * K + k;
+                for (int k = C - 1; k >= 0; --k) {
+                    const int column = place.column + k;
                     if (half_of(h[k], half) != want_half) continue;
                     const bool better = row_first
                         ? i < best_row[half] || (i == best_row[half] && column < best_column[half])
@@ -215,45 +221,60 @@ __device__ __forceinline__ void refill(const Params& p, const Task& task, const 
             }
         }
     };
+    // What comes from the left is loaded two steps ahead: it is a long way to fetch.
+    const unsigned char *letters_a = a.letters, *letters_b = b.letters;
+    uint2 next[4];
+    int next_letters[4];
+    const auto fetch = [&]() {
+        next[0] = __ldcg(border_a);
+        next[1] = WIDE ? next[0] : __ldcg(border_b);
+        next[2] = __ldcg(border_a + group);
+        next[3] = WIDE ? next[2] : __ldcg(border_b + group);
+        next_letters[0] = letters_a[0];
+        next_letters[1] = WIDE ? 0 : letters_b[0];
+        next_letters[2] = letters_a[1];
+        next_letters[3] = WIDE ? 0 : letters_b[1];
+        border_a += 2 * group;
+        border_b += 2 * group;
+        letters_a += 2;
+        letters_b += 2;
+    };
+    fetch();
 #pragma unroll 1
     for (int step = 0; step <= last; step += 2) {
-        const uint4 x = *border_a, y = WIDE ? x : *border_b;
-        border_a += group;
-        border_b += group;
-        row(step, value(x.x, y.x), value(x.y, y.y) + e_flag);
-        row(step + 1, value(x.z, y.z), value(x.w, y.w) + e_flag);
+        const word h_0 = value(next[0].x, next[1].x), e_0 = value(next[0].y, next[1].y) + e_flag;
+        const word h_1 = value(next[2].x, next[3].x), e_1 = value(next[2].y, next[3].y) + e_flag;
+        const int a_0 = next_letters[0], b_0 = next_letters[1];
+        const int a_1 = next_letters[2], b_1 = next_letters[3];
+        if (step + 2 <= last) fetch();
+        row(step, a_0, b_0, h_0, e_0);
+        row(step + 1, a_1, b_1, h_1, e_1);
     }
 }
 
-enum State { IN_H, IN_E, IN_F };
+// What a path does in a cell, and the state that it is in when it comes to the next one.
+enum Move { DIAGONALLY = 0, IN_E = 1, IN_F = 2, STOPS = 3 };
+static_assert(IN_E == 1 && IN_F == 2, "they are the masks of the flags that continue them");
 
 // A half's path so far.
 struct Path {
     int i;        // row letters before the cell to look at, the cell's included
     int column;   // padded column of that cell
-    int state;
+    int state;    // Move with which the path came to it
     bool active;
     int operation;  // of the run being collected; 0: none
     int length;
-    int count[4];   // insertions, deletions, matches, mismatches
-    int openings, runs;
-    unsigned int* slot;
+    int diagonals, matches, openings;
+    unsigned int* run;  // where the next run goes
 };
-
-__device__ __forceinline__ void end_run(Path& path, bool want_runs) {
-    if (path.length == 0) return;
-    if (want_runs) path.slot[path.runs] = (unsigned)path.length << 4 | (unsigned)path.operation;
-    ++path.runs;
-    if (path.operation == 1) path.count[0] += path.length;
-    if (path.operation == 2) path.count[1] += path.length;
-    if (path.operation == 7) path.count[2] += path.length;
-    if (path.operation == 8) path.count[3] += path.length;
-    path.openings += path.operation <= 2;
-}
 
 __device__ __forceinline__ void take(Path& path, int operation, int length, bool want_runs) {
     if (operation != path.operation) {
-        end_run(path, want_runs);
+        if (path.length) {
+            if (want_runs) *path.run = (unsigned)path.length << 4 | (unsigned)path.operation;
+            ++path.run;
+        }
+        path.openings += operation <= 2;
         path.operation = operation;
         path.length = 0;
     }
@@ -325,13 +346,14 @@ __device__ void traceback(const Params& p) {
     word transposed = 0, wanted = 0;
     unsigned halves = 0;
     int end_row[2], end_column[2];
+    int only_band[2] = {-1, -1}, only_lane[2] = {0, 0};  // local: the only tile with the best cell
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         path[half].active = false;
-        path[half].operation = path[half].length = path[half].openings = path[half].runs = 0;
-        path[half].state = IN_H;
+        path[half].operation = path[half].length = 0;
+        path[half].diagonals = path[half].matches = path[half].openings = 0;
+        path[half].state = DIAGONALLY;
         path[half].i = path[half].column = 0;
-        for (int n = 0; n < 4; ++n) path[half].count[n] = 0;
         score[half] = 0;
         end_row[half] = end_column[half] = 1 << 30;
         const int column = item.x + half;
@@ -348,11 +370,15 @@ __device__ void traceback(const Params& p) {
         }
         halves |= 1u << half;
         if (!p.triangular && columns > task.rows) transposed |= two(!half, half);
-        path[half].slot = p.runs + (row - p.first_row) * p.slots_of_row +
+        path[half].run = p.runs + (row - p.first_row) * p.slots_of_row +
             p.runs_of_column[column - p.first_column];
         if (GLOBAL) {
             end_row[half] = task.rows;
             end_column[half] = task.width - 1;
+        }
+        if (LOCAL) {
+            only_band[half] = p.end_row[pair];
+            only_lane[half] = p.end_column[pair];
         }
         if (SEMIGLOBAL) {
             end_row[half] = p.end_row[pair];
@@ -362,38 +388,46 @@ __device__ void traceback(const Params& p) {
     if (!halves) return;
 
     Place place[2];
-    word flags[BAND * K / 4];
+    constexpr int C = tile_columns(K), PARTS = parts_of(K);
+    word flags[BAND * C / 4];
     const auto not_idle = [&](int half) { return halves >> half & 1; };
 
     if (LOCAL) {
         // Tiles whose best is the pair's score: their cells decide where the alignment ends.
         wanted = two(score[0] + p.bias, score[1] + p.bias);
-        const int tiles = task.strips * task.bands * task.group;
-        int next[2] = {0, 0};
+        const int tiles = task.strips * task.bands * task.group * PARTS;
+        int next[2] = {0, 0}, stop[2] = {tiles, tiles};
+#pragma unroll
+        for (int half = 0; half < PAIRS; ++half) {
+            if (!not_idle(half) || only_band[half] < 0) continue;
+            next[half] = (only_band[half] * task.group + only_lane[half]) * PARTS;
+            stop[half] = next[half] + PARTS;
+        }
         for (;;) {
             bool found[2] = {false, false};
 #pragma unroll
             for (int half = 0; half < PAIRS; ++half) {
                 if (!not_idle(half)) continue;
-                for (; next[half] < tiles && !found[half]; ++next[half]) {
-                    const int at = next[half];
-                    const int band = at / task.group, lane = at - band * task.group;
-                    const word best = ((const word*)(task.tiles + band * task.stride +
-                        (K / 2 + BAND / 2) * task.group))[lane];
+                for (; next[half] < stop[half] && !found[half]; ++next[half]) {
+                    const int at = next[half] / PARTS, part = next[half] % PARTS;
+                    const int overall_band = at / task.group, lane = at - overall_band * task.group;
+                    const word best = ((const word*)(task.tiles + overall_band * task.stride +
+                        (K / 2 + PARTS * BAND / 2) * task.group))[lane];
                     if (half_of(best, half) != half_of(wanted, half)) continue;
-                    const int strip = band / task.bands;
-                    const int overall_lane = strip * task.group + lane;
-                    if (!half_of(transposed, half) && overall_lane * K > end_column[half]) continue;
-                    place_at<K>(p, task, overall_lane, band - strip * task.bands, place[half]);
-                    place[half].last_step = min(
-                        BAND - 1, steps_of(task.rows, task.group) - 1 - place[half].band * BAND);
+                    const int strip = overall_band / task.bands;
+                    const int band = overall_band - strip * task.bands;
+                    const int column = (strip * task.group + lane) * K + part * C;
+                    if (!half_of(transposed, half) && column > end_column[half]) continue;
+                    place_at<K>(p, task, column, band, place[half]);
+                    place[half].last_step =
+                        min(BAND - 1, steps_of(task.rows, task.group) - 1 - band * BAND);
                     found[half] = true;
                 }
             }
             if (!found[0] && !found[1]) break;
             if (!found[0]) place[0] = place[1];
             if (!found[1]) place[1] = place[0];
-            refill<K, true>(p, task, place[0], place[1], profile, transposed, flags, wanted,
+            refill<C, true>(p, task, place[0], place[1], profile, transposed, flags, wanted,
                             (found[0] ? 1u : 0u) | (found[1] ? 2u : 0u), end_row, end_column);
         }
     }
@@ -413,10 +447,9 @@ __device__ void traceback(const Params& p) {
                 place[half].last_step = 0;
                 continue;
             }
-            const int overall_lane = path[half].column / K;
-            const int lane = overall_lane % task.group;
+            const int lane = path[half].column / K % task.group;
             const int step = path[half].i - 1 + task.early + lane;
-            place_at<K>(p, task, overall_lane, step / BAND, place[half]);
+            place_at<K>(p, task, path[half].column, step / BAND, place[half]);
             place[half].last_step = step % BAND;
         }
         if (first) {  // a half without a path computes along with the other
@@ -424,7 +457,7 @@ __device__ void traceback(const Params& p) {
             if (!path[1].active) place[1] = place[0];
             first = false;
         }
-        refill<K, false>(p, task, place[0], place[1], profile, transposed, flags, 0, 0, end_row,
+        refill<C, false>(p, task, place[0], place[1], profile, transposed, flags, 0, 0, end_row,
                          end_column);
 #pragma unroll
         for (int half = 0; half < PAIRS; ++half) {
@@ -437,27 +470,26 @@ __device__ void traceback(const Params& p) {
             const bool swapped = half_of(transposed, half) != 0;
             const unsigned char* column_letters =
                 p.column_letters + p.column_starts[item.x + half] - padding;
-            int k = walker.column - place[half].overall_lane * K, step = place[half].last_step;
+            // The move that each origin of H means, two bits each, by the flag's value.
+            const int moves = swapped ? STOPS << 6 | DIAGONALLY << 4 | IN_F << 2 | IN_E
+                                      : STOPS << 6 | DIAGONALLY << 4 | IN_E << 2 | IN_F;
+            int k = walker.column - place[half].column, step = place[half].last_step;
             for (;;) {
-                const word of_four = flags[step * (K / 4) + (k >> 2)];
+                const word of_four = flags[step * (C / 4) + (k >> 2)];
                 const int cell = half_of(of_four, half) >> (4 * (k & 3)) & 15;
-                if (walker.state == IN_E && !(cell & 1)) walker.state = IN_H;
-                if (walker.state == IN_F && !(cell & 2)) walker.state = IN_H;
-                int move = walker.state;
-                if (walker.state == IN_H) {
-                    const int origin = cell >> 2;
-                    if (origin == STOP) {
-                        walker.active = false;
-                        break;
-                    }
-                    if (origin != DIAGONAL)
-                        move = (origin == PREFERRED) != swapped ? IN_E : IN_F;
+                const int move = cell & walker.state ? walker.state : moves >> (cell >> 2) * 2 & 3;
+                if (LOCAL && move == STOPS) {
+                    walker.active = false;
+                    break;
                 }
                 int operation = move == IN_E ? e_operation : f_operation;
-                if (move == IN_H) {
+                if (move == DIAGONALLY) {
                     const int of_row = task.letters[walker.i - 1];
                     const int of_column = column_letters[walker.column];
-                    operation = of_row == of_column && of_row < p.definite ? 7 : 8;
+                    const bool match = of_row == of_column && of_row < p.definite;
+                    operation = match ? 7 : 8;
+                    walker.matches += match;
+                    ++walker.diagonals;
                 }
                 take(walker, operation, 1, want_runs);
                 walker.state = move;
@@ -469,12 +501,9 @@ __device__ void traceback(const Params& p) {
                     --walker.i;
                     --step;
                 }
-                if (walker.i == 0 || walker.column < padding) {
-                    walker.active = false;
-                    break;
-                }
-                if (k < 0 || step < 0) break;
+                if ((k | step) < 0 || walker.i == 0 || walker.column < padding) break;
             }
+            if (walker.i == 0 || walker.column < padding) walker.active = false;
             if (walker.active) continue;
             int columns_before = walker.column - padding + 1;
             if (GLOBAL) {
@@ -482,19 +511,22 @@ __device__ void traceback(const Params& p) {
                 if (columns_before > 0) take(walker, e_operation, columns_before, want_runs);
                 walker.i = columns_before = 0;
             }
-            end_run(walker, want_runs);
+            take(walker, 0, 0, want_runs);  // ends the last run
             const long long pair = p.pair_of_row[row - p.first_row] + item.x + half;
             int* fields = p.fields + pair;
             const int column_end = end_column[half] - padding + 1;
+            const unsigned int* first_run = p.runs + (row - p.first_row) * p.slots_of_row +
+                p.runs_of_column[item.x + half - p.first_column];
             fields[QUERY_START * p.pairs] = row_is_query ? walker.i : columns_before;
             fields[QUERY_END * p.pairs] = row_is_query ? end_row[half] : column_end;
             fields[TARGET_START * p.pairs] = row_is_query ? columns_before : walker.i;
             fields[TARGET_END * p.pairs] = row_is_query ? column_end : end_row[half];
-            fields[MATCHES * p.pairs] = walker.count[2];
-            fields[MISMATCHES * p.pairs] = walker.count[3];
-            fields[GAP_OPENINGS * p.pairs] = walker.openings;
-            fields[GAP_LETTERS * p.pairs] = walker.count[0] + walker.count[1];
-            fields[RUNS * p.pairs] = walker.runs;
+            fields[MATCHES * p.pairs] = walker.matches;
+            fields[MISMATCHES * p.pairs] = walker.diagonals - walker.matches;
+            fields[GAP_OPENINGS * p.pairs] = walker.openings - 1;  // taking 0 counted as one
+            fields[GAP_LETTERS * p.pairs] = end_row[half] - walker.i + column_end -
+                                            columns_before - 2 * walker.diagonals;
+            fields[RUNS * p.pairs] = (int)(walker.run - first_run);
         }
     }
 }
@@ -530,19 +562,12 @@ gather_runs(const Params p, const long long* run_offsets, unsigned int* gathered
     }
 }
 
-#define TRACEBACK(K, FAR, NAME)                                                                    \
-    extern "C" __global__ void __launch_bounds__(128, 3) NAME##_k##K(const Params p) {             \
-        traceback<K, FAR>(p);                                                                      \
-    }
+#define ENTRY extern "C" __global__ void __launch_bounds__
 
-#ifdef PAIRALIGN_COLUMNS
-PAIRALIGN_COLUMNS(TRACEBACK)
-#else
-TRACEBACK(8, false, traceback)
-TRACEBACK(16, false, traceback)
-TRACEBACK(20, false, traceback)
-TRACEBACK(24, false, traceback)
-TRACEBACK(28, false, traceback)
-TRACEBACK(32, false, traceback)
-TRACEBACK(32, true, traceback_far)
-#endif
+ENTRY(256, 2) traceback_k8(const Params p) { traceback<8, false>(p); }
+ENTRY(256, 2) traceback_k16(const Params p) { traceback<16, false>(p); }
+ENTRY(128, 3) traceback_k20(const Params p) { traceback<20, false>(p); }
+ENTRY(256, 2) traceback_k24(const Params p) { traceback<24, false>(p); }
+ENTRY(128, 3) traceback_k28(const Params p) { traceback<28, false>(p); }
+ENTRY(256, 2) traceback_k32(const Params p) { traceback<32, false>(p); }
+ENTRY(256, 2) traceback_far_k32(const Params p) { traceback<32, true>(p); }

@@ -21,6 +21,7 @@ from pairalign.engines.cuda_family import (
     KernelFamily,
 )
 from pairalign.engines.cuda_host import HostFallback
+from pairalign.engines.cuda_packed import Packed
 from pairalign.engines.cuda_pair_per_thread import PairPerThread
 from pairalign.engines.cuda_pool import PinnedPool
 from pairalign.errors import DeviceError, PairalignError
@@ -30,7 +31,10 @@ from pairalign.windows import Window
 
 log = logging.getLogger("pairalign")
 
-FAMILIES: dict[str, Callable[[], KernelFamily]] = {PairPerThread.name: PairPerThread}
+FAMILIES: dict[str, Callable[[], KernelFamily]] = {
+    Packed.name: Packed,
+    PairPerThread.name: PairPerThread,
+}
 """Kernel families by name, the preferred first."""
 
 ENGINES_PER_DEVICE = 3

@@ -22,7 +22,6 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.engines import Detail, Want
-from pairalign.engines.cuda_assembly import STATS_COLUMNS, Assembly
 from pairalign.engines.cuda_buffers import Slot
 from pairalign.engines.cuda_family import DeviceContext, DeviceSet
 from pairalign.engines.cuda_packed_plan import (
@@ -30,13 +29,12 @@ from pairalign.engines.cuda_packed_plan import (
     FILL_THREADS,
     LETTERS,
     TILINGS,
-    TRACEBACK_THREADS,
     Batch,
     Costs,
-    Kind,
     Launch,
     PackedPlanner,
 )
+from pairalign.engines.cuda_packed_results import WindowResults
 from pairalign.engines.cuda_pair_per_thread import _rest
 from pairalign.engines.cuda_plan import Rectangle
 from pairalign.errors import DeviceError
@@ -47,13 +45,14 @@ PADDING = 96
 """Padding letters around each sequence; the kernels read up to 80 beyond."""
 
 FIELDS = 9  # Field in cuda/packed_traceback.cu
-RUNS_FIELD = 8
 SCORE_LIMIT = 1 << 18
 """Larger scores a letter might not leave room for flags in 32 bits."""
 
+SHARED_BYTES = 4 * LETTERS * TILINGS[-1].width
+"""Shared memory of a block with the widest profile and all letters: 128 KiB."""
+
 MINIMUM_BYTES = 1 << 20
 _NO_MINIMUM = -(1 << 31)
-_MAX_SHARED_BYTES = 227 * 1024
 
 PARAMETERS = np.dtype(
     [
@@ -89,9 +88,8 @@ class _InFlight:
 
     batch: Batch
     slot: Slot
+    first_pair: int
     parameters: npt.NDArray[np.void]
-    scores: npt.NDArray[np.int32]
-    fields: npt.NDArray[np.int32] | None
     addresses: dict[str, int]
 
 
@@ -112,9 +110,12 @@ class Packed:
         self._functions: dict[tuple[str, bool], Any] = {}
 
     def supports(self, scoring: Scoring, detail: Detail, capability: tuple[int, int]) -> str | None:
-        """None, or why not: too old a device, or scores that could leave no room for flags."""
-        if capability < (7, 5):
-            return f"compute capability {capability[0]}.{capability[1]}, needs 7.5"
+        """None, or why not: too little shared memory, or scores that leave no room for flags."""
+        if capability not in {(8, 0), (8, 7)} and not (9, 0) <= capability < (12, 0):
+            return (
+                f"compute capability {capability[0]}.{capability[1]} has less shared memory than "
+                f"the {SHARED_BYTES >> 10} KiB a block needs"
+            )
         largest = max(int(np.abs(scoring.matrix).max()), scoring.gap_open)
         if largest > SCORE_LIMIT:
             return f"scores of {largest} a letter, at most {SCORE_LIMIT}"
@@ -162,41 +163,50 @@ class Packed:
         """Align a window batch by batch; see `pairalign.engines.cuda_family.KernelFamily`."""
         context = self._context
         whole = Rectangle.of(window)
-        assembly = Assembly(whole.pairs, want)
+        if not self._planner.fits_words(whole):
+            return context.align_on_host(window, want)
+        results = WindowResults(context, whole.pairs, want)
+        traced = want.detail > Detail.SCORE
         under_way: deque[_InFlight] = deque()
         free = deque(self._slots)
         pending = deque([whole] if whole.pairs else [])
+        done = 0
         try:
             while pending:
                 part = pending.popleft()
-                if not self._planner.fits_words(part):
-                    self._drain(under_way, free, assembly)
-                    assembly.add_alignments(
-                        context.align_on_host(part.window(), Want(want.detail))
-                    )
-                    continue
-                traced = want.detail > Detail.SCORE
-                for batch in self._planner.batches(part, traced, self._limit_bytes, self._limit_bytes):
+                for batch in self._planner.batches(part, traced, self._limit_bytes):
                     context.check_cancelled()
                     if not free:
-                        free.append(self._finish(under_way.popleft(), assembly))
+                        free.append(self._finish(under_way.popleft(), results))
                     sizes = _array_bytes(batch, want)
                     try:
-                        addresses = free[0].arrange(sizes)
+                        addresses = free[0].arrange(sizes, self._limit_bytes)
                     except context.driver.MemoryError:
-                        self._drain(under_way, free, assembly)
+                        self._drain(under_way, free, results)
+                        for one in free:
+                            one.free_arena()
                         self._halve(sum(sizes.values()))
                         pending.extendleft(reversed(_rest(part, batch.rectangle)))
                         break
-                    under_way.append(self._start(batch, free.popleft(), addresses, want))
-            self._drain(under_way, free, assembly)
+                    slot = free.popleft()
+                    under_way.append(self._start(batch, slot, addresses, want, done))
+                    flight = under_way[-1]
+                    results.download(
+                        done,
+                        batch.rectangle.pairs,
+                        addresses["score"],
+                        addresses.get("fields", 0),
+                        slot.stream,
+                    )
+                    slot.computed.record(slot.stream)
+                    results.name_pairs(flight.first_pair, batch.rectangle)
+                    done += batch.rectangle.pairs
+            self._drain(under_way, free, results)
         finally:
             for flight in under_way:  # after an error: nothing may write to buffers used again
                 with contextlib.suppress(context.driver.Error):  # the first error says more
                     flight.slot.stream.synchronize()
-        return assembly.finish(
-            context.queries.sequences, context.targets.sequences, context.scoring
-        )
+        return results.finish()
 
     def _halve(self, batch_bytes: int) -> None:
         self._limit_bytes = min(self._limit_bytes, batch_bytes) // 2
@@ -211,14 +221,15 @@ class Packed:
             self._limit_bytes >> 20,
         )
 
-    def _start(self, batch: Batch, slot: Slot, at: dict[str, int], want: Want) -> _InFlight:
+    def _start(
+        self, batch: Batch, slot: Slot, at: dict[str, int], want: Want, first_pair: int
+    ) -> _InFlight:
         """Queue the copies and kernels of a batch."""
-        rectangle = batch.rectangle
         parameters = np.zeros((), PARAMETERS)
         self._set_constants(parameters, batch, want)
         for name in ("score", "end_row", "end_column", "fields", "runs", "tiles", "borders"):
             parameters[name] = at.get(name, 0)
-        common = {
+        common: dict[str, npt.NDArray[Any]] = {
             "pair_of_row": batch.pair_base.astype(np.int64),
             "letters_before": batch.letters_before,
             "runs_of_column": batch.runs_of_column,
@@ -241,16 +252,9 @@ class Packed:
             tile_start += launch.tile_bytes if traced else 0
             border_start += 8 * int(launch.item_border_entries.sum())
             self._launch_one(launch, parameters[()], slot, traced)
-        scores = slot.download("score", rectangle.pairs, np.int32, at["score"])
-        fields = None
-        if traced:
-            fields = slot.download("fields", (FIELDS, rectangle.pairs), np.int32, at["fields"])
-        slot.computed.record(slot.stream)
-        return _InFlight(batch, slot, parameters, scores, fields, at)
+        return _InFlight(batch, slot, first_pair, parameters, at)
 
-    def _set_constants(
-        self, parameters: npt.NDArray[np.void], batch: Batch, want: Want
-    ) -> None:
+    def _set_constants(self, parameters: npt.NDArray[np.void], batch: Batch, want: Want) -> None:
         context, costs, rectangle = self._context, self._costs, batch.rectangle
         sets = (("row", self._rows, context.queries), ("column", self._columns, context.targets))
         for prefix, dense, device in sets:
@@ -304,7 +308,7 @@ class Packed:
 
     def _launch_one(self, launch: Launch, packed: Any, slot: Slot, traced: bool) -> None:
         kind, tiling = launch.kind, launch.kind.tiling
-        suffix = f"g{tiling.group}_k{tiling.columns}"
+        suffix = "strips" if kind.strips else f"g{tiling.group}_k{tiling.columns}"
         shared = 4 * self._costs.letters * tiling.width
         name = f"{'fill' if traced else 'score'}_{suffix}"
         self._launch(name, kind.wide, len(launch.items), FILL_THREADS, slot, shared, packed)
@@ -316,67 +320,55 @@ class Packed:
             name = f"traceback_far_k{tiling.columns}"
             shared = 0
         blocks = len(launch.chunks)
-        self._launch(name, kind.wide, blocks, TRACEBACK_THREADS, slot, shared, packed)
+        self._launch(name, kind.wide, blocks, tiling.traceback_threads, slot, shared, packed)
 
-    def _finish(self, flight: _InFlight, assembly: Assembly) -> Slot:
-        """Wait for a batch and copy its results; returns the slot, free again."""
-        slot, rectangle = flight.slot, flight.batch.rectangle
-        slot.computed.synchronize()
-        counts = runs = None
-        columns = self._pair_columns(rectangle)
-        columns["raw_score"] = flight.scores
-        if flight.fields is not None:
-            columns.update(zip(STATS_COLUMNS, flight.fields, strict=False))
-            if flight.parameters["want_runs"]:
-                counts = flight.fields[RUNS_FIELD]
-                runs = self._gather(flight, counts)
-        assembly.add(columns, counts, runs)
-        return slot
+    def _finish(self, flight: _InFlight, results: WindowResults) -> Slot:
+        """Wait for a batch and fetch its runs; returns the slot, free again."""
+        flight.slot.computed.synchronize()
+        if flight.parameters["want_runs"]:
+            self._gather(flight, results)
+        return flight.slot
 
-    def _gather(
-        self, flight: _InFlight, counts: npt.NDArray[np.int32]
-    ) -> npt.NDArray[np.uint32]:
+    def _gather(self, flight: _InFlight, results: WindowResults) -> None:
         """Bring the CIGAR runs of a batch together on the device and copy them."""
-        slot, at = flight.slot, flight.addresses
-        rectangle = flight.batch.rectangle
-        offsets = _starts(counts)
-        total = int(offsets[-1]) + int(counts[-1])
-        slot.upload("run_offsets", offsets, at["run_offsets"])
+        driver = self._context.driver
+        slot, at, rectangle = flight.slot, flight.addresses, flight.batch.rectangle
+        offsets, before, total = results.place_runs(flight.first_pair, rectangle.pairs)
+        if not total:
+            return
+        driver.memcpy_htod_async(at["run_offsets"], offsets, slot.stream)
         # The tiles have served: their room takes the runs where it does.
         target, room = at["tiles"], at["tiles_end"] - at["tiles"]
         extra: Any = None
         if 4 * total > room:
-            extra = self._context.driver.mem_alloc(4 * total)
+            extra = driver.mem_alloc(4 * total)
             target = int(extra)
-        if total:
-            rows = rectangle.row_stop - rectangle.row_start
-            arguments = (flight.parameters[()], np.uint64(at["run_offsets"]), np.uint64(target))
-            self._launch("gather_runs", False, rows, 256, slot, 0, *arguments)
-        runs = slot.download("runs", total, np.uint32, target)
+        rows = rectangle.row_stop - rectangle.row_start
+        # Offsets count from the window's first run.
+        origin = np.uint64(target - 4 * before & (1 << 64) - 1)
+        arguments = (flight.parameters[()], np.uint64(at["run_offsets"]), origin)
+        self._launch("gather_runs", False, rows, 256, slot, 0, *arguments)
+        runs = results.runs_at(flight.first_pair, rectangle.pairs)
+        driver.memcpy_dtoh_async(runs, target, slot.stream)
         slot.stream.synchronize()
         if extra is not None:
             extra.free()
-        return runs
 
-    def _pair_columns(self, rectangle: Rectangle) -> dict[str, npt.NDArray[np.int32]]:
-        """Query and target of each pair: input indices."""
-        context = self._context
-        rows, columns = rectangle.window().positions()
-        of_row = context.queries.sequences.order[rows]
-        of_column = context.targets.sequences.order[columns]
-        if not rectangle.triangular:
-            return {"query": of_row, "target": of_column}
-        return {
-            "query": np.minimum(of_row, of_column),
-            "target": np.maximum(of_row, of_column),
-        }
-
-    def _drain(self, under_way: deque[_InFlight], free: deque[Slot], assembly: Assembly) -> None:
+    def _drain(
+        self, under_way: deque[_InFlight], free: deque[Slot], results: WindowResults
+    ) -> None:
         while under_way:
-            free.append(self._finish(under_way.popleft(), assembly))
+            free.append(self._finish(under_way.popleft(), results))
 
     def _launch(
-        self, kernel: str, wide: bool, blocks: int, threads: int, slot: Slot, shared: int, *args: Any
+        self,
+        kernel: str,
+        wide: bool,
+        blocks: int,
+        threads: int,
+        slot: Slot,
+        shared: int,
+        *args: Any,
     ) -> None:
         context = self._context
         function = self._functions.get((kernel, wide))
@@ -387,11 +379,9 @@ class Packed:
             function = self._functions[kernel, wide] = module.get_function(kernel)
             if shared:
                 attribute = context.driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
-                function.set_attribute(attribute, _shared_limit(kernel))
+                function.set_attribute(attribute, SHARED_BYTES)
         context.kernel = kernel
-        function(
-            *args, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.stream, shared=shared
-        )
+        function(*args, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.stream, shared=shared)
 
     def _upload(self, array: npt.NDArray[Any]) -> Any:
         allocation = self._context.driver.mem_alloc(max(array.nbytes, 16))
@@ -419,20 +409,11 @@ def _defines(mode: str, wide: bool) -> dict[str, int | str]:
     }
 
 
-def _shared_limit(kernel: str) -> int:
-    """Shared memory that a kernel may ask for: that of its tiling with all letters."""
-    widths = [
-        tiling.width
-        for tiling in TILINGS
-        if kernel.endswith((f"_g{tiling.group}_k{tiling.columns}", f"traceback_k{tiling.columns}"))
-    ]
-    return min(4 * LETTERS * max(widths), _MAX_SHARED_BYTES)
-
-
 def _starts(sizes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Sum of the sizes before each."""
     ends = np.cumsum(sizes, dtype=np.int64)
-    return ends - sizes
+    starts: npt.NDArray[np.int64] = ends - sizes
+    return starts
 
 
 def _worth(

@@ -18,7 +18,6 @@ from pairalign.scoring import Scoring
 
 BAND = 16  # PAIRALIGN_BAND in cuda/packed.cuh
 LETTERS = 32  # row stride of the score table
-TRACEBACK_THREADS = 128
 FILL_THREADS = 256
 BLOCKS_PER_MULTIPROCESSOR = 2
 _HALF_LIMIT = 65535 - 64
@@ -42,9 +41,20 @@ class Tiling:
         return self.group * self.columns
 
     @property
+    def parts(self) -> int:
+        """Tiles that a lane's columns are split into: parts_of in ``cuda/packed.cuh``."""
+        return 2 if self.columns >= 24 and self.columns % 8 == 0 else 1
+
+    @property
+    def traceback_threads(self) -> int:
+        """Threads of a traceback block: what registers allow, see the kernels' launch bounds."""
+        return 256 if self.columns // self.parts <= 16 else 128
+
+    @property
     def band_bytes(self) -> int:
         """Bytes that a group keeps of a band: see the layout in ``cuda/packed.cuh``."""
-        return 16 * (self.group * (self.columns // 2 + BAND // 2) + self.group // 4)
+        parts = self.parts
+        return 16 * (self.group * (self.columns // 2 + parts * BAND // 2) + self.group // 4)
 
 
 TILINGS = tuple(
@@ -153,12 +163,12 @@ class Batch:
 
 
 def steps_of(rows: Ints, group: int) -> Ints:
-    """Steps that a group takes for row sequences of these lengths."""
+    """Count the steps that a group takes for row sequences of these lengths."""
     return (rows + group) & ~1
 
 
 def bands_of(rows: Ints, group: int) -> Ints:
-    """Bands of BAND steps."""
+    """Count the bands of BAND steps."""
     return -(-steps_of(rows, group) // BAND)
 
 
@@ -263,13 +273,22 @@ class PackedPlanner:
         blocks = self._multiprocessors * BLOCKS_PER_MULTIPROCESSOR * 8
         # Enough blocks to even out their ends, enough rows to be worth a profile.
         height = int(np.clip(rows * all_items // blocks, 2 * groups, 512))
-        found = []
+        found: list[tuple[int, int, int, int]] = []
+        pieces: list[tuple[int, int, int, int]] = []
+        most = kind.tiling.traceback_threads
         for column, number in columns:
             stop = rectangle.row_stop
             if rectangle.triangular:
                 stop = min(stop, column + number - 1)
+            first_item = len(found)
             for first in range(rectangle.row_start, stop, height):
                 found.append((column, first, min(first + height, stop), number))
+            # The tiles of a column's items follow one another: any of its rows may go together.
+            rows_of_column = stop - rectangle.row_start
+            share = -(-rows_of_column // -(-rows_of_column // most)) if rows_of_column else 1
+            share = -(-share // 32) * 32
+            for first in range(rectangle.row_start, stop, share):
+                pieces.append((first_item, first, min(first + share, stop), 0))
         items = np.array(found, np.int32).reshape(-1, 4)
         start = items[:, 1] - rectangle.row_start
         end = items[:, 2] - rectangle.row_start
@@ -279,28 +298,20 @@ class PackedPlanner:
         bands = (before[end] - before[start]).astype(np.int64) * strips
         entries = letters_before[end] - letters_before[start] if kind.strips else 0 * strips
         profiles = 4 * self._costs.letters * strips * width if kind.strips else 0 * strips
-        chunks = np.zeros((0, 4), np.int32)
-        if traced:
-            counts = -(-(items[:, 2] - items[:, 1]) // TRACEBACK_THREADS)
-            of_item = np.repeat(np.arange(len(items)), counts)
-            nth = np.arange(len(of_item)) - np.repeat(np.cumsum(counts) - counts, counts)
-            first_row = items[of_item, 1] + nth * TRACEBACK_THREADS
-            last_row = np.minimum(first_row + TRACEBACK_THREADS, items[of_item, 2])
-            chunks = np.stack((of_item, first_row, last_row, 0 * of_item), 1).astype(np.int32)
+        chunks = np.array(pieces if traced else [], np.int32).reshape(-1, 4)
         return Launch(kind, items, bands, entries, profiles, chunks)
 
-    def batches(self, rectangle: Rectangle, traced: bool, limit: int, want_bytes: int) -> Iterator[Batch]:
+    def batches(self, rectangle: Rectangle, traced: bool, limit: int) -> Iterator[Batch]:
         """Cut a rectangle into batches, in the order of its pairs.
 
-        `want_bytes` is the size to aim at, `limit` what must not be exceeded unless a batch is a
-        single item.
+        `limit` is what a batch may take in bytes, unless it is a single item.
         """
         rows = np.arange(rectangle.row_start, rectangle.row_stop)
         cost = self._row_bytes(rectangle, traced)
         first = 0
         while first < len(rows):
             total = np.cumsum(cost[first:])
-            number = max(1, int(np.searchsorted(total, min(limit, want_bytes), side="right")))
+            number = max(1, int(np.searchsorted(total, limit, side="right")))
             part = replace(
                 rectangle,
                 row_start=rectangle.row_start + first,
@@ -346,14 +357,15 @@ class PackedPlanner:
             band_bytes = TILINGS[index].band_bytes
             cost = cost + of_row * bands_of(rows, TILINGS[index].group) * band_bytes
         cost += _after(np.where(tiling == len(TILINGS) - 1, 8.0, 0.0))[first] * rows
-        return cost + 4.0 * (3 * lengths + 2).sum()
+        slots: npt.NDArray[np.float64] = cost + 4.0 * (3 * lengths + 2).sum()
+        return slots
 
 
 def _before(values: npt.NDArray[np.integer]) -> Longs:
-    """Sums of the values before each, and of all."""
+    """Return the sums of the values before each, and of all."""
     return np.concatenate(([0], np.cumsum(values, dtype=np.int64)))
 
 
 def _after(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Sums of each value and those after it, and 0."""
+    """Return the sums of each value and those after it, and 0."""
     return np.concatenate((np.cumsum(values[::-1])[::-1], [0.0]))

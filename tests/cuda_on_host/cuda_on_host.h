@@ -12,10 +12,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <tuple>
 #include <type_traits>
 #include <vector>
+
+#define PAIRALIGN_EMULATE 1  // no inline assembly; dynamic shared memory from a function
 
 #define __global__
 #define __device__
@@ -60,7 +63,7 @@ struct Block {
     std::unique_ptr<char[]> stacks;
     int current = 0, alive = 0;
     Barrier barrier;
-    std::vector<Barrier> warps;
+    std::map<std::pair<int, uint32_t>, Barrier> warps;  // by warp and mask: parts of a warp may sync
     std::vector<uint64_t> values;  // one a thread, for warp-wide operations
 };
 
@@ -90,7 +93,7 @@ inline void sync_block() {
 }
 
 inline void sync_warp(uint32_t mask) {
-    wait(block->warps[block->current / 32], [mask] { return __builtin_popcount(mask); });
+    wait(block->warps[{block->current / 32, mask}], [mask] { return __builtin_popcount(mask); });
 }
 
 // Every lane of the mask gives a value and then sees those of the others.
@@ -121,7 +124,7 @@ inline void run_block() {
     const int threads = block_size.x * block_size.y * block_size.z;
     block->alive = threads;
     block->barrier = Barrier{};
-    block->warps.assign((threads + 31) / 32, Barrier{});
+    block->warps.clear();
     for (int t = 0; t < threads; ++t) {
         Fibre& fibre = block->fibres[t];
         fibre.done = false;
@@ -177,6 +180,11 @@ void launch(void (*kernel)(A...), const uint32_t* sizes, const char* packed) {
 #define blockDim emulated::block_size
 #define gridDim emulated::grid_size
 constexpr int warpSize = 32;
+
+inline void* emulated_shared_memory() {
+    alignas(16) static char memory[256 << 10];
+    return memory;
+}
 
 inline void __syncthreads() { emulated::sync_block(); }
 inline void __syncwarp(uint32_t mask = 0xffffffffu) { emulated::sync_warp(mask); }
@@ -234,6 +242,23 @@ inline int __dp4a(int a, int b, int c) {
 inline int __dp2a_lo(int a, int b, int c) {
     for (int k = 0; k < 2; ++k) c += int16_t(a >> (16 * k)) * int8_t(b >> (8 * k));
     return c;
+}
+inline uint32_t __vadd2(uint32_t a, uint32_t b) {
+    return ((a + b) & 0xffffu) | (((a >> 16) + (b >> 16)) << 16);
+}
+inline uint32_t __vmaxu2(uint32_t a, uint32_t b) {
+    return max(a & 0xffffu, b & 0xffffu) | max(a >> 16, b >> 16) << 16;
+}
+inline uint32_t __vimax3_u16x2(uint32_t a, uint32_t b, uint32_t c) {
+    return __vmaxu2(__vmaxu2(a, b), c);
+}
+inline uint32_t __viaddmax_u16x2(uint32_t a, uint32_t b, uint32_t c) {
+    return __vmaxu2(__vadd2(a, b), c);
+}
+inline uint32_t __vibmax_u16x2(uint32_t a, uint32_t b, bool* high, bool* low) {
+    *high = a >> 16 >= b >> 16;
+    *low = (a & 0xffffu) >= (b & 0xffffu);
+    return __vmaxu2(a, b);
 }
 inline uint32_t __funnelshift_r(uint32_t low, uint32_t high, uint32_t shift) {
     return uint32_t(((uint64_t(high) << 32) | low) >> (shift & 31));

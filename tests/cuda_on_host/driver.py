@@ -139,10 +139,17 @@ class Event:
         return self
 
 
+class function_attribute:
+    MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
+
+
 class Function:
     def __init__(self, name: str, launch: object) -> None:
         self.name = name
         self.launch = launch
+
+    def set_attribute(self, attribute: object, value: int) -> None:
+        pass
 
     def __call__(
         self,
@@ -150,7 +157,9 @@ class Function:
         block: tuple[int, int, int],
         grid: tuple[int, ...] = (1, 1),
         stream: Stream | None = None,
+        shared: int = 0,
     ) -> None:
+        assert shared <= 227 << 10
         memory.launches.append(self.name)
         if self.name in memory.failing_launches:
             raise LaunchError("cuLaunchKernel failed: unspecified launch failure")
@@ -176,8 +185,9 @@ class Module:
         digest = hashlib.sha256(repr((source, flags, text)).encode()).hexdigest()[:16]
         library = folder / f"{Path(source).stem}-{digest}.so"
         kernels = re.findall(
-            r"__global__\s+void(?:\s+__launch_bounds__\([^)]*\))?\s+(\w+)\s*\(",
+            r"(?:__global__\s+void(?:\s+__launch_bounds__\([^)]*\))?|^ENTRY(?:\([^)]*\))?)\s+(?!__launch)(\w+)\s*\(",
             (SOURCES / source).read_text(),
+            re.MULTILINE,
         )
         if not library.exists():
             wrapper = folder / f"{Path(source).stem}-{digest}.cpp"
