@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,10 @@ MIB = 1 << 20
 
 
 @pytest.fixture
-def device() -> Any:
-    return host_device()
+def device(monkeypatch: pytest.MonkeyPatch) -> Any:
+    device = host_device()
+    monkeypatch.setattr(device.driver.memory, "pinned_bytes", 0)
+    return device
 
 
 def test_memory_is_used_again(device: Any) -> None:
@@ -38,7 +41,7 @@ def test_memory_is_used_again(device: Any) -> None:
     assert second is not None
     assert second.ctypes.data != address  # a view still lives
     part[:] = 7
-    assert device.driver.memory.pinned_bytes == 32 * MIB
+    assert device.driver.memory.pinned_bytes == 2 * (64 << 10)
     del part
     third = pool.take(1000, np.uint32)
     assert third is not None
@@ -50,16 +53,32 @@ def test_memory_is_used_again(device: Any) -> None:
 
 def test_no_more_than_allowed(device: Any) -> None:
     pool = PinnedPool(device.driver, device.current, 48 * MIB)
-    assert pool.take(50 * MIB, np.uint8) is None
+    assert pool.take(33 * MIB, np.uint8) is None
     held = [pool.take(16 * MIB, np.uint8) for _ in range(3)]
     assert all(array is not None for array in held)
     assert pool.take(1, np.uint8) is None
     held.pop()
-    held.pop()
-    larger = pool.take(17 * MIB, np.uint8)  # two idle blocks make way for one of 32 MiB
-    assert larger is not None
+    assert pool.take(17 * MIB, np.uint8) is None  # what was in use a moment ago is kept
+    for _ in range(40):
+        assert pool.take(1000, np.uint8) is None
+        assert pool.take(16 * MIB, np.uint8) is not None
     assert device.driver.memory.pinned_bytes == 48 * MIB
-    del held, larger
+    del held
+    pool.close()
+    assert device.driver.memory.pinned_bytes == 0
+
+
+def test_blocks_of_a_size_that_is_not_wanted_any_more_make_way(device: Any) -> None:
+    pool = PinnedPool(device.driver, device.current, 4 * MIB)
+    small = [pool.take(1 * MIB, np.uint8) for _ in range(3)]
+    del small
+    assert pool.take(2 * MIB, np.uint8) is None
+    for _ in range(40):
+        assert pool.take(1 * MIB, np.uint8) is not None
+    large = pool.take(2 * MIB, np.uint8)
+    assert large is not None
+    assert device.driver.memory.pinned_bytes <= 4 * MIB
+    del large
     pool.close()
     assert device.driver.memory.pinned_bytes == 0
 
@@ -76,7 +95,7 @@ def test_results_outlive_their_engine(device: Any) -> None:
     kept = found[3:5]
     del found
     assert device.driver.memory.pinned_bytes > 0
-    dropping = threading.Thread(target=kept.__dict__.clear)
+    dropping = threading.Thread(target=kept.__dict__.clear)  # leases end in any thread
     dropping.start()
     dropping.join()
     del kept, dropping
@@ -87,5 +106,5 @@ def test_results_outlive_their_engine(device: Any) -> None:
 def test_an_engine_that_may_not_pin_copies(device: Any) -> None:
     scoring = make_scoring(DNA, "global", 5, 2, match_matrix(DNA, 2, -3))
     problem = Problem(tuple("ACGTTGCA"[i:] * 5 for i in range(8)), None, scoring)
-    opener = lambda sets, scoring, **options: open_on(device, sets, scoring, **options)  # noqa: E731
-    assert_same(run(open_cpu, problem), run(opener, problem, pinned_bytes=0))
+    opener = partial(open_on, device, family="pair-per-thread", pinned_bytes=0)
+    assert_same(run(open_cpu, problem), run(opener, problem))

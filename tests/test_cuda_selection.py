@@ -16,7 +16,8 @@ from strategies import Problem, make_scoring, match_matrix
 
 from pairalign.engines import Want, cuda_build, cuda_devices, selection
 from pairalign.engines.cpu import CpuEngine
-from pairalign.engines.cuda import ENGINES_PER_DEVICE, CudaEngine
+from pairalign.engines.cuda import ENGINES_PER_DEVICE, FAMILIES, CudaEngine
+from pairalign.engines.cuda_pair_per_thread import PairPerThread
 from pairalign.engines.cuda_selection import choose_devices, list_cuda_devices, parse_device
 from pairalign.errors import DeviceError
 from pairalign.sequences import DNA
@@ -35,6 +36,8 @@ def two_devices(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     devices = [host_device(), host_device()]
     devices[1].index, devices[1].name = 1, "cuda:1"
     monkeypatch.setattr(cuda_devices, "_devices", devices)
+    for name in set(FAMILIES) - {PairPerThread.name}:  # only its kernels run on this CPU
+        monkeypatch.delitem(FAMILIES, name)
     monkeypatch.setattr(cuda_build, "find_nvcc", lambda: "/usr/bin/nvcc")
     return devices
 

@@ -200,7 +200,7 @@ def test_several_engines_on_a_device(device: Any) -> None:
     problem = Problem(proteins(150, 40), None, blosum_like("semiglobal"))
     sets = problem.sets()
     windows = list(windows_of(150, None, 32))
-    engines = open_cuda_engines([device], *sets, None, problem.scoring, per_device=3)
+    engines = open_cuda_engines([device], *sets, None, problem.scoring, per_device=3, family=PAPER)
     expected = open_cpu(sets, problem.scoring)
     try:
         results = schedule.run(engines, windows, Want(), lambda window: window.pairs, ahead=5)
@@ -215,7 +215,7 @@ def test_a_failing_worker_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     device = host_device()
     problem = Problem(proteins(150, 20), None, blosum_like("global"))
     windows = list(windows_of(150, None, 32))
-    engines = open_cuda_engines([device], *problem.sets(), None, problem.scoring)
+    engines = open_cuda_engines([device], *problem.sets(), None, problem.scoring, family=PAPER)
     results = schedule.run(engines, windows, Want(), lambda window: window.pairs, ahead=5)
     next(results)
     monkeypatch.setattr(device.driver.memory, "failing_launches", {"measure_pair_per_thread"})

@@ -1,8 +1,11 @@
-"""Putting the results of a window's batches together into one `Alignments`."""
+"""Putting the results of a window's batches together into one `Alignments`.
+
+The arrays are pinned memory (see `pairalign.engines.cuda_pool`) and the device copies into them:
+what the host does for a batch is the same few steps however many pairs it has.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -37,77 +40,86 @@ class Assembly:
     want : Want
         What is kept; pairs below ``want.min_raw_score`` drop out in `finish`.
     pool : PinnedPool
-        Where the CIGAR runs go, if it has room.
+        Where the arrays come from, if it has room.
+
+    Attributes
+    ----------
+    columns : ndarray of int32, shape (3 or 11, pairs)
+        In the order of Result in cuda/tiles.cuh.
+    run_offsets : ndarray of int64, shape (pairs + 1,), or None
+        Where each pair's CIGAR runs begin.
     """
 
     def __init__(self, pairs: int, want: Want, pool: PinnedPool) -> None:
         self._want = want
         self._pool = pool
-        names = SCORE_COLUMNS + (STATS_COLUMNS if want.detail >= Detail.STATS else ())
-        self._columns = {name: np.empty(pairs, np.int32) for name in names}
         self._pairs = pairs
-        self._done = 0
-        self._counts = np.zeros(pairs + 1, np.int64) if want.detail >= Detail.CIGAR else None
+        self._names = SCORE_COLUMNS + (STATS_COLUMNS if want.detail >= Detail.STATS else ())
+        count = len(self._names)
+        self.columns = self._array(count * pairs, np.int32).reshape(count, pairs)
+        self.run_offsets: npt.NDArray[np.int64] | None = None
+        if want.detail >= Detail.CIGAR:
+            self.run_offsets = self._array(pairs + 1, np.int64)
+            self.run_offsets[0] = 0
+        self._placed = 0
         self._runs = np.empty(0, np.uint32)
         self._run_count = 0
 
-    @property
-    def column_names(self) -> tuple[str, ...]:
-        """Names of the columns, in the order of Result in cuda/tiles.cuh."""
-        return tuple(self._columns)
+    def place(self, pairs: int) -> slice:
+        """Return where the next pairs belong in `columns`."""
+        start = self._placed
+        self._placed += pairs
+        assert self._placed <= self._pairs
+        return slice(start, self._placed)
 
-    def room_for_runs(self, runs: int, pairs: int) -> npt.NDArray[np.uint32]:
-        """Return where the CIGAR runs of the next `pairs` pairs go, to be filled before `add`."""
-        stop = self._run_count + runs
+    def add_runs(self, place: slice) -> npt.NDArray[np.uint32]:
+        """Return where the CIGAR runs of a batch go, to be filled by the caller.
+
+        `run_offsets` must hold where the batch's own runs end; they become the window's. Batches
+        come in order.
+        """
+        assert self.run_offsets is not None
+        offsets = self.run_offsets[place.start + 1 : place.stop + 1]
+        runs = int(offsets[-1])
+        start, stop = self._run_count, self._run_count + runs
+        if start > 0:
+            offsets += start
         if stop > len(self._runs):
             # Guess from the pairs done so far, this batch included, what all of them will need.
-            guess = stop * self._pairs // max(1, self._done + pairs) * 33 // 32
-            room = self._pool.take(max(stop, guess), np.uint32)
-            if room is None:
-                room = np.empty(max(stop, guess), np.uint32)  # pages never written cost nothing
-            room[: self._run_count] = self._runs[: self._run_count]
+            guess = stop * self._pairs // max(1, place.stop) * 33 // 32
+            room = self._array(max(stop, guess if place.stop < self._pairs else 0), np.uint32)
+            room[:start] = self._runs[:start]
             self._runs = room
-        return self._runs[self._run_count : stop]
-
-    def add(
-        self,
-        columns: Mapping[str, npt.NDArray[np.int32]],
-        counts: npt.NDArray[np.int32] | npt.NDArray[np.int64] | None = None,
-    ) -> None:
-        """Append the next pairs: columns, and the number of CIGAR runs of each; copied."""
-        stop = self._done + len(columns["raw_score"])
-        for name, column in self._columns.items():
-            column[self._done : stop] = columns[name]
-        if self._counts is not None:
-            assert counts is not None
-            self._counts[self._done + 1 : stop + 1] = counts
-            self._run_count += int(counts.sum(dtype=np.int64))
-        self._done = stop
+        self._run_count = stop
+        return self._runs[start:stop]
 
     def add_alignments(self, part: Alignments) -> None:
         """Append the next pairs from another engine's result."""
-        columns = {name: getattr(part, name) for name in self._columns}
-        if self._counts is None:
-            self.add(columns)
-        else:
+        place = self.place(len(part))
+        for k, name in enumerate(self._names):
+            self.columns[k, place] = getattr(part, name)
+        if self.run_offsets is not None:
             assert part.cigar is not None
             assert part.cigar_offsets is not None
-            counts = np.diff(part.cigar_offsets)
-            self.room_for_runs(int(counts.sum()), len(part))[...] = part.cigar
-            self.add(columns, counts)
+            self.run_offsets[place.start + 1 : place.stop + 1] = part.cigar_offsets[1:]
+            self.add_runs(place)[...] = part.cigar
 
     def finish(self, queries: SequenceSet, targets: SequenceSet, scoring: Scoring) -> Alignments:
         """Return the alignments of all pairs, or of those that reach the minimum."""
-        assert self._done == self._pairs
-        fields: dict[str, Any] = dict(self._columns)
-        counts = self._counts
+        assert self._placed == self._pairs
+        fields: dict[str, Any] = dict(zip(self._names, self.columns, strict=True))
+        offsets = self.run_offsets
         minimum = self._want.min_raw_score
         if minimum is not None:
-            keep = np.flatnonzero(self._columns["raw_score"] >= minimum)
+            keep = np.flatnonzero(fields["raw_score"] >= minimum)
             fields = {name: column[keep] for name, column in fields.items()}
-            if counts is not None:  # a pair that drops out has no runs
-                counts = np.concatenate((counts[:1], counts[1:][keep]))
-        if counts is not None:
+            if offsets is not None:  # a pair that drops out has no runs
+                offsets = np.concatenate((offsets[:1], offsets[1:][keep]))
+        if offsets is not None:
             fields["cigar"] = self._runs[: self._run_count]
-            fields["cigar_offsets"] = np.cumsum(counts)
+            fields["cigar_offsets"] = offsets
         return Alignments(queries=queries, targets=targets, scoring=scoring, **fields)
+
+    def _array(self, count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        array = self._pool.take(count, dtype)
+        return np.empty(count, dtype) if array is None else array

@@ -34,7 +34,6 @@ PLACING_THREADS = 1024
 MINIMUM_BYTES = 1 << 20
 """A device with less room than this for a batch is out of memory."""
 
-_RUNS_COLUMN = 11  # RUNS of Result in cuda/tiles.cuh
 _TAG_LIMIT = 1 << 24  # scores below it leave room for tags and for minus infinity
 _NO_MINIMUM = -(1 << 31)
 
@@ -72,11 +71,9 @@ def choose_width(scoring: Scoring, rows: int, columns: int) -> Width:
 class _InFlight:
     """A batch whose kernels are queued."""
 
-    batch: Batch
     slot: Slot
-    columns: npt.NDArray[np.int32]
-    total: npt.NDArray[np.int64] | None  # number of CIGAR runs, when they are wanted
-    runs_address: int
+    place: slice  # of its pairs in the window
+    runs_address: int | None  # where the CIGAR runs are, when they are wanted
 
 
 class PairPerThread:
@@ -152,25 +149,27 @@ class PairPerThread:
                 ):
                     context.check_cancelled()
                     if batch.on_host:
-                        self._drain(under_way, free, assembly, want)
+                        self._drain(under_way, free, assembly)
                         assembly.add_alignments(
                             context.align_on_host(batch.rectangle.window(), Want(want.detail))
                         )
                         continue
                     if not free:
-                        free.append(self._finish(under_way.popleft(), assembly, want))
+                        free.append(self._finish(under_way.popleft(), assembly))
                     try:
                         addresses = free[0].arrange(batch.array_bytes(costs), self._limit_bytes)
                     except context.driver.MemoryError:
-                        self._drain(under_way, free, assembly, want)
+                        self._drain(under_way, free, assembly)
                         for slot in free:
                             slot.free_arena()
                         self._halve(batch.bytes(costs))
                         # Plan what is left of this part of the window again, with less memory.
                         pending.extendleft(reversed(_rest(part, batch.rectangle)))
                         break
-                    under_way.append(self._start(batch, free.popleft(), addresses, width, want))
-            self._drain(under_way, free, assembly, want)
+                    under_way.append(
+                        self._start(batch, free.popleft(), addresses, width, want, assembly)
+                    )
+            self._drain(under_way, free, assembly)
         finally:
             for flight in under_way:  # after an error: nothing may write to buffers used again
                 with contextlib.suppress(context.driver.Error):  # the first error says more
@@ -201,7 +200,13 @@ class PairPerThread:
         )
 
     def _start(
-        self, batch: Batch, slot: Slot, addresses: dict[str, int], width: Width, want: Want
+        self,
+        batch: Batch,
+        slot: Slot,
+        addresses: dict[str, int],
+        width: Width,
+        want: Want,
+        assembly: Assembly,
     ) -> _InFlight:
         """Queue the copies and kernels of a batch."""
         context = self._context
@@ -227,44 +232,50 @@ class PairPerThread:
         arguments["scored"] = want.min_raw_score is not None
         packed: Any = arguments[()]
 
+        place = assembly.place(batch.pairs)
         blocks = -(-len(batch.tiles) // WARPS)
-        columns = 3
         if want.detail == Detail.SCORE or want.min_raw_score is not None:
             self._launch("score_pair_per_thread", width, blocks, BLOCK_THREADS, slot, packed)
         if want.detail > Detail.SCORE:
-            columns = _RUNS_COLUMN + 1
             self._launch("fill_pair_per_thread", width, blocks, BLOCK_THREADS, slot, packed)
             self._launch("measure_pair_per_thread", width, blocks, BLOCK_THREADS, slot, packed)
-        total = None
-        if want.detail == Detail.CIGAR:
-            self._launch("place_runs_by_one_block", width, 1, PLACING_THREADS, slot, packed)
-            last = addresses["run_offsets"] + 8 * batch.pairs
-            total = slot.download("total", 1, np.int64, last)
-        found = slot.download("columns", (columns, batch.pairs), np.int32, addresses["results"])
+        self._copy_columns(assembly.columns, place, batch.pairs, addresses["results"], slot)
+        if assembly.run_offsets is None:
+            return _InFlight(slot, place, None)
+        self._launch("place_runs_by_one_block", width, 1, PLACING_THREADS, slot, packed)
+        context.driver.memcpy_dtoh_async(  # without the first, 0: it is the last of another batch
+            assembly.run_offsets[place.start + 1 : place.stop + 1],
+            addresses["run_offsets"] + 8,
+            slot.stream,
+        )
         slot.computed.record(slot.stream)
-        if want.detail == Detail.CIGAR:
-            self._launch("traceback_pair_per_thread", width, blocks, BLOCK_THREADS, slot, packed)
-        return _InFlight(batch, slot, found, total, addresses.get("runs", 0))
+        self._launch("traceback_pair_per_thread", width, blocks, BLOCK_THREADS, slot, packed)
+        return _InFlight(slot, place, addresses["runs"])
 
-    def _finish(self, flight: _InFlight, assembly: Assembly, want: Want) -> Slot:
-        """Wait for a batch and copy its results; returns the slot, free again."""
+    def _copy_columns(
+        self, columns: npt.NDArray[np.int32], place: slice, pairs: int, address: int, slot: Slot
+    ) -> None:
+        driver = self._context.driver
+        if columns.shape[1] == pairs:  # a batch is the whole window
+            driver.memcpy_dtoh_async(columns, address, slot.stream)
+            return
+        for k, column in enumerate(columns):
+            driver.memcpy_dtoh_async(column[place], address + 4 * k * pairs, slot.stream)
+
+    def _finish(self, flight: _InFlight, assembly: Assembly) -> Slot:
+        """Wait for a batch; returns the slot, free again."""
         slot = flight.slot
-        counts = None
-        if flight.total is not None:
+        if flight.runs_address is not None:
             slot.computed.synchronize()  # the number of runs is known; they are being written
-            room = assembly.room_for_runs(int(flight.total[0]), flight.batch.pairs)
-            if len(room):
-                self._context.driver.memcpy_dtoh_async(room, flight.runs_address, slot.stream)
-            counts = flight.columns[_RUNS_COLUMN]
+            runs = assembly.add_runs(flight.place)
+            if len(runs):
+                self._context.driver.memcpy_dtoh_async(runs, flight.runs_address, slot.stream)
         slot.stream.synchronize()
-        assembly.add(dict(zip(assembly.column_names, flight.columns, strict=False)), counts)
         return slot
 
-    def _drain(
-        self, under_way: deque[_InFlight], free: deque[Slot], assembly: Assembly, want: Want
-    ) -> None:
+    def _drain(self, under_way: deque[_InFlight], free: deque[Slot], assembly: Assembly) -> None:
         while under_way:
-            free.append(self._finish(under_way.popleft(), assembly, want))
+            free.append(self._finish(under_way.popleft(), assembly))
 
     def _launch(
         self, kernel: str, width: Width, blocks: int, threads: int, slot: Slot, packed: Any

@@ -9,7 +9,7 @@ array any more, its memory is used for a later window.
 from __future__ import annotations
 
 import contextlib
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -17,13 +17,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-_GRAIN = 16 << 20  # blocks are so much, or a multiple of it: then they fit again
+_SMALLEST = 64 << 10  # blocks are so large, or 2, 4, 8, ... times: then they fit again
+_PATIENCE = 32  # arrays taken before a block that nobody wanted makes way for another size
+
+
+Block = npt.NDArray[np.uint8]
 
 
 class _Lease:
     """Owner of an array's memory; NumPy keeps it as long as any view of the array lives."""
 
-    def __init__(self, pool: PinnedPool, block: npt.NDArray[np.uint8], count: int, kind: str):
+    def __init__(self, pool: PinnedPool, block: Block, count: int, kind: str):
         self._pool = pool
         self._block = block
         self.__array_interface__ = {
@@ -60,7 +64,10 @@ class PinnedPool:
         self._current = current
         self._limit_bytes = limit_bytes
         self._pinned_bytes = 0
-        self._idle: deque[npt.NDArray[np.uint8]] = deque()  # its methods are atomic
+        # By size, the last that came back at the right. What is done to them is atomic.
+        self._idle: defaultdict[int, deque[Block]] = defaultdict(deque)
+        self._taken = 0
+        self._last_taken: dict[int, int] = {}  # by address: how many had been taken
         self._closed = False
 
     def take(self, count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any] | None:
@@ -70,27 +77,28 @@ class PinnedPool:
         its views are gone.
         """
         dtype = np.dtype(dtype)
-        needed = -(-max(1, count * dtype.itemsize) // _GRAIN) * _GRAIN
-        block = self._find(needed)
+        needed = max(_SMALLEST, 1 << (count * dtype.itemsize - 1).bit_length())
+        idle = self._idle[needed]
+        block = idle.pop() if idle else None
         if block is None:
             if needed > self._limit_bytes:
                 return None
-            while self._pinned_bytes + needed > self._limit_bytes:
-                try:
-                    self._free(self._idle.popleft())
-                except IndexError:
-                    return None  # all of it is in use
+            self._evict(self._pinned_bytes + needed - self._limit_bytes)
+            if self._pinned_bytes + needed > self._limit_bytes:
+                return None
             try:
                 block = self._driver.pagelocked_empty(needed, np.uint8)
             except self._driver.Error:
                 return None  # the system does not want to pin more
             self._pinned_bytes += needed
+        self._taken += 1
+        self._last_taken[block.ctypes.data] = self._taken
         return np.asarray(_Lease(self, block, count, dtype.str))
 
-    def give_back(self, block: npt.NDArray[np.uint8]) -> None:
+    def give_back(self, block: Block) -> None:
         """Take a block back; called from any thread, also long after `close`."""
         if not self._closed:
-            self._idle.append(block)
+            self._idle[block.nbytes].append(block)
             return
         # At the end of the program the driver may be gone already.
         with contextlib.suppress(Exception), self._current():
@@ -99,23 +107,23 @@ class PinnedPool:
     def close(self) -> None:
         """Free what nobody uses; the rest is freed when it comes back. The context is current."""
         self._closed = True
-        while self._idle:
-            self._free(self._idle.popleft())
+        for blocks in self._idle.values():
+            while blocks:
+                self._free(blocks.popleft())
 
-    def _find(self, needed: int) -> npt.NDArray[np.uint8] | None:
-        """Return an idle block that is large enough, and not wastefully large."""
-        for _ in range(len(self._idle)):
-            try:
-                block = self._idle.popleft()
-            except IndexError:
-                return None
-            if needed <= block.nbytes <= 4 * needed:
-                return block
-            self._idle.append(block)
-        return None
+    def _evict(self, excess_bytes: int) -> None:
+        """Free blocks that have been idle for long, until there is no excess."""
+        for blocks in self._idle.values():
+            while excess_bytes > 0 and blocks:
+                block = blocks[0]
+                if self._taken - self._last_taken[block.ctypes.data] < _PATIENCE:
+                    break
+                excess_bytes -= block.nbytes
+                self._free(blocks.popleft())
 
-    def _free(self, block: npt.NDArray[np.uint8]) -> None:
+    def _free(self, block: Block) -> None:
         self._pinned_bytes -= block.nbytes
+        self._last_taken.pop(block.ctypes.data, None)
         base: Any = block.base
         if hasattr(base, "free"):
             base.free()
