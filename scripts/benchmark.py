@@ -3,6 +3,7 @@
     python scripts/benchmark.py verify --data proteins.fa.gz --sequences 201
     python scripts/benchmark.py cpu --data proteins.fa.gz --markdown cpu.md
     python scripts/benchmark.py long --data proteome.fa.gz
+    python scripts/benchmark.py gpu --data by-length/*.fa.gz --table lengths small
 
 Needs a build of pairalign and `pip install parasail pyopal stringzilla stringzillas-cpus`; a peer
 that is not there is left out. Everything that is compared runs in turns within one process, and
@@ -20,7 +21,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from bench import command, cpu, report  # noqa: E402
+from bench import command, cpu, gpu, report  # noqa: E402
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -59,16 +60,24 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     long.add_argument("--memory", default="900M", help="what pairalign may use (900M)")
     long.set_defaults(run=command.run_long)
 
+    on_gpu = commands.add_parser(
+        "gpu", help="the GPU engine in the shape of gpu-pairAlign's tables; needs no peers"
+    )
+    gpu.add_arguments(on_gpu)
+
     options = parser.parse_args(arguments)
     options.mode = options.mode or list(cpu.MODES)
-    if options.pairs:
+    if getattr(options, "pairs", None):
         options.sequences = int((2 * options.pairs) ** 0.5) + 1
     return options
 
 
 def main(arguments: list[str] | None = None) -> None:
     options = parse(arguments)
-    rows, notes = options.run(options)
+    result = options.run(options)
+    if result is None:  # it has printed tables of its own
+        return
+    rows, notes = result
     notes.insert(0, report.machine())
     print("\n".join(notes) + "\n\n" + report.as_text(rows))
     if options.markdown:

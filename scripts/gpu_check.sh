@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# On a machine with a GPU: the tests that need one, compute-sanitizer on a small set in every mode, and a
+# short benchmark. Needs the native library, PyCUDA and pytest in the Python that runs (PYTHON=python3).
+#   scripts/gpu_check.sh [FASTA for the benchmark]
+set -uo pipefail
+cd "$(dirname "$0")/.."
+PYTHON=${PYTHON:-python3}
+failed=0
+
+"$PYTHON" -m pairalign devices
+"$PYTHON" -m pytest -q -m gpu || failed=1
+
+# Every fifth sequence of the example: the sanitizer takes a hundred times as long.
+small=$(mktemp -d)
+trap 'rm -rf "$small"' EXIT
+"$PYTHON" - "$small/small.fasta" <<'PYTHON'
+import sys
+
+records = open("examples/cytochrome_p450.fasta").read().split(">")[1:]
+open(sys.argv[1], "w").write("".join(">" + record for record in records[::5]))
+PYTHON
+if command -v compute-sanitizer > /dev/null; then
+    for tool in memcheck racecheck initcheck; do
+        for mode in global semiglobal local; do
+            echo "compute-sanitizer --tool $tool, $mode"
+            compute-sanitizer --tool "$tool" --error-exitcode 9 "$PYTHON" -m pairalign align \
+                "$small/small.fasta" -o "$small/small.paf" --device cuda --mode "$mode" --quiet ||
+                failed=1
+        done
+    done
+fi
+
+if [ $# -gt 0 ]; then
+    "$PYTHON" scripts/benchmark.py gpu --data "$@" --repeat 3 || failed=1
+fi
+exit $failed
