@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import signal
 import subprocess
+import termios
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -105,38 +107,32 @@ def test_ctrl_c_again_and_again(
 def test_ctrl_c_at_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: Path) -> None:
     """The key itself, with the progress bar on the screen."""
     monkeypatch.chdir(tmp_path)
-    child, terminal = pty.fork()
-    if child == 0:
-        os.execv(PROGRAM[0], [*PROGRAM, "align", str(long), "-o", "out.paf"])
-    shown = b""
-    end = time.monotonic() + TIMEOUT_SECONDS
-    try:
-        while not parts():
-            assert time.monotonic() < end, shown
-            time.sleep(0.01)
+    terminal, end = pty.openpty()
+
+    def take_terminal() -> None:
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), end)
+    with running("align", long, "-o", "out.paf", **streams, preexec_fn=take_terminal) as process:
+        os.close(end)
+        wait_for(parts, process)
         time.sleep(0.2)
         os.write(terminal, b"\x03")
-        while time.monotonic() < end:
-            try:
-                data = os.read(terminal, 4096)
-            except OSError:  # the other end is closed
-                break
-            if not data:
-                break
-            shown += data
-        ended, status = 0, 0
-        while not ended and time.monotonic() < end:
-            time.sleep(0.01)
-            ended, status = os.waitpid(child, os.WNOHANG)
-        assert ended, "does not end"
-    finally:
-        os.close(terminal)
-        with suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
-    assert os.waitstatus_to_exitcode(status) == 1
+        shown = b"".join(iter(lambda: read(terminal), b""))
+        assert process.wait(TIMEOUT_SECONDS) == 1
+    os.close(terminal)
     assert b"pairalign: error: interrupted; 'out.paf' was not written\r\n" in shown
     assert b"Traceback" not in shown
     assert os.listdir() == []
+
+
+def read(terminal: int) -> bytes:
+    """Read from a terminal; nothing when its other end is closed."""
+    try:
+        return os.read(terminal, 4096)
+    except OSError:
+        return b""
 
 
 def test_signals_that_were_ignored_stay_so(
