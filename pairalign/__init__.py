@@ -3,6 +3,8 @@
 from importlib.metadata import PackageNotFoundError, version
 
 from pairalign.alignments import Alignment, Alignments
+from pairalign.distance_matrix import DistanceError, DistanceMatrix
+from pairalign.distances import distances
 from pairalign.errors import (
     AlphabetError,
     CapacityError,
@@ -13,9 +15,11 @@ from pairalign.errors import (
     PairalignError,
     ScoringError,
 )
+from pairalign.guide_tree import guide_tree
 from pairalign.pairwise import Run, align
 from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import DNA, PROTEIN, Alphabet, Sequence, SequenceSet, read_fasta
+from pairalign.tree import GuideTree
 
 try:
     __version__ = version("pairalign")
@@ -31,7 +35,10 @@ __all__ = [
     "AlphabetError",
     "CapacityError",
     "DeviceError",
+    "DistanceError",
+    "DistanceMatrix",
     "FastaError",
+    "GuideTree",
     "KernelBuildError",
     "OutputError",
     "PairalignError",
@@ -41,6 +48,8 @@ __all__ = [
     "Sequence",
     "SequenceSet",
     "align",
+    "distances",
+    "guide_tree",
     "make_scoring",
     "read_fasta",
 ]

@@ -75,6 +75,8 @@ def _fail(message: object, code: int) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    from pairalign import cli_trees  # which takes much from here
+
     parser = argparse.ArgumentParser(
         prog="pairalign",
         description="Exact alignment of every pair in a set of sequences.",
@@ -82,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"pairalign {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_align(commands)
+    cli_trees.add_commands(commands)
     _add_devices(commands)
     return parser
 

@@ -1,0 +1,218 @@
+"""Distances of all pairs of a set: one float32 triangle with the names of the sequences.
+
+The triangle is SciPy's condensed form: pairs (i, j), i < j, row by row in the order of the input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.errors import PairalignError
+
+if TYPE_CHECKING:
+    from Bio.Phylo.TreeConstruction import DistanceMatrix as BiopythonMatrix
+
+Floats = npt.NDArray[np.float32]
+
+
+class DistanceError(PairalignError, ValueError):
+    """Distances that are not a distance matrix, or too few of them for a tree."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DistanceMatrix:
+    """Distances of n(n-1)/2 pairs.
+
+    Attributes
+    ----------
+    names : list of str
+        First word of each header, in the order of the input; no two are the same.
+    condensed : ndarray of float32, shape (n(n-1)/2,)
+        Distance of the pairs (0, 1), (0, 2), ..., (1, 2), ...; finite, 0 or more. What SciPy's
+        ``linkage`` takes.
+    measure : str
+        What was measured, see `pairalign.distances.MEASURES`; empty if not known.
+
+    Raises
+    ------
+    DistanceError
+        Names that are missing, not unique or too few, or values that are no distances.
+    """
+
+    names: list[str]
+    condensed: Floats
+    measure: str = ""
+
+    def __post_init__(self) -> None:
+        names = [str(name) for name in self.names]
+        condensed = np.ascontiguousarray(self.condensed, np.float32)
+        _check_names(names)
+        count = len(names)
+        if condensed.shape != (number_of_pairs(count),):
+            raise DistanceError(
+                f"distances of shape {condensed.shape} for {count} names, expected "
+                f"({number_of_pairs(count)},), one for each pair"
+            )
+        # min and max rather than isfinite: no array of their own, and nan comes through.
+        low, high = float(condensed.min()), float(condensed.max())
+        if not (low >= 0 and high < np.inf):
+            place = int(np.argmax(~(np.isfinite(condensed) & (condensed >= 0))))
+            i, j = pair_at(place, count)
+            raise DistanceError(
+                f"distance of {names[i]!r} and {names[j]!r} is {condensed[place]}, expected a "
+                "finite number, 0 or more"
+            )
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "condensed", condensed)
+
+    @classmethod
+    def from_square(
+        cls, names: Sequence[str], square: npt.ArrayLike, measure: str = ""
+    ) -> DistanceMatrix:
+        """Take the lower triangle of a symmetric matrix with zeros on its diagonal."""
+        values = np.asarray(square, np.float64)
+        if values.shape != (len(names), len(names)):
+            raise DistanceError(f"{len(names)} names, but a matrix of shape {values.shape}")
+        builder = TriangleBuilder(len(names))
+        for name, row in zip(names, values, strict=True):
+            builder.add(name, row)
+        return builder.finish(measure)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"<DistanceMatrix: {len(self)} sequences, {self.measure or 'unknown measure'}>"
+
+    def __getitem__(self, pair: tuple[int, int]) -> float:
+        """Distance of two sequences, given by their input indices."""
+        first, second = sorted(range(len(self))[index] for index in pair)
+        if first == second:
+            return 0.0
+        return float(self.condensed[first_place(first, len(self)) + second - first - 1])
+
+    def row(self, index: int) -> Floats:
+        """Distances of one sequence to all, float32 of shape (n,); 0 to itself."""
+        count = len(self)
+        row = np.zeros(count, np.float32)
+        row[:index] = self.condensed[lower_places(index, count)]
+        start = first_place(index, count)
+        row[index + 1 :] = self.condensed[start : start + count - index - 1]
+        return row
+
+    def square(self, dtype: npt.DTypeLike = np.float32) -> npt.NDArray[np.floating]:
+        """All distances as a symmetric matrix, shape (n, n)."""
+        count = len(self)
+        square = np.zeros((count, count), dtype)
+        for index in range(count - 1):
+            start = first_place(index, count)
+            square[index, index + 1 :] = self.condensed[start : start + count - index - 1]
+            square[index + 1 :, index] = square[index, index + 1 :]
+        return square
+
+    def to_biopython(self) -> BiopythonMatrix:
+        """Convert to ``Bio.Phylo.TreeConstruction.DistanceMatrix``."""
+        from Bio.Phylo.TreeConstruction import DistanceMatrix as BiopythonMatrix
+
+        rows = [self.row(index)[: index + 1].tolist() for index in range(len(self))]
+        return BiopythonMatrix(list(self.names), rows)  # type: ignore[no-untyped-call]
+
+
+def number_of_pairs(count: int) -> int:
+    """Pairs of so many sequences."""
+    return count * (count - 1) // 2
+
+
+def first_place(row: int, count: int) -> int:
+    """Place of the pair (row, row + 1) in the condensed triangle."""
+    return row * count - row * (row + 1) // 2
+
+
+def lower_places(row: int, count: int) -> npt.NDArray[np.int64]:
+    """Places of the pairs (0, row), (1, row), ... (row - 1, row) in the condensed triangle."""
+    first = np.arange(row, dtype=np.int64)
+    return first * count - first * (first + 1) // 2 + (row - first - 1)
+
+
+def pair_at(place: int, count: int) -> tuple[int, int]:
+    """Return the pair at a place of the condensed triangle."""
+    row = 0
+    while place >= count - row - 1:
+        place -= count - row - 1
+        row += 1
+    return row, row + 1 + place
+
+
+class TriangleBuilder:
+    """Collects a matrix that comes row by row, square or as lower triangle, and checks it.
+
+    Parameters
+    ----------
+    count : int
+        Number of sequences.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._names: list[str] = []
+        self._condensed = np.empty(number_of_pairs(count), np.float32)
+
+    def add(self, name: str, values: npt.NDArray[np.float64]) -> None:
+        """Take the next row: the distances to all, or to those before.
+
+        Raises
+        ------
+        DistanceError
+            A number that is no distance, a diagonal that is not 0, no symmetry.
+        """
+        row, count = len(self._names), self._count
+        assert len(values) in (row, count)
+        self._names.append(name)
+        good = np.isfinite(values) & (values >= 0)
+        if not good.all():
+            column = int(np.argmin(good))
+            raise DistanceError(
+                f"distance of {name!r} and number {column + 1} is {values[column]}, expected a "
+                "finite number, 0 or more"
+            )
+        places = lower_places(row, count)
+        if len(values) == row:
+            self._condensed[places] = values
+            return
+        if values[row] != 0:
+            raise DistanceError(
+                f"distance of {name!r} to itself is {values[row]}, expected 0: are these "
+                "similarities?"
+            )
+        equal = np.isclose(values[:row], self._condensed[places], rtol=1e-4, atol=1e-6)
+        if not equal.all():
+            column = int(np.argmin(equal))
+            raise DistanceError(
+                f"distance of {name!r} to {self._names[column]!r} is {values[column]}, the other "
+                f"way round {self._condensed[places[column]]:.6g}: the matrix is not symmetric"
+            )
+        start = first_place(row, count)
+        self._condensed[start : start + count - row - 1] = values[row + 1 :]
+
+    def finish(self, measure: str = "") -> DistanceMatrix:
+        """Return the matrix."""
+        return DistanceMatrix(self._names, self._condensed, measure)
+
+
+def _check_names(names: list[str]) -> None:
+    if len(names) < 2:
+        raise DistanceError(f"{len(names)} sequences, distances need at least 2")
+    seen: dict[str, int] = {}
+    for index, name in enumerate(names):
+        if not name or name.split() != [name]:
+            raise DistanceError(f"name {index + 1} is {name!r}, expected one without white space")
+        if seen.setdefault(name, index) != index:
+            raise DistanceError(
+                f"name {index + 1} {name!r} is that of number {seen[name] + 1}; names must be "
+                "unique"
+            )

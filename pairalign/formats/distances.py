@@ -1,0 +1,157 @@
+"""Formats of distance matrices, told by a name or the end of a file's name; writing, reading."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO, cast
+
+from pairalign.distance_matrix import DistanceError, DistanceMatrix
+from pairalign.formats._base import FormatError
+from pairalign.formats._output import Path, open_output
+from pairalign.formats.matrix_npy import read_matrix_npy, write_matrix_npy
+from pairalign.formats.matrix_tsv import read_matrix_tsv, write_matrix_tsv
+from pairalign.formats.phylip import read_phylip, write_phylip
+
+SUFFIXES = {
+    "phylip": (".phy", ".phylip", ".dist", ".mat", ".dst"),
+    "tsv": (".tsv", ".tab"),
+    "npy": (".npy",),
+}
+"""Ends of names that mean each format."""
+
+_GZIP = b"\x1f\x8b"
+
+
+def find_by_suffix(
+    path: Path, name: str | None, suffixes: dict[str, tuple[str, ...]], what: str
+) -> str:
+    """Return a format's name, or find the one that the end of a file's name means.
+
+    Raises
+    ------
+    FormatError
+        There is no such format, or the file's name does not tell.
+    """
+    if name is not None:
+        if name not in suffixes:
+            raise FormatError(f"unknown format '{name}', expected one of {', '.join(suffixes)}")
+        return name
+    if os.fspath(path) == "-":
+        raise FormatError(f"standard output needs a format: one of {', '.join(suffixes)}")
+    ending = os.path.splitext(os.fspath(path).lower().removesuffix(".gz"))[1]
+    for format, known in suffixes.items():
+        if ending in known:
+            return format
+    shown = "; ".join(f"{format}: {' '.join(known)}" for format, known in suffixes.items())
+    raise FormatError(
+        f"the name '{os.fspath(path)}' does not tell the format of {what}; name one, or use a "
+        f"known ending ({shown})"
+    )
+
+
+def write_distances(
+    path: Path,
+    matrix: DistanceMatrix,
+    format: str | None = None,
+    *,
+    lower: bool = False,
+    strict: bool = False,
+    threads: int = 1,
+) -> int:
+    """Write a distance matrix.
+
+    Parameters
+    ----------
+    path : str or path
+        ``"-"`` is standard output; ``.gz`` compresses. The file appears when it is complete.
+    matrix : DistanceMatrix
+    format : {"phylip", "tsv", "npy"}, optional
+        Default: by the end of the file's name.
+    lower, strict : bool
+        PHYLIP: lower triangle instead of square, names of ten characters.
+    threads : int
+        Threads to compress on.
+
+    Returns
+    -------
+    int
+        Length of the longest line, for PHYLIP; else 0.
+
+    Raises
+    ------
+    FormatError
+        Unknown format, or one that cannot hold the names.
+    OutputError
+        The file cannot be written.
+    """
+    chosen = find_by_suffix(path, format, SUFFIXES, "distances")
+    with open_output(path, threads=threads) as output:
+        if chosen == "phylip":
+            return write_phylip(output, matrix, lower=lower, strict=strict)
+        if chosen == "tsv":
+            write_matrix_tsv(output, matrix)
+        else:
+            write_matrix_npy(output, matrix)
+    return 0
+
+
+def read_distances(
+    path: Path, format: str | None = None, *, names: list[str] | None = None
+) -> DistanceMatrix:
+    """Read a distance matrix, compressed with gzip or not.
+
+    Parameters
+    ----------
+    path : str or path
+        ``"-"`` is standard input.
+    format : {"phylip", "tsv", "npy"}, optional
+        Default: by the end of the file's name.
+    names : list of str, optional
+        Of the sequences. A NumPy file needs them; the others have their own, which must be these.
+
+    Raises
+    ------
+    DistanceError
+        The file cannot be read, or is no distance matrix.
+    FormatError
+        Unknown format.
+    """
+    chosen = find_by_suffix(path, format, SUFFIXES, "distances")
+    source = "<stdin>" if os.fspath(path) == "-" else os.fspath(path)
+    if chosen == "npy" and names is None:
+        raise DistanceError(f"{source}: a NumPy file has no names; give the sequences (--names)")
+    try:
+        with _open(path) as file:
+            if chosen == "npy":
+                assert names is not None
+                return read_matrix_npy(file, source, names)
+            lines = io.TextIOWrapper(file, encoding="utf-8")
+            matrix = (read_phylip if chosen == "phylip" else read_matrix_tsv)(lines, source)
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+        raise DistanceError(f"{source}: cannot be read: {error}") from error
+    if names is not None and matrix.names != names:
+        raise DistanceError(f"{source}: its names are not those of the sequences, in their order")
+    return matrix
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[BinaryIO]:
+    if os.fspath(path) == "-":
+        if sys.stdin is None:
+            raise OSError("it is closed")
+        yield _decompressed(cast(io.BufferedReader, sys.stdin.buffer))
+        return
+    with open(path, "rb") as file:
+        yield _decompressed(file)
+
+
+def _decompressed(file: io.BufferedReader) -> BinaryIO:
+    if file.peek(2)[:2] == _GZIP:
+        return cast(BinaryIO, gzip.GzipFile(fileobj=file))
+    return file

@@ -1,0 +1,54 @@
+"""A distance matrix as a table: names in the first line and column, tabs between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from pairalign.distance_matrix import DistanceError, DistanceMatrix, TriangleBuilder
+from pairalign.formats._matrix_text import RowText
+from pairalign.formats._output import Output
+
+CORNER = "name"
+
+
+def write_matrix_tsv(output: Output, matrix: DistanceMatrix) -> None:
+    """Write the whole (square) matrix, for pandas, R and spreadsheets."""
+    text = RowText(float(matrix.condensed.max()), b"\t")
+    output.write(("\t".join([CORNER, *matrix.names]) + "\n").encode())
+    for index, name in enumerate(matrix.names):
+        output.write(name.encode() + text.format(matrix.row(index)) + b"\n")
+
+
+def read_matrix_tsv(lines: Iterable[str], source: str) -> DistanceMatrix:
+    """Read such a table.
+
+    Raises
+    ------
+    DistanceError
+        It is no such table; the message names the line.
+    """
+    rows = iter(lines)
+    names = next(rows, "").rstrip("\r\n").split("\t")[1:]
+    if len(names) < 2:
+        raise DistanceError(f"{source}: line 1: expected names of two or more columns")
+    builder = TriangleBuilder(len(names))
+    row = -1
+    for row, line in enumerate(rows):
+        name, *words = line.rstrip("\r\n").split("\t")
+        if row >= len(names) or name != names[row]:
+            expected = repr(names[row]) if row < len(names) else "the end"
+            raise DistanceError(f"{source}: line {row + 2}: found {name!r}, expected {expected}")
+        if len(words) != len(names):
+            raise DistanceError(
+                f"{source}: line {row + 2}: {len(words)} distances, expected {len(names)}"
+            )
+        try:
+            values = np.array(words, np.float64)
+        except ValueError as error:
+            raise DistanceError(f"{source}: line {row + 2}: {error}") from None
+        builder.add(name, values)
+    if row + 1 != len(names):
+        raise DistanceError(f"{source}: {row + 1} rows, expected {len(names)}")
+    return builder.finish()

@@ -1,0 +1,114 @@
+"""PHYLIP distance matrices: square or lower triangle, relaxed or strict names.
+
+The first line is the number of sequences; then a line each with its name and its distances to all
+(square, what Clustal Omega reads) or to those before it (lower triangle). Relaxed names end at the
+first blank; strict ones are ten characters, the rest blanks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.distance_matrix import DistanceError, DistanceMatrix, TriangleBuilder
+from pairalign.formats._base import FormatError
+from pairalign.formats._matrix_text import RowText
+from pairalign.formats._output import Output
+
+STRICT_NAME = 10
+LONGEST_LINE = 65_535
+"""What Clustal Omega reads; it stops at longer ones."""
+
+
+def write_phylip(
+    output: Output, matrix: DistanceMatrix, *, lower: bool = False, strict: bool = False
+) -> int:
+    """Write a matrix; return the length of the longest line.
+
+    Raises
+    ------
+    FormatError
+        `strict`, and a name is longer than ten characters.
+    """
+    if strict:
+        check_strict_names(matrix.names)
+    width = STRICT_NAME if strict else max(map(len, matrix.names))
+    text = RowText(float(matrix.condensed.max()), b" ")
+    output.write(f"{len(matrix)}\n".encode())
+    longest = 0
+    for index, name in enumerate(matrix.names):
+        row = matrix.row(index)
+        line = name.ljust(width).encode() + text.format(row[:index] if lower else row)
+        longest = max(longest, len(line))
+        output.write(line + b"\n")
+    return longest
+
+
+def check_strict_names(names: Iterable[str]) -> None:
+    """Raise FormatError for a name that does not fit a strict PHYLIP file."""
+    for index, name in enumerate(names):
+        if len(name) > STRICT_NAME:
+            raise FormatError(
+                f"sequence {index + 1} {name!r}: {len(name)} characters, strict PHYLIP has room "
+                f"for {STRICT_NAME}; shorten it in the FASTA file, or leave --strict-names out"
+            )
+
+
+def read_phylip(lines: Iterable[str], source: str) -> DistanceMatrix:
+    """Read a matrix, square or lower triangle without its diagonal, with names without blanks.
+
+    A square matrix may go on over several lines; it is one if the first line has any distance.
+
+    Raises
+    ------
+    DistanceError
+        It is not such a matrix; the message names the line.
+    """
+    numbered = ((number, line.split()) for number, line in enumerate(lines, 1) if line.strip())
+    count = _read_count(numbered, source)
+    builder = TriangleBuilder(count)
+    square = False
+    for row in range(count):
+        number, words = next(numbered, (0, []))
+        if not words:
+            raise DistanceError(f"{source}: ends after {row} sequences, expected {count}")
+        name = words[0]
+        if row == 0:
+            square = len(words) > 1
+        needed = count if square else row
+        found = len(words) - 1
+        values = [_numbers(words[1:], f"{source}: line {number}")]
+        while square and found < needed:
+            number, words = next(numbered, (0, []))
+            if not words:
+                break
+            values.append(_numbers(words, f"{source}: line {number}"))
+            found += len(words)
+        if found != needed:
+            raise DistanceError(
+                f"{source}: line {number}: {found} distances of {name!r}, expected {needed} "
+                f"({'square' if square else 'lower triangle'})"
+            )
+        builder.add(name, np.concatenate(values))
+    for number, _ in numbered:
+        raise DistanceError(f"{source}: line {number}: more than {count} sequences")
+    return builder.finish()
+
+
+def _read_count(numbered: Iterator[tuple[int, list[str]]], source: str) -> int:
+    number, words = next(numbered, (1, []))
+    if len(words) != 1 or not words[0].isdigit() or not 2 <= int(words[0]) < 10**7:
+        raise DistanceError(
+            f"{source}: line {number}: expected the number of sequences, found "
+            f"{' '.join(words)[:40]!r}: is this a PHYLIP distance matrix?"
+        )
+    return int(words[0])
+
+
+def _numbers(words: list[str], where: str) -> npt.NDArray[np.float64]:
+    try:
+        return np.array(words, np.float64)
+    except ValueError as error:
+        raise DistanceError(f"{where}: {error}; names must be without blanks") from None

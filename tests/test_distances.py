@@ -1,0 +1,436 @@
+"""Distances: each measure against its formula, the triangle, and the files."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from strategies import random_sequences
+
+import pairalign
+from pairalign import transitions
+from pairalign.cli import main
+from pairalign.distance_matrix import DistanceError, DistanceMatrix, number_of_pairs, pair_at
+from pairalign.distances import MEASURES, SATURATED, self_scores
+from pairalign.errors import AlphabetError, CapacityError
+from pairalign.formats import FormatError
+from pairalign.formats.distances import read_distances, write_distances
+
+GLOBINS = Path(__file__).parent / "data" / "globins.fasta"
+MODES = ("global", "semiglobal", "local")
+TRANSITIONS = ({"A", "G"}, {"C", "T"})
+
+
+@pytest.fixture(scope="module")
+def genes() -> dict[str, str]:
+    """Related DNA with some ambiguous bases."""
+    rng = np.random.default_rng(5)
+    base = rng.choice(list("ACGT"), 300)
+    rows = {}
+    for k, rate in enumerate((0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)):
+        changed = np.where(rng.random(300) < rate, rng.choice(list("ACGTNR"), 300), base)
+        kept = changed[rng.random(300) >= rate / 5]
+        rows[f"g{k}"] = "".join(kept)
+    return rows
+
+
+def formula(measure: str, a: pairalign.Alignment, own: np.ndarray) -> float:
+    """The definition, from the two rows of the alignment."""
+    rows = [row.upper() for row in a.rows()]
+    ambiguous = "NR" if a.alignments.scoring.alphabet == pairalign.DNA else "X"
+    matches = columns = transition = transversion = 0
+    shown = list(zip(*rows, strict=True))
+    if a.alignments.scoring.mode == "semiglobal":  # free end gaps do not count
+        paired = [k for k, column in enumerate(shown) if "-" not in column]
+        shown = shown[paired[0] : paired[-1] + 1] if paired else []
+    for x, y in shown:
+        columns += 1
+        if "-" in (x, y):
+            continue
+        matches += x == y and x not in ambiguous
+        if x != y and x in "ACGT" and y in "ACGT":
+            transition += {x, y} in TRANSITIONS
+            transversion += {x, y} not in TRANSITIONS
+    pairs = sum("-" not in column for column in shown)
+    p = 1 - matches / pairs if pairs else 1.0
+
+    def minus_log(value: float) -> float:
+        return -math.log(value) if value > 0 else math.inf
+
+    if measure == "identity":
+        return p
+    if measure == "identity-columns":
+        return 1 - matches / columns if columns else 1.0
+    if measure == "identity-shorter":
+        return 1 - matches / min(len(a.query), len(a.target))
+    if measure == "kimura":
+        return min(minus_log(1 - p - 0.2 * p * p), SATURATED)
+    if measure == "jukes-cantor":
+        return min(0.75 * minus_log(1 - 4 / 3 * p), SATURATED)
+    if measure == "kimura-2p":
+        sites = matches + transition + transversion
+        if not sites:
+            return SATURATED
+        P, Q = transition / sites, transversion / sites
+        whole = 0.5 * minus_log(1 - 2 * P - Q) + 0.25 * minus_log(1 - 2 * Q)
+        return min(whole, SATURATED)
+    both = own[a.alignments.query[a.index]] + own[a.alignments.target[a.index]]
+    return min(max(1 - 2 * a.raw_score / both, 0), SATURATED)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("measure", MEASURES)
+def test_measures_are_their_formulas(measure: str, mode: str, genes: dict[str, str]) -> None:
+    protein = MEASURES[measure].alphabet != pairalign.DNA
+    sequences = pairalign.read_fasta(GLOBINS) if protein else genes
+    found = pairalign.align(sequences, mode=mode)
+    matrix = pairalign.distances(sequences, measure=measure, mode=mode)
+    own = self_scores(found.queries, found.scoring)
+    assert matrix.measure == measure
+    assert matrix.names == found.queries.names
+    for a, i, j in zip(found, found.query, found.target, strict=True):
+        assert matrix[i, j] == pytest.approx(formula(measure, a, own), abs=1e-6)
+
+
+def test_known_values() -> None:
+    """10 columns, 2 different: p = 0.2; one of them a transition."""
+    sequences = {"a": "ACGTACGTAC", "b": "ACGTACGTGA"}
+    expected = {
+        "identity": 0.2,
+        "identity-columns": 0.2,
+        "identity-shorter": 0.2,
+        "jukes-cantor": 0.23261619,
+        "kimura-2p": 0.5 * -math.log(1 - 0.2 - 0.1) + 0.25 * -math.log(1 - 0.2),
+        "score": 1 - 2 * (8 * 2 - 2 * 3) / 40,
+    }
+    for measure, value in expected.items():
+        assert pairalign.distances(sequences, measure=measure)[0, 1] == pytest.approx(value)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("measure", MEASURES)
+def test_nothing_in_common_is_finite(measure: str, mode: str) -> None:
+    """Saturated, and in some modes not even aligned."""
+    protein = MEASURES[measure].alphabet == pairalign.PROTEIN
+    letters = ("W" * 9, "A" * 7, "C") if protein else ("A" * 30, "C" * 20, "G")
+    matrix = pairalign.distances(letters, measure=measure, mode=mode)
+    assert np.isfinite(matrix.condensed).all()
+    if measure.startswith("identity"):
+        assert (matrix.condensed == 1).all()
+    elif measure == "score":
+        assert (matrix.condensed >= 1).all()
+    else:
+        assert (matrix.condensed == SATURATED).all()
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_equal_sequences_have_distance_0(measure: str) -> None:
+    letters = "ACGTTGCAACGGT" if MEASURES[measure].alphabet == pairalign.DNA else "MKTAYIAKQR"
+    matrix = pairalign.distances([letters] * 3, measure=measure)
+    assert (matrix.condensed == 0).all()
+    assert not np.signbit(matrix.condensed).any()
+
+
+def test_letters_that_match_nothing_are_finite() -> None:
+    for letters in (["NNNN", "NN", "ACGTACGTAC"], ["XXXX", "XX", "MKTAYIAK"]):
+        for measure, found in MEASURES.items():
+            if (found.alphabet or pairalign.DNA) == pairalign.DNA and "N" in letters[0]:
+                matrix = pairalign.distances(letters, measure=measure)
+                assert np.isfinite(matrix.condensed).all()
+
+
+def test_saturated_kimura_rises_up_to_its_bound() -> None:
+    """No pair that is more different is nearer."""
+    p = np.linspace(0, 1, 1001)
+    inside = 1 - p - p * p / 5
+    values = np.minimum(-np.log(np.maximum(inside, 1e-300)), SATURATED)
+    assert (np.diff(values) >= 0).all()
+    assert values[-1] == SATURATED
+
+
+def test_transitions_do_not_depend_on_the_chunk(
+    genes: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = pairalign.align(genes, mode="local")
+    whole = transitions.count_transitions(found)
+    assert sum(map(sum, whole)) > 0
+    for runs in (1, 7, 50):
+        monkeypatch.setattr(transitions, "_CHUNK_RUNS", runs)
+        np.testing.assert_array_equal(transitions.count_transitions(found), whole)
+
+
+def test_results_do_not_depend_on_threads_or_memory() -> None:
+    rng = np.random.default_rng(3)
+    letters = random_sequences(rng, "ACDEFGHIKLMNPQRSTVWY", 60, 80, "mixed")
+    one = pairalign.distances(letters, threads=1)
+    two = pairalign.distances(letters, threads=3, memory_bytes=40 << 20)
+    assert one.condensed.tobytes() == two.condensed.tobytes()
+
+
+def test_self_scores_are_those_of_an_alignment_with_itself() -> None:
+    sequences = pairalign.read_fasta(GLOBINS)
+    for mode in MODES:
+        scoring = pairalign.make_scoring("protein", mode=mode)
+        own = self_scores(sequences, scoring)
+        for index, sequence in enumerate(sequences):
+            pair = pairalign.align([sequence.letters] * 2, scoring=scoring, detail="score")
+            assert pair.raw_score[0] == own[index]
+
+
+def test_wrong_alphabet_and_measure() -> None:
+    with pytest.raises(AlphabetError, match="'kimura' is for protein; take one of identity"):
+        pairalign.distances(["ACGT", "ACGA"], measure="kimura")
+    with pytest.raises(AlphabetError, match="for dna"):
+        pairalign.distances(GLOBINS, measure="kimura-2p")
+    with pytest.raises(ValueError, match="expected one of identity"):
+        pairalign.distances(GLOBINS, measure="pam")
+
+
+def test_too_many_pairs_are_said_before_aligning(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The package has a function of the module's name.
+    monkeypatch.setattr(sys.modules["pairalign.distances"], "free_bytes", lambda: 100)
+    with pytest.raises(CapacityError, match="12 sequences have 66 pairs") as caught:
+        pairalign.distances(GLOBINS)
+    assert caught.value.needed_bytes == 264
+
+
+# ---------------------------------------------------------------------------------------------
+# The triangle
+
+
+def random_matrix(count: int, largest: float = 1.0) -> DistanceMatrix:
+    values = np.random.default_rng(count).random(number_of_pairs(count)) * largest
+    return DistanceMatrix([f"s{k}" for k in range(count)], values.astype(np.float32))
+
+
+def test_rows_pairs_and_square_agree() -> None:
+    scipy = pytest.importorskip("scipy.spatial.distance")
+    matrix = random_matrix(9)
+    square = matrix.square()
+    np.testing.assert_array_equal(square, scipy.squareform(matrix.condensed))
+    for i in range(9):
+        np.testing.assert_array_equal(matrix.row(i), square[i])
+        for j in range(9):
+            assert matrix[i, j] == square[i, j]
+    for place in range(len(matrix.condensed)):
+        assert matrix[pair_at(place, 9)] == matrix.condensed[place]
+    again = DistanceMatrix.from_square(matrix.names, square)
+    np.testing.assert_array_equal(again.condensed, matrix.condensed)
+    assert matrix.to_biopython()["s3", "s5"] == pytest.approx(matrix[3, 5])
+
+
+@pytest.mark.parametrize(
+    ("names", "values", "message"),
+    [
+        (["a"], [], "at least 2"),
+        (["a", "a"], [1], "'a' is that of number 1"),
+        (["a", "b c"], [1], "without white space"),
+        (["a", ""], [1], "without white space"),
+        (["a", "b"], [1, 2], "expected \\(1,\\)"),
+        (["a", "b", "c"], [1, np.nan, 2], "'a' and 'c' is nan"),
+        (["a", "b", "c"], [1, 0, -2], "'b' and 'c' is -2"),
+        (["a", "b", "c"], [1, 0, np.inf], "'b' and 'c' is inf"),
+    ],
+)
+def test_what_is_no_matrix(names: list[str], values: list[float], message: str) -> None:
+    with pytest.raises(DistanceError, match=message):
+        DistanceMatrix(names, np.array(values, np.float32))
+
+
+def test_what_is_no_square() -> None:
+    with pytest.raises(DistanceError, match="not symmetric"):
+        DistanceMatrix.from_square("ab", [[0, 1], [2, 0]])
+    with pytest.raises(DistanceError, match=r"'b' to itself is 1\.0, expected 0: are these"):
+        DistanceMatrix.from_square("ab", [[0, 1], [1, 1]])
+    with pytest.raises(DistanceError, match="shape"):
+        DistanceMatrix.from_square("ab", [[0, 1]])
+
+
+# ---------------------------------------------------------------------------------------------
+# Files
+
+
+@pytest.mark.parametrize("largest", [0.5, 5.0, 12345.0])
+@pytest.mark.parametrize(
+    ("file", "options"),
+    [
+        ("a.phy", {}),
+        ("a.phylip.gz", {}),
+        ("a.dist", {"lower": True}),
+        ("a.mat", {"strict": True}),
+        ("a.tsv", {}),
+        ("a.tsv.gz", {}),
+        ("a.npy", {}),
+    ],
+)
+def test_files_come_back(
+    tmp_path: Path, file: str, options: dict[str, bool], largest: float
+) -> None:
+    matrix = random_matrix(23, largest)
+    write_distances(tmp_path / file, matrix, **options)
+    again = read_distances(tmp_path / file, names=matrix.names)
+    assert again.names == matrix.names
+    np.testing.assert_allclose(again.condensed, matrix.condensed, atol=1e-6, rtol=1e-6)
+    if "npy" in file:
+        assert again.condensed.tobytes() == matrix.condensed.tobytes()
+    assert [path.name for path in tmp_path.iterdir()] == [file]
+
+
+def test_phylip_text(tmp_path: Path) -> None:
+    matrix = DistanceMatrix(["one", "second", "x"], np.array([0.5, 1.25, 0], np.float32))
+    write_distances(tmp_path / "a.phy", matrix)
+    assert (tmp_path / "a.phy").read_text() == (
+        "3\n"
+        "one    0.000000 0.500000 1.250000\n"
+        "second 0.500000 0.000000 0.000000\n"
+        "x      1.250000 0.000000 0.000000\n"
+    )
+    write_distances(tmp_path / "b.phy", matrix, lower=True, strict=True)
+    assert (tmp_path / "b.phy").read_text() == (
+        "3\none       \nsecond     0.500000\nx          1.250000 0.000000\n"
+    )
+    write_distances(tmp_path / "c.tsv", matrix)
+    assert (tmp_path / "c.tsv").read_text().splitlines()[:2] == [
+        "name\tone\tsecond\tx",
+        "one\t0.000000\t0.500000\t1.250000",
+    ]
+
+
+def test_phylip_of_several_lines(tmp_path: Path) -> None:
+    (tmp_path / "a.phy").write_text("  3 \n\na 0\n 1\n 2\nb 1 0\n 3\nc 2 3 0\n")
+    assert read_distances(tmp_path / "a.phy").condensed.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("a.phy", "", "line 1: expected the number of sequences"),
+        ("a.phy", ">a\nMKT\n", "is this a PHYLIP distance matrix"),
+        ("a.phy", "3\na 0 1 2\nb 1 0 3\n", "ends after 2 sequences, expected 3"),
+        ("a.phy", "2\na 0 1\nb 1 0\nc 1 1\n", "line 4: more than 2 sequences"),
+        ("a.phy", "2\na 0 1\nb 1\n", "1 distances of 'b', expected 2 \\(square"),
+        ("a.phy", "3\na\nb 1\nc 1\n", "1 distances of 'c', expected 2 \\(lower"),
+        ("a.phy", "2\na b 0 1\nb 1 0\n", "names must be without blanks"),
+        ("a.phy", "2\na 0 1\nb 2 0\n", "not symmetric"),
+        ("a.phy", "2\na 0 -1\nb -1 0\n", "finite number, 0 or more"),
+        ("a.phy", "2\na 0 1\na 1 0\n", "must be unique"),
+        ("a.tsv", "name\ta\tb\na\t0\t1\n", "1 rows, expected 2"),
+        ("a.tsv", "name\ta\tb\nb\t0\t1\n", "found 'b', expected 'a'"),
+        ("a.tsv", "name\ta\tb\na\t0\n", "1 distances, expected 2"),
+        ("a.tsv", "x", "expected names"),
+        ("a.npy", "x", "not a NumPy array"),
+    ],
+)
+def test_files_that_are_no_matrix(tmp_path: Path, file: str, text: str, message: str) -> None:
+    (tmp_path / file).write_text(text)
+    with pytest.raises(DistanceError, match=message):
+        read_distances(tmp_path / file, names=["a", "b"] if "npy" in file else None)
+
+
+def test_numpy_files(tmp_path: Path) -> None:
+    matrix = random_matrix(5)
+    np.save(tmp_path / "square.npy", matrix.square(np.float64))
+    again = read_distances(tmp_path / "square.npy", names=matrix.names)
+    np.testing.assert_array_equal(again.condensed, matrix.condensed)
+    with pytest.raises(DistanceError, match="no names"):
+        read_distances(tmp_path / "square.npy")
+    with pytest.raises(DistanceError, match="of 5 sequences, but 2 names"):
+        read_distances(tmp_path / "square.npy", names=["a", "b"])
+    write_distances(tmp_path / "a.npy", matrix)
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), matrix.condensed)
+
+
+def test_names_that_are_too_long_for_strict_files(tmp_path: Path) -> None:
+    matrix = DistanceMatrix(["short", "elevenchars"], np.ones(1, np.float32))
+    with pytest.raises(FormatError, match=r"'elevenchars': 11 characters.*--strict-names"):
+        write_distances(tmp_path / "a.phy", matrix, strict=True)
+    assert not list(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------------------------------------
+# The command
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "a.phy"
+    assert main(["distance", str(GLOBINS), "-o", str(out), "--measure", "kimura"]) == 0
+    assert "kimura" in capsys.readouterr().err
+    found = read_distances(out)
+    expected = pairalign.distances(GLOBINS, measure="kimura")
+    assert found.names == expected.names
+    np.testing.assert_allclose(found.condensed, expected.condensed, atol=1e-6)
+
+
+def test_command_takes_the_options_of_align(tmp_path: Path) -> None:
+    out = tmp_path / "a.npy"
+    options = "--mode local --matrix BLOSUM45 --gap-open 14 --gap-extend 2 --measure score"
+    options += " --threads 1 --device cpu --memory 100M --quiet"
+    assert main(["distance", str(GLOBINS), "-o", str(out), *options.split()]) == 0
+    scoring = pairalign.make_scoring(
+        "protein", mode="local", matrix="BLOSUM45", gap_open=14, gap_extend=2
+    )
+    expected = pairalign.distances(GLOBINS, measure="score", scoring=scoring)
+    np.testing.assert_array_equal(np.load(out), expected.condensed)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ("{globins}", 2, "nothing to write"),
+        ("{globins} -o {out}/a.xyz", 2, "known ending"),
+        ("{globins} -o -", 2, "standard output needs a format"),
+        ("{globins} -o {out}/a.tsv --lower", 2, "for phylip only"),
+        ("{globins} -o {out}/a.phy --plot {out}/a.gif", 2, "should end in svg or png"),
+        ("{globins} -o {out}/a.phy --measure kimura-2p", 1, "is for dna"),
+        ("{out}/none.fa -o {out}/a.phy", 1, "none.fa"),
+    ],
+)
+def test_command_errors(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: str,
+    code: int,
+    message: str,
+) -> None:
+    words = arguments.format(globins=GLOBINS, out=tmp_path).split()
+    assert main(["distance", *words]) == code
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_lines_that_clustal_omega_cannot_read_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("pairalign.cli_trees.LONGEST_LINE", 50)
+    assert main(["distance", str(GLOBINS), "-o", str(tmp_path / "a.phy")]) == 0
+    assert "Clustal Omega stops at 50" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_heat_map(tmp_path: Path, ending: str) -> None:
+    pytest.importorskip("matplotlib")
+    out = tmp_path / f"a.{ending}"
+    assert main(["distance", str(GLOBINS), "--plot", str(out), "--quiet"]) == 0
+    data = out.read_bytes()
+    assert data.startswith(b"\x89PNG" if ending == "png" else b"<?xml")
+    if ending == "svg":
+        assert all(name.encode() in data for name in pairalign.read_fasta(GLOBINS).names)
+        assert main(["distance", str(GLOBINS), "--plot", str(out), "--quiet"]) == 0
+        assert out.read_bytes() == data
+
+
+def test_heat_map_of_many_is_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    from pairalign import plots
+
+    matrix = random_matrix(31)
+    order = np.random.default_rng(0).permutation(31)
+    np.testing.assert_array_equal(plots._blocks(matrix, order), matrix.square()[order][:, order])
+    monkeypatch.setattr(plots, "_PIXELS", 8)
+    blocks = plots._blocks(matrix, order)
+    square = matrix.square()[order][:, order]
+    assert blocks.shape == (8, 8)
+    assert blocks[1, 7] == pytest.approx(square[4:8, 28:].mean())
