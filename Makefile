@@ -5,6 +5,7 @@
 #   make build    the native library, after a change in cpu/
 #   make cuda     compile the GPU kernels ahead (otherwise they are compiled at first use)
 #   make test-gpu the tests that need a GPU
+#   make bench DATA=proteins.fasta    measure against other programs
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -13,7 +14,7 @@ SETUP := setup.py setup.cfg pyproject.toml
 NATIVE := $(wildcard cpu/*.cpp cpu/*.h)
 PYTEST_OPTIONS ?=
 
-.PHONY: demo test check format build cuda test-gpu clean
+.PHONY: demo test check format build cuda test-gpu bench clean
 
 demo: $(VENV)/.ready
 	@mkdir -p demo
@@ -41,6 +42,9 @@ cuda: $(VENV)/.ready
 test-gpu: $(VENV)/.ready-gpu
 	$(BIN)/python -m pytest -m gpu $(PYTEST_OPTIONS)
 
+bench: $(VENV)/.ready-bench
+	$(BIN)/python scripts/benchmark.py cpu --data $(DATA)
+
 $(BIN)/pip: scripts/make_venv.py
 	$(PYTHON) scripts/make_venv.py $(VENV)
 	@touch $@
@@ -59,6 +63,10 @@ $(VENV)/.ready-check: $(VENV)/.ready-test
 
 $(VENV)/.ready-gpu: $(VENV)/.ready-test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[gpu]"
+	@touch $@
+
+$(VENV)/.ready-bench: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	@touch $@
 
 clean:

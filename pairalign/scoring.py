@@ -151,7 +151,9 @@ class Scoring:
             self._check_letters(sequences)
         longest = [int(sequences.lengths.max()) for sequences in (queries, targets)]
         low, high = self.score_bounds(*longest)
-        if max(high, self.gap_open - low) >= SCORE_LIMIT:
+        # Engines may keep H + (i+j) * gap_extend, and a few gaps below the lowest of those.
+        shifted = high + (sum(longest) + 4) * self.gap_extend + 4 * self.gap_open - self.min_score
+        if max(high, self.gap_open - low, shifted) >= SCORE_LIMIT:
             raise ScoringError(
                 f"scores do not fit 32 bits: sequences of {longest[0]} and {longest[1]} letters "
                 f"could score from {self.format_score(low)} to {self.format_score(high)}"

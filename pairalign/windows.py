@@ -107,7 +107,8 @@ def plan_windows(
         for column in range(row if triangular else 0, last, window):
             column_stop = min(column + window, last)
             made = Window(len(planned), row, row_stop, column, column_stop, triangular)
-            if made.pairs:
+            # Only a window on the diagonal can be empty: that of a single last sequence.
+            if not triangular or column > row or made.pairs:
                 planned.append(made)
     return planned
 
