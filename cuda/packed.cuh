@@ -28,6 +28,9 @@
 //                                    being that of the next row
 //   uint2 border[parts][BAND][G]     (H, E) that came in from the left of a tile in a step
 //   word  best[G]                    each lane's best H of the band (local only)
+// A path needs the tile of one lane, and device memory is read 64 bytes at a time. Where paths are
+// long (global) the layout is therefore rowline[K/4][G][2] and border[parts][G][BAND]: writing costs
+// more, reading much less.
 #pragma once
 
 #ifndef PAIRALIGN_EMULATE
@@ -39,6 +42,9 @@
 #endif
 #ifndef PAIRALIGN_WIDE
 #define PAIRALIGN_WIDE 0
+#endif
+#ifndef PAIRALIGN_LAYOUT  // 1: borders by lane, 2: row lines by lane
+#define PAIRALIGN_LAYOUT (PAIRALIGN_MODE == 0 ? 3 : 0)
 #endif
 #ifndef PAIRALIGN_BAND
 #define PAIRALIGN_BAND 16
@@ -52,8 +58,11 @@ constexpr bool LOCAL = PAIRALIGN_MODE == 2;
 constexpr bool WIDE = PAIRALIGN_WIDE != 0;
 constexpr int PAIRS = WIDE ? 1 : 2;  // pairs in a word
 constexpr int BAND = PAIRALIGN_BAND;
+constexpr bool BORDER_BY_LANE = (PAIRALIGN_LAYOUT & 1) != 0;
+constexpr bool ROWLINE_BY_LANE = (PAIRALIGN_LAYOUT & 2) != 0;
+constexpr int STAGED = 4;  // steps whose borders a warp gathers before it writes them
 constexpr int LETTERS = 32;  // row stride of the score table
-static_assert(BAND % 2 == 0, "a border is stored two steps at a time");
+static_assert(BAND % STAGED == 0 && STAGED == 4, "borders are written STAGED steps at a time");
 
 typedef unsigned int word;
 
@@ -154,6 +163,16 @@ __host__ __device__ constexpr int parts_of(int columns) {
 __device__ __forceinline__ long long band_stride(int group, int columns) {
     return (long long)group * (columns / 2 + parts_of(columns) * BAND / 2) + group / 4;
 }
+
+// Place of columns 2 * k2 and 2 * k2 + 1 of a lane in a row line.
+__device__ __forceinline__ int rowline_at(int k2, int lane, int group) {
+    return ROWLINE_BY_LANE ? (k2 / 2 * group + lane) * 2 + k2 % 2 : k2 * group + lane;
+}
+// Place of a tile's first step in its band's borders, in uint2, and how far apart steps are.
+__device__ __forceinline__ int border_at(int part, int lane, int group) {
+    return BORDER_BY_LANE ? (part * group + lane) * BAND : part * BAND * group + lane;
+}
+__device__ __forceinline__ int border_step(int group) { return BORDER_BY_LANE ? 1 : group; }
 
 // Stored H before the first row (global: "rows" <= 0) in padded column `column` (-1: left border).
 // `row` counts from -group + 1 - lane up; it matters in semiglobal mode only.

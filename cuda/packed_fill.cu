@@ -9,7 +9,9 @@
 //            are taken from the block's range as groups get free, a warp's worth at a time.
 //            Columns beyond G * K are done in strips, left to right, handing (H, E) on in memory.
 // Shared     the score profile [letter][K/4][G] of uint4 (4 columns of a lane): 128-bit loads, 8
-//            neighbouring lanes read 128 neighbouring bytes whatever their letters are.
+//            neighbouring lanes read 128 neighbouring bytes whatever their letters are. With KEEP
+//            and BORDER_BY_LANE also borders of STAGED steps [warp][part][STAGED][32] of uint2, to be written so that
+//            each lane's lie together.
 // After      Dohi et al. 2010 (a warp per pair, parallelograms); Farrar's and Rognes' packed lanes.
 #include "packed.cuh"
 
@@ -115,6 +117,10 @@ __device__ void fill(const Params& p) {
     c.minus_extend = both(-p.gap_extend);
     c.floor = both(p.bias);
 
+    constexpr int PARTS = parts_of(K);
+    uint2* const stage = (uint2*)((word*)profile + p.letters * (G * K)) +
+                         threadIdx.x / 32 * (PARTS * STAGED * 32) + threadIdx.x % 32;
+
     for (int strip = 0; strip < strips; ++strip) {
         const int first_column = strip * G * K;
         __syncthreads();
@@ -173,7 +179,7 @@ __device__ void fill(const Params& p) {
                 uint4* tile = KEEP ? p.tiles + p.item_tiles[blockIdx.x] +
                     ((long long)(p.bands_before[row - p.first_row] -
                                  p.bands_before[item.y - p.first_row]) * strips +
-                     (long long)strip * bands_of(rows, G)) * band_stride(G, K) + lane_id
+                     (long long)strip * bands_of(rows, G)) * band_stride(G, K)
                     : nullptr;
 
                 int letter_0 = letters[0], letter_1 = letters[1];
@@ -233,16 +239,39 @@ __device__ void fill(const Params& p) {
                     if (KEEP) {
 #pragma unroll
                         for (int k2 = 0; k2 < K / 2; ++k2)
-                            tile[k2 * G] = make_uint4(lane.h[2 * k2], lane.f[2 * k2],
-                                                      lane.h[2 * k2 + 1], lane.f[2 * k2 + 1]);
+                            tile[rowline_at(k2, lane_id, G)] =
+                                make_uint4(lane.h[2 * k2], lane.f[2 * k2],
+                                           lane.h[2 * k2 + 1], lane.f[2 * k2 + 1]);
                     }
                     const int stop = KEEP ? min(t + BAND, steps) : steps;
-                    uint2* border = (uint2*)(tile - lane_id + K / 2 * G) + lane_id;
-                    const auto keep = [&](word h_in, word e_in) {
-                        border[0] = make_uint2(h_in, e_in);
-                        if (parts_of(K) == 2)
-                            border[BAND * G] = make_uint2(lane.h_middle, lane.e_middle);
-                        border += G;
+                    uint2* const band_border = (uint2*)(tile + K / 2 * G);
+                    const auto keep = [&](int step, word h_in, word e_in) {
+                        uint2* to = BORDER_BY_LANE
+                            ? stage + step % STAGED * 32
+                            : band_border + border_at(0, lane_id, G) + step % BAND * G;
+                        to[0] = make_uint2(h_in, e_in);
+                        if (PARTS == 2)
+                            to[BORDER_BY_LANE ? STAGED * 32 : BAND * G] =
+                                make_uint2(lane.h_middle, lane.e_middle);
+                    };
+                    uint4* border = tile + K / 2 * G;
+                    // Lanes of a group write 16 bytes each: two neighbours a lane's STAGED steps.
+                    const auto write_staged = [&]() {
+                        __syncwarp(group_mask);
+#pragma unroll
+                        for (int part = 0; part < PARTS; ++part) {
+#pragma unroll
+                            for (int turn = 0; turn < 2; ++turn) {
+                                const int of = (turn * G + lane_id) / 2, half = lane_id % 2;
+                                const uint2* from = stage - lane_id + of +
+                                                    (part * STAGED + 2 * half) * 32;
+                                const uint2 first = from[0], second = from[32];
+                                border[(part * G + of) * (BAND / 2) + half] =
+                                    make_uint4(first.x, first.y, second.x, second.y);
+                            }
+                        }
+                        border += STAGED / 2;
+                        __syncwarp(group_mask);
                     };
                     for (; t < stop; t += 2) {
                         word h_in, e_in;
@@ -251,20 +280,22 @@ __device__ void fill(const Params& p) {
                         letter_1 = letters[t + 3];
                         if (!SEMIGLOBAL || t + 1 - early < rows) {
                             step(now_0, t, false, h_in, e_in);
-                            if (KEEP) keep(h_in, e_in);
+                            if (KEEP) keep(t, h_in, e_in);
                             step(now_1, t + 1, false, h_in, e_in);
-                            if (KEEP) keep(h_in, e_in);
+                            if (KEEP) keep(t + 1, h_in, e_in);
                         } else {
                             step(now_0, t, true, h_in, e_in);
-                            if (KEEP) keep(h_in, e_in);
+                            if (KEEP) keep(t, h_in, e_in);
                             step(now_1, t + 1, true, h_in, e_in);
-                            if (KEEP) keep(h_in, e_in);
+                            if (KEEP) keep(t + 1, h_in, e_in);
                         }
+                        if (KEEP && BORDER_BY_LANE && (t % STAGED != 0 || t + 2 == stop))
+                            write_staged();
                     }
                     if (LOCAL) {
                         if (KEEP) {
-                            ((word*)(tile - lane_id +
-                                     (K / 2 + parts_of(K) * BAND / 2) * G))[lane_id] = lane.best;
+                            ((word*)(tile +
+                                     (K / 2 + PARTS * BAND / 2) * G))[lane_id] = lane.best;
 #pragma unroll
                             for (int half = 0; half < PAIRS; ++half) {
                                 const int now = half_of(lane.best, half);

@@ -93,16 +93,15 @@ __device__ __forceinline__ void place_at(const Params& p, const Task& task, int 
     const uint4* of_band = task.tiles + ((long long)strip * task.bands + band) * task.stride;
     const int border = K / 2 * task.group;
     place.column = overall_lane * K + part * C;
-    place.rowline = of_band + part * (C / 2) * task.group + lane;
-    place.border = (const uint2*)(of_band + border) + part * BAND * task.group + lane;
+    place.rowline = of_band + rowline_at(part * (C / 2), lane, task.group);
+    place.border = (const uint2*)(of_band + border) + border_at(part, lane, task.group);
     place.letters = task.letters - task.early - lane + band * BAND;
     place.row_of_step = band * BAND - task.early - lane + 1;
     if (band == 0) {
         place.corner = start_value(p, task.group, -lane - task.early, place.column - 1,
                                    task.padding_a, task.padding_b);
     } else {
-        place.corner = ((const uint2*)(of_band - task.stride + border) +
-                        (part * BAND + BAND - 1) * task.group + lane)->x;
+        place.corner = place.border[(BAND - 1) * border_step(task.group) - 2 * task.stride].x;
     }
 }
 
@@ -143,8 +142,8 @@ __device__ __forceinline__ void refill(const Params& p, const Task& task, const 
     word h[C], f[C];
 #pragma unroll
     for (int k2 = 0; k2 < C / 2; ++k2) {
-        const uint4 x = __ldcg(a.rowline + k2 * group);
-        const uint4 y = WIDE ? x : __ldcg(b.rowline + k2 * group);
+        const uint4 x = __ldcg(a.rowline + rowline_at(k2, 0, group));
+        const uint4 y = WIDE ? x : __ldcg(b.rowline + rowline_at(k2, 0, group));
         h[2 * k2] = value(x.x, y.x);
         f[2 * k2] = value(x.y, y.y) + f_flag;
         h[2 * k2 + 1] = value(x.z, y.z);
@@ -153,6 +152,11 @@ __device__ __forceinline__ void refill(const Params& p, const Task& task, const 
     word diagonal_in = both(p.tile_bias * SCALE);
     const uint2* border_a = a.border;
     const uint2* border_b = b.border;
+    const auto two_steps = [&](const uint2* from) {
+        if (BORDER_BY_LANE) return __ldcg((const uint4*)from);
+        const uint2 x = __ldcg(from), y = __ldcg(from + group);
+        return make_uint4(x.x, x.y, y.x, y.y);
+    };
     const int last = WIDE ? a.last_step : max(a.last_step, b.last_step);
 
     const auto row = [&](int step, int letter_a, int letter_b, word h_in, word e) {
@@ -223,27 +227,25 @@ __device__ __forceinline__ void refill(const Params& p, const Task& task, const 
     };
     // What comes from the left is loaded two steps ahead: it is a long way to fetch.
     const unsigned char *letters_a = a.letters, *letters_b = b.letters;
-    uint2 next[4];
+    uint4 next_a, next_b;
     int next_letters[4];
     const auto fetch = [&]() {
-        next[0] = __ldcg(border_a);
-        next[1] = WIDE ? next[0] : __ldcg(border_b);
-        next[2] = __ldcg(border_a + group);
-        next[3] = WIDE ? next[2] : __ldcg(border_b + group);
+        next_a = two_steps(border_a);
+        next_b = WIDE ? next_a : two_steps(border_b);
+        border_a += 2 * border_step(group);
+        border_b += 2 * border_step(group);
         next_letters[0] = letters_a[0];
         next_letters[1] = WIDE ? 0 : letters_b[0];
         next_letters[2] = letters_a[1];
         next_letters[3] = WIDE ? 0 : letters_b[1];
-        border_a += 2 * group;
-        border_b += 2 * group;
         letters_a += 2;
         letters_b += 2;
     };
     fetch();
 #pragma unroll 1
     for (int step = 0; step <= last; step += 2) {
-        const word h_0 = value(next[0].x, next[1].x), e_0 = value(next[0].y, next[1].y) + e_flag;
-        const word h_1 = value(next[2].x, next[3].x), e_1 = value(next[2].y, next[3].y) + e_flag;
+        const word h_0 = value(next_a.x, next_b.x), e_0 = value(next_a.y, next_b.y) + e_flag;
+        const word h_1 = value(next_a.z, next_b.z), e_1 = value(next_a.w, next_b.w) + e_flag;
         const int a_0 = next_letters[0], b_0 = next_letters[1];
         const int a_1 = next_letters[2], b_1 = next_letters[3];
         if (step + 2 <= last) fetch();

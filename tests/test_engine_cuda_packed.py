@@ -102,7 +102,8 @@ def test_any_problem(gpu: Any, problem: Problem) -> None:
 @pytest.mark.parametrize("case", sorted(CASES))
 def test_hard_cases(gpu: Any, case: str, mode: str) -> None:
     for problem in list(CASES[case](mode))[-3:]:
-        assert_like_cpu(gpu, problem)
+        if Packed().supports(problem.scoring, Detail.CIGAR, (9, 0)) is None:
+            assert_like_cpu(gpu, problem)
 
 
 @pytest.mark.parametrize("mode", MODES)

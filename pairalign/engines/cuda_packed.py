@@ -48,8 +48,8 @@ FIELDS = 9  # Field in cuda/packed_traceback.cu
 SCORE_LIMIT = 1 << 18
 """Larger scores a letter might not leave room for flags in 32 bits."""
 
-SHARED_BYTES = 4 * LETTERS * TILINGS[-1].width
-"""Shared memory of a block with the widest profile and all letters: 128 KiB."""
+SHARED_BYTES = 4 * LETTERS * TILINGS[-1].width + 64 * FILL_THREADS
+"""Shared memory of a block with the widest profile and all letters: 144 KiB."""
 
 MINIMUM_BYTES = 1 << 20
 _NO_MINIMUM = -(1 << 31)
@@ -309,12 +309,14 @@ class Packed:
     def _launch_one(self, launch: Launch, packed: Any, slot: Slot, traced: bool) -> None:
         kind, tiling = launch.kind, launch.kind.tiling
         suffix = "strips" if kind.strips else f"g{tiling.group}_k{tiling.columns}"
-        shared = 4 * self._costs.letters * tiling.width
+        profile = 4 * self._costs.letters * tiling.width
+        # A fill that keeps tiles gathers four steps' borders of each warp.
+        shared = profile + (32 * FILL_THREADS * tiling.parts if traced else 0)
         name = f"{'fill' if traced else 'score'}_{suffix}"
         self._launch(name, kind.wide, len(launch.items), FILL_THREADS, slot, shared, packed)
         if not traced:
             return
-        name = f"traceback_k{tiling.columns}"
+        name, shared = f"traceback_k{tiling.columns}", profile
         if kind.strips:
             self._launch("build_far_profiles", kind.wide, len(launch.items), 256, slot, 0, packed)
             name = f"traceback_far_k{tiling.columns}"

@@ -221,24 +221,27 @@ class PackedPlanner:
         narrow = self._largest(rectangle) <= _HALF_LIMIT
         if traced and self._costs.tile_range > _TILE_LIMIT:
             narrow[:] = False
-        kinds: dict[Kind, list[tuple[int, int]]] = {}
-        column = rectangle.column_start
-        while column < rectangle.column_stop:
-            wide = not narrow[column - rectangle.column_start]
-            follows = column + 1 - rectangle.column_start
-            number = 2 if not wide and follows < len(narrow) and narrow[follows] else 1
-            last = column + number - 1
-            if not rectangle.triangular or last > rectangle.row_start:
-                kinds.setdefault(self._kind(column, wide), []).append((column, number))
-            column += number
-        items = sum(len(columns) for columns in kinds.values())
+        columns, numbers = _pair_up(narrow, rectangle.column_start)
+        if rectangle.triangular:
+            used = columns + numbers - 1 > rectangle.row_start
+            columns, numbers = columns[used], numbers[used]
+        kinds = self._kinds(columns, ~narrow[columns - rectangle.column_start])
         bands_before = {
             group: _before(bands_of(rows, group)).astype(np.int32) for group in (8, 16, 32)
         }
         letters_before = _before(rows)
         launches = [
-            self._launch(rectangle, kind, columns, items, bands_before, letters_before, traced)
-            for kind, columns in kinds.items()
+            self._launch(
+                rectangle,
+                kind,
+                columns[which],
+                numbers[which],
+                len(columns),
+                bands_before[kind.tiling.group],
+                letters_before,
+                traced,
+            )
+            for kind, which in kinds
         ]
         lengths = self._columns[rectangle.column_start : rectangle.column_stop].astype(np.int64)
         # At most one run a column letter and, between these, one gap of each kind.
@@ -251,55 +254,58 @@ class PackedPlanner:
             _before(3 * lengths + 2),
         )
 
-    def _kind(self, column: int, wide: bool) -> Kind:
-        length = int(self._columns[column])
-        for tiling in TILINGS:
-            if length <= tiling.width:
-                return Kind(tiling, wide, strips=False)
-        return Kind(TILINGS[-1], wide, strips=True)
+    def _kinds(
+        self, columns: Longs, wide: npt.NDArray[np.bool_]
+    ) -> list[tuple[Kind, npt.NDArray[np.intp]]]:
+        """Sort columns by what kernels they need; with the indices of each kind's, in order."""
+        widths = np.array([tiling.width for tiling in TILINGS])
+        tilings = np.searchsorted(widths, self._columns[columns])
+        keys = 2 * tilings + wide
+        found = []
+        for key in np.unique(keys)[::-1].tolist():  # wide ones first: they take longest
+            strips = key // 2 == len(TILINGS)
+            tiling = TILINGS[-1] if strips else TILINGS[key // 2]
+            found.append((Kind(tiling, bool(key % 2), strips), np.flatnonzero(keys == key)))
+        return found
 
     def _launch(
         self,
         rectangle: Rectangle,
         kind: Kind,
-        columns: list[tuple[int, int]],
-        all_items: int,
-        bands_before: dict[int, Ints],
+        columns: Longs,
+        numbers: Longs,
+        all_columns: int,
+        bands_before: Ints,
         letters_before: Longs,
         traced: bool,
     ) -> Launch:
-        groups = FILL_THREADS // kind.tiling.group
-        rows = rectangle.row_stop - rectangle.row_start
-        blocks = self._multiprocessors * BLOCKS_PER_MULTIPROCESSOR * 8
+        first_row = rectangle.row_start
+        rows = rectangle.row_stop - first_row
+        stops = np.full(len(columns), rectangle.row_stop, np.int64)
+        if rectangle.triangular:
+            stops = np.minimum(stops, columns + numbers - 1)
         # Enough blocks to even out their ends, enough rows to be worth a profile.
-        height = int(np.clip(rows * all_items // blocks, 2 * groups, 512))
-        found: list[tuple[int, int, int, int]] = []
-        pieces: list[tuple[int, int, int, int]] = []
-        most = kind.tiling.traceback_threads
-        for column, number in columns:
-            stop = rectangle.row_stop
-            if rectangle.triangular:
-                stop = min(stop, column + number - 1)
-            first_item = len(found)
-            for first in range(rectangle.row_start, stop, height):
-                found.append((column, first, min(first + height, stop), number))
-            # The tiles of a column's items follow one another: any of its rows may go together.
-            rows_of_column = stop - rectangle.row_start
-            share = -(-rows_of_column // -(-rows_of_column // most)) if rows_of_column else 1
-            share = -(-share // 32) * 32
-            for first in range(rectangle.row_start, stop, share):
-                pieces.append((first_item, first, min(first + share, stop), 0))
-        items = np.array(found, np.int32).reshape(-1, 4)
-        start = items[:, 1] - rectangle.row_start
-        end = items[:, 2] - rectangle.row_start
+        blocks = self._multiprocessors * BLOCKS_PER_MULTIPROCESSOR * 8
+        groups = FILL_THREADS // kind.tiling.group
+        height = int(np.clip(rows * all_columns // blocks, 2 * groups, 512))
+        of_column, starts, ends, first_items = _cut(first_row, stops, np.full(len(stops), height))
+        items = np.stack((columns[of_column], starts, ends, numbers[of_column]), 1)
+        start, end = starts - first_row, ends - first_row
         width = kind.tiling.width
         strips = -(-self._columns[items[:, 0]].astype(np.int64) // width)
-        before = bands_before[kind.tiling.group]
-        bands = (before[end] - before[start]).astype(np.int64) * strips
+        bands = (bands_before[end] - bands_before[start]).astype(np.int64) * strips
         entries = letters_before[end] - letters_before[start] if kind.strips else 0 * strips
         profiles = 4 * self._costs.letters * strips * width if kind.strips else 0 * strips
-        chunks = np.array(pieces if traced else [], np.int32).reshape(-1, 4)
-        return Launch(kind, items, bands, entries, profiles, chunks)
+        chunks = np.zeros((0, 4), np.int32)
+        if traced:
+            # The tiles of a column's items follow one another: any of its rows may go together.
+            most = kind.tiling.traceback_threads
+            shares = -(-(stops - first_row) // -(-(stops - first_row) // most))
+            of_chunk, starts, ends, _ = _cut(first_row, stops, -(-shares // 32) * 32)
+            chunks = np.stack((first_items[of_chunk], starts, ends, 0 * starts), 1)
+        return Launch(
+            kind, items.astype(np.int32), bands, entries, profiles, chunks.astype(np.int32)
+        )
 
     def batches(self, rectangle: Rectangle, traced: bool, limit: int) -> Iterator[Batch]:
         """Cut a rectangle into batches, in the order of its pairs.
@@ -359,6 +365,44 @@ class PackedPlanner:
         cost += _after(np.where(tiling == len(TILINGS) - 1, 8.0, 0.0))[first] * rows
         slots: npt.NDArray[np.float64] = cost + 4.0 * (3 * lengths + 2).sum()
         return slots
+
+
+def _pair_up(narrow: npt.NDArray[np.bool_], first: int) -> tuple[Longs, Longs]:
+    """Put two neighbouring columns into a word where both are narrow.
+
+    Returns
+    -------
+    columns, numbers : int64 arrays
+        First column of each word, and how many columns it holds.
+    """
+    if narrow.all():
+        columns = np.arange(0, len(narrow), 2)
+        return columns + first, np.minimum(2, len(narrow) - columns)
+    found = []
+    column = 0
+    while column < len(narrow):
+        number = 2 if column + 1 < len(narrow) and narrow[column : column + 2].all() else 1
+        found.append((first + column, number))
+        column += number
+    both = np.array(found, np.int64)
+    return both[:, 0], both[:, 1]
+
+
+def _cut(first: int, stops: Longs, heights: Longs) -> tuple[Longs, Longs, Longs, Longs]:
+    """Cut ranges of rows from `first` to each stop into pieces of at most a height.
+
+    Returns
+    -------
+    which, starts, ends : int64 arrays
+        Of each piece: its range's index, first row and row after the last.
+    first_pieces : int64 array
+        Of each range: its first piece.
+    """
+    counts = -(-(stops - first) // heights)
+    first_pieces = np.cumsum(counts) - counts
+    which = np.repeat(np.arange(len(stops)), counts)
+    starts = first + (np.arange(len(which)) - first_pieces[which]) * heights[which]
+    return which, starts, np.minimum(starts + heights[which], stops[which]), first_pieces
 
 
 def _before(values: npt.NDArray[np.integer]) -> Longs:
