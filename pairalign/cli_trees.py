@@ -30,6 +30,7 @@ from pairalign.formats.distances import (
 )
 from pairalign.formats.newick import PROGRAMS, check_headers, check_names
 from pairalign.formats.phylip import LONGEST_LINE, check_strict_names
+from pairalign.guide_tree import DEFAULT_MEASURE as DEFAULT_TREE_MEASURE
 from pairalign.guide_tree import DEFAULT_METHOD, METHODS, build_tree, check_count, check_method
 from pairalign.plots import PICTURES, check_matplotlib, draw_distances, draw_tree, picture_format
 from pairalign.sequences import SequenceSet, read_fasta
@@ -92,7 +93,7 @@ def _add_distance(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     parser.add_argument(
         "--plot", metavar="FILE", type=cli._path, help="heat map with a tree, .svg or .png"
     )
-    _add_common(parser)
+    _add_common(parser, DEFAULT_MEASURE)
 
 
 def _add_tree(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -115,7 +116,9 @@ def _add_tree(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         choices=list(TREE_SUFFIXES),
         help="default: by the ending of OUT's name, else newick; mafft is for --treein",
     )
-    parser.add_argument("--method", choices=METHODS, default=DEFAULT_METHOD, help="(%(default)s)")
+    parser.add_argument(
+        "--method", choices=METHODS, default=DEFAULT_METHOD, help="default: %(default)s"
+    )
     parser.add_argument(
         "--for",
         dest="program",
@@ -133,13 +136,13 @@ def _add_tree(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     parser.add_argument(
         "--names", metavar="FASTA", type=cli._path, help="the sequences of a matrix, for its names"
     )
-    _add_common(parser)
+    _add_common(parser, DEFAULT_TREE_MEASURE)
 
 
-def _add_common(parser: argparse.ArgumentParser) -> None:
+def _add_common(parser: argparse.ArgumentParser, measure: str) -> None:
     parser.set_defaults(input2=None, min_score=None, window=DEFAULT_WINDOW)
     parser.add_argument(
-        "--measure", choices=list(MEASURES), default=DEFAULT_MEASURE, help="(%(default)s)"
+        "--measure", choices=list(MEASURES), default=measure, help="default: %(default)s"
     )
     cli._add_scoring(parser)
     cli._add_input(parser)

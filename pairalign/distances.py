@@ -47,6 +47,7 @@ SATURATED = 5.0
 """The largest distance of the measures that take a logarithm: substitutions a site."""
 
 DEFAULT_MEASURE = "identity"
+"""What ClustalW takes from full alignments; guide trees have a default of their own."""
 
 
 @dataclass(frozen=True)

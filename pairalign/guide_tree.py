@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.distance_matrix import DistanceError, DistanceMatrix
-from pairalign.distances import DEFAULT_MEASURE, check_memory, distances
+from pairalign.distances import check_memory, distances
 from pairalign.errors import PairalignError
 from pairalign.pairwise import Sequences
 from pairalign.scoring import Scoring
@@ -27,6 +27,8 @@ Doubles = npt.NDArray[np.float64]
 
 METHODS = ("upgma", "nj")
 DEFAULT_METHOD = "upgma"
+DEFAULT_MEASURE = "score"
+"""Of all measures this gives the aligners the best trees: docs/guide-trees.md."""
 
 
 class MissingPackageError(PairalignError, ImportError):

@@ -4,6 +4,8 @@
     python scripts/benchmark.py cpu --data proteins.fa.gz --markdown cpu.md
     python scripts/benchmark.py long --data proteome.fa.gz
     python scripts/benchmark.py gpu --data by-length/*.fa.gz --table lengths small
+    python scripts/benchmark.py trees --reference bench1.0 --results trees.jsonl
+    python scripts/benchmark.py tree-speed --data family.fasta proteome.fa.gz
 
 Needs a build of pairalign and `pip install parasail pyopal stringzilla stringzillas-cpus`; a peer
 that is not there is left out. Everything that is compared runs in turns within one process, and
@@ -21,7 +23,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from bench import command, cpu, gpu, report  # noqa: E402
+from bench import command, cpu, gpu, report, trees, trees_speed  # noqa: E402
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -65,8 +67,11 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     gpu.add_arguments(on_gpu)
 
+    for add_trees in (trees.add_command, trees_speed.add_command):
+        add_trees(commands)
+
     options = parser.parse_args(arguments)
-    options.mode = options.mode or list(cpu.MODES)
+    options.mode = getattr(options, "mode", None) or list(cpu.MODES)
     if getattr(options, "pairs", None):
         options.sequences = int((2 * options.pairs) ** 0.5) + 1
     return options

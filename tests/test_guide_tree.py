@@ -260,8 +260,9 @@ def test_pictures(tmp_path: Path) -> None:
 def test_command_from_sequences_and_from_each_matrix(
     tmp_path: Path, method: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    matrix = pairalign.distances(GLOBINS)
+    matrix = pairalign.distances(GLOBINS, measure="score")
     expected = guide_tree(matrix, method=method)
+    assert expected.newick() == guide_tree(GLOBINS, method=method).newick()
     common = ["--method", method, "--quiet"]
     assert main(["tree", str(GLOBINS), "-o", "-", *common]) == 0
     assert capsys.readouterr().out == expected.newick()

@@ -1,0 +1,120 @@
+"""The subcommand `tree-speed`: seconds and memory to distances and a tree, ours and others'."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench import report
+from pairalign.distance_matrix import DistanceMatrix, number_of_pairs
+from pairalign.formats.distances import write_distances
+from pairalign.sequences import read_fasta
+
+# Clustal Omega does not stop at its tree.
+PEERS = {
+    "clustalo --full, and its alignment": "clustalo -i {fasta} --full --guidetree-out {out} "
+    "-o /dev/null --force",
+    "famsa -dist_export": "famsa -dist_export {fasta} {out}",
+    "mafft --globalpair": "mafft --quiet --retree 0 --treeout --globalpair {fasta}",
+}
+
+
+def add_command(commands: Any) -> None:
+    """Add `tree-speed` to the command line."""
+    parser = commands.add_parser("tree-speed", help="time and memory to a guide tree")
+    parser.add_argument("--data", type=Path, nargs="*", default=[], help="FASTA files")
+    parser.add_argument("--method", nargs="*", default=["upgma", "nj"], help="(upgma nj)")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--upgma", type=int, metavar="N", help="UPGMA alone, of so many")
+    parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="(600)")
+    parser.add_argument("--no-peers", action="store_true", help="only pairalign")
+    parser.set_defaults(run=run_speed)
+
+
+def run_speed(options: Namespace) -> None:
+    """Time `pairalign tree` with each method on each file, then the others; print a table."""
+    lines = [
+        report.machine(),
+        "",
+        "| sequences | command | seconds | peak memory, GiB |",
+        "| --- | --- | --- | --- |",
+    ]
+    for path in options.data:
+        lines += _rows(path, options)
+    if options.upgma:
+        lines += [_only_upgma(options.upgma, options.timeout)]
+    print("\n".join(lines))
+
+
+def _rows(path: Path, options: Namespace) -> Iterator[str]:
+    sequences = read_fasta(path)
+    with tempfile.TemporaryDirectory() as folder:
+        fasta, out = Path(folder) / "in.fasta", Path(folder) / "out"
+        # MAFFT writes its tree beside its input; nobody reads all compressions.
+        rows = (f">s{k}\n{one.letters}\n" for k, one in enumerate(sequences))
+        fasta.write_text("".join(rows))
+        ours = f"{sys.executable} -m pairalign tree {{fasta}} -o {{out}} --quiet"
+        ours += f" --device {options.device}"
+        jobs = {f"pairalign tree --method {m}": f"{ours} --method {m}" for m in options.method}
+        jobs |= {
+            name: command
+            for name, command in PEERS.items()
+            if not options.no_peers and shutil.which(command.split()[0])
+        }
+        for name, command in jobs.items():
+            seconds, memory = _measure(command.format(fasta=fasta, out=out), options.timeout)
+            yield f"| {len(sequences):,} ({path.name}) | {name} | {seconds} | {memory} |"
+
+
+def _only_upgma(count: int, timeout: float) -> str:
+    """UPGMA alone, of points in space, from a NumPy file: what memory a large set takes."""
+    points = np.random.default_rng(1).random((count, 8)).astype(np.float32)
+    condensed = np.empty(number_of_pairs(count), np.float32)
+    start = 0
+    for row in range(count - 1):
+        stop = start + count - row - 1
+        condensed[start:stop] = np.sqrt(((points[row + 1 :] - points[row]) ** 2).sum(axis=1))
+        start = stop
+    names = [f"s{k}" for k in range(count)]
+    with tempfile.TemporaryDirectory() as folder:
+        file, fasta = Path(folder) / "a.npy", Path(folder) / "names.fasta"
+        write_distances(file, DistanceMatrix(names, condensed))
+        del condensed
+        fasta.write_text("".join(f">{name}\nA\n" for name in names))
+        command = f"{sys.executable} -m pairalign tree {file} --names {fasta} -o {folder}/out"
+        seconds, memory = _measure(f"{command} --quiet", timeout)
+    return f"| {count:,} | pairalign tree, UPGMA alone, from a .npy file | {seconds} | {memory} |"
+
+
+def _measure(command: str, timeout: float) -> tuple[str, str]:
+    """Run a command; return wall seconds and peak memory as text."""
+    start = time.perf_counter()
+    process = subprocess.Popen(
+        command.split(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    while True:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        seconds = time.perf_counter() - start
+        if pid:
+            break
+        if seconds > timeout:
+            process.kill()
+            process.wait()
+            return f"over {timeout:.0f}", ""
+        time.sleep(0.05)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        return f"failed ({process.returncode})", ""
+    assert isinstance(usage, resource.struct_rusage)
+    return f"{seconds:.1f}", f"{usage.ru_maxrss / 2**20:.2f}"
