@@ -24,7 +24,7 @@ MIB = 1 << 20
 @pytest.fixture
 def device(monkeypatch: pytest.MonkeyPatch) -> Any:
     device = host_device()
-    monkeypatch.setattr(device.driver.memory, "pinned_bytes", 0)
+    monkeypatch.setattr(device.driver, "memory", device.driver.Memory())
     return device
 
 

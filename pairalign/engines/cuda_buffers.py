@@ -22,7 +22,10 @@ class Slot:
     def __init__(self, driver: Any) -> None:
         self._driver = driver
         self.stream = driver.Stream()
-        self.computed = driver.Event()
+        # Waiting for these does not take a core, as waiting for a stream does.
+        flags = driver.event_flags.BLOCKING_SYNC | driver.event_flags.DISABLE_TIMING
+        self.computed = driver.Event(flags)
+        self._finished = driver.Event(flags)
         self._arena: Any = None
         self._arena_bytes = 0
         self._pinned: dict[str, npt.NDArray[np.uint8]] = {}
@@ -77,6 +80,11 @@ class Slot:
         if array.nbytes:
             self._driver.memcpy_dtoh_async(array, address, self.stream)
         return array
+
+    def wait(self) -> None:
+        """Wait for all that is queued."""
+        self._finished.record(self.stream)
+        self._finished.synchronize()
 
     def close(self) -> None:
         """Free everything."""

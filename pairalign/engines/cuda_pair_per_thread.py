@@ -270,7 +270,7 @@ class PairPerThread:
             runs = assembly.add_runs(flight.place)
             if len(runs):
                 self._context.driver.memcpy_dtoh_async(runs, flight.runs_address, slot.stream)
-        slot.stream.synchronize()
+        slot.wait()
         return slot
 
     def _drain(self, under_way: deque[_InFlight], free: deque[Slot], assembly: Assembly) -> None:

@@ -97,7 +97,7 @@ class Job:
     def seconds(self, detail: Detail, windows: Sequence[Window] | None = None) -> float:
         start = time.perf_counter()
         windows = self.windows if windows is None else windows
-        ahead = 2 * len(self.engines)
+        ahead = max(16, 8 * len(self.engines))
         for _ in schedule.run(self.engines, windows, Want(detail), self.cost, ahead):
             pass
         return time.perf_counter() - start

@@ -114,11 +114,12 @@ class PagelockedHostAllocation:
     def __init__(self, size: int) -> None:
         self.memory = np.full(max(1, size), 0x5A, np.uint8)
         self.__array_interface__ = self.memory.__array_interface__
-        memory.pinned_bytes += size
+        self.owner = memory  # tests may put another in its place
+        self.owner.pinned_bytes += size
         self.size = size
 
     def free(self) -> None:
-        memory.pinned_bytes -= self.size
+        self.owner.pinned_bytes -= self.size
 
 
 def pagelocked_empty(shape: int, dtype: object, mem_flags: int = 0) -> np.ndarray:
@@ -131,7 +132,15 @@ class Stream:
         pass
 
 
+class event_flags:
+    BLOCKING_SYNC = 1
+    DISABLE_TIMING = 2
+
+
 class Event:
+    def __init__(self, flags: int = 0) -> None:
+        pass
+
     def record(self, stream: Stream | None = None) -> Event:
         return self
 
