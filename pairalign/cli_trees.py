@@ -177,6 +177,8 @@ def _distance(options: argparse.Namespace) -> None:
     sequences, _ = cli._read(options)
     if options.strict_names:
         check_strict_names(sequences.names)
+    if options.plot is not None:
+        check_count(len(sequences), sequences.source)
     report = _Report()
     matrix = _measure(options, sequences, measure, report, 4)
     if format is not None:

@@ -409,6 +409,15 @@ def test_lines_that_clustal_omega_cannot_read_are_said(
     assert "Clustal Omega stops at 50" in capsys.readouterr().err
 
 
+def test_heat_map_of_two_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    (tmp_path / "two.fa").write_text(">a\nMKTAY\n>b\nMKTAW\n")
+    words = [str(tmp_path / "two.fa"), "-o", str(tmp_path / "a.phy"), "--plot", "a.svg"]
+    assert main(["distance", *words]) == 1
+    assert "needs at least 3" in capsys.readouterr().err
+    assert not (tmp_path / "a.phy").exists()
+
+
 @pytest.mark.parametrize("ending", ["svg", "png"])
 def test_heat_map(tmp_path: Path, ending: str) -> None:
     pytest.importorskip("matplotlib")
