@@ -23,7 +23,8 @@ class Slot:
         self._driver = driver
         self.stream = driver.Stream()
         # Waiting for these does not take a core, as waiting for a stream does.
-        flags = driver.event_flags.BLOCKING_SYNC | driver.event_flags.DISABLE_TIMING
+        kinds = driver.event_flags
+        flags = int(kinds.BLOCKING_SYNC) | int(kinds.DISABLE_TIMING)
         self.computed = driver.Event(flags)
         self._finished = driver.Event(flags)
         self._arena: Any = None
