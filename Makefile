@@ -37,7 +37,7 @@ format: $(VENV)/.ready-check
 build: $(VENV)/.ready
 
 cuda: $(VENV)/.ready
-	$(BIN)/python -m pairalign.engines.cuda_build
+	$(BIN)/python -m pairalign.engines.cuda_ahead
 
 test-gpu: $(VENV)/.ready-gpu
 	$(BIN)/python -m pytest -m gpu $(PYTEST_OPTIONS)

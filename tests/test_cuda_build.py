@@ -115,7 +115,8 @@ def test_kernels_compiled_ahead_need_no_nvcc(
 ) -> None:
     fake_nvcc(tmp_path, monkeypatch)
     variants = list(PairPerThread().variants())
-    cuda_build.compile_ahead(variants, tmp_path / "ahead")
+    built = list(cuda_build.compile_ahead(variants, tmp_path / "ahead"))
+    assert len(built) == len(variants)
     assert len(list((tmp_path / "ahead").glob("*.fatbin"))) == len(variants) == 9
     monkeypatch.setattr(cuda_build, "find_nvcc", lambda: None)
     for source, defines in variants:

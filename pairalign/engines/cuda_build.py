@@ -3,8 +3,6 @@
 A kernel is looked for in three places: among those compiled ahead (``make cuda`` writes them to
 ``pairalign/cuda_kernels/``), in the cache (``$XDG_CACHE_HOME/pairalign``), and then it is compiled.
 File names hold a digest of source, headers, definitions and flags, so nothing stale is ever loaded.
-
-    python -m pairalign.engines.cuda_build          compiles all kernels ahead
 """
 
 from __future__ import annotations
@@ -14,10 +12,9 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -155,13 +152,13 @@ def compile_ahead(
     folder: Path = AHEAD_FOLDER,
     architectures: Iterable[int] = AHEAD_ARCHITECTURES,
     jobs: int | None = None,
-) -> list[tuple[Path, str]]:
+) -> Iterator[tuple[Path, str]]:
     """Compile kernels for several architectures and PTX, a file a variant.
 
-    Returns
-    -------
-    list of (path, text)
-        The files, and what ptxas said about registers and spills.
+    Yields
+    ------
+    path, text
+        A file, and what ptxas said about registers and spills.
     """
     options = ["-fatbin", "-Xptxas", "-v"]
     options += [f"-gencode=arch=compute_{a},code=sm_{a}" for a in architectures]
@@ -172,7 +169,7 @@ def compile_ahead(
         return target, compile_to(target, *variant, options)
 
     with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
-        return list(pool.map(build, variants))
+        yield from pool.map(build, variants)
 
 
 def resources(printed: str) -> list[str]:
@@ -221,25 +218,3 @@ def _advice(printed: str) -> str:
     if "host compiler" in printed or "cc1plus" in printed or "g++" in printed:
         return "nvcc needs a C++ compiler that it supports (g++ or clang)."
     return ""
-
-
-def main() -> None:
-    """Compile the kernels of all families ahead."""
-    from pairalign.engines.cuda import FAMILIES
-
-    variants = [variant for family in FAMILIES.values() for variant in family().variants()]
-    try:
-        built = compile_ahead(variants)
-    except KernelBuildError as error:
-        sys.exit(f"pairalign: error: {error}")
-    current = {path for path, _ in built}
-    for path in AHEAD_FOLDER.glob("*.fatbin"):
-        if path not in current:
-            path.unlink()
-    for path, printed in built:
-        print(path.name)
-        print("\n".join(f"    {line}" for line in resources(printed)))
-
-
-if __name__ == "__main__":
-    main()
