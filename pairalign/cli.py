@@ -163,6 +163,11 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
 def _add_resources(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("resources")
     group.add_argument("--device", metavar="auto|cpu|cuda[:0,1]", default="auto")
+    group.add_argument(
+        "--kernel",
+        metavar="NAME",
+        help="GPU kernels: packed (the default where it can) or pair-per-thread (gpu-pairAlign)",
+    )
     group.add_argument("--threads", metavar="N", type=_positive, help="default: all cores")
     group.add_argument(
         "--memory", metavar="SIZE", type=_size, help="such as 4G; default: half of what is free"
@@ -305,4 +310,5 @@ def _plan(
         window=options.window,
         memory_bytes=options.memory or default_bytes(),
         progress=not options.quiet,
+        kernel=options.kernel,
     )

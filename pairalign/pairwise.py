@@ -45,6 +45,7 @@ Sequences = Union[SequenceSet, str, "os.PathLike[str]", Mapping[str, str], Itera
 _PAIR_BYTES = {Detail.SCORE: 16, Detail.STATS: 160, Detail.CIGAR: 180}
 _LETTER_BYTES = {Detail.SCORE: 0.0, Detail.STATS: 0.0, Detail.CIGAR: 2.0}
 _SLAB_BYTES = 48 << 20
+_GPU_SLAB_BYTES = 256 << 20
 _LEAST_SLAB_BYTES = 1 << 20
 _MOST_THREADS = 4096
 
@@ -68,6 +69,8 @@ class Run:
         Host memory that engines and waiting results may use.
     progress : bool
         Show a bar on stderr (only on a terminal).
+    kernel : str or None
+        A family of GPU kernels instead of the best that can, see `open_engines`.
 
     Raises
     ------
@@ -93,6 +96,7 @@ class Run:
     window: int = DEFAULT_WINDOW
     memory_bytes: int = field(default_factory=default_bytes)
     progress: bool = False
+    kernel: str | None = None
 
     def __post_init__(self) -> None:
         if self.targets is None and len(self.queries) < 2:
@@ -140,6 +144,7 @@ class Run:
             self.scoring,
             threads=self.threads,
             memory_bytes=self.memory_bytes,
+            kernel=self.kernel,
         )
         try:
             with closing(self._run(list(engines))) as results:
@@ -151,9 +156,10 @@ class Run:
     def _run(self, engines: list[Engine]) -> Generator[Alignments, None, None]:
         # An eighth of the memory holds a slab; few are around at a time: in the engine (twice while
         # it is gathered), waiting, being written.
-        limit = max(
-            _LEAST_SLAB_BYTES, min(self.memory_bytes // 8, _SLAB_BYTES * max(1, self.threads // 4))
-        )
+        # A GPU wants more pairs at a time than the cores do.
+        on_gpu = any(engine.name.startswith("cuda") for engine in engines)
+        wanted = _GPU_SLAB_BYTES if on_gpu else _SLAB_BYTES * max(1, self.threads // 4)
+        limit = max(_LEAST_SLAB_BYTES, min(self.memory_bytes // 8, wanted))
         detail = self.want.detail
         slabs = [
             slab

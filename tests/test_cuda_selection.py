@@ -176,3 +176,23 @@ def test_pycuda_is_imported_only_when_asked_for() -> None:
     engines = open_engines("cpu")
     assert "pycuda" not in sys.modules
     engines[0].close()
+
+
+def test_a_kernel_by_name(two_devices: list[Any]) -> None:
+    (sequences,) = PROBLEM.sets()
+
+    def opened(device: str, kernel: str) -> Any:
+        return selection.open_engines(
+            device, sequences, None, SCORING, threads=1, memory_bytes=1 << 30, kernel=kernel
+        )
+
+    engines = opened("auto", PairPerThread.name)  # the set is small, but a kernel is asked for
+    try:
+        assert {engine.name for engine in engines} == {"cuda:0", "cuda:1"}
+    finally:
+        for engine in engines:
+            engine.close()
+    with pytest.raises(DeviceError, match="kernel 'pair-per-thread' runs on a GPU"):
+        opened("cpu", PairPerThread.name)
+    with pytest.raises(DeviceError, match="kernel 'fastest' is not known"):
+        opened("cuda", "fastest")

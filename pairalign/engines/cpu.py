@@ -2,7 +2,9 @@
 
 One row sequence is aligned with as many column sequences as a vector has 16-bit lanes (32 with
 AVX-512, 16 with AVX2, 8 with SSE4.1 and NEON), or 32-bit lanes where the score bounds need them.
-The source is in ``cpu/``; ``cpu/kernel.h`` describes the recurrences and the traceback.
+Where few lanes would be in use, as with long sequences, a pair gets all of them to itself. The
+source is in ``cpu/``: the recurrences in ``recurrence.h``, the kernels in ``kernel.h`` and
+``long_pair.h``.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from pairalign.sequences import SequenceSet
 from pairalign.windows import Window
 
 MODES = ("global", "semiglobal", "local")
+LONG_PAIRS = ("auto", "always", "never")
 READ_AHEAD_BYTES = 64  # the native code reads sequences in whole words
 
 _DONE, _CANCELLED, _CAPACITY, _NO_MEMORY, _SCORES = range(5)
@@ -89,6 +92,7 @@ library.pa_open.argtypes = (
     c_int32,
     c_int64,
     c_char_p,
+    c_int32,
 )
 library.pa_open.restype = c_void_p
 library.pa_close.argtypes = (c_void_p,)
@@ -155,6 +159,10 @@ class CpuEngine:
         with checkpoints; one that does not fit even so raises CapacityError.
     instruction_set : str or None
         One of `instruction_sets`; None takes ``PAIRALIGN_ISA`` from the environment, or the best.
+    long_pairs : str
+        Which pairs are aligned one by one on all lanes of a vector rather than each on one lane:
+        ``"auto"`` chooses what is quicker. ``"always"`` and ``"never"`` are for tests: the
+        alignments are the same.
 
     Raises
     ------
@@ -174,6 +182,7 @@ class CpuEngine:
         threads: int = 1,
         memory_bytes: int = 1 << 30,
         instruction_set: str | None = None,
+        long_pairs: str = "auto",
     ) -> None:
         self.queries = queries
         self.targets = queries if targets is None else targets
@@ -193,6 +202,7 @@ class CpuEngine:
             threads,
             memory_bytes,
             wanted.encode(),
+            LONG_PAIRS.index(long_pairs),
         )
         if not self._handle:
             raise DeviceError(

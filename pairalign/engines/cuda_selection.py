@@ -122,6 +122,7 @@ def open_chosen(
     threads: int,
     memory_bytes: int | None,
     host_memory_bytes: int,
+    kernel: str | None = None,
 ) -> list[Engine]:
     """Open engines on the devices of `indices`, on all (empty), or on all usable ones (None)."""
     devices = usable_devices() if indices is None else choose_devices(indices)
@@ -133,4 +134,5 @@ def open_chosen(
         memory_bytes=memory_bytes,
         threads=threads,
         host_memory_bytes=host_memory_bytes,
+        family=kernel,
     )

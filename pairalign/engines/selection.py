@@ -67,6 +67,7 @@ def open_engines(
     *,
     threads: int,
     memory_bytes: int,
+    kernel: str | None = None,
 ) -> Sequence[Engine]:
     """Open the engines of a device specification.
 
@@ -82,6 +83,9 @@ def open_engines(
         Threads of the CPU engine, which also takes pairs that a GPU has no room for.
     memory_bytes : int
         What the engines may use, on the host and on each GPU.
+    kernel : str, optional
+        A family of GPU kernels (`pairalign.engines.cuda.FAMILIES`) instead of the best that can;
+        never falls back to the CPU.
 
     Raises
     ------
@@ -100,6 +104,7 @@ def open_engines(
             threads=threads,
             memory_bytes=memory_bytes,
             host_memory_bytes=memory_bytes,
+            kernel=kernel,
         )
 
     indices = parse_device(device)
@@ -107,6 +112,10 @@ def open_engines(
         return open_gpus(indices)
     if device not in ("auto", "cpu"):
         raise DeviceError(f"device '{device}' is not known, expected auto, cpu, cuda or cuda:0,1")
+    if kernel is not None:
+        if device == "cpu":
+            raise DeviceError(f"kernel '{kernel}' runs on a GPU, found device 'cpu'")
+        return open_gpus(None)
     if device == "auto":
         try:
             usable_devices()
