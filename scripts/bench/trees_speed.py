@@ -26,7 +26,7 @@ PEERS = {
     "clustalo --full, and its alignment": "clustalo -i {fasta} --full --guidetree-out {out} "
     "-o /dev/null --force",
     "famsa -dist_export": "famsa -dist_export {fasta} {out}",
-    "mafft --globalpair": "mafft --quiet --retree 0 --treeout --globalpair {fasta}",
+    "mafft --globalpair": "mafft --quiet --anysymbol --retree 0 --treeout --globalpair {fasta}",
 }
 
 
