@@ -3,12 +3,13 @@
 from importlib.metadata import PackageNotFoundError, version
 
 from pairalign.alignments import Alignment, Alignments
-from pairalign.distance_matrix import DistanceError, DistanceMatrix
+from pairalign.distance_matrix import DistanceMatrix
 from pairalign.distances import distances
 from pairalign.errors import (
     AlphabetError,
     CapacityError,
     DeviceError,
+    DistanceError,
     FastaError,
     KernelBuildError,
     OutputError,

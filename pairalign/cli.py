@@ -18,8 +18,8 @@ from pairalign import __version__
 from pairalign.console import give_up_stdout, log, messages, say, stop_signals
 from pairalign.engines import Detail, Want
 from pairalign.engines.selection import list_devices, usable_cores
-from pairalign.errors import OutputError, PairalignError
-from pairalign.formats import FORMATS, FormatError, find_format, open_writer
+from pairalign.errors import FormatError, OutputError, PairalignError
+from pairalign.formats import FORMATS, find_format, open_writer
 from pairalign.memory import default_bytes, parse_size
 from pairalign.pairwise import Run, raw_minimum
 from pairalign.scoring import MODES, Scoring, make_scoring

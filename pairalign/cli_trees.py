@@ -20,7 +20,7 @@ from pairalign.distances import (
     measure_run,
 )
 from pairalign.engines.selection import usable_cores
-from pairalign.formats._base import FormatError
+from pairalign.errors import FormatError
 from pairalign.formats._output import open_output
 from pairalign.formats.distances import (
     SUFFIXES,

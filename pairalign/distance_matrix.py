@@ -12,16 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.errors import PairalignError
+from pairalign.errors import DistanceError
 
 if TYPE_CHECKING:
     from Bio.Phylo.TreeConstruction import DistanceMatrix as BiopythonMatrix
 
 Floats = npt.NDArray[np.float32]
-
-
-class DistanceError(PairalignError, ValueError):
-    """Distances that are not a distance matrix, or too few of them for a tree."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

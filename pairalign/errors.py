@@ -7,6 +7,9 @@
     ├── AlphabetError      (ValueError)    a letter that the scoring cannot use
     ├── ScoringError       (ValueError)    a matrix or gap costs that make no sense
     ├── OutputError        (OSError)       a result cannot be written
+    ├── FormatError        (ValueError)    an output format that cannot hold the results
+    ├── DistanceError      (ValueError)    a matrix or tree that cannot be made, read or used
+    ├── MissingPackageError (ImportError)  an optional package is needed
     ├── CapacityError      (MemoryError)   a pair needs more memory than allowed
     ├── DeviceError        (RuntimeError)  a device is missing or has failed
     └── KernelBuildError   (RuntimeError)  a kernel does not compile or load
@@ -35,6 +38,18 @@ class ScoringError(PairalignError, ValueError):
 
 class OutputError(PairalignError, OSError):
     """A result cannot be written."""
+
+
+class FormatError(PairalignError, ValueError):
+    """An output format that is unknown, cannot hold the results, or needs a missing package."""
+
+
+class DistanceError(PairalignError, ValueError):
+    """Distances that are not a distance matrix, or too few of them for a tree."""
+
+
+class MissingPackageError(PairalignError, ImportError):
+    """A package that an extra of pairalign installs is missing."""
 
 
 class CapacityError(PairalignError, MemoryError):

@@ -16,9 +16,9 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.distance_matrix import DistanceError, DistanceMatrix
+from pairalign.distance_matrix import DistanceMatrix
 from pairalign.distances import check_memory, distances
-from pairalign.errors import PairalignError
+from pairalign.errors import DistanceError, MissingPackageError
 from pairalign.pairwise import Sequences
 from pairalign.scoring import Scoring
 from pairalign.tree import GuideTree
@@ -29,10 +29,6 @@ METHODS = ("upgma", "nj")
 DEFAULT_METHOD = "upgma"
 DEFAULT_MEASURE = "score"
 """Of all measures this gives the aligners the best trees: docs/guide-trees.md."""
-
-
-class MissingPackageError(PairalignError, ImportError):
-    """A package that an extra of pairalign installs is missing."""
 
 
 def guide_tree(

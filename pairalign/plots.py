@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.distance_matrix import DistanceMatrix
-from pairalign.formats._base import FormatError
+from pairalign.errors import FormatError
 from pairalign.guide_tree import build_tree
 from pairalign.tree import GuideTree
 

@@ -13,10 +13,9 @@ from strategies import random_sequences
 import pairalign
 from pairalign import transitions
 from pairalign.cli import main
-from pairalign.distance_matrix import DistanceError, DistanceMatrix, number_of_pairs, pair_at
+from pairalign.distance_matrix import DistanceMatrix, number_of_pairs, pair_at
 from pairalign.distances import MEASURES, SATURATED, self_scores
-from pairalign.errors import AlphabetError, CapacityError
-from pairalign.formats import FormatError
+from pairalign.errors import AlphabetError, CapacityError, DistanceError, FormatError
 from pairalign.formats.distances import read_distances, write_distances
 
 GLOBINS = Path(__file__).parent / "data" / "globins.fasta"

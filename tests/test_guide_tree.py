@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import pairalign
 from pairalign.cli import main
-from pairalign.distance_matrix import DistanceError, DistanceMatrix, number_of_pairs
-from pairalign.formats import FormatError
+from pairalign.distance_matrix import DistanceMatrix, number_of_pairs
+from pairalign.errors import DistanceError, FormatError
 from pairalign.formats.distances import write_distances
 from pairalign.formats.newick import format_length
 from pairalign.guide_tree import METHODS, GuideTree, guide_tree

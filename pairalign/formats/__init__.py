@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from pairalign.engines import Detail
-from pairalign.formats._base import Content, FormatError, Writer
+from pairalign.errors import FormatError
+from pairalign.formats._base import Content, Writer
 from pairalign.formats._output import Path, open_output
 from pairalign.formats.fasta import FastaWriter
 from pairalign.formats.paf import PafWriter

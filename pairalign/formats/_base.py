@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.engines import Detail
-from pairalign.errors import PairalignError
 from pairalign.formats._output import Output
 from pairalign.formats._text import PairText, SetText
 from pairalign.scoring import Scoring
@@ -27,10 +26,6 @@ Buffer = npt.NDArray[np.uint8]
 CHUNK_BYTES = 2 << 20
 # A thread formats about as fast as a disk writes: more than a few only take memory.
 MOST_FORMATTERS = 8
-
-
-class FormatError(PairalignError, ValueError):
-    """An output format that is unknown, cannot hold the results, or needs a missing package."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from pairalign.distance_matrix import DistanceError, DistanceMatrix, TriangleBuilder
+from pairalign.distance_matrix import DistanceMatrix, TriangleBuilder
+from pairalign.errors import DistanceError
 from pairalign.formats._output import Output
 
 _PART = 1 << 24

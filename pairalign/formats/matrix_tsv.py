@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pairalign.distance_matrix import DistanceError, DistanceMatrix, TriangleBuilder
+from pairalign.distance_matrix import DistanceMatrix, TriangleBuilder
+from pairalign.errors import DistanceError
 from pairalign.formats._matrix_text import RowText
 from pairalign.formats._output import Output
 

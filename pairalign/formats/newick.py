@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pairalign.formats._base import FormatError
+from pairalign.errors import FormatError
 from pairalign.sequences import SequenceSet
 from pairalign.tree import GuideTree
 

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments, concatenate
 from pairalign.engines import Detail
-from pairalign.formats._base import Content, FormatError, Writer
+from pairalign.errors import FormatError
+from pairalign.formats._base import Content, Writer
 from pairalign.formats._output import Output
 from pairalign.formats.tsv import COLUMNS
 from pairalign.sequences import SequenceSet

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.distance_matrix import DistanceError, DistanceMatrix, TriangleBuilder
-from pairalign.formats._base import FormatError
+from pairalign.distance_matrix import DistanceMatrix, TriangleBuilder
+from pairalign.errors import DistanceError, FormatError
 from pairalign.formats._matrix_text import RowText
 from pairalign.formats._output import Output
 
