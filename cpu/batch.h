@@ -1,5 +1,5 @@
 // What a kernel is given and gives back: one row sequence against up to LANES column sequences, a
-// pair a lane. Shared by the engine and by every instruction set's kernel.
+// pair a lane, or one pair. Shared by the engine and by every instruction set's kernels.
 #pragma once
 
 #include <cstddef>
@@ -78,22 +78,71 @@ struct Kernel {
     }
 };
 
+// One pair on all lanes, see long_pair.h. The matrix is cut into tiles, in which the way back finds its flags: a tile
+// of all rows and columns is filled once, with flags; of smaller ones the borders are kept, and those on the path are
+// filled again.
+struct Tile {
+    int32_t rows, columns;  // rows: a multiple of LongKernel::strip_rows(), or >= all rows
+};
+
+struct LongPair {
+    const Scheme* scheme;
+    const uint8_t *row, *column;
+    int32_t rows, columns;
+    bool trace;           // false: only `score` is set
+    Tile tile;
+    void* work;           // work_bytes
+    uint8_t* flags;       // flags_bytes, when tracing
+    void* checkpoints;    // checkpoint_bytes, when tracing and the tile is not the whole matrix
+    const volatile bool* cancelled;
+    Path path;
+};
+
+struct LongKernel {
+    int lanes;
+    int lane_rows;   // rows of a lane
+    int flag_bytes;  // of one row of all lanes, one step
+    int score_cost, flags_cost;  // of the same, without and with flags, see plan.h; measured
+    void (*align)(LongPair& pair);
+
+    int32_t strip_rows() const { return lanes * lane_rows; }
+    size_t strips(int32_t rows) const { return (static_cast<size_t>(rows) + strip_rows() - 1) / strip_rows(); }
+    // What a strip hands on from one tile to the next: H and e of each row, and a vector for the corner.
+    size_t state_bytes() const { return (2 * static_cast<size_t>(lane_rows) + 1) * lanes * sizeof(int32_t); }
+    size_t border_bytes(int32_t columns) const { return (static_cast<size_t>(columns) + 2) * 2 * sizeof(int32_t); }
+    size_t work_bytes(int32_t columns) const {
+        const size_t table = static_cast<size_t>(strip_rows()) * CODES * sizeof(int32_t);
+        return table + state_bytes() + 3 * lanes * sizeof(int32_t) + border_bytes(columns);
+    }
+    bool whole(const Tile& tile, int32_t rows, int32_t columns) const {
+        return tile.rows >= rows && tile.columns >= columns;
+    }
+    size_t flags_bytes(const Tile& tile, int32_t rows, int32_t columns) const {
+        const size_t height = strips(tile.rows < rows ? tile.rows : rows) * lane_rows;
+        const size_t width = static_cast<size_t>(tile.columns < columns ? tile.columns : columns) + lanes;
+        return height * width * static_cast<size_t>(flag_bytes);
+    }
+    size_t checkpoint_bytes(const Tile& tile, int32_t rows, int32_t columns) const {
+        const size_t across = static_cast<size_t>((columns - 1) / tile.columns);
+        const size_t down = static_cast<size_t>((rows - 1) / tile.rows);
+        return across * strips(rows) * state_bytes() + down * border_bytes(columns);
+    }
+};
+
 struct InstructionSet {
     const char* name;
     Kernel narrow, wide;  // 16-bit lanes, 32-bit lanes
+    LongKernel long_pair;
 };
 
-// How far below H'(0,0) (local: below 0) a value of the recurrences can fall in 16-bit lanes, see kernel.h: shifted,
+// How far below H'(0,0) (local: below 0) a value of the recurrences can fall in 16-bit lanes, see recurrence.h: shifted,
 // H' by a gap on each side, e' and f' by one more; local, e and f by a gap, before they are extended; and a diagonal by the
 // worst letter pair.
-inline int32_t room_below(const Scheme& s) {
+// Kernels use it too: it must be inlined, or the linker would pick one instruction set's copy for all.
+inline __attribute__((always_inline)) int32_t room_below(const Scheme& s) {
     const int32_t worst = s.matrix[PAD][PAD] < 0 ? -s.matrix[PAD][PAD] : 0;
     if (s.mode == LOCAL) return s.gap_open + s.gap_extend + worst;
     return 3 * (s.gap_open - s.gap_extend) + worst;
 }
-
-// True when every value of the recurrences fits the 16-bit (32-bit) lanes for a pair of these lengths.
-bool fits_narrow(const Scheme& scheme, int32_t rows, int32_t columns);
-bool fits_wide(const Scheme& scheme, int32_t rows, int32_t columns);
 
 }  // namespace pairalign

@@ -50,10 +50,11 @@ struct pa_trouble {
 
 // Names of the instruction sets that this machine can run, best first, separated by commas.
 PAIRALIGN_API const char* pa_instruction_sets();
-// `second` is null for one set against itself. Null when `instruction_set` cannot run here.
+// `second` is null for one set against itself. long_pairs: 0 aligns pairs one by one, on all lanes of a vector, where that is
+// quicker; 1 (always) and 2 (never) are for tests. Null when `instruction_set` cannot run here.
 PAIRALIGN_API pa_engine* pa_open(const pa_set* first, const pa_set* second, const int32_t* matrix, int32_t gap_open,
                                  int32_t gap_extend, int32_t mode, int32_t definite, int32_t threads,
-                                 int64_t memory_bytes, const char* instruction_set);
+                                 int64_t memory_bytes, const char* instruction_set, int32_t long_pairs);
 PAIRALIGN_API void pa_close(pa_engine* engine);
 // May be called from another thread while pa_align runs: it then returns PA_CANCELLED soon.
 PAIRALIGN_API void pa_cancel(pa_engine* engine);

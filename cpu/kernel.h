@@ -1,21 +1,5 @@
 // The alignment kernel, written once on the vector types of vector.h (a lane a pair) and compiled
-// once per instruction set.
-//
-// Gotoh's recurrences (README, Conventions). Rows run over the letters of the row sequence, columns
-// over those of the column sequences; E ends in a gap that consumes a column letter, F in one that
-// consumes a row letter.
-//
-// What is stored is not E(i,j) and F(i,j) but the gap states of the next cells,
-//     e = E(i,j+1) = max(E(i,j) - ext, H(i,j) - open),   f = F(i+1,j) = max(F(i,j) - ext, H(i,j) - open)
-// so that H - open is computed once for both. CUP_NEXT and CLEFT_NEXT of cell (i,j) say whether those
-// gaps go on: they are Cup(i,j+1) and Cleft(i+1,j) of gpu-pairAlign (Blazewicz et al. 2011). Its Bup and
-// Bleft are DIAGONAL|FROM_E and DIAGONAL|!FROM_E.
-//
-// Global and semiglobal modes keep H'(i,j) = H(i,j) + (i+j)*ext + base. Then gaps go on at no cost,
-//     e' = max(e', H' - (open-ext)),   H'(i,j) = max(H'(i-1,j-1) + S + 2*ext, e', f'),
-// two subtractions fewer a cell. Local mode keeps H + base. There is no minus infinity: a border cell hands
-// on a gap that it opens, so every value has a finite bound, base makes room for the lowest, and nothing
-// saturates or wraps (fits_narrow, fits_wide).
+// once per instruction set. The recurrences are in recurrence.h.
 //
 // Memory: the last row of the band above (H and f, `border`), and the four flags of `block_rows` rows.
 // When those are fewer than all rows, the first pass keeps the border at each block's top and the
@@ -24,6 +8,8 @@
 #pragma once
 
 #include "batch.h"
+#include "recurrence.h"
+#include "traceback.h"
 #include "vector.h"
 
 namespace pairalign {
@@ -33,6 +19,7 @@ namespace PAIRALIGN_ISA {
 enum class End {
     NONE,         // only the last row, which the border holds when the fill ends
     LAST_COLUMN,  // semiglobal: the best H of each lane's last column
+    LAST_ROW,     // semiglobal in long_pair.h, whose border does not hold it: the best H of the last row
     BEST_SCORE,   // local: the best H anywhere
     BEST_CELL,    // local: and where it is
 };
@@ -49,9 +36,7 @@ struct Fill {
     int32_t profile_of[CODES];  // which block of the profile a letter has
     int32_t columns;          // of the longest lane in use
     Lane* border;             // [columns + 1][2][LANES]: H and f of the row above
-    int32_t open, extend;
-    Lane base;                // H'(0,0); what stands for 0 in local mode
-    bool shifted;
+    Border<V> edge;
 
     // End state: per lane vectors, see EndState.
     Lane* end_state;
@@ -60,21 +45,6 @@ struct Fill {
 
 // Offsets into end_state, in vectors.
 enum { BEST = 0, BEST_ROW = 1, BEST_COLUMN = 2, LENGTHS = 3, END_VECTORS = 4 };
-
-template <int K>
-struct Index {
-    static constexpr int value = K;
-};
-
-// Calls function(Index<K>()) ... function(Index<N - 1>()). Unlike a loop that is unrolled later, this lets the
-// compiler keep arrays indexed by K in registers.
-template <int K, int N, class Function>
-static PAIRALIGN_INLINE void unrolled(Function&& function) {
-    if constexpr (K < N) {
-        function(Index<K>());
-        unrolled<K + 1, N>(function);
-    }
-}
 
 template <class V>
 struct Kernels {
@@ -91,8 +61,6 @@ struct Kernels {
         size_t blocks = V::GATHER ? 1 : static_cast<size_t>(__builtin_popcount(row_codes));
         return blocks * (static_cast<size_t>(columns) + 1) * LANES * sizeof(Lane);
     }
-
-    static int32_t shift_of(const Scheme& s) { return s.mode == LOCAL ? 0 : 2 * s.gap_extend; }
 
     static void prepare(const Scheme& scheme, Group& group) {
         Lane* out = static_cast<Lane*>(group.lanes);
@@ -122,22 +90,10 @@ struct Kernels {
 
     // ---------------------------------------------------------------- borders
 
-    // H'(i,0); by symmetry also H'(0,i).
-    static PAIRALIGN_INLINE Lane border_h(const F& f, int32_t i) {
-        if (!f.shifted) return f.base;
-        if (f.scheme.mode == SEMIGLOBAL) return static_cast<Lane>(f.base + i * f.extend);
-        return static_cast<Lane>(i == 0 ? f.base : f.base - (f.open - f.extend));
-    }
-    // The gap state that a border cell hands on: it can only open a gap.
-    static PAIRALIGN_INLINE Lane border_gap(const F& f, int32_t i) {
-        if (!f.shifted) return static_cast<Lane>(f.base - f.open);
-        return static_cast<Lane>(border_h(f, i) - (f.open - f.extend));
-    }
-
     static void start_border(const F& f) {
         for (int32_t j = 0; j <= f.columns; j++) {
-            V::set(border_h(f, j)).store(f.border + static_cast<size_t>(j) * 2 * LANES);
-            V::set(border_gap(f, j)).store(f.border + (static_cast<size_t>(j) * 2 + 1) * LANES);
+            V::set(f.edge.h(j)).store(f.border + static_cast<size_t>(j) * 2 * LANES);
+            V::set(f.edge.gap(j)).store(f.border + (static_cast<size_t>(j) * 2 + 1) * LANES);
         }
     }
 
@@ -145,14 +101,6 @@ struct Kernels {
 
     struct CodeRow {  // scores of one row letter against the column letters of all lanes
         alignas(64) Lane scores[CODES];
-    };
-
-    template <int ROWS>
-    struct Rows {
-        V h[ROWS];
-        PAIRALIGN_INLINE explicit Rows(const V (&from)[ROWS]) {
-            unrolled<0, ROWS>([&](auto k) __attribute__((always_inline)) { h[k.value] = from[k.value]; });
-        }
     };
 
     // Rows row+1 .. row+ROWS of the matrix (row letters are 0-based, matrix rows 1-based).
@@ -166,26 +114,26 @@ struct Kernels {
             constexpr int k = decltype(index)::value;
             const int code = f.batch.row[row + k];
             if constexpr (V::GATHER) {
-                const int32_t shift = SHIFTED ? 2 * f.extend : 0;
+                const int32_t shift = SHIFTED ? 2 * f.edge.extend : 0;
                 for (int b = 0; b < CODES; b++)
                     letter[k].scores[b] = static_cast<Lane>(f.scheme.matrix[code][b] + shift);
             } else {
                 profile[k] = f.group + static_cast<size_t>(f.profile_of[code]) *
                                            (static_cast<size_t>(f.batch.group->columns) + 1) * LANES;
             }
-            h[k] = V::set(border_h(f, row + 1 + k));
-            e[k] = V::set(border_gap(f, row + 1 + k));
+            h[k] = V::set(f.edge.h(row + 1 + k));
+            e[k] = V::set(f.edge.gap(row + 1 + k));
         });
-        const V opening = V::set(static_cast<Lane>(SHIFTED ? f.open - f.extend : f.open));
-        const V extending = V::set(static_cast<Lane>(f.extend));
-        const V zero = V::set(f.base);
+        const V opening = V::set(static_cast<Lane>(SHIFTED ? f.edge.open - f.edge.extend : f.edge.open));
+        const V extending = V::set(static_cast<Lane>(f.edge.extend));
+        const V zero = V::set(f.edge.base);
         const uint8_t* const ends_at = f.ends_at;
         const Lane* group = f.group;
         Lane* border = f.border;
         V above = V::load(border);  // H(row, j-1)
         V best = END == End::BEST_SCORE || END == End::BEST_CELL ? V::load(f.end_state + BEST * LANES) : zero;
         h[ROWS - 1].store(border);
-        V::set(border_gap(f, row + ROWS)).store(border + LANES);
+        V::set(f.edge.gap(row + ROWS)).store(border + LANES);
         for (int32_t j = 1; j <= columns; j++) {
             border += 2 * LANES;
             V diagonal = above;
@@ -202,22 +150,11 @@ struct Kernels {
                     s = V::lookup(letter[k].scores, codes);
                 else
                     s = V::load(profile[k] + static_cast<size_t>(j) * LANES);
-                // H = max(with_e, f), but f's next value needs only with_e: opening a gap from a gap is
-                // never better than going on. So the chain down a column is one maximum a cell.
-                const V d = V::add(diagonal, s);
+                const auto cell = Recurrence<V, SHIFTED>{opening, extending, zero}.template cell<FLAGS>(s, diagonal, e[k], gap, flags + k * V::FLAG_BYTES);
                 diagonal = h[k];
-                V with_e = V::max(d, e[k]);
-                if constexpr (!SHIFTED) with_e = V::max(with_e, zero);
-                const V x = V::max(with_e, gap);
-                h[k] = x;
-                const V e_opened = V::sub(x, opening), f_opened = V::sub(with_e, opening);
-                const V e_on = SHIFTED ? e[k] : V::sub(e[k], extending);
-                const V f_on = SHIFTED ? gap : V::sub(gap, extending);
-                if constexpr (FLAGS)
-                    V::store_flags(flags + k * V::FLAG_BYTES, V::ge(e_on, e_opened), V::ge(f_on, f_opened), V::ge(d, x),
-                                   V::ge(e[k], gap));
-                e[k] = V::max(e_on, e_opened);
-                gap = V::max(f_on, f_opened);
+                const V x = h[k] = cell.h;
+                e[k] = cell.e;
+                gap = cell.f;
                 if constexpr (END == End::BEST_SCORE) best = V::max(best, x);
                 if constexpr (END == End::BEST_CELL) column_best = k == 0 ? x : V::max(column_best, x);
             });
@@ -225,13 +162,13 @@ struct Kernels {
             gap.store(border + LANES);
             if constexpr (END == End::BEST_CELL) {
                 if (__builtin_expect(V::any(V::ge(column_best, best)), 0)) {
-                    const Rows<ROWS> copy(h);  // h itself must not leave the registers
+                    const Rows<V, ROWS> copy(h);  // h itself must not leave the registers
                     best = keep_best_cell<ROWS>(f, best, column_best, copy.h, row, j);
                 }
             }
             if constexpr (END == End::LAST_COLUMN) {
                 if (__builtin_expect(ends_at[j], 0)) {
-                    const Rows<ROWS> copy(h);
+                    const Rows<V, ROWS> copy(h);
                     keep_last_column<ROWS>(f, copy.h, row, j);
                 }
             }
@@ -262,7 +199,7 @@ struct Kernels {
         V best = V::load(f.end_state + BEST * LANES), best_row = V::load(f.end_state + BEST_ROW * LANES);
         for (int k = 0; k < ROWS; k++) {
             const int32_t i = row + 1 + k;
-            const V value = V::sub(h[k], V::set(static_cast<Lane>(i * f.extend)));
+            const V value = V::sub(h[k], V::set(static_cast<Lane>(i * f.edge.extend)));
             const Mask better = V::both(ends, V::gt(value, best));
             best = V::blend(better, value, best);
             best_row = V::blend(better, V::set(static_cast<Lane>(i)), best_row);
@@ -274,12 +211,11 @@ struct Kernels {
     // Rows begin+1 .. end. Flags are laid out as [row / V::ROWS][column][row % V::ROWS].
     template <bool SHIFTED, bool FLAGS, End END>
     static void fill(const F& f, int32_t begin, int32_t end, int32_t columns) {
-        const size_t band_bytes = (static_cast<size_t>(columns) + 1) * V::ROWS * V::FLAG_BYTES;
         uint8_t* flags = f.batch.flags;
         int32_t row = begin;
         for (; row + V::ROWS <= end; row += V::ROWS) {
             band<SHIFTED, FLAGS, END, V::ROWS>(f, row, columns, flags);
-            if (FLAGS) flags += band_bytes;
+            if (FLAGS) flags += band_bytes(columns);
             if (*f.batch.cancelled) return;
         }
         if (V::ROWS > 4 && end - row >= 4) {
@@ -319,8 +255,8 @@ struct Kernels {
             // Local: a score of 1 is the least that is an alignment. Semiglobal: H(0, last column) = 0.
             const int32_t length = f.batch.group->lengths[lane];
             f.end_state[BEST * LANES + l] =
-                local ? static_cast<Lane>(f.base + (f.batch.trace ? 1 : 0))
-                      : static_cast<Lane>(f.base + (length <= f.columns ? length : 0) * f.extend);
+                local ? static_cast<Lane>(f.edge.base + (f.batch.trace ? 1 : 0))
+                      : static_cast<Lane>(f.edge.base + (length <= f.columns ? length : 0) * f.edge.extend);
             f.end_state[BEST_ROW * LANES + l] = 0;
             f.end_state[BEST_COLUMN * LANES + l] = local ? F::NO_CELL : Lane{0};
             f.end_state[LENGTHS * LANES + l] = static_cast<Lane>(length);
@@ -333,7 +269,7 @@ struct Kernels {
         path.end_row = rows;
         path.end_column = columns;
         if (f.scheme.mode == LOCAL) {
-            path.score = static_cast<int32_t>(best) - f.base;
+            path.score = static_cast<int32_t>(best) - f.edge.base;
             path.end_row = f.end_state[BEST_ROW * LANES + lane];
             path.end_column = f.end_state[BEST_COLUMN * LANES + lane];
             if (f.batch.trace && path.end_column == F::NO_CELL) path.score = path.end_row = path.end_column = 0;
@@ -341,19 +277,19 @@ struct Kernels {
         }
         if (f.scheme.mode == GLOBAL) {
             const Lane h = f.border[static_cast<size_t>(columns) * 2 * LANES + lane];
-            path.score = static_cast<int32_t>(h) - f.base - (rows + columns) * f.extend;
+            path.score = static_cast<int32_t>(h) - f.edge.base - (rows + columns) * f.edge.extend;
             return;
         }
-        path.score = static_cast<int32_t>(best) - f.base - columns * f.extend;
+        path.score = static_cast<int32_t>(best) - f.edge.base - columns * f.edge.extend;
         path.end_row = f.end_state[BEST_ROW * LANES + lane];
         // The last row wins ties: its columns are smaller.
         int32_t row_score = -2147483647, row_column = 0;
         const Lane* h = f.border + lane;
         for (int32_t j = 0; j < columns; j++, h += 2 * LANES) {
-            const int32_t score = static_cast<int32_t>(*h) - j * f.extend;
+            const int32_t score = static_cast<int32_t>(*h) - j * f.edge.extend;
             if (score > row_score) row_score = score, row_column = j;
         }
-        row_score -= f.base + rows * f.extend;
+        row_score -= f.edge.base + rows * f.edge.extend;
         if (row_score >= path.score) {
             path.score = row_score;
             path.end_row = rows;
@@ -363,89 +299,22 @@ struct Kernels {
 
     // ---------------------------------------------------------------- the way back
 
-    struct Walker {
-        int32_t row, column;
-        int32_t local_score;  // H of the current cell while in state H (local mode)
-        uint32_t run;         // length of the run being built
-        uint32_t step;
-        enum State { IN_H, IN_E, IN_F, DONE } state;
+    // Where the flags of one lane are, for rows begin+1 .. and columns up to `columns` (see fill).
+    struct LaneFlags {
+        const uint8_t* flags;
+        size_t band_bytes;
+        int32_t begin;
+        int in_lane;
+
+        PAIRALIGN_INLINE int lane(int32_t) const { return in_lane; }
+        PAIRALIGN_INLINE const uint8_t* at(int32_t i, int32_t j) const {
+            const int32_t r = i - begin - 1;
+            return flags + static_cast<size_t>(r / V::ROWS) * band_bytes +
+                   (static_cast<size_t>(j) * V::ROWS + r % V::ROWS) * V::FLAG_BYTES;
+        }
     };
 
-    static PAIRALIGN_INLINE void emit(Path& path, Walker& w, uint32_t step, uint32_t length) {
-        if (step != w.step && w.run) {
-            path.runs[path.run_count++] = w.run << 2 | w.step;
-            w.run = 0;
-        }
-        w.step = step;
-        w.run += length;
-    }
-
-    // Follows the path of one lane through rows begin+1 .. end, whose flags are in memory.
-    static void walk(const F& f, int lane, int32_t begin, int32_t columns, Walker& w, Path& path) {
-        const size_t band_bytes = (static_cast<size_t>(columns) + 1) * V::ROWS * V::FLAG_BYTES;
-        const uint8_t* row_codes = f.batch.row;
-        const uint8_t* column_codes = f.batch.group->codes[lane];
-        const bool local = f.scheme.mode == LOCAL;
-        int32_t i = w.row, j = w.column;
-        while (i > begin && j > 0) {
-            const int32_t r = i - begin - 1;
-            const uint8_t* cell = f.batch.flags + static_cast<size_t>(r / V::ROWS) * band_bytes +
-                                  (static_cast<size_t>(j) * V::ROWS + r % V::ROWS) * V::FLAG_BYTES;
-            if (w.state == Walker::IN_E) {
-                if (V::flag(cell, CUP_NEXT, lane)) {
-                    emit(path, w, COLUMN_GAP, 1);
-                    w.local_score += f.extend;
-                    j--;
-                    continue;
-                }
-                w.local_score += f.open - f.extend;
-                w.state = Walker::IN_H;
-            } else if (w.state == Walker::IN_F) {
-                if (V::flag(cell, CLEFT_NEXT, lane)) {
-                    emit(path, w, ROW_GAP, 1);
-                    w.local_score += f.extend;
-                    i--;
-                    continue;
-                }
-                w.local_score += f.open - f.extend;
-                w.state = Walker::IN_H;
-            }
-            if (local && w.local_score == 0) {
-                w.state = Walker::DONE;
-                break;
-            }
-            if (V::flag(cell, DIAGONAL, lane)) {
-                emit(path, w, DIAGONAL_STEP, 1);
-                i--;
-                j--;
-                if (local) w.local_score -= f.scheme.matrix[row_codes[i]][column_codes[j]];
-            } else if (V::flag(cell, FROM_E, lane)) {
-                emit(path, w, COLUMN_GAP, 1);
-                w.local_score += f.extend;
-                w.state = Walker::IN_E;
-                j--;
-            } else {
-                emit(path, w, ROW_GAP, 1);
-                w.local_score += f.extend;
-                w.state = Walker::IN_F;
-                i--;
-            }
-        }
-        w.row = i;
-        w.column = j;
-        if (i == 0 || j == 0) w.state = Walker::DONE;
-    }
-
-    static void finish(const F& f, Walker& w, Path& path) {
-        if (f.scheme.mode == GLOBAL) {
-            if (w.row) emit(path, w, ROW_GAP, static_cast<uint32_t>(w.row));
-            if (w.column) emit(path, w, COLUMN_GAP, static_cast<uint32_t>(w.column));
-            w.row = w.column = 0;
-        }
-        if (w.run) path.runs[path.run_count++] = w.run << 2 | w.step;
-        path.start_row = w.row;
-        path.start_column = w.column;
-    }
+    static size_t band_bytes(int32_t columns) { return (static_cast<size_t>(columns) + 1) * V::ROWS * V::FLAG_BYTES; }
 
     // ---------------------------------------------------------------- a batch
 
@@ -453,10 +322,10 @@ struct Kernels {
         const Group& group = *batch.group;
         const Scheme& scheme = *batch.scheme;
         F f{batch, scheme, static_cast<const Lane*>(group.lanes), {}, group.lengths[batch.first_lane],
-            static_cast<Lane*>(batch.border), scheme.gap_open, scheme.gap_extend, 0, scheme.mode != LOCAL,
+            static_cast<Lane*>(batch.border), {scheme.mode, scheme.gap_open, scheme.gap_extend, 0},
             static_cast<Lane*>(batch.end_state), nullptr};
         for (int a = 0; a < CODES; a++) f.profile_of[a] = rank(group.row_codes, a);
-        f.base = sizeof(Lane) == 2 ? static_cast<Lane>(-32768 + room_below(scheme)) : Lane{0};
+        f.edge.base = sizeof(Lane) == 2 ? static_cast<Lane>(-32768 + room_below(scheme)) : Lane{0};
         uint8_t* ends_at = reinterpret_cast<uint8_t*>(f.end_state + END_VECTORS * LANES);
         if (scheme.mode == SEMIGLOBAL) {
             memset(ends_at, 0, static_cast<size_t>(f.columns) + 1);
@@ -488,9 +357,7 @@ struct Kernels {
             Path& path = batch.paths[l];
             read_end(f, l, path);
             path.run_count = 0;
-            const bool empty = path.end_row == 0 && path.end_column == 0;
-            walkers[l] = {path.end_row, path.end_column, path.score, 0, DIAGONAL_STEP,
-                          empty ? Walker::DONE : Walker::IN_H};
+            walkers[l] = Walker::at_end(path);
         }
         if (!batch.trace) return;
 
@@ -515,9 +382,11 @@ struct Kernels {
                 if (*batch.cancelled) return;
             }
             for (int l = batch.first_lane; l < group.used; l++)
-                if (walkers[l].state != Walker::DONE) walk(f, l, begin, columns, walkers[l], batch.paths[l]);
+                if (walkers[l].state != Walker::DONE)
+                    walk<V>(LaneFlags{batch.flags, band_bytes(columns), begin, l}, scheme, batch.row, group.codes[l], begin,
+                            0, walkers[l], batch.paths[l]);
         }
-        for (int l = batch.first_lane; l < group.used; l++) finish(f, walkers[l], batch.paths[l]);
+        for (int l = batch.first_lane; l < group.used; l++) finish(scheme, walkers[l], batch.paths[l]);
     }
 
     static Kernel kernel() {

@@ -1,8 +1,10 @@
 #define PAIRALIGN_AVX512
 #define PAIRALIGN_ISA avx512
 #include "kernel.h"
+#include "long_pair.h"
 
 namespace pairalign {
 extern const InstructionSet instruction_set_avx512;
-const InstructionSet instruction_set_avx512 = {"avx512", avx512::Kernels<avx512::Narrow>::kernel(), avx512::Kernels<avx512::Wide>::kernel()};
+const InstructionSet instruction_set_avx512 = {"avx512", avx512::Kernels<avx512::Narrow>::kernel(),
+    avx512::Kernels<avx512::Wide>::kernel(), avx512::LongPairs<avx512::Wide>::kernel()};
 }  // namespace pairalign

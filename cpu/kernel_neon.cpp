@@ -1,8 +1,10 @@
 #define PAIRALIGN_NEON
 #define PAIRALIGN_ISA neon
 #include "kernel.h"
+#include "long_pair.h"
 
 namespace pairalign {
 extern const InstructionSet instruction_set_neon;
-const InstructionSet instruction_set_neon = {"neon", neon::Kernels<neon::Narrow>::kernel(), neon::Kernels<neon::Wide>::kernel()};
+const InstructionSet instruction_set_neon = {"neon", neon::Kernels<neon::Narrow>::kernel(),
+    neon::Kernels<neon::Wide>::kernel(), neon::LongPairs<neon::Wide>::kernel()};
 }  // namespace pairalign

@@ -1,8 +1,10 @@
 #define PAIRALIGN_SCALAR
 #define PAIRALIGN_ISA scalar
 #include "kernel.h"
+#include "long_pair.h"
 
 namespace pairalign {
 extern const InstructionSet instruction_set_scalar;
-const InstructionSet instruction_set_scalar = {"scalar", scalar::Kernels<scalar::Narrow>::kernel(), scalar::Kernels<scalar::Wide>::kernel()};
+const InstructionSet instruction_set_scalar = {"scalar", scalar::Kernels<scalar::Narrow>::kernel(),
+    scalar::Kernels<scalar::Wide>::kernel(), scalar::LongPairs<scalar::Wide>::kernel()};
 }  // namespace pairalign

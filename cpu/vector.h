@@ -1,5 +1,5 @@
 // Small vector types: one per instruction set and lane width, all with the same members, so that
-// kernel.h is written once. A lane is one pair of sequences.
+// the kernels are written once. In kernel.h a lane is one pair of sequences, in long_pair.h all lanes are one pair.
 //
 //   Lane            int16_t or int32_t; additions wrap
 //   LANES, ROWS     lanes in a vector; rows of the matrix that a band takes at a time
@@ -8,6 +8,12 @@
 //   store_flags / flag      their layout, private to the type
 //   GATHER          true: scores come from a table lookup by code (`lookup`);
 //                   false: from a profile in memory, one vector per row letter and column
+//
+// Wide has, for long_pair.h:
+//
+//   shifted_in(v, x, last)  every lane moves up by one, x comes into lane 0, the last lane goes to *last
+//   gather(table, index)    table[index[lane]]
+//   byte<K>(v)              the byte K of every lane, with its sign
 //
 // This header is included by sources compiled for different instruction sets. Everything in it
 // lives in a namespace named after the instruction set and uses no inline function of the standard
@@ -29,7 +35,7 @@ namespace pairalign {
 namespace PAIRALIGN_ISA {
 
 // The flags of one cell, in the order in which they are stored. CUP_NEXT and CLEFT_NEXT speak of the
-// gap states of the right and the lower neighbour (see kernel.h).
+// gap states of the right and the lower neighbour (see recurrence.h).
 enum Flag { CUP_NEXT = 0, CLEFT_NEXT = 1, DIAGONAL = 2, FROM_E = 3 };
 
 #if defined(PAIRALIGN_AVX512)
@@ -118,6 +124,17 @@ struct Wide {
     static PAIRALIGN_INLINE bool flag(const uint8_t* p, Flag which, int lane) {
         return reinterpret_cast<const uint16_t*>(p)[which] >> lane & 1;
     }
+    static PAIRALIGN_INLINE Wide shifted_in(Wide v, Lane x, Lane* last) {
+        const __m512i turned = _mm512_alignr_epi32(v.v, v.v, 15);
+        *last = _mm_cvtsi128_si32(_mm512_castsi512_si128(turned));
+        return {_mm512_mask_set1_epi32(turned, 1, x)};
+    }
+    static PAIRALIGN_INLINE Wide gather(const Lane* table, Wide index) {
+        return {_mm512_i32gather_epi32(index.v, table, 4)};
+    }
+    template <int K> static PAIRALIGN_INLINE Wide byte(Wide v) {
+        return {_mm512_srai_epi32(K == 3 ? v.v : _mm512_slli_epi32(v.v, 24 - 8 * K), 24)};
+    }
 };
 
 #elif defined(PAIRALIGN_AVX2)
@@ -189,6 +206,17 @@ struct Wide {
         p[FROM_E] = bits(from_e);
     }
     static PAIRALIGN_INLINE bool flag(const uint8_t* p, Flag which, int lane) { return p[which] >> lane & 1; }
+    static PAIRALIGN_INLINE Wide shifted_in(Wide v, Lane x, Lane* last) {
+        const __m256i turned = _mm256_permutevar8x32_epi32(v.v, _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6));
+        *last = _mm_cvtsi128_si32(_mm256_castsi256_si128(turned));
+        return {_mm256_blend_epi32(turned, _mm256_set1_epi32(x), 1)};
+    }
+    static PAIRALIGN_INLINE Wide gather(const Lane* table, Wide index) {
+        return {_mm256_i32gather_epi32(table, index.v, 4)};
+    }
+    template <int K> static PAIRALIGN_INLINE Wide byte(Wide v) {
+        return {_mm256_srai_epi32(K == 3 ? v.v : _mm256_slli_epi32(v.v, 24 - 8 * K), 24)};
+    }
 };
 
 #elif defined(PAIRALIGN_SSE41)
@@ -253,6 +281,18 @@ struct Wide {
     }
     static PAIRALIGN_INLINE bool flag(const uint8_t* p, Flag which, int lane) {
         return *reinterpret_cast<const uint16_t*>(p) >> (4 * which + lane) & 1;
+    }
+    static PAIRALIGN_INLINE Wide shifted_in(Wide v, Lane x, Lane* last) {
+        const __m128i turned = _mm_shuffle_epi32(v.v, _MM_SHUFFLE(2, 1, 0, 3));
+        *last = _mm_cvtsi128_si32(turned);
+        return {_mm_insert_epi32(turned, x, 0)};
+    }
+    static PAIRALIGN_INLINE Wide gather(const Lane* table, Wide index) {
+        return {_mm_setr_epi32(table[_mm_extract_epi32(index.v, 0)], table[_mm_extract_epi32(index.v, 1)],
+                               table[_mm_extract_epi32(index.v, 2)], table[_mm_extract_epi32(index.v, 3)])};
+    }
+    template <int K> static PAIRALIGN_INLINE Wide byte(Wide v) {
+        return {_mm_srai_epi32(K == 3 ? v.v : _mm_slli_epi32(v.v, 24 - 8 * K), 24)};
     }
 };
 
@@ -324,6 +364,18 @@ struct Wide {
     static PAIRALIGN_INLINE bool flag(const uint8_t* p, Flag which, int lane) {
         return *reinterpret_cast<const uint16_t*>(p) >> (4 * which + lane) & 1;
     }
+    static PAIRALIGN_INLINE Wide shifted_in(Wide v, Lane x, Lane* last) {
+        *last = vgetq_lane_s32(v.v, 3);
+        return {vextq_s32(vdupq_n_s32(x), v.v, 3)};
+    }
+    static PAIRALIGN_INLINE Wide gather(const Lane* table, Wide index) {
+        const int32x4_t r = {table[vgetq_lane_s32(index.v, 0)], table[vgetq_lane_s32(index.v, 1)],
+                             table[vgetq_lane_s32(index.v, 2)], table[vgetq_lane_s32(index.v, 3)]};
+        return {r};
+    }
+    template <int K> static PAIRALIGN_INLINE Wide byte(Wide v) {
+        return {vshrq_n_s32(vshlq_n_s32(v.v, 24 - 8 * K), 24)};
+    }
 };
 
 #else  // plain C++: any other machine; GCC's vector extension keeps it short
@@ -374,6 +426,14 @@ struct Plain {
         }
     }
     static bool flag(const uint8_t* p, Flag which, int lane) { return p[which] >> lane & 1; }
+    static Plain shifted_in(Plain v, Lane x, Lane* last) {
+        *last = v.v[COUNT - 1];
+        return each([&](int l) { return l ? v.v[l - 1] : x; });
+    }
+    static Plain gather(const Lane* table, Plain index) { return each([&](int l) { return table[index.v[l]]; }); }
+    template <int K> static Plain byte(Plain v) {
+        return each([&](int l) { return static_cast<int8_t>(static_cast<uint32_t>(v.v[l]) >> 8 * K); });
+    }
 };
 using Narrow = Plain<int16_t, 8>;
 using Wide = Plain<int32_t, 4>;

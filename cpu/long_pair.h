@@ -1,0 +1,453 @@
+// The kernel for long pairs: all lanes of a vector work on one pair. Written once on the vector types of vector.h and
+// compiled once per instruction set; recurrences, flags and ties are those of recurrence.h and kernel.h.
+//
+// A strip is LANES * ROWS consecutive matrix rows; lane l holds rows l*ROWS+1 .. (l+1)*ROWS of it. In step t, lane l is
+// in column t - l: what it hands down (H and f of its last row) is what lane l + 1 needs in the next step, so between steps
+// those two vectors move up by one lane. Lane 0 is fed from `border`, the row above the strip, and the last lane writes
+// the row for the next strip to the same place, LANES columns behind.
+//
+//     Invariant: lane l's input in step t comes from lane l - 1 in step t - 1, that is from the same column, and from
+//     the lane itself, the column before. A lane that is not in a column of the piece being filled keeps its H and e. So
+//     garbage (f, flags and whatever else it computes there) stays in columns outside the piece; before it starts,
+//     a lane holds and hands down column `left`; when all is done, every lane holds column `right`.
+//
+// That makes pieces of any width cheap: `state` (H and e of a strip in its column, and the corner H above them) goes in
+// and comes out, and is the vertical border of the next piece.
+//
+// Rows beyond the last (the last strip's padding) score at most 0 with any letter. Nothing flows up from them, and in
+// local mode none is ever better than an earlier cell in a smaller column or row.
+//
+// Scores: lanes differ in row letter and column letter. A table per strip holds, for each lane and column letter, the
+// scores of four rows in one word (PACKED, when scores fit eight bits) or of one; a gather fetches a word a lane.
+//
+// Memory: batch.h, Tile.
+#pragma once
+
+#include "batch.h"
+#include "kernel.h"
+#include "recurrence.h"
+#include "traceback.h"
+#include "vector.h"
+
+namespace pairalign {
+namespace PAIRALIGN_ISA {
+
+template <class V>
+struct LongPairs {
+    using Lane = typename V::Lane;
+    using Mask = typename V::Mask;
+    static constexpr int LANES = V::LANES, ROWS = V::ROWS, STRIP = LANES * ROWS;
+    static constexpr Lane NO_CELL = 2147483647;
+    static_assert(sizeof(Lane) == 4, "scores are gathered as words of 32 bits");
+    static_assert(ROWS % 4 == 0, "a packed word holds four rows");
+
+    struct Edge {
+        Lane h, f;  // of a cell in the row above the strip
+    };
+    // Offsets into `state`, in vectors.
+    enum { STATE_H = 0, STATE_E = ROWS, STATE_CORNER = 2 * ROWS, STATE_VECTORS = 2 * ROWS + 1 };
+
+    // A piece of a strip that fill() fills: columns left+1 .. right of the rows below `base`.
+    struct Piece {
+        int32_t base, left, right;
+        uint8_t* flags;
+    };
+
+    struct Work {
+        LongPair& pair;
+        Border<V> edge;
+        Lane* table;   // [LANES][words of a lane][CODES]
+        Lane* state;   // [STATE_VECTORS][LANES]
+        Lane* best;    // local: [BEST_COLUMN + 1][LANES], see EndState in kernel.h
+        Edge* border;  // [columns + 2], the last one is read, not used
+        bool packed;
+        int last_lane, last_row;  // where the matrix's last row is in the last strip: its lane, its row of that lane
+        // Semiglobal: the best cell of the last row, and of the last column.
+        int32_t row_score, row_column;
+        int32_t column_score, column_row;
+        alignas(64) Lane lane[LANES];             // 0, 1, ...
+        alignas(64) int8_t bytes[CODES + 1][CODES];  // shifted scores, when packed; the last: rows beyond the last
+    };
+
+    // ---------------------------------------------------------------- borders and scores
+
+    static void start_border(Work& w, int32_t left, int32_t right) {
+        for (int32_t j = left; j <= right; j++) w.border[j] = {w.edge.h(j), w.edge.gap(j)};
+    }
+
+    // Column 0 of a strip.
+    static void start_state(Work& w, int32_t base) {
+        for (int l = 0; l < LANES; l++) {
+            for (int k = 0; k < ROWS; k++) {
+                int32_t i = base + l * ROWS + k + 1;
+                if (i > w.pair.rows) i = w.pair.rows;  // i * ext of rows that do not exist might overflow
+                w.state[(STATE_H + k) * LANES + l] = w.edge.h(i);
+                w.state[(STATE_E + k) * LANES + l] = w.edge.gap(i);
+            }
+            w.state[STATE_CORNER * LANES + l] = w.edge.h(base);
+        }
+    }
+
+    // The score of a row beyond the last with any letter.
+    static int32_t beyond(const Scheme& s) { return (s.matrix[PAD][PAD] < 0 ? s.matrix[PAD][PAD] : 0) + shift_of(s); }
+
+    static void prepare_scores(Work& w) {
+        const Scheme& scheme = *w.pair.scheme;
+        const int32_t shift = shift_of(scheme);
+        int32_t low = beyond(scheme), high = low;
+        for (int a = 0; a < CODES; a++)
+            for (int b = 0; b < CODES; b++) {
+                const int32_t s = scheme.matrix[a][b] + shift;
+                low = s < low ? s : low;
+                high = s > high ? s : high;
+            }
+        w.packed = low >= -128 && high <= 127;
+        for (int b = 0; b < CODES; b++) {
+            for (int a = 0; a < CODES; a++) w.bytes[a][b] = static_cast<int8_t>(scheme.matrix[a][b] + shift);
+            w.bytes[CODES][b] = static_cast<int8_t>(beyond(scheme));
+        }
+    }
+
+    // The table of the strip below `base`.
+    static void prepare_strip(Work& w, int32_t base) {
+        const Scheme& scheme = *w.pair.scheme;
+        Lane* out = w.table;
+        for (int32_t i = base; i < base + STRIP; i += w.packed ? 4 : 1, out += CODES) {
+            const auto code = [&](int32_t row) { return row < w.pair.rows ? w.pair.row[row] : CODES; };
+            if (w.packed) {
+                const int8_t *s0 = w.bytes[code(i)], *s1 = w.bytes[code(i + 1)], *s2 = w.bytes[code(i + 2)],
+                             *s3 = w.bytes[code(i + 3)];
+                for (int b = 0; b < CODES; b++)
+                    out[b] = static_cast<Lane>(static_cast<uint32_t>(static_cast<uint8_t>(s0[b])) |
+                                               static_cast<uint32_t>(static_cast<uint8_t>(s1[b])) << 8 |
+                                               static_cast<uint32_t>(static_cast<uint8_t>(s2[b])) << 16 |
+                                               static_cast<uint32_t>(static_cast<uint8_t>(s3[b])) << 24);
+            } else {
+                const int a = code(i);
+                for (int b = 0; b < CODES; b++)
+                    out[b] = a == CODES ? beyond(scheme) : scheme.matrix[a][b] + shift_of(scheme);
+            }
+        }
+    }
+
+    // ---------------------------------------------------------------- the fill
+
+    template <bool SHIFTED, bool FLAGS, End END, bool PACKED>
+    static void fill(Work& w, const Piece& piece) {
+        constexpr int WORDS = PACKED ? ROWS / 4 : ROWS;
+        const int32_t columns = piece.right - piece.left;
+        const V opening = V::set(SHIFTED ? w.edge.open - w.edge.extend : w.edge.open);
+        const V extending = V::set(w.edge.extend);
+        const V zero = V::set(w.edge.base);
+        const V lane = V::load(w.lane);
+        alignas(64) Lane table_starts[LANES];
+        for (int l = 0; l < LANES; l++) table_starts[l] = l * WORDS * CODES;
+        const V table_start = V::load(table_starts);
+        const Lane* const table = w.table;
+        const uint8_t* const letters = w.pair.column + piece.left;
+        Edge* const border = w.border + piece.left;
+        const Lane next_corner = border[columns].h;
+        Edge nowhere;
+        Lane none;
+        V h[ROWS], e[ROWS];
+        unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
+            constexpr int k = decltype(index)::value;
+            h[k] = V::load(w.state + (STATE_H + k) * LANES);
+            e[k] = V::load(w.state + (STATE_E + k) * LANES);
+        });
+        V above = V::load(w.state + STATE_CORNER * LANES);  // H(row above the lane, column of the lane)
+        V gap = zero, codes = V::set(0);
+        V best = END == End::BEST_SCORE || END == End::BEST_CELL ? V::load(w.best + BEST * LANES) : zero;
+        uint8_t* flags = piece.flags;
+
+        // GUARDED: some lanes may be outside the columns.
+        const auto step = [&](auto guarded, const int32_t t) __attribute__((always_inline)) {
+            constexpr bool GUARDED = decltype(guarded)::value;
+            const Edge& in = border[!GUARDED || t <= columns ? t : columns];
+            Edge& out = !GUARDED || t > LANES ? border[t - LANES] : nowhere;
+            V diagonal = above;
+            above = V::shifted_in(h[ROWS - 1], in.h, &out.h);
+            gap = V::shifted_in(gap, in.f, &out.f);
+            codes = V::shifted_in(codes, letters[t - 1], &none);
+            const V index = V::add(codes, table_start);
+            V words[WORDS];
+            unrolled<0, WORDS>([&](auto q) __attribute__((always_inline)) {
+                words[q.value] = V::gather(table + q.value * CODES, index);
+            });
+            Mask inside{};
+            if constexpr (GUARDED) {
+                const V column = V::sub(V::set(t), lane);
+                inside = V::both(V::gt(column, V::set(0)), V::ge(V::set(columns), column));
+            }
+            V column_best = zero;
+            if constexpr (FLAGS) flags += ROWS * V::FLAG_BYTES;
+            unrolled<0, ROWS>([&](auto k_) __attribute__((always_inline)) {
+                constexpr int k = decltype(k_)::value;
+                V s;
+                if constexpr (PACKED)
+                    s = V::template byte<k % 4>(words[k / 4]);
+                else
+                    s = words[k];
+                const auto cell = Recurrence<V, SHIFTED>{opening, extending, zero}.template cell<FLAGS>(
+                    s, diagonal, e[k], gap, flags + k * V::FLAG_BYTES);
+                diagonal = h[k];
+                gap = cell.f;
+                h[k] = GUARDED ? V::blend(inside, cell.h, h[k]) : cell.h;
+                e[k] = GUARDED ? V::blend(inside, cell.e, e[k]) : cell.e;
+                if constexpr (END == End::BEST_SCORE) best = V::max(best, h[k]);
+                if constexpr (END == End::BEST_CELL) column_best = k == 0 ? h[k] : V::max(column_best, h[k]);
+            });
+            if constexpr (END == End::BEST_CELL) {
+                // A lane that waits holds column `left`, but its step is not that column's.
+                if constexpr (GUARDED) column_best = V::blend(inside, column_best, zero);
+                if (__builtin_expect(V::any(V::ge(column_best, best)), 0)) {
+                    const Rows<V, ROWS> copy(h);
+                    best = keep_best_cell(w, best, column_best, copy.h, piece.base, piece.left + t);
+                }
+            }
+            if constexpr (END == End::LAST_ROW) {
+                const int32_t j = t - w.last_lane;
+                if (j > 0 && j <= columns) {
+                    const Rows<V, ROWS> copy(h);
+                    keep_last_row(w, copy.h, piece.left + j);
+                }
+            }
+        };
+        const int32_t steps = columns + LANES - 1;
+        for (int32_t t = 1; t <= steps;) {
+            if (t > LANES && t <= columns)
+                for (; t <= columns; t++) step(Index<0>(), t);
+            else
+                step(Index<1>(), t++);
+        }
+        V::shifted_in(h[ROWS - 1], 0, &border[columns].h);
+        V::shifted_in(gap, 0, &border[columns].f);
+        unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
+            constexpr int k = decltype(index)::value;
+            h[k].store(w.state + (STATE_H + k) * LANES);
+            e[k].store(w.state + (STATE_E + k) * LANES);
+        });
+        V::set(next_corner).store(w.state + STATE_CORNER * LANES);
+        if constexpr (END == End::BEST_SCORE || END == End::BEST_CELL) best.store(w.best + BEST * LANES);
+    }
+
+    template <bool FLAGS, bool PACKED>
+    static void fill_as(Work& w, bool track, const Piece& piece) {
+        const Mode mode = w.pair.scheme->mode;
+        if (mode == LOCAL) {
+            if constexpr (FLAGS) {
+                if (!track) return fill<false, true, End::NONE, PACKED>(w, piece);
+            } else if (!w.pair.trace) {
+                return fill<false, false, End::BEST_SCORE, PACKED>(w, piece);
+            }
+            return fill<false, FLAGS, End::BEST_CELL, PACKED>(w, piece);
+        }
+        if (track && mode == SEMIGLOBAL && piece.base + STRIP >= w.pair.rows)
+            return fill<true, FLAGS, End::LAST_ROW, PACKED>(w, piece);
+        fill<true, FLAGS, End::NONE, PACKED>(w, piece);
+    }
+
+    static void fill_piece(Work& w, bool track, const Piece& piece) {
+        if (piece.flags) return w.packed ? fill_as<true, true>(w, track, piece) : fill_as<true, false>(w, track, piece);
+        return w.packed ? fill_as<false, true>(w, track, piece) : fill_as<false, false>(w, track, piece);
+    }
+
+    // ---------------------------------------------------------------- end cells
+
+    // Each lane keeps its own best cell: the smallest column among equals, then the smallest row.
+    static __attribute__((noinline)) V keep_best_cell(Work& w, V best, V column_best, const V* h, int32_t base, int32_t t) {
+        V best_row = V::load(w.best + BEST_ROW * LANES), best_column = V::load(w.best + BEST_COLUMN * LANES);
+        const V lane = V::load(w.lane);
+        const V here = V::sub(V::set(t), lane);
+        const Mask better = V::either(V::gt(column_best, best),
+                                      V::both(V::eq(column_best, best), V::gt(best_column, here)));
+        V first = V::set(base);  // row of the lane, less one
+        for (int k = 0; k < ROWS; k++) first = V::add(first, lane);
+        V found = best_row;
+        for (int k = ROWS - 1; k >= 0; k--)
+            found = V::blend(V::eq(h[k], column_best), V::add(first, V::set(1 + k)), found);
+        V::blend(better, found, best_row).store(w.best + BEST_ROW * LANES);
+        V::blend(better, here, best_column).store(w.best + BEST_COLUMN * LANES);
+        return V::max(best, column_best);
+    }
+
+    // Columns come in rising order. The last one's cell is keep_last_column's.
+    static __attribute__((noinline)) void keep_last_row(Work& w, const V* h, int32_t j) {
+        alignas(64) Lane lanes[LANES];
+        h[w.last_row].store(lanes);
+        const int32_t score = lanes[w.last_lane] - w.edge.base - (w.pair.rows + j) * w.edge.extend;
+        if (j < w.pair.columns && score > w.row_score) {
+            w.row_score = score;
+            w.row_column = j;
+        }
+    }
+
+    // `state` is in the last column.
+    static void keep_last_column(Work& w, int32_t base) {
+        for (int32_t i = base + 1; i <= base + STRIP && i <= w.pair.rows; i++) {
+            const int r = i - base - 1;
+            const Lane h = w.state[(STATE_H + r % ROWS) * LANES + r / ROWS];
+            const int32_t score = h - w.edge.base - (i + w.pair.columns) * w.edge.extend;
+            if (score > w.column_score) {
+                w.column_score = score;
+                w.column_row = i;
+            }
+        }
+    }
+
+    static void start_end(Work& w) {
+        w.row_score = w.row_column = w.column_score = w.column_row = 0;
+        for (int l = 0; l < LANES; l++) {
+            w.best[BEST * LANES + l] = w.edge.base + (w.pair.trace ? 1 : 0);  // 1 is the least that is an alignment
+            w.best[BEST_ROW * LANES + l] = 0;
+            w.best[BEST_COLUMN * LANES + l] = NO_CELL;
+        }
+    }
+
+    static void read_end(const Work& w, Path& path) {
+        path.end_row = w.pair.rows;
+        path.end_column = w.pair.columns;
+        if (w.edge.mode == GLOBAL) {
+            const Lane h = w.state[(STATE_H + w.last_row) * LANES + w.last_lane];
+            path.score = h - w.edge.base - (w.pair.rows + w.pair.columns) * w.edge.extend;
+        } else if (w.edge.mode == SEMIGLOBAL) {
+            // The last row wins ties: its columns are smaller.
+            const bool in_row = w.row_score >= w.column_score;
+            path.score = in_row ? w.row_score : w.column_score;
+            (in_row ? path.end_column : path.end_row) = in_row ? w.row_column : w.column_row;
+        } else {
+            const Lane *best = w.best + BEST * LANES, *row = w.best + BEST_ROW * LANES, *column = w.best + BEST_COLUMN * LANES;
+            int b = 0;
+            for (int l = 1; l < LANES; l++)
+                if (best[l] > best[b] ||
+                    (best[l] == best[b] && (column[l] < column[b] || (column[l] == column[b] && row[l] < row[b]))))
+                    b = l;
+            path.score = best[b] - w.edge.base;
+            path.end_row = row[b];
+            path.end_column = column[b];
+            if (w.pair.trace && path.end_column == NO_CELL) path.score = path.end_row = path.end_column = 0;
+        }
+    }
+
+    // ---------------------------------------------------------------- the way back
+
+    // Where flags are, for the tile below `top` and right of `left`: [strip][step][row of the lane].
+    struct TileFlags {
+        const uint8_t* flags;
+        size_t strip_bytes;
+        int32_t top, left;
+
+        PAIRALIGN_INLINE int lane(int32_t i) const { return (i - top - 1) % STRIP / ROWS; }
+        PAIRALIGN_INLINE const uint8_t* at(int32_t i, int32_t j) const {
+            const int32_t r = i - top - 1;
+            return flags + static_cast<size_t>(r / STRIP) * strip_bytes +
+                   (static_cast<size_t>(j - left + lane(i)) * ROWS + r % ROWS) * V::FLAG_BYTES;
+        }
+    };
+
+    static size_t strip_bytes(int32_t columns) { return (static_cast<size_t>(columns) + LANES) * ROWS * V::FLAG_BYTES; }
+
+    // The borders of tiles, as the first pass leaves them: the state of each strip at the left of each tile but the first
+    // column of tiles, then the row above each tile but the first row of tiles.
+    struct Checkpoints {
+        Lane* states;
+        Edge* borders;
+        size_t across, width;  // states of a strip; edges of a border
+
+        Lane* state(int32_t strip, int32_t tile_column) const {
+            const size_t index = static_cast<size_t>(strip) * across + static_cast<size_t>(tile_column) - 1;
+            return states + index * STATE_VECTORS * LANES;
+        }
+        Edge* border(int32_t tile_row) const { return borders + (static_cast<size_t>(tile_row) - 1) * width; }
+    };
+
+    static Checkpoints checkpoints_of(const LongPair& pair) {
+        Checkpoints c{static_cast<Lane*>(pair.checkpoints), nullptr, 0, static_cast<size_t>(pair.columns) + 2};
+        c.across = static_cast<size_t>((pair.columns - 1) / pair.tile.columns);
+        const size_t strips = static_cast<size_t>((pair.rows - 1) / STRIP) + 1;
+        c.borders = reinterpret_cast<Edge*>(c.states + strips * c.across * STATE_VECTORS * LANES);
+        return c;
+    }
+
+    // Fills the tile that the walker is in, as far as it is needed, and follows the path to its top or left.
+    static void retrace_tile(Work& w, const Checkpoints& kept, Walker& walker) {
+        LongPair& pair = w.pair;
+        const int32_t tile_row = (walker.row - 1) / pair.tile.rows, tile_column = (walker.column - 1) / pair.tile.columns;
+        const int32_t top = tile_row * pair.tile.rows, left = tile_column * pair.tile.columns;
+        const size_t bytes = strip_bytes(walker.column - left);
+        if (tile_row)
+            memcpy(w.border + left, kept.border(tile_row) + left, (static_cast<size_t>(walker.column - left) + 1) * sizeof(Edge));
+        else
+            start_border(w, left, walker.column);
+        uint8_t* flags = pair.flags;
+        for (int32_t base = top; base < walker.row; base += STRIP, flags += bytes) {
+            prepare_strip(w, base);
+            if (tile_column)
+                memcpy(w.state, kept.state(base / STRIP, tile_column), STATE_VECTORS * LANES * sizeof(Lane));
+            else
+                start_state(w, base);
+            fill_piece(w, false, {base, left, walker.column, flags});
+        }
+        const TileFlags filled{pair.flags, bytes, top, left};
+        walk<V>(filled, *pair.scheme, pair.row, pair.column, top, left, walker, pair.path);
+    }
+
+    // ---------------------------------------------------------------- a pair
+
+    static Work start(LongPair& pair) {
+        const Scheme& scheme = *pair.scheme;
+        Lane* work = static_cast<Lane*>(pair.work);
+        Work w{pair, {scheme.mode, scheme.gap_open, scheme.gap_extend, 0}, work, work + STRIP * CODES, nullptr, nullptr,
+               false, 0, 0, 0, 0, 0, 0, {}, {}};
+        w.best = w.state + STATE_VECTORS * LANES;
+        w.border = reinterpret_cast<Edge*>(w.best + (BEST_COLUMN + 1) * LANES);
+        w.last_lane = (pair.rows - 1) % STRIP / ROWS;
+        w.last_row = (pair.rows - 1) % ROWS;
+        for (int l = 0; l < LANES; l++) w.lane[l] = l;
+        prepare_scores(w);
+        start_border(w, 0, pair.columns + 1);
+        start_end(w);
+        return w;
+    }
+
+    static void align(LongPair& pair) {
+        Work w = start(pair);
+        const int32_t rows = pair.rows, columns = pair.columns;
+        const bool whole = !pair.trace || (pair.tile.rows >= rows && pair.tile.columns >= columns);
+        const int32_t width = whole ? columns : pair.tile.columns;
+        const size_t bytes = strip_bytes(columns);
+        const Checkpoints kept = whole ? Checkpoints{} : checkpoints_of(pair);
+        uint8_t* flags = pair.trace && whole ? pair.flags : nullptr;
+
+        for (int32_t base = 0; base < rows; base += STRIP) {
+            if (!whole && base && base % pair.tile.rows == 0)
+                memcpy(kept.border(base / pair.tile.rows), w.border, kept.width * sizeof(Edge));
+            prepare_strip(w, base);
+            start_state(w, base);
+            for (int32_t left = 0; left < columns; left += width) {
+                if (left) memcpy(kept.state(base / STRIP, left / width), w.state, STATE_VECTORS * LANES * sizeof(Lane));
+                fill_piece(w, true, {base, left, columns - left < width ? columns : left + width, flags});
+                if (*pair.cancelled) return;
+            }
+            if (flags) flags += bytes;
+            if (w.edge.mode == SEMIGLOBAL) keep_last_column(w, base);
+        }
+        read_end(w, pair.path);
+        pair.path.run_count = 0;
+        if (!pair.trace) return;
+
+        Walker walker = Walker::at_end(pair.path);
+        if (whole && walker.state != Walker::DONE)
+            walk<V>(TileFlags{pair.flags, bytes, 0, 0}, *pair.scheme, pair.row, pair.column, 0, 0, walker, pair.path);
+        while (walker.state != Walker::DONE) {
+            retrace_tile(w, kept, walker);
+            if (*pair.cancelled) return;
+        }
+        finish(*pair.scheme, walker, pair.path);
+    }
+
+    static LongKernel kernel() { return {LANES, ROWS, V::FLAG_BYTES, V::GATHER ? 3 : 4, V::GATHER ? 5 : 9, align}; }
+};
+
+}  // namespace PAIRALIGN_ISA
+}  // namespace pairalign

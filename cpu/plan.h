@@ -1,0 +1,33 @@
+// What fits: scores into lanes, flags and checkpoints into memory; and which kernel is the quicker one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "batch.h"
+
+namespace pairalign {
+
+// True when every value of the recurrences fits the 16-bit (32-bit) lanes for a pair of these lengths.
+bool fits_narrow(const Scheme& scheme, int32_t rows, int32_t columns);
+bool fits_wide(const Scheme& scheme, int32_t rows, int32_t columns);
+
+// Costs are in about half the time that a batch of 16-bit lanes takes for one vector of cells without flags.
+
+// How a batch of pairs is filled: the flags of `block_rows` rows are kept at once, all or as many as fit.
+struct BatchPlan {
+    int32_t block_rows;
+    size_t bytes;  // of flags and checkpoints; more than the budget where nothing fits
+    int64_t cost;
+};
+BatchPlan plan_batch(const Kernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget);
+
+// How one pair is filled by the kernel for long pairs: of the tiles that fit, the one that costs least.
+struct LongPlan {
+    Tile tile;
+    size_t bytes;
+    int64_t cost;
+};
+LongPlan plan_long_pair(const LongKernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget);
+
+}  // namespace pairalign
