@@ -17,7 +17,7 @@ try:
 except ImportError:  # setuptools before 70.1
     from wheel.bdist_wheel import bdist_wheel
 
-COMMON_FLAGS = ["-std=c++17", "-O3", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread", "-g0"]
+COMMON_FLAGS = ["-std=c++17", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread", "-g0"]
 
 # GCC's own AVX-512 headers set off -Wmaybe-uninitialized.
 KERNEL_FLAGS = {
