@@ -20,6 +20,7 @@ enum Step : uint32_t { DIAGONAL_STEP = 0, ROW_GAP = 1, COLUMN_GAP = 2 };
 
 struct Scheme {
     int32_t matrix[CODES][CODES];  // row PAD and column PAD hold the smallest score
+    int32_t highest;               // score of two letters, or 0
     int32_t gap_open, gap_extend;
     Mode mode;
 };

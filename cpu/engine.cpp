@@ -129,7 +129,10 @@ pa_engine* pa_open(const pa_set* first, const pa_set* second, const int32_t* mat
         chosen, static_cast<LongPairsUse>(long_pairs), false, {}});
     Scheme& scheme = engine->scheme;
     int32_t worst = 0;
-    for (int k = 0; k < CODES * CODES; k++) worst = std::min(worst, matrix[k]);
+    for (int k = 0; k < CODES * CODES; k++) {
+        worst = std::min(worst, matrix[k]);
+        scheme.highest = std::max(scheme.highest, matrix[k]);
+    }
     for (int a = 0; a < CODES; a++)
         for (int b = 0; b < CODES; b++)
             scheme.matrix[a][b] = a == PAD || b == PAD ? worst : matrix[a * CODES + b];

@@ -7,21 +7,14 @@ namespace pairalign {
 bool fits_narrow(const Scheme& s, int32_t rows, int32_t columns) {
     constexpr int64_t RANGE = 65535;
     if (rows > 32766 || columns > 32766 || s.gap_open > 8000 || s.matrix[PAD][PAD] < -16000) return false;
-    int64_t best = 0;
-    for (int a = 0; a < CODES; a++)
-        for (int b = 0; b < CODES; b++) best = std::max<int64_t>(best, s.matrix[a][b]);
+    const int64_t best = s.highest;
     if (best + 2 * s.gap_extend > 16000) return false;
     const int64_t shift = s.mode == LOCAL ? 0 : (int64_t{rows} + columns) * s.gap_extend;
     return best * std::min(rows, columns) + shift + room_below(s) <= RANGE;
 }
 
 bool fits_wide(const Scheme& s, int32_t rows, int32_t columns) {
-    int64_t low = 0, high = 0;
-    for (int a = 0; a < CODES; a++)
-        for (int b = 0; b < CODES; b++) {
-            low = std::min<int64_t>(low, s.matrix[a][b]);
-            high = std::max<int64_t>(high, s.matrix[a][b]);
-        }
+    const int64_t low = s.matrix[PAD][PAD], high = s.highest;
     const int64_t letters = int64_t{rows} + columns;
     return high * std::min(rows, columns) + (letters + 4) * s.gap_extend - low + 4 * int64_t{s.gap_open} < (int64_t{1} << 30);
 }
