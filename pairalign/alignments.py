@@ -22,7 +22,8 @@ __all__ = ["Alignment", "Alignments", "concatenate"]
 
 Ints = npt.NDArray[np.int32]
 
-_STATS = (
+SCORE_COLUMNS = ("query", "target", "raw_score")
+STATS_COLUMNS = (
     "query_start",
     "query_end",
     "target_start",
@@ -89,7 +90,7 @@ class Alignments:
 
     def __post_init__(self) -> None:
         pairs = len(self.query)
-        for name in ("query", "target", "raw_score", *_STATS):
+        for name in (*SCORE_COLUMNS, *STATS_COLUMNS):
             column = getattr(self, name)
             if column is None:
                 continue
@@ -97,7 +98,7 @@ class Alignments:
             if column.shape != (pairs,):
                 raise ValueError(f"column '{name}' has shape {column.shape}, expected ({pairs},)")
             setattr(self, name, column)
-        if len({getattr(self, name) is None for name in _STATS}) > 1:
+        if len({getattr(self, name) is None for name in STATS_COLUMNS}) > 1:
             raise ValueError("spans and counts come all together or not at all")
         if (self.cigar is None) != (self.cigar_offsets is None):
             raise ValueError("cigar and cigar_offsets come together")
@@ -173,7 +174,7 @@ class Alignments:
         stop = max(start, stop)
         columns: dict[str, Any] = {
             name: getattr(self, name)[start:stop]
-            for name in ("query", "target", "raw_score", *_STATS)
+            for name in (*SCORE_COLUMNS, *STATS_COLUMNS)
             if getattr(self, name) is not None
         }
         if self.cigar_offsets is not None and self.cigar is not None:
@@ -184,7 +185,9 @@ class Alignments:
 
     def without(self, *, stats: bool = False, cigar: bool = False) -> Alignments:
         """Return the same pairs without CIGARs, or without spans, counts and CIGARs."""
-        dropped = (_STATS if stats else ()) + (("cigar", "cigar_offsets") if stats or cigar else ())
+        dropped = (STATS_COLUMNS if stats else ()) + (
+            ("cigar", "cigar_offsets") if stats or cigar else ()
+        )
         present: dict[str, Any] = {n: None for n in dropped if getattr(self, n) is not None}
         return replace(self, **present) if present else self
 
@@ -204,7 +207,7 @@ class Alignments:
         chosen = chosen.astype(np.int64, casting="same_kind") if chosen.size else np.arange(0)
         columns: dict[str, Any] = {
             name: getattr(self, name)[chosen]
-            for name in ("query", "target", "raw_score", *_STATS)
+            for name in (*SCORE_COLUMNS, *STATS_COLUMNS)
             if getattr(self, name) is not None
         }
         if self.cigar_offsets is not None and self.cigar is not None:

@@ -16,7 +16,7 @@ from ctypes import POINTER, Structure, c_char_p, c_int32, c_int64, c_void_p
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
+from pairalign.alignments import SCORE_COLUMNS, STATS_COLUMNS, Alignments
 from pairalign.engines import Detail, Want
 from pairalign.errors import CapacityError, DeviceError, ScoringError
 from pairalign.native import library
@@ -52,19 +52,7 @@ class _Want(Structure):
     _fields_ = (("detail", c_int32), ("has_minimum", c_int32), ("minimum", c_int32))
 
 
-_INT32_COLUMNS = (
-    "query",
-    "target",
-    "raw_score",
-    "query_start",
-    "query_end",
-    "target_start",
-    "target_end",
-    "matches",
-    "mismatches",
-    "gap_openings",
-    "gap_letters",
-)
+_INT32_COLUMNS = (*SCORE_COLUMNS, *STATS_COLUMNS)  # the order of pa_columns
 
 
 class _Columns(Structure):
@@ -264,7 +252,7 @@ class CpuEngine:
 
     def _take(self, result: c_void_p, detail: Detail) -> Alignments:
         pairs = library.pa_kept(result)
-        names = _INT32_COLUMNS if detail > Detail.SCORE else _INT32_COLUMNS[:3]
+        names = _INT32_COLUMNS if detail > Detail.SCORE else SCORE_COLUMNS
         columns: dict[str, npt.NDArray[np.generic]] = {
             name: np.empty(pairs, np.int32) for name in names
         }

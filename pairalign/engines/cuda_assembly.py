@@ -11,23 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
+from pairalign.alignments import STATS_COLUMNS, Alignments
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_pool import PinnedPool
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 
-SCORE_COLUMNS = ("raw_score", "query", "target")
-STATS_COLUMNS = (
-    "query_start",
-    "query_end",
-    "target_start",
-    "target_end",
-    "matches",
-    "mismatches",
-    "gap_openings",
-    "gap_letters",
-)
+_SCORE_ROWS = ("raw_score", "query", "target")  # the order in which the device writes them
 
 
 class Assembly:
@@ -54,7 +44,7 @@ class Assembly:
         self._want = want
         self._pool = pool
         self._pairs = pairs
-        self._names = SCORE_COLUMNS + (STATS_COLUMNS if want.detail >= Detail.STATS else ())
+        self._names = _SCORE_ROWS + (STATS_COLUMNS if want.detail >= Detail.STATS else ())
         count = len(self._names)
         self.columns = self._array(count * pairs, np.int32).reshape(count, pairs)
         self.run_offsets: npt.NDArray[np.int64] | None = None

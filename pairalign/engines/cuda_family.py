@@ -19,9 +19,13 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_pool import PinnedPool
+from pairalign.errors import DeviceError
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.windows import Window
+
+LEAST_BATCH_BYTES = 1 << 20
+"""A device with less room than this for a batch is out of memory."""
 
 SEQUENCE_ALIGNMENT = 16
 """Every sequence starts at a multiple of so many bytes on the device (one 128-bit load)."""
@@ -107,6 +111,23 @@ class DeviceContext:
     def one_set(self) -> bool:
         """True when a set is aligned with itself."""
         return self.queries is self.targets
+
+    def halve(self, limit_bytes: int, batch_bytes: int) -> int:
+        """Return what batches may take after one of `batch_bytes` found no room; log it.
+
+        Raises
+        ------
+        DeviceError
+            That would be less than `LEAST_BATCH_BYTES`.
+        """
+        halved = min(limit_bytes, batch_bytes) // 2
+        if halved < LEAST_BATCH_BYTES:
+            raise DeviceError(
+                f"{self.name}: out of memory: not even batches of {LEAST_BATCH_BYTES >> 20} MiB "
+                "find room; is another program using the device?"
+            )
+        self.log.info("%s: out of memory, going on with batches of %d MiB", self.name, halved >> 20)
+        return halved
 
 
 class KernelFamily(Protocol):

@@ -35,9 +35,7 @@ from pairalign.engines.cuda_packed_plan import (
     PackedPlanner,
 )
 from pairalign.engines.cuda_packed_results import WindowResults
-from pairalign.engines.cuda_pair_per_thread import _rest
 from pairalign.engines.cuda_plan import Rectangle
-from pairalign.errors import DeviceError
 from pairalign.scoring import MODES, Scoring
 from pairalign.windows import Window
 
@@ -51,7 +49,6 @@ SCORE_LIMIT = 1 << 18
 SHARED_BYTES = 4 * LETTERS * TILINGS[-1].width + 64 * FILL_THREADS
 """Shared memory of a block with the widest profile and all letters: 144 KiB."""
 
-MINIMUM_BYTES = 1 << 20
 _NO_MINIMUM = -(1 << 31)
 
 PARAMETERS = np.dtype(
@@ -185,8 +182,10 @@ class Packed:
                         self._drain(under_way, free, results)
                         for one in free:
                             one.free_arena()
-                        self._halve(sum(sizes.values()))
-                        pending.extendleft(reversed(_rest(part, batch.rectangle)))
+                        self._limit_bytes = self._context.halve(
+                            self._limit_bytes, sum(sizes.values())
+                        )
+                        pending.extendleft(reversed(part.rest(batch.rectangle)))
                         break
                     slot = free.popleft()
                     under_way.append(self._start(batch, slot, addresses, want, done))
@@ -207,19 +206,6 @@ class Packed:
                 with contextlib.suppress(context.driver.Error):  # the first error says more
                     flight.slot.stream.synchronize()
         return results.finish()
-
-    def _halve(self, batch_bytes: int) -> None:
-        self._limit_bytes = min(self._limit_bytes, batch_bytes) // 2
-        if self._limit_bytes < MINIMUM_BYTES:
-            raise DeviceError(
-                f"{self._context.name}: out of memory: not even batches of "
-                f"{MINIMUM_BYTES >> 20} MiB find room; is another program using the device?"
-            )
-        self._context.log.info(
-            "%s: out of memory, going on with batches of %d MiB",
-            self._context.name,
-            self._limit_bytes >> 20,
-        )
 
     def _start(
         self, batch: Batch, slot: Slot, at: dict[str, int], want: Want, first_pair: int

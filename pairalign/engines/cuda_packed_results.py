@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
+from pairalign.alignments import STATS_COLUMNS, Alignments
 from pairalign.engines import Detail, Want
-from pairalign.engines.cuda_assembly import STATS_COLUMNS
 from pairalign.engines.cuda_family import DeviceContext
 from pairalign.engines.cuda_plan import Rectangle
 

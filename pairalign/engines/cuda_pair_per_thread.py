@@ -23,7 +23,6 @@ from pairalign.engines.cuda_assembly import Assembly
 from pairalign.engines.cuda_buffers import Slot
 from pairalign.engines.cuda_family import DeviceContext
 from pairalign.engines.cuda_plan import ARGUMENTS, Batch, Costs, Planner, Rectangle
-from pairalign.errors import DeviceError
 from pairalign.scoring import MODES, SCORE_LIMIT, Scoring
 from pairalign.windows import Window
 
@@ -31,8 +30,6 @@ SOURCE = "pair_per_thread.cu"
 BLOCK_THREADS = 256
 WARPS = BLOCK_THREADS // 32
 PLACING_THREADS = 1024
-MINIMUM_BYTES = 1 << 20
-"""A device with less room than this for a batch is out of memory."""
 
 _TAG_LIMIT = 1 << 24  # scores below it leave room for tags and for minus infinity
 _NO_MINIMUM = -(1 << 31)
@@ -162,9 +159,11 @@ class PairPerThread:
                         self._drain(under_way, free, assembly)
                         for slot in free:
                             slot.free_arena()
-                        self._halve(batch.bytes(costs))
+                        self._limit_bytes = self._context.halve(
+                            self._limit_bytes, batch.bytes(costs)
+                        )
                         # Plan what is left of this part of the window again, with less memory.
-                        pending.extendleft(reversed(_rest(part, batch.rectangle)))
+                        pending.extendleft(reversed(part.rest(batch.rectangle)))
                         break
                     under_way.append(
                         self._start(batch, free.popleft(), addresses, width, want, assembly)
@@ -184,19 +183,6 @@ class PairPerThread:
             context.scoring,
             int(context.queries.lengths[rectangle.row_start]),
             int(context.targets.lengths[rectangle.column_start]),
-        )
-
-    def _halve(self, batch_bytes: int) -> None:
-        self._limit_bytes = min(self._limit_bytes, batch_bytes) // 2
-        if self._limit_bytes < MINIMUM_BYTES:
-            raise DeviceError(
-                f"{self._context.name}: out of memory: not even batches of "
-                f"{MINIMUM_BYTES >> 20} MiB find room; is another program using the device?"
-            )
-        self._context.log.info(
-            "%s: out of memory, going on with batches of %d MiB",
-            self._context.name,
-            self._limit_bytes >> 20,
         )
 
     def _start(
@@ -287,29 +273,3 @@ class PairPerThread:
             function = self._functions[width, kernel] = module.get_function(kernel)
         context.kernel = kernel
         function(packed, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.stream)
-
-
-def _rest(whole: Rectangle, unfinished: Rectangle) -> list[Rectangle]:
-    """Return what remains of a rectangle, given the first part that has not been done."""
-    parts = [unfinished]
-    if unfinished.column_stop < whole.column_stop:  # part of one row
-        parts.append(
-            Rectangle(
-                unfinished.row_start,
-                unfinished.row_stop,
-                unfinished.column_stop,
-                whole.column_stop,
-                whole.triangular,
-            )
-        )
-    if unfinished.row_stop < whole.row_stop:
-        parts.append(
-            Rectangle(
-                unfinished.row_stop,
-                whole.row_stop,
-                whole.column_start,
-                whole.column_stop,
-                whole.triangular,
-            )
-        )
-    return parts

@@ -109,6 +109,31 @@ class Rectangle:
         before = np.cumsum(self.column_stop - first) - (self.column_stop - first)
         return (before - first).astype(np.int32)
 
+    def rest(self, unfinished: Rectangle) -> list[Rectangle]:
+        """Return what remains of this rectangle, given the first part that has not been done."""
+        parts = [unfinished]
+        if unfinished.column_stop < self.column_stop:  # part of one row
+            parts.append(
+                Rectangle(
+                    unfinished.row_start,
+                    unfinished.row_stop,
+                    unfinished.column_stop,
+                    self.column_stop,
+                    self.triangular,
+                )
+            )
+        if unfinished.row_stop < self.row_stop:
+            parts.append(
+                Rectangle(
+                    unfinished.row_stop,
+                    self.row_stop,
+                    self.column_start,
+                    self.column_stop,
+                    self.triangular,
+                )
+            )
+        return parts
+
     def halves(self, block: int) -> tuple[Rectangle, Rectangle]:
         """Two parts, the pairs of the first before those of the second; needs at least 2 pairs."""
         rows = self.row_stop - self.row_start

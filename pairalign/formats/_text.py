@@ -8,28 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
+from pairalign.alignments import SCORE_COLUMNS, STATS_COLUMNS, Alignments
 from pairalign.native import library
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 
 PAF, TSV, FASTA, SRSPAIR = range(4)
 
-_COLUMNS = (
-    "query",
-    "target",
-    "raw_score",
-    "query_start",
-    "query_end",
-    "target_start",
-    "target_end",
-    "matches",
-    "mismatches",
-    "gap_openings",
-    "gap_letters",
-    "cigar",
-    "cigar_offsets",
-)
+_COLUMNS = (*SCORE_COLUMNS, *STATS_COLUMNS, "cigar", "cigar_offsets")
 
 
 class _Set(ctypes.Structure):
