@@ -7,7 +7,17 @@ import os
 import time
 from dataclasses import dataclass, field
 
-from pairalign import cli
+from pairalign.cli_options import (
+    PATH,
+    add_input,
+    add_resources,
+    add_scoring,
+    check_output,
+    plan_run,
+    read_sequences,
+    scoring_of,
+    warn_of_letters,
+)
 from pairalign.console import log, say
 from pairalign.distance_matrix import DistanceMatrix
 from pairalign.distances import (
@@ -78,9 +88,9 @@ def _add_distance(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     )
     parser.set_defaults(run=_distance)
     parser.add_argument(
-        "input", metavar="IN", type=cli._path, help="FASTA or FASTQ, .gz or not; - is stdin"
+        "input", metavar="IN", type=PATH, help="FASTA or FASTQ, .gz or not; - is stdin"
     )
-    parser.add_argument("-o", "--output", metavar="OUT", type=cli._path, help="file, - for stdout")
+    parser.add_argument("-o", "--output", metavar="OUT", type=PATH, help="file, - for stdout")
     parser.add_argument(
         "--format", choices=list(SUFFIXES), help="default: by the ending of OUT's name"
     )
@@ -91,7 +101,7 @@ def _add_distance(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         "--strict-names", action="store_true", help="PHYLIP: names of ten characters"
     )
     parser.add_argument(
-        "--plot", metavar="FILE", type=cli._path, help="heat map with a tree, .svg or .png"
+        "--plot", metavar="FILE", type=PATH, help="heat map with a tree, .svg or .png"
     )
     _add_common(parser, DEFAULT_MEASURE)
 
@@ -106,10 +116,10 @@ def _add_tree(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     parser.set_defaults(run=_tree)
     parser.add_argument(
-        "input", metavar="IN", type=cli._path, help="FASTA or FASTQ, or a distance matrix"
+        "input", metavar="IN", type=PATH, help="FASTA or FASTQ, or a distance matrix"
     )
     parser.add_argument(
-        "-o", "--output", metavar="OUT", type=cli._path, required=True, help="file, - for stdout"
+        "-o", "--output", metavar="OUT", type=PATH, required=True, help="file, - for stdout"
     )
     parser.add_argument(
         "--format",
@@ -134,7 +144,7 @@ def _add_tree(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         "else sequences",
     )
     parser.add_argument(
-        "--names", metavar="FASTA", type=cli._path, help="the sequences of a matrix, for its names"
+        "--names", metavar="FASTA", type=PATH, help="the sequences of a matrix, for its names"
     )
     _add_common(parser, DEFAULT_TREE_MEASURE)
 
@@ -144,9 +154,9 @@ def _add_common(parser: argparse.ArgumentParser, measure: str) -> None:
     parser.add_argument(
         "--measure", choices=list(MEASURES), default=measure, help="default: %(default)s"
     )
-    cli._add_scoring(parser)
-    cli._add_input(parser)
-    cli._add_resources(parser)
+    add_scoring(parser)
+    add_input(parser)
+    add_resources(parser)
 
 
 def _describe_measures() -> str:
@@ -173,8 +183,8 @@ def _distance(options: argparse.Namespace) -> None:
     outputs = [path for path in (options.output, options.plot) if path is not None]
     options.output = outputs[0]  # what messages name
     for path in outputs:
-        cli._check_output(argparse.Namespace(**{**vars(options), "output": path}))
-    sequences, _ = cli._read(options)
+        check_output(path, options.input, options.matrix)
+    sequences, _ = read_sequences(options)
     if options.strict_names:
         check_strict_names(sequences.names)
     if options.plot is not None:
@@ -208,8 +218,7 @@ def _tree(options: argparse.Namespace) -> None:
     check_method(options.method)
     if format in PICTURES:
         check_matplotlib()
-    for path in (options.input, options.names):
-        cli._check_output(argparse.Namespace(**{**vars(options), "input": path}))
+    check_output(options.output, options.input, options.names, options.matrix)
     report = _Report()
     matrix = _matrix_of(options, measure, report, format)
     started = time.perf_counter()
@@ -241,7 +250,7 @@ def _matrix_of(
     if source == SEQUENCES:
         if options.names is not None:
             raise FormatError("--names is for distance matrices, IN are sequences")
-        sequences, _ = cli._read(options)
+        sequences, _ = read_sequences(options)
         check_count(len(sequences), sequences.source)
         _check_names(options, sequences.names, sequences, format)
         share = _NJ_BYTES if options.method == "nj" else _UPGMA_BYTES
@@ -289,9 +298,9 @@ def _measure(
     """Compute the distances of all pairs, and report on it."""
     check_alphabet(measure, sequences)
     check_memory(len(sequences), pair_bytes)
-    scoring = cli._scoring(options, sequences)
-    cli._warn_of_letters(scoring, sequences, None)
-    run = cli._plan(options, sequences, None, scoring, measure.detail)
+    scoring = scoring_of(options, sequences)
+    warn_of_letters(scoring, sequences, None)
+    run = plan_run(options, sequences, None, scoring, measure.detail)
     started = time.perf_counter()
     matrix = measure_run(run, measure)
     seconds = time.perf_counter() - started
