@@ -70,7 +70,7 @@ class Run:
     progress : bool
         Show a bar on stderr (only on a terminal).
     kernel : str or None
-        A family of GPU kernels instead of the best that can, see `open_engines`.
+        A kernel instead of ``"auto"``, the best that can, see `open_engines`.
 
     Raises
     ------
@@ -145,6 +145,7 @@ class Run:
             threads=self.threads,
             memory_bytes=self.memory_bytes,
             kernel=self.kernel,
+            detail=self.want.detail,
         )
         try:
             with closing(self._run(list(engines))) as results:

@@ -12,8 +12,9 @@ from checks import OpenEngine
 from cuda_engines import open_cuda
 from hypothesis import HealthCheck, settings
 
-from pairalign.engines import Engine
+from pairalign.engines import Detail, Engine
 from pairalign.engines.cuda import FAMILIES
+from pairalign.engines.kernels import find_kernel
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 
@@ -42,7 +43,8 @@ def open_cpu(sets: Sequence[SequenceSet], scoring: Scoring, **options: object) -
 
 ENGINES: dict[str, Callable[..., Engine]] = {"cpu": open_cpu}
 """Each engine goes through the same tests (test_engines.py)."""
-ENGINES.update({f"cuda-{name}": partial(open_cuda, family=name) for name in FAMILIES})
+ALIGNING = [name for name in FAMILIES if find_kernel(name, "cuda").detail == Detail.CIGAR]
+ENGINES.update({f"cuda-{name}": partial(open_cuda, family=name) for name in ALIGNING})
 GPU = pytest.mark.gpu
 ENGINE_PARAMETERS = [pytest.param(e, marks=GPU if "cuda" in e else ()) for e in ENGINES]
 

@@ -192,7 +192,7 @@ def test_a_kernel_by_name(two_devices: list[Any]) -> None:
     finally:
         for engine in engines:
             engine.close()
-    with pytest.raises(DeviceError, match="kernel 'pair-per-thread' runs on a GPU"):
+    with pytest.raises(DeviceError, match="kernel 'pair-per-thread' runs on a CUDA GPU"):
         opened("cpu", PairPerThread.name)
     with pytest.raises(DeviceError, match="kernel 'fastest' is not known"):
         opened("cuda", "fastest")

@@ -24,6 +24,7 @@ from pairalign.engines.cuda_host import HostFallback
 from pairalign.engines.cuda_packed import Packed
 from pairalign.engines.cuda_pair_per_thread import PairPerThread
 from pairalign.engines.cuda_pool import PinnedPool
+from pairalign.engines.kernels import AUTO
 from pairalign.errors import DeviceError, PairalignError
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
@@ -60,6 +61,8 @@ class CudaEngine:
         Device memory to use at most; default: nine tenths of what is free.
     family : str or None
         Name of the kernels to use, see `FAMILIES`; default: the first that can.
+    detail : Detail
+        The most that windows will be asked for; some kernels compute scores only.
     pinned_bytes : int
         Host memory to pin for results at most.
     host : HostFallback, optional
@@ -80,6 +83,7 @@ class CudaEngine:
         *,
         memory_bytes: int | None = None,
         family: str | None = None,
+        detail: Detail = Detail.CIGAR,
         pinned_bytes: int = 1 << 30,
         host: HostFallback | None = None,
     ) -> None:
@@ -92,7 +96,7 @@ class CudaEngine:
         self._host = host or HostFallback(queries, targets, scoring)
         self._open = False
         self._buffers: list[Any] = []
-        self._family = choose_family(device, scoring, family)
+        self._family = choose_family(device, scoring, family, detail)
         driver = device.driver
         try:
             with device.current():
@@ -218,23 +222,32 @@ class CudaEngine:
             raise InterruptedError("alignment was cancelled")
 
 
-def choose_family(device: CudaDevice, scoring: Scoring, name: str | None = None) -> KernelFamily:
-    """Return the named family, or the first that can align with traceback on a device.
+def choose_family(
+    device: CudaDevice,
+    scoring: Scoring,
+    name: str | None = None,
+    detail: Detail = Detail.CIGAR,
+) -> KernelFamily:
+    """Return the named family, or the first that can compute `detail` on a device.
 
     Raises
     ------
     DeviceError
         There is none; the message says why.
     """
+    if name == AUTO:
+        name = None
     if name is not None and name not in FAMILIES:
         raise DeviceError(f"kernel '{name}' is not known, expected {' or '.join(FAMILIES)}")
     reasons = []
     for one in [name] if name else FAMILIES:
         family = FAMILIES[one]()
-        reason = family.supports(scoring, Detail.CIGAR, device.capability)
+        reason = family.supports(scoring, detail, device.capability)
         if reason is None:
             return family
         reasons.append(f"{one}: {reason}")
+    if name is not None:
+        raise DeviceError(f"kernel '{name}' on {device.name} ({device.model}): {reason}")
     raise DeviceError(f"{device.name} ({device.model}) cannot be used: {'; '.join(reasons)}")
 
 
@@ -247,6 +260,7 @@ def open_cuda_engines(
     memory_bytes: int | None = None,
     per_device: int = ENGINES_PER_DEVICE,
     family: str | None = None,
+    detail: Detail = Detail.CIGAR,
     threads: int = 1,
     host_memory_bytes: int = 1 << 30,
 ) -> list[Engine]:
@@ -264,7 +278,7 @@ def open_cuda_engines(
         Threads of the CPU engine, which takes the pairs that a device has no room for.
     host_memory_bytes : int
         What that engine may use; a quarter of it is pinned for results at most.
-    queries, targets, scoring, family
+    queries, targets, scoring, family, detail
         See `CudaEngine`.
     """
     host = HostFallback(queries, targets, scoring, threads=threads, memory_bytes=host_memory_bytes)
@@ -284,6 +298,7 @@ def open_cuda_engines(
                     scoring,
                     memory_bytes=limit // per_device,
                     family=family,
+                    detail=detail,
                     pinned_bytes=host_memory_bytes // (4 * per_device * len(devices)),
                     host=host,
                 )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pairalign.engines import Detail, Engine, cuda_build
 from pairalign.engines.cuda import FAMILIES, choose_family, open_cuda_engines
 from pairalign.engines.cuda_devices import CudaDevice, find_devices
+from pairalign.engines.kernels import find_kernel
 from pairalign.errors import DeviceError
 from pairalign.scoring import MODES, Scoring, make_scoring
 from pairalign.sequences import SequenceSet
@@ -71,6 +72,8 @@ def why_not(device: CudaDevice) -> str | None:
     """Return None if some family can run on a device, else the reasons why none can."""
     reasons = []
     for name, make in FAMILIES.items():
+        if find_kernel(name, "cuda").detail < Detail.CIGAR:
+            continue
         family = make()
         reason = family.supports(make_scoring("protein"), Detail.CIGAR, device.capability)
         if reason is None:
@@ -123,6 +126,7 @@ def open_chosen(
     memory_bytes: int | None,
     host_memory_bytes: int,
     kernel: str | None = None,
+    detail: Detail = Detail.CIGAR,
 ) -> list[Engine]:
     """Open engines on the devices of `indices`, on all (empty), or on all usable ones (None)."""
     devices = usable_devices() if indices is None else choose_devices(indices)
@@ -135,4 +139,5 @@ def open_chosen(
         threads=threads,
         host_memory_bytes=host_memory_bytes,
         family=kernel,
+        detail=detail,
     )

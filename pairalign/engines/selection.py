@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pairalign.engines import Engine
+from pairalign.engines import Detail, Engine
 from pairalign.engines.cpu import CpuEngine, instruction_sets
 from pairalign.engines.cuda_selection import (
     list_cuda_devices,
@@ -15,6 +15,7 @@ from pairalign.engines.cuda_selection import (
     parse_device,
     usable_devices,
 )
+from pairalign.engines.kernels import check_kernel
 from pairalign.errors import DeviceError, KernelBuildError
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
@@ -68,6 +69,7 @@ def open_engines(
     threads: int,
     memory_bytes: int,
     kernel: str | None = None,
+    detail: Detail = Detail.CIGAR,
 ) -> Sequence[Engine]:
     """Open the engines of a device specification.
 
@@ -84,13 +86,15 @@ def open_engines(
     memory_bytes : int
         What the engines may use, on the host and on each GPU.
     kernel : str, optional
-        A family of GPU kernels (`pairalign.engines.cuda.FAMILIES`) instead of the best that can;
-        never falls back to the CPU.
+        A kernel of `pairalign.engines.kernels.KERNELS` instead of ``"auto"``, the best that can;
+        one of a GPU never falls back to the CPU.
+    detail : Detail
+        The most that windows will be asked for; some kernels compute scores only.
 
     Raises
     ------
     DeviceError
-        If there is no such device or it cannot be used; the message says why.
+        If there is no such device, or it or the kernel cannot do this; the message says why.
     KernelBuildError
         If a GPU was asked for by name and its kernels cannot be compiled.
     """
@@ -105,18 +109,20 @@ def open_engines(
             memory_bytes=memory_bytes,
             host_memory_bytes=memory_bytes,
             kernel=kernel,
+            detail=detail,
         )
 
     indices = parse_device(device)
+    if indices is None and device not in ("auto", "cpu"):
+        raise DeviceError(f"device '{device}' is not known, expected auto, cpu, cuda or cuda:0,1")
+    framework = "cuda" if indices is not None else None if device == "auto" else device
+    chosen = check_kernel(kernel, framework, scoring, detail)
+    kernel = None if chosen is None else chosen.name
     if indices is not None:
         return open_gpus(indices)
-    if device not in ("auto", "cpu"):
-        raise DeviceError(f"device '{device}' is not known, expected auto, cpu, cuda or cuda:0,1")
-    if kernel is not None:
-        if device == "cpu":
-            raise DeviceError(f"kernel '{kernel}' runs on a GPU, found device 'cpu'")
+    if chosen is not None and chosen.framework == "cuda":
         return open_gpus(None)
-    if device == "auto":
+    if device == "auto" and chosen is None:
         try:
             usable_devices()
             if _cells(queries, targets) >= _WORTH_A_GPU:
