@@ -27,6 +27,7 @@ from pairalign.cli_options import (
 )
 from pairalign.console import give_up_stdout, messages, say, stop_signals
 from pairalign.engines import Detail
+from pairalign.engines.kernels import kernel_table
 from pairalign.engines.selection import list_devices
 from pairalign.errors import FormatError, PairalignError
 from pairalign.formats import FORMATS, find_format, open_writer
@@ -134,6 +135,9 @@ def _add_align(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def _add_devices(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("devices", help="list what pairalign can run on here")
+    parser.add_argument(
+        "--kernels", action="store_true", help="list the kernels and what each can do instead"
+    )
     parser.set_defaults(run=_devices)
 
 
@@ -174,6 +178,9 @@ def _align(options: argparse.Namespace) -> None:
 
 
 def _devices(options: argparse.Namespace) -> None:
+    if options.kernels:
+        print(*kernel_table(), sep="\n")
+        return
     for device in list_devices():
         print(f"{device.name:8} {'yes' if device.usable else 'no':4} {device.description}")
 

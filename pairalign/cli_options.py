@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from pairalign.console import log
 from pairalign.engines import Detail, Want
+from pairalign.engines.kernels import AUTO, kernel_names
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import OutputError
 from pairalign.memory import default_bytes, parse_size
@@ -138,8 +139,10 @@ def add_resources(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--device", metavar="auto|cpu|cuda[:0,1]", default="auto")
     group.add_argument(
         "--kernel",
-        metavar="NAME",
-        help="GPU kernels: packed (the default where it can) or pair-per-thread (gpu-pairAlign)",
+        metavar="auto|NAME",
+        choices=kernel_names(),
+        default=AUTO,
+        help="the way to align, see: pairalign devices --kernels (default: %(default)s)",
     )
     group.add_argument("--threads", metavar="N", type=POSITIVE, help="default: all cores")
     group.add_argument(

@@ -174,7 +174,7 @@ def check_kernel(
     return kernel
 
 
-def table() -> Iterator[str]:
+def kernel_table() -> Iterator[str]:
     """Yield the lines of ``pairalign devices --kernels``."""
     heading = ("KERNEL", "ON", "MODES", "GAPS", "ALPHABET", "RESULT", "LETTERS", "AUTO", "NEEDS")
     rows = [(*heading, "AFTER")]
