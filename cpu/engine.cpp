@@ -87,16 +87,21 @@ void align_window(pa_engine& engine, pa_result& result, const pa_want& want) {
     result.scores.resize(pairs);
     const bool trace = want.detail != SCORE;
     if (trace) result.traced.resize(pairs);
-    const bool filter = want.has_minimum;
-    if (!filter || !trace) run_tasks(engine, result, all_tasks(engine, w), trace, nullptr);
-    if (filter) {
-        if (trace) run_tasks(engine, result, all_tasks(engine, w), false, nullptr);
-        result.kept.resize(pairs);
-        for (size_t p = 0; p < pairs; p++) result.kept[p] = result.scores[p] >= want.minimum;
-        if (trace && !engine.cancelled) run_tasks(engine, result, passing_tasks(engine, result), true, result.kept.data());
+    if (want.keep) result.kept.assign(want.keep, want.keep + pairs);
+    auto run_kept = [&](bool traced) {
+        if (result.kept.empty())
+            run_tasks(engine, result, all_tasks(engine, w), traced, nullptr);
+        else
+            run_tasks(engine, result, passing_tasks(engine, result), traced, result.kept.data());
+    };
+    if (want.has_minimum) {
+        run_kept(false);
+        if (!want.keep) result.kept.assign(pairs, 1);
+        for (size_t p = 0; p < pairs; p++) result.kept[p] &= result.scores[p] >= want.minimum;
     }
+    if ((trace || !want.has_minimum) && !engine.cancelled) run_kept(trace);
     for (size_t p = 0; p < pairs; p++) {
-        if (filter && !result.kept[p]) continue;
+        if (!result.kept.empty() && !result.kept[p]) continue;
         result.kept_count++;
         if (trace) result.run_count += result.traced[p].run_count;
     }
@@ -126,7 +131,7 @@ pa_engine* pa_open(const pa_set* first, const pa_set* second, const int32_t* mat
     if (!chosen) return nullptr;
     auto engine = std::unique_ptr<pa_engine>(new pa_engine{
         Set(*first), second ? std::make_unique<Set>(*second) : nullptr, {}, definite, std::max(1, threads), memory_bytes,
-        chosen, static_cast<LongPairsUse>(long_pairs), false, {}});
+        chosen, static_cast<LongPairsUse>(long_pairs), false, {}, nullptr});
     Scheme& scheme = engine->scheme;
     int32_t worst = 0;
     for (int k = 0; k < CODES * CODES; k++) {
@@ -141,6 +146,8 @@ pa_engine* pa_open(const pa_set* first, const pa_set* second, const int32_t* mat
     scheme.mode = static_cast<Mode>(mode);
     return engine.release();
 }
+
+void pa_set_reversed(pa_engine* engine, const pa_set* set) { engine->reversed = std::make_unique<Set>(*set); }
 
 void pa_close(pa_engine* engine) { delete engine; }
 

@@ -19,12 +19,14 @@ struct pa_set {
 struct pa_window {
     int32_t row_start, row_stop, column_start, column_stop;
     int32_t triangular;
+    int32_t strand;     // 1; -1: the columns' sequences are those of the set that pa_set_reversed gave
 };
 
 struct pa_want {
     int32_t detail;     // 0 score, 1 statistics, 2 CIGAR
     int32_t has_minimum;
     int32_t minimum;    // raw score that a pair must reach to be kept
+    const uint8_t* keep;  // [pairs of the window]: only these are looked at; null: all
 };
 
 // Where pa_take copies the columns; null pointers are left out. Arrays of pa_kept(...) entries,
@@ -55,6 +57,8 @@ PAIRALIGN_API const char* pa_instruction_sets();
 PAIRALIGN_API pa_engine* pa_open(const pa_set* first, const pa_set* second, const int32_t* matrix, int32_t gap_open,
                                  int32_t gap_extend, int32_t mode, int32_t definite, int32_t threads,
                                  int64_t memory_bytes, const char* instruction_set, int32_t long_pairs);
+// Gives the set of the columns with every sequence reverse-complemented: before the first window of strand -1.
+PAIRALIGN_API void pa_set_reversed(pa_engine* engine, const pa_set* set);
 PAIRALIGN_API void pa_close(pa_engine* engine);
 // May be called from another thread while pa_align runs: it then returns PA_CANCELLED soon.
 PAIRALIGN_API void pa_cancel(pa_engine* engine);

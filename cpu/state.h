@@ -53,6 +53,7 @@ struct pa_engine {
     pairalign::LongPairsUse long_pairs;
     volatile bool cancelled = false;
     std::mutex large;  // held by the one batch that may use more than its thread's share
+    std::unique_ptr<pairalign::Set> reversed;  // the set of the columns, reverse-complemented
 
     const pairalign::Set& columns_of(bool flipped) const { return flipped || !second ? first : *second; }
     const pairalign::Set& rows_of(bool flipped) const { return flipped ? *second : first; }
@@ -72,6 +73,13 @@ struct pa_result {
     std::vector<std::unique_ptr<pairalign::Arena>> arenas;
     int64_t kept_count = 0, run_count = 0;
 
+    // Sequences as this window aligns them.
+    const pairalign::Set& columns_of(bool flipped) const {
+        return window.strand < 0 && !flipped ? *engine->reversed : engine->columns_of(flipped);
+    }
+    const pairalign::Set& rows_of(bool flipped) const {
+        return window.strand < 0 && flipped ? *engine->reversed : engine->rows_of(flipped);
+    }
     int32_t first_column(int32_t row) const {
         if (!window.triangular) return window.column_start;
         return std::min(std::max(window.column_start, row + 1), window.column_stop);

@@ -32,7 +32,7 @@ public:
     void run(const Task& task, const uint8_t* wanted) {
         prepared_.clear();
         task_ = &task;
-        const Set& rows = engine_.rows_of(task.flipped);
+        const Set& rows = result_.rows_of(task.flipped);
         row_codes_ = 0;
         for (int32_t r = task.row_begin; r < task.row_end; r++) row_codes_ |= rows.letters[static_cast<size_t>(r)];
         for (int32_t r = task.row_begin; r < task.row_end && !engine_.cancelled; r++) align_row(r, wanted);
@@ -49,8 +49,8 @@ private:
     // Lanes from the result on belong to pairs of this row: lengths fall with the lane.
     int first_lane(int32_t row) const {
         const Task& task = *task_;
-        const Set& rows = engine_.rows_of(task.flipped);
-        const Set& columns = engine_.columns_of(task.flipped);
+        const Set& rows = result_.rows_of(task.flipped);
+        const Set& columns = result_.columns_of(task.flipped);
         int lane = 0;
         const int count = static_cast<int>(task.columns.size());
         if (!engine_.second) {
@@ -66,7 +66,7 @@ private:
     void align_row(int32_t row, const uint8_t* wanted) {
         const int count = static_cast<int>(task_->columns.size()), first = first_lane(row);
         if (first >= count) return;
-        const int32_t rows = engine_.rows_of(task_->flipped).length(row), longest = column_length(first);
+        const int32_t rows = result_.rows_of(task_->flipped).length(row), longest = column_length(first);
         const bool narrow = fits_narrow(engine_.scheme, rows, longest);
         if (!narrow && !fits_wide(engine_.scheme, rows, longest)) throw Capacity{trouble(row, first, 0, -1)};
         const Kernel& kernel = narrow ? engine_.set->narrow : engine_.set->wide;
@@ -104,13 +104,13 @@ private:
     }
 
     int32_t column_length(int lane) const {
-        return engine_.columns_of(task_->flipped).length(task_->columns[static_cast<size_t>(lane)]);
+        return result_.columns_of(task_->flipped).length(task_->columns[static_cast<size_t>(lane)]);
     }
 
     const Group& prepare(const Kernel& kernel, int begin, int end) {
         for (const Prepared& p : prepared_)
             if (p.kernel == &kernel && p.begin == begin && p.count == end - begin) return p.group;
-        const Set& columns = engine_.columns_of(task_->flipped);
+        const Set& columns = result_.columns_of(task_->flipped);
         prepared_.emplace_back();
         Prepared& p = prepared_.back();
         p.kernel = &kernel;
@@ -156,7 +156,7 @@ private:
 
     // Pairs of one row with the columns of lanes [first, end) of the group [begin, end).
     void align_batch(int32_t row, const Kernel& kernel, int begin, int end, int first, const uint8_t* wanted) {
-        const Set& rows = engine_.rows_of(task_->flipped);
+        const Set& rows = result_.rows_of(task_->flipped);
         const Group& group = prepare(kernel, begin, end);
         batch_.scheme = &engine_.scheme;
         batch_.group = &group;
@@ -193,11 +193,11 @@ private:
 
     void align_long_pair(int32_t row, int lane) {
         const LongKernel& kernel = engine_.set->long_pair;
-        const Set& rows = engine_.rows_of(task_->flipped);
+        const Set& rows = result_.rows_of(task_->flipped);
         LongPair one{};
         one.scheme = &engine_.scheme;
         one.row = rows.codes(row);
-        one.column = engine_.columns_of(task_->flipped).codes(task_->columns[static_cast<size_t>(lane)]);
+        one.column = result_.columns_of(task_->flipped).codes(task_->columns[static_cast<size_t>(lane)]);
         one.rows = rows.length(row);
         one.columns = column_length(lane);
         one.trace = trace_;
@@ -228,8 +228,8 @@ private:
         const size_t index = static_cast<size_t>(p);
         result_.scores[index] = path.score;
         if (!trace_ || path.run_count == 0) return;
-        const Set& rows = engine_.rows_of(task_->flipped);
-        const Set& columns = engine_.columns_of(task_->flipped);
+        const Set& rows = result_.rows_of(task_->flipped);
+        const Set& columns = result_.columns_of(task_->flipped);
         const int32_t column = task_->columns[static_cast<size_t>(lane)];
         bool row_is_query = !task_->flipped;
         if (!engine_.second) row_is_query = rows.given.inputs[row] < columns.given.inputs[column];

@@ -33,6 +33,7 @@ STATS_COLUMNS = (
     "gap_openings",
     "gap_letters",
 )
+_PAIR_COLUMNS = (*SCORE_COLUMNS, *STATS_COLUMNS, "strand")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -59,6 +60,9 @@ class Alignments:
         I = 1 (query only), D = 2 (target only), ``=`` = 7 and X = 8.
     cigar_offsets : ndarray of int64, shape (n + 1,), or None
         Pair ``k`` has the runs ``cigar[cigar_offsets[k]:cigar_offsets[k + 1]]``.
+    strand : ndarray of int8, shape (n,), or None
+        1, or -1 where the query was reverse-complemented: spans are on the original strands of both
+        sequences and the CIGAR runs along the target, as in PAF. None: all 1.
 
     Raises
     ------
@@ -87,14 +91,16 @@ class Alignments:
     gap_letters: Ints | None = None
     cigar: npt.NDArray[np.uint32] | None = None
     cigar_offsets: npt.NDArray[np.int64] | None = None
+    strand: npt.NDArray[np.int8] | None = None
 
     def __post_init__(self) -> None:
         pairs = len(self.query)
-        for name in (*SCORE_COLUMNS, *STATS_COLUMNS):
+        for name in _PAIR_COLUMNS:
             column = getattr(self, name)
             if column is None:
                 continue
-            column = np.ascontiguousarray(column, dtype=np.int32)
+            dtype = np.int8 if name == "strand" else np.int32
+            column = np.ascontiguousarray(column, dtype=dtype)
             if column.shape != (pairs,):
                 raise ValueError(f"column '{name}' has shape {column.shape}, expected ({pairs},)")
             setattr(self, name, column)
@@ -174,7 +180,7 @@ class Alignments:
         stop = max(start, stop)
         columns: dict[str, Any] = {
             name: getattr(self, name)[start:stop]
-            for name in (*SCORE_COLUMNS, *STATS_COLUMNS)
+            for name in _PAIR_COLUMNS
             if getattr(self, name) is not None
         }
         if self.cigar_offsets is not None and self.cigar is not None:
@@ -207,7 +213,7 @@ class Alignments:
         chosen = chosen.astype(np.int64, casting="same_kind") if chosen.size else np.arange(0)
         columns: dict[str, Any] = {
             name: getattr(self, name)[chosen]
-            for name in (*SCORE_COLUMNS, *STATS_COLUMNS)
+            for name in _PAIR_COLUMNS
             if getattr(self, name) is not None
         }
         if self.cigar_offsets is not None and self.cigar is not None:
@@ -252,12 +258,18 @@ def concatenate(parts: Sequence[Alignments]) -> Alignments:
     columns: dict[str, Any] = {
         field.name: np.concatenate([getattr(part, field.name) for part in parts])
         for field in fields(Alignments)
-        if field.name not in ("queries", "targets", "scoring", "cigar", "cigar_offsets")
+        if field.name not in ("queries", "targets", "scoring", "cigar", "cigar_offsets", "strand")
         and getattr(first, field.name) is not None
     }
+    if any(part.strand is not None for part in parts):
+        columns["strand"] = np.concatenate([_strands(part) for part in parts])
     if first.has_cigar:
         columns.update(_join_cigars(parts))
     return replace(first, **columns)
+
+
+def _strands(part: Alignments) -> npt.NDArray[np.int8]:
+    return np.ones(len(part), np.int8) if part.strand is None else part.strand
 
 
 def _join_cigars(parts: Sequence[Alignments]) -> dict[str, npt.NDArray[Any]]:

@@ -49,12 +49,16 @@ class Alphabet:
         themselves.
     encoding : ndarray of uint8, shape (256,)
         Code of each byte, for lower and upper case; 255 is not a sequence character.
+    complement : ndarray of uint8, shape (32,), or None
+        Code of each code's complement, IUPAC letters included; codes without a letter stay what
+        they are. None for proteins.
     """
 
     name: str
     letters: str
     definite: int
     encoding: npt.NDArray[np.uint8] = field(repr=False, compare=False)
+    complement: npt.NDArray[np.uint8] | None = field(default=None, repr=False, compare=False)
 
     @property
     def unknown(self) -> str:
@@ -62,19 +66,30 @@ class Alphabet:
         return self.letters[-1]
 
 
-def _make_alphabet(name: str, letters: str, definite: int, aliases: Mapping[str, str]) -> Alphabet:
+def _make_alphabet(
+    name: str,
+    letters: str,
+    definite: int,
+    aliases: Mapping[str, str],
+    complements: str | None = None,
+) -> Alphabet:
     codes = {letter: code for code, letter in enumerate(letters)}
     encoding = np.full(256, INVALID, np.uint8)
     for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + letters:
         code = codes.get(aliases.get(letter, letter), len(letters) - 1)
         encoding[[ord(letter), ord(letter.lower())]] = code
     encoding.flags.writeable = False
-    return Alphabet(name, letters, definite, encoding)
+    complement = None
+    if complements is not None:
+        complement = np.arange(32, dtype=np.uint8)
+        complement[: len(letters)] = [codes[letter] for letter in complements]
+        complement.flags.writeable = False
+    return Alphabet(name, letters, definite, encoding, complement)
 
 
 # U, O and J have codes of their own so that U against C is not shown as a match.
 PROTEIN = _make_alphabet("protein", "ARNDCQEGHILKMFPSTWYVBZ*UOJX", 26, {})
-DNA = _make_alphabet("dna", "ACGTRYSWKMBDHVN", 4, {"U": "T"})
+DNA = _make_alphabet("dna", "ACGTRYSWKMBDHVN", 4, {"U": "T"}, complements="TGCAYRSWMKVHDBN")
 ALPHABETS = {alphabet.name: alphabet for alphabet in (PROTEIN, DNA)}
 
 _NOT_IUPAC = [b for b in b"EFIJLOPQXZefijlopqxz"]

@@ -34,6 +34,9 @@ class Window:
         Half-open range of columns: positions in the same sorted set, or in the second one.
     triangular : bool
         True for one set against itself: only pairs with ``row < column`` belong to the window.
+    strand : int
+        1, or -1: the sequences of the *columns* are reverse-complemented before they are aligned
+        (DNA only). What comes back is on the original strands, see `pairalign.strands`.
 
     Notes
     -----
@@ -48,6 +51,7 @@ class Window:
     column_start: int
     column_stop: int
     triangular: bool
+    strand: int = 1
 
     def first_column(self, row: int) -> int:
         """First column of the pairs of `row` in this window (may be ``column_stop``: none)."""

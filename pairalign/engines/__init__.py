@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from pairalign.alignments import Alignments
 from pairalign.windows import Window
 
@@ -42,8 +45,18 @@ class Engine(Protocol):
 
     name: str
 
-    def align(self, window: Window, want: Want) -> Alignments:
-        """Align the pairs of `window` in their order, less those below ``want.min_raw_score``."""
+    def align(
+        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Align the pairs of `window` in their order, less those below ``want.min_raw_score``.
+
+        Parameters
+        ----------
+        window : Window
+        want : Want
+        keep : ndarray of bool, shape (pairs of the window,), optional
+            Only these pairs are aligned and returned.
+        """
         ...
 
     def cancel(self) -> None:

@@ -22,6 +22,7 @@ from pairalign.errors import CapacityError, DeviceError, ScoringError
 from pairalign.native import library
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.strands import reverse_complement, to_original_strands
 from pairalign.windows import Window
 
 MODES = ("global", "semiglobal", "local")
@@ -44,12 +45,17 @@ class _Set(Structure):
 class _Window(Structure):
     _fields_ = tuple(
         (name, c_int32)
-        for name in ("row_start", "row_stop", "column_start", "column_stop", "triangular")
+        for name in ("row_start", "row_stop", "column_start", "column_stop", "triangular", "strand")
     )
 
 
 class _Want(Structure):
-    _fields_ = (("detail", c_int32), ("has_minimum", c_int32), ("minimum", c_int32))
+    _fields_ = (
+        ("detail", c_int32),
+        ("has_minimum", c_int32),
+        ("minimum", c_int32),
+        ("keep", c_void_p),
+    )
 
 
 _INT32_COLUMNS = (*SCORE_COLUMNS, *STATS_COLUMNS)  # the order of pa_columns
@@ -83,6 +89,8 @@ library.pa_open.argtypes = (
     c_int32,
 )
 library.pa_open.restype = c_void_p
+library.pa_set_reversed.argtypes = (c_void_p, POINTER(_Set))
+library.pa_set_reversed.restype = None
 library.pa_close.argtypes = (c_void_p,)
 library.pa_close.restype = None
 library.pa_cancel.argtypes = (c_void_p,)
@@ -112,12 +120,19 @@ def instruction_sets() -> tuple[str, ...]:
 
 
 class _SharedSet:
-    """A SequenceSet as the native code reads it, with the arrays that keep it alive."""
+    """A SequenceSet as the native code reads it, with the arrays that keep it alive.
 
-    def __init__(self, sequences: SequenceSet) -> None:
+    With `reverse`, every sequence is reverse-complemented.
+    """
+
+    def __init__(self, sequences: SequenceSet, *, reverse: bool = False) -> None:
         order = sequences.order
-        self.codes = np.concatenate((sequences.codes, np.zeros(READ_AHEAD_BYTES, np.uint8)))
-        self.starts = np.ascontiguousarray(sequences.offsets[:-1][order], dtype=np.int64)
+        codes, starts = sequences.codes, sequences.offsets[:-1]
+        if reverse:
+            codes = reverse_complement(codes, sequences.alphabet)  # the last sequence comes first
+            starts = len(codes) - sequences.offsets[1:]
+        self.codes = np.concatenate((codes, np.zeros(READ_AHEAD_BYTES, np.uint8)))
+        self.starts = np.ascontiguousarray(starts[order], dtype=np.int64)
         self.lengths = np.ascontiguousarray(sequences.lengths[order], dtype=np.int32)
         self.inputs = np.ascontiguousarray(order, dtype=np.int32)
         self.struct = _Set(
@@ -159,6 +174,7 @@ class CpuEngine:
     """
 
     name = "cpu"
+    _reversed: _SharedSet | None = None
     _handle: int | None = None
 
     def __init__(
@@ -198,8 +214,26 @@ class CpuEngine:
                 f"{', '.join(instruction_sets())}"
             )
 
-    def align(self, window: Window, want: Want) -> Alignments:
+    def align(
+        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
         """Align the pairs of `window`; see `pairalign.engines.Engine`.
+
+        Raises
+        ------
+        AlphabetError
+            The window's strand is -1 and the sequences are not DNA.
+        CapacityError, ScoringError, InterruptedError
+            See `align_as_read`.
+        """
+        return to_original_strands(self.align_as_read(window, want, keep), window)
+
+    def align_as_read(
+        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Align, but leave what a window of strand -1 gives as the kernels read the sequences.
+
+        For engines that put such results together with their own, see `pairalign.strands`.
 
         Raises
         ------
@@ -210,6 +244,12 @@ class CpuEngine:
         InterruptedError
             `cancel` was called.
         """
+        if window.strand < 0 and self._reversed is None:
+            self._reversed = _SharedSet(self.targets, reverse=True)
+            library.pa_set_reversed(self._handle, ctypes.byref(self._reversed.struct))
+        if keep is not None:
+            keep = np.ascontiguousarray(keep, dtype=np.bool_)
+            assert keep.shape == (window.pairs,)
         result = c_void_p()
         trouble = _Trouble()
         status = library.pa_align(
@@ -221,10 +261,16 @@ class CpuEngine:
                     window.column_start,
                     window.column_stop,
                     window.triangular,
+                    window.strand,
                 )
             ),
             ctypes.byref(
-                _Want(want.detail, want.min_raw_score is not None, want.min_raw_score or 0)
+                _Want(
+                    want.detail,
+                    want.min_raw_score is not None,
+                    want.min_raw_score or 0,
+                    None if keep is None else keep.ctypes.data,
+                )
             ),
             ctypes.byref(result),
             ctypes.byref(trouble),

@@ -1,0 +1,117 @@
+"""The one place where alignments of reverse-complemented sequences are turned to original strands.
+
+A window of strand -1 has the sequences of its columns reverse-complemented. Engines align them as
+if they had been read so, and hand the result to `to_original_strands`. Afterwards, as in PAF: spans
+of both sequences are on the strands that were read; the CIGAR runs along the target as it was
+read, with the query reverse-complemented.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import Alignments
+from pairalign.errors import AlphabetError
+from pairalign.native import library
+from pairalign.sequences import Alphabet
+from pairalign.windows import Window
+
+Ints = npt.NDArray[np.int32]
+
+_reverse_runs = library.pairalign_reverse_runs
+_reverse_runs.restype = None
+_reverse_runs.argtypes = (ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+
+
+def complement_of(alphabet: Alphabet) -> npt.NDArray[np.uint8]:
+    """Complement of each code, uint8 of shape (32,).
+
+    Raises
+    ------
+    AlphabetError
+        The alphabet has no complements: only DNA has a second strand.
+    """
+    if alphabet.complement is None:
+        raise AlphabetError(
+            f"{alphabet.name} sequences have one strand, expected DNA (if it is DNA, say "
+            "--alphabet dna)"
+        )
+    return alphabet.complement
+
+
+def reverse_complement(codes: npt.NDArray[np.uint8], alphabet: Alphabet) -> npt.NDArray[np.uint8]:
+    """Return the other strand of a sequence of codes.
+
+    Raises
+    ------
+    AlphabetError
+        The alphabet has no complements.
+    """
+    return complement_of(alphabet)[codes[::-1]]
+
+
+def to_original_strands(found: Alignments, window: Window) -> Alignments:
+    """Turn what an engine made of a window to the strands that were read.
+
+    Parameters
+    ----------
+    found : Alignments
+        Of pairs of `window`, the columns' sequences taken as reverse-complemented; its CIGAR runs
+        are turned in place.
+    window : Window
+
+    Returns
+    -------
+    Alignments
+        `found` itself when the window's strand is 1, else with a column `strand` of -1.
+
+    Notes
+    -----
+    Of one set the sequence of the column is the later one of the sorted set: the shorter one, of
+    equals the one later in the input. Of two sets it is the target.
+    """
+    if window.strand == 1:
+        return found
+    strand = np.full(len(found), -1, np.int8)
+    if found.matches is None:
+        return replace(found, strand=strand)
+    query_lengths = found.queries.lengths[found.query]
+    target_lengths = found.targets.lengths[found.target]
+    turned = np.ones(len(found), bool)  # the target is what was reverse-complemented
+    if window.triangular:
+        turned = query_lengths >= target_lengths
+    aligned = found.columns > 0
+    query_start, query_end = _flip(
+        found._stat("query_start"), found._stat("query_end"), query_lengths, aligned & ~turned
+    )
+    target_start, target_end = _flip(
+        found._stat("target_start"), found._stat("target_end"), target_lengths, aligned & turned
+    )
+    if found.cigar is not None and found.cigar_offsets is not None and len(found):
+        assert found.cigar.flags.writeable
+        mask = turned.view(np.uint8)
+        _reverse_runs(
+            len(found),
+            found.cigar_offsets.ctypes.data,
+            mask.ctypes.data,
+            found.cigar.ctypes.data,
+        )
+    return replace(
+        found,
+        query_start=query_start,
+        query_end=query_end,
+        target_start=target_start,
+        target_end=target_end,
+        strand=strand,
+    )
+
+
+def _flip(
+    start: Ints, end: Ints, lengths: Ints, flipped: npt.NDArray[np.bool_]
+) -> tuple[Ints, Ints]:
+    """Spans seen from the other end, where `flipped`."""
+    return np.where(flipped, lengths - end, start), np.where(flipped, lengths - start, end)
