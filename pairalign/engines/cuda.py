@@ -7,23 +7,17 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.engines import Detail, Engine, Want
 from pairalign.engines.cuda_devices import CudaDevice
-from pairalign.engines.cuda_family import (
-    PADDING_CODE,
-    SEQUENCE_ALIGNMENT,
-    DeviceContext,
-    DeviceSet,
-    KernelFamily,
-)
+from pairalign.engines.cuda_family import DeviceContext, DeviceSet, KernelFamily
 from pairalign.engines.cuda_host import HostFallback
 from pairalign.engines.cuda_packed import Packed
 from pairalign.engines.cuda_pair_per_thread import PairPerThread
 from pairalign.engines.cuda_pool import PinnedPool
+from pairalign.engines.device_sets import lay_out
 from pairalign.engines.kernels import AUTO
 from pairalign.errors import DeviceError, PairalignError
 from pairalign.scoring import Scoring
@@ -42,7 +36,6 @@ ENGINES_PER_DEVICE = 3
 """Windows under way at a time on a device: while one is copied, another is computed."""
 
 _MEMORY_SHARE = 0.9  # of the free memory: others may want some, and so do kernels' stacks
-_END_PADDING = 64
 
 
 class CudaEngine:
@@ -183,27 +176,14 @@ class CudaEngine:
 
     def _upload(self, sequences: SequenceSet) -> DeviceSet:
         """Copy a set to the device, sequences in sorted order, each where 16 bytes can be read."""
-        order = np.ascontiguousarray(sequences.order, dtype=np.int32)
-        lengths = np.ascontiguousarray(sequences.lengths[order], dtype=np.int32)
-        rooms = -(-lengths.astype(np.int64) // SEQUENCE_ALIGNMENT) * SEQUENCE_ALIGNMENT
-        starts = np.cumsum(rooms) - rooms
-        total = int(rooms.sum())
-        codes = np.full(total + _END_PADDING, PADDING_CODE, dtype=np.uint8)
-        sources = sequences.offsets[:-1][order]
-        # Letter k of a sequence: its number among all letters, moved to where the sequence lies.
-        ends = np.cumsum(lengths, dtype=np.int64)
-        within = np.arange(int(ends[-1]), dtype=np.int64)
-        befores = ends - lengths
-        codes[within + np.repeat(starts - befores, lengths)] = sequences.codes[
-            within + np.repeat(sources - befores, lengths)
-        ]
+        layout = lay_out(sequences)
         return DeviceSet(
             sequences=sequences,
-            lengths=lengths,
-            codes=self._copy(codes),
-            starts=self._copy(starts),
-            device_lengths=self._copy(lengths),
-            order=self._copy(order),
+            lengths=layout.lengths,
+            codes=self._copy(layout.codes),
+            starts=self._copy(layout.starts),
+            device_lengths=self._copy(layout.lengths),
+            order=self._copy(layout.order),
         )
 
     def _copy(self, array: npt.NDArray[Any]) -> object:

@@ -1,23 +1,30 @@
 """Putting the results of a window's batches together into one `Alignments`.
 
-The arrays are pinned memory (see `pairalign.engines.cuda_pool`) and the device copies into them:
+With CUDA the arrays are pinned memory (see `pairalign.engines.cuda_pool`); devices copy into them:
 what the host does for a batch is the same few steps however many pairs it has.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import STATS_COLUMNS, Alignments
 from pairalign.engines import Detail, Want
-from pairalign.engines.cuda_pool import PinnedPool
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 
 _SCORE_ROWS = ("raw_score", "query", "target")  # the order in which the device writes them
+
+
+class Pool(Protocol):
+    """Where arrays for results come from."""
+
+    def take(self, count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any] | None:
+        """Return an array, or None: then it is made of plain memory."""
+        ...
 
 
 class Assembly:
@@ -29,8 +36,8 @@ class Assembly:
         Pairs of the window.
     want : Want
         What is kept; pairs below ``want.min_raw_score`` drop out in `finish`.
-    pool : PinnedPool
-        Where the arrays come from, if it has room.
+    pool : Pool or None
+        Where the arrays come from, if it has room; `pairalign.engines.cuda_pool.PinnedPool`.
 
     Attributes
     ----------
@@ -40,7 +47,7 @@ class Assembly:
         Where each pair's CIGAR runs begin.
     """
 
-    def __init__(self, pairs: int, want: Want, pool: PinnedPool) -> None:
+    def __init__(self, pairs: int, want: Want, pool: Pool | None) -> None:
         self._want = want
         self._pool = pool
         self._pairs = pairs
@@ -111,5 +118,5 @@ class Assembly:
         return Alignments(queries=queries, targets=targets, scoring=scoring, **fields)
 
     def _array(self, count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-        array = self._pool.take(count, dtype)
+        array = None if self._pool is None else self._pool.take(count, dtype)
         return np.empty(count, dtype) if array is None else array

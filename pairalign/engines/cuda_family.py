@@ -13,51 +13,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
 from pairalign.alignments import Alignments
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_pool import PinnedPool
-from pairalign.errors import DeviceError
+from pairalign.engines.device_sets import DeviceSet, halve_batches
 from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
 from pairalign.windows import Window
 
-LEAST_BATCH_BYTES = 1 << 20
-"""A device with less room than this for a batch is out of memory."""
-
-SEQUENCE_ALIGNMENT = 16
-"""Every sequence starts at a multiple of so many bytes on the device (one 128-bit load)."""
-
-PADDING_CODE = 31
-"""Code of the bytes between sequences; never a letter of an alphabet in use."""
-
-
-@dataclass(frozen=True)
-class DeviceSet:
-    """A sequence set as it lies on a device, sequences in sorted order (longest first).
-
-    Attributes
-    ----------
-    sequences : SequenceSet
-        The set on the host.
-    lengths : int32[n]
-        Host copy of the lengths by *sorted position* (``sequences.lengths`` is by input index).
-    codes, starts, device_lengths, order : device pointers (anything PyCUDA takes as one)
-        ``codes`` uint8: the letters' codes, each sequence at a multiple of `SEQUENCE_ALIGNMENT`,
-        followed by `PADDING_CODE` up to the next; at least 64 padding bytes end the array.
-        ``starts`` int64[n]: first byte of each sorted position in ``codes``.
-        ``device_lengths`` int32[n]: lengths by sorted position.
-        ``order`` int32[n]: sorted position -> input index.
-    """
-
-    sequences: SequenceSet
-    lengths: npt.NDArray[np.int32]
-    codes: Any
-    starts: Any
-    device_lengths: Any
-    order: Any
+__all__ = ["DeviceContext", "DeviceSet", "KernelFamily"]
 
 
 @dataclass
@@ -120,14 +83,7 @@ class DeviceContext:
         DeviceError
             That would be less than `LEAST_BATCH_BYTES`.
         """
-        halved = min(limit_bytes, batch_bytes) // 2
-        if halved < LEAST_BATCH_BYTES:
-            raise DeviceError(
-                f"{self.name}: out of memory: not even batches of {LEAST_BATCH_BYTES >> 20} MiB "
-                "find room; is another program using the device?"
-            )
-        self.log.info("%s: out of memory, going on with batches of %d MiB", self.name, halved >> 20)
-        return halved
+        return halve_batches(self.name, limit_bytes, batch_bytes, self.log)
 
 
 class KernelFamily(Protocol):

@@ -1,0 +1,97 @@
+"""How sequence sets lie in the memory of a device, and what engines of devices have in common."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.errors import DeviceError
+from pairalign.sequences import SequenceSet
+
+LEAST_BATCH_BYTES = 1 << 20
+"""A device with less room than this for a batch is out of memory."""
+
+SEQUENCE_ALIGNMENT = 16
+"""Every sequence starts at a multiple of so many bytes on the device (one 128-bit load)."""
+
+PADDING_CODE = 31
+"""Code of the bytes between sequences; never a letter of an alphabet in use."""
+
+END_PADDING = 64
+"""Bytes after the last sequence: kernels read ahead."""
+
+
+@dataclass(frozen=True)
+class DeviceSet:
+    """A sequence set as it lies on a device, sequences in sorted order (longest first).
+
+    Attributes
+    ----------
+    sequences : SequenceSet
+        The set on the host.
+    lengths : int32[n]
+        Host copy of the lengths by *sorted position* (``sequences.lengths`` is by input index).
+    codes, starts, device_lengths, order : device pointers or buffers
+        ``codes`` uint8: the letters' codes, each sequence at a multiple of `SEQUENCE_ALIGNMENT`,
+        followed by `PADDING_CODE` up to the next; at least 64 padding bytes end the array.
+        ``starts`` int64[n]: first byte of each sorted position in ``codes``.
+        ``device_lengths`` int32[n]: lengths by sorted position.
+        ``order`` int32[n]: sorted position -> input index.
+    """
+
+    sequences: SequenceSet
+    lengths: npt.NDArray[np.int32]
+    codes: Any
+    starts: Any
+    device_lengths: Any
+    order: Any
+
+
+@dataclass(frozen=True)
+class SetLayout:
+    """The arrays of a `DeviceSet` before they are copied to the device, with its shapes."""
+
+    codes: npt.NDArray[np.uint8]
+    starts: npt.NDArray[np.int64]
+    lengths: npt.NDArray[np.int32]
+    order: npt.NDArray[np.int32]
+
+
+def lay_out(sequences: SequenceSet) -> SetLayout:
+    """Lay a set out in sorted order, each sequence where 16 bytes can be read."""
+    order = np.ascontiguousarray(sequences.order, dtype=np.int32)
+    lengths = np.ascontiguousarray(sequences.lengths[order], dtype=np.int32)
+    rooms = -(-lengths.astype(np.int64) // SEQUENCE_ALIGNMENT) * SEQUENCE_ALIGNMENT
+    starts = np.cumsum(rooms) - rooms
+    codes = np.full(int(rooms.sum()) + END_PADDING, PADDING_CODE, dtype=np.uint8)
+    sources = sequences.offsets[:-1][order]
+    # Letter k of a sequence: its number among all letters, moved to where the sequence lies.
+    ends = np.cumsum(lengths, dtype=np.int64)
+    within = np.arange(int(ends[-1]), dtype=np.int64)
+    befores = ends - lengths
+    codes[within + np.repeat(starts - befores, lengths)] = sequences.codes[
+        within + np.repeat(sources - befores, lengths)
+    ]
+    return SetLayout(codes, starts, lengths, order)
+
+
+def halve_batches(name: str, limit_bytes: int, batch_bytes: int, log: logging.Logger) -> int:
+    """Return what batches on a device may take after one of `batch_bytes` found no room; log it.
+
+    Raises
+    ------
+    DeviceError
+        That would be less than `LEAST_BATCH_BYTES`.
+    """
+    halved = min(limit_bytes, batch_bytes) // 2
+    if halved < LEAST_BATCH_BYTES:
+        raise DeviceError(
+            f"{name}: out of memory: not even batches of {LEAST_BATCH_BYTES >> 20} MiB "
+            "find room; is another program using the device?"
+        )
+    log.info("%s: out of memory, going on with batches of %d MiB", name, halved >> 20)
+    return halved
