@@ -172,10 +172,13 @@ class Costs:
         Of an entry of the border: 4 or 8.
     traced : bool
         Whether flags and CIGAR runs are kept.
+    array_limit : int or None
+        What a single array may take: OpenCL devices do not give all their memory to one.
     """
 
     border_bytes: int
     traced: bool
+    array_limit: int | None = None
 
 
 @dataclass(frozen=True)
@@ -220,6 +223,13 @@ class Batch:
         """Return what the batch needs on the device."""
         return sum(-(-size // ALIGNMENT) * ALIGNMENT for size in self.array_bytes(costs).values())
 
+    def fits(self, costs: Costs, limit_bytes: int) -> bool:
+        """Tell whether the device has room for the batch, and for each of its arrays."""
+        if self.bytes(costs) > limit_bytes:
+            return False
+        limit = costs.array_limit
+        return limit is None or max(self.array_bytes(costs).values()) <= limit
+
 
 class Planner:
     """Cuts windows into batches.
@@ -263,7 +273,7 @@ class Planner:
         if pairs == 0:
             return
         batch = self.batch(rectangle)
-        if batch.bytes(costs) <= limit_bytes:
+        if batch.fits(costs, limit_bytes):
             yield batch
         elif pairs == 1:
             yield replace(batch, on_host=True, tiles=batch.tiles[:0])
