@@ -15,10 +15,14 @@ import time
 from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import astuple, dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bench.msa_score import Score, published, read_alignment, score
 from pairalign.distances import MEASURES, distances
@@ -26,6 +30,8 @@ from pairalign.guide_tree import METHODS, guide_tree
 from pairalign.sequences import PROTEIN, SequenceSet
 from pairalign.tree import GuideTree
 
+Doubles = npt.NDArray[np.float64]
+COLLECTIONS = ("bali3", "ox")
 OWN = "own"
 TREES = [f"{name} {method}" for name, m in MEASURES.items() if m.alphabet in (None, PROTEIN)
          for method in METHODS]  # fmt: skip
@@ -48,9 +54,19 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--results", type=Path, required=True, help="JSON lines, which a later run goes on from"
     )
+    parser.add_argument(
+        "--add", type=Path, nargs="*", default=[], help="files of results to take over first"
+    )
     parser.add_argument("--families", type=int, help="only so many, spread over all")
+    parser.add_argument(
+        "--only", type=Path, metavar="FILE", help="only the families of its lines: bali3/BB11001"
+    )
     parser.add_argument("--letters", type=int, help="only families of so many letters at most")
-    parser.add_argument("--minutes", type=float, help="start no family after so many")
+    parser.add_argument(
+        "--smallest-first", action="store_true", help="instead of an order that is a sample"
+    )
+    parser.add_argument("--minutes", type=float, help="start no alignment after so many")
+    parser.add_argument("--jobs", type=int, default=1, help="alignments at a time (1)")
     parser.add_argument("--famsa", type=Path, help="FAMSA's program (scripts/build_famsa.py)")
     parser.add_argument(
         "--check-every", type=int, default=9, metavar="N", help="of the families (9)"
@@ -62,21 +78,39 @@ def run_trees(options: Namespace) -> None:
     """Align families along all trees, as far as the results are not there; print the tables."""
     known = _read_results(options.results)
     programs = {name: path for name in COMMANDS if (path := _find(name, options))}
-    started = time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder, options.results.open("a") as results:
-        for collection, family in _families(options):
-            if options.minutes and time.perf_counter() - started > 60 * options.minutes:
-                break
-            wanted = [
-                (program, tree)
-                for program in programs
-                for tree in (OWN, *TREES)
-                if (collection, family, program, tree) not in known
-            ]
-            for line in _run_family(options, collection, family, wanted, programs, Path(folder)):
-                results.write(json.dumps(line) + "\n")
-                results.flush()
-                known[tuple(line[key] for key in KEYS)] = line
+    deadline = time.perf_counter() + 60 * (options.minutes or float("inf"))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        options.results.open("a") as results,
+        ThreadPoolExecutor(options.jobs) as pool,
+    ):
+
+        def keep(line: dict[str, object]) -> None:
+            results.write(json.dumps(line) + "\n")
+            results.flush()
+            known[tuple(str(line[key]) for key in KEYS)] = line
+
+        for path in options.add:
+            for key, line in _read_results(path).items():
+                if key not in known:
+                    keep(line)
+        missing = [
+            (family, program, tree)
+            for family in _families(options, Path(folder))
+            for program in programs
+            for tree in (OWN, *TREES)
+            if (family.collection, family.name, program, tree) not in known
+        ]
+
+        def run(task: tuple[Family, str, str]) -> dict[str, object] | None:
+            family, program, tree = task
+            if time.perf_counter() > deadline:
+                return None
+            return family.measure(program, programs[program], tree)
+
+        for done in as_completed([pool.submit(run, task) for task in missing]):
+            if line := done.result():
+                keep(line)
     print("\n\n".join([_check_scorer(options), *tables(known)]))
 
 
@@ -94,58 +128,79 @@ def _read_results(path: Path) -> dict[tuple[str, ...], dict[str, object]]:
     return {tuple(line[key] for key in KEYS): line for line in lines}
 
 
-def _families(options: Namespace) -> Iterator[tuple[str, str]]:
-    """All families with a reference, spread over the collections: any beginning is a sample."""
-    found = []
-    for collection in ("bali3", "ox"):
-        names = sorted(path.name for path in (options.reference / collection / "ref").iterdir())
-        order = np.random.default_rng(1).permutation(len(names))
-        found += [(place / len(names), collection, names[k]) for place, k in enumerate(order)]
-    for _, collection, name in sorted(found)[: options.families]:
-        yield collection, name
+@dataclass
+class Family:
+    """Sequences with a reference alignment, and our trees of them, each made when asked for."""
 
+    collection: str
+    name: str
+    reference: Path
+    folder: Path
 
-def _run_family(
-    options: Namespace,
-    collection: str,
-    family: str,
-    wanted: list[tuple[str, str]],
-    programs: dict[str, str],
-    folder: Path,
-) -> Iterator[dict[str, object]]:
-    given = read_alignment(options.reference / collection / "in" / family)
-    reference = read_alignment(options.reference / collection / "ref" / family)
-    letters = sum(map(len, given.values()))
-    if not wanted or len(given) < 3 or letters > (options.letters or letters):
-        return
-    # Names that nobody stumbles over.
-    names = {name: f"s{k}" for k, name in enumerate(given)}
-    fasta = folder / "in.fasta"
-    fasta.write_text("".join(f">{names[name]}\n{row}\n" for name, row in given.items()))
-    sequences = SequenceSet.from_strings(
-        {names[name]: row for name, row in given.items()}, alphabet=PROTEIN
-    )
-    trees: dict[str, GuideTree] = {}
-    for program, tree in wanted:
-        if tree != OWN and tree not in trees:
-            measure, method = tree.split()
-            matrix = distances(sequences, measure=measure)
-            trees[tree] = guide_tree(matrix, method=method)
-        start = time.perf_counter()
-        aligned = align(programs[program], program, fasta, trees.get(tree), folder)
-        seconds = time.perf_counter() - start
-        test = {name: aligned[short] for name, short in names.items() if name in reference}
+    def __post_init__(self) -> None:
+        given = read_alignment(self.reference / self.collection / "in" / self.name)
+        # Names that nobody stumbles over.
+        self.names = {name: f"s{k}" for k, name in enumerate(given)}
+        self.rows = {self.names[name]: row for name, row in given.items()}
+        self.letters = sum(map(len, given.values()))
+        self._trees: dict[str, GuideTree] = {}
+        self._lock = Lock()
+
+    def tree(self, name: str) -> GuideTree | None:
+        """Our tree of a measure and a method; None for the program's own."""
+        if name == OWN:
+            return None
+        with self._lock:
+            if name not in self._trees:
+                measure, method = name.split()
+                sequences = SequenceSet.from_strings(self.rows, alphabet=PROTEIN)
+                matrix = distances(sequences, measure=measure, device="cpu", threads=1)
+                self._trees[name] = guide_tree(matrix, method=method)
+            return self._trees[name]
+
+    def measure(self, program: str, executable: str, tree: str) -> dict[str, object]:
+        """Align along a tree; return what is kept of it."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            fasta = Path(folder) / "in.fasta"
+            fasta.write_text("".join(f">{name}\n{row}\n" for name, row in self.rows.items()))
+            guide = self.tree(tree)
+            start = time.perf_counter()
+            aligned = align(executable, program, fasta, guide, Path(folder))
+            seconds = time.perf_counter() - start
+        reference = read_alignment(self.reference / self.collection / "ref" / self.name)
+        test = {name: aligned[short] for name, short in self.names.items() if name in reference}
         found = score(test, reference)
-        yield {
-            "collection": collection,
-            "family": family,
+        return {
+            "collection": self.collection,
+            "family": self.name,
             "program": program,
             "tree": tree,
-            "sequences": len(given),
+            "sequences": len(self.rows),
+            "letters": self.letters,
             "q": found.pairs,
             "tc": found.columns,
             "seconds": round(seconds, 3),
         }
+
+
+def _families(options: Namespace, folder: Path) -> list[Family]:
+    """The families asked for; unless smallest first, any beginning is a sample of all."""
+    found = []
+    for collection in COLLECTIONS:
+        names = sorted(path.name for path in (options.reference / collection / "ref").iterdir())
+        order = np.random.default_rng(1).permutation(len(names))
+        found += [(place / len(names), collection, names[k]) for place, k in enumerate(order)]
+    chosen = [(collection, name) for _, collection, name in sorted(found)[: options.families]]
+    if options.only:
+        only = {tuple(line.split("/")) for line in options.only.read_text().split()}
+        chosen = [one for one in chosen if one in only]
+    families = [Family(*one, options.reference, folder) for one in chosen]
+    families = [
+        family
+        for family in families
+        if len(family.rows) >= 3 and family.letters <= (options.letters or family.letters)
+    ]
+    return sorted(families, key=lambda one: one.letters) if options.smallest_first else families
 
 
 def align(
@@ -171,43 +226,60 @@ def align(
 
 
 def tables(known: dict[tuple[str, ...], dict[str, object]]) -> Iterator[str]:
-    """One table a collection: mean Q and TC of families that all of it has, in percent."""
-    for collection in ("bali3", "ox"):
+    """Two tables a collection, of the families that have all results, in percent.
+
+    Mean Q and TC; and the mean difference in Q to the program's own tree, with its standard error.
+    """
+    for collection in COLLECTIONS:
         lines = [line for line in known.values() if line["collection"] == collection]
-        if not lines:
-            continue
         programs = [name for name in COMMANDS if any(line["program"] == name for line in lines)]
         cells: dict[tuple[object, object], dict[object, Score]] = defaultdict(dict)
+        letters = {}
         for line in lines:
             one = Score(line["q"], line["tc"])  # type: ignore[arg-type]
             cells[line["program"], line["tree"]][line["family"]] = one
-        complete = set.intersection(
-            *(set(cells[program, tree]) for program in programs for tree in (OWN, *TREES))
+            letters[line["family"]] = line.get("letters", 0)
+        complete = sorted(
+            set(letters).intersection(
+                *(cells[program, tree] for program in programs for tree in (OWN, *TREES))
+            )
         )
-        yield f"{collection}: {len(complete)} families, mean Q / TC in percent\n\n" + "\n".join(
-            _table(cells, programs, complete)
-        )
-
-
-def _table(
-    cells: dict[tuple[object, object], dict[object, Score]],
-    programs: list[str],
-    families: set[object],
-) -> Iterable[str]:
-    yield "| tree | " + " | ".join(programs) + " | mean |"
-    yield "| --- |" + " --- |" * (len(programs) + 1)
-    for tree in (OWN, *TREES):
-        means = np.array(
+        if not complete:
+            continue
+        # Of shape (trees, programs, families, 2), Q and TC.
+        values = 100 * np.array(
             [
-                [
-                    100 * np.mean([getattr(cells[program, tree][f], kind) for f in families])
-                    for kind in ("pairs", "columns")
-                ]
-                for program in programs
+                [[astuple(cells[program, tree][f]) for f in complete] for program in programs]
+                for tree in (OWN, *TREES)
             ]
         )
-        shown = [f"{q:.2f} / {tc:.2f}" for q, tc in [*means, means.mean(axis=0)]]
+        largest = max(letters[family] for family in complete)
+        title = f"{collection}: {len(complete)} families of up to {largest:,} letters, "
+        yield f"{title}mean Q / TC in percent\n\n" + "\n".join(_means(values, programs))
+        yield f"{title}Q minus that of the program's own tree, with its standard error\n\n" + (
+            "\n".join(_differences(values, programs))
+        )
+
+
+def _means(values: Doubles, programs: list[str]) -> Iterable[str]:
+    yield from _heading(programs)
+    for tree, of_programs in zip((OWN, *TREES), values.mean(axis=2), strict=True):
+        shown = [f"{q:.2f} / {tc:.2f}" for q, tc in [*of_programs, of_programs.mean(axis=0)]]
         yield f"| {tree} | " + " | ".join(shown) + " |"
+
+
+def _differences(values: Doubles, programs: list[str]) -> Iterable[str]:
+    yield from _heading(programs)
+    with_mean = np.concatenate([values, values.mean(axis=1, keepdims=True)], axis=1)[..., 0]
+    for tree, found in zip(TREES, with_mean[1:] - with_mean[0], strict=True):
+        errors = found.std(axis=1, ddof=1) / np.sqrt(found.shape[1])
+        shown = [f"{m:+.2f} ± {e:.2f}" for m, e in zip(found.mean(axis=1), errors, strict=True)]
+        yield f"| {tree} | " + " | ".join(shown) + " |"
+
+
+def _heading(programs: list[str]) -> Iterable[str]:
+    yield "| tree | " + " | ".join(programs) + " | mean |"
+    yield "| --- |" + " --- |" * (len(programs) + 1)
 
 
 def _check_scorer(options: Namespace) -> str:
@@ -216,7 +288,7 @@ def _check_scorer(options: Namespace) -> str:
     if probcons is None:
         return "scorer: not checked, PROBCONS 1.12 is not there"
     checked = wrong = 0
-    for collection in ("bali3", "ox"):
+    for collection in COLLECTIONS:
         folder = options.reference / collection
         expected = published(folder / "qscore" / "pc1.12")
         for path in sorted((folder / "in").iterdir())[:: options.check_every]:

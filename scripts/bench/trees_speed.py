@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -26,8 +27,12 @@ PEERS = {
     "clustalo --full, and its alignment": "clustalo -i {fasta} --full --guidetree-out {out} "
     "-o /dev/null --force",
     "famsa -dist_export": "famsa -dist_export {fasta} {out}",
-    "mafft --globalpair": "mafft --quiet --anysymbol --retree 0 --treeout --globalpair {fasta}",
+    "mafft --globalpair": "mafft --quiet --thread -1 --anysymbol --retree 0 --treeout "
+    "--globalpair {fasta}",
 }
+
+# Lines of our report on standard error.
+STEP = re.compile(r"^ +(?:time|tree) .*?([0-9.]+) s\b", re.MULTILINE)
 
 
 def add_command(commands: Any) -> None:
@@ -35,7 +40,16 @@ def add_command(commands: Any) -> None:
     parser = commands.add_parser("tree-speed", help="time and memory to a guide tree")
     parser.add_argument("--data", type=Path, nargs="*", default=[], help="FASTA files")
     parser.add_argument("--method", nargs="*", default=["upgma", "nj"], help="(upgma nj)")
+    parser.add_argument("--measure", nargs="*", default=["score"], help="(score)")
     parser.add_argument("--device", default="auto")
+    parser.add_argument("--threads", type=int, help="of pairalign (all)")
+    parser.add_argument(
+        "--every",
+        type=int,
+        default=1,
+        metavar="N",
+        help="of the sequences, so 1/N**2 of the pairs (1)",
+    )
     parser.add_argument("--upgma", type=int, metavar="N", help="UPGMA alone, of so many")
     parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="(600)")
     parser.add_argument("--no-peers", action="store_true", help="only pairalign")
@@ -47,8 +61,8 @@ def run_speed(options: Namespace) -> None:
     lines = [
         report.machine(),
         "",
-        "| sequences | command | seconds | peak memory, GiB |",
-        "| --- | --- | --- | --- |",
+        "| sequences | command | seconds | distances, tree | peak memory, GiB |",
+        "| --- | --- | --- | --- | --- |",
     ]
     for path in options.data:
         lines += _rows(path, options)
@@ -58,23 +72,28 @@ def run_speed(options: Namespace) -> None:
 
 
 def _rows(path: Path, options: Namespace) -> Iterator[str]:
-    sequences = read_fasta(path)
+    sequences = list(read_fasta(path))[:: options.every]
     with tempfile.TemporaryDirectory() as folder:
         fasta, out = Path(folder) / "in.fasta", Path(folder) / "out"
         # MAFFT writes its tree beside its input; nobody reads all compressions.
         rows = (f">s{k}\n{one.letters}\n" for k, one in enumerate(sequences))
         fasta.write_text("".join(rows))
-        ours = f"{sys.executable} -m pairalign tree {{fasta}} -o {{out}} --quiet"
-        ours += f" --device {options.device}"
-        jobs = {f"pairalign tree --method {m}": f"{ours} --method {m}" for m in options.method}
+        ours = f"{sys.executable} -m pairalign tree {{fasta}} -o {{out}} --device {options.device}"
+        if options.threads:
+            ours += f" --threads {options.threads}"
+        jobs = {
+            f"pairalign tree, {measure}, {method}": f"{ours} --measure {measure} --method {method}"
+            for measure in options.measure
+            for method in options.method
+        }
         jobs |= {
             name: command
             for name, command in PEERS.items()
             if not options.no_peers and shutil.which(command.split()[0])
         }
         for name, command in jobs.items():
-            seconds, memory = _measure(command.format(fasta=fasta, out=out), options.timeout)
-            yield f"| {len(sequences):,} ({path.name}) | {name} | {seconds} | {memory} |"
+            figures = _measure(command.format(fasta=fasta, out=out), options.timeout)
+            yield f"| {len(sequences):,} ({path.name}) | {name} | {figures} |"
 
 
 def _only_upgma(count: int, timeout: float) -> str:
@@ -93,28 +112,31 @@ def _only_upgma(count: int, timeout: float) -> str:
         del condensed
         fasta.write_text("".join(f">{name}\nA\n" for name in names))
         command = f"{sys.executable} -m pairalign tree {file} --names {fasta} -o {folder}/out"
-        seconds, memory = _measure(f"{command} --quiet", timeout)
-    return f"| {count:,} | pairalign tree, UPGMA alone, from a .npy file | {seconds} | {memory} |"
+        figures = _measure(command, timeout)
+    return f"| {count:,} | pairalign tree, UPGMA alone, from a .npy file | {figures} |"
 
 
-def _measure(command: str, timeout: float) -> tuple[str, str]:
-    """Run a command; return wall seconds and peak memory as text."""
+def _measure(command: str, timeout: float) -> str:
+    """Run a command; return the row's cells: seconds, those of its steps, peak memory."""
     start = time.perf_counter()
-    process = subprocess.Popen(
-        command.split(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    while True:
-        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
-        seconds = time.perf_counter() - start
-        if pid:
-            break
-        if seconds > timeout:
-            process.kill()
-            process.wait()
-            return f"over {timeout:.0f}", ""
-        time.sleep(0.05)
-    process.returncode = os.waitstatus_to_exitcode(status)
+    with tempfile.TemporaryFile("w+") as messages:
+        process = subprocess.Popen(command.split(), stdout=subprocess.DEVNULL, stderr=messages)
+        while True:
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            seconds = time.perf_counter() - start
+            if pid:
+                break
+            if seconds > timeout:
+                process.kill()
+                process.wait()
+                return f"over {timeout:.0f} | | "
+            time.sleep(0.05)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        messages.seek(0)
+        said = messages.read()
     if process.returncode:
-        return f"failed ({process.returncode})", ""
+        print(said[-1000:], file=sys.stderr)
+        return f"failed ({process.returncode}) | | "
     assert isinstance(usage, resource.struct_rusage)
-    return f"{seconds:.1f}", f"{usage.ru_maxrss / 2**20:.2f}"
+    steps = STEP.findall(said)
+    return f"{seconds:.1f} | {', '.join(steps)} | {usage.ru_maxrss / 2**20:.2f}"
