@@ -6,6 +6,7 @@ import os
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -61,8 +62,8 @@ def run_speed(options: Namespace) -> None:
     lines = [
         report.machine(),
         "",
-        "| sequences | command | seconds | distances, tree | peak memory, GiB |",
-        "| --- | --- | --- | --- | --- |",
+        "| sequences | command | seconds | on cores | distances, tree | peak memory, GiB |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
     for path in options.data:
         lines += _rows(path, options)
@@ -117,26 +118,42 @@ def _only_upgma(count: int, timeout: float) -> str:
 
 
 def _measure(command: str, timeout: float) -> str:
-    """Run a command; return the row's cells: seconds, those of its steps, peak memory."""
+    """Run a command; return the row's cells: its seconds, those of its steps, peak memory."""
     start = time.perf_counter()
     with tempfile.TemporaryFile("w+") as messages:
-        process = subprocess.Popen(command.split(), stdout=subprocess.DEVNULL, stderr=messages)
+        process = subprocess.Popen(
+            command.split(), stdout=subprocess.DEVNULL, stderr=messages, start_new_session=True
+        )
         while True:
             pid, status, usage = os.wait4(process.pid, os.WNOHANG)
             seconds = time.perf_counter() - start
             if pid:
                 break
             if seconds > timeout:
-                process.kill()
+                used = _cpu_seconds(process.pid)
+                os.killpg(process.pid, signal.SIGKILL)  # MAFFT is a script: its programs, too
                 process.wait()
-                return f"over {timeout:.0f} | | "
+                return f"over {timeout:.0f} | over {used:.0f} | | "
             time.sleep(0.05)
         process.returncode = os.waitstatus_to_exitcode(status)
         messages.seek(0)
         said = messages.read()
     if process.returncode:
         print(said[-1000:], file=sys.stderr)
-        return f"failed ({process.returncode}) | | "
+        return f"failed ({process.returncode}) | | | "
     assert isinstance(usage, resource.struct_rusage)
-    steps = STEP.findall(said)
-    return f"{seconds:.1f} | {', '.join(steps)} | {usage.ru_maxrss / 2**20:.2f}"
+    steps, used = STEP.findall(said), usage.ru_utime + usage.ru_stime
+    return f"{seconds:.1f} | {used:.1f} | {', '.join(steps)} | {usage.ru_maxrss / 2**20:.2f}"
+
+
+def _cpu_seconds(session: int) -> float:
+    """Time that the processes of a session had a core."""
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue  # it has just ended
+        if int(fields[3]) == session:
+            ticks += sum(map(int, fields[11:15]))  # its own, and of those it has waited for
+    return ticks / os.sysconf("SC_CLK_TCK")
