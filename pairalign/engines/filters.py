@@ -1,0 +1,101 @@
+"""Scoring every pair in bulk before any is aligned: the filter behind ``--filter bitwise``.
+
+A `PairFilter` scores the pairs of a window by linear-gap local alignment (`pairalign.bitwise`),
+many pairs to a machine word, and says which of them reach a threshold. Only those need an affine
+alignment with traceback (``Engine.align(window, want, keep)``).
+
+References
+----------
+T. Nishimura, J. L. Bordim, Y. Ito, K. Nakano: Accelerating the Smith-Waterman algorithm using
+bitwise parallel bulk computation technique on GPU. IPDPS Workshops, 2017.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.engines import Detail, Engine, Want
+from pairalign.engines.cpu import CpuEngine
+from pairalign.scoring import Scoring
+from pairalign.sequences import SequenceSet
+from pairalign.windows import Window
+
+
+class PairFilter:
+    """Scores windows with one engine; made by `open_filters`.
+
+    Parameters
+    ----------
+    engine : Engine
+        What scores; the filter closes it.
+
+    Attributes
+    ----------
+    name : str
+        The engine's: ``"cpu"``, ``"cuda:0"``.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.name = engine.name
+        self._engine = engine
+
+    def scores(self, window: Window) -> npt.NDArray[np.int32]:
+        """Return the raw score of every pair of `window`, in the order of its positions.
+
+        The window's strand counts: with -1 the sequences of the columns are reverse-complemented.
+
+        Returns
+        -------
+        ndarray of int32, shape (pairs,)
+            In units of ``1 / scoring.scale``.
+        """
+        return self._engine.align(window, Want(Detail.SCORE)).raw_score
+
+    def passing(self, window: Window, min_raw_score: int) -> npt.NDArray[np.bool_]:
+        """Return which pairs of `window` score at least `min_raw_score`, bool of shape (pairs,)."""
+        return self.scores(window) >= min_raw_score
+
+    def cancel(self) -> None:
+        """Make a running call raise InterruptedError soon."""
+        self._engine.cancel()
+
+    def close(self) -> None:
+        """Give memory and device back."""
+        self._engine.close()
+
+
+def open_filters(
+    device: str,
+    queries: SequenceSet,
+    targets: SequenceSet | None,
+    scoring: Scoring,
+    *,
+    threads: int,
+    memory_bytes: int,
+) -> Sequence[PairFilter]:
+    """Open filters on a device, one for each engine that would share its windows.
+
+    Parameters
+    ----------
+    device : str
+        ``"cpu"``, ``"cuda"`` or ``"cuda:0,1"``.
+    queries, targets : SequenceSet
+        `targets` is None for every pair of `queries`.
+    scoring : Scoring
+        Local, DNA, a match and a mismatch score, ``gap_open == gap_extend``.
+    threads : int
+        Of the CPU.
+    memory_bytes : int
+        What each device may use.
+
+    Raises
+    ------
+    DeviceError
+        `scoring` is something else (the message says what), or the device cannot be used.
+    """
+    return [
+        PairFilter(CpuEngine(queries, targets, scoring, threads=threads, memory_bytes=memory_bytes))
+    ]
