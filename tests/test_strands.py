@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,16 +15,25 @@ from checks import (
     found_alignment,
     windows_of,
 )
-from conftest import examples, open_cpu
+from conftest import ALIGNING, examples, open_cpu
+from cuda_engines import cuda_device, host_device, open_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import SEEDS, Problem, make_scoring, match_matrix, random_problem
+from strategies import (
+    SEEDS,
+    Problem,
+    make_scoring,
+    match_matrix,
+    random_problem,
+    random_sequences,
+)
 
 import pairalign
 from pairalign.alignments import Alignments, concatenate
-from pairalign.engines import Detail, Want
+from pairalign.engines import Detail, Engine, Want
 from pairalign.engines.cpu import instruction_sets
 from pairalign.errors import AlphabetError
+from pairalign.scoring import Scoring
 from pairalign.sequences import DNA, PROTEIN
 from pairalign.strands import reverse_complement
 
@@ -170,6 +180,40 @@ def test_only_the_pairs_to_keep_are_aligned(
         assert_same(every.take(expected), found, detail, problem)
     finally:
         engine.close()
+
+
+@pytest.fixture(scope="session", params=["on-host", pytest.param("gpu", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest) -> Any:
+    return host_device() if request.param == "on-host" else cuda_device()
+
+
+@pytest.mark.parametrize("family", ALIGNING)
+@settings(max_examples=examples(12))
+@given(problem=problems, window=st.sampled_from([7, 1 << 20]))
+def test_devices_align_the_minus_strand(
+    device: Any, family: str, problem: Problem, window: int
+) -> None:
+    def open_device(sets: Any, scoring: Scoring) -> Engine:
+        return open_on(device, sets, scoring, family=family)
+
+    found = run_minus(open_device, problem, window=window)
+    expected = run_minus(open_cpu, problem, window=window)
+    assert_same(expected, found, note=problem)
+    assert (found.strand == -1).all()
+
+
+def test_a_device_that_is_short_of_memory_asks_the_host(device: Any) -> None:
+    """What the CPU aligns for it must not be turned twice."""
+    rng = np.random.default_rng(5)
+    reads = random_sequences(rng, "ACGT", 9, 900, "mixed")
+    problem = Problem(
+        tuple(reads), None, make_scoring(DNA, "semiglobal", 5, 2, match_matrix(DNA, 2, -3))
+    )
+
+    def open_small(sets: Any, scoring: Scoring) -> Engine:
+        return open_on(device, sets, scoring, family="pair-per-thread", memory_bytes=1 << 20)
+
+    assert_same(run_minus(open_cpu, problem), run_minus(open_small, problem))
 
 
 def test_complements() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
@@ -17,11 +19,13 @@ from pairalign.engines.cuda_host import HostFallback
 from pairalign.engines.cuda_packed import Packed
 from pairalign.engines.cuda_pair_per_thread import PairPerThread
 from pairalign.engines.cuda_pool import PinnedPool
-from pairalign.engines.device_sets import lay_out
+from pairalign.engines.cuda_strand import OtherStrand
+from pairalign.engines.device_sets import PADDING_CODE, lay_out, rooms_of
 from pairalign.engines.kernels import AUTO
 from pairalign.errors import DeviceError, PairalignError
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.strands import complement_of, to_original_strands
 from pairalign.windows import Window
 
 log = logging.getLogger("pairalign")
@@ -88,6 +92,8 @@ class CudaEngine:
         self._cancelled = threading.Event()
         self._host = host or HostFallback(queries, targets, scoring)
         self._open = False
+        self._strand = 1  # of the window under way
+        self._other_strand: OtherStrand | None = None
         self._buffers: list[Any] = []
         self._family = choose_family(device, scoring, family, detail)
         driver = device.driver
@@ -127,11 +133,15 @@ class CudaEngine:
             ) from error
         self._open = True
 
-    def align(self, window: Window, want: Want) -> Alignments:
+    def align(
+        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
         """Align the pairs of `window`; see `pairalign.engines.Engine`.
 
         Raises
         ------
+        AlphabetError
+            The window's strand is -1 and the sequences are not DNA.
         DeviceError
             The device fails; the message names device, kernel and window.
         KernelBuildError
@@ -142,7 +152,10 @@ class CudaEngine:
         driver = self._device.driver
         try:
             with self._device.current():
-                return self._family.align(window, want)
+                self._strand = window.strand
+                self._context.columns = self._columns_of(window)
+                found = self._align_kept(window, want, keep)
+            return to_original_strands(found, window)
         except PairalignError:
             raise
         except driver.Error as error:
@@ -151,6 +164,16 @@ class CudaEngine:
                 f"window {window.index} (rows {window.row_start}-{window.row_stop}, columns "
                 f"{window.column_start}-{window.column_stop}): {error}"
             ) from error
+
+    def _align_kept(
+        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None
+    ) -> Alignments:
+        if keep is None:
+            return self._family.align(window, want)
+        found = self._family.align(window, Want(want.detail)).take(keep)
+        if want.min_raw_score is not None:
+            found = found.take(found.raw_score >= want.min_raw_score)
+        return found
 
     def cancel(self) -> None:
         """Make a running `align` raise InterruptedError at its next batch."""
@@ -168,6 +191,8 @@ class CudaEngine:
             with self._device.current():
                 self._family.close()
                 self._pool.close()
+                if self._other_strand is not None:
+                    self._other_strand.close()
                 for buffer in self._buffers:
                     buffer.free()
         except driver.Error as error:
@@ -194,8 +219,31 @@ class CudaEngine:
         driver.memcpy_htod(buffer, array)
         return buffer
 
+    def _columns_of(self, window: Window) -> DeviceSet:
+        """Return the targets as a window aligns them; families' scratch copies are their own."""
+        targets = self._context.targets
+        if window.strand > 0 or not window.pairs:
+            return targets
+        if self._other_strand is None:
+            complement = np.full(256, PADDING_CODE, np.uint8)
+            complement[:32] = complement_of(self.scoring.alphabet)
+            rooms = rooms_of(targets.lengths)
+            self._other_strand = OtherStrand(
+                self._device.driver,
+                self._device.load_module,
+                letters=targets.codes,
+                starts=targets.starts,
+                lengths=targets.device_lengths,
+                host_starts=np.cumsum(rooms) - rooms,
+                host_lengths=targets.lengths,
+                complement=complement,
+                padding=PADDING_CODE,
+            )
+        address = self._other_strand.letters_of(window.column_start, window.column_stop)
+        return replace(targets, codes=address)
+
     def _align_on_host(self, window: Window, want: Want) -> Alignments:
-        return self._host.align(window, want, self.name)
+        return self._host.align(replace(window, strand=self._strand), want, self.name)
 
     def _check_cancelled(self) -> None:
         if self._cancelled.is_set():

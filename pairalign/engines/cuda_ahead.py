@@ -6,12 +6,14 @@ import sys
 
 from pairalign.engines.cuda import FAMILIES
 from pairalign.engines.cuda_build import AHEAD_FOLDER, compile_ahead, resources
+from pairalign.engines.cuda_strand import SOURCE as STRAND_SOURCE
 from pairalign.errors import KernelBuildError
 
 
 def main() -> None:
     """Compile, drop what older sources left behind, and print registers and spills."""
     variants = [variant for family in FAMILIES.values() for variant in family().variants()]
+    variants.append((STRAND_SOURCE, {}))
     current = set()
     try:
         for path, printed in compile_ahead(variants):

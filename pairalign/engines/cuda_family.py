@@ -41,6 +41,9 @@ class DeviceContext:
     scoring : Scoring
     queries, targets : DeviceSet
         The same object for one set against itself.
+    columns : DeviceSet
+        `targets` as the window under way aligns them: of a window of strand -1, ``codes`` holds the
+        window's columns reverse-complemented (and nothing else). Set by the engine.
     load_module : callable (source, defines) -> module
         Compiles ``cuda/<source>`` for this device (or finds it compiled) and loads it;
         ``defines`` become ``-DNAME=VALUE``. Raises KernelBuildError.
@@ -69,6 +72,10 @@ class DeviceContext:
     check_cancelled: Callable[[], None]
     kernel: str = "(none)"
     log: logging.Logger = field(default_factory=lambda: logging.getLogger("pairalign"))
+    columns: DeviceSet = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.columns = self.targets
 
     @property
     def one_set(self) -> bool:

@@ -42,7 +42,11 @@ class HostFallback:
         self._lock = threading.Lock()  # one window at a time: it has all the threads
 
     def align(self, window: Window, want: Want, device: str) -> Alignments:
-        """Align a window; the first time, log that this happens and why."""
+        """Align a window; the first time, log that this happens and why.
+
+        What comes back of a window of strand -1 is as kernels of devices leave it, not yet turned
+        to the original strands (see `pairalign.strands`).
+        """
         with self._lock:
             if self._engine is None:
                 self._log(window, device)
@@ -53,7 +57,7 @@ class HostFallback:
                     threads=self._threads,
                     memory_bytes=self._memory_bytes,
                 )
-            return self._engine.align(window, want)
+            return self._engine.align_as_read(window, want)
 
     def cancel(self) -> None:
         """Make a running `align` raise."""

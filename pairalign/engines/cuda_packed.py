@@ -36,7 +36,9 @@ from pairalign.engines.cuda_packed_plan import (
 )
 from pairalign.engines.cuda_packed_results import WindowResults
 from pairalign.engines.cuda_plan import Rectangle
+from pairalign.engines.cuda_strand import OtherStrand
 from pairalign.scoring import MODES, Scoring
+from pairalign.strands import complement_of
 from pairalign.windows import Window
 
 PADDING = 96
@@ -130,6 +132,11 @@ class Packed:
         self._context = context
         sets = [context.queries] if context.one_set else [context.queries, context.targets]
         codes = np.unique(np.concatenate([np.unique(one.sequences.codes) for one in sets]))
+        complement = context.scoring.alphabet.complement
+        if complement is not None:  # a window may want the other strand
+            codes = np.union1d(codes, complement[codes])
+        self._codes = codes
+        self._other_strand: OtherStrand | None = None
         self._definite = int(np.searchsorted(codes, context.scoring.alphabet.definite))
         self._costs = Costs.of(context.scoring, codes)
         self._allocations: list[Any] = []
@@ -152,6 +159,8 @@ class Packed:
         """Free what `open` and `align` took."""
         for slot in self._slots:
             slot.close()
+        if self._other_strand is not None:
+            self._other_strand.close()
         for allocation in self._allocations:
             allocation.free()
         self._slots, self._allocations, self._functions = [], [], {}
@@ -162,6 +171,7 @@ class Packed:
         whole = Rectangle.of(window)
         if not self._planner.fits_words(whole):
             return context.align_on_host(window, want)
+        self._column_letters = self._letters_of_columns(window)
         results = WindowResults(context, whole.pairs, want)
         traced = want.detail > Detail.SCORE
         under_way: deque[_InFlight] = deque()
@@ -248,6 +258,7 @@ class Packed:
             parameters[f"{prefix}_starts"] = int(dense.starts)
             parameters[f"{prefix}_lengths"] = int(device.device_lengths)
             parameters[f"{prefix}_order"] = int(device.order)
+        parameters["column_letters"] = self._column_letters
         parameters["table"] = int(self._table)
         parameters["slots_of_row"] = batch.runs_of_column[-1]
         parameters["pairs"] = rectangle.pairs
@@ -263,6 +274,30 @@ class Packed:
         )
         parameters["one"] = 1
         parameters["want_runs"] = want.detail == Detail.CIGAR
+
+    def _letters_of_columns(self, window: Window) -> int:
+        """Return the address of the columns' letters, reverse-complemented for strand -1."""
+        if window.strand > 0 or not window.pairs:
+            return int(self._columns.letters)
+        context, codes = self._context, self._codes
+        if self._other_strand is None:
+            complement = np.full(256, len(codes), np.uint8)
+            complement[: len(codes)] = np.searchsorted(
+                codes, complement_of(context.scoring.alphabet)[codes]
+            )
+            lengths = context.targets.lengths
+            self._other_strand = OtherStrand(
+                context.driver,
+                context.load_module,
+                letters=self._columns.letters,
+                starts=self._columns.starts,
+                lengths=context.targets.device_lengths,
+                host_starts=_dense_starts(lengths),
+                host_lengths=lengths,
+                complement=complement,
+                padding=len(codes),
+            )
+        return self._other_strand.letters_of(window.column_start, window.column_stop)
 
     def _upload_tables(
         self,
@@ -381,7 +416,7 @@ class Packed:
         lengths = device.lengths.astype(np.int64)
         dense_of_code = np.zeros(256, np.uint8)
         dense_of_code[codes] = np.arange(len(codes))
-        starts = _starts(lengths + PADDING) + PADDING
+        starts = _dense_starts(lengths)
         letters = np.full(int((lengths + PADDING).sum()) + 2 * PADDING, len(codes), np.uint8)
         sequences = device.sequences
         for start, length, index in zip(starts, lengths, sequences.order, strict=True):
@@ -404,6 +439,11 @@ def _starts(sizes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     return starts
 
 
+def _dense_starts(lengths: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """First letter of each sequence of a `_DenseSet`."""
+    return _starts(lengths.astype(np.int64) + PADDING) + PADDING
+
+
 def _worth(
     device: DeviceSet, codes: npt.NDArray[np.uint8], costs: Costs, mode: str
 ) -> npt.NDArray[np.int64]:
@@ -413,6 +453,9 @@ def _worth(
     best_of_code = np.zeros(256, np.int64)
     best_of_code[codes] = np.maximum(costs.table[:used, :used].max(axis=1) - shift, 0)
     sequences = device.sequences
+    complement = sequences.alphabet.complement
+    if complement is not None:  # the bound must hold for either strand
+        best_of_code[:32] = np.maximum(best_of_code[:32], best_of_code[complement])
     before = np.concatenate(([0], np.cumsum(best_of_code[sequences.codes])))
     worth: npt.NDArray[np.int64] = before[sequences.offsets[1:]] - before[sequences.offsets[:-1]]
     return worth[sequences.order]

@@ -202,7 +202,7 @@ class PairPerThread:
         for name, address in addresses.items():
             arguments[name] = address
         for name in ("codes", "starts", "order"):
-            for k, one in enumerate((context.queries, context.targets)):
+            for k, one in enumerate((context.queries, context.columns)):
                 arguments[name][k] = int(getattr(one, name))
         for k, one in enumerate((context.queries, context.targets)):
             arguments["lengths"][k] = int(one.device_lengths)
