@@ -13,7 +13,6 @@ import json
 import os
 import statistics
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -21,19 +20,18 @@ from pathlib import Path
 
 import numpy as np
 
-from bench import report
+from bench import gpu_goals, report
+from bench.gpu_job import Job
 from pairalign import schedule
 from pairalign.engines import Detail, Want
 from pairalign.engines.cpu import CpuEngine
 from pairalign.engines.cuda import ENGINES_PER_DEVICE, FAMILIES, open_cuda_engines
 from pairalign.engines.cuda_devices import CudaDevice, find_devices
-from pairalign.scoring import MODES, Scoring, make_scoring
+from pairalign.scoring import MODES, make_scoring
 from pairalign.sequences import SequenceSet, read_fasta
-from pairalign.windows import Window, count_cells, plan_windows, split_rows
+from pairalign.windows import plan_windows
 
 PAPER = {"matrix": "BLOSUM50", "gap_open": 10, "gap_extend": 2}
-SLAB_BYTES = 256 << 20  # results that an engine gathers at a time
-HOST_BYTES = 128 << 30  # a quarter of it may be pinned
 
 
 @dataclass
@@ -60,53 +58,6 @@ class Measurement:
         return f"{self.gcells / max(self.seconds):.0f}-{self.gcells / min(self.seconds):.0f}"
 
 
-class Job:
-    """One set on some devices with engines open; `seconds` times a pass over all pairs."""
-
-    def __init__(
-        self,
-        options: argparse.Namespace,
-        devices: Sequence[CudaDevice],
-        sequences: SequenceSet,
-        scoring: Scoring,
-    ) -> None:
-        self.lengths = sequences.lengths[sequences.order]
-        self.windows = [
-            slab
-            for window in plan_windows(len(sequences), None, options.window)
-            for slab in split_rows(window, self.lengths, self.lengths, 180, 2.0, SLAB_BYTES)
-        ]
-        self.gcells = sum(self.cost(window) for window in self.windows) / 1e9
-        self.engines = open_cuda_engines(
-            devices,
-            sequences,
-            None,
-            scoring,
-            per_device=options.per_device,
-            family=options.family,
-            host_memory_bytes=HOST_BYTES,
-        )
-
-    def cost(self, window: Window) -> int:
-        return count_cells(window, self.lengths, self.lengths)
-
-    def warm_up(self, detail: Detail) -> None:
-        """Load kernels, and let buffers grow to what they will need."""
-        self.seconds(detail, self.windows[: 6 * len(self.engines)])
-
-    def seconds(self, detail: Detail, windows: Sequence[Window] | None = None) -> float:
-        start = time.perf_counter()
-        windows = self.windows if windows is None else windows
-        ahead = max(16, 8 * len(self.engines))
-        for _ in schedule.run(self.engines, windows, Want(detail), self.cost, ahead):
-            pass
-        return time.perf_counter() - start
-
-    def close(self) -> None:
-        for engine in self.engines:
-            engine.close()
-
-
 def measure(
     options: argparse.Namespace,
     name: str,
@@ -118,16 +69,12 @@ def measure(
     """Time one set in one mode, as often as the options say."""
     scoring = make_scoring(sequences.alphabet, mode=mode, **PAPER)
     scoring.check_sets(sequences)
-    job = Job(options, devices, sequences, scoring)
+    job = Job(options, devices, sequences, scoring, options.per_device)
     found = []
     try:
         for detail in details:
             job.warm_up(detail)
-            seconds = []
-            spent = 0.0
-            while len(seconds) < options.repeat and (not seconds or spent < options.limit):
-                seconds.append(job.seconds(detail))
-                spent += seconds[-1]
+            seconds = job.repeat(detail, options.repeat, options.limit)
             found.append(
                 Measurement(
                     name,
@@ -245,7 +192,7 @@ def run(options: argparse.Namespace) -> None:
     everything: list[Measurement] = []
     sections: list[list[str]] = []
     modes = options.mode or list(MODES)
-    if not options.no_verify:
+    if not options.no_verify and files:
         verify(options, devices[: max(options.gpus)], files[0])
 
     if "lengths" in options.table:
@@ -281,6 +228,13 @@ def run(options: argparse.Namespace) -> None:
             ["Microseconds a pair by number of sequences:", "", *table_of_small_sets(found)]
         )
 
+    if "goals" in options.table:
+        found_lines = gpu_goals.goals(options, devices[0], files)
+        sections.append(["BLOSUM62, gaps 11/1, into host memory:", "", *found_lines])
+    if "kernels" in options.table:
+        found_lines = gpu_goals.kernels(options, devices[0], files)
+        sections.append(["BLOSUM62, gaps 11/1, kernels alone:", "", *found_lines])
+
     models = ", ".join(f"{len(devices)} x {device.model}" for device in devices[:1])
     lines = [
         f"{models}; {report.machine()}; BLOSUM50, gaps 10/2; kernels `{options.family}`, windows "
@@ -311,14 +265,25 @@ def _files(path: Path) -> list[Path]:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of ``scripts/benchmark.py gpu``."""
     parser.add_argument(
-        "--data", type=Path, nargs="+", required=True, help="FASTA files, or folders of them"
+        "--data", type=Path, nargs="*", default=[], help="FASTA files, or folders of them"
     )
     parser.add_argument(
         "--table",
         nargs="+",
-        choices=("lengths", "gpus", "small"),
+        choices=("lengths", "gpus", "small", "goals", "kernels"),
         default=["lengths"],
-        help="lengths: six mean lengths; gpus: several GPUs; small: small sets",
+        help="lengths: six mean lengths; gpus: several GPUs; small: small sets; goals: what the "
+        "packed kernels should reach; kernels: their times one by one",
+    )
+    parser.add_argument(
+        "--equal", type=int, nargs="*", default=[512], help="goals: sets of such equal lengths"
+    )
+    parser.add_argument(
+        "--detail",
+        type=Detail.__getitem__,
+        nargs="+",
+        default=[Detail.SCORE, Detail.CIGAR],
+        help="goals, kernels: SCORE, STATS, CIGAR (SCORE CIGAR)",
     )
     parser.add_argument("--gpus", type=int, nargs="+", default=[1], help="numbers of GPUs")
     parser.add_argument("--scaling-data", type=Path, help="the set for several GPUs")
