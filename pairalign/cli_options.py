@@ -136,7 +136,7 @@ def add_resources(parser: argparse.ArgumentParser) -> None:
         Of a subcommand.
     """
     group = parser.add_argument_group("resources")
-    group.add_argument("--device", metavar="auto|cpu|cuda[:0,1]", default="auto")
+    group.add_argument("--device", metavar="auto|cpu|cuda[:0,1]|opencl[:0,1]", default="auto")
     group.add_argument(
         "--kernel",
         metavar="auto|NAME",

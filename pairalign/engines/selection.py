@@ -16,6 +16,11 @@ from pairalign.engines.cuda_selection import (
     usable_devices,
 )
 from pairalign.engines.kernels import check_kernel
+from pairalign.engines.opencl_selection import (
+    list_opencl_devices,
+    open_chosen_opencl,
+    parse_opencl,
+)
 from pairalign.errors import DeviceError, KernelBuildError
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
@@ -57,7 +62,8 @@ def list_devices() -> list[DeviceInfo]:
     cpu = f"{usable_cores()} cores, {sets[0]}"
     if len(sets) > 1:
         cpu += f" (also {', '.join(sets[1:])})"
-    return [DeviceInfo("cpu", True, cpu), *(DeviceInfo(*line) for line in list_cuda_devices())]
+    lines = [("cpu", True, cpu), *list_cuda_devices(), *list_opencl_devices()]
+    return [DeviceInfo(*line) for line in lines]
 
 
 def open_engines(
@@ -77,7 +83,9 @@ def open_engines(
     ----------
     device : str
         ``"cpu"``; ``"cuda"`` for all GPUs, ``"cuda:0,2"`` for some; ``"auto"`` for all that can
-        be used if the set is worth their start, else the CPU, with a line in the log that says why.
+        be used if the set is worth their start, else the CPU, with a line in the log that says why;
+        ``"opencl"`` for OpenCL GPUs, or a CPU where there is none, ``"opencl:0,1"`` for some
+        devices: never part of ``"auto"``.
     queries, targets : SequenceSet
         `targets` is None for every pair of `queries`.
     scoring : Scoring
@@ -112,12 +120,33 @@ def open_engines(
             detail=detail,
         )
 
+    framework: str | None
     indices = parse_device(device)
-    if indices is None and device not in ("auto", "cpu"):
-        raise DeviceError(f"device '{device}' is not known, expected auto, cpu, cuda or cuda:0,1")
-    framework = "cuda" if indices is not None else None if device == "auto" else device
+    opencl_indices = parse_opencl(device)
+    if indices is not None:
+        framework = "cuda"
+    elif opencl_indices is not None:
+        framework = "opencl"
+    elif device in ("auto", "cpu"):
+        framework = None if device == "auto" else device
+    else:
+        raise DeviceError(
+            f"device '{device}' is not known, expected auto, cpu, cuda, cuda:0,1, opencl or "
+            "opencl:0,1"
+        )
     chosen = check_kernel(kernel, framework, scoring, detail)
     kernel = None if chosen is None else chosen.name
+    if opencl_indices is not None:
+        return open_chosen_opencl(
+            opencl_indices,
+            queries,
+            targets,
+            scoring,
+            threads=threads,
+            memory_bytes=memory_bytes,
+            kernel=kernel,
+            detail=detail,
+        )
     if indices is not None:
         return open_gpus(indices)
     if chosen is not None and chosen.framework == "cuda":

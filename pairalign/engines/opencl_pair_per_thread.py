@@ -1,0 +1,245 @@
+"""Kernels that give each pair a work-item, see ``opencl/fill_pair_per_thread.cl``.
+
+References
+----------
+J. Blazewicz, W. Frohmberg, M. Kierzynka, E. Pesch, P. Wojciechowski: Protein alignment algorithms
+with an efficient backtracking routine on multiple GPUs. BMC Bioinformatics 12:181, 2011.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import Alignments
+from pairalign.engines import Detail, Want
+from pairalign.engines.cuda_assembly import Assembly
+from pairalign.engines.cuda_pair_per_thread import NARROW, WIDTHS, Width, choose_width
+from pairalign.engines.cuda_plan import Batch, Costs, Planner, Rectangle
+from pairalign.engines.kernels import find_kernel
+from pairalign.engines.opencl_devices import OpenClDevice
+from pairalign.engines.opencl_family import Arena, OpenClContext
+from pairalign.engines.opencl_strands import ReversedColumns
+from pairalign.scoring import MODES, Scoring
+from pairalign.windows import Window
+
+FILL = "fill_pair_per_thread.cl"
+TRACEBACK = "traceback_pair_per_thread.cl"
+TILE_ITEMS = 32
+GROUP_TILES = 2
+"""Tiles of a work-group: 64 work-items, a wavefront of any GPU."""
+BLOCK = 16
+
+_RUNS_COLUMN = 11  # of the results, see opencl/tiles.clh
+_NO_MINIMUM = -(1 << 31)
+
+BATCH = np.dtype(
+    [
+        ("shift", "<i8"),
+        ("tile_count", "<i4"),
+        ("first_row", "<i4"),
+        ("pairs", "<i4"),
+        ("minimum", "<i4"),
+        ("gap_open", "<i4"),
+        ("gap_extend", "<i4"),
+        ("definite", "<i4"),
+        ("one_set", "<i4"),
+        ("scored", "<i4"),
+        ("to_border", "<i4"),
+    ]
+)
+"""Batch in opencl/tiles.clh."""
+
+assert BATCH.itemsize == 48
+
+
+class OpenClPairPerThread:
+    """gpu-pairAlign's kernels: fill with flags, then walk back; or scores only."""
+
+    name = find_kernel("pair-per-thread", "opencl").name
+
+    def supports(self, scoring: Scoring, detail: Detail, device: OpenClDevice) -> str | None:
+        """Any scoring, mode and detail; None, or why the device cannot."""
+        return device.why_not()
+
+    def variants(self) -> Iterator[tuple[str, dict[str, int | str]]]:
+        """Yield what is built: each mode in each width, with flags and without."""
+        for mode in MODES:
+            for width in WIDTHS:
+                for traced in (False, True):
+                    yield FILL, self._defines(mode, width, traced)
+        yield TRACEBACK, {"BLOCK": BLOCK}
+
+    def _defines(self, mode: str, width: Width, traced: bool) -> dict[str, int | str]:
+        return {
+            "MODE": mode.upper(),
+            "WIDTH": width.name,
+            "TRACED": int(traced),
+            "BLOCK": BLOCK,
+            "GROUP_TILES": GROUP_TILES,
+        }
+
+    def open(self, context: OpenClContext) -> None:
+        """Upload the matrix; kernels are built when a window needs them."""
+        self._context = context
+        matrix = np.ascontiguousarray(context.scoring.matrix, dtype=np.int32)
+        self._matrix = context.upload(matrix)
+        self._arena = Arena(context)
+        self._reversed = ReversedColumns(context)
+        self._limit_bytes = context.memory_bytes - matrix.nbytes
+        self._target_pairs = max(4096, context.device.compute_units * 4 * 256)
+        self._planner = Planner(context.queries.lengths, context.targets.lengths, BLOCK)
+        self._kernels: dict[tuple[object, ...], Any] = {}
+
+    def close(self) -> None:
+        """Free what `open` and `align` took."""
+        self._arena.free()
+        self._reversed.free()
+        self._matrix.release()
+        self._kernels = {}
+
+    def align(self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None) -> Alignments:
+        """Align a window batch by batch; see `pairalign.engines.opencl_family.OpenClFamily`."""
+        context = self._context
+        whole = Rectangle.of(window)
+        assembly = Assembly(whole.pairs, want, None)
+        width = self._width_of(whole) if whole.pairs else NARROW
+        costs = Costs(
+            width.border_bytes,
+            traced=want.detail > Detail.SCORE,
+            array_limit=context.device.array_bytes,
+        )
+        limit = self._limit_bytes - self._reversed.prepare(window)
+        pending = deque([whole])
+        while pending:
+            part = pending.popleft()
+            for batch in self._planner.batches(part, costs, limit, self._target_pairs):
+                context.check_cancelled()
+                if batch.on_host:
+                    assembly.add_alignments(
+                        context.align_on_host(
+                            replace(batch.rectangle.window(), strand=window.strand),
+                            Want(want.detail),
+                        )
+                    )
+                    continue
+                try:
+                    self._run(batch, costs, limit, width, want, assembly)
+                except context.device.cl.MemoryError:
+                    self._arena.free()
+                    limit = self._limit_bytes = context.halve(limit, batch.bytes(costs))
+                    # Plan what is left of this part of the window again, with less memory.
+                    pending.extendleft(reversed(part.rest(batch.rectangle)))
+                    break
+        return assembly.finish(
+            context.queries.sequences, context.targets.sequences, context.scoring
+        )
+
+    def _width_of(self, rectangle: Rectangle) -> Width:
+        context = self._context
+        return choose_width(
+            context.scoring,
+            int(context.queries.lengths[rectangle.row_start]),
+            int(context.targets.lengths[rectangle.column_start]),
+        )
+
+    def _run(
+        self,
+        batch: Batch,
+        costs: Costs,
+        limit_bytes: int,
+        width: Width,
+        want: Want,
+        assembly: Assembly,
+    ) -> None:
+        """Align a batch and wait for its results; without memory nothing has been added."""
+        context = self._context
+        buffers = self._arena.arrange(batch.array_bytes(costs), limit_bytes)
+        context.write(buffers["tiles"], batch.tiles)
+        context.write(buffers["pair_base"], batch.rectangle.pair_base())
+        packed = self._pack(batch, want)
+        sets = [
+            *self._arguments_of(context.queries, context.queries.codes),
+            *self._arguments_of(context.targets, self._reversed.codes),
+            buffers["tiles"],
+            buffers["pair_base"],
+        ]
+        filling = [*sets, self._matrix, buffers["border"]]
+        results = buffers["results"]
+        if not costs.traced or want.min_raw_score is not None:
+            unused = results  # the argument of the trace
+            self._launch(width, batch, False, [*filling, unused, results, packed])
+        if costs.traced:
+            trace = buffers["trace"]
+            self._launch(width, batch, True, [*filling, trace, results, packed])
+            self._walk("measure", batch, [*sets, trace, results, packed])
+
+        pairs = batch.pairs
+        counts = np.zeros(pairs, np.int32)
+        columns = np.empty((len(assembly.columns), pairs), np.int32)
+        context.read(columns, results)
+        runs = np.empty(0, np.uint32)
+        offsets = np.zeros(pairs + 1, np.int64)
+        if assembly.run_offsets is not None:
+            context.read(counts, results, 4 * _RUNS_COLUMN * pairs)
+            np.cumsum(counts, out=offsets[1:])
+            context.write(buffers["run_offsets"], offsets)
+            self._walk(
+                "traceback",
+                batch,
+                [*sets, trace, results, packed, buffers["run_offsets"], buffers["runs"]],
+            )
+            runs = np.empty(int(offsets[-1]), np.uint32)
+            context.read(runs, buffers["runs"])
+
+        place = assembly.place(pairs)
+        assembly.columns[:, place] = columns
+        if assembly.run_offsets is not None:
+            assembly.run_offsets[place.start + 1 : place.stop + 1] = offsets[1:]
+            assembly.add_runs(place)[...] = runs
+
+    def _pack(self, batch: Batch, want: Want) -> Any:
+        """Return Batch of opencl/tiles.clh."""
+        scoring = self._context.scoring
+        packed = np.zeros((), BATCH)
+        packed["shift"] = self._reversed.shift
+        packed["tile_count"] = len(batch.tiles)
+        packed["first_row"] = batch.rectangle.row_start
+        packed["pairs"] = batch.pairs
+        packed["minimum"] = _NO_MINIMUM if want.min_raw_score is None else want.min_raw_score
+        packed["gap_open"] = scoring.gap_open
+        packed["gap_extend"] = scoring.gap_extend
+        packed["definite"] = scoring.alphabet.definite
+        packed["one_set"] = self._context.one_set
+        packed["scored"] = want.min_raw_score is not None
+        packed["to_border"] = scoring.mode == "global"
+        return packed[()]
+
+    @staticmethod
+    def _arguments_of(one: Any, codes: Any) -> list[Any]:
+        return [codes, one.starts, one.device_lengths, one.order]
+
+    def _launch(self, width: Width, batch: Batch, traced: bool, arguments: list[Any]) -> None:
+        kernel = self._kernels.get((width, traced))
+        if kernel is None:
+            kernel = self._kernels[width, traced] = self._context.kernel_of(
+                FILL,
+                "fill_pair_per_thread" if traced else "score_pair_per_thread",
+                self._defines(self._context.scoring.mode, width, traced),
+            )
+        groups = -(-len(batch.tiles) // GROUP_TILES)
+        self._context.launch(kernel, groups, GROUP_TILES * TILE_ITEMS, arguments)
+
+    def _walk(self, verb: str, batch: Batch, arguments: list[Any]) -> None:
+        kernel = self._kernels.get((verb,))
+        if kernel is None:
+            kernel = self._kernels[verb,] = self._context.kernel_of(
+                TRACEBACK, f"{verb}_pair_per_thread", {"BLOCK": BLOCK}
+            )
+        groups = -(-len(batch.tiles) // GROUP_TILES)
+        self._context.launch(kernel, groups, GROUP_TILES * TILE_ITEMS, arguments)
