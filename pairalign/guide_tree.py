@@ -97,7 +97,8 @@ def build_tree(matrix: DistanceMatrix, method: str) -> GuideTree:
 def check_count(count: int, source: str) -> None:
     """Raise DistanceError for fewer sequences than the programs align along a tree."""
     if count < 3:
-        raise DistanceError(f"{source}: {count} sequences, a guide tree needs at least 3")
+        found = f"{count} sequence{'' if count == 1 else 's'}"
+        raise DistanceError(f"{source}: {found}, a guide tree needs at least 3")
 
 
 def check_method(method: str) -> None:

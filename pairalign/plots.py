@@ -26,8 +26,10 @@ PICTURES = ("svg", "png")
 
 _NAMED = 120
 """More sequences than these are drawn without names in a heat map: they could not be read."""
-_NAMED_LEAVES = 1000
+_NAMED_LEAVES = 2000
 _NAME_POINTS = 7.0
+_DOTS = 150
+"""Dots an inch, of heat maps and small trees."""
 _PIXELS = 2400
 """A heat map is at most so many pixels wide; a larger matrix is averaged in blocks."""
 
@@ -70,18 +72,20 @@ def draw_distances(matrix: DistanceMatrix, format: str = "svg") -> bytes:
     order = np.array(tree.leaves())
     count = len(order)
     named = count <= _NAMED
-    side = max(6.0, 0.14 * count) if named else 10.0
+    # Large maps have a pixel for each sequence, or each block of them: none is lost.
+    side = max(6.0, 0.14 * count) if named else max(10.0, min(count, _PIXELS) / _DOTS)
+    larger = 1.0 if named else side / 9
     label = 0.075 * max(map(len, matrix.names)) + 0.1 if named else 0.1
     branches = max(1.5, side / 4)
     width, height = branches + side + label + 1.1, side + (label if named else 0.1) + 0.6
-    figure = Figure(figsize=(width, height), dpi=150)
+    figure = Figure(figsize=(width, height), dpi=_DOTS)
     bottom = (height - side - 0.45) / height
     left = figure.add_axes((0.1 / width, bottom, branches / width, side / height))
     map_axes = figure.add_axes(((0.1 + branches) / width, bottom, side / width, side / height))
     bar = figure.add_axes(
         ((0.1 + branches + side + label + 0.15) / width, bottom, 0.2 / width, side / height / 2)
     )
-    _draw_branches(left, tree)
+    _draw_branches(left, tree, 72 * side / count)
     picture = map_axes.imshow(
         _blocks(matrix, order),
         cmap="viridis_r",
@@ -90,13 +94,12 @@ def draw_distances(matrix: DistanceMatrix, format: str = "svg") -> bytes:
         interpolation="nearest",
         extent=(-0.5, count - 0.5, count - 0.5, -0.5),
     )
-    map_axes.set_title(
-        f"{count:,} sequences, {matrix.measure or 'distances'}", loc="left", fontsize=10
-    )
+    title = f"{count:,} sequences, {matrix.measure or 'distances'}"
+    map_axes.set_title(title, loc="left", fontsize=10 * larger)
     names = [matrix.names[index] for index in order] if named else []
     _label(map_axes, names)
-    figure.colorbar(picture, cax=bar).set_label("distance", fontsize=8)
-    bar.tick_params(labelsize=7)
+    figure.colorbar(picture, cax=bar).set_label("distance", fontsize=8 * larger)
+    bar.tick_params(labelsize=7 * larger)
     return _save(figure, format)
 
 
@@ -117,12 +120,13 @@ def draw_tree(tree: GuideTree, format: str = "svg") -> bytes:
 
     count = len(tree)
     named = count <= _NAMED_LEAVES
-    height = (max(2.5, 0.14 * count) if named else 14.0) + 0.8
+    inner = max(2.5, 0.14 * count) if named else 60.0
+    height = inner + 0.8
     label = 0.075 * max(map(len, tree.names)) + 0.2 if named else 0.1
     width = 8.2 + label
-    figure = Figure(figsize=(width, height), dpi=100 if count > 200 else 150)
-    axes = figure.add_axes((0.3 / width, 0.5 / height, 7.8 / width, (height - 0.8) / height))
-    _draw_branches(axes, tree)
+    figure = Figure(figsize=(width, height), dpi=100 if count > 200 else _DOTS)
+    axes = figure.add_axes((0.3 / width, 0.5 / height, 7.8 / width, inner / height))
+    _draw_branches(axes, tree, 72 * inner / count)
     axes.set_title(f"{count:,} sequences, {tree.method}", loc="left", fontsize=10)
     axes.get_xaxis().set_visible(True)
     axes.tick_params(axis="x", labelsize=7)
@@ -144,8 +148,12 @@ def draw_tree(tree: GuideTree, format: str = "svg") -> bytes:
     return _save(figure, format)
 
 
-def _draw_branches(axes: Axes, tree: GuideTree) -> None:
-    """Draw the branches with the root at the left; sequence k from the top is at height k."""
+def _draw_branches(axes: Axes, tree: GuideTree, points: float) -> None:
+    """Draw the branches with the root at the left; sequence k from the top is at height k.
+
+    Where a sequence has too few points of height for a line and a gap, the branches to sequences
+    are pale: they would hide the others.
+    """
     from matplotlib.collections import LineCollection
 
     count = len(tree)
@@ -154,17 +162,25 @@ def _draw_branches(axes: Axes, tree: GuideTree) -> None:
     heights[tree.leaves()] = np.arange(count)
     for merge, pair in enumerate(tree.children):
         heights[count + merge] = heights[pair].mean()
-    # An elbow for each merge: from one child back to the node, along it, out to the other.
-    elbows = np.empty((count - 1, 4, 2))
-    here = depths[count:]
-    for corner, side, away in ((0, 0, True), (1, 0, False), (2, 1, False), (3, 1, True)):
-        child = tree.children[:, side]
-        elbows[:, corner, 0] = depths[child] if away else here
-        elbows[:, corner, 1] = heights[child]
-    width = 0.9 if count <= 400 else 0.4
-    axes.add_collection(
-        LineCollection(list(elbows), colors="black", linewidths=width, capstyle="projecting")
-    )
+    # From each node to its parent, and a line along each parent.
+    parent = np.zeros(2 * count - 1, np.int64)
+    parent[tree.children] = np.arange(count, 2 * count - 1)[:, None]
+    away = np.empty((2 * count - 2, 2, 2))
+    away[:, 0, 0], away[:, 1, 0] = depths[parent[:-1]], depths[:-1]
+    away[:, :, 1] = heights[:-1, None]
+    along = np.empty((count - 1, 2, 2))
+    along[:, :, 0] = depths[count:, None]
+    along[:, :, 1] = heights[tree.children]
+    crowded = points < 3
+    width = min(0.9, max(0.4, 0.5 * points))
+    for lines, color in (
+        (away[:count], "0.75" if crowded else "black"),
+        (away[count:], "black"),
+        (along, "black"),
+    ):
+        axes.add_collection(
+            LineCollection(list(lines), colors=color, linewidths=width, capstyle="projecting")
+        )
     axes.set_xlim(0, max(float(depths.max()), 1e-12))
     axes.set_ylim(count - 0.5, -0.5)
     axes.get_xaxis().set_visible(False)

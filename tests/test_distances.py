@@ -313,6 +313,8 @@ def test_phylip_of_several_lines(tmp_path: Path) -> None:
         ("a.phy", "2\na 0 1\nb 1\n", "1 distances of 'b', expected 2 \\(square"),
         ("a.phy", "3\na\nb 1\nc 1\n", "1 distances of 'c', expected 2 \\(lower"),
         ("a.phy", "2\na b 0 1\nb 1 0\n", "names must be without blanks"),
+        ("a.phy", "3\na 0 1\nb 1 0\n", "a.phy: line 3: found 'b', expected 3 distances of 'a'"),
+        ("a.phy", "2\na 0 1\na 1 0\n", "a.phy: name 2 'a' is that of number 1"),
         ("a.phy", "2\na 0 1\nb 2 0\n", "not symmetric"),
         ("a.phy", "2\na 0 -1\nb -1 0\n", "finite number, 0 or more"),
         ("a.phy", "2\na 0 1\na 1 0\n", "must be unique"),
@@ -442,3 +444,11 @@ def test_heat_map_of_many_is_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
     square = matrix.square()[order][:, order]
     assert blocks.shape == (8, 8)
     assert blocks[1, 7] == pytest.approx(square[4:8, 28:].mean())
+
+
+def test_large_heat_map_has_a_pixel_for_each_sequence() -> None:
+    pytest.importorskip("matplotlib")
+    from pairalign.plots import draw_distances
+
+    png = draw_distances(random_matrix(1700), "png")
+    assert int.from_bytes(png[20:24], "big") >= 1700  # its height, in the header

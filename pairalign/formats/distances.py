@@ -133,6 +133,10 @@ def read_distances(
                 return read_matrix_npy(file, source, names)
             lines = io.TextIOWrapper(file, encoding="utf-8")
             matrix = (read_phylip if chosen == "phylip" else read_matrix_tsv)(lines, source)
+    except DistanceError as error:
+        if str(error).startswith(source):
+            raise
+        raise DistanceError(f"{source}: {error}") from error
     except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise DistanceError(f"{source}: cannot be read: {error}") from error
     if names is not None and matrix.names != names:

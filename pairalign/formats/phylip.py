@@ -79,12 +79,12 @@ def read_phylip(lines: Iterable[str], source: str) -> DistanceMatrix:
             square = len(words) > 1
         needed = count if square else row
         found = len(words) - 1
-        values = [_numbers(words[1:], f"{source}: line {number}")]
+        values = [_numbers(words[1:], f"{source}: line {number}", name, needed)]
         while square and found < needed:
             number, words = next(numbered, (0, []))
             if not words:
                 break
-            values.append(_numbers(words, f"{source}: line {number}"))
+            values.append(_numbers(words, f"{source}: line {number}", name, needed))
             found += len(words)
         if found != needed:
             raise DistanceError(
@@ -107,8 +107,20 @@ def _read_count(numbered: Iterator[tuple[int, list[str]]], source: str) -> int:
     return int(words[0])
 
 
-def _numbers(words: list[str], where: str) -> npt.NDArray[np.float64]:
+def _numbers(words: list[str], where: str, name: str, needed: int) -> npt.NDArray[np.float64]:
     try:
         return np.array(words, np.float64)
-    except ValueError as error:
-        raise DistanceError(f"{where}: {error}; names must be without blanks") from None
+    except ValueError:
+        wrong = next(word for word in words if not _is_number(word))
+        raise DistanceError(
+            f"{where}: found {wrong!r}, expected {needed} distances of {name!r}; names must be "
+            "without blanks"
+        ) from None
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
