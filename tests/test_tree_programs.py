@@ -16,10 +16,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from Bio import Phylo
 
 import pairalign
 from pairalign.cli import main
-from pairalign.distance_matrix import DistanceMatrix
+from pairalign.distance_matrix import DistanceMatrix, pair_at
 from pairalign.sequences import SequenceSet
 
 FAMILIES = {
@@ -121,15 +122,22 @@ def test_programs_use_the_tree(family: Path, program: str, tmp_path: Path) -> No
 
 
 def test_clustal_omega_takes_our_matrix(family: Path, tmp_path: Path) -> None:
-    """And makes the alignment of it that it makes along our UPGMA tree."""
+    """Its own tree of the matrix joins the closest pair at our distance; another matrix matters."""
     sequences = pairalign.read_fasta(family)
-    matrix, out = tmp_path / "distances.phy", tmp_path / "out.fasta"
+    matrix, guide, out = (tmp_path / name for name in ("distances.phy", "guide", "out.fasta"))
     arguments = "-i {fasta} --distmat-in {matrix} --full -o {out} --force --threads 1"
+    arguments += " --guidetree-out {guide}"
     assert main(["distance", str(family), "-o", str(matrix), "--quiet"]) == 0
-    ours = run("clustalo", arguments, fasta=family, matrix=matrix, out=out)
+    ours = run("clustalo", arguments, fasta=family, matrix=matrix, guide=guide, out=out)
     check_complete(ours, sequences)
+    condensed = pairalign.distances(sequences).condensed
+    closest = pair_at(int(condensed.argmin()), len(sequences))
+    tree = Phylo.read(guide, "newick")
+    for index in closest:
+        (leaf,) = tree.find_clades(name=sequences.names[index])
+        assert leaf.branch_length == pytest.approx(condensed.min() / 2, abs=1e-5)
     pairalign.formats.distances.write_distances(matrix, far_from(sequences))
-    other = run("clustalo", arguments, fasta=family, matrix=matrix, out=out)
+    other = run("clustalo", arguments, fasta=family, matrix=matrix, guide=guide, out=out)
     check_complete(other, sequences)
     assert ours != other
 
