@@ -18,6 +18,7 @@ from pairalign.engines.cuda_family import DeviceContext, DeviceSet, KernelFamily
 from pairalign.engines.cuda_host import HostFallback
 from pairalign.engines.cuda_packed import Packed
 from pairalign.engines.cuda_pair_per_thread import PairPerThread
+from pairalign.engines.cuda_pair_per_warp import PairPerWarp
 from pairalign.engines.cuda_pool import PinnedPool
 from pairalign.engines.cuda_strand import OtherStrand
 from pairalign.engines.device_sets import PADDING_CODE, lay_out, rooms_of
@@ -33,6 +34,7 @@ log = logging.getLogger("pairalign")
 FAMILIES: dict[str, Callable[[], KernelFamily]] = {
     Packed.name: Packed,
     PairPerThread.name: PairPerThread,
+    PairPerWarp.name: PairPerWarp,
 }
 """Kernel families by name, the preferred first."""
 
