@@ -69,18 +69,19 @@ class BuildNative(build_ext):
         return fullname.replace(".", "/") + ".so"
 
 
-class BuildPythonAndCuda(build_py):
-    """Take the CUDA sources along: kernels are compiled for the GPU that is there at first use."""
+class BuildPythonAndKernels(build_py):
+    """Take the kernels' sources along: they are compiled for the device that is there."""
 
     def run(self) -> None:
         """Copy the sources beside the Python modules."""
         super().run()
         if self.editable_mode:  # a working copy has them beside the package
             return
-        target = Path(self.build_lib, "pairalign", "cuda_sources")
-        self.mkpath(str(target))
-        for source in sorted(Path("cuda").glob("*.cu*")):
-            self.copy_file(str(source), str(target / source.name))
+        for folder, pattern in (("cuda", "*.cu*"), ("opencl", "*.cl*")):
+            target = Path(self.build_lib, "pairalign", f"{folder}_sources")
+            self.mkpath(str(target))
+            for source in sorted(Path(folder).glob(pattern)):
+                self.copy_file(str(source), str(target / source.name))
 
 
 class PlatformWheel(bdist_wheel):
@@ -102,7 +103,7 @@ setup(
     ],
     cmdclass={
         "build_ext": BuildNative,
-        "build_py": BuildPythonAndCuda,
+        "build_py": BuildPythonAndKernels,
         "bdist_wheel": PlatformWheel,
     },
 )

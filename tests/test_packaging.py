@@ -100,10 +100,10 @@ def environment(folder: Path, wheel: Path) -> Path:
 def test_sdist_holds_all_sources(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
+    patterns = ["cpu/*.cpp", "cpu/*.h", "cuda/*.cu*", "opencl/*.cl*"]
+    patterns += ["pairalign/**/*.py", "tests/*.py"]
     needed = [
-        path.relative_to(ROOT).as_posix()
-        for pattern in ("cpu/*.cpp", "cpu/*.h", "cuda/*.cu*", "pairalign/**/*.py", "tests/*.py")
-        for path in ROOT.glob(pattern)
+        path.relative_to(ROOT).as_posix() for pattern in patterns for path in ROOT.glob(pattern)
     ]
     needed += ["setup.py", "setup.cfg", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"]
     needed += ["Makefile", ".ci/run", "scripts/make_venv.py", "pairalign/py.typed"]
@@ -142,3 +142,14 @@ def test_installed_wheel_works_elsewhere(environment: Path, family: Path, tmp_pa
     assert "1,596" in said
     call(sys.executable, "-m", "pairalign", "align", family, "-o", "here.paf", cwd=tmp_path)
     assert (tmp_path / "there.paf").read_bytes() == (tmp_path / "here.paf").read_bytes()
+
+
+def test_installed_wheel_finds_its_kernels(environment: Path, family: Path, tmp_path: Path) -> None:
+    command = environment / "bin/pairalign"
+    devices = call(command, "devices", cwd=tmp_path)
+    if not re.search(r"^opencl:0 +yes", devices, re.MULTILINE):
+        pytest.skip("no OpenCL device")
+    for device in ("opencl", "cpu"):
+        out = f"{device}.paf"
+        call(command, "align", family, "-o", out, "--device", device, cwd=tmp_path)
+    assert (tmp_path / "opencl.paf").read_bytes() == (tmp_path / "cpu.paf").read_bytes()
