@@ -4,6 +4,8 @@
 // of every run shorter than 256, and the loop over runs is a load, a store and an add. Stores write a
 // few bytes more than they need (kSlack); bounds include that.
 
+#include <utility>
+
 #include "text_pair.h"
 
 namespace pairalign_text {
@@ -47,6 +49,20 @@ inline char* put_fraction(char* out, int64_t part, int64_t total) {
 
 // ---- PAF and TSV -------------------------------------------------------------------------------
 
+// The same with the query's strand or the sides' places exchanged: runs backwards, I as D and D as I.
+inline char* put_cigar_turned(char* out, const Pair& pair, bool backwards, bool exchanged) {
+    int64_t long_runs_left = pair.columns / kTableLength;
+    for (int64_t r = 0; r < pair.run_count; ++r) {
+        uint32_t run = pair.runs[backwards ? pair.run_count - 1 - r : r];
+        const uint32_t op = run & 15;
+        if (exchanged && (op == kInsertion || op == kDeletion)) run ^= kInsertion ^ kDeletion;
+        if (run >= kTableLength * 16 && long_runs_left-- == 0) return nullptr;
+        out = put_unsigned(out, run >> 4);
+        *out++ = kOpLetters[run & 15];
+    }
+    return out;
+}
+
 // Returns null when the runs have more letters than the pair has columns.
 inline char* put_cigar(char* out, const Pair& pair) {
     int64_t long_runs_left = pair.columns / kTableLength;
@@ -75,10 +91,21 @@ inline char* put_span(char* out, const Side& side) {
     return put_tab_number(out, side.end);
 }
 
-char* put_paf(char* out, const PairalignText& text, const Pair& pair) {
+// The kind of overlap as the tag says it, seen from either side.
+inline char* put_kind(char* out, uint8_t kind, bool exchanged) {
+    if (kind == PAIRALIGN_DOVETAIL) return put(out, "\tov:Z:dovetail");
+    if (kind == PAIRALIGN_INTERNAL) return put(out, "\tov:Z:internal");
+    const bool contained = (kind == PAIRALIGN_CONTAINED) != exchanged;
+    return contained ? put(out, "\tov:Z:contained") : put(out, "\tov:Z:contains");
+}
+
+// `exchanged`: query and target have changed places. The CIGAR runs along what is now the target.
+char* put_paf(char* out, const PairalignText& text, const Pair& given, bool exchanged) {
+    Pair pair = given;
+    if (exchanged) std::swap(pair.query, pair.target);
     out = put(out, pair.query.name, pair.query.name_bytes);
     out = put_span(out, pair.query);
-    out = put(out, "\t+\t");
+    out = pair.minus ? put(out, "\t-\t") : put(out, "\t+\t");
     out = put(out, pair.target.name, pair.target.name_bytes);
     out = put_span(out, pair.target);
     out = put_tab_number(out, pair.matches);
@@ -87,9 +114,10 @@ char* put_paf(char* out, const PairalignText& text, const Pair& pair) {
     out = put_unsigned(out, static_cast<uint64_t>(pair.mismatches + pair.gap_letters));
     out = text.decimals == 0 ? put(out, "\tAS:i:") : put(out, "\tAS:f:");
     out = put_score(out, pair.raw_score, text.decimals, 0);
+    if (pair.kind != 0) out = put_kind(out, pair.kind, exchanged);
     if (text.cigar != nullptr) {
         out = put(out, "\tcg:Z:");
-        out = put_cigar(out, pair);
+        out = exchanged ? put_cigar_turned(out, pair, pair.minus, true) : put_cigar(out, pair);
         if (out == nullptr) return nullptr;
     }
     *out++ = '\n';
@@ -127,7 +155,10 @@ inline char* put_pair(char* out, const PairalignText& text, const Pair& pair, co
                       int64_t number) {
     switch (text.format) {
         case PAIRALIGN_PAF:
-            return put_paf(out, text, pair);
+            out = put_paf(out, text, pair, false);
+            return out != nullptr && text.dual ? put_paf(out, text, pair, true) : out;
+        case PAIRALIGN_GFA:
+            return put_gfa(out, pair);
         case PAIRALIGN_TSV:
             return put_tsv(out, text, pair);
         case PAIRALIGN_FASTA:

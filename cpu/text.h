@@ -1,4 +1,4 @@
-// Text of alignments: PAF, TSV, FASTA pairs and EMBOSS srspair, formatted from flat columns.
+// Text of alignments: PAF, TSV, FASTA pairs, EMBOSS srspair and GFA, formatted from flat columns.
 //
 // Contract
 //   The caller describes a run of pairs once (PairalignText), asks `pairalign_text_plan` how many
@@ -22,6 +22,15 @@ enum PairalignTextFormat : int32_t {
     PAIRALIGN_TSV = 1,      // takes what there is
     PAIRALIGN_FASTA = 2,    // needs CIGARs
     PAIRALIGN_SRSPAIR = 3,  // needs CIGARs and the matrix
+    PAIRALIGN_GFA = 4,      // needs CIGARs and kinds; links and containments, others are left out
+};
+
+// How two reads overlap, see pairalign/overlap_kinds.py.
+enum PairalignKind : uint8_t {
+    PAIRALIGN_DOVETAIL = 1,
+    PAIRALIGN_CONTAINED = 2,  // the query in the target
+    PAIRALIGN_CONTAINS = 3,   // the target in the query
+    PAIRALIGN_INTERNAL = 4,
 };
 
 // One SequenceSet, in input order. n = count.
@@ -52,12 +61,15 @@ struct PairalignText {
     const int32_t* gap_letters;   // [n]
     const uint32_t* cigar;        // [total] length << 4 | op; null without CIGARs
     const int64_t* cigar_offsets; // [n + 1]
+    const int8_t* strand;         // [n] -1: the query is reverse-complemented; null: none is. PAF and GFA
+    const uint8_t* kind;          // [n] PairalignKind; null: not known
     const int32_t* matrix;        // [32][32] by code; for srspair
     const char* block_header;     // srspair: lines of the pair's header that are equal for all pairs
     int64_t block_header_bytes;
     int32_t format;               // PairalignTextFormat
     int32_t decimals;             // 0..6
     int32_t whole;                // rows show whole sequences (free end gaps as gaps): not local
+    int32_t dual;                 // PAF: each pair a second time with query and target exchanged
 };
 
 // Find the longest run of pairs [begin, *end) whose text surely fits into `capacity` bytes; it has at

@@ -115,6 +115,8 @@ struct Pair {
     int64_t matches, mismatches, gap_openings, gap_letters, columns;
     const uint32_t* runs;
     int64_t run_count;
+    bool minus;    // the query is reverse-complemented
+    uint8_t kind;  // PairalignKind or 0
 };
 
 inline bool resolve_side(const PairalignTextSet& set, int32_t index, Side& side) {
@@ -142,6 +144,8 @@ inline bool resolve(const PairalignText& text, int64_t k, Pair& pair) {
     pair.raw_score = text.raw_score[k];
     pair.columns = 0;
     pair.run_count = 0;
+    pair.minus = text.strand != nullptr && text.strand[k] < 0;
+    pair.kind = text.kind == nullptr ? 0 : text.kind[k];
     if (text.matches == nullptr) return true;
     pair.query.start = text.query_start[k];
     pair.query.end = text.query_end[k];
@@ -162,6 +166,8 @@ inline bool resolve(const PairalignText& text, int64_t k, Pair& pair) {
 }
 
 inline bool shown(const PairalignText& text, const Pair& pair) {
+    if (text.format == PAIRALIGN_GFA)
+        return pair.columns > 0 && pair.kind >= PAIRALIGN_DOVETAIL && pair.kind <= PAIRALIGN_CONTAINS;
     return text.format == PAIRALIGN_TSV || pair.columns > 0;
 }
 
@@ -199,7 +205,9 @@ inline int64_t bound(const PairalignText& text, const Pair& pair) {
         }
         default:
             // Runs in the table are at most 4 bytes, others at most 10, and those have 256 letters.
-            return names + kFixed + 4 * pair.run_count + 6 * (pair.columns / kTableLength) + kSlack;
+            return (text.dual ? 2 : 1) *
+                       (names + kFixed + 4 * pair.run_count + 6 * (pair.columns / kTableLength)) +
+                   kSlack;
     }
 }
 
@@ -214,6 +222,8 @@ struct Markup {
 
 // Rows of FASTA and srspair; null when the CIGAR contradicts spans or counts. Need `bound` bytes.
 char* put_fasta(char* out, const PairalignText& text, const Pair& pair, int64_t number);
+// A line of GFA; null when the CIGAR has more letters than the pair has columns.
+char* put_gfa(char* out, const Pair& pair);
 char* put_srspair(char* out, const PairalignText& text, const Pair& pair, const Markup& markup);
 
 }  // namespace pairalign_text

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pairalign.cigars import DELETION, INSERTION, MATCH, MISMATCH
 from pairalign.sequences import Sequence
+from pairalign.strands import reverse_complement
 
 if TYPE_CHECKING:
     import Bio.Align
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pairalign.alignments import Alignments
 
 OP_LETTERS = "MIDNSHP=X"  # letter of each operation of a CIGAR run
+_COMPLEMENTS = str.maketrans("ACGTURYSWKMBDHVNacgturyswkmbdhvn", "TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,6 +61,12 @@ class Alignment:
     def target_index(self) -> int:
         """Index of the target in ``alignments.targets``."""
         return int(self.alignments.target[self.index])
+
+    @property
+    def strand(self) -> int:
+        """1, or -1 where the query was reverse-complemented; spans are on the strands read."""
+        strands = self.alignments.strand
+        return 1 if strands is None else int(strands[self.index])
 
     @property
     def raw_score(self) -> int:
@@ -141,21 +149,27 @@ class Alignment:
         """Query and target as two strings of equal length, ``-`` in gaps.
 
         Modes global and semiglobal show both sequences whole, free end gaps as gaps; mode local
-        shows the aligned parts.
+        shows the aligned parts. On strand -1 the query is shown reverse-complemented.
         """
         query, target, _ = self._columns()
         return query, target
 
     def _row_runs(self) -> tuple[int, int, list[tuple[int, int]]]:
-        """Where the rows start in query and target, and their runs as (op, length)."""
+        """Where the rows start in query and target, and their runs as (op, length).
+
+        The query's place is that on the strand that is aligned.
+        """
         runs = [(run & 15, run >> 4) for run in self.runs.tolist()]
-        if self.alignments.scoring.mode == "local":
-            return self.query_start, self.target_start, runs
-        head = [(INSERTION, self.query_start), (DELETION, self.target_start)]
         query_length = int(self.alignments.queries.lengths[self.query_index])
+        query_start, query_end = self.query_start, self.query_end
+        if self.strand < 0 and runs:
+            query_start, query_end = query_length - query_end, query_length - query_start
+        if self.alignments.scoring.mode == "local":
+            return query_start, self.target_start, runs
+        head = [(INSERTION, query_start), (DELETION, self.target_start)]
         target_length = int(self.alignments.targets.lengths[self.target_index])
         tail = [
-            (INSERTION, query_length - self.query_end),
+            (INSERTION, query_length - query_end),
             (DELETION, target_length - self.target_end),
         ]
         return 0, 0, [run for run in (*head, *runs, *tail) if run[1]]
@@ -165,7 +179,10 @@ class Alignment:
         q, t, runs = self._row_runs()
         queries, targets = self.alignments.queries, self.alignments.targets
         query, target = self.query.letters, self.target.letters
-        query_codes = queries.codes[queries.offsets[self.query_index] :]
+        query_codes = queries.codes_of(self.query_index)
+        if self.strand < 0:
+            query = query.translate(_COMPLEMENTS)[::-1]
+            query_codes = reverse_complement(query_codes, queries.alphabet)
         target_codes = targets.codes[targets.offsets[self.target_index] :]
         top, bottom, markup = [], [], []
         for op, length in runs:
@@ -186,7 +203,8 @@ class Alignment:
 
     def __str__(self) -> str:
         """Show the alignment in blocks of 60 columns, with positions counted from 1."""
-        lines = [f"{self.query.name} x {self.target.name}", f"score {self.score}"]
+        turned = ", query reverse-complemented" if self.strand < 0 else ""
+        lines = [f"{self.query.name} x {self.target.name}{turned}", f"score {self.score}"]
         if not self.alignments.has_stats:
             return "\n".join(lines) + "\n"
         if self.columns == 0:
@@ -204,14 +222,18 @@ class Alignment:
         q, t, _ = self._row_runs()
         top, bottom, markup = self._columns()
         names = max(len(self.query.name), len(self.target.name))
-        digits = len(str(max(len(self.query), len(self.target))))
+        length = len(self.query)
+        digits = len(str(max(length, len(self.target))))
         for start in range(0, len(top), width):
             if start:
                 yield ""
             cut = slice(start, start + width)
             q_next = q + len(top[cut].replace("-", ""))
             t_next = t + len(bottom[cut].replace("-", ""))
-            yield f"{self.query.name:<{names}} {min(q + 1, q_next):>{digits}} {top[cut]} {q_next}"
+            first, last = min(q + 1, q_next), q_next
+            if self.strand < 0:  # positions of the query as it was read
+                first, last = (length + 1 - max(1, place) for place in (first, last))
+            yield f"{self.query.name:<{names}} {first:>{digits}} {top[cut]} {last}"
             yield f"{'':<{names + digits + 1}} {markup[cut]}".rstrip()
             yield (
                 f"{self.target.name:<{names}} {min(t + 1, t_next):>{digits}} {bottom[cut]} {t_next}"
@@ -226,7 +248,7 @@ class Alignment:
         Bio.Align.Alignment
             Of two SeqRecords, target first as in all of Biopython, so that ``.query`` and
             ``.target`` mean what they mean here. It covers the columns of `rows` and has the score
-            in ``.score``.
+            in ``.score``. On strand -1 the query's coordinates fall.
         """
         import Bio.Align
         from Bio.Seq import Seq
@@ -249,7 +271,10 @@ class Alignment:
             for one in (self.target, self.query)
         ]
         make: Any = Bio.Align.Alignment  # untyped
-        alignment = make(records, np.array(corners).T)
+        path = np.array(corners).T
+        if self.strand < 0:
+            path[1] = len(self.query) - path[1]
+        alignment = make(records, path)
         alignment.score = self.score
         converted: Bio.Align.Alignment = alignment
         return converted

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignment_view import Alignment
+from pairalign.runs import gather_runs
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 
@@ -218,11 +219,9 @@ class Alignments:
         }
         if self.cigar_offsets is not None and self.cigar is not None:
             chosen = np.where(chosen < 0, chosen + len(self), chosen)
-            starts, sizes = self.cigar_offsets[chosen], np.diff(self.cigar_offsets)[chosen]
-            offsets = np.concatenate(([0], np.cumsum(sizes)))
-            runs = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
-            columns["cigar"] = self.cigar[runs]
-            columns["cigar_offsets"] = offsets
+            columns["cigar"], columns["cigar_offsets"] = gather_runs(
+                self.cigar, self.cigar_offsets, chosen
+            )
         return replace(self, **columns)
 
 

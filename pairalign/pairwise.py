@@ -6,7 +6,7 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
@@ -137,7 +137,16 @@ class Run:
 
         Leaving the block, by an error too, ends the work and closes the engines.
         """
-        engines = open_engines(
+        engines = self._open_engines()
+        try:
+            with closing(self._run(list(engines))) as results:
+                yield results
+        finally:
+            for engine in engines:
+                engine.close()
+
+    def _open_engines(self) -> Sequence[Engine]:
+        return open_engines(
             self.device,
             self.queries,
             self.targets,
@@ -147,12 +156,6 @@ class Run:
             kernel=self.kernel,
             detail=self.want.detail,
         )
-        try:
-            with closing(self._run(list(engines))) as results:
-                yield results
-        finally:
-            for engine in engines:
-                engine.close()
 
     def _run(self, engines: list[Engine]) -> Generator[Alignments, None, None]:
         # An eighth of the memory holds a slab; few are around at a time: in the engine (twice while

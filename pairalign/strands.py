@@ -8,23 +8,21 @@ read, with the query reverse-complemented.
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
 from pairalign.errors import AlphabetError
-from pairalign.native import library
+from pairalign.runs import reverse_runs
 from pairalign.sequences import Alphabet
 from pairalign.windows import Window
 
-Ints = npt.NDArray[np.int32]
+if TYPE_CHECKING:
+    from pairalign.alignments import Alignments
 
-_reverse_runs = library.pairalign_reverse_runs
-_reverse_runs.restype = None
-_reverse_runs.argtypes = (ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+Ints = npt.NDArray[np.int32]
 
 
 def complement_of(alphabet: Alphabet) -> npt.NDArray[np.uint8]:
@@ -92,14 +90,7 @@ def to_original_strands(found: Alignments, window: Window) -> Alignments:
         found._stat("target_start"), found._stat("target_end"), target_lengths, aligned & turned
     )
     if found.cigar is not None and found.cigar_offsets is not None and len(found):
-        assert found.cigar.flags.writeable
-        mask = turned.view(np.uint8)
-        _reverse_runs(
-            len(found),
-            found.cigar_offsets.ctypes.data,
-            mask.ctypes.data,
-            found.cigar.ctypes.data,
-        )
+        reverse_runs(found.cigar, found.cigar_offsets, turned)
     return replace(
         found,
         query_start=query_start,

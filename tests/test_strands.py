@@ -242,3 +242,26 @@ def test_alignments_on_both_strands_join() -> None:
     assert both.strand.tolist() == [1, -1]
     assert both[1:].strand.tolist() == [-1]
     assert both.take([1, 0]).strand.tolist() == [-1, 1]
+
+
+def test_the_view_shows_the_other_strand() -> None:
+    scoring = make_scoring(DNA, "semiglobal", 5, 2, match_matrix(DNA, 2, -3))
+    query, target = "GGGGGACTTGGCCTGCA", "TTACGTTGCAGGATCCAAGTC"
+    one = run_minus(open_cpu, Problem((query, target), None, scoring))[0]
+    assert one.strand == -1
+    assert (one.query_start, one.query_end, one.target_start, one.target_end) == (4, 17, 6, 21)
+    assert one.cigar == "6=2D7="
+    rows = ("------TGCAGG--CCAAGTCCCCC", "TTACGTTGCAGGATCCAAGTC----")
+    assert one.rows() == rows
+    assert str(one).splitlines() == [
+        "seq1 x seq2, query reverse-complemented",
+        "score 19, 13 of 15 columns identical (86.7%), 2 letters in 1 gaps",
+        "",
+        "seq1 17 ------TGCAGG--CCAAGTCCCCC 1",
+        "              ||||||  |||||||",
+        "seq2  1 TTACGTTGCAGGATCCAAGTC---- 21",
+    ]
+    converted = one.to_biopython()
+    assert str(converted.query.seq) == query
+    assert (converted[1], converted[0]) == rows
+    assert converted.coordinates[1].tolist() == [17, 17, 11, 11, 4, 0]

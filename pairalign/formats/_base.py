@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.engines import Detail
+from pairalign.errors import FormatError
 from pairalign.formats._output import Output
 from pairalign.formats._text import PairText, SetText
 from pairalign.scoring import Scoring
@@ -60,12 +61,15 @@ class Writer(ABC):
         The least that must have been computed for it.
     compressible : bool
         Whether ``.gz`` makes sense.
+    either_strand : bool
+        Whether it can hold alignments of a reverse-complemented query.
     """
 
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
     needs: ClassVar[Detail]
     compressible: ClassVar[bool] = True
+    either_strand: ClassVar[bool] = False
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         self._output = output
@@ -88,10 +92,15 @@ class Writer(ABC):
 
         Raises
         ------
+        FormatError
+            If there are alignments of strand -1, and the format cannot say so.
         OutputError
             If they cannot be written; then call `abort` (leaving the ``with`` block does).
         """
         content = self._content
+        strand = alignments.strand
+        if not self.either_strand and strand is not None and (strand < 0).any():
+            raise FormatError(f"{self.name} has no strands: write PAF or GFA instead")
         assert alignments.queries is content.queries
         assert alignments.targets is content.targets
         assert alignments.has_stats >= (content.detail >= Detail.STATS)
@@ -162,7 +171,7 @@ class TextWriter(Writer):
         return b""
 
     def _write(self, alignments: Alignments) -> None:
-        text = PairText(alignments, *self._sets, self.format_code, self.block_header())
+        text = self._text(alignments)
         end = 0
         while end < len(alignments):
             begin = end
@@ -176,6 +185,9 @@ class TextWriter(Writer):
                 self._drain(self._workers)
             self._number += shown
         self._drain(0)
+
+    def _text(self, alignments: Alignments) -> PairText:
+        return PairText(alignments, *self._sets, self.format_code, self.block_header())
 
     def _buffer(self, needed: int) -> Buffer:
         if needed <= CHUNK_BYTES and self._spare:

@@ -13,9 +13,9 @@ from pairalign.native import library
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 
-PAF, TSV, FASTA, SRSPAIR = range(4)
+PAF, TSV, FASTA, SRSPAIR, GFA = range(5)
 
-_COLUMNS = (*SCORE_COLUMNS, *STATS_COLUMNS, "cigar", "cigar_offsets")
+_COLUMNS = (*SCORE_COLUMNS, *STATS_COLUMNS, "cigar", "cigar_offsets", "strand")
 
 
 class _Set(ctypes.Structure):
@@ -39,12 +39,14 @@ class _Text(ctypes.Structure):
         ("targets", _Set),
         ("pairs", ctypes.c_int64),
         *((name, ctypes.c_void_p) for name in _COLUMNS),
+        ("kind", ctypes.c_void_p),
         ("matrix", ctypes.c_void_p),
         ("block_header", ctypes.c_char_p),
         ("block_header_bytes", ctypes.c_int64),
         ("format", ctypes.c_int32),
         ("decimals", ctypes.c_int32),
         ("whole", ctypes.c_int32),
+        ("dual", ctypes.c_int32),
     )
 
 
@@ -96,9 +98,13 @@ class PairText:
     queries, targets : SetText
         Of the sets in `alignments`.
     format_code : int
-        PAF, TSV, FASTA or SRSPAIR.
+        PAF, TSV, FASTA, SRSPAIR or GFA.
     block_header : bytes
         For SRSPAIR, see cpu/text.h.
+    kinds : ndarray of uint8, shape (pairs,), optional
+        Kinds of overlaps; for PAF and GFA.
+    dual : bool
+        For PAF: each pair both ways.
     """
 
     def __init__(
@@ -108,23 +114,27 @@ class PairText:
         targets: SetText,
         format_code: int,
         block_header: bytes = b"",
+        kinds: npt.NDArray[np.uint8] | None = None,
+        dual: bool = False,
     ) -> None:
         scoring = alignments.scoring
         columns = [getattr(alignments, name) for name in _COLUMNS]
         matrix = np.ascontiguousarray(scoring.matrix, np.int32)
         assert matrix.shape == (32, 32)
-        self._keep = (alignments, queries, targets, columns, matrix, block_header)
+        self._keep = (alignments, queries, targets, columns, matrix, block_header, kinds)
         self._native = _Text(
             queries.native,
             targets.native,
             len(alignments),
             *(None if column is None else column.ctypes.data for column in columns),
+            None if kinds is None else kinds.ctypes.data,
             matrix.ctypes.data,
             block_header,
             len(block_header),
             format_code,
             decimals_of(scoring),
             scoring.mode != "local",
+            dual,
         )
 
     def plan(self, begin: int, capacity: int) -> tuple[int, int, int]:

@@ -1,0 +1,71 @@
+// GFA 1 lines of overlaps: L for dovetails, C for containments. The contract is in text.h.
+//
+// Columns:  L  from  orientation  to         orientation  CIGAR
+//           C  container  +       contained  orientation  position  CIGAR
+// The first sequence is the CIGAR's reference: D consumes it alone, I the other. Runs of = and X are
+// joined to M, which is all that many readers know.
+
+#include "text_pair.h"
+
+namespace pairalign_text {
+namespace {
+
+// How the pair's CIGAR is written: backwards, with I and D exchanged, or both.
+char* put_joined_cigar(char* out, const Pair& pair, bool backwards, bool exchanged) {
+    int64_t letters = 0;
+    uint32_t joined = 0;
+    for (int64_t r = 0; r < pair.run_count; ++r) {
+        const uint32_t run = pair.runs[backwards ? pair.run_count - 1 - r : r];
+        const uint32_t op = run & 15, length = run >> 4;
+        letters += length;
+        if (letters > pair.columns) return nullptr;
+        if (op == kMatch || op == kMismatch) {
+            joined += length;
+            continue;
+        }
+        if (joined) *(out = put_unsigned(out, joined)) = 'M', ++out, joined = 0;
+        out = put_unsigned(out, length);
+        *out++ = (op == kInsertion) != exchanged ? 'I' : 'D';
+    }
+    if (joined) *(out = put_unsigned(out, joined)) = 'M', ++out;
+    return out;
+}
+
+char* put_segment(char* out, const Side& side, bool minus) {
+    *out++ = '\t';
+    out = put(out, side.name, side.name_bytes);
+    return minus ? put(out, "\t-") : put(out, "\t+");
+}
+
+}  // namespace
+
+char* put_gfa(char* out, const Pair& pair) {
+    const Side &query = pair.query, &target = pair.target;
+    if (pair.kind == PAIRALIGN_DOVETAIL) {
+        // What hangs over to the left of the target as it was read decides who comes first.
+        const int64_t query_left = pair.minus ? query.length - query.end : query.start;
+        const bool query_first = query_left > target.start;
+        *out++ = 'L';
+        out = query_first ? put_segment(out, query, pair.minus) : put_segment(out, target, false);
+        out = query_first ? put_segment(out, target, false) : put_segment(out, query, pair.minus);
+        *out++ = '\t';
+        out = put_joined_cigar(out, pair, false, query_first);
+    } else {
+        const bool query_inside = pair.kind == PAIRALIGN_CONTAINED;
+        const Side &container = query_inside ? target : query, &contained = query_inside ? query : target;
+        *out++ = 'C';
+        out = put_segment(out, container, false);
+        out = put_segment(out, contained, pair.minus);
+        *out++ = '\t';
+        out = put_unsigned(out, static_cast<uint64_t>(container.start));
+        *out++ = '\t';
+        out = put_joined_cigar(out, pair, pair.minus && !query_inside, !query_inside);
+    }
+    if (out == nullptr) return nullptr;
+    out = put(out, "\tNM:i:");
+    out = put_unsigned(out, static_cast<uint64_t>(pair.mismatches + pair.gap_letters));
+    *out++ = '\n';
+    return out;
+}
+
+}  // namespace pairalign_text

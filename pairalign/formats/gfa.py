@@ -1,0 +1,76 @@
+"""GFA 1: overlaps as a graph, for Bandage, gfatools and others that look at assembly graphs."""
+
+from __future__ import annotations
+
+import re
+
+from pairalign.alignments import Alignments
+from pairalign.engines import Detail
+from pairalign.errors import FormatError
+from pairalign.formats import _text
+from pairalign.formats._base import Content, TextWriter
+from pairalign.formats._output import Output
+from pairalign.formats._text import PairText
+from pairalign.overlap_kinds import classify
+from pairalign.sequences import SequenceSet
+
+_NAME = re.compile(r"[!-)+-<>-~][!-~]*\Z")
+
+
+class GfaWriter(TextWriter):
+    """GFA 1: a segment a read, in the order of the input; then links and containments.
+
+    ``L`` is a dovetail: the end of the first read, as oriented, overlaps the start of the second.
+    ``C`` is a containment: container, ``+``, contained, its orientation, where it begins in the
+    container. CIGARs have M, I and D; the first read is the reference (D consumes it alone). Both
+    have ``NM:i:`` mismatches and gap letters. Internal matches are left out.
+
+    Parameters
+    ----------
+    output, content, threads
+        As for every writer.
+    max_overhang : int
+        See `pairalign.overlap_kinds.classify`.
+    """
+
+    name = "gfa"
+    suffixes = (".gfa",)
+    needs = Detail.CIGAR
+    format_code = _text.GFA
+    either_strand = True
+
+    def __init__(
+        self, output: Output, content: Content, threads: int = 1, *, max_overhang: int = 0
+    ) -> None:
+        check_gfa_names(content.queries)
+        super().__init__(output, content, threads)
+        self._max_overhang = max_overhang
+        for start in range(0, len(content.queries), 1024):
+            self._output.write(_segments(content.queries, start, start + 1024))
+
+    def header(self) -> bytes:
+        """Return the line that names the version."""
+        return b"H\tVN:Z:1.0\n"
+
+    def _text(self, alignments: Alignments) -> PairText:
+        kinds = classify(alignments, self._max_overhang)
+        return PairText(alignments, *self._sets, self.format_code, kinds=kinds)
+
+
+def check_gfa_names(sequences: SequenceSet) -> None:
+    """Raise FormatError if a name cannot stand in a GFA file."""
+    for index, name in enumerate(sequences.names):
+        if not _NAME.match(name):
+            raise FormatError(
+                f"{sequences.source}: {sequences.record(index)}: GFA names are printable ASCII and "
+                "begin with neither '*' nor '='; rename it, or write PAF"
+            )
+
+
+def _segments(sequences: SequenceSet, start: int, stop: int) -> bytes:
+    lines = []
+    for index in range(start, min(stop, len(sequences))):
+        letters = sequences.letters[sequences.offsets[index] : sequences.offsets[index + 1]]
+        name = sequences.names[index].encode()
+        lines.append(b"S\t%s\t%s\tLN:i:%d\n" % (name, letters.tobytes(), len(letters)))
+    return b"".join(lines)
