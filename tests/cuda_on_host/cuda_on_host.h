@@ -1,11 +1,13 @@
 // Just enough of CUDA to run the kernels in cuda/ on a CPU, so that tests can compare them with the
 // reference on machines without a GPU. Included before a kernel source that is compiled as C++.
 //
-// Every thread of a block is a fibre (ucontext); fibres of a block take turns, and change at barriers
-// and warp-wide operations only. Blocks run one after the other. Nothing is said about speed, and
+// Every thread of a block is a fibre: ucontext makes its stack, setjmp changes from one to another,
+// without the two system calls of swapcontext. Fibres of a block take turns, and change at barriers and
+// warp-wide operations only. Blocks run one after the other. Nothing is said about speed, and
 // races that a GPU might show stay hidden: compute-sanitizer is for those.
 #pragma once
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -32,6 +34,7 @@
 #define __align__(n) alignas(n)
 #define __restrict__
 
+struct char4 { signed char x, y, z, w; };
 struct uint2 { uint32_t x, y; };
 struct alignas(16) uint4 { uint32_t x, y, z, w; };
 struct int2 { int32_t x, y; };
@@ -52,17 +55,19 @@ struct Barrier {  // of the threads in `expected` (a count)
 };
 
 struct Fibre {
-    ucontext_t context;
+    ucontext_t context;  // where it starts
+    jmp_buf state;       // where it goes on
     dim3 thread;
-    bool done = false;
+    bool started = false, done = false;
 };
 
 struct Block {
-    ucontext_t scheduler;
+    jmp_buf scheduler;
     std::vector<Fibre> fibres;
     std::unique_ptr<char[]> stacks;
     int current = 0, alive = 0;
     Barrier barrier;
+    std::vector<Barrier> whole_warps;
     std::map<std::pair<int, uint32_t>, Barrier> warps;  // by warp and mask: parts of a warp may sync
     std::vector<uint64_t> values;  // one a thread, for warp-wide operations
 };
@@ -72,7 +77,15 @@ inline dim3 grid_size, block_size, block_index;
 constexpr size_t STACK_BYTES = 64 << 10;
 
 inline Fibre& self() { return block->fibres[block->current]; }
-inline void yield() { swapcontext(&self().context, &block->scheduler); }
+inline void yield() {
+    if (_setjmp(self().state) == 0) _longjmp(block->scheduler, 1);
+}
+inline void resume(Fibre& fibre) {
+    if (_setjmp(block->scheduler) != 0) return;
+    if (fibre.started) _longjmp(fibre.state, 1);
+    fibre.started = true;
+    setcontext(&fibre.context);
+}
 
 template <class Expected> void wait(Barrier& barrier, Expected expected) {
     const int generation = barrier.generation;
@@ -93,6 +106,7 @@ inline void sync_block() {
 }
 
 inline void sync_warp(uint32_t mask) {
+    if (mask == 0xffffffffu) return wait(block->whole_warps[block->current / 32], [] { return 32; });
     wait(block->warps[{block->current / 32, mask}], [mask] { return __builtin_popcount(mask); });
 }
 
@@ -125,9 +139,10 @@ inline void run_block() {
     block->alive = threads;
     block->barrier = Barrier{};
     block->warps.clear();
+    block->whole_warps.assign((threads + 31) / 32, Barrier{});
     for (int t = 0; t < threads; ++t) {
         Fibre& fibre = block->fibres[t];
-        fibre.done = false;
+        fibre.started = fibre.done = false;
         fibre.thread.x = t % block_size.x;
         fibre.thread.y = t / block_size.x % block_size.y;
         fibre.thread.z = t / block_size.x / block_size.y;
@@ -139,7 +154,7 @@ inline void run_block() {
     }
     while (block->alive > 0)
         for (block->current = 0; block->current < threads; ++block->current)
-            if (!self().done) swapcontext(&block->scheduler, &self().context);
+            if (!self().done) resume(self());
 }
 
 template <class T> T take(const char*& from, const char* start) {

@@ -208,7 +208,16 @@ class Module:
                     for name in kernels
                 )
             )
-            command = ["g++", "-std=c++17", "-O1", "-g", "-shared", "-fPIC", "-fwrapv"]
+            command = [
+                "g++",
+                "-std=c++17",
+                "-O1",
+                "-g",
+                "-shared",
+                "-fPIC",
+                "-fwrapv",
+                "-U_FORTIFY_SOURCE",
+            ]
             command += [*flags, "-Wno-unknown-pragmas", "-o", str(library), str(wrapper)]
             subprocess.run(command, check=True)
         self.library = ctypes.CDLL(str(library))
