@@ -17,6 +17,7 @@ from pairalign.errors import (
     ScoringError,
 )
 from pairalign.guide_tree import guide_tree
+from pairalign.overlaps import Overlaps, overlaps
 from pairalign.pairwise import Run, align
 from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import DNA, PROTEIN, Alphabet, Sequence, SequenceSet, read_fasta
@@ -42,6 +43,7 @@ __all__ = [
     "GuideTree",
     "KernelBuildError",
     "OutputError",
+    "Overlaps",
     "PairalignError",
     "Run",
     "Scoring",
@@ -52,5 +54,6 @@ __all__ = [
     "distances",
     "guide_tree",
     "make_scoring",
+    "overlaps",
     "read_fasta",
 ]

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from pairalign import __version__, cli_trees
+from pairalign import __version__, cli_overlaps, cli_trees
 from pairalign.cli_options import (
     NUMBER,
     PATH,
@@ -89,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_align(commands)
     cli_trees.add_commands(commands)
+    cli_overlaps.add_commands(commands)
     _add_devices(commands)
     return parser
 

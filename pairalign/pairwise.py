@@ -142,8 +142,11 @@ class Run:
             with closing(self._run(list(engines))) as results:
                 yield results
         finally:
-            for engine in engines:
-                engine.close()
+            self._close_engines(engines)
+
+    def _close_engines(self, engines: Iterable[Engine]) -> None:
+        for engine in engines:
+            engine.close()
 
     def _open_engines(self) -> Sequence[Engine]:
         return open_engines(

@@ -66,7 +66,7 @@ class Summary:
         """Lines for a person; `seconds` is what reading apart took, `output` where results went."""
         rate = self._cells / max(seconds, 1e-9) / 1e9
         rows = [
-            ("sequences", " against ".join(map(_describe_set, self._sets))),
+            ("sequences", " against ".join(map(describe_set, self._sets))),
             ("scoring", describe_scoring(self._scoring)),
             ("pairs", self._describe_pairs()),
             ("cells", f"{self._cells:,}"),
@@ -90,7 +90,8 @@ def describe_scoring(scoring: Scoring) -> str:
     return "{}, {}, gap open {}, gap extend {}".format(scoring.mode, scoring.matrix_name, *costs)
 
 
-def _describe_set(sequences: SequenceSet) -> str:
+def describe_set(sequences: SequenceSet) -> str:
+    """One line: ``57 proteins of 372-544 letters``."""
     shortest, longest = int(sequences.lengths.min()), int(sequences.lengths.max())
     lengths = f"{shortest:,}-{longest:,}" if shortest < longest else f"{longest:,}"
     kind = _KINDS[sequences.alphabet.name][len(sequences) > 1]

@@ -3,29 +3,54 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from pairalign.engines import Detail
 from pairalign.errors import FormatError
 from pairalign.formats._base import Content, Writer
-from pairalign.formats._output import Path, open_output
+from pairalign.formats._output import Output, Path, open_output
 from pairalign.formats.fasta import FastaWriter
-from pairalign.formats.paf import PafWriter
+from pairalign.formats.gfa import GfaWriter
+from pairalign.formats.paf import OverlapPafWriter, PafWriter
 from pairalign.formats.parquet import ParquetWriter
 from pairalign.formats.srspair import SrspairWriter
 from pairalign.formats.tsv import TsvWriter
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 
-__all__ = ["FORMATS", "FormatError", "Writer", "find_format", "open_writer"]
+__all__ = [
+    "FORMATS",
+    "OVERLAP_FORMATS",
+    "FormatError",
+    "Writer",
+    "find_format",
+    "open_overlap_writer",
+    "open_writer",
+]
 
 FORMATS: dict[str, type[Writer]] = {
     writer.name: writer
     for writer in (PafWriter, TsvWriter, FastaWriter, SrspairWriter, ParquetWriter)
 }
 
+OVERLAP_FORMATS: dict[str, type[Writer]] = {
+    writer.name: writer for writer in (OverlapPafWriter, GfaWriter)
+}
+"""Formats of overlaps, which have a strand and a kind."""
 
-def find_format(path: Path, name: str | None = None) -> type[Writer]:
+
+def find_format(
+    path: Path, name: str | None = None, formats: Mapping[str, type[Writer]] = FORMATS
+) -> type[Writer]:
     """Find the writer class for a format's name or, without one, for the name of a file.
+
+    Parameters
+    ----------
+    path : str or path
+    name : str, optional
+    formats : mapping of str to type
+        What there is to choose from.
 
     Raises
     ------
@@ -33,17 +58,17 @@ def find_format(path: Path, name: str | None = None) -> type[Writer]:
         If there is no such format, or the file's name does not tell.
     """
     if name is not None:
-        if name not in FORMATS:
-            raise FormatError(f"unknown format '{name}', expected one of {', '.join(FORMATS)}")
-        return FORMATS[name]
+        if name not in formats:
+            raise FormatError(f"unknown format '{name}', expected one of {', '.join(formats)}")
+        return formats[name]
     if os.fspath(path) == "-":
-        raise FormatError(f"standard output needs a format: one of {', '.join(FORMATS)}")
+        raise FormatError(f"standard output needs a format: one of {', '.join(formats)}")
     stem = os.fspath(path).lower().removesuffix(".gz")
     suffix = os.path.splitext(stem)[1]
-    for writer in FORMATS.values():
+    for writer in formats.values():
         if suffix in writer.suffixes:
             return writer
-    known = "; ".join(f"{w.name}: {' '.join(w.suffixes)}" for w in FORMATS.values())
+    known = "; ".join(f"{w.name}: {' '.join(w.suffixes)}" for w in formats.values())
     raise FormatError(
         f"the name '{os.fspath(path)}' does not tell the format; name one, or use a known ending "
         f"({known}; text formats also with .gz)"
@@ -104,6 +129,56 @@ def open_writer(
     output = open_output(path, threads=threads)
     try:
         return writer(output, Content(queries, targets, scoring, Detail(detail)), threads)
+    except BaseException:
+        output.abort()
+        raise
+
+
+def open_overlap_writer(
+    path: Path,
+    format: str | None,
+    reads: SequenceSet,
+    scoring: Scoring,
+    *,
+    max_overhang: int = 0,
+    dual: bool = False,
+    threads: int = 1,
+) -> Writer:
+    """Open a file for overlaps.
+
+    Parameters
+    ----------
+    path, reads, scoring, threads
+        As for `open_writer`; alignments to come have CIGARs.
+    format : str or None
+        One of `OVERLAP_FORMATS`; None: by the end of the file's name.
+    max_overhang : int
+        See `pairalign.overlap_kinds.classify`.
+    dual : bool
+        Write each pair both ways; PAF only.
+
+    Returns
+    -------
+    Writer
+
+    Raises
+    ------
+    FormatError
+        Unknown format, one that has no pairs both ways, or names that it cannot hold.
+    OutputError
+        If the file cannot be written.
+    """
+    writer = find_format(path, format, OVERLAP_FORMATS)
+    make: Callable[[Output, Content, int], Writer]
+    if writer is OverlapPafWriter:
+        make = partial(OverlapPafWriter, max_overhang=max_overhang, dual=dual)
+    elif dual:
+        raise FormatError(f"{writer.name} has each overlap once: leave --dual out, or write paf")
+    else:
+        make = partial(GfaWriter, max_overhang=max_overhang)
+    output = open_output(path, threads=max(1, threads))
+    try:
+        return make(output, Content(reads, reads, scoring, Detail.CIGAR), max(1, threads))
     except BaseException:
         output.abort()
         raise

@@ -1,0 +1,121 @@
+"""What overlaps of a kind of reads are scored with, and what is asked of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pairalign.scoring import Scoring, make_scoring
+from pairalign.sequences import DNA, SequenceSet
+
+AUTO = "auto"
+_LONG_READS = 600  # letters: no Illumina read is longer
+_TYPES = ("match", "mismatch", "gap_open", "gap_extend")
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Scoring and thresholds for a kind of reads; why they are so is in docs/overlaps.md.
+
+    Attributes
+    ----------
+    name, summary : str
+        What ``--preset`` calls it, and which reads it is for.
+    match, mismatch, gap_open, gap_extend : int
+        A gap of k letters costs ``gap_open + (k - 1) * gap_extend``.
+    min_overlap : int
+        Letters that an overlap must have on both reads.
+    min_identity : float
+        Matches by columns that it must have.
+    min_score : int
+        What a pair must score to be aligned.
+    max_overhang : int
+        Of local alignments: letters beyond them that do not make an overlap internal.
+    """
+
+    name: str
+    summary: str
+    match: int
+    mismatch: int
+    gap_open: int
+    gap_extend: int
+    min_overlap: int
+    min_identity: float
+    min_score: int
+    max_overhang: int
+
+    def scoring(self, mode: str, **changed: int | str | None) -> Scoring:
+        """Make the scoring, with those of match, mismatch, gap_open and gap_extend that are given.
+
+        Raises
+        ------
+        ScoringError
+            Costs out of bounds.
+        """
+        given = {name: value for name, value in changed.items() if value is not None}
+        values = {name: getattr(self, name) for name in _TYPES}
+        if "gap_open" in given and "gap_extend" not in given:
+            del values["gap_extend"]  # or it might be more than the first letter costs
+        if "gap_extend" in given and "gap_open" not in given:
+            del values["gap_open"]
+        return make_scoring(DNA, mode=mode, **{**values, **given})
+
+
+PRESETS = {
+    preset.name: preset
+    for preset in (
+        Preset(
+            name="short",
+            summary="short accurate reads, as Illumina's",
+            match=1,
+            mismatch=-3,
+            gap_open=5,
+            gap_extend=2,
+            min_overlap=40,
+            min_identity=0.95,
+            min_score=28,
+            max_overhang=5,
+        ),
+        Preset(
+            name="hifi",
+            summary="long accurate reads, as PacBio HiFi",
+            match=1,
+            mismatch=-4,
+            gap_open=6,
+            gap_extend=2,
+            min_overlap=500,
+            min_identity=0.97,
+            min_score=380,
+            max_overhang=200,
+        ),
+        Preset(
+            name="ont",
+            summary="long noisy reads, as nanopore's",
+            match=2,
+            mismatch=-3,
+            gap_open=4,
+            gap_extend=2,
+            min_overlap=500,
+            min_identity=0.6,
+            min_score=200,
+            max_overhang=1000,
+        ),
+    )
+}
+"""The presets by name."""
+
+
+def find_preset(name: str, reads: SequenceSet) -> Preset:
+    """Return the preset of a name; ``"auto"`` takes ``short`` or ``ont`` by the reads' lengths.
+
+    Raises
+    ------
+    ValueError
+        There is no such preset.
+    """
+    if name == AUTO:
+        name = "short" if float(np.median(reads.lengths)) <= _LONG_READS else "ont"
+    if name not in PRESETS:
+        raise ValueError(f"preset {name!r}: expected {AUTO}, {', '.join(PRESETS)}")
+    return PRESETS[name]
