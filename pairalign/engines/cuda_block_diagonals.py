@@ -1,0 +1,436 @@
+"""Kernels that give a long pair the whole device: block diagonals, see ``docs/long-pairs.md``.
+
+The kernels are in ``cuda/align_block_diagonals.cu`` (filling) and
+``cuda/align_block_diagonals_traceback.cu``.
+
+References
+----------
+J. Huynh, K. Vang, J. Thao, A. Jalili, F. Al-Humayani: Optimizing Needleman-Wunsch algorithm through
+GPU parallelization techniques. University of Minnesota.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import STATS_COLUMNS, Alignments, concatenate
+from pairalign.engines import Detail, Want
+from pairalign.engines.cuda_block_diagonals_plan import (
+    LANES,
+    PAIR,
+    PARAMETERS,
+    PROGRESS,
+    TILE_STRIP,
+    Layout,
+    Shape,
+    Task,
+    cut_batch,
+    cut_launches,
+    describe_pairs,
+)
+from pairalign.engines.cuda_buffers import Slot
+from pairalign.engines.cuda_family import DeviceContext
+from pairalign.engines.device_sets import rooms_of
+from pairalign.engines.kernels import find_kernel
+from pairalign.scoring import MODES, Scoring
+from pairalign.windows import Window
+
+SOURCE, TRACEBACK_SOURCE = "align_block_diagonals.cu", "align_block_diagonals_traceback.cu"
+
+OPEN_LIMIT = 1 << 24
+"""What opening a gap may cost at most: 24 bits of a word hold the difference of H and a gap."""
+
+MOST_CELLS = 3e11
+"""Cells of a launch, about: so many take a fraction of a second, and runs can be cancelled then."""
+
+BLOCKS_PER_MULTIPROCESSOR = 32
+ENDING_THREADS = 256
+WALK_THREADS = 128
+MOST_ROUNDS = 16
+"""Rounds of the traceback that are queued before the host looks whether they were enough."""
+
+_NO_MINIMUM = -(1 << 31)
+_RING_WORDS = 64 + 64 + 64  # SHARED_ROW in cuda/align_block_diagonals.cuh
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """Pairs of a window that are aligned, in its order."""
+
+    rows: npt.NDArray[np.int64]  # sorted positions: of the first set
+    columns: npt.NDArray[np.int64]
+    query: npt.NDArray[np.int32]  # input indices
+    target: npt.NDArray[np.int32]
+
+
+class BlockDiagonals:
+    """A pair on the whole device, several pairs behind each other; memory grows with length.
+
+    Parameters
+    ----------
+    rows_a_lane : int, optional
+        4, 8 or 16 rows of the matrix a lane, for measurements; default: by the pairs' lengths.
+    """
+
+    name = "block-diagonals"
+
+    def __init__(self, rows_a_lane: int | None = None) -> None:
+        self._rows_a_lane = rows_a_lane
+        self._functions: dict[str, Any] = {}
+        self._allocations: list[Any] = []
+        self._slot: Slot | None = None
+
+    def supports(self, scoring: Scoring, detail: Detail, capability: tuple[int, int]) -> str | None:
+        """Any mode, alphabet and detail; None, or why not."""
+        if capability < (6, 1):
+            return f"compute capability {capability[0]}.{capability[1]}, needs 6.1 (dp4a)"
+        if scoring.gap_open >= OPEN_LIMIT:
+            return f"opening a gap costs {scoring.gap_open}, at most {OPEN_LIMIT - 1}"
+        return find_kernel(self.name, "cuda").why_not(scoring, detail)
+
+    def variants(self) -> Iterator[tuple[str, dict[str, int | str]]]:
+        """Yield what is compiled: each mode, with scores of letters in 8 and in 32 bits."""
+        for mode in MODES:
+            for wide in (False, True):
+                for source in (SOURCE, TRACEBACK_SOURCE):
+                    yield source, _defines(mode, wide)
+
+    def open(self, context: DeviceContext) -> None:
+        """Upload the score table, letters numbered densely."""
+        self._context = context
+        scoring = context.scoring
+        sets = [context.queries] if context.one_set else [context.queries, context.targets]
+        codes = np.unique(np.concatenate([np.unique(one.sequences.codes) for one in sets]))
+        if scoring.alphabet.complement is not None:  # a window may want the other strand
+            codes = np.union1d(codes, scoring.alphabet.complement[codes])
+        self._letters = len(codes)
+        shift = 0 if scoring.mode == "local" else 2 * scoring.gap_extend
+        scores = scoring.matrix[np.ix_(codes, codes)].astype(np.int64) + shift
+        self._low = min(0, int(scoring.matrix[np.ix_(codes, codes)].min())) + shift
+        lowest = min(int(scores.min()), self._low)
+        self._wide = lowest < -128 or max(int(scores.max()), self._low) > 127
+        table = np.zeros((32, 32), np.int32)
+        table[: len(codes), : len(codes)] = scores
+        dense = np.zeros(32, np.uint8)
+        dense[codes] = np.arange(len(codes), dtype=np.uint8)
+        self._allocations = [self._upload(table), self._upload(dense)]
+        self._starts = [
+            np.cumsum(rooms_of(one.lengths)) - rooms_of(one.lengths)
+            for one in (context.queries, context.targets)
+        ]
+        self._slot = Slot(context.driver)
+        self._limit_bytes = context.memory_bytes - table.nbytes - dense.nbytes
+
+    def close(self) -> None:
+        """Free what `open` and `align` took."""
+        if self._slot is not None:
+            self._slot.close()
+        for allocation in self._allocations:
+            allocation.free()
+        self._slot, self._allocations, self._functions = None, [], {}
+
+    def align(
+        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Align pairs of a window; see `pairalign.engines.cuda_family.KernelFamily`."""
+        context = self._context
+        chosen = self._choose(window, keep)
+        turned, shapes = self._orient(chosen)
+        task = Task(
+            traced=want.detail > Detail.SCORE,
+            local=context.scoring.mode == "local",
+            wants_runs=want.detail == Detail.CIGAR,
+            wide=self._wide,
+            multiprocessors=context.multiprocessors,
+            rows_a_lane=self._rows_a_lane,
+        )
+        parts: list[Alignments] = []
+        first = 0
+        while first < len(shapes):
+            context.check_cancelled()
+            count, layout = cut_batch(shapes, first, task, self._limit_bytes)
+            if layout is None:
+                parts.append(self._on_host(window, chosen, first, want))
+                first += 1
+                continue
+            assert self._slot is not None
+            try:
+                addresses = self._slot.arrange(layout.sizes)
+            except context.driver.MemoryError:
+                self._limit_bytes = context.halve(self._limit_bytes, layout.bytes)
+                continue
+            batch = slice(first, first + count)
+            parts.append(
+                self._align_batch(
+                    chosen, batch, turned[batch], shapes[batch], layout, addresses, want
+                )
+            )
+            first += count
+        return concatenate(parts) if parts else self._results(chosen, slice(0, 0), None, want)
+
+    def _choose(self, window: Window, keep: npt.NDArray[np.bool_] | None) -> _Chosen:
+        context = self._context
+        rows, columns = (one.astype(np.int64) for one in window.positions())
+        if keep is not None:
+            rows, columns = rows[keep], columns[keep]
+        of_row = context.queries.sequences.order[rows].astype(np.int32)
+        of_column = context.targets.sequences.order[columns].astype(np.int32)
+        if window.triangular:
+            return _Chosen(
+                rows, columns, np.minimum(of_row, of_column), np.maximum(of_row, of_column)
+            )
+        return _Chosen(rows, columns, of_row, of_column)
+
+    def _orient(self, chosen: _Chosen) -> tuple[npt.NDArray[np.bool_], list[Shape]]:
+        """Return which pairs have the window's column along the rows, and the shape of each."""
+        context = self._context
+        first = context.queries.lengths[chosen.rows]
+        second = context.targets.lengths[chosen.columns]
+        turned = second > first
+        rows, columns = np.maximum(first, second).tolist(), np.minimum(first, second).tolist()
+        return turned, [Shape(m, n) for m, n in zip(rows, columns, strict=True)]
+
+    def _on_host(self, window: Window, chosen: _Chosen, pair: int, want: Want) -> Alignments:
+        row, column = int(chosen.rows[pair]), int(chosen.columns[pair])
+        one = Window(window.index, row, row + 1, column, column + 1, window.triangular)
+        return self._context.align_on_host(one, want)
+
+    def _align_batch(
+        self,
+        chosen: _Chosen,
+        batch: slice,
+        turned: npt.NDArray[np.bool_],
+        shapes: list[Shape],
+        layout: Layout,
+        addresses: dict[str, int],
+        want: Want,
+    ) -> Alignments:
+        context, slot = self._context, self._slot
+        assert slot is not None
+        pairs, items = describe_pairs(shapes, layout, addresses)
+        letters = [
+            int(device.codes) + starts[positions[batch]]
+            for device, starts, positions in (
+                (context.queries, self._starts[0], chosen.rows),
+                (context.columns, self._starts[1], chosen.columns),
+            )
+        ]
+        pairs["row_letters"] = np.where(turned, letters[1], letters[0])
+        pairs["column_letters"] = np.where(turned, letters[0], letters[1])
+        row_is_query = ~turned
+        if context.one_set:
+            row_is_query = (
+                chosen.query[batch] == context.queries.sequences.order[chosen.rows[batch]]
+            )
+        pairs["row_is_query"] = row_is_query
+
+        progress_bytes = PROGRESS.itemsize * len(shapes)
+        tables = np.concatenate(
+            [np.zeros(256 + progress_bytes, np.uint8), pairs.view(np.uint8), _bytes(items)]
+        )
+        start = addresses["tables"]  # ticket, progress, pairs, items
+        slot.upload("tables", tables, start)
+        parameters = np.zeros((), PARAMETERS)
+        parameters["ticket"] = start
+        parameters["progress"] = start + 256
+        parameters["pairs"] = start + 256 + progress_bytes
+        parameters["items"] = start + 256 + progress_bytes + pairs.nbytes
+        parameters["table"], parameters["dense"] = (int(one) for one in self._allocations)
+        parameters["pair_count"] = len(shapes)
+        parameters["letters"], parameters["low"] = self._letters, self._low
+        parameters["gap_open"] = context.scoring.gap_open
+        parameters["gap_extend"] = context.scoring.gap_extend
+        parameters["definite"] = context.scoring.alphabet.definite
+        parameters["tile"], parameters["slots"] = layout.tile, layout.slots
+        parameters["rooms"] = layout.rooms
+        rows_a_lane = layout.rows_a_lane
+        parameters["rows_a_lane"] = rows_a_lane
+        parameters["traced"] = want.detail > Detail.SCORE
+        parameters["want_runs"] = want.detail == Detail.CIGAR
+        parameters["min_score"] = _NO_MINIMUM if want.min_raw_score is None else want.min_raw_score
+        context.driver.memset_d8_async(addresses["handed"], 0, layout.sizes["handed"], slot.stream)
+        self._fill(parameters, items, shapes, rows_a_lane)
+        if want.detail > Detail.SCORE:
+            parameters["scratch"] = addresses["scratch"] + 256
+            parameters["flags"] = addresses["flags"]
+            self._trace(parameters, layout, addresses["scratch"])
+        progress = self._read_progress(parameters)
+        return self._results(chosen, batch, progress, want, pairs)
+
+    def _fill(
+        self,
+        parameters: npt.NDArray[np.void],
+        items: npt.NDArray[np.int32],
+        shapes: list[Shape],
+        rows_a_lane: int,
+    ) -> None:
+        context = self._context
+        most = context.multiprocessors * BLOCKS_PER_MULTIPROCESSOR
+        launches = cut_launches(items, shapes, LANES * rows_a_lane, MOST_CELLS)
+        for start, stop in launches:
+            context.check_cancelled()
+            parameters["first_item"], parameters["items_stop"] = start, stop
+            self._clear_ticket(parameters)
+            blocks = min(stop - start, most)
+            self._launch(SOURCE, f"fill_k{rows_a_lane}", blocks, LANES, parameters, rows_a_lane)
+            if len(launches) > 1:
+                self._wait()
+        self._launch(SOURCE, "find_end", len(shapes), ENDING_THREADS, parameters)
+
+    def _trace(self, parameters: npt.NDArray[np.void], layout: Layout, scratch: int) -> None:
+        """Locate the ends, then walk in rounds until no pair is under way."""
+        context = self._context
+        pairs = int(parameters["pair_count"])
+        parameters["ticket"] = scratch
+        strips = layout.tile // TILE_STRIP
+        most = context.multiprocessors * BLOCKS_PER_MULTIPROCESSOR
+        if context.scoring.mode == "local":
+            self._clear_scratch(layout, scratch)
+            blocks = min(pairs * layout.rooms * strips, most)
+            self._launch(TRACEBACK_SOURCE, "locate_end", blocks, LANES, parameters, 4)
+        blocks = -(-pairs // ENDING_THREADS)
+        self._launch(SOURCE, "start_walk", blocks, ENDING_THREADS, parameters)
+        rounds = 1
+        while True:
+            for _ in range(rounds):
+                self._clear_scratch(layout, scratch)
+                blocks = min(pairs * layout.slots * strips, most)
+                self._launch(TRACEBACK_SOURCE, "refill_tiles", blocks, LANES, parameters, 4)
+                self._launch(TRACEBACK_SOURCE, "walk_tiles", pairs, WALK_THREADS, parameters)
+            if not self._read_progress(parameters)["active"].any():
+                return
+            context.check_cancelled()
+            rounds = min(2 * rounds, MOST_ROUNDS)
+
+    def _results(
+        self,
+        chosen: _Chosen,
+        batch: slice,
+        progress: npt.NDArray[np.void] | None,
+        want: Want,
+        pairs: npt.NDArray[np.void] | None = None,
+    ) -> Alignments:
+        """Make columns of what the device left of a batch."""
+        context = self._context
+        query, target = chosen.query[batch], chosen.target[batch]
+        if progress is None or pairs is None:
+            progress, pairs = np.zeros(0, PROGRESS), np.zeros(0, PAIR)
+        score = progress["score"].astype(np.int32)
+        fields: dict[str, npt.NDArray[Any]] = {"query": query, "target": target, "raw_score": score}
+        passes = np.ones(len(score), bool)
+        if want.min_raw_score is not None:
+            passes = score >= want.min_raw_score
+        if want.detail >= Detail.STATS:
+            fields.update(self._stats(progress, pairs["row_is_query"] != 0, passes))
+        counts, ends = progress["runs"][passes], pairs["runs"][passes]
+        fields = {name: column[passes] for name, column in fields.items()}
+        if want.detail >= Detail.CIGAR:
+            offsets = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+            runs = context.pool.take(max(1, int(offsets[-1])), np.uint32)
+            if runs is None:
+                runs = np.empty(int(offsets[-1]), np.uint32)
+            for start, count, end in zip(offsets[:-1], counts, ends, strict=True):
+                if count:
+                    context.driver.memcpy_dtoh(
+                        runs[start : start + count], int(end) - 4 * int(count)
+                    )
+            fields["cigar"], fields["cigar_offsets"] = runs[: int(offsets[-1])], offsets
+        return Alignments(
+            queries=context.queries.sequences,
+            targets=context.targets.sequences,
+            scoring=context.scoring,
+            **fields,
+        )
+
+    def _stats(
+        self,
+        progress: npt.NDArray[np.void],
+        row_is_query: npt.NDArray[np.bool_],
+        passes: npt.NDArray[np.bool_],
+    ) -> dict[str, npt.NDArray[np.int32]]:
+        """Spans and counts; all 0 where nothing is aligned."""
+        aligned = passes
+        if self._context.scoring.mode != "global":
+            aligned = passes & (progress["score"] > 0)
+        row_start, row_end = progress["row"], progress["end_row"]
+        column_start, column_end = progress["column"], progress["end_column"]
+        letters = row_end - row_start + column_end - column_start
+        columns = (
+            np.where(row_is_query, row_start, column_start),
+            np.where(row_is_query, row_end, column_end),
+            np.where(row_is_query, column_start, row_start),
+            np.where(row_is_query, column_end, row_end),
+            progress["matches"],
+            progress["diagonals"] - progress["matches"],
+            progress["openings"],
+            letters - 2 * progress["diagonals"],
+        )
+        return {
+            name: np.where(aligned, column, 0).astype(np.int32)
+            for name, column in zip(STATS_COLUMNS, columns, strict=True)
+        }
+
+    def _read_progress(self, parameters: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+        assert self._slot is not None
+        pairs = int(parameters["pair_count"])
+        progress: npt.NDArray[np.void] = self._slot.download(
+            "progress", pairs * PROGRESS.itemsize, np.uint8, int(parameters["progress"])
+        ).view(PROGRESS)
+        self._wait()
+        return progress
+
+    def _wait(self) -> None:
+        assert self._slot is not None
+        self._slot.wait()
+
+    def _clear_ticket(self, parameters: npt.NDArray[np.void]) -> None:
+        assert self._slot is not None
+        self._context.driver.memset_d8_async(int(parameters["ticket"]), 0, 16, self._slot.stream)
+
+    def _clear_scratch(self, layout: Layout, scratch: int) -> None:
+        """Clear rows between strips and the ticket before them: nothing old may look valid."""
+        assert self._slot is not None
+        self._context.driver.memset_d8_async(scratch, 0, layout.sizes["scratch"], self._slot.stream)
+
+    def _launch(
+        self,
+        source: str,
+        kernel: str,
+        blocks: int,
+        threads: int,
+        parameters: npt.NDArray[np.void],
+        rows_a_lane: int = 0,
+    ) -> None:
+        context, slot = self._context, self._slot
+        assert slot is not None
+        shared = 0
+        if rows_a_lane:
+            score_bytes = 4 if self._wide else 1
+            shared = LANES * rows_a_lane * self._letters * score_bytes
+            shared += 4 * (_RING_WORDS + LANES * rows_a_lane)
+        function = self._functions.get(kernel)
+        if function is None:
+            module = context.load_module(source, _defines(context.scoring.mode, self._wide))
+            function = self._functions[kernel] = module.get_function(kernel)
+        context.kernel = kernel
+        packed: Any = parameters[()]
+        function(packed, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.stream, shared=shared)
+
+    def _upload(self, array: npt.NDArray[Any]) -> Any:
+        driver = self._context.driver
+        buffer = driver.mem_alloc(array.nbytes)
+        driver.memcpy_htod(buffer, array)
+        return buffer
+
+
+def _bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    return np.ascontiguousarray(array).view(np.uint8).ravel()
+
+
+def _defines(mode: str, wide: bool) -> dict[str, int | str]:
+    return {"PAIRALIGN_MODE": MODES.index(mode), "PAIRALIGN_WORDS": int(wide)}
