@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.engines import Detail, Engine, Want
+from pairalign.engines.cuda_block_diagonals import BlockDiagonals
+from pairalign.engines.cuda_bitwise import Bitwise
 from pairalign.engines.cuda_devices import CudaDevice
 from pairalign.engines.cuda_family import DeviceContext, DeviceSet, KernelFamily
 from pairalign.engines.cuda_host import HostFallback
@@ -21,6 +23,7 @@ from pairalign.engines.cuda_pair_per_thread import PairPerThread
 from pairalign.engines.cuda_pair_per_warp import PairPerWarp
 from pairalign.engines.cuda_pool import PinnedPool
 from pairalign.engines.cuda_strand import OtherStrand
+from pairalign.engines.cuda_striped import Striped
 from pairalign.engines.device_sets import PADDING_CODE, lay_out, rooms_of
 from pairalign.engines.kernels import AUTO
 from pairalign.errors import DeviceError, PairalignError
@@ -34,7 +37,10 @@ log = logging.getLogger("pairalign")
 FAMILIES: dict[str, Callable[[], KernelFamily]] = {
     Packed.name: Packed,
     PairPerThread.name: PairPerThread,
+    BlockDiagonals.name: BlockDiagonals,
     PairPerWarp.name: PairPerWarp,
+    Striped.name: Striped,
+    Bitwise.name: Bitwise,
 }
 """Kernel families by name, the preferred first."""
 

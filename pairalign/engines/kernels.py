@@ -23,6 +23,7 @@ _BOTH = ("protein", "dna")
 _DOHI = "Dohi et al. 2010"
 _GPU_PAIRALIGN = "Blazewicz et al. 2011"
 _KAKIMOTO = "Kakimoto et al. 2012"
+_NISHIMURA = "Nishimura et al. 2017"
 
 
 @dataclass(frozen=True)
@@ -99,15 +100,15 @@ KERNELS: tuple[Kernel, ...] = (
         "", "sm_61", _KAKIMOTO,
     ),
     Kernel(
-        "bitwise", "cuda", MODES, "linear", _BOTH, Detail.SCORE, None,
-        "", "sm_61", "",
+        "bitwise", "cuda", ("local",), "linear", ("dna",), Detail.SCORE, None,
+        "", "sm_61", _NISHIMURA,
     ),
     Kernel(
         "pair-per-thread", "opencl", MODES, "affine", _BOTH, Detail.CIGAR, None,
         "on OpenCL", "OpenCL 1.2", _GPU_PAIRALIGN,
     ),
     Kernel(
-        "striped", "opencl", ("local",), "affine", _BOTH, Detail.SCORE, None,
+        "striped", "opencl", MODES, "affine", _BOTH, Detail.SCORE, None,
         "", "OpenCL 1.2", _KAKIMOTO,
     ),
     Kernel(
