@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.engines import Detail, Engine, Want
-from pairalign.engines.cuda_block_diagonals import BlockDiagonals
 from pairalign.engines.cuda_bitwise import Bitwise
+from pairalign.engines.cuda_block_diagonals import BlockDiagonals
 from pairalign.engines.cuda_devices import CudaDevice
 from pairalign.engines.cuda_family import DeviceContext, DeviceSet, KernelFamily
 from pairalign.engines.cuda_host import HostFallback
