@@ -18,6 +18,7 @@ from pairalign.engines.kernels import AUTO
 from pairalign.engines.opencl_devices import OpenClDevice
 from pairalign.engines.opencl_family import OpenClContext, OpenClFamily
 from pairalign.engines.opencl_pair_per_thread import OpenClPairPerThread
+from pairalign.engines.opencl_striped import OpenClStriped
 from pairalign.errors import DeviceError, PairalignError
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
@@ -28,6 +29,7 @@ log = logging.getLogger("pairalign")
 
 OPENCL_FAMILIES: dict[str, Callable[[], OpenClFamily]] = {
     OpenClPairPerThread.name: OpenClPairPerThread,
+    OpenClStriped.name: OpenClStriped,
 }
 """Kernel families by name, the preferred first."""
 
