@@ -9,7 +9,7 @@ enum Mode { GLOBAL, SEMIGLOBAL, LOCAL };
 constexpr int WARP = 32;
 constexpr int LETTERS = 32;       // codes an alphabet may have
 constexpr int PADDING_CODE = 31;  // never a letter; it scores as the host's table says
-constexpr int MINUS_INFINITY = -(1 << 29);
+constexpr int MINUS_INFINITY = -(1 << 30);  // no score is below it, and extending a gap from it fits 32 bits
 constexpr unsigned EVERY_LANE = 0xffffffffu;
 
 struct ScoreArguments {

@@ -30,10 +30,11 @@ from strategies import (
 from pairalign.alignments import Alignments
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_pair_per_warp import LAYOUTS, PairPerWarp
+from pairalign.engines.cuda_striped import Striped
 from pairalign.sequences import PROTEIN
 
 SCORES = Want(Detail.SCORE)
-KERNELS = (PairPerWarp.name,)
+KERNELS = (PairPerWarp.name, Striped.name)
 VARIANTS: dict[str, Any] = {
     **{f"warp-{layout.lower()}": (PairPerWarp, {"layout": layout}) for layout in LAYOUTS},
     "warp-rolled": (PairPerWarp, {"unrolled": 1, "slots": 1}),

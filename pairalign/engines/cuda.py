@@ -22,6 +22,7 @@ from pairalign.engines.cuda_packed import Packed
 from pairalign.engines.cuda_pair_per_thread import PairPerThread
 from pairalign.engines.cuda_pair_per_warp import PairPerWarp
 from pairalign.engines.cuda_pool import PinnedPool
+from pairalign.engines.cuda_routing import Router
 from pairalign.engines.cuda_strand import OtherStrand
 from pairalign.engines.cuda_striped import Striped
 from pairalign.engines.device_sets import PADDING_CODE, lay_out, rooms_of
@@ -103,7 +104,11 @@ class CudaEngine:
         self._strand = 1  # of the window under way
         self._other_strand: OtherStrand | None = None
         self._buffers: list[Any] = []
-        self._family = choose_family(device, scoring, family, detail)
+        chosen = choose_family(device, scoring, family, detail)
+        by_name = family is not None and family != AUTO
+        self._router = Router(
+            chosen, None if by_name else _for_long_pairs(chosen, scoring, detail, device.capability)
+        )
         driver = device.driver
         try:
             with device.current():
@@ -126,11 +131,11 @@ class CudaEngine:
                     targets=second,
                     load_module=device.load_module,
                     pool=self._pool,
-                    align_on_host=self._align_on_host,
+                    align_on_host=self._align_elsewhere,
                     check_cancelled=self._check_cancelled,
                     log=log,
                 )
-                self._family.open(self._context)
+                self._router.open(self._context)
         except driver.MemoryError as error:
             raise DeviceError(
                 f"{device.name} ({device.model}): no memory left for the sequences: {error}"
@@ -162,7 +167,7 @@ class CudaEngine:
             with self._device.current():
                 self._strand = window.strand
                 self._context.columns = self._columns_of(window)
-                found = self._align_kept(window, want, keep)
+                found = self._router.align(window, want, keep)
             return to_original_strands(found, window)
         except PairalignError:
             raise
@@ -172,16 +177,6 @@ class CudaEngine:
                 f"window {window.index} (rows {window.row_start}-{window.row_stop}, columns "
                 f"{window.column_start}-{window.column_stop}): {error}"
             ) from error
-
-    def _align_kept(
-        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None
-    ) -> Alignments:
-        if keep is None:
-            return self._family.align(window, want)
-        found = self._family.align(window, Want(want.detail)).take(keep)
-        if want.min_raw_score is not None:
-            found = found.take(found.raw_score >= want.min_raw_score)
-        return found
 
     def cancel(self) -> None:
         """Make a running `align` raise InterruptedError at its next batch."""
@@ -197,7 +192,7 @@ class CudaEngine:
         driver = self._device.driver
         try:
             with self._device.current():
-                self._family.close()
+                self._router.close()
                 self._pool.close()
                 if self._other_strand is not None:
                     self._other_strand.close()
@@ -250,7 +245,10 @@ class CudaEngine:
         address = self._other_strand.letters_of(window.column_start, window.column_stop)
         return replace(targets, codes=address)
 
-    def _align_on_host(self, window: Window, want: Want) -> Alignments:
+    def _align_elsewhere(self, window: Window, want: Want) -> Alignments:
+        """Align pairs that the family has no room for: in less memory, or on the CPU."""
+        if self._router.takes_long_pairs and not self._router.is_aligning_long:
+            return self._router.align_long(window, want)
         return self._host.align(replace(window, strand=self._strand), want, self.name)
 
     def _check_cancelled(self) -> None:
@@ -287,6 +285,15 @@ def choose_family(
     raise DeviceError(f"{device.name} ({device.model}) cannot be used: {'; '.join(reasons)}")
 
 
+def _for_long_pairs(
+    chosen: KernelFamily, scoring: Scoring, detail: Detail, capability: tuple[int, int]
+) -> BlockDiagonals | None:
+    family = BlockDiagonals()
+    if chosen.name == family.name or family.supports(scoring, detail, capability) is not None:
+        return None
+    return family
+
+
 def open_cuda_engines(
     devices: Sequence[CudaDevice],
     queries: SequenceSet,
@@ -317,6 +324,11 @@ def open_cuda_engines(
     queries, targets, scoring, family, detail
         See `CudaEngine`.
     """
+    pairs = len(queries) * (len(queries) - 1) // 2
+    if targets is not None:
+        pairs = len(queries) * len(targets)
+    # A long pair has a device to itself; memory shared with idle engines would be lost to it.
+    per_device = 1 if family == BlockDiagonals.name else max(1, min(per_device, pairs))
     host = HostFallback(queries, targets, scoring, threads=threads, memory_bytes=host_memory_bytes)
     engines: list[Engine] = []
     try:
