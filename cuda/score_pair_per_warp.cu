@@ -183,7 +183,7 @@ __device__ int align(WarpMemory& memory, const Gaps& gaps, const void* table, Bo
         memory.places[lane] = Profile<SCORES>::place(PADDING_CODE);
         state.diagonal = border_score(gaps, column - 1);
         state.h = border_score(gaps, column);
-        state.f = MINUS_INFINITY;
+        state.f = state.h - gaps.open;
 
         // Rows 32..63 of the first window.
         int next_row = lane - padding_rows;  // counted from 0
