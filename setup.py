@@ -20,9 +20,9 @@ except ImportError:  # setuptools before 70.1
 COMMON_FLAGS = ["-std=c++17", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread", "-g0"]
 
 # GCC's own AVX-512 headers set off -Wmaybe-uninitialized.
-KERNEL_FLAGS = {
+ISA_FLAGS = {
     "x86_64": {
-        "cpu/kernel_avx512.cpp": [
+        "avx512": [
             "-mavx512f",
             "-mavx512bw",
             "-mavx512vl",
@@ -31,15 +31,19 @@ KERNEL_FLAGS = {
             "-Wno-maybe-uninitialized",
             "-Wno-uninitialized",
         ],
-        "cpu/kernel_avx2.cpp": ["-mavx2", "-mbmi2"],
-        "cpu/kernel_sse41.cpp": ["-msse4.1"],
+        "avx2": ["-mavx2", "-mbmi2"],
+        "sse41": ["-msse4.1"],
     },
-    "aarch64": {"cpu/kernel_neon.cpp": []},
+    "aarch64": {"neon": []},
 }
 MACHINE = {"amd64": "x86_64", "arm64": "aarch64"}.get(
     platform.machine().lower(), platform.machine().lower()
 )
-KERNELS = KERNEL_FLAGS.get(MACHINE, {"cpu/kernel_scalar.cpp": []})
+KERNELS = {
+    f"cpu/{kernel}_{isa}.cpp": flags
+    for isa, flags in ISA_FLAGS.get(MACHINE, {"scalar": []}).items()
+    for kernel in ("kernel", "kernel_bitwise")
+}
 SOURCES = sorted(
     path.as_posix() for path in Path("cpu").glob("*.cpp") if not path.name.startswith("kernel_")
 )
@@ -97,7 +101,10 @@ setup(
         Extension(
             "pairalign._native",
             sources=SOURCES + sorted(KERNELS),
-            depends=sorted(path.as_posix() for path in Path("cpu").glob("*.h")),
+            depends=[
+                *sorted(path.as_posix() for path in Path("cpu").glob("*.h")),
+                "cuda/bitwise_cell.cuh",  # one circuit for CPUs and GPUs
+            ],
             language="c++",
         )
     ],

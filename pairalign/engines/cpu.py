@@ -42,7 +42,9 @@ class _Set(Structure):
     )
 
 
-class _Window(Structure):
+class SharedWindow(Structure):
+    """A Window as the native code reads it."""
+
     _fields_ = tuple(
         (name, c_int32)
         for name in ("row_start", "row_stop", "column_start", "column_stop", "triangular", "strand")
@@ -97,7 +99,7 @@ library.pa_cancel.argtypes = (c_void_p,)
 library.pa_cancel.restype = None
 library.pa_align.argtypes = (
     c_void_p,
-    POINTER(_Window),
+    POINTER(SharedWindow),
     POINTER(_Want),
     POINTER(c_void_p),
     POINTER(_Trouble),
@@ -119,7 +121,7 @@ def instruction_sets() -> tuple[str, ...]:
     return tuple(names.decode().split(","))
 
 
-class _SharedSet:
+class SharedSet:
     """A SequenceSet as the native code reads it, with the arrays that keep it alive.
 
     With `reverse`, every sequence is reverse-complemented.
@@ -174,7 +176,7 @@ class CpuEngine:
     """
 
     name = "cpu"
-    _reversed: _SharedSet | None = None
+    _reversed: SharedSet | None = None
     _handle: int | None = None
 
     def __init__(
@@ -191,8 +193,8 @@ class CpuEngine:
         self.queries = queries
         self.targets = queries if targets is None else targets
         self.scoring = scoring
-        self._first = _SharedSet(queries)
-        self._second = None if targets is None else _SharedSet(targets)
+        self._first = SharedSet(queries)
+        self._second = None if targets is None else SharedSet(targets)
         wanted = instruction_set or os.environ.get("PAIRALIGN_ISA", "")
         matrix = np.ascontiguousarray(scoring.matrix, dtype=np.int32)
         self._handle = library.pa_open(
@@ -245,7 +247,7 @@ class CpuEngine:
             `cancel` was called.
         """
         if window.strand < 0 and self._reversed is None:
-            self._reversed = _SharedSet(self.targets, reverse=True)
+            self._reversed = SharedSet(self.targets, reverse=True)
             library.pa_set_reversed(self._handle, ctypes.byref(self._reversed.struct))
         if keep is not None:
             keep = np.ascontiguousarray(keep, dtype=np.bool_)
@@ -255,7 +257,7 @@ class CpuEngine:
         status = library.pa_align(
             self._handle,
             ctypes.byref(
-                _Window(
+                SharedWindow(
                     window.row_start,
                     window.row_stop,
                     window.column_start,
