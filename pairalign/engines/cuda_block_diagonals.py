@@ -134,6 +134,11 @@ class BlockDiagonals:
             allocation.free()
         self._slot, self._allocations, self._functions = None, [], {}
 
+    def release(self) -> None:
+        """Free the memory of batches; the next one takes it again."""
+        if self._slot is not None:
+            self._slot.free_arena()
+
     def align(
         self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:

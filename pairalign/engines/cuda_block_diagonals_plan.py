@@ -168,16 +168,16 @@ def lay_out(shapes: Sequence[Shape], task: Task, limit_bytes: int) -> Layout | N
     fitting: Layout | None = None
     tile = least
     while tile <= LARGEST_TILE:
-        wanted = _depth(shapes, tile)
-        depth = wanted
-        while depth:
-            layout = _arrays(shapes, task, rows_a_lane, tile, PER_DEPTH * depth)
+        wanted = _slots(shapes, tile)
+        slots = wanted
+        while slots:
+            layout = _arrays(shapes, task, rows_a_lane, tile, slots)
             if layout.bytes <= limit_bytes:
                 break
-            depth //= 2
-        if depth:
+            slots //= 2
+        if slots:
             fitting = fitting or layout
-            if -(-longest // tile) <= TILES_ACROSS and 4 * depth >= wanted:
+            if -(-longest // tile) <= TILES_ACROSS and 4 * slots >= wanted:
                 return layout
         elif fitting:
             break
@@ -187,11 +187,11 @@ def lay_out(shapes: Sequence[Shape], task: Task, limit_bytes: int) -> Layout | N
     return fitting
 
 
-def _depth(shapes: Sequence[Shape], tile: int) -> int:
-    """How far up a diagonal tiles are filled again at a time."""
+def _slots(shapes: Sequence[Shape], tile: int) -> int:
+    """Choose how many tiles of a pair are filled again at a time: so far up a diagonal."""
     across = max(-(-one.rows // tile) for one in shapes)
     strips = PER_DEPTH * (tile // TILE_STRIP) * len(shapes)
-    return max(1, min(DEEPEST, across, STRIPS_AGAIN // strips))
+    return PER_DEPTH * max(1, min(DEEPEST, across, STRIPS_AGAIN // strips))
 
 
 def _arrays(shapes: Sequence[Shape], task: Task, rows_a_lane: int, tile: int, slots: int) -> Layout:

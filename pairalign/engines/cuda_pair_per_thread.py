@@ -128,6 +128,11 @@ class PairPerThread:
         self._functions = {}
         self._matrix.free()
 
+    def release(self) -> None:
+        """Free the memory of batches; the next one takes it again."""
+        for slot in self._slots:
+            slot.free_arena()
+
     def align(self, window: Window, want: Want) -> Alignments:
         """Align a window batch by batch; see `pairalign.engines.cuda_family.KernelFamily`."""
         context = self._context

@@ -1,0 +1,257 @@
+"""Which pairs of a window go to which kernels on a GPU, and putting the results in order again.
+
+``auto`` gives long pairs, or too few pairs to keep a GPU busy, to the kernel of block diagonals:
+the rule is in `long_pairs`, what it follows from in ``docs/long-pairs.md``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import Alignments, concatenate
+from pairalign.engines import Want
+from pairalign.engines.cuda_block_diagonals import BlockDiagonals
+from pairalign.engines.cuda_family import DeviceContext, KernelFamily
+from pairalign.windows import Window
+
+Mask = npt.NDArray[np.bool_]
+Lengths = npt.NDArray[np.int32]
+
+LEAST_LETTERS = 1000
+"""The shorter sequence of a pair for block diagonals has so many letters."""
+
+PAIRS_A_MULTIPROCESSOR = 8
+"""Pairs of equal length that keep a multiprocessor busy when other kernels align them."""
+
+_BLOCK, _MOST_RECTANGLES = 16, 64
+
+
+class Router:
+    """Aligns windows by one family, and long pairs by the kernel of block diagonals.
+
+    Parameters
+    ----------
+    family : KernelFamily
+        What most pairs go to.
+    long_family : BlockDiagonals or None
+        What long pairs go to, and those that `family` has no room for; None: the same as others.
+
+    Attributes
+    ----------
+    is_aligning_long : bool
+        Whether `align_long` is under way.
+    """
+
+    def __init__(self, family: KernelFamily, long_family: BlockDiagonals | None) -> None:
+        self._family = family
+        self._long = long_family
+        self._long_is_open = False
+        self.is_aligning_long = False
+
+    def open(self, context: DeviceContext) -> None:
+        """Open the family; that for long pairs when the first one comes."""
+        self._context = context
+        self._family.open(context)
+
+    def close(self) -> None:
+        """Free what `open` and `align` took."""
+        self._family.close()
+        if self._long is not None and self._long_is_open:
+            self._long.close()
+
+    def align(self, window: Window, want: Want, keep: Mask | None = None) -> Alignments:
+        """Align the pairs of a window, or those that `keep` names, in their order."""
+        context = self._context
+        long = None
+        if self._long is not None:
+            long = long_pairs(
+                window,
+                keep,
+                context.queries.lengths,
+                context.targets.lengths,
+                context.multiprocessors,
+            )
+        if long is None:
+            return align_chosen(self._family, window, want, keep)
+        parts = [self.align_long(window, want, long)]
+        others = ~long if keep is None else keep & ~long
+        if others.any():
+            parts.append(align_chosen(self._family, window, want, others))
+        orders = (context.queries.sequences.order, context.targets.sequences.order)
+        return merge(window, parts, orders) if len(parts) > 1 else parts[0]
+
+    @property
+    def takes_long_pairs(self) -> bool:
+        """Whether `align_long` may be called."""
+        return self._long is not None
+
+    def align_long(self, window: Window, want: Want, keep: Mask | None = None) -> Alignments:
+        """Align pairs by the kernel of block diagonals; nothing else may be under way."""
+        assert self._long is not None
+        release(self._family)
+        if not self._long_is_open:
+            self._long.open(self._context)
+            self._long_is_open = True
+        self.is_aligning_long = True
+        try:
+            return self._long.align(window, want, keep)
+        finally:
+            self.is_aligning_long = False
+            release(self._long)
+
+
+def release(family: KernelFamily) -> None:
+    """Make a family free the memory of its batches, for another one; it takes it again."""
+    give_back = getattr(family, "release", None)
+    if give_back is not None:
+        give_back()
+
+
+def long_pairs(
+    window: Window, keep: Mask | None, rows: Lengths, columns: Lengths, multiprocessors: int
+) -> Mask | None:
+    """Choose the pairs that would leave most of a GPU idle if a warp or a thread aligned each.
+
+    A pair is one when it takes longer than all pairs of the window would, spread evenly: when its
+    cells are more than those of the window by the number of pairs that keep the device busy, and
+    its shorter sequence has at least `LEAST_LETTERS`.
+
+    Parameters
+    ----------
+    window : Window
+    keep : ndarray of bool or None
+        The pairs that are aligned at all; None: all.
+    rows, columns : ndarray of int32
+        Lengths by sorted position, of the first and the second set.
+    multiprocessors : int
+
+    Returns
+    -------
+    ndarray of bool, shape (pairs,), or None
+        None when no pair is.
+    """
+    if not window.pairs:
+        return None
+    row_lengths = rows[window.row_start : window.row_stop].astype(np.int64)
+    column_lengths = columns[window.column_start : window.column_stop].astype(np.int64)
+    if min(int(row_lengths.max()), int(column_lengths.max())) < LEAST_LETTERS:
+        return None
+    busy = PAIRS_A_MULTIPROCESSOR * multiprocessors
+    if keep is None and window.pairs > busy:  # cheap bounds first: most windows end here
+        least = int(row_lengths.min()) * int(column_lengths.min()) * window.pairs
+        if int(row_lengths.max()) * int(column_lengths.max()) * busy <= least:
+            return None
+    of_row, of_column = window.positions()
+    m, n = rows[of_row].astype(np.int64), columns[of_column].astype(np.int64)
+    cells = m * n
+    all_cells = int(cells.sum() if keep is None else cells[keep].sum())
+    chosen: Mask = (np.minimum(m, n) >= LEAST_LETTERS) & (cells * busy > all_cells)
+    if keep is not None:
+        chosen &= keep
+    return chosen if chosen.any() else None
+
+
+def align_chosen(family: KernelFamily, window: Window, want: Want, keep: Mask | None) -> Alignments:
+    """Align the pairs of a window that `keep` names, in their order.
+
+    A family that has no `keep` of its own aligns rectangles that hold these pairs; the others in
+    them are dropped.
+    """
+    if keep is None:
+        return family.align(window, want)
+    if "keep" in inspect.signature(family.align).parameters:
+        return family.align(window, want, keep)  # type: ignore[call-arg]
+    parts, numbers = [], []
+    for part, of_window, inside in _rectangles(window, keep):
+        parts.append(family.align(part, Want(want.detail)).take(inside))
+        numbers.append(of_window[inside])
+    if not parts:
+        row = replace(window, row_stop=window.row_start, triangular=False)
+        return family.align(row, Want(want.detail))
+    found = concatenate(parts).take(np.argsort(np.concatenate(numbers)))
+    if want.min_raw_score is not None:
+        found = found.take(found.raw_score >= want.min_raw_score)
+    return found
+
+
+def merge(
+    window: Window, parts: list[Alignments], orders: tuple[npt.NDArray[np.int32], ...]
+) -> Alignments:
+    """Join alignments of different pairs of a window, each part in its order, to the window's.
+
+    Parameters
+    ----------
+    window : Window
+    parts : list of Alignments
+    orders : two ndarrays of int32
+        Input index of each sorted position, of the first and the second set.
+    """
+    rows, columns = window.positions()
+    first, second = orders[0][rows].astype(np.int64), orders[1][columns].astype(np.int64)
+    size = max(int(orders[0].max()), int(orders[1].max())) + 1
+    if window.triangular:
+        first, second = np.minimum(first, second), np.maximum(first, second)
+    names = first * size + second
+    by_name = np.argsort(names)
+    found = concatenate(parts)
+    wanted = found.query.astype(np.int64) * size + found.target
+    numbers = by_name[np.searchsorted(names, wanted, sorter=by_name)]
+    return found.take(np.argsort(numbers))
+
+
+def _rectangles(window: Window, keep: Mask) -> Iterator[tuple[Window, npt.NDArray[np.int64], Mask]]:
+    """Cover the chosen pairs of a window with a few rectangles.
+
+    Yields
+    ------
+    part : Window
+    numbers : ndarray of int64
+        Of the part's pairs in the window.
+    inside : ndarray of bool
+        Which of them are chosen.
+    """
+    rows, columns = window.positions()
+    size = _BLOCK
+    while True:
+        blocks = _blocks(window, rows[keep], columns[keep], size)
+        if len(blocks) <= _MOST_RECTANGLES:
+            break
+        size *= 2
+    offsets = window.row_offsets
+    for row_start, row_stop, column_start, column_stop in blocks:
+        part = replace(
+            window,
+            row_start=row_start,
+            row_stop=row_stop,
+            column_start=column_start,
+            column_stop=column_stop,
+        )
+        of_row, of_column = (one.astype(np.int64) for one in part.positions())
+        firsts = np.full(len(of_row), window.column_start)
+        if window.triangular:
+            firsts = np.maximum(of_row + 1, window.column_start)
+        numbers = offsets[of_row - window.row_start] + of_column - firsts
+        yield part, numbers, keep[numbers]
+
+
+def _blocks(
+    window: Window, rows: npt.NDArray[np.int32], columns: npt.NDArray[np.int32], size: int
+) -> list[tuple[int, int, int, int]]:
+    """Return runs of blocks of `size` x `size` pairs that hold some pair, row by row."""
+    row_blocks = (rows - window.row_start) // size
+    column_blocks = (columns - window.column_start) // size
+    found: list[tuple[int, int, int, int]] = []
+    for block in np.unique(row_blocks).tolist():
+        top = window.row_start + block * size
+        bottom = min(top + size, window.row_stop)
+        used = np.unique(column_blocks[row_blocks == block])
+        for run in np.split(used, np.flatnonzero(np.diff(used) > 1) + 1):
+            left = window.column_start + int(run[0]) * size
+            right = min(window.column_start + (int(run[-1]) + 1) * size, window.column_stop)
+            found.append((top, bottom, left, right))
+    return found
