@@ -149,7 +149,7 @@ template <int B, int HI, class S> void bitwise_score(const BitwiseJob& job, cons
 }
 
 // What is compiled: the bits on which cells are compared, and those above.
-using LowBits = std::integer_sequence<int, 3, 4, 5, 8>;
+using LowBits = std::integer_sequence<int, 3, 4, 5, 8, 12>;
 using HighBits = std::integer_sequence<int, 3, 4, 5, 6, 9, 14, 24>;
 
 template <int... N> int at_least(std::integer_sequence<int, N...>, int wanted) {

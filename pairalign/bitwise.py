@@ -20,8 +20,8 @@ from pairalign.errors import ScoringError
 from pairalign.scoring import Scoring
 from pairalign.sequences import DNA
 
-MOST_LOW_BITS = 8
-"""More would need scores whose ratio nobody uses: ``match + 2 * gap`` up to 127."""
+MOST_LOW_BITS = 12
+"""More would need scores whose ratio nobody uses: ``match + 2 * gap`` up to 2,047."""
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.bitwise import why_not
 from pairalign.engines import Detail, Engine, Want
-from pairalign.engines.cpu import CpuEngine
+from pairalign.engines.cpu_bitwise import CpuBitwise
+from pairalign.engines.cuda import open_cuda_engines
+from pairalign.engines.cuda_selection import choose_devices, parse_device
+from pairalign.errors import DeviceError
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.windows import Window
@@ -76,7 +80,7 @@ def open_filters(
     threads: int,
     memory_bytes: int,
 ) -> Sequence[PairFilter]:
-    """Open filters on a device, one for each engine that would share its windows.
+    """Open filters: one on the CPU, or one on each GPU. A filter serves one thread at a time.
 
     Parameters
     ----------
@@ -96,6 +100,24 @@ def open_filters(
     DeviceError
         `scoring` is something else (the message says what), or the device cannot be used.
     """
-    return [
-        PairFilter(CpuEngine(queries, targets, scoring, threads=threads, memory_bytes=memory_bytes))
-    ]
+    reason = why_not(scoring)
+    if reason is not None:
+        raise DeviceError(f"bitwise filter: {reason}")
+    if device == "cpu":
+        return [PairFilter(CpuBitwise(queries, targets, scoring, threads=threads))]
+    indices = parse_device(device)
+    if indices is None:
+        raise DeviceError(f"bitwise filter: runs on cpu and cuda, found device '{device}'")
+    engines = open_cuda_engines(
+        choose_devices(indices),
+        queries,
+        targets,
+        scoring,
+        memory_bytes=memory_bytes,
+        per_device=1,
+        family="bitwise",
+        detail=Detail.SCORE,
+        threads=threads,
+        host_memory_bytes=memory_bytes,
+    )
+    return [PairFilter(engine) for engine in engines]

@@ -115,6 +115,10 @@ KERNELS: tuple[Kernel, ...] = (
         "lanes", "cpu", MODES, "affine", _BOTH, Detail.CIGAR, None,
         "small sets, no GPU", "any core", "Farrar 2007; Rognes 2011",
     ),
+    Kernel(
+        "bitwise", "cpu", ("local",), "linear", ("dna",), Detail.SCORE, None,
+        "", "any core", _NISHIMURA,
+    ),
 )  # fmt: skip
 """Every kernel, the preferred of a framework first."""
 

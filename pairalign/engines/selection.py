@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from pairalign.engines import Detail, Engine
 from pairalign.engines.cpu import CpuEngine, instruction_sets
+from pairalign.engines.cpu_bitwise import CpuBitwise
 from pairalign.engines.cuda_selection import (
     list_cuda_devices,
     open_chosen,
@@ -159,6 +160,8 @@ def open_engines(
             log.info("using the CPU, the set is small (--device cuda for the GPU)")
         except (DeviceError, KernelBuildError) as error:
             log.info("using the CPU: %s", error)
+    if chosen is not None and chosen.name == "bitwise":
+        return [CpuBitwise(queries, targets, scoring, threads=threads)]
     return [CpuEngine(queries, targets, scoring, threads=threads, memory_bytes=memory_bytes)]
 
 
