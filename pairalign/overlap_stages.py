@@ -181,12 +181,11 @@ class StagedEngine:
         chosen = self._choose([self._score(one) for one in windows])
         parts, order = [], []
         for number, (one, mask) in enumerate(zip(windows, chosen, strict=True)):
-            with self._stages.timed(ALIGN):
-                found = self._engine.align(one, Want(want.detail), mask)
+            if not mask.any() and (parts or number == 0):
+                continue
+            found = self._align(one, want.detail, mask)
             passed = self._thresholds.passed(found)
             self._stages.count(ALIGN, len(found), int(passed.sum()))
-            if found.strand is None:
-                found = replace(found, strand=np.ones(len(found), np.int8))
             parts.append(found.take(passed))
             order.append(2 * np.flatnonzero(mask)[passed] + number)
         return concatenate(parts).take(np.argsort(np.concatenate(order)))
@@ -200,6 +199,13 @@ class StagedEngine:
     def close(self) -> None:
         """Close the engine; whoever opened the filter closes it."""
         self._engine.close()
+
+    def _align(self, window: Window, detail: Detail, mask: Mask) -> Alignments:
+        with self._stages.timed(ALIGN):
+            found = self._engine.align(window, Want(detail), None if mask.all() else mask)
+        if found.strand is not None:
+            return found
+        return replace(found, strand=np.full(len(found), window.strand, np.int8))
 
     def _score(self, window: Window) -> npt.NDArray[np.int64]:
         """Score of each pair; one that the filter stops gets less than any threshold."""
