@@ -129,7 +129,7 @@ class KernelClock:
     def __init__(self, job: Job) -> None:
         self.milliseconds: defaultdict[str, float] = defaultdict(float)
         (engine,) = job.engines
-        family = engine._family
+        family = engine._router._family
         if not hasattr(family, "_launch"):
             raise SystemExit(f"--table kernels: not for the kernels '{family.name}'")
         launch = family._launch
