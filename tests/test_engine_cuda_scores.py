@@ -34,7 +34,7 @@ from strategies import (
 
 from pairalign import schedule
 from pairalign.alignments import Alignments
-from pairalign.engines import Detail, Want, cuda_scores, device_sets
+from pairalign.engines import Detail, Want, device_sets
 from pairalign.engines.cuda import FAMILIES, CudaEngine, open_cuda_engines
 from pairalign.engines.cuda_pair_per_warp import LAYOUTS, PairPerWarp
 from pairalign.engines.cuda_striped import Striped
@@ -197,8 +197,13 @@ def test_little_memory(device: Any, kernel: str, memory_bytes: int) -> None:
 
 
 def test_batches_of_a_few_rows(device: Any, kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuda_scores, "MOST_PAIRS", 30)
-    check(device, kernel, Problem(proteins(17, 40), None, blosum_like("global")))
+    """Some rows at a time, or, where a row has more pairs, some of a row."""
+    make = FAMILIES[kernel]
+    for most in (30, 5):
+        monkeypatch.setitem(FAMILIES, "small", lambda most=most: make(batch_pairs=most))
+        for second in (None, proteins(11, 30, 2)):
+            problem = Problem(proteins(17, 40), second, blosum_like("global"))
+            check(device, "small", problem)
 
 
 def test_out_of_memory_halves_the_batch(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pairalign.engines.cuda_plan import Rectangle
-from pairalign.engines.cuda_scores import WARP, Launch, ScoreFamily, fits_shorts
+from pairalign.engines.cuda_scores import MOST_PAIRS, WARP, Launch, ScoreFamily, fits_shorts
 from pairalign.scoring import MODES
 
 SOURCE = "score_pair_per_warp.cu"
@@ -38,15 +38,21 @@ class PairPerWarp(ScoreFamily):
         One of `LAYOUTS`, for scores that fit 16 bits; others take `WIDE`.
     unrolled : int
         Steps of the inner loop that are written out: 1 to 32.
-    slots : int
-        Batches under way at a time; with 1, copies wait for kernels.
+    slots, batch_pairs : int
+        See `ScoreFamily`; with one slot, copies wait for kernels.
     """
 
     name = "pair-per-warp"
 
-    def __init__(self, layout: str = WIDE, unrolled: int = UNROLLED, slots: int = 2) -> None:
+    def __init__(
+        self,
+        layout: str = WIDE,
+        unrolled: int = UNROLLED,
+        slots: int = 2,
+        batch_pairs: int = MOST_PAIRS,
+    ) -> None:
         assert layout in LAYOUTS
-        super().__init__(slots)
+        super().__init__(slots, batch_pairs)
         self._layout = layout
         self._unrolled = unrolled
 

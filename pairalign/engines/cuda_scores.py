@@ -46,8 +46,8 @@ ARGUMENTS = np.dtype(
 assert ARGUMENTS.itemsize == 176
 
 WARP = 32
-MOST_PAIRS = 1 << 22
-"""Pairs of a batch at most, unless a row has more: between batches a run can be cancelled."""
+MOST_PAIRS = 1 << 20
+"""Pairs of a batch at most: between batches a run can be cancelled."""
 
 Defines = Mapping[str, "int | str"]
 
@@ -104,12 +104,15 @@ class ScoreFamily:
     ----------
     slots : int
         Batches under way at a time; two let copies and host work overlap kernels.
+    batch_pairs : int
+        Pairs of a batch at most.
     """
 
     name: str
 
-    def __init__(self, slots: int = 2) -> None:
+    def __init__(self, slots: int = 2, batch_pairs: int = MOST_PAIRS) -> None:
         self._slot_count = slots
+        self._batch_pairs = batch_pairs
         self._slots: list[Slot] = []
         self._functions: dict[tuple[object, ...], Any] = {}
 
@@ -192,18 +195,11 @@ class ScoreFamily:
         )
 
     def _batches(self, rectangle: Rectangle) -> Iterator[tuple[Rectangle, Launch]]:
-        """Cut a rectangle into batches of whole rows that fit; those that cannot have no blocks."""
-        counts = np.cumsum(rectangle.column_stop - rectangle.first_columns())
-        row, before = 0, 0
-        while row < len(counts):
-            stop = max(row + 1, int(np.searchsorted(counts, before + MOST_PAIRS, side="right")))
-            start = rectangle.row_start
-            part = replace(rectangle, row_start=start + row, row_stop=start + stop)
-            row, before = stop, int(counts[stop - 1])
-            if part.pairs:
-                for batch, launch in self._plan(part):
-                    if batch.pairs:
-                        yield batch, self._fitted(batch, launch)
+        """Cut a rectangle into batches that fit; those that cannot have no blocks."""
+        for part in rectangles(rectangle, self._batch_pairs):
+            for batch, launch in self._plan(part):
+                if batch.pairs:
+                    yield batch, self._fitted(batch, launch)
 
     def _fitted(self, rectangle: Rectangle, launch: Launch) -> Launch:
         """Launch fewer blocks where their memory would be too much."""
@@ -289,6 +285,24 @@ class ScoreFamily:
     def _drain(self, under_way: deque[_InFlight], free: deque[Slot]) -> None:
         while under_way:
             free.append(self._finish(under_way.popleft()))
+
+
+def rectangles(whole: Rectangle, most_pairs: int) -> Iterator[Rectangle]:
+    """Cut a rectangle into parts with a limited number of pairs: some rows, or some of a row."""
+    first = whole.first_columns()
+    counts = np.cumsum(whole.column_stop - first)
+    row, before = 0, 0
+    while row < len(counts):
+        stop = max(row + 1, int(np.searchsorted(counts, before + most_pairs, side="right")))
+        start = whole.row_start
+        part = replace(whole, row_start=start + row, row_stop=start + stop)
+        if part.pairs <= most_pairs:
+            yield part
+        else:
+            for column in range(int(first[row]), whole.column_stop, most_pairs):
+                column_stop = min(column + most_pairs, whole.column_stop)
+                yield replace(part, column_start=column, column_stop=column_stop)
+        row, before = stop, int(counts[stop - 1])
 
 
 def padded_table(scoring: Scoring) -> tuple[npt.NDArray[Any], int]:

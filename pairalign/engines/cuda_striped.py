@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from pairalign.engines.cuda_buffers import Slot
 from pairalign.engines.cuda_plan import Rectangle
-from pairalign.engines.cuda_scores import WARP, Launch, ScoreFamily
+from pairalign.engines.cuda_scores import MOST_PAIRS, WARP, Launch, ScoreFamily
 from pairalign.scoring import CODES, MODES
 
 SOURCE = "score_striped.cu"
@@ -42,8 +42,8 @@ class Striped(ScoreFamily):
         Read profiles through the read-only (texture) path.
     every_step : bool
         Let the lazy loop end at any segment; else only before a pass over all, as in the paper.
-    slots : int
-        Batches under way at a time.
+    slots, batch_pairs : int
+        See `ScoreFamily`.
     """
 
     name = "striped"
@@ -55,8 +55,9 @@ class Striped(ScoreFamily):
         read_only: bool = True,
         every_step: bool = True,
         slots: int = 2,
+        batch_pairs: int = MOST_PAIRS,
     ) -> None:
-        super().__init__(slots)
+        super().__init__(slots, batch_pairs)
         self._vote = vote
         self._choices: dict[str, int | str] = {
             "ANY": "VOTE" if vote else "REDUCTION",
