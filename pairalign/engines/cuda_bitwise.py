@@ -36,7 +36,7 @@ _PAIR_BYTES = 12  # score and two input indices
 
 AHEAD = ((1, 2, 2), (1, 1, 1), (2, 1, 1))
 """Scores (match, mismatch, gap) that kernels are compiled ahead for; others need nvcc."""
-_AHEAD_BITS = (8, 9, 10)
+_AHEAD_LENGTHS = (100, 150, 250, 300)
 
 _BITS = (6, 8, 9, 10, 12, 14, 16, 20, 24, 30)
 """What the bits of a score are rounded up to, so that few kernels are compiled."""
@@ -156,13 +156,16 @@ class Bitwise:
         return why_not(scoring)
 
     def variants(self) -> Iterator[tuple[str, dict[str, int | str]]]:
-        """Yield what is compiled ahead: some usual scores, for sequences of some hundred bases."""
+        """Yield what is compiled ahead: some usual scores, for short reads of usual lengths."""
+        seen = []
         for match, mismatch, gap in AHEAD:
             scores = LinearScores(match, mismatch, gap, 1)
-            for bits in _AHEAD_BITS:
-                columns = (1 << bits) // match - 1
-                shape = choose_shape(round_bits(scores, bits), columns)
-                yield SOURCE, shape.defines(scores)
+            for length in _AHEAD_LENGTHS:
+                bits = round_bits(scores, scores.bits(length, length))
+                defines = choose_shape(bits, length).defines(scores)
+                if defines not in seen:
+                    seen.append(defines)
+                    yield SOURCE, defines
 
     def open(self, context: DeviceContext) -> None:
         """Kernels are loaded when a window needs them."""
