@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checks import assert_same
 from commands import run as run_program
 from test_strands import other_strand
 
 import pairalign
 from pairalign.cli import main
 from pairalign.engines import Detail
-from pairalign.errors import AlphabetError, FastaError, FormatError
+from pairalign.errors import AlphabetError, DeviceError, FastaError, FormatError
 from pairalign.formats import open_overlap_writer
 from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, classify
 from pairalign.overlap_presets import PRESETS, find_preset
@@ -178,6 +179,38 @@ def test_the_better_strand_is_kept_and_stages_are_counted() -> None:
     assert stages["score"].passed >= stages["align"].alignments >= len(found)
     assert stages["align"].passed == len(found)
     assert stages["filter"].alignments == 0
+
+
+@pytest.mark.parametrize("mode", ["semiglobal", "local"])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_filter_loses_nothing(preset: str, mode: str) -> None:
+    rng = np.random.default_rng(17)
+    reads = {}
+    for k in range(40):
+        start = int(rng.integers(0, 1500))
+        piece = changed(GENOME[start : start + int(rng.integers(10, 300))], 0.03, k)
+        reads[f"r{k}"] = (piece if rng.integers(2) else other_strand(piece)) + "N" * (k % 3)
+    options = {"preset": preset, "mode": mode, "min_identity": 0.7, "min_score": 30}
+    plain = find(reads, filter="none", **options)
+    filtered = find(reads, filter="bitwise", **options)
+    assert len(plain) > 20
+    assert_same(plain.alignments, filtered.alignments)
+    assert plain.strand.tolist() == filtered.strand.tolist()
+    stages = filtered.stages
+    assert stages["filter"].alignments == plain.stages["score"].alignments == 40 * 39
+    assert stages["score"].alignments == stages["filter"].passed < 40 * 39
+    assert stages["score"].passed == plain.stages["score"].passed
+
+
+def test_what_the_filter_cannot_score() -> None:
+    reads = [GENOME[:50], GENOME[:60]]
+    with pytest.raises(DeviceError, match="bitwise filter"):
+        pairalign.overlaps(
+            reads,
+            filter="bitwise",
+            device="cpu",
+            scoring=pairalign.make_scoring("dna", matrix="NUC.4.4", mode="local"),
+        )
 
 
 @pytest.mark.parametrize("window", [3, 1024])
