@@ -30,8 +30,10 @@ settings.register_profile("search", print_blob=True, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
-def examples(number: int) -> int:
-    """How many examples a test draws in the profile that is in use."""
+def examples(number: int, open_engine: OpenEngine | None = None) -> int:
+    """How many examples a test draws in the profile that is in use, with an engine."""
+    if open_engine is open_opencl:
+        number //= 6  # it takes its time to open
     return number * (20 if os.environ.get("HYPOTHESIS_PROFILE") == "search" else 1)
 
 

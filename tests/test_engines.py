@@ -41,20 +41,26 @@ from pairalign.errors import ScoringError
 from pairalign.sequences import DNA, PROTEIN
 
 
-@settings(max_examples=examples(1500))
-@given(problem=small_problems())
-def test_small_sets(open_engine: OpenEngine, problem: Problem) -> None:
-    found = run(open_engine, problem)
-    assert_every_pair(problem, found)
-    assert_as_reference(problem, found)
+def test_small_sets(open_engine: OpenEngine) -> None:
+    @settings(max_examples=examples(1500, open_engine))
+    @given(problem=small_problems())
+    def check(problem: Problem) -> None:
+        found = run(open_engine, problem)
+        assert_every_pair(problem, found)
+        assert_as_reference(problem, found)
+
+    check()
 
 
-@settings(max_examples=examples(300))
-@given(problem=large_problems)
-def test_lanes_of_mixed_lengths(open_engine: OpenEngine, problem: Problem) -> None:
-    found = run(open_engine, problem)
-    assert_every_pair(problem, found)
-    assert_as_reference(problem, found, at_most=150)
+def test_lanes_of_mixed_lengths(open_engine: OpenEngine) -> None:
+    @settings(max_examples=examples(300, open_engine))
+    @given(problem=large_problems)
+    def check(problem: Problem) -> None:
+        found = run(open_engine, problem)
+        assert_every_pair(problem, found)
+        assert_as_reference(problem, found, at_most=150)
+
+    check()
 
 
 @pytest.mark.parametrize("mode", MODES)

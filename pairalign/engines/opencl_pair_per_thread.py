@@ -107,35 +107,38 @@ class OpenClPairPerThread:
         """Align a window batch by batch; see `pairalign.engines.opencl_family.OpenClFamily`."""
         context = self._context
         whole = Rectangle.of(window)
-        assembly = Assembly(whole.pairs, want, None)
+        assembly = Assembly(whole.pairs if keep is None else int(keep.sum()), want, None)
         width = self._width_of(whole) if whole.pairs else NARROW
         costs = Costs(
             width.border_bytes,
             traced=want.detail > Detail.SCORE,
             array_limit=context.device.array_bytes,
         )
-        limit = self._limit_bytes - self._reversed.prepare(window)
+        limit = self._limit_bytes - self._reversed.prepare(window, self._arena)
         pending = deque([whole])
+        done = 0  # pairs of the window before the next batch, kept or not
         while pending:
             part = pending.popleft()
             for batch in self._planner.batches(part, costs, limit, self._target_pairs):
                 context.check_cancelled()
-                if batch.on_host:
-                    assembly.add_alignments(
-                        context.align_on_host(
-                            replace(batch.rectangle.window(), strand=window.strand),
-                            Want(want.detail),
-                        )
-                    )
+                kept = None if keep is None else keep[done : done + batch.pairs]
+                if kept is not None and not kept.any():
+                    done += batch.pairs
+                    continue
+                if batch.on_host:  # a single pair
+                    on_host = replace(batch.rectangle.window(), strand=window.strand)
+                    assembly.add_alignments(context.align_on_host(on_host, Want(want.detail)))
+                    done += batch.pairs
                     continue
                 try:
-                    self._run(batch, costs, limit, width, want, assembly)
+                    self._run(batch, costs, limit, width, want, assembly, kept)
                 except context.device.cl.MemoryError:
                     self._arena.free()
                     limit = self._limit_bytes = context.halve(limit, batch.bytes(costs))
                     # Plan what is left of this part of the window again, with less memory.
                     pending.extendleft(reversed(part.rest(batch.rectangle)))
                     break
+                done += batch.pairs
         return assembly.finish(
             context.queries.sequences, context.targets.sequences, context.scoring
         )
@@ -156,10 +159,13 @@ class OpenClPairPerThread:
         width: Width,
         want: Want,
         assembly: Assembly,
+        kept: npt.NDArray[np.bool_] | None,
     ) -> None:
         """Align a batch and wait for its results; without memory nothing has been added."""
         context = self._context
         buffers = self._arena.arrange(batch.array_bytes(costs), limit_bytes)
+        if kept is not None:
+            batch = self._planner.chosen(batch, kept)
         context.write(buffers["tiles"], batch.tiles)
         context.write(buffers["pair_base"], batch.rectangle.pair_base())
         packed = self._pack(batch, want)
@@ -187,6 +193,8 @@ class OpenClPairPerThread:
         offsets = np.zeros(pairs + 1, np.int64)
         if assembly.run_offsets is not None:
             context.read(counts, results, 4 * _RUNS_COLUMN * pairs)
+            if kept is not None:
+                counts[~kept] = 0  # nobody has written those
             np.cumsum(counts, out=offsets[1:])
             context.write(buffers["run_offsets"], offsets)
             self._walk(
@@ -197,10 +205,13 @@ class OpenClPairPerThread:
             runs = np.empty(int(offsets[-1]), np.uint32)
             context.read(runs, buffers["runs"])
 
-        place = assembly.place(pairs)
+        ends = offsets[1:]
+        if kept is not None:
+            columns, ends = columns[:, kept], ends[kept]
+        place = assembly.place(len(ends))
         assembly.columns[:, place] = columns
         if assembly.run_offsets is not None:
-            assembly.run_offsets[place.start + 1 : place.stop + 1] = offsets[1:]
+            assembly.run_offsets[place.start + 1 : place.stop + 1] = ends
             assembly.add_runs(place)[...] = runs
 
     def _pack(self, batch: Batch, want: Want) -> Any:

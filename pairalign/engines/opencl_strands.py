@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pairalign.engines.device_sets import END_PADDING, rooms_of
-from pairalign.engines.opencl_family import OpenClContext
+from pairalign.engines.opencl_family import Arena, OpenClContext
 from pairalign.strands import complement_of
 from pairalign.windows import Window
 
@@ -35,8 +35,10 @@ class ReversedColumns:
         self.codes = context.targets.codes
         self.shift = 0
 
-    def prepare(self, window: Window) -> int:
+    def prepare(self, window: Window, arena: Arena) -> int:
         """Make ready the columns of a window; return the bytes that this takes.
+
+        The memory of `arena` makes way if there is not enough.
 
         Raises
         ------
@@ -46,7 +48,7 @@ class ReversedColumns:
             There is no room.
         """
         context = self._context
-        if window.strand == 1:
+        if window.strand == 1 or not window.pairs:
             self.codes, self.shift = context.targets.codes, 0
             return self._bytes
         complement = complement_of(context.scoring.alphabet)
@@ -55,7 +57,11 @@ class ReversedColumns:
         needed = int(rooms[first:stop].sum()) + END_PADDING
         if needed > self._bytes:
             self.free()
-            self._buffer = context.allocate(needed)
+            try:
+                self._buffer = context.allocate(needed)
+            except context.device.cl.MemoryError:
+                arena.free()
+                self._buffer = context.allocate(needed)
             self._bytes = needed
         if self._kernel is None:
             self._complement = context.upload(complement)

@@ -151,7 +151,7 @@ class OpenClStriped:
         context = self._context
         whole = Rectangle.of(window)
         assembly = Assembly(whole.pairs if keep is None else int(keep.sum()), want, None)
-        limit = self._limit_bytes - self._reversed.prepare(window)
+        limit = self._limit_bytes - self._reversed.prepare(window, self._arena)
         pending = deque([whole] if whole.pairs else [])
         done = 0  # pairs of the window before the next batch, kept or not
         while pending:

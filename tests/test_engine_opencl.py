@@ -1,0 +1,556 @@
+"""What is the OpenCL engine's own: batches, memory that runs short, failures, choosing devices.
+
+Everything runs for real, on PoCL if there is no GPU; test_engines.py holds the engine to the
+reference, as it does all engines.
+"""
+
+from __future__ import annotations
+
+import builtins
+import logging
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import CASES
+from checks import assert_as_reference, assert_every_pair, assert_same, run, windows_of
+from conftest import examples, open_cpu
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from opencl_engines import open_opencl, opencl_device
+from strategies import (
+    MODES,
+    SEEDS,
+    Problem,
+    large_problems,
+    make_scoring,
+    match_matrix,
+    random_matrix,
+    random_sequences,
+    small_problems,
+)
+from test_strands import problems as dna_problems
+from test_strands import run_minus
+
+from pairalign import cli, schedule
+from pairalign.engines import Detail, Want, opencl, opencl_devices, selection
+from pairalign.engines.cpu import CpuEngine
+from pairalign.engines.opencl import OPENCL_FAMILIES, OpenClEngine, open_opencl_engines
+from pairalign.engines.opencl_devices import OpenClDevice, read_source, source_folder
+from pairalign.engines.opencl_family import OpenClContext
+from pairalign.engines.opencl_selection import (
+    choose_opencl_devices,
+    list_opencl_devices,
+    parse_opencl,
+)
+from pairalign.engines.opencl_striped import OpenClStriped
+from pairalign.errors import DeviceError, KernelBuildError
+from pairalign.sequences import DNA, PROTEIN
+
+KIB, MIB = 1 << 10, 1 << 20
+SCORES = Want(Detail.SCORE)
+SCORING = make_scoring(DNA, "global", 5, 2, match_matrix(DNA, 2, -3))
+SMALL = Problem(("ACGT" * 20, "ACGA" * 20, "TTTT" * 20), None, SCORING)
+
+
+@pytest.fixture(scope="module")
+def device() -> Any:
+    return opencl_device()
+
+
+def proteins(number: int, longest: int, seed: int = 1, shape: str = "mixed") -> tuple[str, ...]:
+    rng = np.random.default_rng(seed)
+    return tuple(random_sequences(rng, "ARNDCQEGHILKMFPSTWYV", number, longest, shape))
+
+
+def blosum_like(mode: str, gap_open: int = 11, gap_extend: int = 1) -> Any:
+    matrix = random_matrix(np.random.default_rng(62), -4, 9)
+    return make_scoring(PROTEIN, mode, gap_open, gap_extend, matrix)
+
+
+@pytest.mark.parametrize("window", [15, 80])
+@pytest.mark.parametrize("two_sets", [False, True])
+def test_windows_that_nothing_divides(device: Any, window: int, two_sets: bool) -> None:
+    second = proteins(50, 30, seed=5) if two_sets else None
+    problem = Problem(proteins(61, 30), second, blosum_like("local"))
+    found = run(open_opencl, problem, window=window)
+    assert_same(run(open_cpu, problem, window=window), found)
+
+
+@pytest.mark.parametrize("detail", list(Detail))
+@pytest.mark.parametrize("mode", MODES)
+def test_small_batches(device: Any, mode: str, detail: Detail) -> None:
+    for second in (None, proteins(17, 60, seed=3)):
+        problem = Problem(proteins(35, 60), second, blosum_like(mode))
+        everything = run(open_cpu, problem)
+        found = run(open_opencl, problem, Want(detail), memory_bytes=300 * KIB)
+        assert_same(found, everything, detail)
+
+
+def test_an_array_is_no_larger_than_the_device_allows(
+    device: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = Problem(proteins(120, 60), None, blosum_like("global"))
+    expected = run(open_cpu, problem)
+    monkeypatch.setattr(device, "array_bytes", MIB)
+    sizes: list[int] = []
+    allocate = OpenClContext.allocate
+
+    def noted(self: OpenClContext, size_bytes: int) -> Any:
+        sizes.append(size_bytes)
+        return allocate(self, size_bytes)
+
+    monkeypatch.setattr(OpenClContext, "allocate", noted)
+    assert_same(expected, run(open_opencl, problem))
+    assert MIB // 2 < max(sizes) <= MIB
+    monkeypatch.setattr(device, "array_bytes", KIB)
+    with pytest.raises(DeviceError, match=r"sequences of \d+ bytes.*holds 1024"):
+        run(open_opencl, problem)
+
+
+@pytest.mark.parametrize("detail", list(Detail))
+def test_least_scores(device: Any, detail: Detail) -> None:
+    problem = Problem(proteins(60, 60), None, blosum_like("local"))
+    everything = run(open_cpu, problem)
+    for least in (0, int(np.median(everything.raw_score)), int(everything.raw_score.max()) + 1):
+        want = Want(detail, min_raw_score=least)
+        found = run(open_opencl, problem, want, memory_bytes=600 * KIB)
+        assert_same(found, run(open_cpu, problem, want), detail, least)
+
+
+def test_pairs_without_room_go_to_the_cpu(device: Any, caplog: pytest.LogCaptureFixture) -> None:
+    sequences = (*proteins(20, 40), *proteins(4, 900, seed=4, shape="equal"))
+    for mode in MODES:
+        problem = Problem(sequences, None, blosum_like(mode))
+        caplog.clear()
+        with caplog.at_level(logging.WARNING):
+            found = run(open_opencl, problem, memory_bytes=MIB)
+        assert_same(run(open_cpu, problem), found)
+        assert [record.getMessage() for record in caplog.records if "need more" in record.msg]
+
+
+class ShortOfMemory:
+    """Lets the buffers of one engine at a time have so many bytes together."""
+
+    def __init__(self, device: OpenClDevice, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.limit_bytes = 1 << 40
+        self.used_bytes = self.peak_bytes = 0
+        allocate = OpenClContext.allocate
+
+        def limited(context: OpenClContext, size_bytes: int) -> Any:
+            if self.used_bytes + size_bytes > self.limit_bytes:
+                raise device.cl.MemoryError("clCreateBuffer failed: out of memory")
+            buffer = allocate(context, size_bytes)
+            self.used_bytes += size_bytes
+            self.peak_bytes = max(self.peak_bytes, self.used_bytes)
+
+            def release() -> None:
+                self.used_bytes -= size_bytes
+                buffer.release()
+
+            return _Buffer(buffer, release)
+
+        monkeypatch.setattr(OpenClContext, "allocate", limited)
+        set_arguments = OpenClContext.launch
+        write, read = OpenClContext.write, OpenClContext.read
+
+        def bare(one: Any) -> Any:
+            return one.buffer if isinstance(one, _Buffer) else one
+
+        monkeypatch.setattr(
+            OpenClContext,
+            "launch",
+            lambda self, kernel, groups, items, arguments: set_arguments(
+                self, kernel, groups, items, [bare(one) for one in arguments]
+            ),
+        )
+        monkeypatch.setattr(
+            OpenClContext, "write", lambda self, buffer, array: write(self, bare(buffer), array)
+        )
+        monkeypatch.setattr(
+            OpenClContext,
+            "read",
+            lambda self, array, buffer, offset_bytes=0: read(
+                self, array, bare(buffer), offset_bytes
+            ),
+        )
+
+
+class _Buffer(SimpleNamespace):
+    def __init__(self, buffer: Any, release: Any) -> None:
+        super().__init__(buffer=buffer, release=release)
+
+
+@pytest.mark.parametrize("kernel", list(OPENCL_FAMILIES))
+def test_out_of_memory_halves_the_batch(
+    device: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, kernel: str
+) -> None:
+    alone = kernel == "pair-per-thread"
+    detail = Detail.CIGAR if alone else Detail.SCORE
+    first, second = (100, 50) if alone else (40, 4)
+    problem = Problem(proteins(first, 60), proteins(second, 60, seed=9), blosum_like("global"))
+    expected = run(open_cpu, problem, Want(detail))
+    memory = ShortOfMemory(device, monkeypatch)
+
+    def open_and_take_memory_away(*arguments: Any, **options: Any) -> OpenClEngine:
+        engine = open_opencl(*arguments, family=kernel, detail=detail, **options)
+        room = 5 * MIB if alone else 40 * KIB
+        memory.limit_bytes = memory.used_bytes + room
+        return engine
+
+    monkeypatch.setattr("pairalign.engines.device_sets.LEAST_BATCH_BYTES", KIB)
+    with caplog.at_level(logging.INFO):
+        found = run(open_and_take_memory_away, problem, Want(detail))
+    assert_same(expected, found, detail)
+    assert any("out of memory" in record.getMessage() for record in caplog.records)
+    assert 0 < memory.peak_bytes <= memory.limit_bytes
+    assert memory.used_bytes == 0
+
+
+def test_no_memory_at_all_is_an_error(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem(proteins(50, 60), None, blosum_like("global"))
+    memory = ShortOfMemory(device, monkeypatch)
+    memory.limit_bytes = 100
+    with pytest.raises(DeviceError, match=r"opencl:\d .*no memory left for the sequences"):
+        run(open_opencl, problem)
+
+    def open_and_take_memory_away(*arguments: Any, **options: Any) -> OpenClEngine:
+        memory.limit_bytes = 1 << 40
+        engine = open_opencl(*arguments, **options)
+        memory.limit_bytes = memory.used_bytes + 10
+        return engine
+
+    with pytest.raises(DeviceError, match=r"opencl:\d: out of memory"):
+        run(open_and_take_memory_away, problem)
+
+
+def test_a_failure_names_device_kernel_and_window(
+    device: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launch = OpenClContext.launch
+
+    def failing(self: OpenClContext, kernel: Any, *rest: Any) -> None:
+        launch(self, kernel, *rest)
+        if "traceback" in kernel.function_name:
+            raise device.cl.LogicError("clFinish failed: INVALID_WORK_GROUP_SIZE")
+
+    monkeypatch.setattr(OpenClContext, "launch", failing)
+    said = r"opencl:\d .*traceback_pair_per_thread failed on window 0 \(rows 0-16, .*WORK_GROUP"
+    with pytest.raises(DeviceError, match=said):
+        run(open_opencl, Problem(proteins(40, 20), None, blosum_like("global")), window=16)
+
+
+def test_several_engines_on_a_device(device: Any) -> None:
+    problem = Problem(proteins(150, 40), None, blosum_like("semiglobal"))
+    sets = problem.sets()
+    windows = list(windows_of(150, None, 32))
+    engines = open_opencl_engines([device], *sets, None, problem.scoring, per_device=3)
+    expected = open_cpu(sets, problem.scoring)
+    try:
+        results = schedule.run(engines, windows, Want(), lambda window: window.pairs, ahead=5)
+        for window, found in results:
+            assert_same(expected.align(window, Want()), found, note=window)
+    finally:
+        for engine in engines:
+            engine.close()
+
+
+def test_cancelling(device: Any) -> None:
+    problem = Problem(proteins(60, 60), None, blosum_like("global"))
+    (window,) = windows_of(60, None, 60)
+    engine = open_opencl(problem.sets(), problem.scoring)
+    engine.cancel()
+    with pytest.raises(InterruptedError):
+        engine.align(window, Want())
+    engine.close()
+
+
+@settings(max_examples=examples(25))
+@given(
+    problem=dna_problems,
+    detail=st.sampled_from(list(Detail)),
+    seed=SEEDS,
+    share=st.sampled_from([0.0, 0.1, 0.5, 1.0]),
+    strand=st.sampled_from([1, -1]),
+    scored=st.booleans(),
+    memory_bytes=st.sampled_from([None, MIB]),
+)
+def test_chosen_pairs_of_either_strand(
+    problem: Problem,
+    detail: Detail,
+    seed: int,
+    share: float,
+    strand: int,
+    scored: bool,
+    memory_bytes: int | None,
+) -> None:
+    rng = np.random.default_rng(seed)
+    sets = problem.sets()
+    cpu = open_cpu(sets, problem.scoring)
+    engine = open_opencl(sets, problem.scoring, memory_bytes=memory_bytes)
+    try:
+        lengths = [len(one) for one in sets] + [None]
+        for window in windows_of(lengths[0], lengths[1], 30):
+            window = replace(window, strand=strand)
+            keep = rng.random(window.pairs) < share
+            minimum = None
+            if scored and window.pairs:
+                minimum = int(np.median(cpu.align(window, SCORES).raw_score))
+            want = Want(detail, minimum)
+            expected = cpu.align(window, want, keep)
+            assert_same(expected, engine.align(window, want, keep), detail, problem)
+    finally:
+        cpu.close()
+        engine.close()
+
+
+@settings(max_examples=examples(15))
+@given(problem=dna_problems, window=st.sampled_from([7, 1 << 20]))
+def test_the_minus_strand(problem: Problem, window: int) -> None:
+    found = run_minus(open_opencl, problem, window=window)
+    assert_same(run_minus(open_cpu, problem, window=window), found, note=problem)
+    assert (found.strand == -1).all()
+
+
+striped = partial(open_opencl, family=OpenClStriped.name, detail=Detail.SCORE)
+
+
+@settings(max_examples=examples(25))
+@given(problem=st.one_of(small_problems(), large_problems.filter(lambda p: len(p.first) < 20)))
+def test_striped_scores(device: Any, problem: Problem) -> None:
+    found = run(striped, problem, SCORES)
+    assert_every_pair(problem, found)
+    assert_same(run(open_cpu, problem), found, Detail.SCORE, problem)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "case", ["ties", "homopolymers", "everything_matches", "large_steps", "just_fits_or_not"]
+)
+def test_striped_in_hard_cases(device: Any, case: str, mode: str) -> None:
+    for problem in list(CASES[case](mode))[-2:]:
+        found = run(striped, problem, SCORES)
+        assert_same(run(open_cpu, problem), found, Detail.SCORE, problem)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_striped_gaps_that_follow_one_another(device: Any, mode: str) -> None:
+    """Where a mismatch costs more than two gaps: E must follow what lazy F changes."""
+    rng = np.random.default_rng(8)
+    sequences = tuple(random_sequences(rng, "ACGT", 12, 90, "mixed"))
+    for gaps in ((1, 0), (2, 1), (7, 0)):
+        scoring = make_scoring(DNA, mode, *gaps, match_matrix(DNA, 5, -40))
+        problem = Problem(sequences, None, scoring)
+        assert_same(run(open_cpu, problem), run(striped, problem, SCORES), Detail.SCORE, problem)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_striped_in_global_memory(device: Any, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
+    """Where local memory is too small for H and E of a sequence."""
+    problem = Problem(proteins(8, 90), None, blosum_like(mode))
+    monkeypatch.setattr(device, "local_bytes", KIB)
+    assert_same(run(open_cpu, problem), run(striped, problem, SCORES), Detail.SCORE)
+
+
+def test_striped_pairs_chosen_or_without_room(device: Any) -> None:
+    problem = Problem(proteins(12, 80), None, blosum_like("local"))
+    sets = problem.sets()
+    (window,) = windows_of(12, None, 12)
+    cpu = open_cpu(sets, problem.scoring)
+    keep = np.random.default_rng(3).random(window.pairs) < 0.4
+    for memory_bytes in (None, 16 * KIB):
+        engine = striped(sets, problem.scoring, memory_bytes=memory_bytes)
+        for want in (SCORES, Want(Detail.SCORE, 20)):
+            expected = cpu.align(window, want, keep)
+            assert_same(expected, engine.align(window, want, keep), Detail.SCORE)
+        engine.close()
+
+
+def test_striped_computes_scores_only(device: Any) -> None:
+    with pytest.raises(DeviceError, match=r"'striped'.*scores only"):
+        run(open_opencl, SMALL, family="striped")
+
+
+def open_engines(device: str, **options: Any) -> Any:
+    (sequences,) = SMALL.sets()
+    return selection.open_engines(
+        device, sequences, None, SCORING, threads=1, memory_bytes=1 << 30, **options
+    )
+
+
+@pytest.mark.parametrize(
+    ("device", "indices"),
+    [("opencl", ()), ("opencl:0", (0,)), ("opencl:2,0", (2, 0)), ("cuda", None), ("opencl:", None)],
+)
+def test_specifications(device: str, indices: tuple[int, ...] | None) -> None:
+    assert parse_opencl(device) == indices
+
+
+@pytest.mark.parametrize("device", ["opencl:", "opencl:a", "opencl:0,", "OpenCL"])
+def test_unknown_specifications(device: str) -> None:
+    with pytest.raises(DeviceError, match=f"'{device}'.*expected auto, cpu, cuda.*opencl:0,1"):
+        open_engines(device)
+
+
+def made_up(index: int, is_cpu: bool, reason: str | None = None) -> Any:
+    return SimpleNamespace(
+        name=f"opencl:{index}", model="made up", is_cpu=is_cpu, why_not=lambda: reason
+    )
+
+
+def test_devices_are_chosen_by_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpus = [made_up(0, False), made_up(1, False), made_up(2, False, "it is big-endian")]
+    cpus = [made_up(3, True), made_up(4, True)]
+    monkeypatch.setattr(opencl_devices, "_devices", gpus + cpus)
+    assert choose_opencl_devices(()) == gpus[:2]
+    assert choose_opencl_devices((3, 1)) == [cpus[0], gpus[1]]
+    with pytest.raises(DeviceError, match="no device opencl:7; this machine has opencl:0, op"):
+        choose_opencl_devices((0, 7))
+    with pytest.raises(DeviceError, match="'opencl:1,1' names a device twice"):
+        choose_opencl_devices((1, 1))
+    with pytest.raises(DeviceError, match=r"opencl:2 \(made up\): it is big-endian"):
+        choose_opencl_devices((2,))
+    monkeypatch.setattr(opencl_devices, "_devices", cpus)
+    assert choose_opencl_devices(()) == cpus[:1]
+    monkeypatch.setattr(opencl_devices, "_devices", gpus[2:])
+    with pytest.raises(DeviceError, match=r"no OpenCL device can be used: .*big-endian"):
+        choose_opencl_devices(())
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"available": False}, "not available"),
+        ({"compiler_available": False}, "no compiler"),
+        ({"endian_little": False}, "big-endian"),
+        ({"max_work_group_size": 32}, "work-groups of 32, needs 64"),
+        ({"version": "OpenCL 1.1 Mesa"}, "OpenCL 1.1 Mesa, needs OpenCL 1.2"),
+        ({"version": "OpenCL 3.0 CUDA"}, None),
+    ],
+)
+def test_what_a_device_must_have(changes: dict[str, Any], said: str | None) -> None:
+    handle = SimpleNamespace(
+        available=True,
+        compiler_available=True,
+        endian_little=True,
+        max_work_group_size=256,
+        version="OpenCL 1.2 x",
+    )
+    vars(handle).update(changes)
+    reason = OpenClDevice.why_not(SimpleNamespace(handle=handle))  # type: ignore[arg-type]
+    assert (reason is None) if said is None else said in str(reason)
+
+
+def test_the_list_of_devices(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = {line.name: line for line in selection.list_devices()}
+    assert lines[device.name].usable
+    assert device.model in lines[device.name].description
+    monkeypatch.setattr(opencl_devices, "_devices", [made_up(0, False, "too small")])
+    assert list_opencl_devices() == [("opencl:0", False, "made up: too small")]
+
+
+class _ClError(Exception):
+    pass
+
+
+def pyopencl_that(platforms: list[Any] | None = None, error: str = "") -> Any:
+    def get_platforms() -> list[Any]:
+        if error:
+            raise _ClError(error)
+        return platforms or []
+
+    return SimpleNamespace(get_platforms=get_platforms, Error=_ClError)
+
+
+def no_devices() -> list[Any]:
+    raise _ClError("clGetDeviceIDs failed: DEVICE_NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("cause", "said"),
+    [
+        (ModuleNotFoundError("No module", name="pyopencl"), r"pip install 'pairalign\[opencl\]'"),
+        (ModuleNotFoundError("No module named 'pytools'", name="pytools"), "pytools"),
+        (ImportError("libOpenCL.so.1: cannot open"), "cannot be loaded"),
+        (pyopencl_that(error="clGetPlatformIDs failed: PLATFORM_NOT_FOUND_KHR"), r"no OpenCL plat"),
+        (pyopencl_that(), r"no OpenCL platform: .*pip install 'pyopencl\[pocl\]'"),
+        (pyopencl_that(error="OUT_OF_HOST_MEMORY"), "cannot be used: OUT_OF_HOST_MEMORY"),
+        (pyopencl_that([SimpleNamespace(get_devices=no_devices)]), "they find none"),
+    ],
+)
+def test_each_reason_has_its_own_message(
+    monkeypatch: pytest.MonkeyPatch, cause: Any, said: str
+) -> None:
+    monkeypatch.setattr(opencl_devices, "_devices", None)
+    if isinstance(cause, Exception):
+        real = builtins.__import__
+
+        def refuse(name: str, *rest: Any, **more: Any) -> Any:
+            if name.startswith("pyopencl"):
+                raise cause
+            return real(name, *rest, **more)
+
+        monkeypatch.setattr(builtins, "__import__", refuse)
+    else:
+        monkeypatch.setattr(opencl_devices, "_import_pyopencl", lambda: cause)
+    with pytest.raises(DeviceError, match=said):
+        open_engines("opencl")
+    ((name, usable, description),) = list_opencl_devices()
+    assert (name, usable) == ("opencl", False)
+    assert description
+
+
+def test_auto_is_never_opencl(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even when the set is worth a GPU and there is no other."""
+    monkeypatch.setattr(selection, "_WORTH_A_GPU", 1)
+    monkeypatch.setattr(opencl, "OpenClEngine", None)  # would fail
+    (engine,) = open_engines("auto")
+    assert isinstance(engine, CpuEngine)
+    engine.close()
+
+
+def test_kernels_by_name(device: Any) -> None:
+    with pytest.raises(DeviceError, match="'packed' runs on a CUDA GPU, found device 'opencl'"):
+        open_engines("opencl", kernel="packed")
+    with pytest.raises(DeviceError, match="'striped': computes scores only"):
+        open_engines("opencl", kernel="striped")
+    engines = open_engines("opencl", kernel="striped", detail=Detail.SCORE)
+    for engine in engines:
+        assert engine.name == device.name
+        engine.close()
+
+
+def test_the_command_writes_the_same_bytes(device: Any, family: Path, tmp_path: Path) -> None:
+    few = tmp_path / "few.fasta"
+    few.write_text(">".join(family.read_text().split(">")[:5]))
+    for name, options in {
+        "opencl.paf": ["--device", "opencl"],
+        "cpu.paf": ["--device", "cpu"],
+        "opencl.tsv": ["--device", "opencl", "--kernel", "striped", "--score-only"],
+        "cpu.tsv": ["--device", "cpu", "--score-only"],
+    }.items():
+        arguments = ["align", str(few), "-o", str(tmp_path / name), "--mode", "local"]
+        assert cli.main([*arguments, "--quiet", *options]) == 0
+    for suffix in ("paf", "tsv"):
+        found = (tmp_path / f"opencl.{suffix}").read_bytes()
+        assert found == (tmp_path / f"cpu.{suffix}").read_bytes()
+
+
+def test_sources_contain_their_headers(device: Any) -> None:
+    for path in source_folder().glob("*.cl"):
+        assert "#include" not in read_source(path.name)
+
+
+def test_a_kernel_that_does_not_compile_says_why(device: Any) -> None:
+    with pytest.raises(KernelBuildError, match=r"score_striped.cl.*NOTHING"):
+        device.build("score_striped.cl", {"ENTRY": "NOTHING"})
+
+
+def test_references_agree(device: Any) -> None:
+    """One example straight against the reference, for who runs this file alone."""
+    problem = Problem(proteins(12, 40), None, blosum_like("semiglobal"))
+    assert_as_reference(problem, run(open_opencl, problem), at_most=20)
