@@ -4,6 +4,7 @@
     python scripts/benchmark.py cpu --data proteins.fa.gz --markdown cpu.md
     python scripts/benchmark.py long --data proteome.fa.gz
     python scripts/benchmark.py gpu --data by-length/*.fa.gz --table lengths small
+    python scripts/benchmark.py papers --data proteome.fa.gz --queries queries.fa
     python scripts/benchmark.py trees --reference bench1.0 --results trees.jsonl
     python scripts/benchmark.py tree-speed --data family.fasta proteome.fa.gz
 
@@ -23,7 +24,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from bench import command, cpu, gpu, report, trees, trees_speed  # noqa: E402
+from bench import command, cpu, gpu, papers, report, trees, trees_speed  # noqa: E402
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -67,8 +68,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     gpu.add_arguments(on_gpu)
 
-    for add_trees in (trees.add_command, trees_speed.add_command):
-        add_trees(commands)
+    for add_command in (trees.add_command, trees_speed.add_command, papers.add_command):
+        add_command(commands)
 
     options = parser.parse_args(arguments)
     options.mode = getattr(options, "mode", None) or list(cpu.MODES)

@@ -1,0 +1,132 @@
+"""One query at a time against a database on GPUs, scores only: what both papers time.
+
+Timed is what Dohi et al. time, less the copy of one query: alignment, copying the scores to the
+host, and sorting them there. The database is on the devices before, cut into pieces of about equal
+letters that go to the least loaded device, the longest first.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from pairalign import schedule
+from pairalign.engines import Detail, Want
+from pairalign.engines.cpu import CpuEngine
+from pairalign.engines.cuda import FAMILIES, CudaEngine
+from pairalign.engines.cuda_devices import CudaDevice
+from pairalign.engines.cuda_family import KernelFamily
+from pairalign.scoring import Scoring
+from pairalign.sequences import SequenceSet
+from pairalign.windows import Window, count_cells
+
+SCORES = Want(Detail.SCORE)
+
+
+class Search:
+    """Queries against a database by one variant of a kernel; a context manager."""
+
+    def __init__(
+        self,
+        devices: Sequence[CudaDevice],
+        queries: SequenceSet,
+        database: SequenceSet,
+        scoring: Scoring,
+        make: Callable[[], KernelFamily],
+    ) -> None:
+        self.queries, self.database, self.scoring = queries, database, scoring
+        FAMILIES["measured"] = make
+        self.engines = [
+            CudaEngine(device, queries, database, scoring, family="measured", detail=Detail.SCORE)
+            for device in devices
+        ]
+        self._rows = queries.lengths[queries.order].astype(np.int64)
+        self._columns = database.lengths[database.order].astype(np.int64)
+
+    def __enter__(self) -> Search:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for engine in self.engines:
+            engine.close()
+        del FAMILIES["measured"]
+
+    def row_of(self, query: int) -> int:
+        """Sorted position of a query, given its place in the set."""
+        return int(np.flatnonzero(self.queries.order == query)[0])
+
+    def gcells(self, query: int) -> float:
+        """1e9 cells of a query against the database."""
+        return float(self.queries.lengths[query]) * float(self._columns.sum()) / 1e9
+
+    def windows(self, query: int) -> list[Window]:
+        """The database's pieces: one a device, or six where there are several devices."""
+        row = self.row_of(query)
+        pieces = 1 if len(self.engines) == 1 else 6 * len(self.engines)
+        # Each piece begins where a share of all letters ends.
+        ends = np.searchsorted(
+            np.cumsum(self._columns), np.arange(1, pieces + 1) * self._columns.sum() / pieces
+        )
+        stops = [*(int(end) + 1 for end in ends[:-1]), len(self._columns)]
+        starts = [0, *stops[:-1]]
+        return [
+            Window(number, row, row + 1, start, stop, False)
+            for number, (start, stop) in enumerate(zip(starts, stops, strict=True))
+            if start < stop
+        ]
+
+    def scores(self, query: int) -> np.ndarray:
+        """Scores of a query, in the order of the length-sorted database."""
+        windows = self.windows(query)
+        if len(self.engines) == 1:
+            return self.engines[0].align(windows[0], SCORES).raw_score
+        results = schedule.run(self.engines, windows, SCORES, self._cost, len(windows))
+        return np.concatenate([found.raw_score for _, found in results])
+
+    def seconds(self, query: int) -> float:
+        """Time of aligning, copying and sorting."""
+        start = time.perf_counter()
+        np.argsort(-self.scores(query), kind="stable")
+        return time.perf_counter() - start
+
+    def timed(self, query: int, repeat: int) -> list[float]:
+        """Some times, after one run to warm up."""
+        self.seconds(query)
+        return [self.seconds(query) for _ in range(repeat)]
+
+    def _cost(self, window: Window) -> int:
+        return count_cells(window, self._rows, self._columns)
+
+
+def verify(
+    devices: Sequence[CudaDevice],
+    queries: SequenceSet,
+    database: SequenceSet,
+    scoring: Scoring,
+    variants: dict[str, Callable[[], KernelFamily]],
+) -> None:
+    """Hold every variant to the CPU engine, on a part of the database."""
+    part = SequenceSet.from_strings(
+        {database[k].name: database[k].letters for k in range(0, len(database), 37)},
+        alphabet=database.alphabet,
+    )
+    cpu = CpuEngine(queries, part, scoring, threads=os.cpu_count() or 1)
+    window = Window(0, 0, len(queries), 0, len(part), False)
+    expected = cpu.align(window, SCORES).raw_score
+    cpu.close()
+    for name, make in variants.items():
+        with Search(devices[:1], queries, part, scoring, make) as search:
+            found = search.engines[0].align(window, SCORES).raw_score
+        if not np.array_equal(expected, found):
+            raise SystemExit(f"{name}: scores differ from the CPU engine's")
+
+
+def repeated(sequences: SequenceSet, times: int) -> SequenceSet:
+    """The set so many times over, for a database of the papers' size."""
+    return SequenceSet.from_strings(
+        {f"{one.name}_{k}": one.letters for k in range(times) for one in sequences},
+        alphabet=sequences.alphabet,
+    )
