@@ -137,7 +137,7 @@ struct Piece {
 };
 
 // Shared memory of a warp behind its profile, in words of 32 bits.
-constexpr int RING = 64;
+constexpr int RING = 128;  // column letters that are in shared memory
 constexpr int SHARED_LETTERS = 0, SHARED_IN = RING, SHARED_OUT = SHARED_IN + 64, SHARED_ROW = SHARED_OUT + 64;
 
 #if defined(PAIRALIGN_EMULATE)
@@ -152,7 +152,7 @@ template <int K> struct Scores {
     static constexpr int COUNT = WORDS ? K : K / 4;
     int of[COUNT];
 
-    __device__ __forceinline__ explicit Scores(const int* at) {
+    __device__ __forceinline__ void load(const int* at) {
         if constexpr (COUNT % 4 == 0) {
 #pragma unroll
             for (int k = 0; k < COUNT; k += 4) {
@@ -218,7 +218,7 @@ template <int K, Use USE> struct Column {
             e = __viaddmax_s32(e, -extension, opened);
             f = __viaddmax_s32(f, -extension, opened);
             if constexpr (USE == FILL && k % 2 == 1) lane.best = __vimax3_s32(lane.best, lane.h[k - 1], h);
-        } else if constexpr (K <= 4) {  // f's chain is one operation a cell: few warps wait for it
+        } else if constexpr (K <= 8) {  // f's chain is one operation a cell: few warps wait for it
             const int without_f = max(d, e);
             h = max(without_f, f);
             e = __viaddmax_s32(h, -opening, e);
@@ -315,8 +315,15 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
     };
     const int chunks = (columns + 31 + 31) / 32;
     word next = fetch(lane_id);
-    int next_letter = fetch_letter(lane_id);
+    // Letters are a chunk ahead, so that scores can be a step ahead. Lanes that have not begun look at
+    // letters that are not there: any will do.
+    for (int at = 32; at < RING; at += 32) letters[at + lane_id] = 0;
+    letters[lane_id] = p.dense[fetch_letter(lane_id)] * PITCH;
+    int next_letter = fetch_letter(32 + lane_id);
     __syncwarp();
+    const int* const my_profile = profile + lane_id * Scores<K>::COUNT;
+    Scores<K> ahead;
+    ahead.load(my_profile + letters[-lane_id & (RING - 1)]);
 
     for (int chunk = 0; chunk < chunks; ++chunk) {
         const int start = 32 * chunk;  // lane 0's first column in this chunk, counted from 0
@@ -326,10 +333,10 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
         }
         const int h_border = border(p, piece.left + my_column + 1);
         in[lane_id] = from_border ? make_int2(h_border, h_border - opening) : make_int2(h_of(next), gap_of(next));
-        letters[my_column & (RING - 1)] = p.dense[next_letter] * PITCH;
+        letters[(my_column + 32) & (RING - 1)] = p.dense[next_letter] * PITCH;
         __syncwarp();
         next = fetch(my_column + 32);
-        next_letter = fetch_letter(my_column + 32);
+        next_letter = fetch_letter(my_column + 64);
 
         const bool saves = keeps && chunk > 0 && start < columns && start % p.tile == 0;
         const auto step = [&](auto plain, int x) __attribute__((always_inline)) {
@@ -349,8 +356,9 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
                 segment_best = lane.best;
                 lane.best = 0;
             }
+            const Scores<K> scores = ahead;
+            ahead.load(my_profile + letters[(at + 1) & (RING - 1)]);
             if (PLAIN || (at >= 0 && at < columns)) {
-                const Scores<K> scores(profile + letters[at & (RING - 1)] + lane_id * Scores<K>::COUNT);
                 Column<K, USE> column{lane, scores, lane.above, f_in, opening, extension, 0};
                 lane.above = h_in;
                 each<0, K>(column);

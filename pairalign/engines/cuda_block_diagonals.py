@@ -55,7 +55,7 @@ MOST_ROUNDS = 16
 """Rounds of the traceback that are queued before the host looks whether they were enough."""
 
 _NO_MINIMUM = -(1 << 31)
-_RING_WORDS = 64 + 64 + 64  # SHARED_ROW in cuda/align_block_diagonals.cuh
+_RING_WORDS = 128 + 64 + 64  # SHARED_ROW in cuda/align_block_diagonals.cuh
 
 
 @dataclass(frozen=True)
