@@ -1,24 +1,25 @@
 """Kakimoto et al. 2012, figure 3, on OpenCL: ``scripts/benchmark.py papers --part opencl``.
 
 Of the paper's six configurations two are OpenCL: 1 on an NVIDIA GPU and 6 on an AMD one, both with
-the profile in global memory and a simple reduction through local memory. Here every OpenCL device of
-the machine runs that, and besides it a vote of the warp or sub-group where the device has one,
-which OpenCL did not have then. On a CPU the database is a sample: PoCL runs a work-group's barriers
-as loops. Scores are compared with the CPU engine's first.
+the profile in global memory and a simple reduction through local memory. Here every OpenCL device
+of the machine runs that, and besides it a vote of the warp or sub-group where the device has one,
+which OpenCL did not have then. On a CPU the database is a sample: there barriers become loops over
+the work-items. Scores are compared with the CPU engine's first.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
 
 from bench.papers_search import repeated
-from bench.papers_table import Table, with_range
+from bench.papers_table import Table
 from pairalign.engines import Detail, Want, opencl
 from pairalign.engines.cpu import CpuEngine
 from pairalign.engines.opencl import OpenClEngine
@@ -148,5 +149,13 @@ def _measure(
             start = time.perf_counter()
             engine.align(window, SCORES)
             seconds.append(time.perf_counter() - start)
-        yield with_range(gcells, seconds[1:])
+        yield _gcups(gcells, seconds[1:])
     engine.close()
+
+
+def _gcups(gcells: float, seconds: Sequence[float]) -> str:
+    """At the median time, and at the slowest and the fastest; CPUs need three digits."""
+    every = [gcells / one for one in (statistics.median(seconds), max(seconds), min(seconds))]
+    digits = 0 if every[0] >= 20 else 3
+    middle, low, high = (f"{one:.{digits}f}" for one in every)
+    return f"{middle} ({low}-{high})"
