@@ -39,6 +39,12 @@
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
 #endif
 
+#if IN_STEP
+#define ALL_IN_STEP barrier(CLK_LOCAL_MEM_FENCE)
+#else
+#define ALL_IN_STEP
+#endif
+
 #define ITEMS 32
 #define MINUS_INFINITY (-(1 << 30))
 
@@ -67,10 +73,12 @@ void build_profiles(SETS, global const int* matrix, global const long* profile_s
     }
 }
 
-// What work-items hand to each other: two buffers in turn, so that one barrier an exchange is enough.
+// What work-items hand to each other. Buffers are taken in turn, so that one barrier an exchange is enough:
+// when a buffer comes up again, all have passed a barrier since they read it.
 typedef struct {
-    local int* buffers;  // [2][ITEMS]
-    int turn;
+    local int* buffers;        // [2][ITEMS]
+    volatile local int* votes; // [3]; the one to be used next is 0
+    int turn, vote;
 } Exchange;
 
 // The value of the work-item before; `first` for the first.
@@ -102,7 +110,13 @@ static inline bool any_of_all(Exchange* exchange, int item, bool says) {
                  " selp.s32 %0, 1, 0, q; }" : "=r"(voted) : "r"((int)says));
     return voted;
 #else
-    return highest_of_all(exchange, item, says);
+    const int vote = exchange->vote;
+    exchange->vote = (vote + 1) % 3;
+    if (says) atomic_or(&exchange->votes[vote], 1);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    // The one before: everybody has read it, and nobody writes it before the next barrier but one.
+    if (item == 0) exchange->votes[(vote + 2) % 3] = 0;
+    return exchange->votes[vote];
 #endif
 }
 
@@ -138,6 +152,7 @@ static inline int score_pair(global const ENTRY* profile, global const uchar* co
             e_store[s * ITEMS] = max(e - extend, h - open);
             f = max(f - extend, h - open);
             h = h_before;
+            ALL_IN_STEP;
         }
         // F that left a work-item's last row goes on in the next one's first, as long as it matters there:
         // where F <= H - open, a gap opened at H is no worse from there on.
@@ -150,6 +165,7 @@ static inline int score_pair(global const ENTRY* profile, global const uchar* co
                     e_store[s * ITEMS] = max(e_store[s * ITEMS], f - open);
                 }
                 f = max(f - extend, MINUS_INFINITY);
+                ALL_IN_STEP;
             }
         }
         if (MODE == SEMIGLOBAL && item == last_item) best = max(best, h_store[last_segment * ITEMS]);
@@ -165,9 +181,11 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
 void score_striped(SETS, global const int* first_pair, global const int* first_column, global const int* chosen,
                    global const long* profile_starts, global const ENTRY* profiles, STORE int* storage,
                    global int* results, const Rectangle rectangle) {
-    local int buffers[2 * ITEMS];
-    Exchange exchange = {buffers, 0};
+    local int buffers[2 * ITEMS], votes[3];
+    Exchange exchange = {buffers, votes, 0, 0};
     const int item = get_local_id(0), group = get_group_id(0);
+    if (item < 3) votes[item] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
     const Set row_set = FIRST_SET, column_set = SECOND_SET(rectangle);
     for (int place = group; place < rectangle.pairs; place += rectangle.groups) {
         const int number = rectangle.chosen ? chosen[place] : place;

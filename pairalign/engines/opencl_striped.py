@@ -121,7 +121,7 @@ class OpenClStriped:
             "MODE": mode.upper(),
             "ENTRY": entry,
             "STORE": "local" if local else "global",
-            "VOTE": self._vote,
+            "VOTE": self._vote, "IN_STEP": int(self._context.device.is_cpu),
         }
 
     def open(self, context: OpenClContext) -> None:
