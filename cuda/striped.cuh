@@ -53,8 +53,11 @@ STRIPED_FUNCTION int striped_score(STRIPED_PROFILE profile, int rows, STRIPED_LE
         e[j * LANES + lane] = border - gap_open;
     }
     int best = 0;  // semiglobal: of cells (0, n) and (m, 0)
+    // Letters are read two columns ahead, scores four segments ahead: neither is then waited for.
+    STRIPED_PROFILE scores = profile + (int)letters[0] * fours * LANES + lane;
+    STRIPED_FOUR ahead = STRIPED_READ(scores);
+    int next_letter = letters[min(1, columns - 1)];
     for (int column = 1; column <= columns; ++column) {
-        STRIPED_PROFILE scores = profile + (int)letters[column - 1] * fours * LANES + lane;
         int diagonal = STRIPED_SHIFT(h[(segments - 1) * LANES + lane],
                                      striped_border(column - 1, gap_open, gap_extend), lane, scratch);
         int f = lane == 0 ? striped_border(column, gap_open, gap_extend) - gap_open : STRIPED_MINUS_INFINITY;
@@ -74,19 +77,23 @@ STRIPED_FUNCTION int striped_score(STRIPED_PROFILE profile, int rows, STRIPED_LE
     } while (0)
 
         int j = 0;
-        for (int four = 0; four < segments / 4; ++four) {
-            const STRIPED_FOUR score = STRIPED_READ(scores + four * LANES);
+        for (int four = 1; four < fours; ++four) {
+            const STRIPED_FOUR score = ahead;
+            scores += LANES;
+            ahead = STRIPED_READ(scores);
             STRIPED_CELL(score.x);
             STRIPED_CELL(score.y);
             STRIPED_CELL(score.z);
             STRIPED_CELL(score.w);
         }
-        if (j < segments) {
-            const STRIPED_FOUR score = STRIPED_READ(scores + segments / 4 * LANES);
-            STRIPED_CELL(score.x);
-            if (j < segments) STRIPED_CELL(score.y);
-            if (j < segments) STRIPED_CELL(score.z);
-        }
+        const STRIPED_FOUR score = ahead;  // of the last one to four segments
+        scores = profile + next_letter * fours * LANES + lane;
+        ahead = STRIPED_READ(scores);
+        next_letter = letters[min(column + 1, columns - 1)];
+        STRIPED_CELL(score.x);
+        if (j < segments) STRIPED_CELL(score.y);
+        if (j < segments) STRIPED_CELL(score.z);
+        if (j < segments) STRIPED_CELL(score.w);
 #undef STRIPED_CELL
 
         // Lazy F: what leaves a lane's last row goes on in the next lane, as long as it is more than
