@@ -13,29 +13,24 @@ import subprocess
 import tempfile
 import time
 from argparse import Namespace
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from bench.msa_score import Score, published, read_alignment, score
+from bench.msa_score import published, read_alignment, score
+from bench.trees_tables import COLLECTIONS, OWN, tables
 from pairalign.distances import MEASURES, distances
 from pairalign.guide_tree import METHODS, guide_tree
+from pairalign.scoring import MODES
 from pairalign.sequences import PROTEIN, SequenceSet
 from pairalign.tree import GuideTree
 
-Doubles = npt.NDArray[np.float64]
-COLLECTIONS = ("bali3", "ox")
-OWN = "own"
 TREES = [f"{name} {method}" for name, m in MEASURES.items() if m.alphabet in (None, PROTEIN)
          for method in METHODS]  # fmt: skip
-
 # How each is run: options are those of its manual for a progressive alignment of a few sequences.
 COMMANDS = {
     "clustalo": ("clustalo", "-i {fasta} -o {out} --force --threads 1", "--guidetree-in {newick}"),
@@ -65,6 +60,13 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--smallest-first", action="store_true", help="instead of an order that is a sample"
     )
+    parser.add_argument(
+        "--mode",
+        choices=MODES,
+        default="global",
+        help="of the alignments; other modes' trees are rows of their own (global)",
+    )
+    parser.add_argument("--trees", nargs="*", metavar="TREE", help='only these: "score upgma"')
     parser.add_argument("--minutes", type=float, help="start no alignment after so many")
     parser.add_argument("--jobs", type=int, default=1, help="alignments at a time (1)")
     parser.add_argument("--famsa", type=Path, help="FAMSA's program (scripts/build_famsa.py)")
@@ -78,6 +80,9 @@ def run_trees(options: Namespace) -> None:
     """Align families along all trees, as far as the results are not there; print the tables."""
     known = _read_results(options.results)
     programs = {name: path for name in COMMANDS if (path := _find(name, options))}
+    trees = options.trees or [OWN, *TREES]
+    if options.mode != "global":
+        trees = [f"{tree} {options.mode}" for tree in trees if tree != OWN]
     deadline = time.perf_counter() + 60 * (options.minutes or float("inf"))
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -98,7 +103,7 @@ def run_trees(options: Namespace) -> None:
             (family, program, tree)
             for family in _families(options, Path(folder))
             for program in programs
-            for tree in (OWN, *TREES)
+            for tree in trees
             if (family.collection, family.name, program, tree) not in known
         ]
 
@@ -111,7 +116,7 @@ def run_trees(options: Namespace) -> None:
         for done in as_completed([pool.submit(run, task) for task in missing]):
             if line := done.result():
                 keep(line)
-    print("\n\n".join([_check_scorer(options), *tables(known)]))
+    print("\n\n".join([_check_scorer(options), *tables(known, list(COMMANDS), _groups())]))
 
 
 KEYS = ("collection", "family", "program", "tree")
@@ -152,9 +157,15 @@ class Family:
             return None
         with self._lock:
             if name not in self._trees:
-                measure, method = name.split()
+                measure, method, *mode = name.split()
                 sequences = SequenceSet.from_strings(self.rows, alphabet=PROTEIN)
-                matrix = distances(sequences, measure=measure, device="cpu", threads=1)
+                matrix = distances(
+                    sequences,
+                    measure=measure,
+                    mode=mode[0] if mode else "global",
+                    device="cpu",
+                    threads=1,
+                )
                 self._trees[name] = guide_tree(matrix, method=method)
             return self._trees[name]
 
@@ -225,61 +236,10 @@ def align(
     return read_alignment(files["out"])
 
 
-def tables(known: dict[tuple[str, ...], dict[str, object]]) -> Iterator[str]:
-    """Two tables a collection, of the families that have all results, in percent.
-
-    Mean Q and TC; and the mean difference in Q to the program's own tree, with its standard error.
-    """
-    for collection in COLLECTIONS:
-        lines = [line for line in known.values() if line["collection"] == collection]
-        programs = [name for name in COMMANDS if any(line["program"] == name for line in lines)]
-        cells: dict[tuple[object, object], dict[object, Score]] = defaultdict(dict)
-        letters = {}
-        for line in lines:
-            one = Score(line["q"], line["tc"])  # type: ignore[arg-type]
-            cells[line["program"], line["tree"]][line["family"]] = one
-            letters[line["family"]] = line.get("letters", 0)
-        complete = sorted(
-            set(letters).intersection(
-                *(cells[program, tree] for program in programs for tree in (OWN, *TREES))
-            )
-        )
-        if not complete:
-            continue
-        # Of shape (trees, programs, families, 2), Q and TC.
-        values = 100 * np.array(
-            [
-                [[astuple(cells[program, tree][f]) for f in complete] for program in programs]
-                for tree in (OWN, *TREES)
-            ]
-        )
-        largest = max(letters[family] for family in complete)
-        title = f"{collection}: {len(complete)} families of up to {largest:,} letters, "
-        yield f"{title}mean Q / TC in percent\n\n" + "\n".join(_means(values, programs))
-        yield f"{title}Q minus that of the program's own tree, with its standard error\n\n" + (
-            "\n".join(_differences(values, programs))
-        )
-
-
-def _means(values: Doubles, programs: list[str]) -> Iterable[str]:
-    yield from _heading(programs)
-    for tree, of_programs in zip((OWN, *TREES), values.mean(axis=2), strict=True):
-        shown = [f"{q:.2f} / {tc:.2f}" for q, tc in [*of_programs, of_programs.mean(axis=0)]]
-        yield f"| {tree} | " + " | ".join(shown) + " |"
-
-
-def _differences(values: Doubles, programs: list[str]) -> Iterable[str]:
-    yield from _heading(programs)
-    with_mean = np.concatenate([values, values.mean(axis=1, keepdims=True)], axis=1)[..., 0]
-    for tree, found in zip(TREES, with_mean[1:] - with_mean[0], strict=True):
-        errors = found.std(axis=1, ddof=1) / np.sqrt(found.shape[1])
-        shown = [f"{m:+.2f} ± {e:.2f}" for m, e in zip(found.mean(axis=1), errors, strict=True)]
-        yield f"| {tree} | " + " | ".join(shown) + " |"
-
-
-def _heading(programs: list[str]) -> Iterable[str]:
-    yield "| tree | " + " | ".join(programs) + " | mean |"
-    yield "| --- |" + " --- |" * (len(programs) + 1)
+def _groups() -> list[list[str]]:
+    """What is compared in one table: all trees; those of another mode and of global alignments."""
+    others = ([tree for one in TREES for tree in (one, f"{one} {mode}")] for mode in MODES[1:])
+    return [[OWN, *TREES], *([OWN, *trees] for trees in others)]
 
 
 def _check_scorer(options: Namespace) -> str:
