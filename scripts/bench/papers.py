@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -22,11 +23,11 @@ from pathlib import Path
 from bench import report
 from bench.papers_search import Search, repeated, verify
 from bench.papers_table import Table, with_range
-from pairalign.engines.cuda_devices import CudaDevice, find_devices
+from pairalign.engines.cuda_devices import find_devices
 from pairalign.engines.cuda_family import KernelFamily
 from pairalign.engines.cuda_pair_per_warp import LAYOUTS, WIDE, PairPerWarp
 from pairalign.engines.cuda_striped import Striped
-from pairalign.scoring import Scoring, make_scoring
+from pairalign.scoring import make_scoring
 from pairalign.sequences import PROTEIN, SequenceSet, read_fasta
 
 BLOSUM50 = {"matrix": "BLOSUM50", "gap_open": 12, "gap_extend": 2}
@@ -106,10 +107,9 @@ def dohi(options: argparse.Namespace) -> list[Table]:
     queries = queries_of_dohi(options.queries, single)
     database = repeated(single, options.times)
     devices = find_devices()
-    setup = (devices, queries, database, scoring)
     layouts = {f"({'abcd'[k]})": partial(PairPerWarp, layout) for k, layout in enumerate(LAYOUTS)}
     steps = {
-        name: partial(PairPerWarp, unrolled=unrolled, slots=slots, batch_pairs=BATCH_PAIRS)
+        name: partial(PairPerWarp, WIDE, unrolled=unrolled, slots=slots, batch_pairs=BATCH_PAIRS)
         for name, unrolled, slots in (
             ("default", 1, 1), ("unrolling", 16, 1), ("memory copy", 1, 2), ("both", 16, 2)
         )
@@ -120,62 +120,52 @@ def dohi(options: argparse.Namespace) -> list[Table]:
         f"{int(database.lengths.sum()) / 1e6:.0f} million residues. GCUPS: the median of "
         f"{options.repeat} runs, and their range. The paper's in brackets: one GPU of a GTX 295."
     )
-    return [
-        _table_of_variants("Dohi et al., table I", setup, steps, TABLE_1, options.repeat, [note]),
-        _table_of_variants(
-            "Dohi et al., table II", setup, layouts, TABLE_2, options.repeat, [note]
-        ),
-        _table_of_gpus(setup, options.gpus, options.repeat, [note]),
+    tables = [
+        Table("Dohi et al., table I", ("query", "letters", *steps), notes=[note]),
+        Table("Dohi et al., table II", ("query", "letters", *layouts), notes=[note]),
     ]
+    table_of_gpus = Table("Dohi et al., table III", ("query", "letters"), notes=[note])
+    for table in (*tables, table_of_gpus):
+        table.rows += [[one.name, str(len(one.letters))] for one in queries]
+    for number in options.gpus:
+        if number > len(devices):
+            continue
+        with Search(devices[:number], queries, database, scoring) as search:
+            if number == 1:
+                add_variants(tables[0], search, steps, TABLE_1, options.repeat)
+                add_variants(tables[1], search, layouts, TABLE_2, options.repeat)
+            add_gpus(table_of_gpus, search, number, options.repeat)
+    return [*tables, table_of_gpus]
 
 
-Setup = tuple[Sequence[CudaDevice], SequenceSet, SequenceSet, Scoring]
-
-
-def _table_of_variants(
-    title: str,
-    setup: Setup,
-    variants: dict[str, Callable[[], KernelFamily]],
+def add_variants(
+    table: Table,
+    search: Search,
+    variants: Mapping[str, Callable[[], KernelFamily]],
     published: Mapping[str, Sequence[float]],
     repeat: int,
-    notes: list[str],
-) -> Table:
-    devices, queries, database, scoring = setup
-    table = Table(title, ("query", "letters", *variants), notes=notes)
-    rows = [[queries[k].name, str(len(queries[k].letters))] for k in range(len(queries))]
+) -> None:
+    """Add a column for each variant."""
     for number, make in enumerate(variants.values()):
-        with Search(devices[:1], queries, database, scoring, make) as search:
-            for k, row in enumerate(rows):
-                cell = with_range(search.gcells(k), search.timed(k, repeat))
-                theirs = published[row[0].removeprefix("like:")][number]
-                row.append(f"{cell} [{theirs}]")
-    table.rows += rows
-    return table
+        search.use(make)
+        for k, row in enumerate(table.rows):
+            cell = with_range(search.gcells(k), search.timed(k, repeat))
+            row.append(f"{cell} [{published[row[0].removeprefix('like:')][number]}]")
 
 
-def _table_of_gpus(setup: Setup, gpus: Sequence[int], repeat: int, notes: list[str]) -> Table:
-    devices, queries, database, scoring = setup
-    usable = [number for number in gpus if number <= len(devices)]
-    headings = [f"{number} GPU{'s' if number > 1 else ''}" for number in usable]
-    table = Table("Dohi et al., table III", ("query", "letters", *headings, "ours / paper"))
-    rows = [[queries[k].name, str(len(queries[k].letters))] for k in range(len(queries))]
-    alone: list[float] = []
-    for number in usable:
-        with Search(
-            devices[:number], queries, database, scoring, partial(PairPerWarp, WIDE)
-        ) as search:
-            for k, row in enumerate(rows):
-                seconds = search.timed(k, repeat)
-                theirs = dict(zip((1, 2, 4), TABLE_3[row[0].removeprefix("like:")], strict=True))
-                cell = with_range(search.gcells(k), seconds)
-                row.append(cell + (f" [{theirs[number]}]" if number in theirs else ""))
-                if number == usable[0]:
-                    alone.append(search.gcells(k) / sorted(seconds)[len(seconds) // 2])
-    for row, gcups, (*_, (theirs_alone, _, _)) in zip(rows, alone, PUBLISHED.values(), strict=True):
-        row.append(f"{gcups / theirs_alone:.0f}")
-    table.rows += rows
-    table.notes = notes
-    return table
+def add_gpus(table: Table, search: Search, number: int, repeat: int) -> None:
+    """Add columns for a number of GPUs: GCUPS, and how much faster than the paper's."""
+    table.headings = (*table.headings, f"{number} GPU{'s' if number > 1 else ''}", "ours / paper")
+    search.use(PairPerWarp)
+    for k, row in enumerate(table.rows):
+        seconds = search.timed(k, repeat)
+        theirs = dict(zip((1, 2, 4), TABLE_3[row[0].removeprefix("like:")], strict=True))
+        cell = with_range(search.gcells(k), seconds)
+        if number in theirs:
+            gcups = search.gcells(k) / statistics.median(seconds)
+            row += [f"{cell} [{theirs[number]}]", f"{gcups / theirs[number]:.0f}"]
+        else:
+            row += [cell, ""]
 
 
 def queries_of_dohi(path: Path, database: SequenceSet) -> SequenceSet:
@@ -223,8 +213,9 @@ def kakimoto(options: argparse.Namespace) -> list[Table]:
         ],
     )
     rows: list[list[str]] = [[f"{length}"] for length in LENGTHS]
-    for make in CONFIGURATIONS.values():
-        with Search(devices[:1], queries, database, scoring, make) as search:
+    with Search(devices[:1], queries, database, scoring) as search:
+        for make in CONFIGURATIONS.values():
+            search.use(make)
             for k, row in enumerate(rows):
                 row.append(with_range(search.gcells(k), search.timed(k, options.repeat)))
     table.rows += rows

@@ -16,9 +16,10 @@ import numpy as np
 from pairalign import schedule
 from pairalign.engines import Detail, Want
 from pairalign.engines.cpu import CpuEngine
-from pairalign.engines.cuda import FAMILIES, CudaEngine
+from pairalign.engines.cuda import CudaEngine
 from pairalign.engines.cuda_devices import CudaDevice
 from pairalign.engines.cuda_family import KernelFamily
+from pairalign.engines.cuda_routing import Router
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.windows import Window, count_cells
@@ -27,7 +28,7 @@ SCORES = Want(Detail.SCORE)
 
 
 class Search:
-    """Queries against a database by one variant of a kernel; a context manager."""
+    """Queries against a database by one kernel after the other; a context manager."""
 
     def __init__(
         self,
@@ -35,12 +36,11 @@ class Search:
         queries: SequenceSet,
         database: SequenceSet,
         scoring: Scoring,
-        make: Callable[[], KernelFamily],
     ) -> None:
         self.queries, self.database, self.scoring = queries, database, scoring
-        FAMILIES["measured"] = make
+        self.devices = devices
         self.engines = [
-            CudaEngine(device, queries, database, scoring, family="measured", detail=Detail.SCORE)
+            CudaEngine(device, queries, database, scoring, family="striped", detail=Detail.SCORE)
             for device in devices
         ]
         self._rows = queries.lengths[queries.order].astype(np.int64)
@@ -52,7 +52,14 @@ class Search:
     def __exit__(self, *_: object) -> None:
         for engine in self.engines:
             engine.close()
-        del FAMILIES["measured"]
+
+    def use(self, make: Callable[[], KernelFamily]) -> None:
+        """Go on with a variant of a kernel; the database stays where it is."""
+        for device, engine in zip(self.devices, self.engines, strict=True):
+            with device.current():
+                engine._router.close()
+                engine._router = Router(make(), None)
+                engine._router.open(engine._context)
 
     def row_of(self, query: int) -> int:
         """Sorted position of a query, given its place in the set."""
@@ -117,11 +124,12 @@ def verify(
     window = Window(0, 0, len(queries), 0, len(part), False)
     expected = cpu.align(window, SCORES).raw_score
     cpu.close()
-    for name, make in variants.items():
-        with Search(devices[:1], queries, part, scoring, make) as search:
+    with Search(devices[:1], queries, part, scoring) as search:
+        for name, make in variants.items():
+            search.use(make)
             found = search.engines[0].align(window, SCORES).raw_score
-        if not np.array_equal(expected, found):
-            raise SystemExit(f"{name}: scores differ from the CPU engine's")
+            if not np.array_equal(expected, found):
+                raise SystemExit(f"{name}: scores differ from the CPU engine's")
 
 
 def repeated(sequences: SequenceSet, times: int) -> SequenceSet:
