@@ -259,6 +259,23 @@ def test_several_engines_on_a_device(device: Any) -> None:
             engine.close()
 
 
+def test_results_in_pinned_memory(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a GPU; they outlive the engine, and later windows do not overwrite them."""
+    problem = Problem(proteins(90, 60), None, blosum_like("global"))
+    sets = problem.sets()
+    monkeypatch.setattr(device, "is_cpu", False)
+    engine = open_opencl(sets, problem.scoring, pinned_bytes=8 * MIB)
+    cpu = open_cpu(sets, problem.scoring)
+    windows = list(windows_of(90, None, 40))
+    found = [engine.align(window, Want()) for window in windows]
+    assert engine._pool is not None
+    assert engine._pool._pinned_bytes > 0
+    engine.close()
+    for window, one in zip(windows, found, strict=True):
+        assert_same(cpu.align(window, Want()), one)
+    del found, one
+
+
 def test_cancelling(device: Any) -> None:
     problem = Problem(proteins(60, 60), None, blosum_like("global"))
     (window,) = windows_of(60, None, 60)

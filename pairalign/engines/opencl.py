@@ -18,6 +18,7 @@ from pairalign.engines.kernels import AUTO
 from pairalign.engines.opencl_devices import OpenClDevice
 from pairalign.engines.opencl_family import OpenClContext, OpenClFamily
 from pairalign.engines.opencl_pair_per_thread import OpenClPairPerThread
+from pairalign.engines.opencl_pinned import pinned_pool
 from pairalign.engines.opencl_striped import OpenClStriped
 from pairalign.errors import DeviceError, PairalignError
 from pairalign.scoring import Scoring
@@ -54,6 +55,8 @@ class OpenClEngine:
         Name of the kernels to use, see `OPENCL_FAMILIES`; default: the first that can.
     detail : Detail
         The most that windows will be asked for; some kernels compute scores only.
+    pinned_bytes : int
+        Host memory to pin for results at most.
     host : HostFallback, optional
         Takes the pairs that the device has no room for; engines of a run share one.
 
@@ -73,6 +76,7 @@ class OpenClEngine:
         memory_bytes: int | None = None,
         family: str | None = None,
         detail: Detail = Detail.CIGAR,
+        pinned_bytes: int = 1 << 30,
         host: HostFallback | None = None,
     ) -> None:
         self.name = device.name
@@ -91,6 +95,7 @@ class OpenClEngine:
             limit = min(limit, memory_bytes)
         try:
             self._queue = cl.CommandQueue(device.context())
+            self._pool = pinned_pool(device, self._queue, pinned_bytes)
             nothing: Any = None  # until the sequences are there
             self._context = OpenClContext(
                 device=device,
@@ -99,6 +104,7 @@ class OpenClEngine:
                 scoring=scoring,
                 queries=nothing,
                 targets=nothing,
+                pool=self._pool,
                 align_on_host=self._align_on_host,
                 check_cancelled=self._check_cancelled,
                 log=log,
@@ -154,6 +160,8 @@ class OpenClEngine:
         try:
             self._queue.finish()
             self._family.close()
+            if self._pool is not None:
+                self._pool.close()
             for buffer in self._buffers:
                 buffer.release()
         except self._device.cl.Error as error:
@@ -247,7 +255,7 @@ def open_opencl_engines(
     threads : int
         Threads of the CPU engine, which takes the pairs that a device has no room for.
     host_memory_bytes : int
-        What that engine may use.
+        What that engine may use; a quarter of it is pinned for results at most.
     queries, targets, scoring, family, detail
         See `OpenClEngine`.
     """
@@ -268,6 +276,7 @@ def open_opencl_engines(
                     memory_bytes=limit // share,
                     family=family,
                     detail=detail,
+                    pinned_bytes=host_memory_bytes // (4 * share * len(devices)),
                     host=host,
                 )
                 for _ in range(share)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.engines import Detail, Want
+from pairalign.engines.cuda_pool import PinnedPool
 from pairalign.engines.device_sets import DeviceSet, halve_batches
 from pairalign.engines.opencl_devices import OpenClDevice
 from pairalign.scoring import Scoring
@@ -36,6 +37,8 @@ class OpenClContext:
     scoring : Scoring
     queries, targets : DeviceSet
         The same object for one set against itself; arrays are buffers.
+    pool : PinnedPool or None
+        Memory for results that the device copies to directly; None where that is all memory.
     align_on_host : callable (window, want) -> Alignments
         The CPU engine, for pairs too large for the device; says so once in the log.
     check_cancelled : callable () -> None
@@ -50,6 +53,7 @@ class OpenClContext:
     scoring: Scoring
     queries: DeviceSet
     targets: DeviceSet
+    pool: PinnedPool | None
     align_on_host: Callable[[Window, Want], Alignments]
     check_cancelled: Callable[[], None]
     kernel: str = "(none)"
@@ -90,6 +94,15 @@ class OpenClContext:
             self.device.cl.enqueue_copy(
                 self.queue, array, buffer, src_offset=offset_bytes, is_blocking=True
             )
+
+    def read_columns(self, columns: npt.NDArray[np.int32], place: slice, buffer: Any) -> None:
+        """Copy a batch's results, one row of int32 a column, to their place in `columns`."""
+        pairs = place.stop - place.start
+        if columns.shape[1] == pairs:  # a batch is the whole window
+            self.read(columns, buffer)
+            return
+        for k, column in enumerate(columns):
+            self.read(column[place], buffer, 4 * k * pairs)
 
     def kernel_of(self, source: str, name: str, defines: Mapping[str, int | str]) -> Any:
         """Return a kernel of this engine's own: arguments belong to the kernel object."""

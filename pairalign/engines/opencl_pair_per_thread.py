@@ -107,7 +107,7 @@ class OpenClPairPerThread:
         """Align a window batch by batch; see `pairalign.engines.opencl_family.OpenClFamily`."""
         context = self._context
         whole = Rectangle.of(window)
-        assembly = Assembly(whole.pairs if keep is None else int(keep.sum()), want, None)
+        assembly = Assembly(whole.pairs if keep is None else int(keep.sum()), want, context.pool)
         width = self._width_of(whole) if whole.pairs else NARROW
         costs = Costs(
             width.border_bytes,
@@ -131,13 +131,14 @@ class OpenClPairPerThread:
                     done += batch.pairs
                     continue
                 try:
-                    self._run(batch, costs, limit, width, want, assembly, kept)
+                    buffers, ends = self._run(batch, costs, limit, width, want, kept)
                 except context.device.cl.MemoryError:
                     self._arena.free()
                     limit = self._limit_bytes = context.halve(limit, batch.bytes(costs))
                     # Plan what is left of this part of the window again, with less memory.
                     pending.extendleft(reversed(part.rest(batch.rectangle)))
                     break
+                self._collect(assembly, buffers, ends, kept)
                 done += batch.pairs
         return assembly.finish(
             context.queries.sequences, context.targets.sequences, context.scoring
@@ -158,10 +159,17 @@ class OpenClPairPerThread:
         limit_bytes: int,
         width: Width,
         want: Want,
-        assembly: Assembly,
         kept: npt.NDArray[np.bool_] | None,
-    ) -> None:
-        """Align a batch and wait for its results; without memory nothing has been added."""
+    ) -> tuple[dict[str, Any], npt.NDArray[np.int64]]:
+        """Align a batch and wait for it.
+
+        Returns
+        -------
+        buffers : dict
+            Where the results are.
+        ends : ndarray of int64, shape (pairs of the batch,)
+            Where each pair's CIGAR runs end.
+        """
         context = self._context
         buffers = self._arena.arrange(batch.array_bytes(costs), limit_bytes)
         if kept is not None:
@@ -185,34 +193,40 @@ class OpenClPairPerThread:
             self._launch(width, batch, True, [*filling, trace, results, packed])
             self._walk("measure", batch, [*sets, trace, results, packed])
 
-        pairs = batch.pairs
-        counts = np.zeros(pairs, np.int32)
-        columns = np.empty((len(assembly.columns), pairs), np.int32)
-        context.read(columns, results)
-        runs = np.empty(0, np.uint32)
-        offsets = np.zeros(pairs + 1, np.int64)
-        if assembly.run_offsets is not None:
-            context.read(counts, results, 4 * _RUNS_COLUMN * pairs)
+        offsets = np.zeros(batch.pairs + 1, np.int64)
+        if want.detail >= Detail.CIGAR:
+            counts = np.empty(batch.pairs, np.int32)
+            context.read(counts, results, 4 * _RUNS_COLUMN * batch.pairs)
             if kept is not None:
                 counts[~kept] = 0  # nobody has written those
             np.cumsum(counts, out=offsets[1:])
             context.write(buffers["run_offsets"], offsets)
-            self._walk(
-                "traceback",
-                batch,
-                [*sets, trace, results, packed, buffers["run_offsets"], buffers["runs"]],
-            )
-            runs = np.empty(int(offsets[-1]), np.uint32)
-            context.read(runs, buffers["runs"])
+            writing = [buffers["run_offsets"], buffers["runs"]]
+            self._walk("traceback", batch, [*sets, trace, results, packed, *writing])
+        context.queue.finish()
+        return buffers, offsets[1:]
 
-        ends = offsets[1:]
-        if kept is not None:
-            columns, ends = columns[:, kept], ends[kept]
-        place = assembly.place(len(ends))
-        assembly.columns[:, place] = columns
+    def _collect(
+        self,
+        assembly: Assembly,
+        buffers: dict[str, Any],
+        ends: npt.NDArray[np.int64],
+        kept: npt.NDArray[np.bool_] | None,
+    ) -> None:
+        """Copy a batch's results to where they belong."""
+        context = self._context
+        if kept is None:
+            place = assembly.place(len(ends))
+            context.read_columns(assembly.columns, place, buffers["results"])
+        else:
+            columns = np.empty((len(assembly.columns), len(ends)), np.int32)
+            context.read(columns, buffers["results"])
+            ends = ends[kept]
+            place = assembly.place(len(ends))
+            assembly.columns[:, place] = columns[:, kept]
         if assembly.run_offsets is not None:
             assembly.run_offsets[place.start + 1 : place.stop + 1] = ends
-            assembly.add_runs(place)[...] = runs
+            context.read(assembly.add_runs(place), buffers["runs"])
 
     def _pack(self, batch: Batch, want: Want) -> Any:
         """Return Batch of opencl/tiles.clh."""

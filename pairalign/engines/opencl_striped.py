@@ -121,7 +121,8 @@ class OpenClStriped:
             "MODE": mode.upper(),
             "ENTRY": entry,
             "STORE": "local" if local else "global",
-            "VOTE": self._vote, "IN_STEP": int(self._context.device.is_cpu),
+            "VOTE": self._vote,
+            "IN_STEP": int(self._context.device.is_cpu),
         }
 
     def open(self, context: OpenClContext) -> None:
@@ -150,7 +151,7 @@ class OpenClStriped:
         assert want.detail == Detail.SCORE, "the engine was opened for scores"
         context = self._context
         whole = Rectangle.of(window)
-        assembly = Assembly(whole.pairs if keep is None else int(keep.sum()), want, None)
+        assembly = Assembly(whole.pairs if keep is None else int(keep.sum()), want, context.pool)
         limit = self._limit_bytes - self._reversed.prepare(window, self._arena)
         pending = deque([whole] if whole.pairs else [])
         done = 0  # pairs of the window before the next batch, kept or not
@@ -173,12 +174,17 @@ class OpenClStriped:
                     assembly.add_alignments(found if chosen is None else found.take(chosen))
                 elif chosen is None or len(chosen):
                     try:
-                        self._run(rectangle, launch, sizes, limit, assembly, chosen)
+                        results = self._run(rectangle, launch, sizes, limit, chosen)
                     except context.device.cl.MemoryError:
                         self._arena.free()
                         limit = self._limit_bytes = context.halve(limit, sum(sizes.values()))
                         pending.extendleft(reversed(part.rest(rectangle)))
                         break
+                    context.read_columns(
+                        assembly.columns,
+                        assembly.place(pairs if chosen is None else len(chosen)),
+                        results,
+                    )
                 done += pairs
         return assembly.finish(
             context.queries.sequences, context.targets.sequences, context.scoring
@@ -220,10 +226,9 @@ class OpenClStriped:
         launch: _Launch,
         sizes: dict[str, int],
         limit_bytes: int,
-        assembly: Assembly,
         chosen: npt.NDArray[np.int64] | None,
-    ) -> None:
-        """Score a batch and wait for its results; without memory nothing has been added."""
+    ) -> Any:
+        """Score a batch and wait for it; return the buffer of its results."""
         context = self._context
         buffers = self._arena.arrange(sizes, limit_bytes)
         first = rectangle.first_columns()
@@ -262,10 +267,8 @@ class OpenClStriped:
         tables = [buffers["first_pair"], buffers["first_column"], buffers["chosen"]]
         arguments = [*sets, *tables, starts, profiles, storage, buffers["results"], packed[()]]
         context.launch(self._kernel("score_striped", launch), launch.groups, ITEMS, arguments)
-
-        found = np.empty((3, pairs), np.int32)
-        context.read(found, buffers["results"])
-        assembly.columns[:, assembly.place(pairs)] = found
+        context.queue.finish()
+        return buffers["results"]
 
     def _kernel(self, name: str, launch: _Launch) -> Any:
         kernel = self._kernels.get((name, launch.local))
