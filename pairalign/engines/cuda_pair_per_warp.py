@@ -57,11 +57,10 @@ class PairPerWarp(ScoreFamily):
         self._unrolled = unrolled
 
     def variants(self) -> Iterator[tuple[str, dict[str, int | str]]]:
-        """Yield what is compiled: each mode with narrow and with wide scores."""
+        """Yield what is compiled: each mode with scores of 16 bits, of 32, and with large matrices."""
         for mode in MODES:
-            for layout in dict.fromkeys((self._layout, WIDE)):
-                for entry_bytes in (1, 4):
-                    yield SOURCE, self._defines(mode, layout, entry_bytes)
+            for layout, entry_bytes in dict.fromkeys(((self._layout, 1), (WIDE, 1), (WIDE, 4))):
+                yield SOURCE, self._defines(mode, layout, entry_bytes)
 
     def _defines(self, mode: str, layout: str, entry_bytes: int) -> dict[str, int | str]:
         return {
@@ -75,7 +74,8 @@ class PairPerWarp(ScoreFamily):
         context = self._context
         rows = int(context.queries.lengths[rectangle.row_start])
         columns = int(context.targets.lengths[rectangle.column_start])
-        layout = self._layout if fits_shorts(context.scoring, rows, columns) else WIDE
+        narrow = self.table_bytes == 1 and fits_shorts(context.scoring, rows, columns)
+        layout = self._layout if narrow else WIDE
         blocks = min(-(-rectangle.pairs // BLOCK_WARPS), _BLOCKS * context.multiprocessors)
         yield (
             rectangle,
