@@ -3,7 +3,8 @@
 // A pair's matrix is cut into strips of 32 * K rows, one a warp; lane l has K of its rows in registers
 // and is l columns behind lane 0, so that what a lane hands down (H and F of its last row) is what the
 // next one needs a step later. Strips follow each other through the columns like the diagonals of
-// blocks of Huynh et al.: as soon as a strip has 32 columns of its last row, the next one takes them.
+// blocks of Huynh et al.: as soon as a strip has a chunk of columns of its last row, the next one takes
+// it.
 //
 //     words[columns]     the row between two strips, in global memory, in place: strip s reads what
 //                        strip s - 1 wrote and writes what strip s + 1 reads
@@ -11,12 +12,15 @@
 //     | bits  | of a word                                                                       |
 //     |-------|---------------------------------------------------------------------------------|
 //     | 0-31  | H                                                                               |
-//     | 32-55 | H less the gap state handed on (E or F of the next cell): 0 to gap_open         |
-//     | 56-63 | which strip may read it: 1 + strip % 255; 0: nobody                             |
+//     | 32-51 | H less the gap state handed on (E or F of the next cell): 0 to gap_open         |
+//     | 52-63 | which strip may read it: 1 + strip % 4095; 0: nobody                            |
 //
 // A word is loaded and stored as one, so no fence and no flag beside it is needed: who waits looks at
 // the words that he needs. Warps take strips by an atomic ticket in their order, so who is waited for
-// is always under way already, however few blocks a device holds at a time.
+// is always under way already, however few blocks a device holds at a time. No more than 4,094 warps
+// may run: then a word never looks as if it were for a later strip. Strips that have long to wait,
+// which they see by whom the first word is for, sleep: all looking at one word would slow down those
+// whose turn it is.
 //
 // For a traceback the borders of tiles stay: the row below every `tile` rows, and H and E right of
 // every `tile` columns. A tile on the path is a small matrix of its own, with borders from there.
@@ -35,6 +39,9 @@
 #endif
 #ifndef PAIRALIGN_WORDS
 #define PAIRALIGN_WORDS 0  // 1: scores of letters need 32 bits, else 8
+#endif
+#ifndef PAIRALIGN_CHUNK
+#define PAIRALIGN_CHUNK 16  // columns handed on at a time: 16 or 32
 #endif
 
 typedef unsigned long long word;
@@ -97,6 +104,10 @@ constexpr bool LOCAL = PAIRALIGN_MODE == 2;
 constexpr bool WORDS = PAIRALIGN_WORDS != 0;
 constexpr int TILE_ROWS = 4;  // rows a lane, when tiles are filled again
 constexpr int TILE_STRIP = 32 * TILE_ROWS;
+constexpr int CHUNK = PAIRALIGN_CHUNK;
+static_assert(CHUNK == 16 || CHUNK == 32, "a chunk is handed on by the lanes of one warp");
+constexpr int GAP_BITS = 20, TAGS = 4095;
+static_assert(GAP_BITS + 12 == 32 && TAGS < 1 << 12, "H's difference and a tag fill 32 bits");
 constexpr unsigned ALL = 0xffffffffu;
 
 // Four bits of a cell. NEXT: whether the gap that the cell hands on goes on rather than opens.
@@ -109,12 +120,12 @@ __device__ __forceinline__ word load_word(const word* from) { return *(const vol
 __device__ __forceinline__ void store_word(word* to, word value) { *(volatile word*)to = value; }
 
 __device__ __forceinline__ word make_word(int h, int gap, int tag) {
-    return (word)(uint32_t)(h - gap | tag << 24) << 32 | (uint32_t)h;
+    return (word)(uint32_t)(h - gap | tag << GAP_BITS) << 32 | (uint32_t)h;
 }
 __device__ __forceinline__ int h_of(word w) { return (int)(uint32_t)w; }
-__device__ __forceinline__ int gap_of(word w) { return h_of(w) - (int)((w >> 32) & 0xffffff); }
-__device__ __forceinline__ int tag_of(word w) { return (int)(w >> 56); }
-__device__ __forceinline__ int tag_for(int strip) { return 1 + strip % 255; }
+__device__ __forceinline__ int gap_of(word w) { return h_of(w) - (int)((w >> 32) & ((1 << GAP_BITS) - 1)); }
+__device__ __forceinline__ int tag_of(word w) { return (int)(w >> (32 + GAP_BITS)); }
+__device__ __forceinline__ int tag_for(int strip) { return 1 + strip % TAGS; }
 
 __device__ __forceinline__ int opening_of(const Params& p) { return LOCAL ? p.gap_open : p.gap_open - p.gap_extend; }
 
@@ -171,8 +182,21 @@ template <int K> struct Scores {
     }
 };
 
-struct Yes { static constexpr bool value = true; };
-struct No { static constexpr bool value = false; };
+// What may happen in the steps of a chunk besides filling cells.
+enum Kind { PLAIN, BEGINNING, GENERAL };  // nothing; lanes that have not begun; anything
+template <Kind kind> struct As { static constexpr Kind value = kind; };
+
+// Sleeps while the strip that is waited for cannot have begun: some hundred nanoseconds for each strip
+// between. `first` is the word of the row's first column.
+__device__ __forceinline__ void rest(word first, int strip) {
+    const int tag = tag_of(first);
+    const int strips = tag == 0 ? strip : (strip % TAGS - (tag - 1) + TAGS) % TAGS;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+    if (strips > 1) __nanosleep(min(strips - 1, 20) * 700);
+#else
+    (void)strips;
+#endif
+}
 
 template <int K> struct Lane {
     int h[K], e[K];  // H of the column before, E of the column to come
@@ -313,34 +337,42 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
     const auto fetch_letter = [&](int column) {
         return column < columns ? (int)pair.column_letters[piece.left + column] : 0;
     };
-    const int chunks = (columns + 31 + 31) / 32;
+    const int chunks = (columns + 31 + CHUNK - 1) / CHUNK;
+    const bool hands = lane_id < CHUNK;  // a lane a column, when words and letters come and go
     word next = fetch(lane_id);
     // Letters are a chunk ahead, so that scores can be a step ahead. Lanes that have not begun look at
     // letters that are not there: any will do.
     for (int at = 32; at < RING; at += 32) letters[at + lane_id] = 0;
     letters[lane_id] = p.dense[fetch_letter(lane_id)] * PITCH;
-    int next_letter = fetch_letter(32 + lane_id);
+    int next_letter = fetch_letter(CHUNK + lane_id);
     __syncwarp();
     const int* const my_profile = profile + lane_id * Scores<K>::COUNT;
     Scores<K> ahead;
     ahead.load(my_profile + letters[-lane_id & (RING - 1)]);
 
     for (int chunk = 0; chunk < chunks; ++chunk) {
-        const int start = 32 * chunk;  // lane 0's first column in this chunk, counted from 0
+        const int start = CHUNK * chunk;  // lane 0's first column in this chunk, counted from 0
         const int my_column = start + lane_id;
         if (strip > 0) {
-            while (!__all_sync(ALL, my_column >= columns || tag_of(next) == tag)) next = fetch(my_column);
+            while (!__all_sync(ALL, !hands || my_column >= columns || tag_of(next) == tag)) {
+                if (chunk == 0) rest(__shfl_sync(ALL, next, 0), strip);
+                next = fetch(my_column);
+            }
         }
-        const int h_border = border(p, piece.left + my_column + 1);
-        in[lane_id] = from_border ? make_int2(h_border, h_border - opening) : make_int2(h_of(next), gap_of(next));
-        letters[(my_column + 32) & (RING - 1)] = p.dense[next_letter] * PITCH;
+        if (hands) {
+            const int h_border = border(p, piece.left + my_column + 1);
+            in[lane_id] = from_border ? make_int2(h_border, h_border - opening) : make_int2(h_of(next), gap_of(next));
+            letters[(my_column + CHUNK) & (RING - 1)] = p.dense[next_letter] * PITCH;
+        }
         __syncwarp();
-        next = fetch(my_column + 32);
-        next_letter = fetch_letter(my_column + 64);
+        next = fetch(my_column + CHUNK);
+        next_letter = fetch_letter(my_column + 2 * CHUNK);
 
-        const bool saves = keeps && chunk > 0 && start < columns && start % p.tile == 0;
-        const auto step = [&](auto plain, int x) __attribute__((always_inline)) {
-            constexpr bool PLAIN = decltype(plain)::value;
+        // The first column of a tile, which lanes come to in 32 steps from this one on.
+        const int of_tile = keeps ? start % p.tile : 0;
+        const bool saves = keeps && of_tile < 32 && start >= p.tile && start - of_tile < columns;
+        const auto step = [&](auto kind_, int x) __attribute__((always_inline)) {
+            constexpr Kind kind = decltype(kind_)::value;
             const int at = start + x - lane_id;
             int h_in = __shfl_up_sync(ALL, lane.h[K - 1], 1);
             int f_in = __shfl_up_sync(ALL, lane.f, 1);
@@ -349,8 +381,8 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
                 h_in = from_above.x;
                 f_in = from_above.y;
             }
-            if (!PLAIN && saves && x == lane_id) {
-                word* to = pair.kept_columns + (long long)(start / p.tile - 1) * pair.padded_rows + first;
+            if (kind == GENERAL && saves && at == start - of_tile) {
+                word* to = pair.kept_columns + (long long)(at / p.tile - 1) * pair.padded_rows + first;
 #pragma unroll
                 for (int k = 0; k < K; ++k) to[k] = make_word(lane.h[k], lane.e[k], 0);
                 segment_best = lane.best;
@@ -358,7 +390,7 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
             }
             const Scores<K> scores = ahead;
             ahead.load(my_profile + letters[(at + 1) & (RING - 1)]);
-            if (PLAIN || (at >= 0 && at < columns)) {
+            if (kind == PLAIN || (at >= 0 && (kind == BEGINNING || at < columns))) {
                 Column<K, USE> column{lane, scores, lane.above, f_in, opening, extension, 0};
                 lane.above = h_in;
                 each<0, K>(column);
@@ -377,21 +409,24 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
                 for (int k = 0; k < K; ++k) last_row[x * K + k] = lane.h[k];
             }
         };
-        if (chunk > 0 && start + 31 < columns && !saves) {
+        if (saves || start + CHUNK > columns) {
+            for (int x = 0; x < CHUNK; ++x) step(As<GENERAL>(), x);
+        } else if (start < 32) {
 #pragma unroll 2
-            for (int x = 0; x < 32; ++x) step(Yes(), x);
+            for (int x = 0; x < CHUNK; ++x) step(As<BEGINNING>(), x);
         } else {
-            for (int x = 0; x < 32; ++x) step(No(), x);
+#pragma unroll 2
+            for (int x = 0; x < CHUNK; ++x) step(As<PLAIN>(), x);
         }
         __syncwarp();
         const int done = my_column - 31;  // the column that the last lane did in step `lane_id`
-        if (!is_last && done >= 0 && done < columns) {
+        if (!is_last && hands && done >= 0 && done < columns) {
             const int2 of_last = out[lane_id];
             const word w = make_word(of_last.x, of_last.y, tag_for(strip + 1));
             store_word(piece.handed + done, w);
             if (kept_row) kept_row[done] = w;
         }
-        if (finds_row) {
+        if (finds_row && hands) {
             const int at = my_column - last_lane;
             const int h = last_row[lane_id * K + last_k];
             const int score = h - (pair.rows + at + 1) * extension;
@@ -400,7 +435,7 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
                 row_column = at + 1;
             }
         }
-        if (LOCAL && saves) {
+        if (LOCAL && saves && of_tile == 32 - CHUNK) {
             const int highest = warp_max(segment_best);
             strip_best = max(strip_best, highest);
             if (lane_id == 0) pair.best[strip * across + start / p.tile - 1] = highest;

@@ -347,6 +347,17 @@ def test_arrays_of_a_batch_do_not_overlap(seed: int) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("mode", MODES)
+def test_more_strips_than_tags(gpu: Any, mode: str) -> None:
+    """Strips are told apart by a number of 12 bits, and there are more of them than warps."""
+    rng = np.random.default_rng(10)
+    long = "".join(rng.choice(list("ACGT"), 700_000))
+    short = long[300_000:300_060] + long[500_000:500_100] + long[690_000:690_200]
+    for rows_a_lane in (4, None):
+        check(gpu, Problem((long, short), None, dna(mode)), rows_a_lane=rows_a_lane)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("letters", [3001, 12_345, 40_000])
 def test_long_pairs(gpu: Any, mode: str, letters: int) -> None:
     """As the CPU engine, byte for byte: related, with rearranged parts, and unrelated."""

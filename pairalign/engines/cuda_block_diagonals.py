@@ -42,17 +42,24 @@ from pairalign.windows import Window
 
 SOURCE, TRACEBACK_SOURCE = "align_block_diagonals.cu", "align_block_diagonals_traceback.cu"
 
-OPEN_LIMIT = 1 << 24
-"""What opening a gap may cost at most: 24 bits of a word hold the difference of H and a gap."""
+OPEN_LIMIT = 1 << 20
+"""What opening a gap may cost at most: 20 bits of a word hold the difference of H and a gap."""
 
 MOST_CELLS = 3e11
 """Cells of a launch, about: so many take a fraction of a second, and runs can be cancelled then."""
 
 BLOCKS_PER_MULTIPROCESSOR = 32
+MOST_BLOCKS = 4094  # TAGS in cuda/align_block_diagonals.cuh
 ENDING_THREADS = 256
 WALK_THREADS = 128
 MOST_ROUNDS = 16
 """Rounds of the traceback that are queued before the host looks whether they were enough."""
+
+IMPATIENT_SECONDS = 0.005
+"""What takes less is waited for without sleeping."""
+
+KEPT_SHARE = 256
+"""A batch that takes less of the memory than one part in so many keeps it."""
 
 _NO_MINIMUM = -(1 << 31)
 _RING_WORDS = 128 + 64 + 64  # SHARED_ROW in cuda/align_block_diagonals.cuh
@@ -135,8 +142,8 @@ class BlockDiagonals:
         self._slot, self._allocations, self._functions = None, [], {}
 
     def release(self) -> None:
-        """Free the memory of batches; the next one takes it again."""
-        if self._slot is not None:
+        """Free the memory of batches unless it is little; the next one takes it again."""
+        if self._slot is not None and self._slot.arena_bytes > self._limit_bytes // KEPT_SHARE:
             self._slot.free_arena()
 
     def align(
@@ -263,8 +270,9 @@ class BlockDiagonals:
         if want.detail > Detail.SCORE:
             parameters["scratch"] = addresses["scratch"] + 256
             parameters["flags"] = addresses["flags"]
-            self._trace(parameters, layout, addresses["scratch"])
-        progress = self._read_progress(parameters)
+            progress = self._trace(parameters, layout, addresses["scratch"])
+        else:
+            progress = self._read_progress(parameters)
         return self._results(chosen, batch, progress, want, pairs)
 
     def _fill(
@@ -275,7 +283,7 @@ class BlockDiagonals:
         rows_a_lane: int,
     ) -> None:
         context = self._context
-        most = context.multiprocessors * BLOCKS_PER_MULTIPROCESSOR
+        most = min(context.multiprocessors * BLOCKS_PER_MULTIPROCESSOR, MOST_BLOCKS)
         launches = cut_launches(items, shapes, LANES * rows_a_lane, MOST_CELLS)
         for start, stop in launches:
             context.check_cancelled()
@@ -287,13 +295,15 @@ class BlockDiagonals:
                 self._wait()
         self._launch(SOURCE, "find_end", len(shapes), ENDING_THREADS, parameters)
 
-    def _trace(self, parameters: npt.NDArray[np.void], layout: Layout, scratch: int) -> None:
+    def _trace(
+        self, parameters: npt.NDArray[np.void], layout: Layout, scratch: int
+    ) -> npt.NDArray[np.void]:
         """Locate the ends, then walk in rounds until no pair is under way."""
         context = self._context
         pairs = int(parameters["pair_count"])
         parameters["ticket"] = scratch
         strips = layout.tile // TILE_STRIP
-        most = context.multiprocessors * BLOCKS_PER_MULTIPROCESSOR
+        most = min(context.multiprocessors * BLOCKS_PER_MULTIPROCESSOR, MOST_BLOCKS)
         if context.scoring.mode == "local":
             self._clear_scratch(layout, scratch)
             blocks = min(pairs * layout.rooms * strips, most)
@@ -307,8 +317,9 @@ class BlockDiagonals:
                 blocks = min(pairs * layout.slots * strips, most)
                 self._launch(TRACEBACK_SOURCE, "refill_tiles", blocks, LANES, parameters, 4)
                 self._launch(TRACEBACK_SOURCE, "walk_tiles", pairs, WALK_THREADS, parameters)
-            if not self._read_progress(parameters)["active"].any():
-                return
+            progress = self._read_progress(parameters)
+            if not progress["active"].any():
+                return progress
             context.check_cancelled()
             rounds = min(2 * rounds, MOST_ROUNDS)
 
@@ -391,7 +402,7 @@ class BlockDiagonals:
 
     def _wait(self) -> None:
         assert self._slot is not None
-        self._slot.wait()
+        self._slot.wait(IMPATIENT_SECONDS)
 
     def _clear_ticket(self, parameters: npt.NDArray[np.void]) -> None:
         assert self._slot is not None

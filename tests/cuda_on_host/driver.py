@@ -144,6 +144,9 @@ class Event:
     def record(self, stream: Stream | None = None) -> Event:
         return self
 
+    def query(self) -> bool:
+        return True
+
     def synchronize(self) -> Event:
         return self
 
