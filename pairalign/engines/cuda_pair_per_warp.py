@@ -57,7 +57,7 @@ class PairPerWarp(ScoreFamily):
         self._unrolled = unrolled
 
     def variants(self) -> Iterator[tuple[str, dict[str, int | str]]]:
-        """Yield what is compiled: each mode with scores of 16 bits, of 32, and with large matrices."""
+        """Yield what is compiled: each mode in 16 bits, in 32, and with large matrices."""
         for mode in MODES:
             for layout, entry_bytes in dict.fromkeys(((self._layout, 1), (WIDE, 1), (WIDE, 4))):
                 yield SOURCE, self._defines(mode, layout, entry_bytes)
