@@ -53,6 +53,7 @@ STRIPED_FUNCTION int striped_score(STRIPED_PROFILE profile, int rows, STRIPED_LE
         e[j * LANES + lane] = border - gap_open;
     }
     int best = 0;  // semiglobal: of cells (0, n) and (m, 0)
+    const int least = STRIPED_MODE == 2 ? 0 : STRIPED_MINUS_INFINITY;
     // Letters are read two columns ahead, scores four segments ahead: neither is then waited for.
     STRIPED_PROFILE scores = profile + (int)letters[0] * fours * LANES + lane;
     STRIPED_FOUR ahead = STRIPED_READ(scores);
@@ -97,10 +98,11 @@ STRIPED_FUNCTION int striped_score(STRIPED_PROFILE profile, int rows, STRIPED_LE
 #undef STRIPED_CELL
 
         // Lazy F: what leaves a lane's last row goes on in the next lane, as long as it is more than
-        // a gap opened there would be. It then also raises H, and E of the next column.
+        // a gap opened there would be (local: and more than nothing). It then also raises H, and E of
+        // the next column.
         f = STRIPED_SHIFT(f, STRIPED_MINUS_INFINITY, lane, scratch);
         j = 0;
-        while (STRIPED_ANY(f > h[j * LANES + lane] - gap_open, lane, scratch)) {
+        while (STRIPED_ANY(f > max(h[j * LANES + lane] - gap_open, least), lane, scratch)) {
             do {
                 const int value = max(h[j * LANES + lane], f);
                 h[j * LANES + lane] = value;
