@@ -23,14 +23,15 @@
 // Tiles. A group of G lanes holds G * K columns, K a lane, and takes one row a step; lane l is l
 // rows behind lane 0. All lanes save at the same step, every BAND steps, so a tile is a
 // parallelogram: columns of a lane, rows that this lane takes in one band of steps. A lane with
-// many columns is two tiles side by side (parts_of). A band is
-//   uint4 rowline[K/2][G]            (H, F, H, F) of two columns before the band's first step, F
-//                                    being that of the next row
-//   uint2 border[parts][BAND][G]     (H, E) that came in from the left of a tile in a step
-//   word  best[G]                    each lane's best H of the band (local only)
-// A path needs the tile of one lane, and device memory is read 64 bytes at a time. Where paths are
-// long (global) the layout is therefore rowline[K/4][G][2] and border[parts][G][BAND]: writing costs
-// more, reading much less.
+// many columns is two tiles side by side (parts_of). Neighbouring H differ by little, and E and F
+// are never far below the H that they are kept with; so the low bits of both are enough (`packed`),
+// and one absolute H for each tile. A band is
+//   word rowline[G][K]               (H, F) of the columns before the band's first step, F being
+//                                    that of the next row
+//   word border[parts][G][BAND]      (H, E) that came in from the left of a tile in a step
+//   word corner[parts][G]            H left of the tile, before the band's first step
+//   word best[G]                     each lane's best H of the band (local only)
+// A path needs the tile of one lane, and device memory is read 64 bytes at a time: hence the order.
 #pragma once
 
 #ifndef PAIRALIGN_EMULATE
@@ -42,9 +43,6 @@
 #endif
 #ifndef PAIRALIGN_WIDE
 #define PAIRALIGN_WIDE 0
-#endif
-#ifndef PAIRALIGN_LAYOUT  // 1: borders by lane, 2: row lines by lane
-#define PAIRALIGN_LAYOUT (PAIRALIGN_MODE == 0 ? 3 : 0)
 #endif
 #ifndef PAIRALIGN_BAND
 #define PAIRALIGN_BAND 16
@@ -58,11 +56,10 @@ constexpr bool LOCAL = PAIRALIGN_MODE == 2;
 constexpr bool WIDE = PAIRALIGN_WIDE != 0;
 constexpr int PAIRS = WIDE ? 1 : 2;  // pairs in a word
 constexpr int BAND = PAIRALIGN_BAND;
-constexpr bool BORDER_BY_LANE = (PAIRALIGN_LAYOUT & 1) != 0;
-constexpr bool ROWLINE_BY_LANE = (PAIRALIGN_LAYOUT & 2) != 0;
-constexpr int STAGED = 4;  // steps whose borders a warp gathers before it writes them
+constexpr int STAGED = 8;  // steps whose borders a warp gathers before it writes them
 constexpr int LETTERS = 32;  // row stride of the score table
-static_assert(BAND % STAGED == 0 && STAGED == 4, "borders are written STAGED steps at a time");
+constexpr int MOST_COLUMNS = 16;  // of a tile
+static_assert(BAND == 16 && STAGED == 8, "borders are written 32 bytes at a time, all in 64 bytes");
 
 typedef unsigned int word;
 
@@ -77,22 +74,26 @@ struct Params {
     const int* row_order;           // sorted position -> input index
     const int* column_order;
     const int* table;               // [LETTERS][LETTERS] score of (row letter, column letter) as stored
-    // Work: an item is one or two columns and a range of rows, a block each.
-    const int4* items;              // column, first row, row after the last, columns (1 or 2)
+    // Work: an item is one or two columns and a range of places of rows, a block each. Place n is
+    // row first_row + n, or rows[n] where pairs were chosen (`rows` is not null).
+    const int4* items;              // column, first place, place after the last, columns (1 or 2)
+    const int* rows;                // [places] or null
+    const int2* pair_of_place;      // [places] numbers of the two pairs, -1: not chosen; or null
     const long long* item_tiles;    // [items] first uint4 of the item's tiles
-    const int* bands_before;        // [rows of the batch + 1] bands of the rows before
+    const int* bands_before;        // [places + 1] bands of the rows before
     uint4* tiles;
     const long long* item_borders;  // [items] first entry of the item's strip borders
-    const long long* letters_before;  // [rows of the batch + 1] row letters of the rows before
+    const long long* letters_before;  // [places + 1] row letters of the rows before
     uint2* borders;                 // (H, E) that leave a strip's last column, a row letter each
-    const long long* pair_of_row;   // [rows of the batch] number of the pair (row, column 0)
+    const long long* pair_of_row;   // [places] number of the pair (row, column 0)
     const long long* runs_of_column;  // [columns of the batch + 1] run slots of the columns before
+    const long long* runs_of_pair;  // [pairs] run slots of the pairs before, where they are chosen
     int* score;                     // [pairs]
     int* end_row;                   // [pairs] semiglobal: cell where the alignment ends,
     int* end_column;                //         counted from 1; 0 is the border
     int* fields;                    // [FIELDS][pairs], see traceback
     unsigned int* runs;             // slots of runs, last run of an alignment first
-    const int4* chunks;             // traceback: item, first row, row after the last, unused
+    const int4* chunks;             // traceback: item, first place, place after the last, unused
     uint4* profiles;                // traceback of far items: profiles in global memory
     const long long* item_profiles; // [items] first uint4 of the item's profile
     long long slots_of_row;         // run slots of all columns of the batch
@@ -113,7 +114,20 @@ struct Params {
     int want_runs;
     int columns;                    // of the batch
     int unused;
+    word open_codes[MOST_COLUMNS];  // traceback: opening E after a tile's column, see packed_tile.cuh
 };
+
+__device__ __forceinline__ int row_at(const Params& p, int place) {
+    return p.rows ? p.rows[place] : p.first_row + place;
+}
+// Number of a pair of a word, or -1 if there is none to align.
+__device__ __forceinline__ int pair_at(const Params& p, const int4& item, int place, int half) {
+    const int column = item.x + half;
+    if (half >= item.w) return -1;
+    if (p.pair_of_place) return half ? p.pair_of_place[place].y : p.pair_of_place[place].x;
+    if (p.triangular && p.first_row + place >= column) return -1;
+    return (int)(p.pair_of_row[place] + column);
+}
 
 __device__ __forceinline__ word both(int value) {
     return WIDE ? (word)value : ((word)value & 0xffffu) | ((word)value << 16);
@@ -157,22 +171,22 @@ __device__ __forceinline__ int bands_of(int rows, int group) {
     return (steps_of(rows, group) + BAND - 1) / BAND;
 }
 // Tiles that a lane's columns are split into, side by side.
-__host__ __device__ constexpr int parts_of(int columns) {
-    return columns >= 24 && columns % 8 == 0 ? 2 : 1;
+__host__ __device__ constexpr int parts_of(int columns) { return columns > MOST_COLUMNS ? 2 : 1; }
+// A band's size in uint4, and where its parts begin, in words.
+__host__ __device__ constexpr int band_stride(int group, int columns) {
+    return group * (columns + parts_of(columns) * (BAND + 1) + 1) / 4;
 }
-__device__ __forceinline__ long long band_stride(int group, int columns) {
-    return (long long)group * (columns / 2 + parts_of(columns) * BAND / 2) + group / 4;
+__host__ __device__ constexpr int borders_at(int group, int columns) { return group * columns; }
+__host__ __device__ constexpr int corners_at(int group, int columns) {
+    return group * (columns + parts_of(columns) * BAND);
 }
-
-// Place of columns 2 * k2 and 2 * k2 + 1 of a lane in a row line.
-__device__ __forceinline__ int rowline_at(int k2, int lane, int group) {
-    return ROWLINE_BY_LANE ? (k2 / 2 * group + lane) * 2 + k2 % 2 : k2 * group + lane;
+__host__ __device__ constexpr int bests_at(int group, int columns) {
+    return group * (columns + parts_of(columns) * (BAND + 1));
 }
-// Place of a tile's first step in its band's borders, in uint2, and how far apart steps are.
-__device__ __forceinline__ int border_at(int part, int lane, int group) {
-    return BORDER_BY_LANE ? (part * group + lane) * BAND : part * BAND * group + lane;
+// H and the E or F beside it, the low bits of both: 8 of each half, or 16 of a whole word.
+__device__ __forceinline__ word packed(word h, word gap) {
+    return __byte_perm(h, gap, WIDE ? 0x5410 : 0x6240);
 }
-__device__ __forceinline__ int border_step(int group) { return BORDER_BY_LANE ? 1 : group; }
 
 // Stored H before the first row (global: "rows" <= 0) in padded column `column` (-1: left border).
 // `row` counts from -group + 1 - lane up; it matters in semiglobal mode only.

@@ -10,8 +10,8 @@
 //            Columns beyond G * K are done in strips, left to right, handing (H, E) on in memory.
 // Shared     the score profile [letter][K/4][G] of uint4 (4 columns of a lane): 128-bit loads, 8
 //            neighbouring lanes read 128 neighbouring bytes whatever their letters are. With KEEP
-//            and BORDER_BY_LANE also borders of STAGED steps [warp][part][STAGED][32] of uint2, to be written so that
-//            each lane's lie together.
+//            also borders of STAGED steps, [warp][part][STAGED][STAGE_ROW] words, to be written so
+//            that each lane's lie together.
 // After      Dohi et al. 2010 (a warp per pair, parallelograms); Farrar's and Rognes' packed lanes.
 #include "packed.cuh"
 
@@ -97,10 +97,10 @@ template <int G, int K, bool KEEP, bool STRIPS>
 __device__ void fill(const Params& p) {
 #if defined(PAIRALIGN_EMULATE)
     uint4* profile = (uint4*)emulated_shared_memory();
-    int& next_row = *(int*)((char*)emulated_shared_memory() + 229000);
+    int& next_place = *(int*)((char*)emulated_shared_memory() + 229000);
 #else
     extern __shared__ uint4 profile[];
-    __shared__ int next_row;
+    __shared__ int next_place;
 #endif
     const int4 item = p.items[blockIdx.x];
     const int lane_id = threadIdx.x % G;
@@ -118,24 +118,26 @@ __device__ void fill(const Params& p) {
     c.floor = both(p.bias);
 
     constexpr int PARTS = parts_of(K);
-    uint2* const stage = (uint2*)((word*)profile + p.letters * (G * K)) +
-                         threadIdx.x / 32 * (PARTS * STAGED * 32) + threadIdx.x % 32;
+    constexpr int STAGE_ROW = 32 + G / 8;  // no bank conflicts where four rows are read at a time
+    word* const stage = (word*)profile + p.letters * (G * K) +
+                        threadIdx.x / 32 * (PARTS * STAGED * STAGE_ROW) + threadIdx.x % 32;
 
     for (int strip = 0; strip < strips; ++strip) {
         const int first_column = strip * G * K;
         __syncthreads();
-        if (threadIdx.x == 0) next_row = item.y;
+        if (threadIdx.x == 0) next_place = item.y;
         build_profile<G, K>(p, item, padding_a, padding_b, first_column, (word*)profile);
         __syncthreads();
         const uint4* const my_profile = profile + lane_id;
         const int my_column = first_column + lane_id * K;
 
         for (;;) {
-            int row = 0;
-            if (threadIdx.x % 32 == 0) row = atomicAdd(&next_row, 32 / G);
-            row = __shfl_sync(0xffffffffu, row, 0) + group_of_warp;
-            if (row - group_of_warp >= item.z) break;
-            if (row < item.z) {
+            int place = 0;
+            if (threadIdx.x % 32 == 0) place = atomicAdd(&next_place, 32 / G);
+            place = __shfl_sync(0xffffffffu, place, 0) + group_of_warp;
+            if (place - group_of_warp >= item.z) break;
+            if (place < item.z) {
+                const int row = row_at(p, place);
                 const int rows = p.row_lengths[row];
                 const int steps = steps_of(rows, G);
                 const int early = steps - (rows + G - 1);  // 0 or 1 steps before the first row
@@ -171,14 +173,12 @@ __device__ void fill(const Params& p) {
                     e_border = both(p.bias - 2 * p.gap_open);
                 }
                 uint2* const handed = STRIPS ? p.borders + p.item_borders[blockIdx.x] +
-                    p.letters_before[row - p.first_row] - p.letters_before[item.y - p.first_row]
-                    : nullptr;
+                    p.letters_before[place] - p.letters_before[item.y] : nullptr;
                 const bool takes = STRIPS && strip > 0 && lane_id == 0;
                 const bool hands = STRIPS && strip + 1 < strips && lane_id == G - 1;
 
                 uint4* tile = KEEP ? p.tiles + p.item_tiles[blockIdx.x] +
-                    ((long long)(p.bands_before[row - p.first_row] -
-                                 p.bands_before[item.y - p.first_row]) * strips +
+                    ((long long)(p.bands_before[place] - p.bands_before[item.y]) * strips +
                      (long long)strip * bands_of(rows, G)) * band_stride(G, K)
                     : nullptr;
 
@@ -236,41 +236,43 @@ __device__ void fill(const Params& p) {
                 };
 
                 while (t < steps) {
+                    word* const band = (word*)tile;
+                    uint4* border = (uint4*)(band + borders_at(G, K)) + lane_id % 2;
                     if (KEEP) {
+                        uint4* const rowline = (uint4*)band + lane_id * (K / 4);
 #pragma unroll
-                        for (int k2 = 0; k2 < K / 2; ++k2)
-                            tile[rowline_at(k2, lane_id, G)] =
-                                make_uint4(lane.h[2 * k2], lane.f[2 * k2],
-                                           lane.h[2 * k2 + 1], lane.f[2 * k2 + 1]);
+                        for (int k = 0; k < K; k += 4)
+                            rowline[k / 4] = make_uint4(packed(lane.h[k], lane.f[k]),
+                                                        packed(lane.h[k + 1], lane.f[k + 1]),
+                                                        packed(lane.h[k + 2], lane.f[k + 2]),
+                                                        packed(lane.h[k + 3], lane.f[k + 3]));
+                        word* const corner = band + corners_at(G, K) + lane_id;
+                        corner[0] = lane.h_before;
+                        if (PARTS == 2) corner[G] = lane.h[K / 2 - 1];
                     }
                     const int stop = KEEP ? min(t + BAND, steps) : steps;
-                    uint2* const band_border = (uint2*)(tile + K / 2 * G);
                     const auto keep = [&](int step, word h_in, word e_in) {
-                        uint2* to = BORDER_BY_LANE
-                            ? stage + step % STAGED * 32
-                            : band_border + border_at(0, lane_id, G) + step % BAND * G;
-                        to[0] = make_uint2(h_in, e_in);
+                        word* const to = stage + step % STAGED * STAGE_ROW;
+                        to[0] = packed(h_in, e_in);
                         if (PARTS == 2)
-                            to[BORDER_BY_LANE ? STAGED * 32 : BAND * G] =
-                                make_uint2(lane.h_middle, lane.e_middle);
+                            to[STAGED * STAGE_ROW] = packed(lane.h_middle, lane.e_middle);
                     };
-                    uint4* border = tile + K / 2 * G;
-                    // Lanes of a group write 16 bytes each: two neighbours a lane's STAGED steps.
+                    // Two neighbours write the 32 bytes of a lane.
                     const auto write_staged = [&]() {
                         __syncwarp(group_mask);
 #pragma unroll
                         for (int part = 0; part < PARTS; ++part) {
 #pragma unroll
                             for (int turn = 0; turn < 2; ++turn) {
-                                const int of = (turn * G + lane_id) / 2, half = lane_id % 2;
-                                const uint2* from = stage - lane_id + of +
-                                                    (part * STAGED + 2 * half) * 32;
-                                const uint2 first = from[0], second = from[32];
-                                border[(part * G + of) * (BAND / 2) + half] =
-                                    make_uint4(first.x, first.y, second.x, second.y);
+                                const int of = (turn * G + lane_id) / 2;
+                                const word* const from = stage - lane_id + of +
+                                    (part * STAGED + lane_id % 2 * 4) * STAGE_ROW;
+                                border[(part * G + of) * (BAND / 4)] =
+                                    make_uint4(from[0], from[STAGE_ROW], from[2 * STAGE_ROW],
+                                               from[3 * STAGE_ROW]);
                             }
                         }
-                        border += STAGED / 2;
+                        border += STAGED / 4;
                         __syncwarp(group_mask);
                     };
                     for (; t < stop; t += 2) {
@@ -289,13 +291,11 @@ __device__ void fill(const Params& p) {
                             step(now_1, t + 1, true, h_in, e_in);
                             if (KEEP) keep(t + 1, h_in, e_in);
                         }
-                        if (KEEP && BORDER_BY_LANE && (t % STAGED != 0 || t + 2 == stop))
-                            write_staged();
+                        if (KEEP && (t % STAGED == STAGED - 2 || t + 2 == stop)) write_staged();
                     }
                     if (LOCAL) {
                         if (KEEP) {
-                            ((word*)(tile +
-                                     (K / 2 + PARTS * BAND / 2) * G))[lane_id] = lane.best;
+                            band[bests_at(G, K) + lane_id] = lane.best;
 #pragma unroll
                             for (int half = 0; half < PAIRS; ++half) {
                                 const int now = half_of(lane.best, half);
@@ -321,12 +321,11 @@ __device__ void fill(const Params& p) {
                 }
 #pragma unroll
                 for (int half = 0; half < PAIRS; ++half) {
-                    const int column = item.x + half;
                     const int padding = half ? padding_b : padding_a;
                     const int columns = half ? length_b : length_a;
-                    const bool exists = half < item.w && (!p.triangular || row < column);
+                    const int pair = pair_at(p, item, place, half);
+                    const bool exists = pair >= 0;
                     const bool valid = exists && lane_id == G - 1;
-                    const long long pair = p.pair_of_row[row - p.first_row] + column;
                     if (GLOBAL) {
                         if (valid && strip + 1 == strips)
                             p.score[pair] = half_of(lane.h[K - 1], half) - p.bias -
@@ -416,8 +415,12 @@ ENTRY score_g8_k8(const Params p) { fill<8, 8, false, false>(p); }
 ENTRY fill_g8_k8(const Params p) { fill<8, 8, true, false>(p); }
 ENTRY score_g8_k16(const Params p) { fill<8, 16, false, false>(p); }
 ENTRY fill_g8_k16(const Params p) { fill<8, 16, true, false>(p); }
+ENTRY score_g8_k20(const Params p) { fill<8, 20, false, false>(p); }
+ENTRY fill_g8_k20(const Params p) { fill<8, 20, true, false>(p); }
 ENTRY score_g8_k24(const Params p) { fill<8, 24, false, false>(p); }
 ENTRY fill_g8_k24(const Params p) { fill<8, 24, true, false>(p); }
+ENTRY score_g8_k28(const Params p) { fill<8, 28, false, false>(p); }
+ENTRY fill_g8_k28(const Params p) { fill<8, 28, true, false>(p); }
 ENTRY score_g8_k32(const Params p) { fill<8, 32, false, false>(p); }
 ENTRY fill_g8_k32(const Params p) { fill<8, 32, true, false>(p); }
 ENTRY score_g16_k20(const Params p) { fill<16, 20, false, false>(p); }
@@ -436,5 +439,11 @@ ENTRY score_g32_k28(const Params p) { fill<32, 28, false, false>(p); }
 ENTRY fill_g32_k28(const Params p) { fill<32, 28, true, false>(p); }
 ENTRY score_g32_k32(const Params p) { fill<32, 32, false, false>(p); }
 ENTRY fill_g32_k32(const Params p) { fill<32, 32, true, false>(p); }
-ENTRY score_strips(const Params p) { fill<32, 32, false, true>(p); }
-ENTRY fill_strips(const Params p) { fill<32, 32, true, true>(p); }
+ENTRY score_strips_k20(const Params p) { fill<32, 20, false, true>(p); }
+ENTRY fill_strips_k20(const Params p) { fill<32, 20, true, true>(p); }
+ENTRY score_strips_k24(const Params p) { fill<32, 24, false, true>(p); }
+ENTRY fill_strips_k24(const Params p) { fill<32, 24, true, true>(p); }
+ENTRY score_strips_k28(const Params p) { fill<32, 28, false, true>(p); }
+ENTRY fill_strips_k28(const Params p) { fill<32, 28, true, true>(p); }
+ENTRY score_strips_k32(const Params p) { fill<32, 32, false, true>(p); }
+ENTRY fill_strips_k32(const Params p) { fill<32, 32, true, true>(p); }

@@ -23,44 +23,35 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_buffers import Slot
-from pairalign.engines.cuda_family import DeviceContext, DeviceSet
-from pairalign.engines.cuda_packed_plan import (
-    BAND,
-    FILL_THREADS,
-    LETTERS,
-    TILINGS,
-    Batch,
-    Costs,
-    Launch,
-    PackedPlanner,
-)
+from pairalign.engines.cuda_family import DeviceContext
+from pairalign.engines.cuda_packed_costs import LETTERS, Costs, worth_of
+from pairalign.engines.cuda_packed_letters import PADDING, ColumnLetters, DenseSet, used_codes
+from pairalign.engines.cuda_packed_plan import Batch, Chosen, Launch, PackedPlanner, Work
 from pairalign.engines.cuda_packed_results import WindowResults
+from pairalign.engines.cuda_packed_tilings import BAND, FILL_THREADS, MOST_COLUMNS, TILINGS
 from pairalign.engines.cuda_plan import Rectangle
-from pairalign.engines.cuda_strand import OtherStrand
 from pairalign.scoring import MODES, Scoring
-from pairalign.strands import complement_of
 from pairalign.windows import Window
 
-PADDING = 96
-"""Padding letters around each sequence; the kernels read up to 80 beyond."""
-
 FIELDS = 9  # Field in cuda/packed_traceback.cu
-SCORE_LIMIT = 1 << 18
-"""Larger scores a letter might not leave room for flags in 32 bits."""
+SCORE_LIMIT = 1 << 12
+"""With larger scores a letter, neighbouring cells might differ by more than 16 bits hold."""
 
-SHARED_BYTES = 4 * LETTERS * TILINGS[-1].width + 64 * FILL_THREADS
-"""Shared memory of a block with the widest profile and all letters: 144 KiB."""
+SHARED_BYTES = 4 * LETTERS * TILINGS[-1].width + TILINGS[-1].staged_bytes
+"""Shared memory of a block with the widest profile and all letters: 146 KiB."""
 
 _NO_MINIMUM = -(1 << 31)
+_WORTH_SCORING_FIRST = 0.5  # when fewer pairs than that reached the minimum in the window before
 
 PARAMETERS = np.dtype(
     [
         *((name, "<u8") for name in ("row_letters", "row_starts", "row_lengths")),
         *((name, "<u8") for name in ("column_letters", "column_starts", "column_lengths")),
         *((name, "<u8") for name in ("row_order", "column_order", "table")),
-        *((name, "<u8") for name in ("items", "item_tiles", "bands_before", "tiles")),
-        *((name, "<u8") for name in ("item_borders", "letters_before", "borders")),
-        *((name, "<u8") for name in ("pair_of_row", "runs_of_column", "score")),
+        *((name, "<u8") for name in ("items", "rows", "pair_of_place", "item_tiles")),
+        *((name, "<u8") for name in ("bands_before", "tiles", "item_borders")),
+        *((name, "<u8") for name in ("letters_before", "borders", "pair_of_row")),
+        *((name, "<u8") for name in ("runs_of_column", "runs_of_pair", "score")),
         *((name, "<u8") for name in ("end_row", "end_column", "fields", "runs")),
         *((name, "<u8") for name in ("chunks", "profiles", "item_profiles")),
         *((name, "<i8") for name in ("slots_of_row", "pairs")),
@@ -68,17 +59,10 @@ PARAMETERS = np.dtype(
         *((name, "<i4") for name in ("definite", "gap_open", "gap_extend", "shift", "bias")),
         *((name, "<i4") for name in ("tile_bias", "min_score", "one", "group", "want_runs")),
         *((name, "<i4") for name in ("columns", "unused")),
+        ("open_codes", "<u4", MOST_COLUMNS),
     ]
 )
 """Params in cuda/packed.cuh."""
-
-
-@dataclass
-class _DenseSet:
-    """A set on the device with its letters numbered densely and padded."""
-
-    letters: Any
-    starts: Any
 
 
 @dataclass
@@ -130,28 +114,29 @@ class Packed:
     def open(self, context: DeviceContext) -> None:
         """Upload the sequences with dense letters, and the score table."""
         self._context = context
-        sets = [context.queries] if context.one_set else [context.queries, context.targets]
-        codes = np.unique(np.concatenate([np.unique(one.sequences.codes) for one in sets]))
-        complement = context.scoring.alphabet.complement
-        if complement is not None:  # a window may want the other strand
-            codes = np.union1d(codes, complement[codes])
-        self._codes = codes
-        self._other_strand: OtherStrand | None = None
+        codes = used_codes(context)
         self._definite = int(np.searchsorted(codes, context.scoring.alphabet.definite))
         self._costs = Costs.of(context.scoring, codes)
         self._allocations: list[Any] = []
-        dense = [self._upload_set(one, codes) for one in sets]
-        self._rows, self._columns = dense[0], dense[-1]
+        self._rows = DenseSet.of(context.queries, codes, self._upload)
+        self._columns = self._rows
+        if not context.one_set:
+            self._columns = DenseSet.of(context.targets, codes, self._upload)
         self._table = self._upload(self._costs.table)
+        self._column_letters = ColumnLetters(context, self._columns, codes)
+        mode = context.scoring.mode
         self._planner = PackedPlanner(
             context.queries.lengths,
             context.targets.lengths,
-            _worth(context.targets, codes, self._costs, context.scoring.mode),
+            worth_of(context.targets.sequences, codes, self._costs, mode),
             self._costs,
-            context.scoring.mode,
+            mode,
             context.multiprocessors,
+            shared_bytes(context.capability),
         )
+        self._passing = 0.0  # share of pairs that reached the minimum, in the window before
         self._slots = [Slot(context.driver) for _ in range(self._slot_count)]
+        sets = [context.queries] if context.one_set else [context.queries, context.targets]
         used = sum(len(one.sequences.codes) + PADDING * len(one.lengths) for one in sets)
         self._limit_bytes = (context.memory_bytes - used) // self._slot_count
 
@@ -159,24 +144,59 @@ class Packed:
         """Free what `open` and `align` took."""
         for slot in self._slots:
             slot.close()
-        if self._other_strand is not None:
-            self._other_strand.close()
+        self._column_letters.close()
         for allocation in self._allocations:
             allocation.free()
         self._slots, self._allocations, self._functions = [], [], {}
 
-    def align(self, window: Window, want: Want) -> Alignments:
-        """Align a window batch by batch; see `pairalign.engines.cuda_family.KernelFamily`."""
-        context = self._context
+    def release(self) -> None:
+        """Free the memory of batches; the next one takes it again."""
+        for slot in self._slots:
+            slot.free_arena()
+
+    def align(
+        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Align the pairs of a window, or those that `keep` names: bool[pairs].
+
+        See `pairalign.engines.cuda_family.KernelFamily`. With a minimum, pairs are scored first,
+        and those that reach it are traced; unless most did so in the window before.
+        """
         whole = Rectangle.of(window)
         if not self._planner.fits_words(whole):
-            return context.align_on_host(window, want)
-        self._column_letters = self._letters_of_columns(window)
-        results = WindowResults(context, whole.pairs, want)
+            return self._align_on_host(window, want, keep)
+        letters = self._column_letters.of(window)
+        work: Work = whole if keep is None else Chosen.of(whole, keep)
+        if want.min_raw_score is None or want.detail == Detail.SCORE:
+            return self._align(work, want, letters)
+        pairs = work.pairs
+        if self._passing < _WORTH_SCORING_FIRST:
+            scores = self._align(work, Want(Detail.SCORE), letters).raw_score
+            passes = scores >= want.min_raw_score
+            if not passes.all():
+                work = work.only(passes) if isinstance(work, Chosen) else Chosen.of(whole, passes)
+        found = self._align(work, want, letters)
+        self._passing = len(found) / max(pairs, 1)
+        return found
+
+    def _align_on_host(
+        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None
+    ) -> Alignments:
+        if keep is None:
+            return self._context.align_on_host(window, want)
+        found = self._context.align_on_host(window, Want(want.detail)).take(keep)
+        if want.min_raw_score is not None:
+            found = found.take(found.raw_score >= want.min_raw_score)
+        return found
+
+    def _align(self, work: Work, want: Want, letters: int) -> Alignments:
+        """Align some pairs batch by batch."""
+        context = self._context
+        results = WindowResults(context, work.pairs, want)
         traced = want.detail > Detail.SCORE
         under_way: deque[_InFlight] = deque()
         free = deque(self._slots)
-        pending = deque([whole] if whole.pairs else [])
+        pending = deque([work] if work.pairs else [])
         done = 0
         try:
             while pending:
@@ -185,7 +205,8 @@ class Packed:
                     context.check_cancelled()
                     if not free:
                         free.append(self._finish(under_way.popleft(), results))
-                    sizes = _array_bytes(batch, want)
+                    tables = _tables_of(batch)
+                    sizes = _array_bytes(batch, tables, want)
                     try:
                         addresses = free[0].arrange(sizes, self._limit_bytes)
                     except context.driver.MemoryError:
@@ -195,21 +216,21 @@ class Packed:
                         self._limit_bytes = self._context.halve(
                             self._limit_bytes, sum(sizes.values())
                         )
-                        pending.extendleft(reversed(part.rest(batch.rectangle)))
+                        pending.extendleft(reversed(part.rest(batch.work)))  # type: ignore[arg-type]
                         break
                     slot = free.popleft()
-                    under_way.append(self._start(batch, slot, addresses, want, done))
-                    flight = under_way[-1]
+                    flight = self._start(batch, tables, slot, addresses, want, letters, done)
+                    under_way.append(flight)
                     results.download(
                         done,
-                        batch.rectangle.pairs,
+                        batch.pairs,
                         addresses["score"],
                         addresses.get("fields", 0),
                         slot.stream,
                     )
                     slot.computed.record(slot.stream)
-                    results.name_pairs(flight.first_pair, batch.rectangle)
-                    done += batch.rectangle.pairs
+                    results.name_pairs(done, batch.work)
+                    done += batch.pairs
             self._drain(under_way, free, results)
         finally:
             for flight in under_way:  # after an error: nothing may write to buffers used again
@@ -218,22 +239,25 @@ class Packed:
         return results.finish()
 
     def _start(
-        self, batch: Batch, slot: Slot, at: dict[str, int], want: Want, first_pair: int
+        self,
+        batch: Batch,
+        tables: dict[str, npt.NDArray[Any]],
+        slot: Slot,
+        at: dict[str, int],
+        want: Want,
+        letters: int,
+        first_pair: int,
     ) -> _InFlight:
         """Queue the copies and kernels of a batch."""
         parameters = np.zeros((), PARAMETERS)
         self._set_constants(parameters, batch, want)
-        for name in ("score", "end_row", "end_column", "fields", "runs", "tiles", "borders"):
+        parameters["column_letters"] = letters
+        for name in ("score", "end_row", "end_column", "fields", "runs"):
             parameters[name] = at.get(name, 0)
-        common: dict[str, npt.NDArray[Any]] = {
-            "pair_of_row": batch.pair_base.astype(np.int64),
-            "letters_before": batch.letters_before,
-            "runs_of_column": batch.runs_of_column,
-            **{f"bands_before_{group}": b for group, b in batch.bands_before.items()},
-        }
-        places = self._upload_tables(slot, at["tables"], common, batch.launches)
-        for name in ("pair_of_row", "letters_before", "runs_of_column"):
-            parameters[name] = places[name]
+        places = _upload_tables(tables, slot, at["tables"])
+        for name in batch.tables:
+            if name in (PARAMETERS.names or ()):
+                parameters[name] = places[name]
         tile_start = border_start = 0
         traced = want.detail > Detail.SCORE
         for number, launch in enumerate(batch.launches):
@@ -242,6 +266,7 @@ class Packed:
             for name in ("items", "item_tiles", "item_borders", "item_profiles", "chunks"):
                 parameters[name] = places[f"{name}_{number}"]
             parameters["group"] = kind.tiling.group
+            parameters["open_codes"] = self._costs.open_codes(kind.wide)
             parameters["tiles"] = at.get("tiles", 0) + tile_start
             parameters["borders"] = at.get("borders", 0) + border_start
             parameters["profiles"] = at.get("profiles", 0)
@@ -258,10 +283,10 @@ class Packed:
             parameters[f"{prefix}_starts"] = int(dense.starts)
             parameters[f"{prefix}_lengths"] = int(device.device_lengths)
             parameters[f"{prefix}_order"] = int(device.order)
-        parameters["column_letters"] = self._column_letters
         parameters["table"] = int(self._table)
-        parameters["slots_of_row"] = batch.runs_of_column[-1]
-        parameters["pairs"] = rectangle.pairs
+        if "runs_of_column" in batch.tables:
+            parameters["slots_of_row"] = batch.tables["runs_of_column"][-1]
+        parameters["pairs"] = batch.pairs
         parameters["first_row"] = rectangle.row_start
         parameters["first_column"] = rectangle.column_start
         parameters["columns"] = rectangle.column_stop - rectangle.column_start
@@ -275,75 +300,25 @@ class Packed:
         parameters["one"] = 1
         parameters["want_runs"] = want.detail == Detail.CIGAR
 
-    def _letters_of_columns(self, window: Window) -> int:
-        """Return the address of the columns' letters, reverse-complemented for strand -1."""
-        if window.strand > 0 or not window.pairs:
-            return int(self._columns.letters)
-        context, codes = self._context, self._codes
-        if self._other_strand is None:
-            complement = np.full(256, len(codes), np.uint8)
-            complement[: len(codes)] = np.searchsorted(
-                codes, complement_of(context.scoring.alphabet)[codes]
-            )
-            lengths = context.targets.lengths
-            self._other_strand = OtherStrand(
-                context.driver,
-                context.load_module,
-                letters=self._columns.letters,
-                starts=self._columns.starts,
-                lengths=context.targets.device_lengths,
-                host_starts=_dense_starts(lengths),
-                host_lengths=lengths,
-                complement=complement,
-                padding=len(codes),
-            )
-        return self._other_strand.letters_of(window.column_start, window.column_stop)
-
-    def _upload_tables(
-        self,
-        slot: Slot,
-        address: int,
-        common: dict[str, npt.NDArray[Any]],
-        launches: list[Launch],
-    ) -> dict[str, int]:
-        """Upload all small arrays of a batch in one copy; returns where each lies."""
-        arrays = dict(common)
-        profiles_before = 0
-        for number, launch in enumerate(launches):
-            stride = launch.kind.tiling.band_bytes // 16
-            arrays[f"items_{number}"] = launch.items
-            arrays[f"item_tiles_{number}"] = _starts(launch.item_bands) * stride
-            arrays[f"item_borders_{number}"] = _starts(launch.item_border_entries)
-            profiles = profiles_before + _starts(launch.item_profile_bytes)
-            arrays[f"item_profiles_{number}"] = profiles // 16
-            profiles_before += int(launch.item_profile_bytes.sum())
-            arrays[f"chunks_{number}"] = launch.chunks
-        places, parts, end = {}, [], 0
-        for name, array in arrays.items():
-            places[name] = address + end
-            data = np.ascontiguousarray(array).view(np.uint8).ravel()
-            parts += [data, np.zeros(-len(data) % 16, np.uint8)]
-            end += len(data) + -len(data) % 16
-        slot.upload("tables", np.concatenate(parts), address)
-        return places
-
     def _launch_one(self, launch: Launch, packed: Any, slot: Slot, traced: bool) -> None:
         kind, tiling = launch.kind, launch.kind.tiling
-        suffix = "strips" if kind.strips else f"g{tiling.group}_k{tiling.columns}"
+        group = "strips" if kind.strips else f"g{tiling.group}"
         profile = 4 * self._costs.letters * tiling.width
-        # A fill that keeps tiles gathers four steps' borders of each warp.
-        shared = profile + (32 * FILL_THREADS * tiling.parts if traced else 0)
-        name = f"{'fill' if traced else 'score'}_{suffix}"
+        shared = profile + (tiling.staged_bytes if traced else 0)
+        name = f"{'fill' if traced else 'score'}_{group}_k{tiling.columns}"
         self._launch(name, kind.wide, len(launch.items), FILL_THREADS, slot, shared, packed)
         if not traced:
             return
-        name, shared = f"traceback_k{tiling.columns}", profile
+        threads = launch.traceback_threads
+        name, shared = f"traceback_k{tiling.columns}", threads * tiling.code_bytes
         if kind.strips:
-            self._launch("build_far_profiles", kind.wide, len(launch.items), 256, slot, 0, packed)
             name = f"traceback_far_k{tiling.columns}"
-            shared = 0
-        blocks = len(launch.chunks)
-        self._launch(name, kind.wide, blocks, tiling.traceback_threads, slot, shared, packed)
+            width = np.int32(tiling.width)
+            items = len(launch.items)
+            self._launch("build_far_profiles", kind.wide, items, 256, slot, 0, packed, width)
+        else:
+            shared += profile
+        self._launch(name, kind.wide, len(launch.chunks), threads, slot, shared, packed)
 
     def _finish(self, flight: _InFlight, results: WindowResults) -> Slot:
         """Wait for a batch and fetch its runs; returns the slot, free again."""
@@ -355,8 +330,8 @@ class Packed:
     def _gather(self, flight: _InFlight, results: WindowResults) -> None:
         """Bring the CIGAR runs of a batch together on the device and copy them."""
         driver = self._context.driver
-        slot, at, rectangle = flight.slot, flight.addresses, flight.batch.rectangle
-        offsets, before, total = results.place_runs(flight.first_pair, rectangle.pairs)
+        slot, at, batch = flight.slot, flight.addresses, flight.batch
+        offsets, before, total = results.place_runs(flight.first_pair, batch.pairs)
         if not total:
             return
         driver.memcpy_htod_async(at["run_offsets"], offsets, slot.stream)
@@ -366,12 +341,15 @@ class Packed:
         if 4 * total > room:
             extra = driver.mem_alloc(4 * total)
             target = int(extra)
-        rows = rectangle.row_stop - rectangle.row_start
+        # A block a row, or where pairs were chosen a warp a pair.
+        blocks = batch.rectangle.row_stop - batch.rectangle.row_start
+        if isinstance(batch.work, Chosen):
+            blocks = -(-batch.pairs // 8)
         # Offsets count from the window's first run.
         origin = np.uint64(target - 4 * before & (1 << 64) - 1)
         arguments = (flight.parameters[()], np.uint64(at["run_offsets"]), origin)
-        self._launch("gather_runs", False, rows, 256, slot, 0, *arguments)
-        runs = results.runs_at(flight.first_pair, rectangle.pairs)
+        self._launch("gather_runs", False, blocks, 256, slot, 0, *arguments)
+        runs = results.runs_at(flight.first_pair, batch.pairs)
         driver.memcpy_dtoh_async(runs, target, slot.stream)
         slot.stream.synchronize()
         if extra is not None:
@@ -402,7 +380,7 @@ class Packed:
             function = self._functions[kernel, wide] = module.get_function(kernel)
             if shared:
                 attribute = context.driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
-                function.set_attribute(attribute, SHARED_BYTES)
+                function.set_attribute(attribute, shared_bytes(context.capability) - 1024)
         context.kernel = kernel
         function(*args, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.stream, shared=shared)
 
@@ -412,16 +390,10 @@ class Packed:
         self._context.driver.memcpy_htod(allocation, array)
         return allocation
 
-    def _upload_set(self, device: DeviceSet, codes: npt.NDArray[np.uint8]) -> _DenseSet:
-        lengths = device.lengths.astype(np.int64)
-        dense_of_code = np.zeros(256, np.uint8)
-        dense_of_code[codes] = np.arange(len(codes))
-        starts = _dense_starts(lengths)
-        letters = np.full(int((lengths + PADDING).sum()) + 2 * PADDING, len(codes), np.uint8)
-        sequences = device.sequences
-        for start, length, index in zip(starts, lengths, sequences.order, strict=True):
-            letters[start : start + length] = dense_of_code[sequences.codes_of(int(index))]
-        return _DenseSet(self._upload(letters), self._upload(starts))
+
+def shared_bytes(capability: tuple[int, int]) -> int:
+    """Shared memory of a multiprocessor that blocks may use."""
+    return (163 if capability < (9, 0) else 227) << 10
 
 
 def _defines(mode: str, wide: bool) -> dict[str, int | str]:
@@ -439,37 +411,39 @@ def _starts(sizes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     return starts
 
 
-def _dense_starts(lengths: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """First letter of each sequence of a `_DenseSet`."""
-    return _starts(lengths.astype(np.int64) + PADDING) + PADDING
+def _tables_of(batch: Batch) -> dict[str, npt.NDArray[Any]]:
+    """Return all small arrays of a batch; those of each launch end in its number."""
+    arrays: dict[str, npt.NDArray[Any]] = dict(batch.tables)
+    profiles_before = 0
+    for number, launch in enumerate(batch.launches):
+        stride = launch.kind.tiling.band_bytes // 16
+        arrays[f"items_{number}"] = launch.items
+        arrays[f"item_tiles_{number}"] = _starts(launch.item_bands) * stride
+        arrays[f"item_borders_{number}"] = _starts(launch.item_border_entries)
+        profiles = profiles_before + _starts(launch.item_profile_bytes)
+        arrays[f"item_profiles_{number}"] = profiles // 16
+        profiles_before += int(launch.item_profile_bytes.sum())
+        arrays[f"chunks_{number}"] = launch.chunks
+    return arrays
 
 
-def _worth(
-    device: DeviceSet, codes: npt.NDArray[np.uint8], costs: Costs, mode: str
-) -> npt.NDArray[np.int64]:
-    """Largest sum of scores that each sequence's letters can bring, by sorted position."""
-    used = len(codes)
-    shift = 2 * costs.shift if mode == "semiglobal" else 0  # there the lengths count it
-    best_of_code = np.zeros(256, np.int64)
-    best_of_code[codes] = np.maximum(costs.table[:used, :used].max(axis=1) - shift, 0)
-    sequences = device.sequences
-    complement = sequences.alphabet.complement
-    if complement is not None:  # the bound must hold for either strand
-        best_of_code[:32] = np.maximum(best_of_code[:32], best_of_code[complement])
-    before = np.concatenate(([0], np.cumsum(best_of_code[sequences.codes])))
-    worth: npt.NDArray[np.int64] = before[sequences.offsets[1:]] - before[sequences.offsets[:-1]]
-    return worth[sequences.order]
+def _upload_tables(arrays: dict[str, npt.NDArray[Any]], slot: Slot, address: int) -> dict[str, int]:
+    """Upload arrays in one copy; returns where each lies."""
+    places, parts, end = {}, [], 0
+    for name, array in arrays.items():
+        places[name] = address + end
+        data = np.ascontiguousarray(array).view(np.uint8).ravel()
+        parts += [data, np.zeros(-len(data) % 16, np.uint8)]
+        end += len(data) + -len(data) % 16
+    slot.upload("tables", np.concatenate(parts), address)
+    return places
 
 
-def _array_bytes(batch: Batch, want: Want) -> dict[str, int]:
+def _array_bytes(batch: Batch, tables: dict[str, npt.NDArray[Any]], want: Want) -> dict[str, int]:
     """Device arrays of a batch, in bytes."""
-    pairs = batch.rectangle.pairs
-    rows = batch.rectangle.row_stop - batch.rectangle.row_start
-    tables = 4 * (2 * rows + 1) * 5 + 8 * len(batch.runs_of_column) + 256 * 16
-    for launch in batch.launches:
-        tables += 40 * len(launch.items) + 16 * len(launch.chunks)
+    pairs = batch.pairs
     sizes = {
-        "tables": tables,
+        "tables": sum(array.nbytes + 16 for array in tables.values()),
         "score": 4 * pairs,
         "end_row": 4 * pairs,
         "end_column": 4 * pairs,

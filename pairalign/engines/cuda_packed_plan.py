@@ -1,8 +1,9 @@
 """How a window becomes launches of the packed kernels; see ``cuda/packed.cuh``. Pure functions.
 
 The kernels align one row sequence with two neighbouring columns at a time, each pair in a half of
-a 32-bit word, where 16 bits are sure to do (`Limits`), else with one column in whole words. A
-*tiling* says how many lanes share a row sequence and how many columns a lane holds.
+a 32-bit word, where 16 bits are sure to do, else with one column in whole words. What a block does
+is an *item*: a word of columns with a range of *places*, which are the batch's rows, or, where
+pairs were chosen, rows that have a chosen pair in that word.
 """
 
 from __future__ import annotations
@@ -13,59 +14,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.engines.cuda_packed_costs import Costs
+from pairalign.engines.cuda_packed_tilings import (
+    FILL_THREADS,
+    TILINGS,
+    Ints,
+    Longs,
+    Tiling,
+    bands_of,
+    choose_tilings,
+    tiling_of,
+)
 from pairalign.engines.cuda_plan import Rectangle
-from pairalign.scoring import Scoring
 
-BAND = 16  # PAIRALIGN_BAND in cuda/packed.cuh
-LETTERS = 32  # row stride of the score table
-FILL_THREADS = 256
 BLOCKS_PER_MULTIPROCESSOR = 2
 _HALF_LIMIT = 65535 - 64
-_TILE_LIMIT = 4096 - 64  # 16 bits less four flags
 _WORD_LIMIT = 2**31 - 2**24
-
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, order=True)
-class Tiling:
-    """Lanes of a group and columns of a lane."""
-
-    group: int
-    columns: int
-
-    @property
-    def width(self) -> int:
-        """Columns that a group holds."""
-        return self.group * self.columns
-
-    @property
-    def parts(self) -> int:
-        """Tiles that a lane's columns are split into: parts_of in ``cuda/packed.cuh``."""
-        return 2 if self.columns >= 24 and self.columns % 8 == 0 else 1
-
-    @property
-    def traceback_threads(self) -> int:
-        """Threads of a traceback block: what registers allow, see the kernels' launch bounds."""
-        return 256 if self.columns // self.parts <= 16 else 128
-
-    @property
-    def band_bytes(self) -> int:
-        """Bytes that a group keeps of a band: see the layout in ``cuda/packed.cuh``."""
-        parts = self.parts
-        return 16 * (self.group * (self.columns // 2 + parts * BAND // 2) + self.group // 4)
-
-
-TILINGS = tuple(
-    Tiling(group, columns)
-    for group, columns in (
-        *((8, 8), (8, 16), (8, 24), (8, 32)),
-        *((16, 20), (16, 24), (16, 28), (16, 32)),
-        *((32, 20), (32, 24), (32, 28), (32, 32)),
-    )
-)
-"""By width. What is wider than the last is done in strips of it."""
+_GROUPS = (8, 16, 32)
 
 
 @dataclass(frozen=True)
@@ -78,65 +43,16 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Costs:
-    """Scores and constants as the kernels see them."""
-
-    table: Ints  # [32, 32] by dense letter
-    letters: int  # the last one is the padding
-    gap_open: int
-    gap_extend: int
-    shift: int
-    bias: int
-    tile_bias: int
-    tile_range: int  # values of a tile stay below it
-
-    @classmethod
-    def of(cls, scoring: Scoring, codes: npt.NDArray[np.uint8]) -> Costs:
-        """Make the table for sequences that use these codes, which become letters 0, 1, ..."""
-        used, padding = len(codes), len(codes)
-        assert used < LETTERS
-        table = np.zeros((LETTERS, LETTERS), np.int64)
-        table[:used, :used] = scoring.matrix[np.ix_(codes, codes)]
-        lowest = min(int(table.min()), 0)
-        if scoring.mode == "local":
-            opening, shift = scoring.gap_open, 0
-            table[padding, : used + 1] = table[: used + 1, padding] = lowest - 1
-            bias = opening + scoring.gap_extend + 1 - lowest + 16
-            side = (32 + BAND) * scoring.gap_extend
-            tile_bias = side + 4 * opening + 1 - lowest + 16
-            spread = side + 3 * opening
-        else:
-            opening, shift = scoring.gap_open - scoring.gap_extend, scoring.gap_extend
-            table[:used, :used] += 2 * shift
-            padded = -opening if scoring.mode == "global" else 2 * shift
-            table[padding, :used] = table[:used, padding] = padded
-            table[padding, padding] = 0 if scoring.mode == "global" else padded
-            lowest = min(int(table.min()), 0)
-            bias = tile_bias = 4 * opening - lowest + 16
-            spread = 3 * opening
-        highest = max(int(table.max()), 0)
-        return cls(
-            table=table.astype(np.int32),
-            letters=used + 1,
-            gap_open=opening,
-            gap_extend=scoring.gap_extend if scoring.mode == "local" else 0,
-            shift=shift,
-            bias=bias,
-            tile_bias=tile_bias,
-            tile_range=tile_bias + 32 * highest + spread,
-        )
-
-
-@dataclass(frozen=True)
 class Launch:
     """One launch of a fill kernel and its traceback."""
 
     kind: Kind
-    items: Ints  # [n, 4] column, first row, row after the last, columns
+    items: Ints  # [n, 4] column, first place, place after the last, columns
     item_bands: Longs  # [n] bands of all rows, all strips
     item_border_entries: Longs  # [n]
     item_profile_bytes: Longs  # [n]
-    chunks: Ints  # [m, 4] item, first row, row after the last, 0
+    chunks: Ints  # [m, 4] item, first place, place after the last, 0
+    traceback_threads: int
 
     @property
     def tile_bytes(self) -> int:
@@ -145,35 +61,100 @@ class Launch:
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Pairs that are on the device together."""
+class Chosen:
+    """Some pairs of a rectangle, in its order.
 
+    Attributes
+    ----------
+    rows, columns : int64 arrays
+        Sorted positions.
+    rectangle : Rectangle
+        What they were chosen from.
+    """
+
+    rows: Longs
+    columns: Longs
     rectangle: Rectangle
-    launches: list[Launch]
-    pair_base: Ints
-    bands_before: dict[int, Ints]
-    letters_before: Longs
-    runs_of_column: Longs
+
+    @classmethod
+    def of(cls, rectangle: Rectangle, keep: npt.NDArray[np.bool_]) -> Chosen:
+        """Choose the pairs that `keep` names, bool[pairs]."""
+        rows, columns = rectangle.window().positions()
+        return cls(rows[keep].astype(np.int64), columns[keep].astype(np.int64), rectangle)
 
     @property
-    def run_slots(self) -> int:
-        """CIGAR runs that there is room for."""
-        rows = self.rectangle.row_stop - self.rectangle.row_start
-        return int(self.runs_of_column[-1]) * rows
+    def pairs(self) -> int:
+        """Number of pairs."""
+        return len(self.rows)
+
+    def only(self, keep: npt.NDArray[np.bool_]) -> Chosen:
+        """Choose among the chosen, bool[pairs]."""
+        return replace(self, rows=self.rows[keep], columns=self.columns[keep])
+
+    def part(self, start: int, stop: int) -> Chosen:
+        """Return the pairs from one number up to another, and the smallest rectangle of them."""
+        rows, columns = self.rows[start:stop], self.columns[start:stop]
+        around = replace(
+            self.rectangle,
+            row_start=int(rows.min()),
+            row_stop=int(rows.max()) + 1,
+            column_start=int(columns.min()),
+            column_stop=int(columns.max()) + 1,
+        )
+        return Chosen(rows, columns, around)
+
+    def rest(self, unfinished: Chosen) -> list[Chosen]:
+        """Return what remains, given the first part that has not been done."""
+        first = np.flatnonzero(
+            (self.rows == unfinished.rows[0]) & (self.columns == unfinished.columns[0])
+        )
+        return [self.part(int(first[0]), self.pairs)]
 
 
-def steps_of(rows: Ints, group: int) -> Ints:
-    """Count the steps that a group takes for row sequences of these lengths."""
-    return (rows + group) & ~1
+Work = Rectangle | Chosen
 
 
-def bands_of(rows: Ints, group: int) -> Ints:
-    """Count the bands of BAND steps."""
-    return -(-steps_of(rows, group) // BAND)
+@dataclass(frozen=True)
+class Batch:
+    """Pairs that are on the device together.
+
+    Attributes
+    ----------
+    work : Rectangle or Chosen
+    rectangle : Rectangle
+        Of the work.
+    launches : list of Launch
+    tables : dict of arrays
+        What the kernels look up, by the names in ``Params``.
+    run_slots : int
+        CIGAR runs that there is room for.
+    """
+
+    work: Work
+    rectangle: Rectangle
+    launches: list[Launch]
+    tables: dict[str, npt.NDArray[np.integer]]
+    run_slots: int
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs."""
+        return self.work.pairs
+
+
+@dataclass(frozen=True)
+class _Words:
+    """Columns of a batch, one or two a word, and the places of each."""
+
+    columns: Longs
+    numbers: Longs  # columns of each: 1 or 2
+    wide: npt.NDArray[np.bool_]
+    starts: Longs
+    stops: Longs
 
 
 class PackedPlanner:
-    """Plans rectangles of the pair matrix.
+    """Plans parts of the pair matrix.
 
     Parameters
     ----------
@@ -183,6 +164,10 @@ class PackedPlanner:
         Largest score that each column sequence could reach with the table: the sum over its letters
         of the best score of the letter or 0.
     costs : Costs
+    mode : str
+    multiprocessors : int
+    shared_bytes : int
+        Shared memory of a multiprocessor.
     """
 
     def __init__(
@@ -193,6 +178,7 @@ class PackedPlanner:
         costs: Costs,
         mode: str,
         multiprocessors: int,
+        shared_bytes: int = 227 << 10,
     ) -> None:
         self._rows = row_lengths
         self._columns = column_lengths
@@ -200,6 +186,7 @@ class PackedPlanner:
         self._costs = costs
         self._mode = mode
         self._multiprocessors = multiprocessors
+        self._shared_bytes = shared_bytes
 
     def fits_words(self, rectangle: Rectangle) -> bool:
         """Whether 32 bits do for every pair."""
@@ -215,113 +202,149 @@ class PackedPlanner:
             largest = largest + (rows + width) * self._costs.shift
         return largest
 
-    def plan(self, rectangle: Rectangle, traced: bool) -> Batch:
-        """Plan all pairs of a rectangle as one batch."""
-        rows = self._rows[rectangle.row_start : rectangle.row_stop]
+    def _narrow(self, rectangle: Rectangle, traced: bool) -> npt.NDArray[np.bool_]:
+        """Which columns may share a word with a neighbour."""
         narrow = self._largest(rectangle) <= _HALF_LIMIT
-        if traced and self._costs.tile_range > _TILE_LIMIT:
+        if traced and not self._costs.fits_tiles:
             narrow[:] = False
+        return narrow
+
+    def plan(self, work: Work, traced: bool) -> Batch:
+        """Plan some pairs as one batch."""
+        if isinstance(work, Chosen):
+            return self._plan_chosen(work, traced)
+        rectangle = work
+        rows = self._rows[rectangle.row_start : rectangle.row_stop]
+        narrow = self._narrow(rectangle, traced)
         columns, numbers = _pair_up(narrow, rectangle.column_start)
         if rectangle.triangular:
             used = columns + numbers - 1 > rectangle.row_start
             columns, numbers = columns[used], numbers[used]
-        kinds = self._kinds(columns, ~narrow[columns - rectangle.column_start])
-        bands_before = {
-            group: _before(bands_of(rows, group)).astype(np.int32) for group in (8, 16, 32)
-        }
-        letters_before = _before(rows)
-        launches = [
-            self._launch(
-                rectangle,
-                kind,
-                columns[which],
-                numbers[which],
-                len(columns),
-                bands_before[kind.tiling.group],
-                letters_before,
-                traced,
-            )
-            for kind, which in kinds
-        ]
-        lengths = self._columns[rectangle.column_start : rectangle.column_stop].astype(np.int64)
-        # At most one run a column letter and, between these, one gap of each kind.
-        return Batch(
-            rectangle,
-            launches,
-            rectangle.pair_base(),
-            bands_before,
-            letters_before,
-            _before(3 * lengths + 2),
-        )
+        stops = np.full(len(columns), len(rows), np.int64)
+        if rectangle.triangular:
+            stops = np.minimum(stops, columns + numbers - 1 - rectangle.row_start)
+        wide = ~narrow[columns - rectangle.column_start]
+        words = _Words(columns, numbers, wide, 0 * stops, stops)
+        launches, tables = self._launches(words, rows, traced)
+        lengths = self._columns[rectangle.column_start : rectangle.column_stop]
+        tables["pair_of_row"] = rectangle.pair_base().astype(np.int64)
+        tables["runs_of_column"] = _before(_most_runs(lengths))
+        run_slots = int(tables["runs_of_column"][-1]) * len(rows)
+        return Batch(work, rectangle, launches, tables, run_slots)
 
-    def _kinds(
-        self, columns: Longs, wide: npt.NDArray[np.bool_]
-    ) -> list[tuple[Kind, npt.NDArray[np.intp]]]:
-        """Sort columns by what kernels they need; with the indices of each kind's, in order."""
-        widths = np.array([tiling.width for tiling in TILINGS])
-        tilings = np.searchsorted(widths, self._columns[columns])
-        keys = 2 * tilings + wide
-        found = []
+    def _plan_chosen(self, work: Chosen, traced: bool) -> Batch:
+        rectangle = work.part(0, work.pairs).rectangle
+        narrow = self._narrow(rectangle, traced)
+        columns, numbers = _pair_up(narrow, rectangle.column_start)
+        word_of_column = np.repeat(np.arange(len(columns)), numbers)
+        word = word_of_column[work.columns - rectangle.column_start]
+        # A place is a row of a word; those of a word follow one another.
+        height = rectangle.row_stop - rectangle.row_start
+        keys, place = np.unique(
+            word * height + work.rows - rectangle.row_start, return_inverse=True
+        )
+        row_of_place = (keys % height + rectangle.row_start).astype(np.int32)
+        pair_of_place = np.full((len(keys), 2), -1, np.int32)
+        pair_of_place[place.ravel(), work.columns - columns[word]] = np.arange(work.pairs)
+        used, starts = np.unique(keys // height, return_index=True)
+        columns, numbers = columns[used], numbers[used]
+        wide = ~narrow[columns - rectangle.column_start]
+        stops = np.append(starts[1:], len(keys)).astype(np.int64)
+        words = _Words(columns, numbers, wide, starts.astype(np.int64), stops)
+        launches, tables = self._launches(words, self._rows[row_of_place], traced)
+        runs_before = _before(_most_runs(self._columns[work.columns]))
+        tables["rows"] = row_of_place
+        tables["pair_of_place"] = pair_of_place
+        tables["runs_of_pair"] = runs_before[:-1]
+        return Batch(work, rectangle, launches, tables, int(runs_before[-1]))
+
+    def _launches(
+        self, words: _Words, lengths: Ints, traced: bool
+    ) -> tuple[list[Launch], dict[str, npt.NDArray[np.integer]]]:
+        """Sort words by what kernels they need; `lengths`: of each place's row."""
+        bands_before = {group: _before(bands_of(lengths, group)) for group in _GROUPS}
+        letters_before = _before(lengths)
+        kinds, _ = choose_tilings(self._columns[words.columns])
+        keys = 2 * kinds + words.wide
+        pairs = int((words.stops - words.starts).sum())
+        launches = []
         for key in np.unique(keys)[::-1].tolist():  # wide ones first: they take longest
-            strips = key // 2 == len(TILINGS)
-            tiling = TILINGS[-1] if strips else TILINGS[key // 2]
-            found.append((Kind(tiling, bool(key % 2), strips), np.flatnonzero(keys == key)))
-        return found
+            tiling = tiling_of(key // 2)
+            kind = Kind(tiling, bool(key % 2), key // 2 >= len(TILINGS))
+            of_kind = np.flatnonzero(keys == key)
+            launches.append(
+                self._launch(
+                    kind,
+                    _Words(*(getattr(words, name)[of_kind] for name in words.__match_args__)),
+                    pairs,
+                    bands_before[tiling.group],
+                    letters_before,
+                    traced,
+                )
+            )
+        tables: dict[str, npt.NDArray[np.integer]] = {"letters_before": letters_before}
+        for group, before in bands_before.items():
+            tables[f"bands_before_{group}"] = before.astype(np.int32)
+        return launches, tables
 
     def _launch(
         self,
-        rectangle: Rectangle,
         kind: Kind,
-        columns: Longs,
-        numbers: Longs,
-        all_columns: int,
-        bands_before: Ints,
+        words: _Words,
+        all_rows: int,
+        bands_before: Longs,
         letters_before: Longs,
         traced: bool,
     ) -> Launch:
-        first_row = rectangle.row_start
-        rows = rectangle.row_stop - first_row
-        stops = np.full(len(columns), rectangle.row_stop, np.int64)
-        if rectangle.triangular:
-            stops = np.minimum(stops, columns + numbers - 1)
         # Enough blocks to even out their ends, enough rows to be worth a profile.
         blocks = self._multiprocessors * BLOCKS_PER_MULTIPROCESSOR * 8
         groups = FILL_THREADS // kind.tiling.group
-        height = int(np.clip(rows * all_columns // blocks, 2 * groups, 512))
-        of_column, starts, ends, first_items = _cut(first_row, stops, np.full(len(stops), height))
-        items = np.stack((columns[of_column], starts, ends, numbers[of_column]), 1)
-        start, end = starts - first_row, ends - first_row
+        height = int(np.clip(all_rows // blocks, 2 * groups, 512))
+        sizes = words.stops - words.starts
+        of_word, starts, ends, first_items = _cut(words, np.full(len(sizes), height))
+        items = np.stack((words.columns[of_word], starts, ends, words.numbers[of_word]), 1)
         width = kind.tiling.width
         strips = -(-self._columns[items[:, 0]].astype(np.int64) // width)
-        bands = (bands_before[end] - bands_before[start]).astype(np.int64) * strips
-        entries = letters_before[end] - letters_before[start] if kind.strips else 0 * strips
+        bands = (bands_before[ends] - bands_before[starts]) * strips
+        entries = letters_before[ends] - letters_before[starts] if kind.strips else 0 * strips
         profiles = 4 * self._costs.letters * strips * width if kind.strips else 0 * strips
         chunks = np.zeros((0, 4), np.int32)
+        profile_bytes = 0 if kind.strips else 4 * self._costs.letters * width
+        threads = kind.tiling.traceback_threads(profile_bytes, self._shared_bytes)
         if traced:
-            # The tiles of a column's items follow one another: any of its rows may go together.
-            most = kind.tiling.traceback_threads
-            shares = -(-(stops - first_row) // -(-(stops - first_row) // most))
-            of_chunk, starts, ends, _ = _cut(first_row, stops, -(-shares // 32) * 32)
+            # The tiles of a word's items follow one another: any of its rows may go together.
+            # Several rows a thread even out paths' lengths, but there must be blocks enough.
+            several = all_rows // (256 * self._multiprocessors * 3)
+            most = threads * int(np.clip(several, 1, 8))
+            shares = -(-sizes // -(-sizes // most))
+            of_chunk, starts, ends, _ = _cut(words, -(-shares // 32) * 32)
             chunks = np.stack((first_items[of_chunk], starts, ends, 0 * starts), 1)
         return Launch(
-            kind, items.astype(np.int32), bands, entries, profiles, chunks.astype(np.int32)
+            kind, items.astype(np.int32), bands, entries, profiles, chunks.astype(np.int32), threads
         )
 
-    def batches(self, rectangle: Rectangle, traced: bool, limit: int) -> Iterator[Batch]:
-        """Cut a rectangle into batches, in the order of its pairs.
+    def batches(self, work: Work, traced: bool, limit: int) -> Iterator[Batch]:
+        """Cut work into batches, in the order of its pairs.
 
         `limit` is what a batch may take in bytes, unless it is a single item.
         """
-        rows = np.arange(rectangle.row_start, rectangle.row_stop)
-        cost = self._row_bytes(rectangle, traced)
+        if isinstance(work, Chosen):
+            first = 0
+            before = _before(self._pair_bytes(work, traced).astype(np.int64))
+            while first < work.pairs:
+                stop = int(np.searchsorted(before, before[first] + limit, side="right")) - 1
+                stop = max(stop, first + 1)
+                yield self.plan(work.part(first, stop), traced)
+                first = stop
+            return
+        rows = work.row_stop - work.row_start
+        cost = self._row_bytes(work, traced)
         first = 0
-        while first < len(rows):
+        while first < rows:
             total = np.cumsum(cost[first:])
             number = max(1, int(np.searchsorted(total, limit, side="right")))
             part = replace(
-                rectangle,
-                row_start=rectangle.row_start + first,
-                row_stop=rectangle.row_start + first + number,
+                work, row_start=work.row_start + first, row_stop=work.row_start + first + number
             )
             first += number
             if number > 1 or total[0] <= limit:
@@ -342,29 +365,40 @@ class PackedPlanner:
     def _row_bytes(self, rectangle: Rectangle, traced: bool) -> npt.NDArray[np.float64]:
         """Device bytes that each row takes, about."""
         rows = self._rows[rectangle.row_start : rectangle.row_stop]
-        columns = np.arange(rectangle.column_start, rectangle.column_stop)
-        lengths = self._columns[columns].astype(np.int64)
+        lengths = self._columns[rectangle.column_start : rectangle.column_stop]
         first = rectangle.first_columns() - rectangle.column_start
-        cost = 64.0 * (len(columns) - first) + 64
+        cost = (64.0 * (len(lengths) - first) + 64).astype(np.float64)
+        kinds, strips = choose_tilings(lengths)
+        cost += _after(np.where(strips > 1, 8.0, 0.0))[first] * rows
         if not traced:
-            strips = lengths > TILINGS[-1].width
-            return cost + _after(strips.astype(np.float64))[first] * 8.0 * rows
-        narrow = self._largest(rectangle) <= _HALF_LIMIT
-        if self._costs.tile_range > _TILE_LIMIT:
-            narrow[:] = False
-        widths = np.array([tiling.width for tiling in TILINGS])
-        tiling = np.minimum(np.searchsorted(widths, lengths), len(TILINGS) - 1)
-        strips = -(-lengths // widths[-1])
-        share = np.where(narrow, 0.5, 1.0) * np.where(tiling == len(TILINGS) - 1, strips, 1)
-        for index in np.unique(tiling):
-            of_tiling = np.where(tiling == index, share, 0.0)
+            return cost
+        share = np.where(self._narrow(rectangle, traced), 0.5, 1.0) * strips
+        for kind in np.unique(kinds).tolist():
+            tiling = tiling_of(kind)
             # A word that half a pair of columns needs is needed whole.
-            of_row = _after(of_tiling)[first] + 0.5
-            band_bytes = TILINGS[index].band_bytes
-            cost = cost + of_row * bands_of(rows, TILINGS[index].group) * band_bytes
-        cost += _after(np.where(tiling == len(TILINGS) - 1, 8.0, 0.0))[first] * rows
-        slots: npt.NDArray[np.float64] = cost + 4.0 * (3 * lengths + 2).sum()
-        return slots
+            of_row = _after(np.where(kinds == kind, share, 0.0))[first] + 0.5
+            cost += of_row * bands_of(rows, tiling.group) * tiling.band_bytes
+        cost += 4.0 * _most_runs(lengths).sum()
+        return cost
+
+    def _pair_bytes(self, work: Chosen, traced: bool) -> npt.NDArray[np.float64]:
+        """Device bytes that each chosen pair takes at most, in a word of its own."""
+        rows, lengths = self._rows[work.rows], self._columns[work.columns]
+        kinds, strips = choose_tilings(lengths)
+        cost = (160.0 + np.where(strips > 1, 8.0, 0.0) * rows).astype(np.float64)
+        if not traced:
+            return cost
+        for kind in np.unique(kinds).tolist():
+            tiling = tiling_of(kind)
+            bands = bands_of(rows, tiling.group) * strips * tiling.band_bytes
+            cost += np.where(kinds == kind, bands, 0)
+        cost += 4.0 * _most_runs(lengths)
+        return cost
+
+
+def _most_runs(lengths: Ints) -> Longs:
+    """CIGAR runs there may be: one a column letter and, between these, one gap of each kind."""
+    return 3 * lengths.astype(np.int64) + 2
 
 
 def _pair_up(narrow: npt.NDArray[np.bool_], first: int) -> tuple[Longs, Longs]:
@@ -388,21 +422,21 @@ def _pair_up(narrow: npt.NDArray[np.bool_], first: int) -> tuple[Longs, Longs]:
     return both[:, 0], both[:, 1]
 
 
-def _cut(first: int, stops: Longs, heights: Longs) -> tuple[Longs, Longs, Longs, Longs]:
-    """Cut ranges of rows from `first` to each stop into pieces of at most a height.
+def _cut(words: _Words, heights: Longs) -> tuple[Longs, Longs, Longs, Longs]:
+    """Cut the places of each word into pieces of at most a height.
 
     Returns
     -------
     which, starts, ends : int64 arrays
-        Of each piece: its range's index, first row and row after the last.
+        Of each piece: its word's index, first place and place after the last.
     first_pieces : int64 array
-        Of each range: its first piece.
+        Of each word: its first piece.
     """
-    counts = -(-(stops - first) // heights)
+    counts = -(-(words.stops - words.starts) // heights)
     first_pieces = np.cumsum(counts) - counts
-    which = np.repeat(np.arange(len(stops)), counts)
-    starts = first + (np.arange(len(which)) - first_pieces[which]) * heights[which]
-    return which, starts, np.minimum(starts + heights[which], stops[which]), first_pieces
+    which = np.repeat(np.arange(len(counts)), counts)
+    starts = words.starts[which] + (np.arange(len(which)) - first_pieces[which]) * heights[which]
+    return which, starts, np.minimum(starts + heights[which], words.stops[which]), first_pieces
 
 
 def _before(values: npt.NDArray[np.integer]) -> Longs:

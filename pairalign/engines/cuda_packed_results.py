@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pairalign.alignments import STATS_COLUMNS, Alignments
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_family import DeviceContext
-from pairalign.engines.cuda_plan import Rectangle
+from pairalign.engines.cuda_packed_plan import Chosen, Work
 
 
 class WindowResults:
@@ -54,13 +54,16 @@ class WindowResults:
         for number, column in enumerate(columns):
             copy(column[part], fields + 4 * pairs * number, stream)
 
-    def name_pairs(self, first: int, rectangle: Rectangle) -> None:
-        """Set query and target of a rectangle's pairs: input indices."""
-        part = slice(first, first + rectangle.pairs)
+    def name_pairs(self, first: int, work: Work) -> None:
+        """Set query and target of some pairs: input indices."""
+        part = slice(first, first + work.pairs)
         row_order = self._context.queries.sequences.order
         column_order = self._context.targets.sequences.order
         query, target = self._query[part], self._target[part]
-        if rectangle.triangular and rectangle.row_stop > rectangle.column_start:
+        rectangle = work.rectangle if isinstance(work, Chosen) else work
+        if isinstance(work, Chosen):
+            of_row, of_column = row_order[work.rows], column_order[work.columns]
+        elif rectangle.triangular and rectangle.row_stop > rectangle.column_start:
             rows, columns = rectangle.window().positions()
             of_row, of_column = row_order[rows], column_order[columns]
         else:

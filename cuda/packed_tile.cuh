@@ -1,0 +1,283 @@
+// A tile of each half of a word, filled again with codes that say where every H comes from.
+//
+// Values are taken relative to the tile's corner and times SCALE, which leaves six bits for a code
+// that the maxima carry along; of equal values the one with the larger code wins, which is the tie
+// rule:
+//
+//   code   H comes from                                              why the order
+//   63     nowhere: the alignment begins (local, H = 0)              stops before anything else
+//   60, 61 the diagonal: a mismatch, a match                         before gaps
+//   56     F, open since before the tile's first row                 in a transposed pair F
+//   40-55  F, opened after row 55 - code                               comes before E,
+//   36     E, open since before the tile's first column
+//   20-35  E, opened after column 35 - code                          else E before F; the gap
+//   16     F, as 56                                                  that has been open for
+//   0-15   F, opened after row 15 - code                             longer before others
+//
+// So one code says how far to go back. Bytes of codes are kept for each cell of a tile, of both
+// halves, in shared memory: words [thread][step][code_words(C)], each [k, k+1] of half 0, then of 1.
+#pragma once
+
+#include "packed.cuh"
+
+namespace {
+
+constexpr int SCALE_BITS = 6, SCALE = 1 << SCALE_BITS;
+constexpr int STOP = 63, MATCH = 61, MISMATCH = 60;
+constexpr int F_FIRST = 40, E_CODES = 20, F_LAST = 0, OUTSIDE = 16;
+static_assert(OUTSIDE == MOST_COLUMNS && OUTSIDE == BAND, "a code a row or column, and one more");
+static_assert(F_LAST + OUTSIDE < E_CODES && E_CODES + OUTSIDE < F_FIRST &&
+              F_FIRST + OUTSIDE < MISMATCH && STOP < SCALE, "codes must differ");
+
+__host__ __device__ constexpr int tile_columns(int columns) { return columns / parts_of(columns); }
+__host__ __device__ constexpr int code_words(int columns) { return (columns + 3) / 4 * 2; }
+// Words of codes a thread; the few more keep threads that access the same cell off others' banks.
+__host__ __device__ constexpr int thread_words(int columns) {
+    return BAND * code_words(columns) + (code_words(columns) % 4 == 0 ? 4 : 2);
+}
+
+__device__ __forceinline__ word clean(word value) { return value & (WIDE ? 0xffffffc0u : 0xffc0ffc0u); }
+__device__ __forceinline__ word merge(word a, word b) {  // lower half from `a`, upper half from `b`
+    return WIDE ? a : __byte_perm(a, b, 0x7610);
+}
+
+// Where a half's path is: its tile, as pointers and numbers.
+struct Place {
+    const word* rowline;           // of the tile's first column
+    const uint4* border;           // of the band's first steps
+    const unsigned char* letters;  // of the band's first step
+    word corner;                   // stored H at the corner of the tile, both halves of the word
+    int column;                    // first column of the tile, padded
+    int last_step;                 // of the band that is needed
+    int row_of_step;               // i of the band's step 0
+};
+
+// The last H of a line of borders: value of the tile, and its low bits as they were kept.
+struct Line {
+    word value;
+    word low;
+};
+
+// What a gap from outside is worth less than H + 255 (packed) or H (wide), with its code.
+__device__ __forceinline__ word outside_code(int code_a, int code_b) {
+    return WIDE ? (word)code_a : two(code_a - 255 * SCALE, code_b - 255 * SCALE);
+}
+
+// Goes on to the next H of a line; returns the E or F that is kept with it.
+__device__ __forceinline__ word follow(Line& line, word from_a, word from_b, word outside) {
+    if (WIDE) {
+        const word h = from_a & 0xffffu, gap = from_a >> 16;
+        line.value += (word)((int)(short)(h - line.low) * SCALE);
+        line.low = h;
+        return line.value - ((h - gap & 0xffffu) << SCALE_BITS) + outside;
+    }
+    const word low = 0x00ff00ffu;
+    const word h = __byte_perm(from_a, from_b, 0x0600) & low;
+    const word gap = __byte_perm(from_a, from_b, 0x0701) & low;
+    const word moved = (h - line.low + 0x01800180u) & low;  // by this less 128
+    const word below = (gap - h + 0x01ff01ffu) & low;       // 255 less what the gap is below H
+    line.low = h;
+    line.value = add_lanes(add_lanes(line.value, both(-128 * SCALE)), moved << SCALE_BITS);
+    return add_lanes(add_lanes(line.value, outside), below << SCALE_BITS);
+}
+
+// N columns' scores of both halves, from where each half's tile is.
+template <int N, typename Source>
+__device__ __forceinline__ void scores_at(Source profile, int at_a, int at_b, word (&s)[4]) {
+    if (WIDE) {
+        const word* const from = (const word*)profile + at_a;
+        for (int k = 0; k < N; ++k) s[k] = from[k];
+    } else if (N == 4) {
+        const uint2 a = *(const uint2*)((const short*)profile + at_a);
+        const uint2 b = *(const uint2*)((const short*)profile + at_b);
+        s[0] = __byte_perm(a.x, b.x, 0x5410);
+        s[1] = __byte_perm(a.x, b.x, 0x7632);
+        s[2] = __byte_perm(a.y, b.y, 0x5410);
+        s[3] = __byte_perm(a.y, b.y, 0x7632);
+    } else {
+        const word a = *(const word*)((const short*)profile + at_a);
+        const word b = *(const word*)((const short*)profile + at_b);
+        s[0] = __byte_perm(a, b, 0x5410);
+        s[1] = __byte_perm(a, b, 0x7632);
+    }
+}
+
+// Element of an array in registers, by bit operations: a selection might put the array in memory.
+template <int C>
+__device__ __forceinline__ word element(const word (&of)[C], int index) {
+    word left[MOST_COLUMNS];
+#pragma unroll
+    for (int k = 0; k < MOST_COLUMNS; ++k) left[k] = of[k < C ? k : C - 1];
+#pragma unroll
+    for (int half = MOST_COLUMNS / 2; half > 0; half /= 2) {
+        const word mask = index & half ? 0xffffffffu : 0;
+#pragma unroll
+        for (int k = 0; k < half; ++k) left[k] = (left[k + half] & mask) | (left[k] & ~mask);
+    }
+    return left[0];
+}
+
+// The cells whose H is `wanted` (stored value): the first of them in the order of ties.
+struct Search {
+    bool on;
+    int wanted;
+    bool row_first;
+    int row, column;  // of the best so far; padded column
+};
+
+// What refill returns besides the codes in memory: those with which paths enter in a gap.
+struct Entry {
+    int step, column;  // in the tile
+    int e, f;          // codes of E right of the tile, and of F below it
+};
+
+// Fills the tiles of both halves again, up to the last step that either needs. `f_codes`: F_FIRST
+// or F_LAST. `codes`: of this thread.
+template <int C, typename Source>
+__device__ __forceinline__ void refill(const Params& p, int width, int rows_a, int rows_b,
+                                       const Place& a, const Place& b, Source profile,
+                                       int f_codes_a, int f_codes_b, word* codes,
+                                       Entry (&entry)[2], Search (&search)[2]) {
+    const word corner = merge(a.corner, b.corner);
+    const int floor_a = max(p.bias + p.tile_bias - half_of(corner, 0), 0) * SCALE + STOP;
+    const int floor_b = max(p.bias + p.tile_bias - half_of(corner, 1), 0) * SCALE + STOP;
+    const word floor = two(floor_a, floor_b);
+    const word minus_extend = both(-SCALE * p.gap_extend);
+    const word e_outside = outside_code(E_CODES + OUTSIDE, E_CODES + OUTSIDE);
+    const word f_outside = outside_code(f_codes_a + OUTSIDE, f_codes_b + OUTSIDE);
+    // Opening F after a row; the code falls with each row.
+    word f_open = two(-SCALE * p.gap_open + f_codes_a + 15, -SCALE * p.gap_open + f_codes_b + 15);
+    Line side{both(p.tile_bias * SCALE), corner & (WIDE ? 0xffffu : 0x00ff00ffu)};
+
+    word h[C], f[C];
+    {
+        Line top = side;
+        if (C % 4 == 0) {
+#pragma unroll
+            for (int k = 0; k < C; k += 4) {
+                const uint4 x = *(const uint4*)(a.rowline + k);
+                const uint4 y = WIDE ? x : *(const uint4*)(b.rowline + k);
+                f[k] = follow(top, x.x, y.x, f_outside), h[k] = top.value;
+                f[k + 1] = follow(top, x.y, y.y, f_outside), h[k + 1] = top.value;
+                f[k + 2] = follow(top, x.z, y.z, f_outside), h[k + 2] = top.value;
+                f[k + 3] = follow(top, x.w, y.w, f_outside), h[k + 3] = top.value;
+            }
+        } else {
+#pragma unroll
+            for (int k = 0; k < C; k += 2) {
+                const uint2 x = *(const uint2*)(a.rowline + k);
+                const uint2 y = WIDE ? x : *(const uint2*)(b.rowline + k);
+                f[k] = follow(top, x.x, y.x, f_outside), h[k] = top.value;
+                f[k + 1] = follow(top, x.y, y.y, f_outside), h[k + 1] = top.value;
+            }
+        }
+    }
+
+    word exit_a = 0, exit_b = 0;
+    const auto row = [&](int step, int letter_a, int letter_b, word border_a, word border_b) {
+        word diagonal = side.value;
+        word e = follow(side, border_a, border_b, e_outside);
+        const int at_a = letter_a * width + a.column;
+        const int at_b = WIDE ? 0 : (letter_b + p.letters) * width + b.column;
+        word best = 0, previous = 0;
+        word z[C];
+#pragma unroll
+        for (int k = 0; k < C; ++k) {
+            word s[4];
+            if (C % 4 == 0 && k % 4 == 0) scores_at<4>(profile, at_a + k, at_b + k, s);
+            if (C % 4 != 0 && k % 2 == 0) scores_at<2>(profile, at_a + k, at_b + k, s);
+            const word t = add_lanes(diagonal, s[k % (C % 4 == 0 ? 4 : 2)]);
+            diagonal = h[k];
+            word full = maximum(t, e, f[k]);
+            if (LOCAL) full = maximum(full, floor);
+            h[k] = clean(full);
+            if (LOCAL) {
+                e = add_maximum(e, minus_extend, add_lanes(h[k], p.open_codes[k]));
+                f[k] = add_maximum(f[k], minus_extend, add_lanes(h[k], f_open));
+                if (k & 1) best = maximum(best, previous, h[k]);
+                previous = h[k];
+            } else {
+                e = add_maximum(h[k], p.open_codes[k], e);
+                f[k] = add_maximum(h[k], f_open, f[k]);
+            }
+            z[k] = full;
+        }
+        word* const to = codes + step * code_words(C);
+        if (C % 8 == 0) {
+#pragma unroll
+            for (int k = 0; k < C; k += 8)
+                *(uint4*)(to + k / 2) = make_uint4(
+                    __byte_perm(z[k], z[k + 1], 0x6240), __byte_perm(z[k + 2], z[k + 3], 0x6240),
+                    __byte_perm(z[k + 4], z[k + 5], 0x6240), __byte_perm(z[k + 6], z[k + 7], 0x6240));
+        } else {
+#pragma unroll
+            for (int k = 0; k < C; k += 4)
+                *(uint2*)(to + k / 2) = make_uint2(
+                    __byte_perm(z[k], z[k + 1], 0x6240),
+                    k + 2 < C ? __byte_perm(z[k + 2], z[k + 3], 0x6240) : 0u);
+        }
+        if (step == a.last_step) exit_a = e;
+        if (step == b.last_step) exit_b = e;
+        f_open = add_lanes(f_open, both(-1));
+        if (LOCAL) {
+#pragma unroll
+            for (int half = 0; half < PAIRS; ++half) {
+                Search& looking = search[half];
+                if (!looking.on) continue;
+                const Place& place = half ? b : a;
+                const int wanted =
+                    (looking.wanted - half_of(corner, half) + p.tile_bias) * SCALE;
+                const int i = place.row_of_step + step;
+                if (i < 1 || i > (half ? rows_b : rows_a) || half_of(best, half) != wanted) continue;
+#pragma unroll
+                for (int k = C - 1; k >= 0; --k) {
+                    const int column = place.column + k;
+                    if (half_of(h[k], half) != wanted) continue;
+                    const bool better = looking.row_first
+                        ? i < looking.row || (i == looking.row && column < looking.column)
+                        : column < looking.column || (column == looking.column && i < looking.row);
+                    if (better) {
+                        looking.row = i;
+                        looking.column = column;
+                    }
+                }
+            }
+        }
+    };
+
+    const int last = WIDE ? a.last_step : max(a.last_step, b.last_step);
+    // Four steps at a time, and their input loaded while those before are computed.
+    const int shift_a = (int)((uintptr_t)a.letters & 3) * 8;
+    const int shift_b = (int)((uintptr_t)b.letters & 3) * 8;
+    const word* letters_a = (const word*)((uintptr_t)a.letters & ~(uintptr_t)3);
+    const word* letters_b = (const word*)((uintptr_t)b.letters & ~(uintptr_t)3);
+    word word_a = letters_a[0], word_b = WIDE ? 0 : letters_b[0];
+    word next_word_a = letters_a[1], next_word_b = WIDE ? 0 : letters_b[1];
+    uint4 next_a = a.border[0], next_b = WIDE ? next_a : b.border[0];
+#pragma unroll 1
+    for (int step = 0; step <= last; step += 4) {
+        const uint4 x = next_a, y = next_b;
+        const word of_a = __funnelshift_r(word_a, next_word_a, shift_a);
+        const word of_b = __funnelshift_r(word_b, next_word_b, shift_b);
+        if (step + 4 <= last) {
+            next_a = a.border[step / 4 + 1];
+            next_b = WIDE ? next_a : b.border[step / 4 + 1];
+            word_a = next_word_a;
+            word_b = next_word_b;
+            next_word_a = letters_a[step / 4 + 2];
+            next_word_b = WIDE ? 0 : letters_b[step / 4 + 2];
+        }
+        row(step, of_a & 255, of_b & 255, x.x, y.x);
+        row(step + 1, of_a >> 8 & 255, of_b >> 8 & 255, x.y, y.y);
+        row(step + 2, of_a >> 16 & 255, of_b >> 16 & 255, x.z, y.z);
+        row(step + 3, of_a >> 24, of_b >> 24, x.w, y.w);
+    }
+
+    entry[0].e = half_of(exit_a, 0) & (SCALE - 1);
+    if (!WIDE) entry[1].e = half_of(exit_b, 1) & (SCALE - 1);
+#pragma unroll
+    for (int half = 0; half < PAIRS; ++half)
+        entry[half].f = half_of(element<C>(f, entry[half].column), half) & (SCALE - 1);
+}
+
+}  // namespace
