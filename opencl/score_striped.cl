@@ -21,9 +21,10 @@
 //     profile_starts  [rows + 1]  where each row's profile starts, in entries
 //     profiles        a row: [32 letters][segments][32 work-items]; rows past the end score 0
 // Output: results [3][pairs]: score, query, target.
-// H and E of one column: [2][segments][32] ints, in local memory (STORE=local) while they fit, else in
-// global memory (STORE=global), `pitch` ints a work-group (0 when local). Work-groups take every groups-th pair.
-// -DMODE= -DENTRY=char|int -DSTORE=local|global -DVOTE=LOCAL_MEMORY|SUB_GROUP|WARP
+// H and E of one column: [segments][32] cells, two numbers of 16 bits where the score bounds allow (CELL=short2),
+// else of 32; in local memory (STORE=local) while they fit, else in global memory (STORE=global), `pitch` cells a
+// work-group (0 when local). Work-groups take every groups-th pair.
+// -DMODE= -DENTRY=char|int -DCELL=short2|int2 -DSTORE=local|global -DVOTE=LOCAL_MEMORY|SUB_GROUP|WARP
 
 #include "sets.clh"
 
@@ -37,12 +38,6 @@
 
 #if VOTE == SUB_GROUP
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
-#endif
-
-#if IN_STEP
-#define ALL_IN_STEP barrier(CLK_LOCAL_MEM_FENCE)
-#else
-#define ALL_IN_STEP
 #endif
 
 #define ITEMS 32
@@ -127,7 +122,7 @@ static inline int border_score(int letters, const Rectangle rectangle) {
 
 // Scores one pair; the same result in every work-item.
 static inline int score_pair(global const ENTRY* profile, global const uchar* column_codes, int rows, int columns,
-                             STORE int* h_store, STORE int* e_store, Exchange* exchange, int item,
+                             STORE CELL* cells, Exchange* exchange, int item,
                              const Rectangle rectangle) {
     const int open = rectangle.gap_open, extend = rectangle.gap_extend;
     const int segments = segments_of(rows);
@@ -135,51 +130,46 @@ static inline int score_pair(global const ENTRY* profile, global const uchar* co
     const int last_item = (rows - 1) / segments, last_segment = (rows - 1) % segments;
     for (int s = 0; s < segments; ++s) {
         const int h = border_score(first_row + s + 1, rectangle);
-        h_store[s * ITEMS] = h;
-        e_store[s * ITEMS] = h - open;  // E of the next column
+        cells[s * ITEMS] = (CELL)(h, h - open);  // E is that of the next column
     }
     int best = 0;  // local, and semiglobal: cells (0, n) and (m, 0)
     for (int j = 1; j <= columns; ++j) {
         global const ENTRY* scores = profile + (column_codes[j - 1] & (LETTERS - 1)) * segments * ITEMS;
-        int h = from_before(exchange, item, h_store[(segments - 1) * ITEMS], border_score(j - 1, rectangle));
+        int h = from_before(exchange, item, cells[(segments - 1) * ITEMS].x, border_score(j - 1, rectangle));
         int f = item == 0 ? border_score(j, rectangle) - open : MINUS_INFINITY;
         for (int s = 0; s < segments; ++s) {
-            const int e = e_store[s * ITEMS], h_before = h_store[s * ITEMS];
+            const CELL before = cells[s * ITEMS];
+            const int e = before.y;
             h = max(h + scores[s * ITEMS], max(e, f));
             if (MODE == LOCAL) h = max(h, 0);
             if (MODE == LOCAL) best = max(best, h);
-            h_store[s * ITEMS] = h;
-            e_store[s * ITEMS] = max(e - extend, h - open);
+            cells[s * ITEMS] = (CELL)(h, max(e - extend, h - open));
             f = max(f - extend, h - open);
-            h = h_before;
-            ALL_IN_STEP;
+            h = before.x;
         }
         // F that left a work-item's last row goes on in the next one's first, as long as it matters there:
         // where F <= H - open, a gap opened at H is no worse from there on.
         while (true) {
             f = from_before(exchange, item, f, MINUS_INFINITY);
-            if (!any_of_all(exchange, item, f > h_store[0] - open)) break;
+            if (!any_of_all(exchange, item, f > cells[0].x - open)) break;
             for (int s = 0; s < segments; ++s) {
-                if (f > h_store[s * ITEMS]) {
-                    h_store[s * ITEMS] = f;
-                    e_store[s * ITEMS] = max(e_store[s * ITEMS], f - open);
-                }
+                const CELL cell = cells[s * ITEMS];
+                if (f > cell.x) cells[s * ITEMS] = (CELL)(f, max((int)cell.y, f - open));
                 f = max(f - extend, MINUS_INFINITY);
-                ALL_IN_STEP;
-            }
+                }
         }
-        if (MODE == SEMIGLOBAL && item == last_item) best = max(best, h_store[last_segment * ITEMS]);
+        if (MODE == SEMIGLOBAL && item == last_item) best = max(best, (int)cells[last_segment * ITEMS].x);
     }
     if (MODE == SEMIGLOBAL)
         for (int s = 0; s < segments; ++s)
-            if (first_row + s < rows) best = max(best, h_store[s * ITEMS]);
-    if (MODE == GLOBAL) best = item == last_item ? h_store[last_segment * ITEMS] : MINUS_INFINITY;
+            if (first_row + s < rows) best = max(best, (int)cells[s * ITEMS].x);
+    if (MODE == GLOBAL) best = item == last_item ? cells[last_segment * ITEMS].x : MINUS_INFINITY;
     return highest_of_all(exchange, item, best);
 }
 
 kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
 void score_striped(SETS, global const int* first_pair, global const int* first_column, global const int* chosen,
-                   global const long* profile_starts, global const ENTRY* profiles, STORE int* storage,
+                   global const long* profile_starts, global const ENTRY* profiles, STORE CELL* storage,
                    global int* results, const Rectangle rectangle) {
     local int buffers[2 * ITEMS], votes[3];
     Exchange exchange = {buffers, votes, 0, 0};
@@ -198,10 +188,10 @@ void score_striped(SETS, global const int* first_pair, global const int* first_c
         const int row = rectangle.row_start + low;
         const int column = first_column[low] + number - first_pair[low];
         const int rows = row_set.lengths[row], columns = column_set.lengths[column];
-        STORE int* const h_store = storage + (long)group * rectangle.pitch + item;
+        STORE CELL* const cells = storage + (long)group * rectangle.pitch + item;
         const int score = score_pair(profiles + profile_starts[low] + item,
                                      column_set.codes + (column_set.starts[column] - column_set.shift), rows,
-                                     columns, h_store, h_store + segments_of(rows) * ITEMS, &exchange, item,
+                                     columns, cells, &exchange, item,
                                      rectangle);
         if (item == 0) {
             const long pairs = rectangle.pairs;

@@ -7,7 +7,7 @@ limited size and whose kernels take them as arguments one by one.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -165,10 +165,6 @@ class OpenClFamily(Protocol):
 
     def supports(self, scoring: Scoring, detail: Detail, device: OpenClDevice) -> str | None:
         """None when the family can do this on such a device, else the reason why not."""
-        ...
-
-    def variants(self) -> Iterable[tuple[str, Mapping[str, int | str]]]:
-        """Yield every (source, defines) that the family may build."""
         ...
 
     def open(self, context: OpenClContext) -> None:

@@ -9,7 +9,6 @@ with an efficient backtracking routine on multiple GPUs. BMC Bioinformatics 12:1
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,13 +18,13 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_assembly import Assembly
-from pairalign.engines.cuda_pair_per_thread import NARROW, WIDTHS, Width, choose_width
+from pairalign.engines.cuda_pair_per_thread import NARROW, Width, choose_width
 from pairalign.engines.cuda_plan import Batch, Costs, Planner, Rectangle
 from pairalign.engines.kernels import find_kernel
 from pairalign.engines.opencl_devices import OpenClDevice
 from pairalign.engines.opencl_family import Arena, OpenClContext
 from pairalign.engines.opencl_strands import ReversedColumns
-from pairalign.scoring import MODES, Scoring
+from pairalign.scoring import Scoring
 from pairalign.windows import Window
 
 FILL = "fill_pair_per_thread.cl"
@@ -66,14 +65,6 @@ class OpenClPairPerThread:
     def supports(self, scoring: Scoring, detail: Detail, device: OpenClDevice) -> str | None:
         """Any scoring, mode and detail; None, or why the device cannot."""
         return device.why_not()
-
-    def variants(self) -> Iterator[tuple[str, dict[str, int | str]]]:
-        """Yield what is built: each mode in each width, with flags and without."""
-        for mode in MODES:
-            for width in WIDTHS:
-                for traced in (False, True):
-                    yield FILL, self._defines(mode, width, traced)
-        yield TRACEBACK, {"BLOCK": BLOCK}
 
     def _defines(self, mode: str, width: Width, traced: bool) -> dict[str, int | str]:
         return {

@@ -22,11 +22,12 @@ from pairalign.alignments import Alignments
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_assembly import Assembly
 from pairalign.engines.cuda_plan import Rectangle
+from pairalign.engines.cuda_scores import fits_shorts
 from pairalign.engines.kernels import find_kernel
 from pairalign.engines.opencl_devices import OpenClDevice
 from pairalign.engines.opencl_family import Arena, OpenClContext
 from pairalign.engines.opencl_strands import ReversedColumns
-from pairalign.scoring import CODES, MODES, Scoring
+from pairalign.scoring import CODES, Scoring
 from pairalign.windows import Window
 
 SOURCE = "score_striped.cl"
@@ -59,7 +60,9 @@ class _Launch:
     profile_starts : ndarray of int64, shape (rows + 1,)
         Where each row's profile starts, in entries.
     pitch : int
-        Ints of H and E of a work-group.
+        Cells of H and E of a work-group.
+    narrow : bool
+        Whether these are of 16 bits each.
     local : bool
         Whether these lie in local memory.
     groups : int
@@ -68,8 +71,14 @@ class _Launch:
 
     profile_starts: npt.NDArray[np.int64]
     pitch: int
+    narrow: bool
     local: bool
     groups: int
+
+    @property
+    def store_bytes(self) -> int:
+        """Of a work-group's cells."""
+        return (4 if self.narrow else 8) * self.pitch
 
     def array_bytes(
         self, rectangle: Rectangle, pairs: int, entry_bytes: int, chosen: bool
@@ -85,7 +94,7 @@ class _Launch:
             "results": 12 * pairs,
         }
         if not self.local:
-            sizes["storage"] = 4 * self.pitch * self.groups
+            sizes["storage"] = self.store_bytes * self.groups
         return sizes
 
 
@@ -109,20 +118,13 @@ class OpenClStriped:
         """None, or why not: alignments are wanted, or the device cannot."""
         return find_kernel(self.name, "opencl").why_not(scoring, detail) or device.why_not()
 
-    def variants(self) -> Iterator[tuple[str, dict[str, int | str]]]:
-        """Yield what may be built."""
-        for mode in MODES:
-            for entry in ("char", "int"):
-                for local in (True, False):
-                    yield SOURCE, self._defines(mode, entry, local)
-
-    def _defines(self, mode: str, entry: str, local: bool) -> dict[str, int | str]:
+    def _defines(self, launch: _Launch) -> dict[str, int | str]:
         return {
-            "MODE": mode.upper(),
-            "ENTRY": entry,
-            "STORE": "local" if local else "global",
+            "MODE": self._context.scoring.mode.upper(),
+            "ENTRY": self._entry,
+            "CELL": "short2" if launch.narrow else "int2",
+            "STORE": "local" if launch.local else "global",
             "VOTE": self._vote,
-            "IN_STEP": int(self._context.device.is_cpu),
         }
 
     def open(self, context: OpenClContext) -> None:
@@ -135,7 +137,7 @@ class OpenClStriped:
         self._arena = Arena(context)
         self._reversed = ReversedColumns(context)
         self._limit_bytes = context.memory_bytes - matrix.nbytes
-        self._kernels: dict[tuple[str, bool], Any] = {}
+        self._kernels: dict[tuple[object, ...], Any] = {}
 
     def close(self) -> None:
         """Free what `open` and `align` took."""
@@ -209,16 +211,19 @@ class OpenClStriped:
         return sum(sizes.values()) <= limit_bytes and max(sizes.values()) <= largest
 
     def _plan(self, rectangle: Rectangle) -> _Launch:
-        device = self._context.device
-        lengths = self._context.queries.lengths[rectangle.row_start : rectangle.row_stop]
+        context = self._context
+        device = context.device
+        lengths = context.queries.lengths[rectangle.row_start : rectangle.row_stop]
+        longest = int(context.targets.lengths[rectangle.column_start])
+        narrow = fits_shorts(context.scoring, int(lengths[0]), longest)
         segments = -(-lengths.astype(np.int64) // ITEMS)
         profile_starts = np.concatenate(([0], np.cumsum(segments * ITEMS * CODES)))
-        pitch = 2 * ITEMS * int(segments.max())
+        pitch = ITEMS * int(segments[0])
         # A third of local memory, so that several work-groups share a compute unit.
-        local = 4 * pitch <= device.local_bytes // 3
+        local = (4 if narrow else 8) * pitch <= device.local_bytes // 3
         # Many work-groups balance the load; of those with memory of their own, as many as can run.
         groups = rectangle.pairs if local else min(rectangle.pairs, 32 * device.compute_units)
-        return _Launch(profile_starts, pitch, local, groups)
+        return _Launch(profile_starts, pitch, narrow, local, groups)
 
     def _run(
         self,
@@ -261,7 +266,7 @@ class OpenClStriped:
             sets += [codes, one.starts, one.device_lengths, one.order]
         cl = context.device.cl
         starts, profiles = buffers["profile_starts"], buffers["profiles"]
-        storage = cl.LocalMemory(4 * launch.pitch) if launch.local else buffers["storage"]
+        storage = cl.LocalMemory(launch.store_bytes) if launch.local else buffers["storage"]
         arguments = [*sets, self._matrix, starts, profiles, packed[()]]
         context.launch(self._kernel("build_profiles", launch), len(first), ITEMS, arguments)
         tables = [buffers["first_pair"], buffers["first_column"], buffers["chosen"]]
@@ -271,9 +276,9 @@ class OpenClStriped:
         return buffers["results"]
 
     def _kernel(self, name: str, launch: _Launch) -> Any:
-        kernel = self._kernels.get((name, launch.local))
+        key = (name, launch.narrow, launch.local)
+        kernel = self._kernels.get(key)
         if kernel is None:
-            defines = self._defines(self._context.scoring.mode, self._entry, launch.local)
-            kernel = self._context.kernel_of(SOURCE, name, defines)
-            self._kernels[name, launch.local] = kernel
+            kernel = self._context.kernel_of(SOURCE, name, self._defines(launch))
+            self._kernels[key] = kernel
         return kernel
