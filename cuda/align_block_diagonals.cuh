@@ -390,12 +390,13 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
             }
             const Scores<K> scores = ahead;
             ahead.load(my_profile + letters[(at + 1) & (RING - 1)]);
+            uint32_t cells = 0;
             if (kind == PLAIN || (at >= 0 && (kind == BEGINNING || at < columns))) {
                 Column<K, USE> column{lane, scores, lane.above, f_in, opening, extension, 0};
                 lane.above = h_in;
                 each<0, K>(column);
                 lane.f = column.f;
-                if constexpr (USE == REFILL) flags[(start + x) * 32 + lane_id] = (uint16_t)column.flags;
+                cells = column.flags;
                 if constexpr (USE == LOCATE) {
 #pragma unroll
                     for (int k = 0; k < K; ++k)
@@ -403,6 +404,8 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
                             place = max(place, ~((word)(piece.left + at + 1) << 32 | (uint32_t)(first + k + 1)));
                 }
             }
+            if (USE == REFILL && (kind != GENERAL || start + x < columns + 31))
+                flags[(start + x) * 32 + lane_id] = (uint16_t)cells;
             if (lane_id == 31) out[x] = make_int2(lane.h[K - 1], lane.f);
             if (SEMIGLOBAL && USE == FILL && finds_row && lane_id == last_lane) {
 #pragma unroll

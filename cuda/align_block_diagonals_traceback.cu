@@ -120,8 +120,10 @@ ENTRY(32) locate_end(const Params p) {
 namespace {
 
 enum State { IN_H, IN_E, IN_F };
-constexpr int WALK_THREADS = 128;
+constexpr int WALK_THREADS = 256;
 constexpr int STEPS = 192;  // of flags that are in shared memory at a time
+constexpr int LOADS = STEPS * 4 / WALK_THREADS;  // of 16 bytes, of each thread
+static_assert(LOADS * WALK_THREADS == STEPS * 4 && STEPS + 32 <= WALK_THREADS, "threads load whole stages");
 
 // What is in shared memory: flags of a strip's steps `low` to `high`, and the letters there.
 struct Stage {
@@ -215,7 +217,7 @@ __device__ bool walk_stage(const Params& p, const Pair& pair, const Stage& stage
 
 }  // namespace
 
-ENTRY(128) walk_tiles(const Params p) {
+ENTRY(256) walk_tiles(const Params p) {
 #if defined(PAIRALIGN_EMULATE)
     Stage& stage = *(Stage*)emulated_shared_memory();
     int* const shared = (int*)((char*)emulated_shared_memory() + 65536);
@@ -248,14 +250,26 @@ ENTRY(128) walk_tiles(const Params p) {
         const int low = max(0, high - (STEPS - 1));
         const uint16_t* flags =
             p.flags + (((long long)blockIdx.x * p.slots + slot) * strips + strip) * flags_of_strip(p) + low * 32;
-        for (int at = threadIdx.x; at < (high - low + 1) * 4; at += WALK_THREADS)
-            ((uint4*)stage.flags)[at] = ((const uint4*)flags)[at];
-        for (int at = threadIdx.x; at < TILE_STRIP; at += WALK_THREADS)
-            if (strip_top + at < pair.rows) stage.row_letters[at] = pair.row_letters[strip_top + at];
-        for (int at = threadIdx.x; at < STEPS + 32; at += WALK_THREADS) {
-            const int from = left + low - 31 + at;
-            if (from >= 0 && from < pair.columns) stage.column_letters[at] = pair.column_letters[from];
+        // All loads first, for the path waits for them.
+        uint4 pieces[LOADS];
+        const int thread = threadIdx.x, count = (high - low + 1) * 4;
+#pragma unroll
+        for (int k = 0; k < LOADS; ++k) {
+            const int at = k * WALK_THREADS + thread;
+            if (at < count) pieces[k] = ((const uint4*)flags)[at];
         }
+        const int from_row = strip_top + thread, from_column = left + low - 31 + thread;
+        const bool has_row = thread < TILE_STRIP && from_row < pair.rows;
+        const bool has_column = thread < STEPS + 32 && from_column >= 0 && from_column < pair.columns;
+        const uint8_t row_letter = has_row ? pair.row_letters[from_row] : 0;
+        const uint8_t column_letter = has_column ? pair.column_letters[from_column] : 0;
+#pragma unroll
+        for (int k = 0; k < LOADS; ++k) {
+            const int at = k * WALK_THREADS + thread;
+            if (at < count) ((uint4*)stage.flags)[at] = pieces[k];
+        }
+        if (has_row) stage.row_letters[thread] = row_letter;
+        if (has_column) stage.column_letters[thread] = column_letter;
         __syncthreads();
         if (threadIdx.x < 32) {
             const bool goes_on = walk_stage(p, pair, stage, walk, top, left, strip_top, low);

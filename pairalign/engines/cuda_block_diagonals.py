@@ -51,7 +51,7 @@ MOST_CELLS = 3e11
 BLOCKS_PER_MULTIPROCESSOR = 32
 MOST_BLOCKS = 4094  # TAGS in cuda/align_block_diagonals.cuh
 ENDING_THREADS = 256
-WALK_THREADS = 128
+WALK_THREADS = 256
 MOST_ROUNDS = 16
 """Rounds of the traceback that are queued before the host looks whether they were enough."""
 
