@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import commands
 import numpy as np
 import pytest
 from cases import CASES
@@ -555,6 +556,20 @@ def test_the_command_writes_the_same_bytes(device: Any, family: Path, tmp_path: 
     for suffix in ("paf", "tsv"):
         found = (tmp_path / f"opencl.{suffix}").read_bytes()
         assert found == (tmp_path / f"cpu.{suffix}").read_bytes()
+
+
+def test_two_devices_share_the_windows(device: Any, family: Path, tmp_path: Path) -> None:
+    """PoCL shows the same cores as two devices."""
+    if "Portable" not in device.platform:
+        pytest.skip("not on PoCL")
+    few = tmp_path / "few.fasta"
+    few.write_text(">".join(family.read_text().split(">")[:13]))
+    twice = {"POCL_DEVICES": "pthread pthread"}
+    for name, env in {"opencl:0,1": twice, "cpu": {}}.items():
+        arguments = ["align", few, "-o", f"{name}.paf", "--window", "4", "--device", name]
+        done = commands.run(*arguments, cwd=tmp_path, env=env)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "opencl:0,1.paf").read_bytes() == (tmp_path / "cpu.paf").read_bytes()
 
 
 def test_sources_contain_their_headers(device: Any) -> None:

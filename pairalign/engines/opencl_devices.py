@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -189,4 +190,6 @@ def _import_pyopencl() -> Any:
         raise DeviceError(f"PyOpenCL is not installed completely: {error}") from error
     except ImportError as error:
         raise DeviceError(f"PyOpenCL cannot be loaded: {error}") from error
+    # NVIDIA's compiler prints an empty line when all is well.
+    warnings.filterwarnings("ignore", category=pyopencl.CompilerWarning)
     return pyopencl
