@@ -100,7 +100,7 @@ def test_any_problem(kernel: str, problem: Problem) -> None:
     check(cuda_device(), kernel, problem)
 
 
-@settings(max_examples=examples(25))
+@settings(max_examples=examples(15))
 @given(problem=small_problems())
 def test_small_problems(kernel: str, problem: Problem) -> None:
     check(host_device(), kernel, problem)
@@ -117,7 +117,7 @@ def test_hard_cases(kernel: str, case: str, mode: str) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_lengths_around_a_warp(device: Any, kernel: str, mode: str) -> None:
     """Strips, windows, segments and lanes that are full, just begun or just missed."""
-    lengths = (1, 2, 31, 32, 33, 64, 65, 97)
+    lengths = (1, 2, 31, 32, 33, 64, 65)
     rng = np.random.default_rng(4)
     ancestor = "".join(rng.choice(list("ARNDC"), 100))
     sequences = tuple(ancestor[k : k + n] for k, n in enumerate(lengths) if k + n <= 100)
@@ -147,13 +147,11 @@ def test_absurd_scores_are_right_or_refused(device: Any, kernel: str, mode: str)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("mode", MODES)
-def test_variants_agree(
-    device: Any, monkeypatch: pytest.MonkeyPatch, variant: str, mode: str
-) -> None:
+def test_variants_agree(device: Any, monkeypatch: pytest.MonkeyPatch, variant: str) -> None:
     make, options = VARIANTS[variant]
     monkeypatch.setitem(FAMILIES, "variant", lambda: make(**options))
-    check(device, "variant", Problem(proteins(7, 70), proteins(3, 50, 2), blosum_like(mode)))
+    for mode in MODES if device.model != "this CPU" else ["local"]:  # each is compiled for this CPU
+        check(device, "variant", Problem(proteins(4, 70), proteins(2, 50, 2), blosum_like(mode)))
 
 
 def test_gaps_that_follow_gaps(device: Any, kernel: str) -> None:
@@ -201,9 +199,8 @@ def test_batches_of_a_few_rows(device: Any, kernel: str, monkeypatch: pytest.Mon
     make = FAMILIES[kernel]
     for most in (30, 5):
         monkeypatch.setitem(FAMILIES, "small", lambda most=most: make(batch_pairs=most))
-        for second in (None, proteins(11, 30, 2)):
-            problem = Problem(proteins(17, 40), second, blosum_like("global"))
-            check(device, "small", problem)
+        for second in (None, proteins(7, 20, 2)):
+            check(device, "small", Problem(proteins(9, 20), second, blosum_like("global")))
 
 
 def test_out_of_memory_halves_the_batch(
