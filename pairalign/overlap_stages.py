@@ -179,7 +179,8 @@ class StagedEngine:
         assert window.strand == 1
         windows = [replace(window, strand=strand) for strand in STRANDS]
         chosen = self._choose([self._score(one) for one in windows])
-        parts, order = [], []
+        parts: list[Alignments] = []
+        order: list[npt.NDArray[np.int64]] = []
         for number, (one, mask) in enumerate(zip(windows, chosen, strict=True)):
             if not mask.any() and (parts or number == 0):
                 continue
