@@ -178,7 +178,7 @@ def test_launches_and_batches_do_not_show(device: Any, monkeypatch: pytest.Monke
     sequences = random_sequences(rng, "ACGT", 4, 500, "near")
     problem = Problem(tuple(sequences), None, dna("local"))
     expected = run(open_cpu, problem)
-    monkeypatch.setattr("pairalign.engines.cuda_block_diagonals.MOST_CELLS", 1e5)
+    monkeypatch.setattr("pairalign.engines.cuda_block_diagonals.CELLS_A_MULTIPROCESSOR", 1e5)
     monkeypatch.setattr("pairalign.engines.cuda_block_diagonals_plan.MOST_PAIRS", 2)
     assert_same(expected, run(opener(device), problem))
 

@@ -45,8 +45,8 @@ SOURCE, TRACEBACK_SOURCE = "align_block_diagonals.cu", "align_block_diagonals_tr
 OPEN_LIMIT = 1 << 20
 """What opening a gap may cost at most: 20 bits of a word hold the difference of H and a gap."""
 
-MOST_CELLS = 3e11
-"""Cells of a launch, about: so many take a fraction of a second, and runs can be cancelled then."""
+CELLS_A_MULTIPROCESSOR = 8e9
+"""Cells of a launch, about: well below a second's work, for runs are cancelled between launches."""
 
 BLOCKS_PER_MULTIPROCESSOR = 32
 MOST_BLOCKS = 4094  # TAGS in cuda/align_block_diagonals.cuh
@@ -284,7 +284,8 @@ class BlockDiagonals:
     ) -> None:
         context = self._context
         most = min(context.multiprocessors * BLOCKS_PER_MULTIPROCESSOR, MOST_BLOCKS)
-        launches = cut_launches(items, shapes, LANES * rows_a_lane, MOST_CELLS)
+        most_cells = CELLS_A_MULTIPROCESSOR * context.multiprocessors
+        launches = cut_launches(items, shapes, LANES * rows_a_lane, most_cells)
         for start, stop in launches:
             context.check_cancelled()
             parameters["first_item"], parameters["items_stop"] = start, stop
