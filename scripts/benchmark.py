@@ -5,6 +5,8 @@
     python scripts/benchmark.py long --data proteome.fa.gz
     python scripts/benchmark.py gpu --data by-length/*.fa.gz --table lengths small
     python scripts/benchmark.py papers --data proteome.fa.gz --queries queries.fa
+    python scripts/benchmark.py overlaps --data reads.fa --reference genome.fa
+    python scripts/benchmark.py bitwise --data amplicons.fa.gz
     python scripts/benchmark.py trees --reference bench1.0 --results trees.jsonl
     python scripts/benchmark.py tree-speed --data family.fasta proteome.fa.gz
 
@@ -24,7 +26,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from bench import command, cpu, gpu, papers, report, trees, trees_speed  # noqa: E402
+from bench import command, cpu, gpu, overlaps, papers, report, trees, trees_speed  # noqa: E402
+from bench import overlaps_bitwise as bitwise  # noqa: E402
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -68,7 +71,13 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     gpu.add_arguments(on_gpu)
 
-    for add_command in (trees.add_command, trees_speed.add_command, papers.add_command):
+    for add_command in (
+        trees.add_command,
+        trees_speed.add_command,
+        overlaps.add_command,
+        bitwise.add_command,
+        papers.add_command,
+    ):
         add_command(commands)
 
     options = parser.parse_args(arguments)

@@ -30,7 +30,7 @@ from pairalign.strands import reverse_complement
 from pairalign.windows import Window, plan_windows
 
 SCORES = Want(Detail.SCORE)
-SCHEMES = [(1, -2, 2), (2, -1, 1), (1, -1, 1), (2, -3, 5), (1, -2, 1), (5, -4, 10), (1, 0, 0)]
+SCHEMES = [(1, -3, 2), (2, -1, 1), (1, -1, 1), (2, -3, 5), (1, -2, 1), (5, -4, 10), (1, 0, 0)]
 """Match, mismatch and gap: also a mismatch that is two gaps, and costs of nothing."""
 
 
@@ -379,7 +379,7 @@ def test_shapes_fit_registers_and_waste_little(bits: int, columns: int) -> None:
 
 def test_what_is_compiled_ahead_is_what_windows_ask_for() -> None:
     ahead = [defines for _, defines in Bitwise().variants()]
-    for match, length in ((1, 250), (2, 250), (1, 150)):
-        scores = LinearScores(match, 2 if match == 1 else 1, 2 if match == 1 else 1, 1)
+    for match, mismatch, gap, length in ((1, 3, 2, 250), (2, 1, 1, 250), (1, 2, 1, 150)):
+        scores = LinearScores(match, mismatch, gap, 1)
         shape = choose_shape(round_bits(scores, scores.bits(length, length)), length)
         assert shape.defines(scores) in ahead
