@@ -17,7 +17,7 @@ from pairalign.alignments import Alignments, concatenate
 from pairalign.engines import Want
 from pairalign.engines.cuda_block_diagonals import BlockDiagonals
 from pairalign.engines.cuda_family import DeviceContext, KernelFamily
-from pairalign.windows import Window
+from pairalign.windows import Window, count_cells
 
 Mask = npt.NDArray[np.bool_]
 Lengths = npt.NDArray[np.int32]
@@ -137,19 +137,19 @@ def long_pairs(
     """
     if not window.pairs:
         return None
-    row_lengths = rows[window.row_start : window.row_stop].astype(np.int64)
-    column_lengths = columns[window.column_start : window.column_stop].astype(np.int64)
-    if min(int(row_lengths.max()), int(column_lengths.max())) < LEAST_LETTERS:
-        return None
+    longest = [
+        int(rows[window.row_start : window.row_stop].max()),
+        int(columns[window.column_start : window.column_stop].max()),
+    ]
     busy = PAIRS_A_MULTIPROCESSOR * multiprocessors
-    if keep is None and window.pairs > busy:  # cheap bounds first: most windows end here
-        least = int(row_lengths.min()) * int(column_lengths.min()) * window.pairs
-        if int(row_lengths.max()) * int(column_lengths.max()) * busy <= least:
-            return None
+    all_cells = 0 if keep is not None else count_cells(window, rows, columns)
+    if min(longest) < LEAST_LETTERS or longest[0] * longest[1] * busy <= all_cells:
+        return None  # nearly all windows end here
     of_row, of_column = window.positions()
     m, n = rows[of_row].astype(np.int64), columns[of_column].astype(np.int64)
     cells = m * n
-    all_cells = int(cells.sum() if keep is None else cells[keep].sum())
+    if keep is not None:
+        all_cells = int(cells[keep].sum())
     chosen: Mask = (np.minimum(m, n) >= LEAST_LETTERS) & (cells * busy > all_cells)
     if keep is not None:
         chosen &= keep
