@@ -6,7 +6,8 @@
 - dohi: K. Dohi et al. 2010, tables I to III: a warp a pair; loop unrolling and overlapped copies,
   layouts of shared memory, several GPUs. GCUPS of 12 queries against a protein database.
 - kakimoto: T. Kakimoto et al. 2012, figure 3: the striped method, GCUPS over the query's length.
-- opencl, long: see papers_opencl.py and papers_long.py.
+- opencl: the same figure on OpenCL devices.
+- long: J. Huynh et al., their timing table and figure 7: long pairs; two genomes with --genomes.
 
 A query that is not in the files is replaced by the database's first sequence of its length.
 """
@@ -14,13 +15,12 @@ A query that is not in the files is replaced by the database's first sequence of
 from __future__ import annotations
 
 import argparse
-import importlib
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from bench import report
+from bench import papers_long, papers_opencl, report
 from bench.papers_search import Search, repeated, verify
 from bench.papers_table import Table, with_range
 from pairalign.engines.cuda_devices import find_devices
@@ -75,25 +75,25 @@ CONFIGURATIONS: dict[str, Callable[[], KernelFamily]] = {
 
 def run(options: argparse.Namespace) -> None:
     """Measure what the options ask for and print Markdown."""
-    parts: dict[str, Callable[[argparse.Namespace], list[Table]]] = {
+    if set(options.part) - {"long"} and not (options.data and options.queries):
+        raise SystemExit("--data and --queries are needed, but for --part long")
+    parts: dict[str, Callable[[argparse.Namespace], Sequence[Table | str]]] = {
         "dohi": dohi,
         "kakimoto": kakimoto,
-        "opencl": partial(_tables_of, "papers_opencl"),
-        "long": partial(_tables_of, "papers_long"),
+        "opencl": papers_opencl.tables,
+        "long": lambda options: papers_long.print_tables(
+            options.genomes, options.pair, options.repeat
+        ),
     }
-    text = f"{report.machine()}; {find_devices()[0].model}\n"
+    text = f"{report.machine()}\n"
     print(text, flush=True)
     for part in options.part:
         for table in parts[part](options):
-            print(table.markdown(), flush=True)
-            text += "\n" + table.markdown()
+            lines = table if isinstance(table, str) else table.markdown()
+            print(lines, flush=True)
+            text += f"\n{lines}"
     if options.markdown:
         options.markdown.write_text(text)
-
-
-def _tables_of(module: str, options: argparse.Namespace) -> list[Table]:
-    tables: list[Table] = importlib.import_module(f"bench.{module}").tables(options)
-    return tables
 
 
 # ---------------------------------------------------------------------------------------------
@@ -242,6 +242,10 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--times", type=int, default=16, help="the database so many times over (16)"
     )
     parser.add_argument("--gpus", type=int, nargs="+", default=[1], help="numbers of GPUs")
+    parser.add_argument(
+        "--genomes", type=Path, nargs=2, default=[], help="long: two FASTA files of a genome each"
+    )
+    parser.add_argument("--pair", type=Path, help="long: a FASTA file with two sequences")
     parser.add_argument("--repeat", type=int, default=5, help="runs of each (5)")
     parser.add_argument("--markdown", type=Path, help="write the tables here as well")
     parser.set_defaults(run=run)
