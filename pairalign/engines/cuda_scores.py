@@ -49,6 +49,8 @@ WARP = 32
 MOST_PAIRS = 1 << 20
 """Pairs of a batch at most: between batches a run can be cancelled."""
 
+_PAIR_BYTES = 12  # of its score and its two indices
+
 Defines = Mapping[str, "int | str"]
 
 
@@ -196,7 +198,8 @@ class ScoreFamily:
 
     def _batches(self, rectangle: Rectangle) -> Iterator[tuple[Rectangle, Launch]]:
         """Cut a rectangle into batches that fit; those that cannot have no blocks."""
-        for part in rectangles(rectangle, self._batch_pairs):
+        most_pairs = min(self._batch_pairs, max(WARP, self._limit_bytes // (4 * _PAIR_BYTES)))
+        for part in rectangles(rectangle, most_pairs):
             for batch, launch in self._plan(part):
                 if batch.pairs:
                     yield batch, self._fitted(batch, launch)
@@ -351,7 +354,7 @@ def _array_bytes(
     pairs = rectangle.pairs if chosen is None else len(chosen)
     sizes = {
         "tables": sum(one.nbytes for one in _tables(rectangle, launch, chosen).values()),
-        "results": 12 * pairs,
+        "results": _PAIR_BYTES * pairs,
         "storage": launch.storage_bytes,
         "profiles": launch.profile_bytes,
     }
