@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import builtins
 import logging
+import subprocess
+import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -529,6 +531,12 @@ def test_auto_is_never_opencl(device: Any, monkeypatch: pytest.MonkeyPatch) -> N
     (engine,) = open_engines("auto")
     assert isinstance(engine, CpuEngine)
     engine.close()
+
+
+def test_pyopencl_is_imported_only_when_asked_for() -> None:
+    program = "import sys, pairalign.cli; print('pyopencl' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.split() == [b"False"]
 
 
 def test_kernels_by_name(device: Any) -> None:
