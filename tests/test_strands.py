@@ -20,6 +20,7 @@ from cuda_engines import cuda_device, host_device, open_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import (
+    MODES,
     SEEDS,
     Problem,
     make_scoring,
@@ -187,19 +188,24 @@ def device(request: pytest.FixtureRequest) -> Any:
     return host_device() if request.param == "on-host" else cuda_device()
 
 
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("family", ALIGNING)
-@settings(max_examples=examples(12))
-@given(problem=problems, window=st.sampled_from([7, 1 << 20]))
-def test_devices_align_the_minus_strand(
-    device: Any, family: str, problem: Problem, window: int
-) -> None:
+def test_devices_align_the_minus_strand(device: Any, family: str, mode: str) -> None:
     def open_device(sets: Any, scoring: Scoring) -> Engine:
         return open_on(device, sets, scoring, family=family)
 
-    found = run_minus(open_device, problem, window=window)
-    expected = run_minus(open_cpu, problem, window=window)
-    assert_same(expected, found, note=problem)
-    assert (found.strand == -1).all()
+    rng = np.random.default_rng(3)
+    scoring = make_scoring(DNA, mode, 5, 2, match_matrix(DNA, 2, -3))
+    first = tuple(random_sequences(rng, "ACGTRN", 24, 150, "mixed"))
+    second = tuple(random_sequences(rng, "AC", 9, 60, "near"))  # whose complements are others
+    for problem in (Problem(first, None, scoring), Problem(first, second, scoring)):
+        expected = run_minus(open_cpu, problem, window=20)
+        found = run_minus(open_device, problem, window=20)
+        assert_same(expected, found, note=problem)
+        assert (found.strand == -1).all()
+        keep = rng.random(len(expected)) < 0.3
+        kept = run_minus(open_device, problem, window=20, keep=keep)
+        assert_same(expected.take(keep), kept, note=problem)
 
 
 def test_a_device_that_is_short_of_memory_asks_the_host(device: Any) -> None:
