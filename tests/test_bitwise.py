@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
 import pytest
+from commands import BASES, fasta, run
 from conftest import examples
 from cuda_engines import cuda_device, host_device, open_on
 from hypothesis import given, settings
@@ -268,6 +270,20 @@ def test_it_stops_when_told() -> None:
 def test_an_unknown_instruction_set() -> None:
     with pytest.raises(DeviceError, match="instruction set 'mmx'"):
         open_bitwise(make_sets(["A", "C"]), linear(1, -1, 1), instruction_set="mmx")
+
+
+def test_the_command_writes_what_it_does_without(tmp_path: Path) -> None:
+    (tmp_path / "in.fa").write_text(fasta({**BASES, "r4": "NNNN"}))
+    gaps = ("--gap-open", "2", "--gap-extend", "2", "--match", "1")
+    common = ("align", "in.fa", "--mode", "local", "--score-only", "--device", "cpu", "--quiet")
+    for more in ((), ("--kernel", "bitwise")):
+        done = run(*common, *gaps, *more, "-o", f"{len(more)}.tsv", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "0.tsv").read_bytes() == (tmp_path / "2.tsv").read_bytes()
+    refused = run(*common, "--kernel", "bitwise", "-o", "x.tsv", cwd=tmp_path)
+    assert refused.returncode == 1
+    assert b"kernel 'bitwise': affine gaps, needs --gap-open equal to" in refused.stderr
+    assert not (tmp_path / "x.tsv").exists()
 
 
 # --------------------------------------------------------------------------- the kernels of the GPU
