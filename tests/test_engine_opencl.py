@@ -136,6 +136,42 @@ def test_pairs_without_room_go_to_the_cpu(device: Any, caplog: pytest.LogCapture
         assert [record.getMessage() for record in caplog.records if "need more" in record.msg]
 
 
+@settings(max_examples=examples(8))
+@given(problem=dna_problems, strand=st.sampled_from([1, -1]), share=st.sampled_from([0.3, 1.0]))
+def test_long_pairs_go_to_the_cpu(device: Any, problem: Problem, strand: int, share: float) -> None:
+    """On a GPU, where a work-item for each would leave the others idle."""
+    sets = problem.sets()
+    cpu = open_cpu(sets, problem.scoring)
+    lengths = [len(one) for one in sets] + [None]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(device, "is_cpu", False)
+        patch.setattr("pairalign.engines.cuda_routing.LEAST_LETTERS", 15)
+        patch.setattr("pairalign.engines.cuda_routing.PAIRS_A_MULTIPROCESSOR", 10)
+        engine = open_opencl(sets, problem.scoring)
+        for window in windows_of(lengths[0], lengths[1], 1 << 20):
+            window = replace(window, strand=strand)
+            keep = np.random.default_rng(1).random(window.pairs) < share
+            expected = cpu.align(window, Want(), keep)
+            assert_same(expected, engine.align(window, Want(), keep), note=problem)
+        engine.close()
+    cpu.close()
+
+
+def test_which_pairs_are_long(
+    device: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    problem = Problem((*proteins(60, 30), "ARND" * 300, "RNDC" * 280), None, blosum_like("local"))
+    expected = run(open_cpu, problem)
+    with caplog.at_level(logging.INFO):
+        assert_same(expected, run(open_opencl, problem))
+        assert not caplog.records  # a CPU gives no work-item less than another core
+        monkeypatch.setattr(device, "is_cpu", False)
+        assert_same(expected, run(open_opencl, problem, family="pair-per-thread"))
+        assert not caplog.records  # asked for by name
+        assert_same(expected, run(open_opencl, problem))
+    assert "the CPU aligns long pairs such as 'seq61' and 'seq62'" in caplog.text
+
+
 class ShortOfMemory:
     """Lets the buffers of one engine at a time have so many bytes together."""
 

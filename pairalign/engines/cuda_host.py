@@ -5,6 +5,9 @@ from __future__ import annotations
 import logging
 import threading
 
+import numpy as np
+import numpy.typing as npt
+
 from pairalign.alignments import Alignments
 from pairalign.engines import Want
 from pairalign.engines.cpu import CpuEngine
@@ -41,15 +44,24 @@ class HostFallback:
         self._engine: CpuEngine | None = None
         self._lock = threading.Lock()  # one window at a time: it has all the threads
 
-    def align(self, window: Window, want: Want, device: str) -> Alignments:
-        """Align a window; the first time, log that this happens and why.
+    def align(
+        self,
+        window: Window,
+        want: Want,
+        device: str,
+        keep: npt.NDArray[np.bool_] | None = None,
+        *,
+        long: bool = False,
+    ) -> Alignments:
+        """Align a window, or its pairs that `keep` names; the first time, log that and why.
 
+        `long`: not for want of memory, but since these pairs would leave most of the device idle.
         What comes back of a window of strand -1 is as kernels of devices leave it, not yet turned
         to the original strands (see `pairalign.strands`).
         """
         with self._lock:
             if self._engine is None:
-                self._log(window, device)
+                self._log(window, device, keep, long)
                 self._engine = CpuEngine(
                     self._queries,
                     self._targets,
@@ -57,7 +69,7 @@ class HostFallback:
                     threads=self._threads,
                     memory_bytes=self._memory_bytes,
                 )
-            return self._engine.align_as_read(window, want)
+            return self._engine.align_as_read(window, want, keep)
 
     def cancel(self) -> None:
         """Make a running `align` raise."""
@@ -72,13 +84,22 @@ class HostFallback:
                 self._engine.close()
                 self._engine = None
 
-    def _log(self, window: Window, device: str) -> None:
+    def _log(
+        self, window: Window, device: str, keep: npt.NDArray[np.bool_] | None, long: bool
+    ) -> None:
+        rows, columns = window.positions()
+        pair = 0 if keep is None else int(np.argmax(keep))
         targets = self._queries if self._targets is None else self._targets
-        row = window.row_start
+        names = (
+            self._queries.names[int(self._queries.order[rows[pair]])],
+            targets.names[int(targets.order[columns[pair]])],
+        )
+        if long:
+            log.info("%s: the CPU aligns long pairs such as '%s' and '%s'", device, *names)
+            return
         log.warning(
             "%s: pairs such as '%s' and '%s' need more memory than the device has to spare; "
             "the CPU aligns them",
             device,
-            self._queries.names[int(self._queries.order[row])],
-            targets.names[int(targets.order[window.first_column(row)])],
+            *names,
         )

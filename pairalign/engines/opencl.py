@@ -13,6 +13,7 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments
 from pairalign.engines import Detail, Engine, Want
 from pairalign.engines.cuda_host import HostFallback
+from pairalign.engines.cuda_routing import long_pairs, merge
 from pairalign.engines.device_sets import DeviceSet, lay_out
 from pairalign.engines.kernels import AUTO
 from pairalign.engines.opencl_devices import OpenClDevice
@@ -89,6 +90,8 @@ class OpenClEngine:
         self._buffers: list[Any] = []
         self._allocated = 0
         self._family = choose_opencl_family(device, scoring, family, detail)
+        # PoCL's work-items run on the cores that the CPU engine would use.
+        self._is_routing = family in (None, AUTO) and not device.is_cpu
         cl = device.cl
         limit = int(device.memory_bytes * _MEMORY_SHARE)
         if memory_bytes is not None:
@@ -139,7 +142,7 @@ class OpenClEngine:
             `cancel` was called.
         """
         try:
-            return to_original_strands(self._family.align(window, want, keep), window)
+            return to_original_strands(self._align_routed(window, want, keep), window)
         except PairalignError:
             raise
         except self._device.cl.Error as error:
@@ -148,6 +151,23 @@ class OpenClEngine:
                 f"window {window.index} (rows {window.row_start}-{window.row_stop}, columns "
                 f"{window.column_start}-{window.column_stop}): {error}"
             ) from error
+
+    def _align_routed(
+        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None
+    ) -> Alignments:
+        """Leave pairs to the CPU that would keep one work-item busy and the others waiting."""
+        context = self._context
+        long = None
+        if self._is_routing:
+            lengths = (context.queries.lengths, context.targets.lengths)
+            long = long_pairs(window, keep, *lengths, self._device.compute_units)
+        if long is None:
+            return self._family.align(window, want, keep)
+        parts = [self._host.align(window, want, self.name, long, long=True)]
+        others = ~long if keep is None else keep & ~long
+        if others.any():
+            parts.append(self._family.align(window, want, others))
+        return merge(window, parts, (self.queries.order, self.targets.order))
 
     def cancel(self) -> None:
         """Make a running `align` raise InterruptedError at its next batch."""
