@@ -105,7 +105,7 @@ __device__ void fill(const Params& p) {
     const int4 item = p.items[blockIdx.x];
     const int lane_id = threadIdx.x % G;
     const int group_of_warp = threadIdx.x % 32 / G;
-    const unsigned group_mask = G == 32 ? 0xffffffffu : ((1u << (G & 31)) - 1) << (group_of_warp * G);
+    constexpr unsigned WARP = 0xffffffffu, GROUP = WARP >> (32 - G);
     const int length_a = p.column_lengths[item.x];
     const int length_b = item.w == 2 ? p.column_lengths[item.x + 1] : 0;
     const int strips = STRIPS ? (max(length_a, length_b) + G * K - 1) / (G * K) : 1;
@@ -134,12 +134,21 @@ __device__ void fill(const Params& p) {
         for (;;) {
             int place = 0;
             if (threadIdx.x % 32 == 0) place = atomicAdd(&next_place, 32 / G);
-            place = __shfl_sync(0xffffffffu, place, 0) + group_of_warp;
+            place = __shfl_sync(WARP, place, 0) + group_of_warp;
             if (place - group_of_warp >= item.z) break;
-            if (place < item.z) {
+            {
+                // All groups of a warp take the steps of the longest row, so that they stay together.
+                const bool present = G == 32 || place < item.z;
+                if (G < 32) place = min(place, item.z - 1);
                 const int row = row_at(p, place);
                 const int rows = p.row_lengths[row];
                 const int steps = steps_of(rows, G);
+                int all_steps = steps, least_rows = rows;
+#pragma unroll
+                for (int away = G; away < 32; away *= 2) {
+                    all_steps = max(all_steps, __shfl_xor_sync(WARP, all_steps, away));
+                    least_rows = min(least_rows, __shfl_xor_sync(WARP, least_rows, away));
+                }
                 const int early = steps - (rows + G - 1);  // 0 or 1 steps before the first row
                 const unsigned char* letters =
                     p.row_letters + p.row_starts[row] - early - lane_id;
@@ -184,11 +193,12 @@ __device__ void fill(const Params& p) {
 
                 int letter_0 = letters[0], letter_1 = letters[1];
                 int t = 0;
+                word at_end = 0;  // global: H of the group's last column and row
 
                 // One step: take from the left, a row of cells, look after the ends.
                 auto step = [&](int letter, int at, bool guarded, word& h_in, word& e_in) {
-                    h_in = __shfl_up_sync(group_mask, lane.h[K - 1], 1, G);
-                    e_in = __shfl_up_sync(group_mask, lane.e_out, 1, G);
+                    h_in = __shfl_up_sync(WARP, lane.h[K - 1], 1, G);
+                    e_in = __shfl_up_sync(WARP, lane.e_out, 1, G);
                     if (lane_id == 0) {
                         h_in = h_border;
                         e_in = e_border;
@@ -235,10 +245,11 @@ __device__ void fill(const Params& p) {
                     }
                 };
 
-                while (t < steps) {
+                while (t < all_steps) {
+                    const bool keeps = G == 32 || (present && t < steps);
                     word* const band = (word*)tile;
                     uint4* border = (uint4*)(band + borders_at(G, K)) + lane_id % 2;
-                    if (KEEP) {
+                    if (KEEP && keeps) {
                         uint4* const rowline = (uint4*)band + lane_id * (K / 4);
 #pragma unroll
                         for (int k = 0; k < K; k += 4)
@@ -250,16 +261,17 @@ __device__ void fill(const Params& p) {
                         corner[0] = lane.h_before;
                         if (PARTS == 2) corner[G] = lane.h[K / 2 - 1];
                     }
-                    const int stop = KEEP ? min(t + BAND, steps) : steps;
+                    const int stop = KEEP ? min(t + BAND, all_steps) : all_steps;
+                    word* staged = stage;
                     const auto keep = [&](int step, word h_in, word e_in) {
-                        word* const to = stage + step % STAGED * STAGE_ROW;
-                        to[0] = packed(h_in, e_in);
+                        staged[step * STAGE_ROW] = packed(h_in, e_in);
                         if (PARTS == 2)
-                            to[STAGED * STAGE_ROW] = packed(lane.h_middle, lane.e_middle);
+                            staged[(STAGED + step) * STAGE_ROW] =
+                                packed(lane.h_middle, lane.e_middle);
                     };
                     // Two neighbours write the 32 bytes of a lane.
                     const auto write_staged = [&]() {
-                        __syncwarp(group_mask);
+                        __syncwarp(WARP);
 #pragma unroll
                         for (int part = 0; part < PARTS; ++part) {
 #pragma unroll
@@ -267,35 +279,42 @@ __device__ void fill(const Params& p) {
                                 const int of = (turn * G + lane_id) / 2;
                                 const word* const from = stage - lane_id + of +
                                     (part * STAGED + lane_id % 2 * 4) * STAGE_ROW;
-                                border[(part * G + of) * (BAND / 4)] =
-                                    make_uint4(from[0], from[STAGE_ROW], from[2 * STAGE_ROW],
-                                               from[3 * STAGE_ROW]);
+                                const uint4 four = make_uint4(from[0], from[STAGE_ROW],
+                                                              from[2 * STAGE_ROW],
+                                                              from[3 * STAGE_ROW]);
+                                if (keeps) border[(part * G + of) * (BAND / 4)] = four;
                             }
                         }
                         border += STAGED / 4;
-                        __syncwarp(group_mask);
+                        staged = stage;
+                        __syncwarp(WARP);
                     };
                     for (; t < stop; t += 2) {
                         word h_in, e_in;
                         const int now_0 = letter_0, now_1 = letter_1;
-                        letter_0 = letters[t + 2];
-                        letter_1 = letters[t + 3];
-                        if (!SEMIGLOBAL || t + 1 - early < rows) {
+                        // Padding follows the row, but not endlessly.
+                        const unsigned char* const ahead = letters + 2 + (G < 32 ? min(t, steps) : t);
+                        letter_0 = ahead[0];
+                        letter_1 = ahead[1];
+                        if (!SEMIGLOBAL || t + 1 < least_rows) {
                             step(now_0, t, false, h_in, e_in);
-                            if (KEEP) keep(t, h_in, e_in);
+                            if (KEEP) keep(0, h_in, e_in);
                             step(now_1, t + 1, false, h_in, e_in);
-                            if (KEEP) keep(t + 1, h_in, e_in);
+                            if (KEEP) keep(1, h_in, e_in);
                         } else {
                             step(now_0, t, true, h_in, e_in);
-                            if (KEEP) keep(t, h_in, e_in);
+                            if (KEEP) keep(0, h_in, e_in);
                             step(now_1, t + 1, true, h_in, e_in);
-                            if (KEEP) keep(t + 1, h_in, e_in);
+                            if (KEEP) keep(1, h_in, e_in);
                         }
-                        if (KEEP && (t % STAGED == STAGED - 2 || t + 2 == stop)) write_staged();
+                        if (GLOBAL && G < 32 && t + 2 == steps) at_end = lane.h[K - 1];
+                        staged += 2 * STAGE_ROW;
+                        if (KEEP && ((unsigned)t % STAGED == STAGED - 2 || t + 2 == stop))
+                            write_staged();
                     }
                     if (LOCAL) {
                         if (KEEP) {
-                            band[bests_at(G, K) + lane_id] = lane.best;
+                            if (keeps) band[bests_at(G, K) + lane_id] = lane.best;
 #pragma unroll
                             for (int half = 0; half < PAIRS; ++half) {
                                 const int now = half_of(lane.best, half);
@@ -313,23 +332,24 @@ __device__ void fill(const Params& p) {
                 }
 
                 // Results: gathered in the group's last lane.
+                if (G == 32) at_end = lane.h[K - 1];
                 const word lane_best = best;
                 if (LOCAL) {
 #pragma unroll
                     for (int away = 1; away < G; away *= 2)
-                        best = maximum(best, __shfl_xor_sync(group_mask, best, away, G));
+                        best = maximum(best, __shfl_xor_sync(WARP, best, away, G));
                 }
 #pragma unroll
                 for (int half = 0; half < PAIRS; ++half) {
                     const int padding = half ? padding_b : padding_a;
                     const int columns = half ? length_b : length_a;
                     const int pair = pair_at(p, item, place, half);
-                    const bool exists = pair >= 0;
+                    const bool exists = present && pair >= 0;
                     const bool valid = exists && lane_id == G - 1;
                     if (GLOBAL) {
                         if (valid && strip + 1 == strips)
-                            p.score[pair] = half_of(lane.h[K - 1], half) - p.bias -
-                                            (rows + columns) * p.shift;
+                            p.score[pair] =
+                                half_of(at_end, half) - p.bias - (rows + columns) * p.shift;
                     }
                     if (LOCAL) {
                         int score = half_of(best, half) - p.bias;
@@ -341,7 +361,7 @@ __device__ void fill(const Params& p) {
                             // Tell the traceback which tile has the best cell if only one has.
                             const bool mine = half_of(lane_best, half) == half_of(best, half);
                             const unsigned lanes =
-                                __ballot_sync(group_mask, mine) >> (group_of_warp * G % 32);
+                                __ballot_sync(WARP, mine) >> group_of_warp * G & GROUP;
                             const bool one_lane = (lanes & (lanes - 1)) == 0;
                             if (exists && (one_lane ? mine : lane_id == 0)) {
                                 const bool only = !STRIPS && one_lane && !best_again[half];
@@ -366,8 +386,8 @@ __device__ void fill(const Params& p) {
                         at += my_column;
 #pragma unroll
                         for (int away = 1; away < G; away *= 2) {
-                            const int other = __shfl_xor_sync(group_mask, value, away, G);
-                            const int other_at = __shfl_xor_sync(group_mask, at, away, G);
+                            const int other = __shfl_xor_sync(WARP, value, away, G);
+                            const int other_at = __shfl_xor_sync(WARP, at, away, G);
                             if (other > value || (other == value && other_at < at)) {
                                 value = other;
                                 at = other_at;
@@ -402,7 +422,6 @@ __device__ void fill(const Params& p) {
                     }
                 }
             }
-            __syncwarp();
         }
     }
 }

@@ -14,8 +14,9 @@
 //   16     F, as 56                                                  that has been open for
 //   0-15   F, opened after row 15 - code                             longer before others
 //
-// So one code says how far to go back. Bytes of codes are kept for each cell of a tile, of both
-// halves, in shared memory: words [thread][step][code_words(C)], each [k, k+1] of half 0, then of 1.
+// So one code says how far to go back. A byte is kept for each cell of a tile, of both halves, in
+// shared memory: bytes [thread][step][4 * code_words(C)], of column k and a half at 2 * k + half. The
+// two bits above a code are some of its value.
 #pragma once
 
 #include "packed.cuh"
@@ -174,74 +175,88 @@ __device__ __forceinline__ void refill(const Params& p, int width, int rows_a, i
     }
 
     word exit_a = 0, exit_b = 0;
-    const auto row = [&](int step, int letter_a, int letter_b, word border_a, word border_b) {
-        word diagonal = side.value;
-        word e = follow(side, border_a, border_b, e_outside);
-        const int at_a = letter_a * width + a.column;
-        const int at_b = WIDE ? 0 : (letter_b + p.letters) * width + b.column;
-        word best = 0, previous = 0;
-        word z[C];
+    // Whether a row's best H, with the first column that has it, is what is wanted.
+    const auto look = [&](int step, word best) {
 #pragma unroll
-        for (int k = 0; k < C; ++k) {
-            word s[4];
-            if (C % 4 == 0 && k % 4 == 0) scores_at<4>(profile, at_a + k, at_b + k, s);
-            if (C % 4 != 0 && k % 2 == 0) scores_at<2>(profile, at_a + k, at_b + k, s);
-            const word t = add_lanes(diagonal, s[k % (C % 4 == 0 ? 4 : 2)]);
-            diagonal = h[k];
-            word full = maximum(t, e, f[k]);
-            if (LOCAL) full = maximum(full, floor);
-            h[k] = clean(full);
-            if (LOCAL) {
-                e = add_maximum(e, minus_extend, add_lanes(h[k], p.open_codes[k]));
-                f[k] = add_maximum(f[k], minus_extend, add_lanes(h[k], f_open));
-                if (k & 1) best = maximum(best, previous, h[k]);
-                previous = h[k];
-            } else {
-                e = add_maximum(h[k], p.open_codes[k], e);
-                f[k] = add_maximum(h[k], f_open, f[k]);
+        for (int half = 0; half < PAIRS; ++half) {
+            Search& looking = search[half];
+            const Place& place = half ? b : a;
+            const int value = half_of(best, half);
+            const int wanted = looking.wanted - half_of(corner, half) + p.tile_bias;
+            const int i = place.row_of_step + step;
+            if (!looking.on || value >> SCALE_BITS != wanted) continue;
+            if (i < 1 || i > (half ? rows_b : rows_a)) continue;
+            const int column = place.column + MOST_COLUMNS - 1 - (value & (SCALE - 1));
+            const bool better = looking.row_first
+                ? i < looking.row || (i == looking.row && column < looking.column)
+                : column < looking.column || (column == looking.column && i < looking.row);
+            if (better) {
+                looking.row = i;
+                looking.column = column;
             }
-            z[k] = full;
         }
-        word* const to = codes + step * code_words(C);
-        if (C % 8 == 0) {
+    };
+    // Two rows side by side, the lower one a column behind: so each waits for the other only.
+    const auto two_rows = [&](int step, int letters_a, int letters_b, const word (&from_a)[2],
+                              const word (&from_b)[2]) {
+        word diagonal[2], e[2], best[2] = {0, 0}, last[2] = {0, 0};
+        int at_a[2], at_b[2];
+        word s[2][4];
+        word packed_codes[2][(C + 3) / 4 * 2];
+        word opening[2] = {f_open, add_lanes(f_open, both(-1))};
+        f_open = add_lanes(f_open, both(-2));
 #pragma unroll
-            for (int k = 0; k < C; k += 8)
-                *(uint4*)(to + k / 2) = make_uint4(
-                    __byte_perm(z[k], z[k + 1], 0x6240), __byte_perm(z[k + 2], z[k + 3], 0x6240),
-                    __byte_perm(z[k + 4], z[k + 5], 0x6240), __byte_perm(z[k + 6], z[k + 7], 0x6240));
-        } else {
-#pragma unroll
-            for (int k = 0; k < C; k += 4)
-                *(uint2*)(to + k / 2) = make_uint2(
-                    __byte_perm(z[k], z[k + 1], 0x6240),
-                    k + 2 < C ? __byte_perm(z[k + 2], z[k + 3], 0x6240) : 0u);
+        for (int row = 0; row < 2; ++row) {
+            diagonal[row] = side.value;
+            e[row] = follow(side, from_a[row], from_b[row], e_outside);
+            at_a[row] = (letters_a >> 8 * row & 255) * width + a.column;
+            at_b[row] = WIDE ? 0 : ((letters_b >> 8 * row & 255) + p.letters) * width + b.column;
+            packed_codes[row][(C + 3) / 4 * 2 - 1] = 0;
         }
-        if (step == a.last_step) exit_a = e;
-        if (step == b.last_step) exit_b = e;
-        f_open = add_lanes(f_open, both(-1));
-        if (LOCAL) {
 #pragma unroll
-            for (int half = 0; half < PAIRS; ++half) {
-                Search& looking = search[half];
-                if (!looking.on) continue;
-                const Place& place = half ? b : a;
-                const int wanted =
-                    (looking.wanted - half_of(corner, half) + p.tile_bias) * SCALE;
-                const int i = place.row_of_step + step;
-                if (i < 1 || i > (half ? rows_b : rows_a) || half_of(best, half) != wanted) continue;
+        for (int pass = 0; pass <= C; ++pass) {
 #pragma unroll
-                for (int k = C - 1; k >= 0; --k) {
-                    const int column = place.column + k;
-                    if (half_of(h[k], half) != wanted) continue;
-                    const bool better = looking.row_first
-                        ? i < looking.row || (i == looking.row && column < looking.column)
-                        : column < looking.column || (column == looking.column && i < looking.row);
-                    if (better) {
-                        looking.row = i;
-                        looking.column = column;
-                    }
+            for (int row = 0; row < 2; ++row) {
+                const int k = pass - row;
+                if (k < 0 || k >= C) continue;
+                constexpr int TOGETHER = C % 4 == 0 ? 4 : 2;
+                if (k % TOGETHER == 0)
+                    scores_at<TOGETHER>(profile, at_a[row] + k, at_b[row] + k, s[row]);
+                const word t = add_lanes(diagonal[row], s[row][k % TOGETHER]);
+                diagonal[row] = h[k];
+                word full = maximum(t, e[row], f[k]);
+                if (LOCAL) full = maximum(full, floor);
+                h[k] = clean(full);
+                if (LOCAL) {
+                    e[row] = add_maximum(e[row], minus_extend, add_lanes(h[k], p.open_codes[k]));
+                    f[k] = add_maximum(f[k], minus_extend, add_lanes(h[k], opening[row]));
+                    best[row] = add_maximum(h[k], both(MOST_COLUMNS - 1 - k), best[row]);
+                } else {
+                    e[row] = add_maximum(h[k], p.open_codes[k], e[row]);
+                    f[k] = add_maximum(h[k], opening[row], f[k]);
                 }
+                if (k & 1) packed_codes[row][k / 2] = __byte_perm(last[row], full, 0x6420);
+                last[row] = full;
             }
+        }
+#pragma unroll
+        for (int row = 0; row < 2; ++row) {
+            word* const to = codes + (step + row) * code_words(C);
+            if (C % 8 == 0) {
+#pragma unroll
+                for (int k = 0; k < C / 2; k += 4)
+                    *(uint4*)(to + k) =
+                        make_uint4(packed_codes[row][k], packed_codes[row][k + 1],
+                                   packed_codes[row][k + 2], packed_codes[row][k + 3]);
+            } else {
+#pragma unroll
+                for (int k = 0; k < (C + 3) / 4 * 2; k += 2)
+                    *(uint2*)(to + k) =
+                        make_uint2(packed_codes[row][k], packed_codes[row][k + 1]);
+            }
+            if (step + row == a.last_step) exit_a = e[row];
+            if (step + row == b.last_step) exit_b = e[row];
+            if (LOCAL) look(step + row, best[row]);
         }
     };
 
@@ -267,10 +282,8 @@ __device__ __forceinline__ void refill(const Params& p, int width, int rows_a, i
             next_word_a = letters_a[step / 4 + 2];
             next_word_b = WIDE ? 0 : letters_b[step / 4 + 2];
         }
-        row(step, of_a & 255, of_b & 255, x.x, y.x);
-        row(step + 1, of_a >> 8 & 255, of_b >> 8 & 255, x.y, y.y);
-        row(step + 2, of_a >> 16 & 255, of_b >> 16 & 255, x.z, y.z);
-        row(step + 3, of_a >> 24, of_b >> 24, x.w, y.w);
+        two_rows(step, of_a, of_b, {x.x, x.y}, {y.x, y.y});
+        two_rows(step + 2, of_a >> 16, of_b >> 16, {x.z, x.w}, {y.z, y.w});
     }
 
     entry[0].e = half_of(exit_a, 0) & (SCALE - 1);

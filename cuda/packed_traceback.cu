@@ -105,13 +105,12 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
         }
         if (LOCAL) {
             // The only tiles with the best cell, or any may have it.
-            constexpr int PARTS = parts_of(K);
             const int band = p.end_row[pair], lane = p.end_column[pair];
             path.phase = SEARCHING;
-            path.next_tile = band < 0 ? 0 : (band * p.group + lane) * PARTS;
-            path.stop_tile = band < 0
-                ? of.strips * bands_of(path.rows, p.group) * p.group * PARTS
-                : path.next_tile + PARTS;
+            path.part = band < 0 ? parts_of(K) : 0;
+            path.next_tile = band < 0 ? -1 : band * p.group + lane;
+            path.stop_tile = band < 0 ? of.strips * bands_of(path.rows, p.group) * p.group
+                                      : path.next_tile + 1;
             path.end_row = path.end_column = 1 << 30;
         }
         path.i = path.end_row;
@@ -142,30 +141,56 @@ __device__ __forceinline__ void place_at(const Params& p, const Path& path, int 
     place.column = overall_lane * K + part * C;
 }
 
-// Local: the next tile that may hold the cell where the alignment ends; false if none is left.
+// Local: goes on to the next lane's band whose best is the pair's score. The whole warp looks for
+// one path at a time.
 template <int K>
-__device__ __forceinline__ bool next_candidate(const Params& p, const Path& path_of, int bias,
-                                               int half, Path& path, Place& place) {
+__device__ __forceinline__ void seek(const Params& p, bool seeking, int half, Path& path) {
+    constexpr int PARTS = parts_of(K);
+    const int lane = threadIdx.x % 32;
+    const int mine = seeking ? p.score[path.pair] + p.bias : 0;
+    unsigned left = __ballot_sync(0xffffffffu, seeking);
+    while (left) {
+        const int of = __ffs(left) - 1;
+        left &= left - 1;
+        const word* const tiles = (const word*)(uintptr_t)__shfl_sync(
+            0xffffffffu, (unsigned long long)(uintptr_t)path.tiles, of);
+        const int wanted = __shfl_sync(0xffffffffu, mine, of);
+        const int stop = __shfl_sync(0xffffffffu, path.stop_tile, of);
+        int tile = __shfl_sync(0xffffffffu, path.next_tile, of);
+        unsigned found = 0;
+        for (; tile < stop; tile += 32) {
+            const int at = tile + lane, band = at / p.group;
+            found = __ballot_sync(0xffffffffu, at < stop &&
+                half_of(tiles[(long long)band * (4 * band_stride(p.group, K)) +
+                              bests_at(p.group, K) + at - band * p.group], half) == wanted);
+            if (found) break;
+        }
+        if (lane == of) {
+            path.part = 0;
+            path.next_tile = found ? tile + __ffs(found) - 1 : stop;
+            if (!found) path.part = PARTS;
+        }
+    }
+}
+
+// Local: the next tile that may hold the cell where the alignment ends, of the lane and band that
+// `seek` has found; false if it is not to be looked at.
+template <int K>
+__device__ __forceinline__ bool candidate(const Params& p, Path& path, Place& place) {
     constexpr int PARTS = parts_of(K), C = tile_columns(K);
     const int bands = bands_of(path.rows, p.group);
-    const int wanted = p.score[path.pair] + bias;
-    for (; path.next_tile < path.stop_tile; ++path.next_tile) {
-        const int at = path.next_tile / PARTS, part = path.next_tile % PARTS;
-        const int overall_band = at / p.group, lane = at - overall_band * p.group;
-        const word best = ((const word*)(path.tiles + (long long)overall_band *
-                                                          band_stride(p.group, K)))
-            [bests_at(p.group, K) + lane];
-        if (half_of(best, half) != wanted) continue;
-        const int strip = overall_band / bands;
-        const int band = overall_band - strip * bands;
-        const int column = (strip * p.group + lane) * K + part * C;
-        if (!path.transposed && column > path.end_column) continue;
-        place_at<K>(p, path, column, band, place);
-        place.last_step = min(BAND - 1, steps_of(path.rows, p.group) - 1 - band * BAND);
-        ++path.next_tile;
-        return true;
+    const int overall_band = path.next_tile / p.group;
+    const int lane = path.next_tile - overall_band * p.group;
+    const int strip = overall_band / bands, band = overall_band - strip * bands;
+    const int column = (strip * p.group + lane) * K + path.part * C;
+    ++path.part;
+    if (!path.transposed && column > path.end_column) {
+        path.part = PARTS;
+        return false;
     }
-    return false;
+    place_at<K>(p, path, column, band, place);
+    place.last_step = min(BAND - 1, steps_of(path.rows, p.group) - 1 - band * BAND);
+    return true;
 }
 
 // What is left of a path that is done, and its results.
@@ -243,7 +268,7 @@ __device__ void traceback(const Params& p) {
         Place place[2];
         Search search[2];
         Entry entry[2];
-        bool any = false;
+        bool waits[2] = {false, false};
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             place[half].last_step = 0;
@@ -251,18 +276,24 @@ __device__ void traceback(const Params& p) {
             entry[half].step = entry[half].column = 0;
             if (half >= PAIRS) continue;
             Path& one = path[half];
-            if (LOCAL && one.phase == SEARCHING) {
-                search[half].on =
-                    next_candidate<K>(p, one, p.bias, half, one, place[half]);
-                if (!search[half].on) {
+            if (LOCAL) {
+                // When a lane's band has been looked at, the next one that has the best cell.
+                const bool done = one.phase == SEARCHING && one.part == parts_of(K);
+                if (done) ++one.next_tile;
+                seek<K>(p, done && one.next_tile < one.stop_tile, half, one);
+                if (done && one.next_tile >= one.stop_tile) {
                     one.phase = WALKING;
                     one.i = one.end_row;
                     one.column = one.end_column;
                 }
+            }
+            if (LOCAL && one.phase == SEARCHING) {
+                search[half].on = candidate<K>(p, one, place[half]);
                 search[half].wanted = p.score[one.pair] + p.bias;
                 search[half].row_first = one.transposed;
                 search[half].row = one.end_row;
                 search[half].column = one.end_column;
+                if (!search[half].on) waits[half] = true;
             }
             if (one.phase == WALKING) {
                 const int lane = one.column / K % p.group;
@@ -271,12 +302,12 @@ __device__ void traceback(const Params& p) {
                 place[half].last_step = entry[half].step = step % BAND;
                 entry[half].column = one.column - place[half].column;
             }
-            any = any || one.phase != IDLE;
+            waits[half] = waits[half] || one.phase == IDLE;
         }
-        if (!any) continue;
-        // A half without a path computes along with the other.
-        if (PAIRS == 2 && path[PAIRS - 1].phase == IDLE) place[1] = place[0];
-        if (PAIRS == 2 && path[0].phase == IDLE) place[0] = place[1];
+        if (waits[0] && waits[PAIRS - 1]) continue;
+        // A half without a tile computes along with the other.
+        if (PAIRS == 2 && waits[1]) place[1] = place[0];
+        if (PAIRS == 2 && waits[0]) place[0] = place[1];
         const int f_codes_a = path[0].phase != IDLE && path[0].transposed ? F_FIRST : F_LAST;
         const int f_codes_b =
             path[PAIRS - 1].phase != IDLE && path[PAIRS - 1].transposed ? F_FIRST : F_LAST;
@@ -285,18 +316,17 @@ __device__ void traceback(const Params& p) {
 #pragma unroll
         for (int half = 0; half < PAIRS; ++half) {
             Path& one = path[half];
-            if (one.phase == IDLE) continue;
+            if (waits[half]) continue;
             if (LOCAL && one.phase == SEARCHING) {
                 one.end_row = search[half].row;
                 one.end_column = search[half].column;
                 const int k = one.end_column - place[half].column;
                 const int step = one.end_row - place[half].row_of_step;
-                // Found in the only lane that has it: in the other order the columns to the right
-                // need not be looked at, else go through all candidates.
+                // In the usual order the columns to the right need not be looked at.
                 const bool here = k >= 0 && k < C && step >= 0 && step < BAND;
-                if (here && !one.transposed && one.stop_tile - one.next_tile < parts_of(K))
-                    one.next_tile = one.stop_tile;
-                if (!here || one.next_tile < one.stop_tile) continue;
+                if (here && !one.transposed) one.part = parts_of(K);
+                const bool last = one.part == parts_of(K) && one.next_tile + 1 >= one.stop_tile;
+                if (!here || !last) continue;
                 one.phase = WALKING;
                 one.i = one.end_row;
                 one.column = one.end_column;
@@ -349,15 +379,18 @@ gather_runs(const Params p, const long long* run_offsets, unsigned int* gathered
     }
 }
 
+// Of a block; local mode needs more registers.
+constexpr int MOST_THREADS = LOCAL ? 256 : 384;
+
 #define ENTRY extern "C" __global__ void __launch_bounds__
 
 ENTRY(128, 3) traceback_k8(const Params p) { traceback<8, false>(p); }
-ENTRY(256, 1) traceback_k16(const Params p) { traceback<16, false>(p); }
+ENTRY(MOST_THREADS, 1) traceback_k16(const Params p) { traceback<16, false>(p); }
 ENTRY(128, 3) traceback_k20(const Params p) { traceback<20, false>(p); }
 ENTRY(128, 3) traceback_k24(const Params p) { traceback<24, false>(p); }
-ENTRY(256, 1) traceback_k28(const Params p) { traceback<28, false>(p); }
-ENTRY(256, 1) traceback_k32(const Params p) { traceback<32, false>(p); }
+ENTRY(MOST_THREADS, 1) traceback_k28(const Params p) { traceback<28, false>(p); }
+ENTRY(MOST_THREADS, 1) traceback_k32(const Params p) { traceback<32, false>(p); }
 ENTRY(128, 3) traceback_far_k20(const Params p) { traceback<20, true>(p); }
 ENTRY(128, 3) traceback_far_k24(const Params p) { traceback<24, true>(p); }
-ENTRY(256, 1) traceback_far_k28(const Params p) { traceback<28, true>(p); }
-ENTRY(256, 1) traceback_far_k32(const Params p) { traceback<32, true>(p); }
+ENTRY(MOST_THREADS, 1) traceback_far_k28(const Params p) { traceback<28, true>(p); }
+ENTRY(MOST_THREADS, 1) traceback_far_k32(const Params p) { traceback<32, true>(p); }

@@ -28,7 +28,12 @@ from pairalign.engines.cuda_packed_costs import LETTERS, Costs, worth_of
 from pairalign.engines.cuda_packed_letters import PADDING, ColumnLetters, DenseSet, used_codes
 from pairalign.engines.cuda_packed_plan import Batch, Chosen, Launch, PackedPlanner, Work
 from pairalign.engines.cuda_packed_results import WindowResults
-from pairalign.engines.cuda_packed_tilings import BAND, FILL_THREADS, MOST_COLUMNS, TILINGS
+from pairalign.engines.cuda_packed_tilings import (
+    BAND,
+    FILL_THREADS,
+    MOST_COLUMNS,
+    TILINGS,
+)
 from pairalign.engines.cuda_plan import Rectangle
 from pairalign.scoring import MODES, Scoring
 from pairalign.windows import Window
@@ -310,7 +315,8 @@ class Packed:
         if not traced:
             return
         threads = launch.traceback_threads
-        name, shared = f"traceback_k{tiling.columns}", threads * tiling.code_bytes
+        name = f"traceback_k{tiling.columns}"
+        shared = threads * tiling.code_bytes
         if kind.strips:
             name = f"traceback_far_k{tiling.columns}"
             width = np.int32(tiling.width)

@@ -310,7 +310,7 @@ class PackedPlanner:
         profiles = 4 * self._costs.letters * strips * width if kind.strips else 0 * strips
         chunks = np.zeros((0, 4), np.int32)
         profile_bytes = 0 if kind.strips else 4 * self._costs.letters * width
-        threads = kind.tiling.traceback_threads(profile_bytes, self._shared_bytes)
+        threads = kind.tiling.traceback_threads(profile_bytes, self._shared_bytes, self._mode)
         if traced:
             # The tiles of a word's items follow one another: any of its rows may go together.
             # Several rows a thread even out paths' lengths, but there must be blocks enough.

@@ -45,16 +45,17 @@ class Tiling:
         """Shared memory in which a block gathers borders: STAGED in ``cuda/packed.cuh``."""
         return 4 * FILL_THREADS // 32 * self.parts * 8 * (32 + self.group // 8)
 
-    def traceback_threads(self, profile_bytes: int, shared_bytes: int) -> int:
+    def traceback_threads(self, profile_bytes: int, shared_bytes: int, mode: str) -> int:
         """Threads of a traceback block: as many as shared memory holds codes of, and registers.
 
         Of equal numbers on a multiprocessor the smaller block, but not below 128.
         """
         tile = self.columns // self.parts
-        most = 384 if tile <= 12 else 256  # on a multiprocessor, see the kernels' launch bounds
+        most = 256 if tile > 12 and mode == "local" else 384  # see the kernels' launch bounds
+        block = 128 if tile <= 12 else most
         best, found = 0, 32
-        for threads in (128, 192, 256, 96, 64, 32):
-            if threads > (128 if tile <= 12 else 256):
+        for threads in (128, 160, 192, 256, 320, 384, 96, 64, 32):
+            if threads > block:
                 continue
             used = profile_bytes + threads * self.code_bytes + 1024
             resident = threads * min(shared_bytes // used, most // threads)
