@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 
-@pytest.fixture()
+@pytest.fixture
 def score(monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
     """The scorer, which is not a part of the package."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "scripts"))
