@@ -229,15 +229,18 @@ def run(options: argparse.Namespace) -> None:
         )
 
     if "goals" in options.table:
-        found_lines = gpu_goals.goals(options, devices[0], files)
+        found_lines = gpu_goals.goals(options, devices, files)
         sections.append(["BLOSUM62, gaps 11/1, into host memory:", "", *found_lines])
     if "kernels" in options.table:
         found_lines = gpu_goals.kernels(options, devices[0], files)
         sections.append(["BLOSUM62, gaps 11/1, kernels alone:", "", *found_lines])
 
+    if "all" in options.table:
+        sections.append(["All pairs:", "", *gpu_goals.all_pairs(options, devices)])
+
     models = ", ".join(f"{len(devices)} x {device.model}" for device in devices[:1])
     lines = [
-        f"{models}; {report.machine()}; BLOSUM50, gaps 10/2; kernels `{options.family}`, windows "
+        f"{models}; {report.machine()}; BLOSUM50, gaps 10/2 unless said otherwise; kernels `{options.family}`, windows "
         f"of {options.window}, {options.per_device} engines a GPU; median of up to "
         f"{options.repeat} runs. Command: `{' '.join(['python', *sys.argv])}`"
     ]
@@ -270,10 +273,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--table",
         nargs="+",
-        choices=("lengths", "gpus", "small", "goals", "kernels"),
+        choices=("lengths", "gpus", "small", "goals", "kernels", "all"),
         default=["lengths"],
         help="lengths: six mean lengths; gpus: several GPUs; small: small sets; goals: what the "
-        "packed kernels should reach; kernels: their times one by one",
+        "packed kernels should reach; kernels: their times one by one; all: all pairs of "
+        "--scaling-data",
     )
     parser.add_argument(
         "--equal", type=int, nargs="*", default=[512], help="goals: sets of such equal lengths"

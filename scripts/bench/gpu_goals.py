@@ -1,9 +1,10 @@
 """What the packed kernels should reach on one H200, and where their time goes.
 
-``scripts/benchmark.py gpu --table goals kernels --family packed --data mean*.fa.gz --scaling-data
-human.fa.gz``: BLOSUM62, gaps 11/1. The part of each set that `gpu.verify` takes is compared with
-the CPU engine first. "goals" times from the first window to the last result in host memory;
-"kernels" adds up the times of the kernels, one batch at a time, kernel by kernel.
+``scripts/benchmark.py gpu --family packed --table goals kernels --data mean*.fa.gz``; and ``--table
+all --scaling-data proteome.fa.gz --gpus 1 2 4`` for a large set on several GPUs. BLOSUM62, gaps
+11/1; a part of the first set is compared with the CPU engine first. "goals" times from the first
+window to the last result in host memory; "kernels" adds up the times of the kernels, one batch at a
+time, kernel by kernel.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import statistics
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ GOALS = {
 """GCUPS; and those of real sets with CIGARs, by the number in the file's name:"""
 GOALS_BY_LENGTH = {154: 1500, 257: 2500, 459: 3500, 1103: 3500}
 SECONDS_OF_ALL = 20  # STATS of the set of `--scaling-data`
+TIMES_ONE_GPU = 3.6  # with four of them
 TIMES_SCORES = 1.3  # with CIGARs, at most so many times as long
 
 
@@ -61,14 +63,20 @@ def goal_of(name: str, mode: str, detail: Detail) -> int | None:
 
 
 def _open(
-    options: argparse.Namespace, device: CudaDevice, sequences: SequenceSet, mode: str, engines: int
+    options: argparse.Namespace,
+    devices: Sequence[CudaDevice],
+    sequences: SequenceSet,
+    mode: str,
+    engines: int,
 ) -> Job:
     scoring = make_scoring(sequences.alphabet, mode=mode)
     scoring.check_sets(sequences)
-    return Job(options, [device], sequences, scoring, engines)
+    return Job(options, devices, sequences, scoring, engines)
 
 
-def goals(options: argparse.Namespace, device: CudaDevice, files: list[Path]) -> list[str]:
+def goals(
+    options: argparse.Namespace, devices: Sequence[CudaDevice], files: list[Path]
+) -> list[str]:
     """Table of GCUPS in host memory, with the goals."""
     lines = [
         "| set | mode | detail | GCUPS (range) | seconds | goal | met |",
@@ -76,7 +84,7 @@ def goals(options: argparse.Namespace, device: CudaDevice, files: list[Path]) ->
     ]
     for name, sequences in sets_of(files, options.equal):
         for mode in options.mode or ("global", "local"):
-            job = _open(options, device, sequences, mode, options.per_device)
+            job = _open(options, devices[:1], sequences, mode, options.per_device)
             medians = {}
             try:
                 for detail in options.detail:
@@ -99,24 +107,40 @@ def goals(options: argparse.Namespace, device: CudaDevice, files: list[Path]) ->
                     f"| {name} | {mode} | CIGAR / SCORE | {times:.2f} | | {TIMES_SCORES} at most | "
                     f"{'yes' if times <= TIMES_SCORES else 'NO'} |"
                 )
-    if options.scaling_data:
-        lines += _all_pairs(options, device)
     return lines
 
 
-def _all_pairs(options: argparse.Namespace, device: CudaDevice) -> list[str]:
+def all_pairs(options: argparse.Namespace, devices: Sequence[CudaDevice]) -> list[str]:
+    """Table of seconds for all pairs of a large set, by number of GPUs; one run each."""
     sequences = read_fasta(options.scaling_data)
-    job = _open(options, device, sequences, "global", options.per_device)
-    try:
-        job.warm_up(Detail.STATS)
-        seconds = [job.seconds(Detail.STATS)]
-    finally:
-        job.close()
-    met = "yes" if min(seconds) <= SECONDS_OF_ALL else "NO"
-    return [
-        f"| {options.scaling_data.name}, {len(sequences):,} sequences | global | STATS | "
-        f"{job.gcells / seconds[0]:,.0f} | {seconds[0]:.2f} | {SECONDS_OF_ALL} s | {met} |"
+    lines = [
+        f"{options.scaling_data.name}: {len(sequences):,} sequences, global, one run each",
+        "",
+        "| detail | GPUs | seconds | GCUPS | times one GPU | goal | met |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
+    for detail in options.detail:
+        alone = None
+        for gpus in options.gpus:
+            job = _open(options, devices[:gpus], sequences, "global", options.per_device)
+            try:
+                job.warm_up(detail, job.windows[-2 * len(job.engines) :])
+                seconds = job.seconds(detail)
+            finally:
+                job.close()
+            alone = seconds if gpus == 1 else alone
+            times = "" if alone is None else f"{alone / seconds:.2f}"
+            goal = " | "
+            if gpus == 1 and detail == Detail.STATS:
+                goal = f"{SECONDS_OF_ALL} s | {'yes' if seconds <= SECONDS_OF_ALL else 'NO'}"
+            if gpus == 4 and alone is not None:
+                goal = f"{TIMES_ONE_GPU} | {'yes' if alone / seconds >= TIMES_ONE_GPU else 'NO'}"
+            rate = job.gcells / seconds
+            lines.append(
+                f"| {detail.name} | {gpus} | {seconds:.2f} | {rate:,.0f} | {times} | {goal} |"
+            )
+            print(lines[-1], file=sys.stderr, flush=True)
+    return lines
 
 
 def _met(rate: float, goal: int | None) -> str:
@@ -158,7 +182,7 @@ def kernels(options: argparse.Namespace, device: CudaDevice, files: list[Path]) 
     ]
     for name, sequences in sets_of(files, options.equal):
         for mode in options.mode or ("global", "local"):
-            job = _open(options, device, sequences, mode, 1)
+            job = _open(options, [device], sequences, mode, 1)
             try:
                 for detail in options.detail:
                     job.warm_up(detail)

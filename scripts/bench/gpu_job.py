@@ -49,9 +49,9 @@ class Job:
     def cost(self, window: Window) -> int:
         return count_cells(window, self.lengths, self.lengths)
 
-    def warm_up(self, detail: Detail) -> None:
+    def warm_up(self, detail: Detail, windows: Sequence[Window] | None = None) -> None:
         """Load kernels, and let buffers grow to what they will need."""
-        self.seconds(detail, self.windows[: 6 * len(self.engines)])
+        self.seconds(detail, windows or self.windows[: 6 * len(self.engines)])
 
     def seconds(self, detail: Detail, windows: Sequence[Window] | None = None) -> float:
         start = time.perf_counter()
