@@ -240,8 +240,9 @@ def run(options: argparse.Namespace) -> None:
 
     models = ", ".join(f"{len(devices)} x {device.model}" for device in devices[:1])
     lines = [
-        f"{models}; {report.machine()}; BLOSUM50, gaps 10/2 unless said otherwise; kernels `{options.family}`, windows "
-        f"of {options.window}, {options.per_device} engines a GPU; median of up to "
+        f"{models}; {report.machine()}; BLOSUM50, gaps 10/2 unless said otherwise; kernels "
+        f"`{options.family}`, windows of {options.window}, {options.per_device} engines a GPU; "
+        f"median of up to "
         f"{options.repeat} runs. Command: `{' '.join(['python', *sys.argv])}`"
     ]
     for section in sections:
