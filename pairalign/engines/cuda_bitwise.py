@@ -31,7 +31,8 @@ WORD = 32
 
 BLOCK_THREADS = 128
 _ROUND = 64  # letters that a block of transpose_columns takes
-_CHUNK = 16  # rows of a block of score_rows
+_CHUNK = 16  # rows of a block of score_rows at most
+_BLOCKS = 8  # of a multiprocessor that a window should have, if need be of fewer rows
 _PAIR_BYTES = 12  # score and two input indices
 
 AHEAD = ((1, 3, 2), (1, 2, 1), (1, 1, 1), (2, 1, 1))
@@ -212,10 +213,14 @@ class Bitwise:
         )
         pitch = -(-longest[1] // shape.strip) * shape.strip
         passes = pitch // shape.strip
+        height = plan.row_stop - plan.first_row
+        chunk, teams = _CHUNK, BLOCK_THREADS // shape.lanes
+        while chunk > teams and plan.groups * height < _BLOCKS * context.multiprocessors * chunk:
+            chunk //= 2
         border_bytes = 0
         if passes > 1:
-            border_bytes = plan.groups * 2 * _CHUNK * longest[0] * (-(-shape.bits // 4) * 16)
-        chunks = -(-(plan.row_stop - plan.first_row) // _CHUNK)
+            border_bytes = plan.groups * 2 * chunk * longest[0] * (-(-shape.bits // 4) * 16)
+        chunks = -(-height // chunk)
         at_once = chunks
         sizes = {
             "planes": plan.groups * 4 * pitch * 4,
@@ -246,7 +251,7 @@ class Bitwise:
         arguments["first_row"], arguments["row_stop"] = plan.first_row, plan.row_stop
         arguments["first_column"], arguments["column_stop"] = plan.first_column, plan.column_stop
         arguments["pitch"] = pitch
-        arguments["chunk"] = _CHUNK
+        arguments["chunk"] = chunk
         arguments["border_rows"] = longest[0]
         arguments["factor"] = self._scores.factor
         arguments["triangular"] = window.triangular
