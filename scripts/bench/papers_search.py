@@ -39,6 +39,7 @@ class Search:
     ) -> None:
         self.queries, self.database, self.scoring = queries, database, scoring
         self.devices = devices
+        self.number = len(devices)  # of those that search
         self.engines = [
             CudaEngine(device, queries, database, scoring, family="striped", detail=Detail.SCORE)
             for device in devices
@@ -70,9 +71,9 @@ class Search:
         return float(self.queries.lengths[query]) * float(self._columns.sum()) / 1e9
 
     def windows(self, query: int) -> list[Window]:
-        """The database's pieces: one a device, or six where there are several devices."""
+        """The database's pieces: one for a device alone, else three for each."""
         row = self.row_of(query)
-        pieces = 1 if len(self.engines) == 1 else 6 * len(self.engines)
+        pieces = 1 if self.number == 1 else 3 * self.number
         # Each piece begins where a share of all letters ends.
         ends = np.searchsorted(
             np.cumsum(self._columns), np.arange(1, pieces + 1) * self._columns.sum() / pieces
@@ -88,15 +89,17 @@ class Search:
     def scores(self, query: int) -> np.ndarray:
         """Scores of a query, in the order of the length-sorted database."""
         windows = self.windows(query)
-        if len(self.engines) == 1:
+        if self.number == 1:
             return self.engines[0].align(windows[0], SCORES).raw_score
-        results = schedule.run(self.engines, windows, SCORES, self._cost, len(windows))
+        engines = self.engines[: self.number]
+        results = schedule.run(engines, windows, SCORES, self._cost, len(windows))
         return np.concatenate([found.raw_score for _, found in results])
 
     def seconds(self, query: int) -> float:
         """Time of aligning, copying and sorting."""
         start = time.perf_counter()
-        np.argsort(-self.scores(query), kind="stable")
+        scores = self.scores(query).astype(np.int64)
+        np.sort(scores << 32 | np.arange(len(scores)))  # of equal scores, the earlier is first
         return time.perf_counter() - start
 
     def timed(self, query: int, repeat: int) -> list[float]:
@@ -132,9 +135,14 @@ def verify(
                 raise SystemExit(f"{name}: scores differ from the CPU engine's")
 
 
-def repeated(sequences: SequenceSet, times: int) -> SequenceSet:
-    """The set so many times over, for a database of the papers' size."""
+def repeated(sequences: SequenceSet, times: int, longest: int = 1 << 30) -> SequenceSet:
+    """The sequences up to a length, so many times over, for a database of the papers' size."""
     return SequenceSet.from_strings(
-        {f"{one.name}_{k}": one.letters for k in range(times) for one in sequences},
+        {
+            f"{one.name}_{k}": one.letters
+            for k in range(times)
+            for one in sequences
+            if len(one.letters) <= longest
+        },
         alphabet=sequences.alphabet,
     )
