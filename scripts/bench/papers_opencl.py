@@ -57,7 +57,7 @@ def tables(options: argparse.Namespace) -> list[Table]:
     queries = SequenceSet.from_strings(
         {f"{length}": long.letters[:length] for length in LENGTHS}, alphabet=PROTEIN
     )
-    database = repeated(single, max(1, options.times // 4))
+    database = repeated(single, max(1, options.times // 2), options.longest)
     sample = _sample(single, CPU_SAMPLE)
     headings, columns = ["letters"], []
     for device in devices:
