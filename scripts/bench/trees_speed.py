@@ -59,17 +59,14 @@ def add_command(commands: Any) -> None:
 
 def run_speed(options: Namespace) -> None:
     """Time `pairalign tree` with each method on each file, then the others; print a table."""
-    lines = [
-        report.machine(),
-        "",
-        "| sequences | command | seconds | on cores | distances, tree | peak memory, GiB |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
+    print(report.machine())
+    print("\n| sequences | command | seconds | on cores | distances, tree | peak memory, GiB |")
+    print("| --- | --- | --- | --- | --- | --- |")
     for path in options.data:
-        lines += _rows(path, options)
+        for row in _rows(path, options):
+            print(row, flush=True)
     if options.upgma:
-        lines += [_only_upgma(options.upgma, options.timeout)]
-    print("\n".join(lines))
+        print(_only_upgma(options.upgma, options.timeout))
 
 
 def _rows(path: Path, options: Namespace) -> Iterator[str]:
