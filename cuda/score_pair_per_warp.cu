@@ -57,34 +57,25 @@ constexpr int ROWS = 2 * WARP;  // of a window
 
 template <Layout> struct Rows;
 
-template <> struct Rows<SEPARATE_INTS> {
-    using Border = int2;
+template <> struct Rows<SEPARATE_INTS> : PairOfInts {
     int h[ROWS], e[ROWS];
     __device__ void load(int row, int& h_out, int& e_out) const { h_out = h[row]; e_out = e[row]; }
     __device__ void store(int row, int h_in, int e_in) { h[row] = h_in; e[row] = e_in; }
-    static __device__ Border pack(int h, int e) { return make_int2(h, e); }
-    static __device__ void unpack(Border border, int& h, int& e) { h = border.x; e = border.y; }
 };
 
-struct ShortBorder {  // H in the upper half
-    using Border = int32_t;
-    static __device__ Border pack(int h, int e) { return int32_t(__byte_perm(uint32_t(e), uint32_t(h), 0x5410)); }
-    static __device__ void unpack(Border border, int& h, int& e) { h = border >> 16; e = int16_t(border); }
-};
-
-template <> struct Rows<SEPARATE_SHORTS> : ShortBorder {
+template <> struct Rows<SEPARATE_SHORTS> : PackedShorts {
     int16_t h[ROWS], e[ROWS];
     __device__ void load(int row, int& h_out, int& e_out) const { h_out = h[row]; e_out = e[row]; }
     __device__ void store(int row, int h_in, int e_in) { h[row] = int16_t(h_in); e[row] = int16_t(e_in); }
 };
 
-template <> struct Rows<INTERLEAVED_SHORTS> : ShortBorder {
+template <> struct Rows<INTERLEAVED_SHORTS> : PackedShorts {
     int16_t he[2 * ROWS];
     __device__ void load(int row, int& h_out, int& e_out) const { h_out = he[2 * row]; e_out = he[2 * row + 1]; }
     __device__ void store(int row, int h_in, int e_in) { he[2 * row] = int16_t(h_in); he[2 * row + 1] = int16_t(e_in); }
 };
 
-template <> struct Rows<PACKED_SHORTS> : ShortBorder {
+template <> struct Rows<PACKED_SHORTS> : PackedShorts {
     int32_t he[ROWS];
     __device__ void load(int row, int& h_out, int& e_out) const { unpack(he[row], h_out, e_out); }
     __device__ void store(int row, int h_in, int e_in) { he[row] = pack(h_in, e_in); }
@@ -130,7 +121,7 @@ struct alignas(16) WarpMemory {
     int32_t places[ROWS];  // Profile::place of the rows' letters
 };
 
-using Border = Rows<LAYOUT>::Border;
+using Border = Rows<LAYOUT>::Word;  // between strips
 
 struct Lane {
     int diagonal;  // H of the row above in the column to the left

@@ -32,6 +32,19 @@ struct ScoreArguments {
 };
 static_assert(sizeof(ScoreArguments) == 176, "ARGUMENTS in pairalign/engines/cuda_scores.py has the same layout");
 
+// H and E of a cell in a word: scores of 16 bits, H in the upper half.
+struct PackedShorts {
+    using Word = int32_t;
+    static __device__ Word pack(int h, int e) { return int32_t(__byte_perm(uint32_t(e), uint32_t(h), 0x5410)); }
+    static __device__ void unpack(Word word, int& h, int& e) { h = word >> 16; e = int16_t(word); }
+};
+
+struct PairOfInts {
+    using Word = int2;
+    static __device__ Word pack(int h, int e) { return make_int2(h, e); }
+    static __device__ void unpack(Word word, int& h, int& e) { h = word.x; e = word.y; }
+};
+
 struct ScorePair {
     int row, column;       // sorted positions
     int rows, columns;     // lengths

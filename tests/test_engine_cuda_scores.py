@@ -183,7 +183,7 @@ def test_queries_too_long_for_shared_memory(kernel: str, mode: str) -> None:
 
 
 def test_a_query_too_long_for_shared_memory(kernel: str) -> None:
-    problem = Problem(proteins(1, 3100, seed=6, shape="equal"), ("ARN",), blosum_like("global"))
+    problem = Problem(proteins(1, 6200, seed=6, shape="equal"), ("ARN",), blosum_like("global"))
     check(host_device(), kernel, problem, at_most=1)
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from pairalign.engines.cuda_buffers import Slot
 from pairalign.engines.cuda_plan import Rectangle
-from pairalign.engines.cuda_scores import MOST_PAIRS, WARP, Launch, ScoreFamily
+from pairalign.engines.cuda_scores import MOST_PAIRS, WARP, Launch, ScoreFamily, fits_shorts
 from pairalign.scoring import CODES, MODES
 
 SOURCE = "score_striped.cu"
@@ -66,17 +66,16 @@ class Striped(ScoreFamily):
         }
 
     def variants(self) -> Iterator[tuple[str, dict[str, int | str]]]:
-        """Yield what is compiled: modes, narrow and wide scores, short and long queries."""
+        """Yield what is compiled: each mode in 16 bits, in 32, and with large matrices."""
         for mode in MODES:
-            for entry_bytes in (1, 4):
-                for shared in (True, False):
-                    yield SOURCE, self._defines(mode, entry_bytes, shared=shared)
+            for narrow, entry_bytes in ((True, 1), (False, 1), (False, 4)):
+                yield SOURCE, self._defines(mode, entry_bytes, narrow=narrow)
 
-    def _defines(self, mode: str, entry_bytes: int, *, shared: bool) -> dict[str, int | str]:
+    def _defines(self, mode: str, entry_bytes: int, *, narrow: bool) -> dict[str, int | str]:
         return {
             "MODE": mode.upper(),
             "SCORES": "BYTES" if entry_bytes == 1 else "INTS",
-            "STORE": "SHARED" if shared else "GLOBAL_MEMORY",
+            "WIDTH": "NARROW" if narrow else "WIDE",
             **self._choices,
         }
 
@@ -105,10 +104,13 @@ class Striped(ScoreFamily):
         pitch = -(-longest // WARP) * WARP
         scratch = 0 if self._vote else 4 * WARP
         warps = _MOST_WARPS
-        while warps > 1 and warps * (8 * pitch + scratch) > _SHARED_BYTES:
+        while warps > 1 and warps * (4 * pitch + scratch) > _SHARED_BYTES:
             warps //= 2
-        shared = warps > 1
-        if not shared:
+        columns = int(context.targets.lengths[rectangle.column_start])
+        narrow = (
+            self.table_bytes == 1 and warps > 1 and fits_shorts(context.scoring, longest, columns)
+        )
+        if not narrow:
             warps = _MOST_WARPS
         blocks = min(
             -(-rectangle.pairs // warps),
@@ -117,11 +119,11 @@ class Striped(ScoreFamily):
         return Launch(
             SOURCE,
             "score_striped",
-            self._defines(context.scoring.mode, self.table_bytes, shared=shared),
+            self._defines(context.scoring.mode, self.table_bytes, narrow=narrow),
             warps,
             blocks,
-            shared_bytes=warps * (scratch + (8 * pitch if shared else 0)),
-            entry_bytes=0 if shared else 8,
+            shared_bytes=warps * (scratch + (4 * pitch if narrow else 0)),
+            entry_bytes=0 if narrow else 8,
             pitch=pitch,
             profile_starts=np.concatenate(([0], np.cumsum(sizes))),
         )
