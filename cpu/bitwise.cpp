@@ -1,7 +1,7 @@
 // Bitwise scores of a window: its pairs are dealt out to words, words to threads.
 //
-// A word takes a block of neighbouring rows and columns of the pair matrix: sets are sorted by length, so its pairs are of
-// about the same size. Their letters are bit-transposed 64 letters of 64 sequences at a time.
+// A word takes a block of 64 neighbouring rows and some columns of the pair matrix: sets are sorted by length, so its pairs
+// are of about the same size. Letters become bits once a window; 64 letters of 64 rows are transposed once for all columns.
 
 #include "bitwise.h"
 
@@ -29,7 +29,7 @@ extern const BitwiseKernel bitwise_scalar;
 
 namespace {
 
-constexpr int ROWS_OF_A_WORD = 16;
+constexpr int BLOCK_ROWS = 64;  // of a word: those of its words of 64 pairs
 constexpr int PLANES = 3;
 constexpr int DEFINITE = 4;  // codes below are A, C, G, T
 
@@ -70,51 +70,123 @@ uint64_t gather_bits(uint64_t bytes, int k) {
     return (bytes >> k & 0x0101010101010101ull) * 0x0102040810204080ull >> 56;
 }
 
-// Sequences of a word's pairs -> planes [letter][PLANES][quads] for `letters` letters.
-class Transposer {
+// Letters of some sequences as bits: 64 letters are a word for each of the PLANES, the rest of the last one matches nothing.
+class Packed {
 public:
-    Transposer(int quads, bool of_rows) : quads_(quads), of_rows_(of_rows) {}
-
-    template <class Codes>  // codes(pair, length&) of the sequence; null beyond the last pair
-    void fill(uint64_t* planes, int32_t letters, const Codes& codes) {
-        uint64_t block[PLANES][64];
-        for (int q = 0; q < quads_; q++)
-            for (int32_t first = 0; first < letters; first += 64) {
-                for (int s = 0; s < 64; s++) {
-                    int32_t length = 0;
-                    const uint8_t* from = codes(64 * q + s, length);
-                    uint64_t bits[PLANES] = {0, 0, 0};
-                    const int32_t here = std::min(64, length - first);
-                    for (int32_t k = 0; k < here; k += 8) {
-                        uint64_t eight = 0;
-                        std::memcpy(&eight, from + first + k, static_cast<size_t>(std::min(8, here - k)));
-                        bits[0] |= gather_bits(eight, 0) << k;
-                        bits[1] |= gather_bits(eight, 1) << k;
-                        bits[2] |= gather_bits(eight | eight >> 1 | eight >> 2, 2) << k;  // codes from 4 to 31
-                    }
-                    if (here < 64) bits[2] |= here > 0 ? ~uint64_t(0) << here : ~uint64_t(0);
-                    for (int plane = 0; plane < 2; plane++)
-                        block[plane][s] = of_rows_ ? bits[plane] | bits[2] : bits[plane] & ~bits[2];
-                    block[2][s] = bits[2];
-                }
-                for (int plane = 0; plane < PLANES; plane++) {
-                    transpose_bits(block[plane]);
-                    for (int k = 0; k < std::min(64, letters - first); k++)
-                        planes[(static_cast<int64_t>(first + k) * PLANES + plane) * quads_ + q] = block[plane][k];
-                }
+    Packed(const pa_set& set, int32_t begin, int32_t end, int32_t strand, bool of_rows) : set_(set), begin_(begin), of_rows_(of_rows) {
+        std::vector<uint8_t> turned;
+        for (int32_t s = begin; s < end; s++) {
+            starts_.push_back(bits_.size());
+            const int32_t length = set.lengths[s];
+            const uint8_t* codes = set.codes + set.starts[s];
+            if (strand < 0) {
+                turned.resize(static_cast<size_t>(length));
+                for (int32_t k = 0; k < length; k++) turned[static_cast<size_t>(k)] = complement(codes[length - 1 - k]);
+                codes = turned.data();
             }
+            for (int32_t first = 0; first < length; first += 64) add(codes + first, std::min(64, length - first));
+        }
+    }
+    int32_t length(int32_t sequence) const { return set_.lengths[sequence]; }
+    bool of_rows() const { return of_rows_; }
+    // Letters 64 * block and on.
+    uint64_t bits(int32_t sequence, int32_t block, int plane) const {
+        if (64 * block >= length(sequence)) return of_rows_ || plane == 2 ? ~uint64_t(0) : 0;
+        return bits_[starts_[static_cast<size_t>(sequence - begin_)] + static_cast<size_t>(block * PLANES + plane)];
     }
 
 private:
-    int quads_;
+    static uint8_t complement(uint8_t code) { return code < DEFINITE ? static_cast<uint8_t>(DEFINITE - 1 - code) : code; }
+
+    void add(const uint8_t* codes, int32_t letters) {
+        uint64_t bits[PLANES] = {0, 0, 0};
+        for (int32_t k = 0; k < letters; k += 8) {
+            uint64_t eight = 0;
+            std::memcpy(&eight, codes + k, static_cast<size_t>(std::min(8, letters - k)));
+            bits[0] |= gather_bits(eight, 0) << k;
+            bits[1] |= gather_bits(eight, 1) << k;
+            bits[2] |= gather_bits(eight | eight >> 1 | eight >> 2, 2) << k;  // codes from 4 to 31
+        }
+        if (letters < 64) bits[2] |= ~uint64_t(0) << letters;
+        for (int plane = 0; plane < 2; plane++) bits_.push_back(of_rows_ ? bits[plane] | bits[2] : bits[plane] & ~bits[2]);
+        bits_.push_back(bits[2]);
+    }
+
+    const pa_set& set_;
+    int32_t begin_;
     bool of_rows_;
+    std::vector<uint64_t> bits_;
+    std::vector<size_t> starts_;
+};
+
+// Planes [letter][PLANES][quads] of the sequences of a word's pairs.
+class Planes {
+public:
+    Planes(const Packed& packed, int quads) : packed_(packed), quads_(quads) {}
+
+    // `sequences` are those of the word's pairs; those that are missing match nothing.
+    const uint64_t* fill(const std::vector<int32_t>& sequences, int32_t letters) {
+        if (sequences == sequences_ && letters == letters_) return planes();  // as for the word before
+        sequences_ = sequences;
+        letters_ = letters;
+        buffer_.need(static_cast<size_t>(letters) * PLANES * static_cast<size_t>(quads_) * 8);
+        for (int q = 0; q < quads_; q++) {
+            if (q > 0 && same_as_before(q)) {
+                for (int64_t k = 0; k < int64_t{letters} * PLANES; k++) planes()[k * quads_ + q] = planes()[k * quads_ + q - 1];
+            } else if (all_the_same(q)) {
+                spread(q, sequences[static_cast<size_t>(64 * q)]);
+            } else {
+                transpose(q);
+            }
+        }
+        return planes();
+    }
+
+private:
+    uint64_t* planes() { return static_cast<uint64_t*>(buffer_.need(0)); }
+    int32_t sequence(int lane) const {
+        return static_cast<size_t>(lane) < sequences_.size() ? sequences_[static_cast<size_t>(lane)] : -1;
+    }
+    bool same_as_before(int q) const {
+        for (int lane = 64 * q; lane < 64 * q + 64; lane++)
+            if (sequence(lane) != sequence(lane - 64)) return false;
+        return true;
+    }
+    bool all_the_same(int q) const {
+        for (int lane = 64 * q; lane < 64 * q + 64; lane++)
+            if (sequence(lane) < 0 || sequence(lane) != sequence(64 * q)) return false;
+        return true;
+    }
+    void spread(int q, int32_t from) {
+        for (int32_t k = 0; k < letters_; k++)
+            for (int plane = 0; plane < PLANES; plane++)
+                planes()[(int64_t{k} * PLANES + plane) * quads_ + q] = -(packed_.bits(from, k / 64, plane) >> k % 64 & 1);
+    }
+    void transpose(int q) {
+        uint64_t block[64];
+        for (int32_t first = 0; first < letters_; first += 64)
+            for (int plane = 0; plane < PLANES; plane++) {
+                for (int s = 0; s < 64; s++) {
+                    const int32_t one = sequence(64 * q + s);
+                    const uint64_t nothing = packed_.of_rows() || plane == 2 ? ~uint64_t(0) : 0;
+                    block[s] = one < 0 ? nothing : packed_.bits(one, first / 64, plane);
+                }
+                transpose_bits(block);
+                for (int k = 0; k < std::min(64, letters_ - first); k++)
+                    planes()[(int64_t{first + k} * PLANES + plane) * quads_ + q] = block[k];
+            }
+    }
+
+    const Packed& packed_;
+    int quads_;
+    std::vector<int32_t> sequences_;
+    int32_t letters_ = -1;
+    Buffer buffer_;
 };
 
 struct Work {
-    const pa_set& rows;
-    const pa_set& columns;
+    const Packed &rows, &columns;
     const std::vector<Pair>& pairs;
-    int32_t strand;
     const pa_linear& costs;
     const BitwiseKernel& kernel;
     const volatile int32_t* cancelled;
@@ -124,16 +196,20 @@ struct Work {
 class BitwiseWorker {
 public:
     explicit BitwiseWorker(const Work& work)
-        : work_(work), rows_(work.kernel.quads, true), columns_(work.kernel.quads, false) {}
+        : work_(work), rows_(work.rows, work.kernel.quads), columns_(work.columns, work.kernel.quads) {}
 
     void run(size_t word) {
-        const size_t lanes = 64 * static_cast<size_t>(work_.kernel.quads);
+        const size_t quads = static_cast<size_t>(work_.kernel.quads), lanes = 64 * quads;
         const Pair* const pairs = work_.pairs.data() + word * lanes;
-        const int count = static_cast<int>(std::min(lanes, work_.pairs.size() - word * lanes));
+        const size_t count = std::min(lanes, work_.pairs.size() - word * lanes);
         BitwiseJob job = {};
-        for (int k = 0; k < count; k++) {
-            job.rows = std::max(job.rows, work_.rows.lengths[pairs[k].row]);
-            job.columns = std::max(job.columns, work_.columns.lengths[pairs[k].column]);
+        row_of_.clear();
+        column_of_.clear();
+        for (size_t k = 0; k < count; k++) {
+            row_of_.push_back(pairs[k].row);
+            column_of_.push_back(pairs[k].column);
+            job.rows = std::max(job.rows, work_.rows.length(pairs[k].row));
+            job.columns = std::max(job.columns, work_.columns.length(pairs[k].column));
         }
         job.costs = work_.costs;
         job.cancelled = work_.cancelled;
@@ -141,62 +217,26 @@ public:
         int bits = 1;
         while (highest >> bits) bits++;
         job.bits = work_.kernel.bits(job.costs.low_bits, bits);
-        const size_t quads = static_cast<size_t>(work_.kernel.quads), score = quads * static_cast<size_t>(job.bits) * 8;
-        const size_t letter = PLANES * quads * 8;
-        // A column more than there are: kernels take them in pairs.
-        auto* row_planes = static_cast<uint64_t*>(row_planes_.need(letter * static_cast<size_t>(job.rows)));
-        auto* column_planes = static_cast<uint64_t*>(column_planes_.need(letter * static_cast<size_t>(job.columns + 1)));
+        const size_t score = quads * static_cast<size_t>(job.bits) * 8;
         job.border = static_cast<uint64_t*>(border_.need(score * static_cast<size_t>(job.rows)));
         job.strip = static_cast<uint64_t*>(strip_.need(score * BITWISE_STRIP));
         job.best = static_cast<uint64_t*>(best_.need(score));
-        rows_.fill(row_planes, job.rows, [&](int k, int32_t& length) {
-            return k < count ? sequence(work_.rows, pairs[k].row, length) : nullptr;
-        });
-        if (work_.strand < 0) turn_round(pairs, count);
-        columns_.fill(column_planes, job.columns + 1, [&](int k, int32_t& length) -> const uint8_t* {
-            if (k >= count) return nullptr;
-            const uint8_t* codes = sequence(work_.columns, pairs[k].column, length);
-            return work_.strand < 0 ? turned_.data() + turned_starts_[static_cast<size_t>(k)] : codes;
-        });
-        job.row_planes = row_planes;
-        job.column_planes = column_planes;
+        job.row_planes = rows_.fill(row_of_, job.rows);
+        job.column_planes = columns_.fill(column_of_, job.columns + 1);  // kernels take columns in pairs
         work_.kernel.score(job);
-        for (int k = 0; k < count; k++) {
+        for (size_t k = 0; k < count; k++) {
             int64_t sum = 0;
-            for (int b = 0; b < job.bits; b++)
-                sum |= static_cast<int64_t>(job.best[static_cast<size_t>(b) * quads + static_cast<size_t>(k / 64)] >> k % 64 & 1) << b;
+            for (size_t b = 0; b < static_cast<size_t>(job.bits); b++)
+                sum |= static_cast<int64_t>(job.best[b * quads + k / 64] >> k % 64 & 1) << b;
             work_.scores[pairs[k].number] = static_cast<int32_t>(sum * work_.costs.factor);
         }
     }
 
 private:
-    static const uint8_t* sequence(const pa_set& set, int32_t position, int32_t& length) {
-        length = set.lengths[position];
-        return set.codes + set.starts[position];
-    }
-
-    // Reverse complements of the columns of some pairs; neighbours often share one.
-    void turn_round(const Pair* pairs, int count) {
-        turned_.clear();
-        turned_starts_.resize(static_cast<size_t>(count));
-        for (int k = 0; k < count; k++) {
-            if (k && pairs[k].column == pairs[k - 1].column) {
-                turned_starts_[static_cast<size_t>(k)] = turned_starts_[static_cast<size_t>(k - 1)];
-                continue;
-            }
-            int32_t length;
-            const uint8_t* codes = sequence(work_.columns, pairs[k].column, length);
-            turned_starts_[static_cast<size_t>(k)] = turned_.size();
-            for (int32_t c = length; c-- > 0;)
-                turned_.push_back(codes[c] < DEFINITE ? static_cast<uint8_t>(DEFINITE - 1 - codes[c]) : codes[c]);
-        }
-    }
-
     const Work& work_;
-    Transposer rows_, columns_;
-    Buffer row_planes_, column_planes_, border_, strip_, best_;
-    std::vector<uint8_t> turned_;
-    std::vector<size_t> turned_starts_;
+    Planes rows_, columns_;
+    std::vector<int32_t> row_of_, column_of_;
+    Buffer border_, strip_, best_;
 };
 
 // The window's pairs, neighbours in the pair matrix together.
@@ -212,9 +252,9 @@ std::vector<Pair> deal_out(const pa_window& w, const uint8_t* keep) {
     }
     std::vector<Pair> dealt;
     dealt.reserve(static_cast<size_t>(pairs));
-    for (int32_t first = w.row_start; first < w.row_stop; first += ROWS_OF_A_WORD)
+    for (int32_t first = w.row_start; first < w.row_stop; first += BLOCK_ROWS)
         for (int32_t column = first_column(first); column < w.column_stop; column++)
-            for (int32_t row = first; row < std::min(first + ROWS_OF_A_WORD, w.row_stop); row++) {
+            for (int32_t row = first; row < std::min(first + BLOCK_ROWS, w.row_stop); row++) {
                 if (column < first_column(row)) break;
                 const int64_t number = bases[static_cast<size_t>(row - w.row_start)] + column;
                 if (!keep || keep[number]) dealt.push_back({row, column, number});
@@ -234,7 +274,9 @@ int32_t pa_bitwise_scores(const pa_set* first, const pa_set* second, const pa_wi
     if (!kernel) return PA_CAPACITY;
     try {
         const std::vector<Pair> pairs = deal_out(*window, keep);
-        const Work work{*first, second ? *second : *first, pairs, window->strand, *costs, *kernel, cancelled, scores};
+        const Packed rows(*first, window->row_start, window->row_stop, 1, true);
+        const Packed columns(second ? *second : *first, window->column_start, window->column_stop, window->strand, false);
+        const Work work{rows, columns, pairs, *costs, *kernel, cancelled, scores};
         const size_t lanes = 64 * static_cast<size_t>(kernel->quads), words = (pairs.size() + lanes - 1) / lanes;
         std::atomic<size_t> next{0};
         std::mutex mutex;
