@@ -97,7 +97,7 @@ PRESETS = {
             gap_open=2,
             gap_extend=1,
             min_overlap=500,
-            min_identity=0.6,
+            min_identity=0.64,
             min_score=80,
             max_overhang=1000,
         ),

@@ -33,6 +33,7 @@ from pairalign.strands import complement_of
 from pairalign.windows import Window
 
 FILTERS = ("auto", "none", "bitwise")
+_LONGEST_TO_FILTER = 600
 
 
 @dataclass
@@ -93,9 +94,14 @@ class OverlapRun(Run):
             one.close()
         self._filters.clear()
 
+    def _is_worth(self, engines: Sequence[Engine]) -> bool:
+        """Whether a filter was measured to save time: on cores, for short reads."""
+        on_cores = all(engine.name == "cpu" for engine in engines)
+        return on_cores and int(self.queries.lengths.max()) <= _LONGEST_TO_FILTER
+
     def _open_filters(self, engines: Sequence[Engine]) -> dict[str, SharedFilter]:
         """Open a filter on every device that has engines; none where that is the faster choice."""
-        if self.filter == "none" or (self.filter == "auto" and not _is_worth_a_filter(self)):
+        if self.filter == "none" or (self.filter == "auto" and not self._is_worth(engines)):
             return {}
         linear = replace(self.scoring, mode="local", gap_open=self.scoring.gap_extend)
         found = {}
@@ -116,11 +122,6 @@ class OverlapRun(Run):
             self._filters += opened
             found[name] = SharedFilter(opened[0], self.thresholds.min_raw_score)
         return found
-
-
-def _is_worth_a_filter(run: OverlapRun) -> bool:
-    """Whether scoring by bits first has been measured to be the faster way."""
-    return False
 
 
 @dataclass(frozen=True, eq=False, repr=False)

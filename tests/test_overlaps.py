@@ -161,7 +161,7 @@ def test_the_better_strand_is_kept_and_stages_are_counted() -> None:
         start = int(rng.integers(0, 1500))
         piece = changed(GENOME[start : start + int(rng.integers(30, 400))], 0.05, k)
         reads[f"r{k}"] = piece if rng.integers(2) else other_strand(piece)
-    found = find(reads, min_identity=0.8)
+    found = find(reads, min_identity=0.8, filter="none")
     assert len(found) > 30
     assert (found.strand < 0).sum() > 5
     turned = {n: other_strand(s) for n, s in reads.items()}
@@ -200,6 +200,13 @@ def test_the_filter_loses_nothing(preset: str, mode: str) -> None:
     assert stages["filter"].alignments == plain.stages["score"].alignments == 40 * 39
     assert stages["score"].alignments == stages["filter"].passed < 40 * 39
     assert stages["score"].passed == plain.stages["score"].passed
+
+
+def test_short_reads_on_cores_are_filtered_unasked() -> None:
+    for length, filtered in ((600, 2), (601, 0)):
+        found = find({"a": GENOME[:length], "b": GENOME[50:90]})
+        assert len(found) == 1
+        assert found.stages["filter"].alignments == filtered
 
 
 def test_what_the_filter_cannot_score() -> None:
@@ -476,7 +483,8 @@ def test_command(reads: Path, tmp_path: Path) -> None:
     done = run_well("overlap", reads, "-o", "-", "--format", "paf", "--device", "cpu", cwd=tmp_path)
     said = done.stderr.decode()
     assert re.search(r"pairs +300, on both strands", said)
-    assert re.search(r"scored +600 in [\d.]+ s, \d+ reach 28", said)
+    assert re.search(r"filtered +600 in [\d.]+ s, \d+ pass", said)
+    assert re.search(r"scored +\d+ in [\d.]+ s, \d+ reach 28", said)
     assert re.search(r"aligned +\d+ in [\d.]+ s, \d+ have 40 letters at 95% identity", said)
     assert re.search(r"overlaps +\d+: \d+ dovetails, \d+ containments", said)
     lines = done.stdout.decode().splitlines()
