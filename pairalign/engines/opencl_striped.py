@@ -22,7 +22,6 @@ from pairalign.alignments import Alignments
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_assembly import Assembly
 from pairalign.engines.cuda_plan import Rectangle
-from pairalign.engines.cuda_scores import fits_shorts
 from pairalign.engines.kernels import find_kernel
 from pairalign.engines.opencl_devices import OpenClDevice
 from pairalign.engines.opencl_family import Arena, OpenClContext
@@ -58,11 +57,9 @@ class _Launch:
     Attributes
     ----------
     profile_starts : ndarray of int64, shape (rows + 1,)
-        Where each row's profile starts, in entries.
+        Where each row's profile starts, in entries of four scores.
     pitch : int
-        Cells of H and E of a work-group.
-    narrow : bool
-        Whether these are of 16 bits each.
+        Cells of a work-group, 8 bytes each.
     local : bool
         Whether these lie in local memory.
     groups : int
@@ -71,14 +68,8 @@ class _Launch:
 
     profile_starts: npt.NDArray[np.int64]
     pitch: int
-    narrow: bool
     local: bool
     groups: int
-
-    @property
-    def store_bytes(self) -> int:
-        """Of a work-group's cells."""
-        return (4 if self.narrow else 8) * self.pitch
 
     def array_bytes(
         self, rectangle: Rectangle, pairs: int, entry_bytes: int, chosen: bool
@@ -94,7 +85,7 @@ class _Launch:
             "results": 12 * pairs,
         }
         if not self.local:
-            sizes["storage"] = self.store_bytes * self.groups
+            sizes["storage"] = 8 * self.pitch * self.groups
         return sizes
 
 
@@ -122,7 +113,6 @@ class OpenClStriped:
         return {
             "MODE": self._context.scoring.mode.upper(),
             "ENTRY": self._entry,
-            "CELL": "short2" if launch.narrow else "int2",
             "STORE": "local" if launch.local else "global",
             "VOTE": self._vote,
         }
@@ -133,7 +123,7 @@ class OpenClStriped:
         matrix = np.ascontiguousarray(context.scoring.matrix, dtype=np.int32)
         self._matrix = context.upload(matrix)
         narrow = bool(matrix.min() >= -128 and matrix.max() <= 127)
-        self._entry, self._entry_bytes = ("char", 1) if narrow else ("int", 4)
+        self._entry, self._entry_bytes = ("char4", 4) if narrow else ("int4", 16)
         self._arena = Arena(context)
         self._reversed = ReversedColumns(context)
         self._limit_bytes = context.memory_bytes - matrix.nbytes
@@ -214,16 +204,14 @@ class OpenClStriped:
         context = self._context
         device = context.device
         lengths = context.queries.lengths[rectangle.row_start : rectangle.row_stop]
-        longest = int(context.targets.lengths[rectangle.column_start])
-        narrow = fits_shorts(context.scoring, int(lengths[0]), longest)
         segments = -(-lengths.astype(np.int64) // ITEMS)
-        profile_starts = np.concatenate(([0], np.cumsum(segments * ITEMS * CODES)))
+        profile_starts = np.concatenate(([0], np.cumsum(-(-segments // 4) * ITEMS * CODES)))
         pitch = ITEMS * int(segments[0])
         # A third of local memory, so that several work-groups share a compute unit.
-        local = (4 if narrow else 8) * pitch <= device.local_bytes // 3
+        local = 8 * pitch <= device.local_bytes // 3
         # Many work-groups balance the load; of those with memory of their own, as many as can run.
         groups = rectangle.pairs if local else min(rectangle.pairs, 32 * device.compute_units)
-        return _Launch(profile_starts, pitch, narrow, local, groups)
+        return _Launch(profile_starts, pitch, local, groups)
 
     def _run(
         self,
@@ -266,7 +254,7 @@ class OpenClStriped:
             sets += [codes, one.starts, one.device_lengths, one.order]
         cl = context.device.cl
         starts, profiles = buffers["profile_starts"], buffers["profiles"]
-        storage = cl.LocalMemory(launch.store_bytes) if launch.local else buffers["storage"]
+        storage = cl.LocalMemory(8 * launch.pitch) if launch.local else buffers["storage"]
         arguments = [*sets, self._matrix, starts, profiles, packed[()]]
         context.launch(self._kernel("build_profiles", launch), len(first), ITEMS, arguments)
         tables = [buffers["first_pair"], buffers["first_column"], buffers["chosen"]]
@@ -276,7 +264,7 @@ class OpenClStriped:
         return buffers["results"]
 
     def _kernel(self, name: str, launch: _Launch) -> Any:
-        key = (name, launch.narrow, launch.local)
+        key = (name, launch.local)
         kernel = self._kernels.get(key)
         if kernel is None:
             kernel = self._context.kernel_of(SOURCE, name, self._defines(launch))
