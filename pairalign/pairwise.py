@@ -235,7 +235,7 @@ def align(
     min_score : int, float or str, optional
         Leave out pairs with a lower score.
     device : str
-        ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"cuda:0,1"``.
+        ``"auto"``, ``"cpu"``, ``"cuda"``, ``"cuda:0,1"``, ``"opencl"`` or ``"opencl:0,1"``.
     threads : int, optional
         Threads of the CPU engine; default: the cores that this process may use.
     window : int
