@@ -116,8 +116,23 @@ enum Origin { FROM_DIAGONAL, FROM_E, FROM_F, FROM_NOTHING };
 
 enum Use { FILL, REFILL, LOCATE };
 
-__device__ __forceinline__ word load_word(const word* from) { return *(const volatile word*)from; }
-__device__ __forceinline__ void store_word(word* to, word value) { *(volatile word*)to = value; }
+// Words that other warps read or write at the same time: from and to the cache that all share.
+__device__ __forceinline__ word load_word(const word* from) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+    word value;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+    return value;
+#else
+    return *(const volatile word*)from;
+#endif
+}
+__device__ __forceinline__ void store_word(word* to, word value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+#else
+    *(volatile word*)to = value;
+#endif
+}
 
 __device__ __forceinline__ word make_word(int h, int gap, int tag) {
     return (word)(uint32_t)(h - gap | tag << GAP_BITS) << 32 | (uint32_t)h;
@@ -147,9 +162,13 @@ struct Piece {
     word* handed;       // the row between strips, from column left + 1 on
 };
 
-// Shared memory of a warp behind its profile, in words of 32 bits.
-constexpr int RING = 128;  // column letters that are in shared memory
-constexpr int SHARED_LETTERS = 0, SHARED_IN = RING, SHARED_OUT = SHARED_IN + 64, SHARED_ROW = SHARED_OUT + 64;
+// Shared memory of a warp, in words of 32 bits. Fixed places come first: steps then reach them without
+// computing addresses.
+constexpr int RING = 128;   // column letters, as offsets into the profile;
+constexpr int MIRROR = 32;  // the first of them again behind the last, for those who read across the end
+constexpr int SHARED_LETTERS = 0, SHARED_IN = RING + MIRROR, SHARED_OUT = SHARED_IN + 64;
+constexpr int SHARED_PROFILE = SHARED_OUT + 64;
+static_assert(SHARED_PROFILE % 4 == 0, "scores are loaded 16 bytes at a time");
 
 #if defined(PAIRALIGN_EMULATE)
 __device__ inline int* shared_memory() { return (int*)emulated_shared_memory(); }
@@ -191,7 +210,7 @@ template <Kind kind> struct As { static constexpr Kind value = kind; };
 __device__ __forceinline__ void rest(word first, int strip) {
     const int tag = tag_of(first);
     const int strips = tag == 0 ? strip : (strip % TAGS - (tag - 1) + TAGS) % TAGS;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700 && !defined(NO_REST)
     if (strips > 1) __nanosleep(min(strips - 1, 20) * 700);
 #else
     (void)strips;
@@ -278,13 +297,13 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
     const int opening = opening_of(p), extension = p.gap_extend;
     const int columns = piece.columns;
 
-    int* const profile = shared_memory();
+    int* const shared = shared_memory();
     constexpr int PITCH = 32 * Scores<K>::COUNT;  // words a letter
-    int* const shared = profile + p.letters * PITCH;
     int* const letters = shared + SHARED_LETTERS;
     int2* const in = (int2*)(shared + SHARED_IN);
     int2* const out = (int2*)(shared + SHARED_OUT);
-    int* const last_row = shared + SHARED_ROW;
+    int* const profile = shared + SHARED_PROFILE;
+    int* const last_row = profile + p.letters * PITCH;  // [CHUNK][K], of the matrix
 
     __syncwarp();
     for (int k = 0; k < K; ++k) {
@@ -342,13 +361,18 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
     word next = fetch(lane_id);
     // Letters are a chunk ahead, so that scores can be a step ahead. Lanes that have not begun look at
     // letters that are not there: any will do.
-    for (int at = 32; at < RING; at += 32) letters[at + lane_id] = 0;
-    letters[lane_id] = p.dense[fetch_letter(lane_id)] * PITCH;
+    const auto put_letter = [&](int column, int code) {
+        const int offset = p.dense[code] * (4 * PITCH), at = column & (RING - 1);
+        letters[at] = offset;
+        if (at < MIRROR) letters[RING + at] = offset;
+    };
+    for (int at = MIRROR; at < RING; at += 32) letters[at + lane_id] = 0;
+    put_letter(lane_id, fetch_letter(lane_id));
     int next_letter = fetch_letter(CHUNK + lane_id);
     __syncwarp();
-    const int* const my_profile = profile + lane_id * Scores<K>::COUNT;
+    const char* const my_profile = (const char*)(profile + lane_id * Scores<K>::COUNT);
     Scores<K> ahead;
-    ahead.load(my_profile + letters[-lane_id & (RING - 1)]);
+    ahead.load((const int*)(my_profile + letters[-lane_id & (RING - 1)]));
 
     for (int chunk = 0; chunk < chunks; ++chunk) {
         const int start = CHUNK * chunk;  // lane 0's first column in this chunk, counted from 0
@@ -362,7 +386,7 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
         if (hands) {
             const int h_border = border(p, piece.left + my_column + 1);
             in[lane_id] = from_border ? make_int2(h_border, h_border - opening) : make_int2(h_of(next), gap_of(next));
-            letters[(my_column + CHUNK) & (RING - 1)] = p.dense[next_letter] * PITCH;
+            put_letter(my_column + CHUNK, next_letter);
         }
         __syncwarp();
         next = fetch(my_column + CHUNK);
@@ -371,6 +395,7 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
         // The first column of a tile, which lanes come to in 32 steps from this one on.
         const int of_tile = keeps ? start % p.tile : 0;
         const bool saves = keeps && of_tile < 32 && start >= p.tile && start - of_tile < columns;
+        const int* const my_letters = letters + ((start - lane_id) & (RING - 1));
         const auto step = [&](auto kind_, int x) __attribute__((always_inline)) {
             constexpr Kind kind = decltype(kind_)::value;
             const int at = start + x - lane_id;
@@ -389,7 +414,7 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
                 lane.best = 0;
             }
             const Scores<K> scores = ahead;
-            ahead.load(my_profile + letters[(at + 1) & (RING - 1)]);
+            ahead.load((const int*)(my_profile + my_letters[x + 1]));
             uint32_t cells = 0;
             if (kind == PLAIN || (at >= 0 && (kind == BEGINNING || at < columns))) {
                 Column<K, USE> column{lane, scores, lane.above, f_in, opening, extension, 0};
@@ -418,7 +443,7 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
 #pragma unroll 2
             for (int x = 0; x < CHUNK; ++x) step(As<BEGINNING>(), x);
         } else {
-#pragma unroll 2
+#pragma unroll
             for (int x = 0; x < CHUNK; ++x) step(As<PLAIN>(), x);
         }
         __syncwarp();

@@ -62,7 +62,7 @@ KEPT_SHARE = 256
 """A batch that takes less of the memory than one part in so many keeps it."""
 
 _NO_MINIMUM = -(1 << 31)
-_RING_WORDS = 128 + 64 + 64  # SHARED_ROW in cuda/align_block_diagonals.cuh
+_FIXED_WORDS = 160 + 64 + 64  # SHARED_PROFILE in cuda/align_block_diagonals.cuh
 
 
 @dataclass(frozen=True)
@@ -429,7 +429,7 @@ class BlockDiagonals:
         if rows_a_lane:
             score_bytes = 4 if self._wide else 1
             shared = LANES * rows_a_lane * self._letters * score_bytes
-            shared += 4 * (_RING_WORDS + LANES * rows_a_lane)
+            shared += 4 * (_FIXED_WORDS + LANES * rows_a_lane)
         function = self._functions.get(kernel)
         if function is None:
             module = context.load_module(source, _defines(context.scoring.mode, self._wide))

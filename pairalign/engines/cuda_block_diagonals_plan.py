@@ -67,7 +67,7 @@ PER_DEPTH = 5  # tiles at each step up a diagonal: slots in cuda/align_block_dia
 
 MOST_PAIRS = 512
 MOST_STRIPS = 1 << 15  # of a batch, unless it is one pair
-TILES_ACROSS = 256
+TILES_ACROSS = 64
 """Tiles grow until a pair has no more of them in a row, if memory allows."""
 STRIPS_AGAIN = 4096
 """Strips filled again at a time, about as many as a device has warps."""
