@@ -67,8 +67,8 @@ PER_DEPTH = 5  # tiles at each step up a diagonal: slots in cuda/align_block_dia
 
 MOST_PAIRS = 512
 MOST_STRIPS = 1 << 15  # of a batch, unless it is one pair
-TILES_ACROSS = 64
-"""Tiles grow until a pair has no more of them in a row, if memory allows."""
+TILES_ACROSS, USUAL_TILE = 64, 8192
+"""Tiles grow until a pair has no more of them in a row, or to this size; if memory allows."""
 STRIPS_AGAIN = 4096
 """Strips filled again at a time, about as many as a device has warps."""
 DEEPEST = 128
@@ -177,7 +177,8 @@ def lay_out(shapes: Sequence[Shape], task: Task, limit_bytes: int) -> Layout | N
             slots //= 2
         if slots:
             fitting = fitting or layout
-            if -(-longest // tile) <= TILES_ACROSS and 4 * slots >= wanted:
+            few = -(-longest // tile) <= TILES_ACROSS or tile >= USUAL_TILE
+            if few and 4 * slots >= wanted:
                 return layout
         elif fitting:
             break
