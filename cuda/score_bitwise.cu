@@ -2,7 +2,8 @@
 //
 // What it computes
 //   transpose_columns   letters of 32 sequences a group -> for each letter and column a word: who has it there
-//   score_rows          every row sequence against every group: 32 scores a word
+//   score_rows          every row sequence against every group: 32 scores a word; columns that are one strip
+//   score_rows_in_passes   the same for columns of any length
 //   transpose_pairs     letters of 32 pairs a word -> three planes for rows and columns (see LETTER PLANES)
 //   score_pairs         pair k of the columns against pair k of the rows, as in the paper
 //
@@ -14,7 +15,7 @@
 //
 // Thread mapping: LANES lanes (16 or 32) share a word, each with COLUMNS neighbouring columns whose scores stay in
 // registers. Rows stream through: a lane is a row behind its left neighbour and gets the column before its own from it
-// by shuffle. Columns beyond LANES * COLUMNS take further passes; the last column of a pass goes through `border`. Letters
+// by shuffle. Columns beyond LANES * COLUMNS take further passes; a pass leaves its last column in `border`. Letters
 // outside of a sequence match nothing, and a score there is never more than one inside: no bounds are checked.
 // The best score looks at max(up, left), which the cell has made anyway, in every other column: that covers all cells
 // when one row more than there are is done.
@@ -310,10 +311,10 @@ template <bool PASSES> __device__ __forceinline__ void score_all_rows(const Rows
             const int steps = a.rows.lengths[first] + LANES;  // rows are sorted longest first
             Borders borders = {nullptr, nullptr};
             if constexpr (PASSES) {
-            const int64_t entries = int64_t(a.border_rows) * (BORDER_WORDS / 4);
-            uint4* border = a.border + (block * 2 * a.chunk + (row - chunk_first)) * entries;
-            if (strip_number > 0) borders.in = border + (strip_number & 1) * a.chunk * entries;
-            if (strip_number < strips - 1) borders.out = border + (~strip_number & 1) * a.chunk * entries;
+                const int64_t entries = int64_t(a.border_rows) * (BORDER_WORDS / 4);
+                uint4* border = a.border + (block * 2 * a.chunk + (row - chunk_first)) * entries;
+                if (strip_number > 0) borders.in = border + (strip_number & 1) * a.chunk * entries;
+                if (strip_number < strips - 1) borders.out = border + (~strip_number & 1) * a.chunk * entries;
             }
             Strip strip;
             stream_rows<PASSES>(strip, letters, letters.rows, steps, team.lane, borders);
@@ -450,7 +451,8 @@ extern "C" __global__ void __launch_bounds__(128) score_pairs(PairsArguments a) 
         for (int plane = 0; plane < 3; plane++)
 #pragma unroll
             for (int c = 0; c < COLUMNS; c++)
-                if (team.lane * COLUMNS + c < a.column_pitch) letters.columns[c][plane] = {columns[int64_t(plane) * a.column_pitch + c]};
+                if (team.lane * COLUMNS + c < a.column_pitch)
+                    letters.columns[c][plane] = {columns[int64_t(plane) * a.column_pitch + c]};
     }
     Strip strip;
     stream_rows<false>(strip, letters, letters.rows, a.row_pitch + LANES, team.lane, Borders{nullptr, nullptr});
