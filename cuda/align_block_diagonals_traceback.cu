@@ -150,6 +150,38 @@ __device__ __forceinline__ void emit(const Params& p, const Pair& pair, Walk& wa
     walk.length += length;
 }
 
+// The same for `count` cells of a diagonal at a time: bit k of `matches` is about cell k. A lane whose
+// cell begins a run writes the run before it.
+__device__ __forceinline__ void emit_diagonal(const Params& p, const Pair& pair, Walk& walk, unsigned matches,
+                                              int count) {
+    const int lane = threadIdx.x;
+    const unsigned mask = count == 32 ? ALL : (1u << count) - 1;
+    matches &= mask;
+    const auto operation_of = [&](int cell) { return matches >> cell & 1 ? 7 : 8; };
+    const unsigned begins = ((matches ^ matches << 1) & mask & ~1u) | (unsigned)(operation_of(0) != walk.operation);
+    const int nothing = walk.length == 0;  // before the first run
+    if (begins >> lane & 1) {
+        const unsigned earlier = begins & ((1u << lane) - 1);
+        const int from = 31 - __clz((int)earlier);
+        const int operation = earlier ? operation_of(from) : walk.operation;
+        const int length = earlier ? lane - from : walk.length + lane;
+        const int runs = walk.runs + __popc(earlier) + 1 - nothing;
+        if (p.want_runs && length > 0) *(pair.runs - runs) = (uint32_t)length << 4 | (uint32_t)operation;
+    }
+    if (begins) {
+        const int last = 31 - __clz((int)begins);
+        walk.runs += __popc(begins) - nothing;
+        walk.operation = operation_of(last);
+        walk.length = count - last;
+    } else {
+        walk.length += count;
+    }
+    walk.matches += __popc(matches);
+    walk.diagonals += count;
+    walk.row -= count;
+    walk.column -= count;
+}
+
 __device__ __forceinline__ int trailing_ones(unsigned mask) { return mask == ALL ? 32 : __ffs((int)~mask) - 1; }
 
 // Walks through one stage. Returns false when the path has come to its start.
@@ -176,20 +208,10 @@ __device__ bool walk_stage(const Params& p, const Pair& pair, const Stage& stage
             goes_on = valid && (cell & (walk.state == IN_E ? E_NEXT : F_NEXT));
         }
         const int count = trailing_ones(__ballot_sync(ALL, goes_on));
-        unsigned matches = __ballot_sync(ALL, match);
+        const unsigned matches = __ballot_sync(ALL, match);
         const int origin = __shfl_sync(ALL, cell / ORIGIN, count & 31);
         if (walk.state == IN_H) {
-            walk.row -= count;
-            walk.column -= count;
-            walk.diagonals += count;
-            for (int rest = count; rest > 0;) {
-                const bool of_match = matches & 1;
-                const int run = min(rest, trailing_ones(of_match ? matches : ~matches));
-                emit(p, pair, walk, of_match ? 7 : 8, run);
-                if (of_match) walk.matches += run;
-                rest -= run;
-                matches = run < 32 ? matches >> run : 0;
-            }
+            if (count > 0) emit_diagonal(p, pair, walk, matches, count);
         } else if (count > 0) {
             emit(p, pair, walk, walk.state == IN_E ? e_operation : f_operation, count);
             if (walk.state == IN_E) walk.column -= count;
