@@ -210,7 +210,7 @@ def test_auto_gives_long_pairs_to_block_diagonals(
     problem = Problem(tuple(sequences), others, dna("global"))
     monkeypatch.setitem(FAMILIES, "packed", PairPerThread)
     monkeypatch.setattr(cuda_routing, "LEAST_LETTERS", 100)
-    monkeypatch.setattr(cuda_routing, "PAIRS_A_MULTIPROCESSOR", 1e9)
+    monkeypatch.setattr(cuda_routing, "LETTERS_A_PAIR", 1e-6)
     routed = []
     align = BlockDiagonals.align
 

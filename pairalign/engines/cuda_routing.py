@@ -25,8 +25,8 @@ Lengths = npt.NDArray[np.int32]
 LEAST_LETTERS = 1000
 """The shorter sequence of a pair for block diagonals has so many letters."""
 
-PAIRS_A_MULTIPROCESSOR = 8
-"""Pairs of equal length that keep a multiprocessor busy when other kernels align them."""
+LETTERS_A_PAIR = 1000
+"""Pairs of so many letters keep a device busy, one a multiprocessor; it takes more longer ones."""
 
 _BLOCK, _MOST_RECTANGLES = 16, 64
 
@@ -117,9 +117,9 @@ def long_pairs(
 ) -> Mask | None:
     """Choose the pairs that would leave most of a GPU idle if a warp or a thread aligned each.
 
-    A pair is one when it takes longer than all pairs of the window would, spread evenly: when its
-    cells are more than those of the window by the number of pairs that keep the device busy, and
-    its shorter sequence has at least `LEAST_LETTERS`.
+    A pair is one when its shorter sequence has at least `LEAST_LETTERS`, and when the window has
+    fewer cells than it takes such pairs to keep the device busy: for each multiprocessor one pair
+    of `LETTERS_A_PAIR`, two of twice as many letters, and so on.
 
     Parameters
     ----------
@@ -141,16 +141,18 @@ def long_pairs(
         int(rows[window.row_start : window.row_stop].max()),
         int(columns[window.column_start : window.column_stop].max()),
     ]
-    busy = PAIRS_A_MULTIPROCESSOR * multiprocessors
     all_cells = 0 if keep is not None else count_cells(window, rows, columns)
-    if min(longest) < LEAST_LETTERS or longest[0] * longest[1] * busy <= all_cells:
+    most = longest[0] * longest[1] * min(longest) * multiprocessors
+    if min(longest) < LEAST_LETTERS or most <= all_cells * LETTERS_A_PAIR:
         return None  # nearly all windows end here
     of_row, of_column = window.positions()
     m, n = rows[of_row].astype(np.int64), columns[of_column].astype(np.int64)
     cells = m * n
     if keep is not None:
         all_cells = int(cells[keep].sum())
-    chosen: Mask = (np.minimum(m, n) >= LEAST_LETTERS) & (cells * busy > all_cells)
+    shorter = np.minimum(m, n)
+    busy = shorter * (multiprocessors / LETTERS_A_PAIR)
+    chosen: Mask = (shorter >= LEAST_LETTERS) & (cells * busy > all_cells)
     if keep is not None:
         chosen &= keep
     return chosen if chosen.any() else None
