@@ -26,12 +26,12 @@
 // many columns is two tiles side by side (parts_of). Neighbouring H differ by little, and E and F
 // are never far below the H that they are kept with; so the low bits of both are enough (`packed`),
 // and one absolute H for each tile. A band is
-//   word rowline[G][K]               (H, F) of the columns before the band's first step, F being
-//                                    that of the next row
-//   word border[parts][G][BAND]      (H, E) that came in from the left of a tile in a step
+//   uint4 rowline[K/4][G]            (H, F) of the columns before the band's first step, F being
+//                                    that of the next row; four columns of a lane together
+//   uint4 border[parts][BAND/4][G]   (H, E) that came in from the left of a tile in four steps
 //   word corner[parts][G]            H left of the tile, before the band's first step
 //   word best[G]                     each lane's best H of the band (local only)
-// A path needs the tile of one lane, and device memory is read 64 bytes at a time: hence the order.
+// Written 16 bytes a lane, neighbours side by side: what a warp writes then lies in few lines.
 #pragma once
 
 #ifndef PAIRALIGN_EMULATE
@@ -56,10 +56,9 @@ constexpr bool LOCAL = PAIRALIGN_MODE == 2;
 constexpr bool WIDE = PAIRALIGN_WIDE != 0;
 constexpr int PAIRS = WIDE ? 1 : 2;  // pairs in a word
 constexpr int BAND = PAIRALIGN_BAND;
-constexpr int STAGED = 8;  // steps whose borders a warp gathers before it writes them
 constexpr int LETTERS = 32;  // row stride of the score table
 constexpr int MOST_COLUMNS = 16;  // of a tile
-static_assert(BAND == 16 && STAGED == 8, "borders are written 32 bytes at a time, all in 64 bytes");
+static_assert(BAND == 16, "steps of a band are told by four bits of a code");
 
 typedef unsigned int word;
 

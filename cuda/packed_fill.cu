@@ -9,9 +9,7 @@
 //            are taken from the block's range as groups get free, a warp's worth at a time.
 //            Columns beyond G * K are done in strips, left to right, handing (H, E) on in memory.
 // Shared     the score profile [letter][K/4][G] of uint4 (4 columns of a lane): 128-bit loads, 8
-//            neighbouring lanes read 128 neighbouring bytes whatever their letters are. With KEEP
-//            also borders of STAGED steps, [warp][part][STAGED][STAGE_ROW] words, to be written so
-//            that each lane's lie together.
+//            neighbouring lanes read 128 neighbouring bytes whatever their letters are.
 // After      Dohi et al. 2010 (a warp per pair, parallelograms); Farrar's and Rognes' packed lanes.
 #include "packed.cuh"
 
@@ -118,9 +116,6 @@ __device__ void fill(const Params& p) {
     c.floor = both(p.bias);
 
     constexpr int PARTS = parts_of(K);
-    constexpr int STAGE_ROW = 32 + G / 8;  // no bank conflicts where four rows are read at a time
-    word* const stage = (word*)profile + p.letters * (G * K) +
-                        threadIdx.x / 32 * (PARTS * STAGED * STAGE_ROW) + threadIdx.x % 32;
 
     for (int strip = 0; strip < strips; ++strip) {
         const int first_column = strip * G * K;
@@ -245,15 +240,17 @@ __device__ void fill(const Params& p) {
                     }
                 };
 
-                while (t < all_steps) {
+                // With tiles, four steps at a time.
+                const int end = KEEP ? (all_steps + 3) & ~3 : all_steps;
+                while (t < end) {
                     const bool keeps = G == 32 || (present && t < steps);
                     word* const band = (word*)tile;
-                    uint4* border = (uint4*)(band + borders_at(G, K)) + lane_id % 2;
+                    uint4* border = (uint4*)(band + borders_at(G, K)) + lane_id;
                     if (KEEP && keeps) {
-                        uint4* const rowline = (uint4*)band + lane_id * (K / 4);
+                        uint4* const rowline = (uint4*)band + lane_id;
 #pragma unroll
                         for (int k = 0; k < K; k += 4)
-                            rowline[k / 4] = make_uint4(packed(lane.h[k], lane.f[k]),
+                            rowline[k / 4 * G] = make_uint4(packed(lane.h[k], lane.f[k]),
                                                         packed(lane.h[k + 1], lane.f[k + 1]),
                                                         packed(lane.h[k + 2], lane.f[k + 2]),
                                                         packed(lane.h[k + 3], lane.f[k + 3]));
@@ -261,56 +258,36 @@ __device__ void fill(const Params& p) {
                         corner[0] = lane.h_before;
                         if (PARTS == 2) corner[G] = lane.h[K / 2 - 1];
                     }
-                    const int stop = KEEP ? min(t + BAND, all_steps) : all_steps;
-                    word* staged = stage;
-                    const auto keep = [&](int step, word h_in, word e_in) {
-                        staged[step * STAGE_ROW] = packed(h_in, e_in);
-                        if (PARTS == 2)
-                            staged[(STAGED + step) * STAGE_ROW] =
-                                packed(lane.h_middle, lane.e_middle);
-                    };
-                    // Two neighbours write the 32 bytes of a lane.
-                    const auto write_staged = [&]() {
-                        __syncwarp(WARP);
-#pragma unroll
-                        for (int part = 0; part < PARTS; ++part) {
-#pragma unroll
-                            for (int turn = 0; turn < 2; ++turn) {
-                                const int of = (turn * G + lane_id) / 2;
-                                const word* const from = stage - lane_id + of +
-                                    (part * STAGED + lane_id % 2 * 4) * STAGE_ROW;
-                                const uint4 four = make_uint4(from[0], from[STAGE_ROW],
-                                                              from[2 * STAGE_ROW],
-                                                              from[3 * STAGE_ROW]);
-                                if (keeps) border[(part * G + of) * (BAND / 4)] = four;
-                            }
-                        }
-                        border += STAGED / 4;
-                        staged = stage;
-                        __syncwarp(WARP);
-                    };
-                    for (; t < stop; t += 2) {
+                    const int stop = KEEP ? min(t + BAND, end) : end;
+                    word kept[2][4];  // of each part, in the last four steps
+                    const auto two_steps = [&](int first) {
                         word h_in, e_in;
                         const int now_0 = letter_0, now_1 = letter_1;
                         // Padding follows the row, but not endlessly.
                         const unsigned char* const ahead = letters + 2 + (G < 32 ? min(t, steps) : t);
                         letter_0 = ahead[0];
                         letter_1 = ahead[1];
-                        if (!SEMIGLOBAL || t + 1 < least_rows) {
-                            step(now_0, t, false, h_in, e_in);
-                            if (KEEP) keep(0, h_in, e_in);
-                            step(now_1, t + 1, false, h_in, e_in);
-                            if (KEEP) keep(1, h_in, e_in);
-                        } else {
-                            step(now_0, t, true, h_in, e_in);
-                            if (KEEP) keep(0, h_in, e_in);
-                            step(now_1, t + 1, true, h_in, e_in);
-                            if (KEEP) keep(1, h_in, e_in);
+                        const bool guarded = SEMIGLOBAL && t + 1 >= least_rows;
+                        step(now_0, t, guarded, h_in, e_in);
+                        kept[0][first] = packed(h_in, e_in);
+                        kept[1][first] = packed(lane.h_middle, lane.e_middle);
+                        step(now_1, t + 1, guarded, h_in, e_in);
+                        kept[0][first + 1] = packed(h_in, e_in);
+                        kept[1][first + 1] = packed(lane.h_middle, lane.e_middle);
+                        t += 2;
+                        if (GLOBAL && (KEEP || G < 32) && t == steps) at_end = lane.h[K - 1];
+                    };
+                    while (t < stop) {
+                        two_steps(0);
+                        if (!KEEP) continue;
+                        two_steps(2);
+                        if (keeps) {
+#pragma unroll
+                            for (int part = 0; part < PARTS; ++part)
+                                border[part * (BAND / 4) * G] = make_uint4(
+                                    kept[part][0], kept[part][1], kept[part][2], kept[part][3]);
                         }
-                        if (GLOBAL && G < 32 && t + 2 == steps) at_end = lane.h[K - 1];
-                        staged += 2 * STAGE_ROW;
-                        if (KEEP && ((unsigned)t % STAGED == STAGED - 2 || t + 2 == stop))
-                            write_staged();
+                        border += G;
                     }
                     if (LOCAL) {
                         if (KEEP) {
@@ -332,7 +309,7 @@ __device__ void fill(const Params& p) {
                 }
 
                 // Results: gathered in the group's last lane.
-                if (G == 32) at_end = lane.h[K - 1];
+                if (!KEEP && G == 32) at_end = lane.h[K - 1];
                 const word lane_best = best;
                 if (LOCAL) {
 #pragma unroll

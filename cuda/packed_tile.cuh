@@ -44,10 +44,11 @@ __device__ __forceinline__ word merge(word a, word b) {  // lower half from `a`,
 
 // Where a half's path is: its tile, as pointers and numbers.
 struct Place {
-    const word* rowline;           // of the tile's first column
+    const uint4* rowline;          // of the tile's first columns
     const uint4* border;           // of the band's first steps
     const unsigned char* letters;  // of the band's first step
     word corner;                   // stored H at the corner of the tile, both halves of the word
+    int pair;                      // first of the lane's pairs of columns, where they are not fours
     int column;                    // first column of the tile, padded
     int last_step;                 // of the band that is needed
     int row_of_step;               // i of the band's step 0
@@ -156,8 +157,8 @@ __device__ __forceinline__ void refill(const Params& p, int width, int rows_a, i
         if (C % 4 == 0) {
 #pragma unroll
             for (int k = 0; k < C; k += 4) {
-                const uint4 x = *(const uint4*)(a.rowline + k);
-                const uint4 y = WIDE ? x : *(const uint4*)(b.rowline + k);
+                const uint4 x = a.rowline[k / 4 * p.group];
+                const uint4 y = WIDE ? x : b.rowline[k / 4 * p.group];
                 f[k] = follow(top, x.x, y.x, f_outside), h[k] = top.value;
                 f[k + 1] = follow(top, x.y, y.y, f_outside), h[k + 1] = top.value;
                 f[k + 2] = follow(top, x.z, y.z, f_outside), h[k + 2] = top.value;
@@ -166,8 +167,11 @@ __device__ __forceinline__ void refill(const Params& p, int width, int rows_a, i
         } else {
 #pragma unroll
             for (int k = 0; k < C; k += 2) {
-                const uint2 x = *(const uint2*)(a.rowline + k);
-                const uint2 y = WIDE ? x : *(const uint2*)(b.rowline + k);
+                const auto two_of = [&](const Place& place) {
+                    const int at = place.pair + k / 2;
+                    return ((const uint2*)(place.rowline + at / 2 * p.group))[at % 2];
+                };
+                const uint2 x = two_of(a), y = WIDE ? x : two_of(b);
                 f[k] = follow(top, x.x, y.x, f_outside), h[k] = top.value;
                 f[k + 1] = follow(top, x.y, y.y, f_outside), h[k + 1] = top.value;
             }
@@ -275,8 +279,8 @@ __device__ __forceinline__ void refill(const Params& p, int width, int rows_a, i
         const word of_a = __funnelshift_r(word_a, next_word_a, shift_a);
         const word of_b = __funnelshift_r(word_b, next_word_b, shift_b);
         if (step + 4 <= last) {
-            next_a = a.border[step / 4 + 1];
-            next_b = WIDE ? next_a : b.border[step / 4 + 1];
+            next_a = a.border[(step / 4 + 1) * p.group];
+            next_b = WIDE ? next_a : b.border[(step / 4 + 1) * p.group];
             word_a = next_word_a;
             word_b = next_word_b;
             next_word_a = letters_a[step / 4 + 2];

@@ -132,10 +132,12 @@ __device__ __forceinline__ void place_at(const Params& p, const Path& path, int 
     const long long overall_band = (long long)strip * bands_of(path.rows, p.group) + band;
     const word* const words =
         (const word*)(path.tiles + overall_band * band_stride(p.group, K));
-    const int tile = part * p.group + lane;
-    place.rowline = words + lane * K + part * C;
-    place.border = (const uint4*)(words + borders_at(p.group, K) + tile * BAND);
-    place.corner = words[corners_at(p.group, K) + tile];
+    place.rowline = (const uint4*)words + lane;
+    place.pair = part * C / 2;
+    if (C % 4 == 0) place.rowline += part * (C / 4) * p.group;
+    place.border =
+        (const uint4*)(words + borders_at(p.group, K)) + part * (BAND / 4) * p.group + lane;
+    place.corner = words[corners_at(p.group, K) + part * p.group + lane];
     place.letters = path.letters - early - lane + band * BAND;
     place.row_of_step = band * BAND - early - lane + 1;
     place.column = overall_lane * K + part * C;

@@ -42,8 +42,8 @@ FIELDS = 9  # Field in cuda/packed_traceback.cu
 SCORE_LIMIT = 1 << 12
 """With larger scores a letter, neighbouring cells might differ by more than 16 bits hold."""
 
-SHARED_BYTES = 4 * LETTERS * TILINGS[-1].width + TILINGS[-1].staged_bytes
-"""Shared memory of a block with the widest profile and all letters: 146 KiB."""
+SHARED_BYTES = 4 * LETTERS * TILINGS[-1].width
+"""Shared memory of a block with the widest profile and all letters: 128 KiB."""
 
 _NO_MINIMUM = -(1 << 31)
 _WORTH_SCORING_FIRST = 0.5  # when fewer pairs than that reached the minimum in the window before
@@ -309,9 +309,8 @@ class Packed:
         kind, tiling = launch.kind, launch.kind.tiling
         group = "strips" if kind.strips else f"g{tiling.group}"
         profile = 4 * self._costs.letters * tiling.width
-        shared = profile + (tiling.staged_bytes if traced else 0)
         name = f"{'fill' if traced else 'score'}_{group}_k{tiling.columns}"
-        self._launch(name, kind.wide, len(launch.items), FILL_THREADS, slot, shared, packed)
+        self._launch(name, kind.wide, len(launch.items), FILL_THREADS, slot, profile, packed)
         if not traced:
             return
         threads = launch.traceback_threads

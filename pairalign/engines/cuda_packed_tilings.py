@@ -40,11 +40,6 @@ class Tiling:
         """Bytes that a group keeps of a band: see the layout in ``cuda/packed.cuh``."""
         return 4 * self.group * (self.columns + self.parts * (BAND + 1) + 1)
 
-    @property
-    def staged_bytes(self) -> int:
-        """Shared memory in which a block gathers borders: STAGED in ``cuda/packed.cuh``."""
-        return 4 * FILL_THREADS // 32 * self.parts * 8 * (32 + self.group // 8)
-
     def traceback_threads(self, profile_bytes: int, shared_bytes: int, mode: str) -> int:
         """Threads of a traceback block: as many as shared memory holds codes of, and registers.
 
@@ -73,7 +68,7 @@ class Tiling:
 TILINGS = tuple(
     Tiling(group, columns)
     for group, columns in (
-        *((8, 8), (8, 16), (8, 20), (8, 24), (8, 28), (8, 32)),
+        *((8, 16), (8, 20), (8, 24), (8, 28), (8, 32)),
         *((16, 20), (16, 24), (16, 28), (16, 32)),
         *((32, 20), (32, 24), (32, 28), (32, 32)),
     )
