@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -220,7 +221,7 @@ def table_of_lengths(device: CudaDevice, rounds: int) -> list[str]:
             "-" if in_paper is None else str(in_paper),
         )
         lines.append("| " + " | ".join(columns) + " |")
-        print(lines[-1], flush=True)
+        print(lines[-1], file=sys.stderr)
     return lines
 
 
@@ -260,7 +261,7 @@ def table_of_genomes(
                 f"{len(found.cigar):,}",
             )
             lines.append("| " + " | ".join(columns) + " |")
-            print(lines[-1], flush=True)
+            print(lines[-1], file=sys.stderr)
     return lines
 
 
