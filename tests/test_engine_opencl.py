@@ -136,6 +136,14 @@ def test_pairs_without_room_go_to_the_cpu(device: Any, caplog: pytest.LogCapture
         assert [record.getMessage() for record in caplog.records if "need more" in record.msg]
 
 
+def of_15_letters(window: Any, keep: Any, rows: Any, columns: Any, units: int) -> Any:
+    """Stands for `long_pairs`: there are few long sequences among the examples."""
+    of_row, of_column = window.positions()
+    chosen = np.minimum(rows[of_row], columns[of_column]) >= 15
+    chosen &= True if keep is None else keep
+    return chosen if chosen.any() else None
+
+
 @settings(max_examples=examples(8))
 @given(problem=dna_problems, strand=st.sampled_from([1, -1]), share=st.sampled_from([0.3, 1.0]))
 def test_long_pairs_go_to_the_cpu(device: Any, problem: Problem, strand: int, share: float) -> None:
@@ -145,8 +153,7 @@ def test_long_pairs_go_to_the_cpu(device: Any, problem: Problem, strand: int, sh
     lengths = [len(one) for one in sets] + [None]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(device, "is_cpu", False)
-        patch.setattr("pairalign.engines.cuda_routing.LEAST_LETTERS", 15)
-        patch.setattr("pairalign.engines.cuda_routing.PAIRS_A_MULTIPROCESSOR", 10)
+        patch.setattr(opencl, "long_pairs", of_15_letters)
         engine = open_opencl(sets, problem.scoring)
         for window in windows_of(lengths[0], lengths[1], 1 << 20):
             window = replace(window, strand=strand)
@@ -160,7 +167,7 @@ def test_long_pairs_go_to_the_cpu(device: Any, problem: Problem, strand: int, sh
 def test_which_pairs_are_long(
     device: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    problem = Problem((*proteins(60, 30), "ARND" * 300, "RNDC" * 280), None, blosum_like("local"))
+    problem = Problem((*proteins(60, 30), "ARND" * 600, "RNDC" * 560), None, blosum_like("local"))
     expected = run(open_cpu, problem)
     with caplog.at_level(logging.INFO):
         monkeypatch.setattr(device, "is_cpu", True)
