@@ -27,7 +27,6 @@ from pairalign.engines.cuda_devices import find_devices
 from pairalign.engines.cuda_family import KernelFamily
 from pairalign.engines.cuda_pair_per_warp import LAYOUTS, WIDE, PairPerWarp
 from pairalign.engines.cuda_striped import Striped
-from pairalign.errors import DeviceError
 from pairalign.scoring import make_scoring
 from pairalign.sequences import PROTEIN, SequenceSet, read_fasta
 
