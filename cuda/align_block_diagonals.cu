@@ -5,7 +5,7 @@
 // In         pairs[]; items[first_item .. items_stop): strips of 32 * K rows, a pair's in their order;
 //            ticket = 0; Pair::handed without a valid word, or as the launch before left it.
 // Out        progress[], kept_rows, kept_columns, best.
-// Threads    A warp is a block and takes strips until there are none. A strip is swept 32 columns at a
+// Threads    Up to four warps a block; each for itself takes strips until there are none. A strip is swept 32 columns at a
 //            time; between strips words in global memory hand H and F on (see align_block_diagonals.cuh).
 // Shared     the scores of the strip's rows against each letter: [letters][32 * K] of 8 or 32 bits,
 //            then letters and words of 64 columns.
@@ -18,7 +18,7 @@ namespace {
 template <int K> __device__ void fill_block_diagonals(const Params& p) {
     for (;;) {
         uint32_t ticket = 0;
-        if (threadIdx.x == 0) ticket = atomicAdd(p.ticket, 1u);
+        if (threadIdx.x % 32 == 0) ticket = atomicAdd(p.ticket, 1u);
         const int item = p.first_item + (int)__shfl_sync(ALL, ticket, 0);
         if (item >= p.items_stop) break;
         const int2 of = p.items[item];
@@ -34,9 +34,9 @@ constexpr int ENDING_THREADS = 256;
 
 #define ENTRY extern "C" __global__ void __launch_bounds__
 
-ENTRY(32) fill_k4(const Params p) { fill_block_diagonals<4>(p); }
-ENTRY(32) fill_k8(const Params p) { fill_block_diagonals<8>(p); }
-ENTRY(32) fill_k16(const Params p) { fill_block_diagonals<16>(p); }
+ENTRY(128) fill_k4(const Params p) { fill_block_diagonals<4>(p); }
+ENTRY(128) fill_k8(const Params p) { fill_block_diagonals<8>(p); }
+ENTRY(128) fill_k16(const Params p) { fill_block_diagonals<16>(p); }
 
 // Score and end cell of each pair from what fill left: a block a pair. Of local pairs only which column
 // of tiles the end cell is in; locate_end finds the cell.

@@ -41,7 +41,7 @@
 #define PAIRALIGN_WORDS 0  // 1: scores of letters need 32 bits, else 8
 #endif
 #ifndef PAIRALIGN_CHUNK
-#define PAIRALIGN_CHUNK 16  // columns handed on at a time: 16 or 32
+#define PAIRALIGN_CHUNK 32  // columns handed on at a time: 16 or 32
 #endif
 
 typedef unsigned long long word;
@@ -92,7 +92,8 @@ struct Params {
     int32_t rooms, low;
     int32_t definite, traced;
     int32_t min_score, want_runs;
-    int32_t rows_a_lane, unused;  // of the filling kernel
+    int32_t rows_a_lane;  // of the filling kernel
+    int32_t warp_words;   // shared memory of a warp
 };
 static_assert(sizeof(Params) == 128, "PARAMETERS in pairalign/engines/cuda_block_diagonals_plan.py has the same layout");
 
@@ -290,14 +291,14 @@ template <int K, Use USE>
 __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress, const Piece& piece, int strip,
                            uint16_t* flags) {
     constexpr int STRIP = 32 * K;
-    const int lane_id = threadIdx.x;
+    const int lane_id = threadIdx.x % 32;
     const int base = piece.top + strip * STRIP;  // the row above
     const int first = base + lane_id * K;        // the row above the lane
     const bool is_last = base + STRIP >= piece.top + piece.rows;
     const int opening = opening_of(p), extension = p.gap_extend;
     const int columns = piece.columns;
 
-    int* const shared = shared_memory();
+    int* const shared = shared_memory() + threadIdx.x / 32 * p.warp_words;
     constexpr int PITCH = 32 * Scores<K>::COUNT;  // words a letter
     int* const letters = shared + SHARED_LETTERS;
     int2* const in = (int2*)(shared + SHARED_IN);

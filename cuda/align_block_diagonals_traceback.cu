@@ -60,7 +60,7 @@ __device__ size_t flags_of_strip(const Params& p) { return (size_t)(p.tile + 32)
 // The next ticket of those below `count`, or -1.
 __device__ int take_ticket(const Params& p, int count) {
     uint32_t ticket = 0;
-    if (threadIdx.x == 0) ticket = atomicAdd(p.ticket, 1u);
+    if (threadIdx.x % 32 == 0) ticket = atomicAdd(p.ticket, 1u);
     ticket = __shfl_sync(ALL, ticket, 0);
     return (int)ticket < count ? (int)ticket : -1;
 }
@@ -69,7 +69,7 @@ __device__ int take_ticket(const Params& p, int count) {
 
 #define ENTRY extern "C" __global__ void __launch_bounds__
 
-ENTRY(32) refill_tiles(const Params p) {
+ENTRY(128) refill_tiles(const Params p) {
     const int strips = p.tile / TILE_STRIP;
     for (;;) {
         const int ticket = take_ticket(p, p.pair_count * p.slots * strips);
@@ -90,7 +90,7 @@ ENTRY(32) refill_tiles(const Params p) {
 }
 
 // Local: fills the tiles that may hold the end cell and finds it.
-ENTRY(32) locate_end(const Params p) {
+ENTRY(128) locate_end(const Params p) {
     if constexpr (LOCAL) {
         const int strips = p.tile / TILE_STRIP, strips_filled = p.tile / (32 * p.rows_a_lane);
         for (;;) {

@@ -295,7 +295,7 @@ def test_any_memory_from_some_size_on_is_enough() -> None:
     assert layouts[-len(fitting) :] == fitting
     for k, layout in zip(range(38 - len(fitting), 38), fitting, strict=True):
         assert layout.bytes <= 1 << k
-    assert fitting[-1].tile == 4096
+    assert fitting[-1].tile == 8192
 
 
 @settings(max_examples=examples(50))

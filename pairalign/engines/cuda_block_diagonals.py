@@ -48,8 +48,10 @@ OPEN_LIMIT = 1 << 20
 CELLS_A_MULTIPROCESSOR = 8e9
 """Cells of a launch, about: well below a second's work, for runs are cancelled between launches."""
 
-BLOCKS_PER_MULTIPROCESSOR = 32
-MOST_BLOCKS = 4094  # TAGS in cuda/align_block_diagonals.cuh
+WARPS_A_MULTIPROCESSOR = 32
+MOST_WARPS = 4094  # fewer than TAGS in cuda/align_block_diagonals.cuh
+WARPS_A_BLOCK = (4, 2, 1)  # as shared memory allows: four are one for each part of a multiprocessor
+SHARED_BYTES = 48 << 10
 ENDING_THREADS = 256
 WALK_THREADS = 256
 MOST_ROUNDS = 16
@@ -283,15 +285,14 @@ class BlockDiagonals:
         rows_a_lane: int,
     ) -> None:
         context = self._context
-        most = min(context.multiprocessors * BLOCKS_PER_MULTIPROCESSOR, MOST_BLOCKS)
         most_cells = CELLS_A_MULTIPROCESSOR * context.multiprocessors
         launches = cut_launches(items, shapes, LANES * rows_a_lane, most_cells)
         for start, stop in launches:
             context.check_cancelled()
             parameters["first_item"], parameters["items_stop"] = start, stop
             self._clear_ticket(parameters)
-            blocks = min(stop - start, most)
-            self._launch(SOURCE, f"fill_k{rows_a_lane}", blocks, LANES, parameters, rows_a_lane)
+            strips = stop - start
+            self._launch_strips(SOURCE, f"fill_k{rows_a_lane}", strips, parameters, rows_a_lane)
             if len(launches) > 1:
                 self._wait()
         self._launch(SOURCE, "find_end", len(shapes), ENDING_THREADS, parameters)
@@ -304,19 +305,18 @@ class BlockDiagonals:
         pairs = int(parameters["pair_count"])
         parameters["ticket"] = scratch
         strips = layout.tile // TILE_STRIP
-        most = min(context.multiprocessors * BLOCKS_PER_MULTIPROCESSOR, MOST_BLOCKS)
         if context.scoring.mode == "local":
             self._clear_scratch(layout, scratch)
-            blocks = min(pairs * layout.rooms * strips, most)
-            self._launch(TRACEBACK_SOURCE, "locate_end", blocks, LANES, parameters, 4)
+            every = pairs * layout.rooms * strips
+            self._launch_strips(TRACEBACK_SOURCE, "locate_end", every, parameters)
         blocks = -(-pairs // ENDING_THREADS)
         self._launch(SOURCE, "start_walk", blocks, ENDING_THREADS, parameters)
         rounds = 1
         while True:
             for _ in range(rounds):
                 self._clear_scratch(layout, scratch)
-                blocks = min(pairs * layout.slots * strips, most)
-                self._launch(TRACEBACK_SOURCE, "refill_tiles", blocks, LANES, parameters, 4)
+                every = pairs * layout.slots * strips
+                self._launch_strips(TRACEBACK_SOURCE, "refill_tiles", every, parameters)
                 self._launch(TRACEBACK_SOURCE, "walk_tiles", pairs, WALK_THREADS, parameters)
             progress = self._read_progress(parameters)
             if not progress["active"].any():
@@ -414,6 +414,24 @@ class BlockDiagonals:
         assert self._slot is not None
         self._context.driver.memset_d8_async(scratch, 0, layout.sizes["scratch"], self._slot.stream)
 
+    def _launch_strips(
+        self,
+        source: str,
+        kernel: str,
+        strips: int,
+        parameters: npt.NDArray[np.void],
+        rows_a_lane: int = TILE_STRIP // LANES,
+    ) -> None:
+        """Launch a kernel whose warps take strips by ticket."""
+        rows = LANES * rows_a_lane
+        words = -(-rows * self._letters * (4 if self._wide else 1) // 4)
+        words = -(-(_FIXED_WORDS + words + rows) // 4) * 4
+        parameters["warp_words"] = words
+        warps = next(n for n in WARPS_A_BLOCK if 4 * words * n <= SHARED_BYTES)
+        most = min(self._context.multiprocessors * WARPS_A_MULTIPROCESSOR, MOST_WARPS) // warps
+        blocks = min(-(-strips // warps), most)
+        self._launch(source, kernel, blocks, LANES * warps, parameters, 4 * words * warps)
+
     def _launch(
         self,
         source: str,
@@ -421,15 +439,10 @@ class BlockDiagonals:
         blocks: int,
         threads: int,
         parameters: npt.NDArray[np.void],
-        rows_a_lane: int = 0,
+        shared: int = 0,
     ) -> None:
         context, slot = self._context, self._slot
         assert slot is not None
-        shared = 0
-        if rows_a_lane:
-            score_bytes = 4 if self._wide else 1
-            shared = LANES * rows_a_lane * self._letters * score_bytes
-            shared += 4 * (_FIXED_WORDS + LANES * rows_a_lane)
         function = self._functions.get(kernel)
         if function is None:
             module = context.load_module(source, _defines(context.scoring.mode, self._wide))

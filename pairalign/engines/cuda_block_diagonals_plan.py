@@ -50,7 +50,7 @@ PARAMETERS = np.dtype(
         *((name, "<i4") for name in ("first_item", "items_stop", "pair_count", "letters")),
         *((name, "<i4") for name in ("gap_open", "gap_extend", "tile", "slots", "rooms", "low")),
         *((name, "<i4") for name in ("definite", "traced", "min_score", "want_runs")),
-        *((name, "<i4") for name in ("rows_a_lane", "unused")),
+        *((name, "<i4") for name in ("rows_a_lane", "warp_words")),
     ]
 )
 """Params in cuda/align_block_diagonals.cuh."""
@@ -67,7 +67,7 @@ PER_DEPTH = 5  # tiles at each step up a diagonal: slots in cuda/align_block_dia
 
 MOST_PAIRS = 512
 MOST_STRIPS = 1 << 15  # of a batch, unless it is one pair
-TILES_ACROSS, USUAL_TILE = 64, 8192
+TILES_ACROSS, USUAL_TILE = 32, 8192
 """Tiles grow until a pair has no more of them in a row, or to this size; if memory allows."""
 STRIPS_AGAIN = 4096
 """Strips filled again at a time, about as many as a device has warps."""
@@ -142,11 +142,9 @@ def choose_rows(shapes: Sequence[Shape], task: Task) -> int:
         return task.rows_a_lane
     if task.wide:
         return ROWS_A_LANE[0]
-    for rows in ROWS_A_LANE[:0:-1]:
-        strips = sum(-(-one.rows // (LANES * rows)) for one in shapes)
-        if strips >= 8 * task.multiprocessors:
-            return rows
-    return ROWS_A_LANE[0]
+    few, many = ROWS_A_LANE[1:]
+    strips = sum(-(-one.rows // (LANES * many)) for one in shapes)
+    return many if strips >= 4 * task.multiprocessors else few
 
 
 def lay_out(shapes: Sequence[Shape], task: Task, limit_bytes: int) -> Layout | None:
