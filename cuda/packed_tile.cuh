@@ -104,19 +104,24 @@ __device__ __forceinline__ void scores_at(Source profile, int at_a, int at_b, wo
     }
 }
 
-// Element of an array in registers, by bit operations: a selection might put the array in memory.
+// Half of an array: the elements whose index has a bit, or those whose index has it not.
+template <int N>
+__device__ __forceinline__ void choose_half(const word* of, bool upper, word* half) {
+#pragma unroll
+    for (int k = 0; k < N; ++k) half[k] = upper ? of[N + k] : of[k];
+}
+
+// Element of an array in registers, which an index would put in memory.
 template <int C>
 __device__ __forceinline__ word element(const word (&of)[C], int index) {
-    word left[MOST_COLUMNS];
+    word all[MOST_COLUMNS], eight[8], four[4], two[2], one[1];
 #pragma unroll
-    for (int k = 0; k < MOST_COLUMNS; ++k) left[k] = of[k < C ? k : C - 1];
-#pragma unroll
-    for (int half = MOST_COLUMNS / 2; half > 0; half /= 2) {
-        const word mask = index & half ? 0xffffffffu : 0;
-#pragma unroll
-        for (int k = 0; k < half; ++k) left[k] = (left[k + half] & mask) | (left[k] & ~mask);
-    }
-    return left[0];
+    for (int k = 0; k < MOST_COLUMNS; ++k) all[k] = of[k < C ? k : C - 1];
+    choose_half<8>(all, index & 8, eight);
+    choose_half<4>(eight, index & 4, four);
+    choose_half<2>(four, index & 2, two);
+    choose_half<1>(two, index & 1, one);
+    return one[0];
 }
 
 // The cells whose H is `wanted` (stored value): the first of them in the order of ties.
@@ -268,11 +273,18 @@ __device__ __forceinline__ void refill(const Params& p, int width, int rows_a, i
     // Four steps at a time, and their input loaded while those before are computed.
     const int shift_a = (int)((uintptr_t)a.letters & 3) * 8;
     const int shift_b = (int)((uintptr_t)b.letters & 3) * 8;
-    const word* letters_a = (const word*)((uintptr_t)a.letters & ~(uintptr_t)3);
-    const word* letters_b = (const word*)((uintptr_t)b.letters & ~(uintptr_t)3);
+    const word* const letters_a = (const word*)(a.letters - shift_a / 8);
+    const word* const letters_b = (const word*)(b.letters - shift_b / 8);
     word word_a = letters_a[0], word_b = WIDE ? 0 : letters_b[0];
     word next_word_a = letters_a[1], next_word_b = WIDE ? 0 : letters_b[1];
     uint4 next_a = a.border[0], next_b = WIDE ? next_a : b.border[0];
+#if !defined(PAIRALIGN_EMULATE)
+#pragma unroll
+    for (int four = 1; four < BAND / 4; ++four) {  // each of them is a way to memory of its own
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(a.border + four * p.group));
+        if (!WIDE) asm volatile("prefetch.global.L2 [%0];" ::"l"(b.border + four * p.group));
+    }
+#endif
 #pragma unroll 1
     for (int step = 0; step <= last; step += 4) {
         const uint4 x = next_a, y = next_b;

@@ -120,13 +120,13 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
 }
 
 // The tile of a padded column in a band.
-template <int K>
+template <int K, bool FAR>
 __device__ __forceinline__ void place_at(const Params& p, const Path& path, int column, int band,
                                          Place& place) {
     constexpr int C = tile_columns(K);
     const int overall_lane = column / K;
-    const int strip = overall_lane / p.group;
-    const int lane = overall_lane - strip * p.group;
+    const int strip = FAR ? overall_lane / 32 : 0;  // strips are of 32 lanes
+    const int lane = overall_lane - strip * 32;
     const int part = (column - overall_lane * K) / C;
     const int early = ~path.rows & 1;  // steps before the first row
     const long long overall_band = (long long)strip * bands_of(path.rows, p.group) + band;
@@ -177,20 +177,20 @@ __device__ __forceinline__ void seek(const Params& p, bool seeking, int half, Pa
 
 // Local: the next tile that may hold the cell where the alignment ends, of the lane and band that
 // `seek` has found; false if it is not to be looked at.
-template <int K>
+template <int K, bool FAR>
 __device__ __forceinline__ bool candidate(const Params& p, Path& path, Place& place) {
     constexpr int PARTS = parts_of(K), C = tile_columns(K);
     const int bands = bands_of(path.rows, p.group);
     const int overall_band = path.next_tile / p.group;
     const int lane = path.next_tile - overall_band * p.group;
-    const int strip = overall_band / bands, band = overall_band - strip * bands;
+    const int strip = FAR ? overall_band / bands : 0, band = overall_band - strip * bands;
     const int column = (strip * p.group + lane) * K + path.part * C;
     ++path.part;
     if (!path.transposed && column > path.end_column) {
         path.part = PARTS;
         return false;
     }
-    place_at<K>(p, path, column, band, place);
+    place_at<K, FAR>(p, path, column, band, place);
     place.last_step = min(BAND - 1, steps_of(path.rows, p.group) - 1 - band * BAND);
     return true;
 }
@@ -290,7 +290,7 @@ __device__ void traceback(const Params& p) {
                 }
             }
             if (LOCAL && one.phase == SEARCHING) {
-                search[half].on = candidate<K>(p, one, place[half]);
+                search[half].on = candidate<K, FAR>(p, one, place[half]);
                 search[half].wanted = p.score[one.pair] + p.bias;
                 search[half].row_first = one.transposed;
                 search[half].row = one.end_row;
@@ -298,9 +298,9 @@ __device__ void traceback(const Params& p) {
                 if (!search[half].on) waits[half] = true;
             }
             if (one.phase == WALKING) {
-                const int lane = one.column / K % p.group;
+                const int lane = FAR ? one.column / K % 32 : one.column / K;
                 const int step = one.i - 1 + (~one.rows & 1) + lane;
-                place_at<K>(p, one, one.column, step / BAND, place[half]);
+                place_at<K, FAR>(p, one, one.column, step / BAND, place[half]);
                 place[half].last_step = entry[half].step = step % BAND;
                 entry[half].column = one.column - place[half].column;
             }
@@ -386,7 +386,6 @@ constexpr int MOST_THREADS = LOCAL ? 256 : 384;
 
 #define ENTRY extern "C" __global__ void __launch_bounds__
 
-ENTRY(128, 3) traceback_k8(const Params p) { traceback<8, false>(p); }
 ENTRY(MOST_THREADS, 1) traceback_k16(const Params p) { traceback<16, false>(p); }
 ENTRY(128, 3) traceback_k20(const Params p) { traceback<20, false>(p); }
 ENTRY(128, 3) traceback_k24(const Params p) { traceback<24, false>(p); }
