@@ -100,7 +100,7 @@ def check(device: Any, problem: Problem, want: Want | None = None, **options: An
     assert_same(expected, found, (want or Want()).detail, (rows_a_lane, options, problem))
 
 
-@settings(max_examples=examples(25))
+@settings(max_examples=examples(20))
 @given(seed=SEEDS, rows_a_lane=st.sampled_from([None, *ROWS_A_LANE]))
 def test_lengths_at_edges(device: Any, seed: int, rows_a_lane: int | None) -> None:
     problem = problem_of(np.random.default_rng(seed), EDGES, 3)
@@ -134,7 +134,7 @@ def test_many_tiles(device: Any, mode: str) -> None:
     assert_as_reference(problem, run(opener(device), problem))
 
 
-@pytest.mark.parametrize("case", ["homopolymers", "no_match_at_all", "everything_matches"])
+@pytest.mark.parametrize("case", ["homopolymers", "no_match_at_all"])
 def test_ties(device: Any, case: str) -> None:
     for mode in MODES:
         check(device, list(CASES[case](mode))[-1])
