@@ -508,10 +508,21 @@ def test_command(reads: Path, tmp_path: Path) -> None:
         (["r.fa", "-o", "o.paf", "--filter", "bytes"], 2, "invalid choice"),
     ],
 )
-def test_wrong_usage(tmp_path: Path, arguments: list[str], code: int, message: str) -> None:
+def test_wrong_usage(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    code: int,
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "p.fa").write_text(">a\nMKVLAAGG\n>b\nMKVLQQGG\n")
     (tmp_path / "r.fa").write_text(f">a\n{GENOME[:50]}\n>b\n{GENOME[:60]}\n")
-    done = run_program("overlap", *arguments, cwd=tmp_path)
-    assert done.returncode == code
-    assert message in done.stderr.decode()
+    try:
+        found = main(["overlap", *arguments])
+    except SystemExit as stopped:
+        found = stopped.code
+    assert found == code
+    assert message in capsys.readouterr().err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["p.fa", "r.fa"]
