@@ -159,7 +159,7 @@ def add_gpus(table: Table, search: Search, repeat: int) -> None:
     number = search.number
     table.headings = (*table.headings, f"{number} GPU{'s' if number > 1 else ''}", "ours / paper")
     search.use(PairPerWarp)
-    for k, row in enumerate(table.rows):
+    for k, row in enumerate(table.rows[: len(search.queries)]):
         seconds = search.timed(k, repeat)
         theirs = dict(zip((1, 2, 4), TABLE_3[row[0].removeprefix("like:")], strict=True))
         cell = with_range(search.gcells(k), seconds)
@@ -168,6 +168,10 @@ def add_gpus(table: Table, search: Search, repeat: int) -> None:
             row += [f"{cell} [{theirs[number]}]", f"{gcups / theirs[number]:.0f}"]
         else:
             row += [cell, ""]
+    if len(table.rows) == len(search.queries):
+        table.rows.append(["all in one run", str(int(search.queries.lengths.sum()))])
+    seconds = [search.seconds_of_all() for _ in range(repeat + 1)][1:]
+    table.rows[-1] += [with_range(sum(map(search.gcells, range(len(search.queries)))), seconds), ""]
 
 
 def queries_of_dohi(path: Path, database: SequenceSet) -> SequenceSet:
