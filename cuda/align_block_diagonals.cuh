@@ -203,7 +203,7 @@ template <int K> struct Scores {
 };
 
 // What may happen in the steps of a chunk besides filling cells.
-enum Kind { PLAIN, BEGINNING, GENERAL };  // nothing; lanes that have not begun; anything
+enum Kind { PLAIN, BEGINNING, SAVING, GENERAL };  // nothing; lanes not begun; borders kept; anything
 template <Kind kind> struct As { static constexpr Kind value = kind; };
 
 // Sleeps while the strip that is waited for cannot have begun: some hundred nanoseconds for each strip
@@ -211,7 +211,7 @@ template <Kind kind> struct As { static constexpr Kind value = kind; };
 __device__ __forceinline__ void rest(word first, int strip) {
     const int tag = tag_of(first);
     const int strips = tag == 0 ? strip : (strip % TAGS - (tag - 1) + TAGS) % TAGS;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700 && !defined(NO_REST)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
     if (strips > 1) __nanosleep(min(strips - 1, 20) * 700);
 #else
     (void)strips;
@@ -349,6 +349,11 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
     int row_score = 0, row_column = 0;
     const int across = keeps ? (pair.columns - 1) / p.tile + 1 : 1;
     int segment_best = 0, strip_best = 0;
+    // The first column of the next tile, which lanes come to in 32 steps from then on, and where their
+    // H and E left of it go.
+    constexpr int NEVER = 1 << 30;
+    int boundary = keeps && p.tile < columns ? p.tile : NEVER;
+    word* kept_column = pair.kept_columns + first;
     word place = 0;
 
     const auto fetch = [&](int column) {
@@ -393,9 +398,7 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
         next = fetch(my_column + CHUNK);
         next_letter = fetch_letter(my_column + 2 * CHUNK);
 
-        // The first column of a tile, which lanes come to in 32 steps from this one on.
-        const int of_tile = keeps ? start % p.tile : 0;
-        const bool saves = keeps && of_tile < 32 && start >= p.tile && start - of_tile < columns;
+        const bool saves = start >= boundary;
         const int* const my_letters = letters + ((start - lane_id) & (RING - 1));
         const auto step = [&](auto kind_, int x) __attribute__((always_inline)) {
             constexpr Kind kind = decltype(kind_)::value;
@@ -407,17 +410,16 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
                 h_in = from_above.x;
                 f_in = from_above.y;
             }
-            if (kind == GENERAL && saves && at == start - of_tile) {
-                word* to = pair.kept_columns + (long long)(at / p.tile - 1) * pair.padded_rows + first;
+            if ((kind == SAVING || kind == GENERAL) && at == boundary) {
 #pragma unroll
-                for (int k = 0; k < K; ++k) to[k] = make_word(lane.h[k], lane.e[k], 0);
+                for (int k = 0; k < K; ++k) kept_column[k] = make_word(lane.h[k], lane.e[k], 0);
                 segment_best = lane.best;
                 lane.best = 0;
             }
             const Scores<K> scores = ahead;
             ahead.load((const int*)(my_profile + my_letters[x + 1]));
             uint32_t cells = 0;
-            if (kind == PLAIN || (at >= 0 && (kind == BEGINNING || at < columns))) {
+            if (kind == PLAIN || kind == SAVING || (at >= 0 && (kind == BEGINNING || at < columns))) {
                 Column<K, USE> column{lane, scores, lane.above, f_in, opening, extension, 0};
                 lane.above = h_in;
                 each<0, K>(column);
@@ -438,8 +440,11 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
                 for (int k = 0; k < K; ++k) last_row[x * K + k] = lane.h[k];
             }
         };
-        if (saves || start + CHUNK > columns) {
+        if (start + CHUNK > columns) {
             for (int x = 0; x < CHUNK; ++x) step(As<GENERAL>(), x);
+        } else if (saves) {
+#pragma unroll 2
+            for (int x = 0; x < CHUNK; ++x) step(As<SAVING>(), x);
         } else if (start < 32) {
 #pragma unroll 2
             for (int x = 0; x < CHUNK; ++x) step(As<BEGINNING>(), x);
@@ -464,10 +469,14 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
                 row_column = at + 1;
             }
         }
-        if (LOCAL && saves && of_tile == 32 - CHUNK) {
-            const int highest = warp_max(segment_best);
-            strip_best = max(strip_best, highest);
-            if (lane_id == 0) pair.best[strip * across + start / p.tile - 1] = highest;
+        if (saves && start + CHUNK >= boundary + 32) {  // all lanes have come across it
+            if (LOCAL) {
+                const int highest = warp_max(segment_best);
+                strip_best = max(strip_best, highest);
+                if (lane_id == 0) pair.best[strip * across + boundary / p.tile - 1] = highest;
+            }
+            boundary = boundary + p.tile < columns ? boundary + p.tile : NEVER;
+            kept_column += pair.padded_rows;
         }
     }
 
