@@ -100,7 +100,7 @@ def test_any_problem(kernel: str, problem: Problem) -> None:
     check(cuda_device(), kernel, problem)
 
 
-@settings(max_examples=examples(15))
+@settings(max_examples=examples(8))
 @given(problem=small_problems())
 def test_small_problems(kernel: str, problem: Problem) -> None:
     check(host_device(), kernel, problem)
@@ -187,7 +187,7 @@ def test_a_query_too_long_for_shared_memory(kernel: str) -> None:
     check(host_device(), kernel, problem, at_most=1)
 
 
-@pytest.mark.parametrize("memory_bytes", [180 << 10, 1 << 20])
+@pytest.mark.parametrize("memory_bytes", [180 << 10])
 def test_little_memory(device: Any, kernel: str, memory_bytes: int) -> None:
     """Fewer blocks, smaller batches, or the CPU: the scores are the same."""
     problem = Problem(proteins(20, 90), None, blosum_like("local"))
