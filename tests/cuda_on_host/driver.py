@@ -215,7 +215,6 @@ class Module:
                 "g++",
                 "-std=c++17",
                 "-O1",
-                "-g",
                 "-shared",
                 "-fPIC",
                 "-fwrapv",
