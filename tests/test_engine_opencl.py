@@ -570,7 +570,12 @@ def test_each_reason_has_its_own_message(
 
 def test_auto_is_never_opencl(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even when the set is worth a GPU and there is no other."""
+
+    def no_cuda() -> None:
+        raise DeviceError("no CUDA device")
+
     monkeypatch.setattr(selection, "_WORTH_A_GPU", 1)
+    monkeypatch.setattr(selection, "usable_devices", no_cuda)
     monkeypatch.setattr(opencl, "OpenClEngine", None)  # would fail
     (engine,) = open_engines("auto")
     assert isinstance(engine, CpuEngine)
