@@ -172,3 +172,9 @@ def test_an_unknown_kernel_is_wrong_usage(capsys: pytest.CaptureFixture[str]) ->
         cli.main(["align", "in.fa", "-o", "out.paf", "--kernel", "fastest"])
     assert stopped.value.code == 2
     assert "'pair-per-warp'" in capsys.readouterr().err
+
+
+def test_the_page_about_kernels_shows_this_table() -> None:
+    page = Path(__file__).parent.parent / "docs" / "kernels.md"
+    shown = [line[4:].rstrip() for line in page.read_text().splitlines() if line.startswith("    ")]
+    assert shown[: 1 + len(KERNELS)] == list(kernel_table())
