@@ -405,20 +405,6 @@ __device__ void fill(const Params& p) {
 
 }  // namespace
 
-// Input indices of the pairs of a batch, the earlier in the input first where there is one set: a
-// block a row. Out: names[2][pairs].
-extern "C" __global__ void __launch_bounds__(256) name_pairs(const Params p, int* names) {
-    const int row = p.first_row + blockIdx.x, of_row = p.row_order[row];
-    for (int n = threadIdx.x; n < p.columns; n += blockDim.x) {
-        const int column = p.first_column + n;
-        if (p.triangular && row >= column) continue;
-        const int of_column = p.column_order[column];
-        const long long pair = p.pair_of_row[blockIdx.x] + column;
-        names[pair] = p.triangular ? min(of_row, of_column) : of_row;
-        names[p.pairs + pair] = p.triangular ? max(of_row, of_column) : of_column;
-    }
-}
-
 #define ENTRY extern "C" __global__ void __launch_bounds__(256, 2)
 
 ENTRY score_g8_k16(const Params p) { fill<8, 16, false, false>(p); }

@@ -226,10 +226,15 @@ class Packed:
                     slot = free.popleft()
                     flight = self._start(batch, tables, slot, addresses, want, letters, done)
                     under_way.append(flight)
-                    results.download(done, batch.pairs, addresses, slot.stream)
+                    results.download(
+                        done,
+                        batch.pairs,
+                        addresses["score"],
+                        addresses.get("fields", 0),
+                        slot.stream,
+                    )
                     slot.computed.record(slot.stream)
-                    if isinstance(batch.work, Chosen):
-                        results.name_chosen(done, batch.work)
+                    results.name_pairs(done, batch.work)
                     done += batch.pairs
             self._drain(under_way, free, results)
         finally:
@@ -273,11 +278,6 @@ class Packed:
             tile_start += launch.tile_bytes if traced else 0
             border_start += 8 * int(launch.item_border_entries.sum())
             self._launch_one(launch, parameters[()], slot, traced)
-        if "names" in at:
-            rectangle = batch.rectangle
-            rows = rectangle.row_stop - rectangle.row_start
-            names = np.uint64(at["names"])
-            self._launch("name_pairs", False, rows, 256, slot, 0, parameters[()], names)
         return _InFlight(batch, slot, first_pair, parameters, at)
 
     def _set_constants(self, parameters: npt.NDArray[np.void], batch: Batch, want: Want) -> None:
@@ -379,7 +379,7 @@ class Packed:
         context = self._context
         function = self._functions.get((kernel, wide))
         if function is None:
-            fills = kernel.startswith(("fill", "score", "name"))
+            fills = kernel.startswith(("fill", "score"))
             source = "packed_fill.cu" if fills else "packed_traceback.cu"
             module = context.load_module(source, _defines(context.scoring.mode, wide))
             function = self._functions[kernel, wide] = module.get_function(kernel)
@@ -454,8 +454,6 @@ def _array_bytes(batch: Batch, tables: dict[str, npt.NDArray[Any]], want: Want) 
         "end_column": 4 * pairs,
         "borders": 8 * sum(int(one.item_border_entries.sum()) for one in batch.launches),
     }
-    if not isinstance(batch.work, Chosen):
-        sizes["names"] = 8 * pairs
     if want.detail > Detail.SCORE:
         sizes["fields"] = 4 * FIELDS * pairs
         sizes["run_offsets"] = 8 * pairs
