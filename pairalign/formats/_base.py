@@ -140,8 +140,10 @@ class TextWriter(Writer):
     """A text format: pairs are formatted in native code, in chunks, on several threads.
 
     Chunks are written in order and the text of a pair depends on nothing but the pair and its
-    number, so bytes depend neither on threads nor on how pairs come in. Memory: a buffer of
-    `CHUNK_BYTES` for every thread and one more, or the text of one pair where that is larger.
+    number, so bytes depend neither on threads nor on how pairs come in. With several threads a
+    file is written behind: while the disk takes text, `write` goes on, and what cannot be written
+    is said by a later `write` or by `close`. Memory: two buffers of `CHUNK_BYTES` for every
+    thread and two more, or the text of one pair where that is larger.
     """
 
     format_code: ClassVar[int]
@@ -156,6 +158,10 @@ class TextWriter(Writer):
         self._workers = min(threads, MOST_FORMATTERS)
         self._pool = ThreadPoolExecutor(self._workers, "format") if self._workers > 1 else None
         self._pending: deque[tuple[Future[int], Buffer]] = deque()
+        # Not where a reader may make it wait: then only the main thread can be interrupted.
+        behind = self._pool is not None and not output.waits_for_readers
+        self._behind = ThreadPoolExecutor(1, "write") if behind else None
+        self._unwritten: deque[Future[None]] = deque()
         self._output.write(self.header())
 
     def header(self) -> bytes:
@@ -200,6 +206,17 @@ class TextWriter(Writer):
             self._flush(future.result(), buffer)
 
     def _flush(self, size: int, buffer: Buffer) -> None:
+        if self._behind is None:
+            self._write_out(size, buffer)
+            return
+        self._wait_for_writes(self._workers)
+        self._unwritten.append(self._behind.submit(self._write_out, size, buffer))
+
+    def _wait_for_writes(self, left: int) -> None:
+        while len(self._unwritten) > left:
+            self._unwritten.popleft().result()
+
+    def _write_out(self, size: int, buffer: Buffer) -> None:
         self._output.write(buffer[:size].data)
         if buffer.nbytes == CHUNK_BYTES:
             self._spare.append(buffer)
@@ -207,6 +224,7 @@ class TextWriter(Writer):
     def close(self) -> None:
         """Write what is left and make the file appear under its name."""
         try:
+            self._wait_for_writes(0)
             self._output.write(self.footer())
             self._output.close()
         finally:
@@ -215,6 +233,8 @@ class TextWriter(Writer):
     def abort(self) -> None:
         """Give up: remove what was written, where that can be done. Does nothing after `close`."""
         self._pending.clear()
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+        self._unwritten.clear()
+        for pool in (self._pool, self._behind):
+            if pool is not None:
+                pool.shutdown(cancel_futures=True)
         super().abort()

@@ -48,6 +48,11 @@ class Output(ABC):
     def abort(self) -> None:
         """Remove what has been written, where that can be done. Never raises; may come twice."""
 
+    @property
+    def waits_for_readers(self) -> bool:
+        """Whether a `write` may take forever, as into a pipe that nobody reads."""
+        return True
+
     def __enter__(self) -> Output:
         return self
 
@@ -149,6 +154,11 @@ class FileOutput(Output):
             os.fchmod(descriptor, mode)
         return open(descriptor, "wb", buffering=0)
 
+    @property
+    def waits_for_readers(self) -> bool:
+        """False for a regular file."""
+        return self._temporary is None
+
     def write(self, data: Bytes) -> int:
         """Write all of `data`; return its size."""
         assert self._file is not None, "written after the end"
@@ -212,6 +222,11 @@ class GzipOutput(Output):
         self._pending: deque[Future[bytes]] = deque()
         self._ahead = 2 * threads
         self._pool = ThreadPoolExecutor(threads, "gzip") if threads > 1 else None
+
+    @property
+    def waits_for_readers(self) -> bool:
+        """As the output that takes the compressed bytes."""
+        return self._output.waits_for_readers
 
     def write(self, data: Bytes) -> int:
         """Compress and write all of `data`; return its size."""
