@@ -539,6 +539,28 @@ def test_a_pair_larger_than_the_buffer(tmp_path, monkeypatch):
         assert written(alignments, format, tmp_path, threads=2) == text
 
 
+@pytest.mark.parametrize("name", ["a.paf", "a.tsv.gz"])
+def test_a_slow_disk_holds_nobody_up(name, tmp_path, monkeypatch):
+    """With several threads, `write` returns while the disk still takes the text."""
+    alignments = sample(3, pairs=300)
+    write(alignments, tmp_path / f"once.{name}")
+    disk_is_ready = threading.Event()
+    write_now = _output.FileOutput.write
+
+    def write_when_ready(output, data):
+        if threading.current_thread() is not threading.main_thread():
+            assert disk_is_ready.wait(20)
+        return write_now(output, data)
+
+    monkeypatch.setattr(_output.FileOutput, "write", write_when_ready)
+    sets = alignments.queries, alignments.targets
+    path = tmp_path / name
+    with open_writer(path, None, *sets, alignments.scoring, Detail.CIGAR, threads=4) as writer:
+        writer.write(alignments)  # would wait for ever
+        disk_is_ready.set()
+    assert path.read_bytes() == (tmp_path / f"once.{name}").read_bytes()
+
+
 def test_gz_of_nothing_is_a_gzip_file(tmp_path):
     write(sample(1, pairs=2)[:0], tmp_path / "a.paf.gz")
     content = (tmp_path / "a.paf.gz").read_bytes()
