@@ -5,13 +5,14 @@
 // In         pairs[]; items[first_item .. items_stop): strips of 32 * K rows, a pair's in their order;
 //            ticket = 0; Pair::handed without a valid word, or as the launch before left it.
 // Out        progress[], kept_rows, kept_columns, best.
-// Threads    Up to four warps a block; each for itself takes strips until there are none. A strip is swept 32 columns at a
-//            time; between strips words in global memory hand H and F on (see align_block_diagonals.cuh).
+// Threads    Up to four warps a block; each for itself takes strips until there are none. A strip is
+//            swept 32 columns at a time (see align_block_diagonals_strip.cuh); between strips words in
+//            global memory hand H and F on (see align_block_diagonals.cuh).
 // Shared     the scores of the strip's rows against each letter: [letters][32 * K] of 8 or 32 bits,
 //            then letters and words of 64 columns.
 // After      Huynh et al.: blocks along diagonals, sequence pieces in shared memory, borders in global
 //            memory. One launch for all diagonals instead of one each.
-#include "align_block_diagonals.cuh"
+#include "align_block_diagonals_strip.cuh"
 
 namespace {
 

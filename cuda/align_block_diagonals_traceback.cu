@@ -19,7 +19,7 @@
 // Threads    refill_tiles, locate_end: a warp a strip, by ticket. walk_tiles: a block a pair; all
 //            threads bring a piece of a strip's flags to shared memory, the first warp walks in it,
 //            a lane looking at one cell of the next 32 of a diagonal or gap.
-#include "align_block_diagonals.cuh"
+#include "align_block_diagonals_strip.cuh"
 
 namespace {
 

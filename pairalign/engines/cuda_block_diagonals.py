@@ -12,17 +12,15 @@ GPU parallelization techniques. University of Minnesota.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import STATS_COLUMNS, Alignments, concatenate
+from pairalign.alignments import Alignments, concatenate
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_block_diagonals_plan import (
     LANES,
-    PAIR,
     PARAMETERS,
     PROGRESS,
     TILE_STRIP,
@@ -33,6 +31,7 @@ from pairalign.engines.cuda_block_diagonals_plan import (
     cut_launches,
     describe_pairs,
 )
+from pairalign.engines.cuda_block_diagonals_results import Chosen, make_alignments
 from pairalign.engines.cuda_buffers import Slot
 from pairalign.engines.cuda_family import DeviceContext
 from pairalign.engines.device_sets import rooms_of
@@ -64,17 +63,7 @@ KEPT_SHARE = 256
 """A batch that takes less of the memory than one part in so many keeps it."""
 
 _NO_MINIMUM = -(1 << 31)
-_FIXED_WORDS = 160 + 64 + 64  # SHARED_PROFILE in cuda/align_block_diagonals.cuh
-
-
-@dataclass(frozen=True)
-class _Chosen:
-    """Pairs of a window that are aligned, in its order."""
-
-    rows: npt.NDArray[np.int64]  # sorted positions: of the first set
-    columns: npt.NDArray[np.int64]
-    query: npt.NDArray[np.int32]  # input indices
-    target: npt.NDArray[np.int32]
+_FIXED_WORDS = 160 + 64 + 64  # SHARED_PROFILE in cuda/align_block_diagonals_strip.cuh
 
 
 class BlockDiagonals:
@@ -153,7 +142,7 @@ class BlockDiagonals:
     ) -> Alignments:
         """Align pairs of a window; see `pairalign.engines.cuda_family.KernelFamily`."""
         context = self._context
-        chosen = self._choose(window, keep)
+        chosen = Chosen.of(context, window, keep)
         turned, shapes = self._orient(chosen)
         task = Task(
             traced=want.detail > Detail.SCORE,
@@ -185,22 +174,11 @@ class BlockDiagonals:
                 )
             )
             first += count
-        return concatenate(parts) if parts else self._results(chosen, slice(0, 0), None, want)
+        if not parts:
+            return make_alignments(context, chosen.part(slice(0, 0)), want)
+        return concatenate(parts)
 
-    def _choose(self, window: Window, keep: npt.NDArray[np.bool_] | None) -> _Chosen:
-        context = self._context
-        rows, columns = (one.astype(np.int64) for one in window.positions())
-        if keep is not None:
-            rows, columns = rows[keep], columns[keep]
-        of_row = context.queries.sequences.order[rows].astype(np.int32)
-        of_column = context.targets.sequences.order[columns].astype(np.int32)
-        if window.triangular:
-            return _Chosen(
-                rows, columns, np.minimum(of_row, of_column), np.maximum(of_row, of_column)
-            )
-        return _Chosen(rows, columns, of_row, of_column)
-
-    def _orient(self, chosen: _Chosen) -> tuple[npt.NDArray[np.bool_], list[Shape]]:
+    def _orient(self, chosen: Chosen) -> tuple[npt.NDArray[np.bool_], list[Shape]]:
         """Return which pairs have the window's column along the rows, and the shape of each."""
         context = self._context
         first = context.queries.lengths[chosen.rows]
@@ -209,14 +187,14 @@ class BlockDiagonals:
         rows, columns = np.maximum(first, second).tolist(), np.minimum(first, second).tolist()
         return turned, [Shape(m, n) for m, n in zip(rows, columns, strict=True)]
 
-    def _on_host(self, window: Window, chosen: _Chosen, pair: int, want: Want) -> Alignments:
+    def _on_host(self, window: Window, chosen: Chosen, pair: int, want: Want) -> Alignments:
         row, column = int(chosen.rows[pair]), int(chosen.columns[pair])
         one = Window(window.index, row, row + 1, column, column + 1, window.triangular)
         return self._context.align_on_host(one, want)
 
     def _align_batch(
         self,
-        chosen: _Chosen,
+        chosen: Chosen,
         batch: slice,
         turned: npt.NDArray[np.bool_],
         shapes: list[Shape],
@@ -275,7 +253,7 @@ class BlockDiagonals:
             progress = self._trace(parameters, layout, addresses["scratch"])
         else:
             progress = self._read_progress(parameters)
-        return self._results(chosen, batch, progress, want, pairs)
+        return make_alignments(context, chosen.part(batch), want, progress, pairs)
 
     def _fill(
         self,
@@ -323,74 +301,6 @@ class BlockDiagonals:
                 return progress
             context.check_cancelled()
             rounds = min(2 * rounds, MOST_ROUNDS)
-
-    def _results(
-        self,
-        chosen: _Chosen,
-        batch: slice,
-        progress: npt.NDArray[np.void] | None,
-        want: Want,
-        pairs: npt.NDArray[np.void] | None = None,
-    ) -> Alignments:
-        """Make columns of what the device left of a batch."""
-        context = self._context
-        query, target = chosen.query[batch], chosen.target[batch]
-        if progress is None or pairs is None:
-            progress, pairs = np.zeros(0, PROGRESS), np.zeros(0, PAIR)
-        score = progress["score"].astype(np.int32)
-        fields: dict[str, npt.NDArray[Any]] = {"query": query, "target": target, "raw_score": score}
-        passes = np.ones(len(score), bool)
-        if want.min_raw_score is not None:
-            passes = score >= want.min_raw_score
-        if want.detail >= Detail.STATS:
-            fields.update(self._stats(progress, pairs["row_is_query"] != 0, passes))
-        counts, ends = progress["runs"][passes], pairs["runs"][passes]
-        fields = {name: column[passes] for name, column in fields.items()}
-        if want.detail >= Detail.CIGAR:
-            offsets = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
-            runs = context.pool.take(max(1, int(offsets[-1])), np.uint32)
-            if runs is None:
-                runs = np.empty(int(offsets[-1]), np.uint32)
-            for start, count, end in zip(offsets[:-1], counts, ends, strict=True):
-                if count:
-                    context.driver.memcpy_dtoh(
-                        runs[start : start + count], int(end) - 4 * int(count)
-                    )
-            fields["cigar"], fields["cigar_offsets"] = runs[: int(offsets[-1])], offsets
-        return Alignments(
-            queries=context.queries.sequences,
-            targets=context.targets.sequences,
-            scoring=context.scoring,
-            **fields,
-        )
-
-    def _stats(
-        self,
-        progress: npt.NDArray[np.void],
-        row_is_query: npt.NDArray[np.bool_],
-        passes: npt.NDArray[np.bool_],
-    ) -> dict[str, npt.NDArray[np.int32]]:
-        """Spans and counts; all 0 where nothing is aligned."""
-        aligned = passes
-        if self._context.scoring.mode != "global":
-            aligned = passes & (progress["score"] > 0)
-        row_start, row_end = progress["row"], progress["end_row"]
-        column_start, column_end = progress["column"], progress["end_column"]
-        letters = row_end - row_start + column_end - column_start
-        columns = (
-            np.where(row_is_query, row_start, column_start),
-            np.where(row_is_query, row_end, column_end),
-            np.where(row_is_query, column_start, row_start),
-            np.where(row_is_query, column_end, row_end),
-            progress["matches"],
-            progress["diagonals"] - progress["matches"],
-            progress["openings"],
-            letters - 2 * progress["diagonals"],
-        )
-        return {
-            name: np.where(aligned, column, 0).astype(np.int32)
-            for name, column in zip(STATS_COLUMNS, columns, strict=True)
-        }
 
     def _read_progress(self, parameters: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
         assert self._slot is not None
