@@ -23,6 +23,7 @@ from pairalign.engines.cuda_assembly import Assembly
 from pairalign.engines.cuda_buffers import Slot
 from pairalign.engines.cuda_family import DeviceContext
 from pairalign.engines.cuda_plan import ARGUMENTS, Batch, Costs, Planner, Rectangle
+from pairalign.engines.device_sets import DeviceSet
 from pairalign.scoring import MODES, SCORE_LIMIT, Scoring
 from pairalign.windows import Window
 
@@ -32,7 +33,6 @@ WARPS = BLOCK_THREADS // 32
 PLACING_THREADS = 1024
 
 _TAG_LIMIT = 1 << 24  # scores below it leave room for tags and for minus infinity
-_NO_MINIMUM = -(1 << 31)
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,19 @@ def choose_width(scoring: Scoring, rows: int, columns: int) -> Width:
     if smallest >= -(1 << 15) and largest < 1 << 15:
         return WIDE
     return PLAIN
+
+
+def width_of(
+    rectangle: Rectangle, scoring: Scoring, queries: DeviceSet, targets: DeviceSet
+) -> Width:
+    """Choose the width for part of a window; its first row and column are its longest."""
+    if not rectangle.pairs:
+        return NARROW
+    return choose_width(
+        scoring,
+        int(queries.lengths[rectangle.row_start]),
+        int(targets.lengths[rectangle.column_start]),
+    )
 
 
 @dataclass
@@ -138,7 +151,7 @@ class PairPerThread:
         context = self._context
         whole = Rectangle.of(window)
         assembly = Assembly(whole.pairs, want, context.pool)
-        width = self._width_of(whole) if whole.pairs else NARROW
+        width = width_of(whole, context.scoring, context.queries, context.targets)
         costs = Costs(width.border_bytes, traced=want.detail > Detail.SCORE)
         pending = deque([whole])
         under_way: deque[_InFlight] = deque()
@@ -182,14 +195,6 @@ class PairPerThread:
             context.queries.sequences, context.targets.sequences, context.scoring
         )
 
-    def _width_of(self, rectangle: Rectangle) -> Width:
-        context = self._context
-        return choose_width(
-            context.scoring,
-            int(context.queries.lengths[rectangle.row_start]),
-            int(context.targets.lengths[rectangle.column_start]),
-        )
-
     def _start(
         self,
         batch: Batch,
@@ -212,15 +217,7 @@ class PairPerThread:
         for k, one in enumerate((context.queries, context.targets)):
             arguments["lengths"][k] = int(one.device_lengths)
         arguments["matrix"] = int(self._matrix)
-        arguments["tile_count"] = len(batch.tiles)
-        arguments["first_row"] = batch.rectangle.row_start
-        arguments["pairs"] = batch.pairs
-        arguments["minimum"] = _NO_MINIMUM if want.min_raw_score is None else want.min_raw_score
-        arguments["gap_open"] = context.scoring.gap_open
-        arguments["gap_extend"] = context.scoring.gap_extend
-        arguments["definite"] = context.scoring.alphabet.definite
-        arguments["one_set"] = context.one_set
-        arguments["scored"] = want.min_raw_score is not None
+        batch.write_numbers(arguments, want, context.scoring, one_set=context.one_set)
         packed: Any = arguments[()]
 
         place = assembly.place(batch.pairs)

@@ -14,12 +14,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.engines import Want
+from pairalign.scoring import Scoring
 from pairalign.windows import Window
 
 WARP = 32
 BAND = 8  # rows of the DP matrix whose flags share a word
 RESULT_COLUMNS = 14  # Result in cuda/tiles.cuh
 ALIGNMENT = 256  # bytes; every array of a batch starts at a multiple of it
+_NO_MINIMUM = -(1 << 31)
 
 TILE = np.dtype(
     [
@@ -35,6 +38,19 @@ TILE = np.dtype(
 )
 """Tile in cuda/tiles.cuh."""
 
+BATCH_NUMBERS = [
+    ("tile_count", "<i4"),
+    ("first_row", "<i4"),
+    ("pairs", "<i4"),
+    ("minimum", "<i4"),
+    ("gap_open", "<i4"),
+    ("gap_extend", "<i4"),
+    ("definite", "<i4"),
+    ("one_set", "<i4"),
+    ("scored", "<i4"),
+]
+"""What kernels are told of a batch, in cuda/tiles.cuh as in opencl/tiles.clh; see `Batch`."""
+
 ARGUMENTS = np.dtype(
     [
         ("tiles", "<u8"),
@@ -49,15 +65,7 @@ ARGUMENTS = np.dtype(
         ("results", "<u8"),
         ("run_offsets", "<u8"),
         ("runs", "<u8"),
-        ("tile_count", "<i4"),
-        ("first_row", "<i4"),
-        ("pairs", "<i4"),
-        ("minimum", "<i4"),
-        ("gap_open", "<i4"),
-        ("gap_extend", "<i4"),
-        ("definite", "<i4"),
-        ("one_set", "<i4"),
-        ("scored", "<i4"),
+        *BATCH_NUMBERS,
         ("unused", "<i4"),
     ]
 )
@@ -229,6 +237,21 @@ class Batch:
             return False
         limit = costs.array_limit
         return limit is None or max(self.array_bytes(costs).values()) <= limit
+
+    def write_numbers(
+        self, arguments: npt.NDArray[np.void], want: Want, scoring: Scoring, *, one_set: bool
+    ) -> None:
+        """Set the fields of `BATCH_NUMBERS` in what a kernel is given."""
+        least = want.min_raw_score
+        arguments["tile_count"] = len(self.tiles)
+        arguments["first_row"] = self.rectangle.row_start
+        arguments["pairs"] = self.pairs
+        arguments["minimum"] = _NO_MINIMUM if least is None else least
+        arguments["gap_open"] = scoring.gap_open
+        arguments["gap_extend"] = scoring.gap_extend
+        arguments["definite"] = scoring.alphabet.definite
+        arguments["one_set"] = one_set
+        arguments["scored"] = least is not None
 
 
 class Planner:

@@ -18,8 +18,8 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_assembly import Assembly
-from pairalign.engines.cuda_pair_per_thread import NARROW, Width, choose_width
-from pairalign.engines.cuda_plan import Batch, Costs, Planner, Rectangle
+from pairalign.engines.cuda_pair_per_thread import Width, width_of
+from pairalign.engines.cuda_plan import BATCH_NUMBERS, Batch, Costs, Planner, Rectangle
 from pairalign.engines.kernels import find_kernel
 from pairalign.engines.opencl_devices import OpenClDevice
 from pairalign.engines.opencl_family import Arena, OpenClContext
@@ -35,20 +35,10 @@ GROUP_TILES = 2
 BLOCK = 16
 
 _RUNS_COLUMN = 11  # of the results, see opencl/tiles.clh
-_NO_MINIMUM = -(1 << 31)
-
 BATCH = np.dtype(
     [
         ("shift", "<i8"),
-        ("tile_count", "<i4"),
-        ("first_row", "<i4"),
-        ("pairs", "<i4"),
-        ("minimum", "<i4"),
-        ("gap_open", "<i4"),
-        ("gap_extend", "<i4"),
-        ("definite", "<i4"),
-        ("one_set", "<i4"),
-        ("scored", "<i4"),
+        *BATCH_NUMBERS,
         ("to_border", "<i4"),
     ]
 )
@@ -99,7 +89,7 @@ class OpenClPairPerThread:
         context = self._context
         whole = Rectangle.of(window)
         assembly = Assembly(whole.pairs if keep is None else int(keep.sum()), want, context.pool)
-        width = self._width_of(whole) if whole.pairs else NARROW
+        width = width_of(whole, context.scoring, context.queries, context.targets)
         costs = Costs(
             width.border_bytes,
             traced=want.detail > Detail.SCORE,
@@ -133,14 +123,6 @@ class OpenClPairPerThread:
                 done += batch.pairs
         return assembly.finish(
             context.queries.sequences, context.targets.sequences, context.scoring
-        )
-
-    def _width_of(self, rectangle: Rectangle) -> Width:
-        context = self._context
-        return choose_width(
-            context.scoring,
-            int(context.queries.lengths[rectangle.row_start]),
-            int(context.targets.lengths[rectangle.column_start]),
         )
 
     def _run(
@@ -221,19 +203,11 @@ class OpenClPairPerThread:
 
     def _pack(self, batch: Batch, want: Want) -> Any:
         """Return Batch of opencl/tiles.clh."""
-        scoring = self._context.scoring
+        context = self._context
         packed = np.zeros((), BATCH)
         packed["shift"] = self._reversed.shift
-        packed["tile_count"] = len(batch.tiles)
-        packed["first_row"] = batch.rectangle.row_start
-        packed["pairs"] = batch.pairs
-        packed["minimum"] = _NO_MINIMUM if want.min_raw_score is None else want.min_raw_score
-        packed["gap_open"] = scoring.gap_open
-        packed["gap_extend"] = scoring.gap_extend
-        packed["definite"] = scoring.alphabet.definite
-        packed["one_set"] = self._context.one_set
-        packed["scored"] = want.min_raw_score is not None
-        packed["to_border"] = scoring.mode == "global"
+        batch.write_numbers(packed, want, context.scoring, one_set=context.one_set)
+        packed["to_border"] = context.scoring.mode == "global"
         return packed[()]
 
     @staticmethod
