@@ -50,6 +50,18 @@ class SharedWindow(Structure):
         for name in ("row_start", "row_stop", "column_start", "column_stop", "triangular", "strand")
     )
 
+    @classmethod
+    def of(cls, window: Window) -> SharedWindow:
+        """Return a window of either strand."""
+        return cls(
+            window.row_start,
+            window.row_stop,
+            window.column_start,
+            window.column_stop,
+            window.triangular,
+            window.strand,
+        )
+
 
 class _Want(Structure):
     _fields_ = (
@@ -119,6 +131,14 @@ def instruction_sets() -> tuple[str, ...]:
     """Names of the instruction sets that this machine can run, best first."""
     names: bytes = library.pa_instruction_sets()
     return tuple(names.decode().split(","))
+
+
+def cannot_run(instruction_set: str) -> DeviceError:
+    """Make the error that says which instruction sets there are."""
+    return DeviceError(
+        f"instruction set '{instruction_set}' cannot run here; this machine has "
+        f"{', '.join(instruction_sets())}"
+    )
 
 
 class SharedSet:
@@ -211,10 +231,7 @@ class CpuEngine:
             LONG_PAIRS.index(long_pairs),
         )
         if not self._handle:
-            raise DeviceError(
-                f"instruction set '{wanted}' cannot run here; this machine has "
-                f"{', '.join(instruction_sets())}"
-            )
+            raise cannot_run(wanted)
 
     def align(
         self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
@@ -256,16 +273,7 @@ class CpuEngine:
         trouble = _Trouble()
         status = library.pa_align(
             self._handle,
-            ctypes.byref(
-                SharedWindow(
-                    window.row_start,
-                    window.row_stop,
-                    window.column_start,
-                    window.column_stop,
-                    window.triangular,
-                    window.strand,
-                )
-            ),
+            ctypes.byref(SharedWindow.of(window)),
             ctypes.byref(
                 _Want(
                     want.detail,

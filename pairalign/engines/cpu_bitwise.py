@@ -21,7 +21,7 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments
 from pairalign.bitwise import linear_scores, why_not
 from pairalign.engines import Detail, Want
-from pairalign.engines.cpu import SharedSet, SharedWindow, instruction_sets
+from pairalign.engines.cpu import SharedSet, SharedWindow, cannot_run, instruction_sets
 from pairalign.errors import CapacityError, DeviceError
 from pairalign.native import library
 from pairalign.scoring import Scoring
@@ -99,10 +99,7 @@ class CpuBitwise:
         self._threads = threads
         self._set = instruction_set or os.environ.get("PAIRALIGN_ISA", "")
         if self._set and self._set not in instruction_sets():
-            raise DeviceError(
-                f"instruction set '{self._set}' cannot run here; this machine has "
-                f"{', '.join(instruction_sets())}"
-            )
+            raise cannot_run(self._set)
         self._cancelled = c_int32(0)
 
     def scores(
@@ -132,16 +129,7 @@ class CpuBitwise:
         status = library.pa_bitwise_scores(
             ctypes.byref(self._first.struct),
             None if self._second is None else ctypes.byref(self._second.struct),
-            ctypes.byref(
-                SharedWindow(
-                    window.row_start,
-                    window.row_stop,
-                    window.column_start,
-                    window.column_stop,
-                    window.triangular,
-                    window.strand,
-                )
-            ),
+            ctypes.byref(SharedWindow.of(window)),
             ctypes.byref(self._costs),
             None if chosen is None else chosen.ctypes.data,
             self._threads,
