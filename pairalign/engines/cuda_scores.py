@@ -8,6 +8,7 @@ while the next pairs are aligned.
 from __future__ import annotations
 
 import contextlib
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -99,7 +100,7 @@ class _InFlight:
     slot: Slot
 
 
-class ScoreFamily:
+class ScoreFamily(ABC):
     """Kernels that give each pair a warp; a subclass says how a batch is launched.
 
     Parameters
@@ -118,9 +119,9 @@ class ScoreFamily:
         self._slots: list[Slot] = []
         self._functions: dict[tuple[object, ...], Any] = {}
 
+    @abstractmethod
     def _plan(self, rectangle: Rectangle) -> Iterator[tuple[Rectangle, Launch]]:
         """Cut some rows of a window into batches."""
-        raise NotImplementedError
 
     def supports(self, scoring: Scoring, detail: Detail, capability: tuple[int, int]) -> str | None:
         """None, or why not: alignments are wanted, or the device is too old."""
