@@ -17,8 +17,10 @@ from pairalign.cli_options import (
     PATH,
     POSITIVE,
     add_input,
+    add_output,
     add_resources,
     add_scoring,
+    add_sequences,
     check_output,
     plan_run,
     read_sequences,
@@ -103,21 +105,9 @@ def _add_align(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         epilog="A gap of k letters costs gap-open + (k-1) * gap-extend: BLAST's 11/1 is 12/1 here.",
     )
     parser.set_defaults(run=_align)
-    parser.add_argument(
-        "input", metavar="IN", type=PATH, help="FASTA or FASTQ, .gz or not; - is stdin"
-    )
+    add_sequences(parser)
     parser.add_argument("input2", metavar="IN2", type=PATH, nargs="?", help="second set")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="OUT",
-        type=PATH,
-        required=True,
-        help="file, or - for stdout; .gz compresses",
-    )
-    parser.add_argument(
-        "--format", choices=list(FORMATS), help="default: by the ending of OUT's name"
-    )
+    add_output(parser, FORMATS)
     add_scoring(parser)
     results = parser.add_argument_group("results")
     results.add_argument("--min-score", metavar="N", type=NUMBER, help="leave out lower scores")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import TypeVar
 
@@ -85,6 +85,44 @@ SIZE = converter(parse_size, "a number with K, M, G or T, such as 512M")
 # Groups of options
 
 
+def add_output(parser: argparse.ArgumentParser, formats: Iterable[str]) -> None:
+    """Add ``-o``, which must be given, and ``--format``.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Of a subcommand.
+    formats : iterable of str
+        Names of the formats.
+    """
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        type=PATH,
+        required=True,
+        help="file, or - for stdout; .gz compresses",
+    )
+    parser.add_argument(
+        "--format", choices=list(formats), help="default: by the ending of OUT's name"
+    )
+
+
+def add_sequences(parser: argparse.ArgumentParser, metavar: str = "IN") -> None:
+    """Add the name of the file with the sequences.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Of a subcommand.
+    metavar : str
+        What the help calls the file.
+    """
+    parser.add_argument(
+        "input", metavar=metavar, type=PATH, help="FASTA or FASTQ, .gz or not; - is stdin"
+    )
+
+
 def add_scoring(parser: argparse.ArgumentParser, mode: str = "global") -> None:
     """Add the options that `scoring_of` reads.
 
@@ -104,6 +142,17 @@ def add_scoring(parser: argparse.ArgumentParser, mode: str = "global") -> None:
         metavar="NAME|FILE",
         help="substitution matrix: Biopython's name, or NCBI format",
     )
+    add_costs(group)
+
+
+def add_costs(group: argparse._ArgumentGroup) -> None:
+    """Add the scores of letters and the costs of gaps.
+
+    Parameters
+    ----------
+    group : argparse._ArgumentGroup
+        What `add_argument_group` of a subcommand's parser returned.
+    """
     group.add_argument("--match", metavar="N", help="score of equal letters")
     group.add_argument("--mismatch", metavar="N", help="score of different letters, such as -3")
     group.add_argument("--gap-open", metavar="X", help="cost of a gap's first letter")

@@ -11,9 +11,11 @@ import numpy as np
 from pairalign.alignments import Alignments
 from pairalign.cli_options import (
     NUMBER,
-    PATH,
+    add_costs,
     add_input,
+    add_output,
     add_resources,
+    add_sequences,
     check_output,
     converter,
     read_sequences,
@@ -66,20 +68,8 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "scoring: " + "; ".join(f"{p.name}: {p.summary}" for p in PRESETS.values()) + ".",
     )
     parser.set_defaults(run=_overlap, input2=None)
-    parser.add_argument(
-        "input", metavar="READS", type=PATH, help="FASTA or FASTQ, .gz or not; - is stdin"
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="OUT",
-        type=PATH,
-        required=True,
-        help="file, or - for stdout; .gz compresses",
-    )
-    parser.add_argument(
-        "--format", choices=list(OVERLAP_FORMATS), help="default: by the ending of OUT's name"
-    )
+    add_sequences(parser, "READS")
+    add_output(parser, OVERLAP_FORMATS)
     parser.add_argument(
         "--dual", action="store_true", help="PAF with each pair both ways, as racon -f wants it"
     )
@@ -99,10 +89,7 @@ def _add_reads(parser: argparse.ArgumentParser) -> None:
         "their median length",
     )
     group.add_argument("--mode", choices=_MODES, default=_MODES[0], help="default: %(default)s")
-    group.add_argument("--match", metavar="N", help="score of equal letters")
-    group.add_argument("--mismatch", metavar="N", help="score of different letters, such as -3")
-    group.add_argument("--gap-open", metavar="X", help="cost of a gap's first letter")
-    group.add_argument("--gap-extend", metavar="X", help="cost of each further letter")
+    add_costs(group)
 
 
 def _add_thresholds(parser: argparse.ArgumentParser) -> None:

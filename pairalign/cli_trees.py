@@ -12,6 +12,7 @@ from pairalign.cli_options import (
     add_input,
     add_resources,
     add_scoring,
+    add_sequences,
     check_output,
     plan_run,
     read_sequences,
@@ -87,9 +88,7 @@ def _add_distance(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=_distance)
-    parser.add_argument(
-        "input", metavar="IN", type=PATH, help="FASTA or FASTQ, .gz or not; - is stdin"
-    )
+    add_sequences(parser)
     parser.add_argument("-o", "--output", metavar="OUT", type=PATH, help="file, - for stdout")
     parser.add_argument(
         "--format", choices=list(SUFFIXES), help="default: by the ending of OUT's name"
