@@ -11,85 +11,9 @@
 // Shared     the score profile [letter][K/4][G] of uint4 (4 columns of a lane): 128-bit loads, 8
 //            neighbouring lanes read 128 neighbouring bytes whatever their letters are.
 // After      Dohi et al. 2010 (a warp per pair, parallelograms); Farrar's and Rognes' packed lanes.
-#include "packed.cuh"
+#include "packed_row.cuh"
 
 namespace {
-
-template <int G, int K>
-__device__ void build_profile(const Params& p, const int4 item, int padding_a, int padding_b,
-                              int first_column, word* profile) {
-    const long long start_a = p.column_starts[item.x];
-    const long long start_b = p.column_starts[item.x + item.w - 1];
-    const int padding_letter = p.letters - 1;
-    for (int at = threadIdx.x; at < G * K; at += blockDim.x) {
-        // Word `at` of a letter: column at%4 of the lane's four, lane, which four of the lane.
-        const int lane = (at >> 2) % G, column = lane * K + (at >> 2) / G * 4 + (at & 3);
-        const int a = first_column + column - padding_a, b = first_column + column - padding_b;
-        const int letter_a = a < 0 ? padding_letter : p.column_letters[start_a + a];
-        const int letter_b = b < 0 ? padding_letter : p.column_letters[start_b + b];
-        for (int letter = 0; letter < p.letters; ++letter) {
-            const int* scores = p.table + letter * LETTERS;
-            profile[letter * (G * K) + at] = as_integer(scores[letter_a], scores[letter_b]);
-        }
-    }
-}
-
-// What a lane carries from step to step.
-template <int K>
-struct Lane {
-    word h[K];      // of the row before
-    word f[K];      // of the row to come
-    word e_out;     // E of the column right of the lane's last
-    word h_before;  // H left of the lane, a row back
-    word best;      // local: of the band so far
-    word h_middle;  // H and E between the lane's two tiles, of the row just done
-    word e_middle;
-};
-
-struct Constants {
-    word minus_open;    // per half-word: -gap_open
-    word minus_extend;
-    word floor;
-    int one;
-};
-
-template <int G, int K>
-__device__ __forceinline__ void row_of_cells(Lane<K>& lane, word h_in, word e_in,
-                                             const uint4* profile, const Constants& c) {
-    word e = e_in;
-    word previous = 0;
-    uint4 four = profile[0];
-    // The diagonal's sum one cell ahead: H of the row before may then be overwritten in place.
-    word t = add_words(lane.h_before, four.x, c.one);
-    lane.h_before = h_in;
-#pragma unroll
-    for (int k = 0; k < K; ++k) {
-        word t_next = 0;
-        if (k + 1 < K) {
-            if (k % 4 == 3) four = profile[(k + 1) / 4 * G];
-            const word s = k % 4 == 0 ? four.y : k % 4 == 1 ? four.z : k % 4 == 2 ? four.w : four.x;
-            t_next = add_words(lane.h[k], s, c.one);
-        }
-        const word h = maximum(t, e, lane.f[k]);
-        lane.h[k] = h;
-        if (LOCAL) {
-            const word opened = add_maximum(h, c.minus_open, c.floor);
-            e = add_maximum(e, c.minus_extend, opened);
-            lane.f[k] = add_maximum(lane.f[k], c.minus_extend, opened);
-            if (k & 1) lane.best = maximum(lane.best, previous, h);
-            previous = h;
-        } else {
-            e = add_maximum(h, c.minus_open, e);
-            lane.f[k] = add_maximum(h, c.minus_open, lane.f[k]);
-        }
-        if (k == K / 2 - 1) {
-            lane.h_middle = h;
-            lane.e_middle = e;
-        }
-        t = t_next;
-    }
-    lane.e_out = e;
-}
 
 template <int G, int K, bool KEEP, bool STRIPS>
 __device__ void fill(const Params& p) {

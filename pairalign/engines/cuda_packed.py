@@ -24,21 +24,26 @@ from pairalign.alignments import Alignments
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_buffers import Slot
 from pairalign.engines.cuda_family import DeviceContext
+from pairalign.engines.cuda_packed_batches import Batch, Chosen, Launch, Work
 from pairalign.engines.cuda_packed_costs import LETTERS, Costs, worth_of
 from pairalign.engines.cuda_packed_letters import PADDING, ColumnLetters, DenseSet, used_codes
-from pairalign.engines.cuda_packed_plan import Batch, Chosen, Launch, PackedPlanner, Work
+from pairalign.engines.cuda_packed_plan import PackedPlanner
 from pairalign.engines.cuda_packed_results import WindowResults
+from pairalign.engines.cuda_packed_tables import (
+    PARAMETERS,
+    array_bytes,
+    tables_of,
+    upload_tables,
+)
 from pairalign.engines.cuda_packed_tilings import (
     BAND,
     FILL_THREADS,
-    MOST_COLUMNS,
     TILINGS,
 )
 from pairalign.engines.cuda_plan import Rectangle
 from pairalign.scoring import MODES, Scoring
 from pairalign.windows import Window
 
-FIELDS = 9  # Field in cuda/packed_traceback.cu
 SCORE_LIMIT = 1 << 12
 """With larger scores a letter, neighbouring cells might differ by more than 16 bits hold."""
 
@@ -47,27 +52,6 @@ SHARED_BYTES = 4 * LETTERS * TILINGS[-1].width
 
 _NO_MINIMUM = -(1 << 31)
 _WORTH_SCORING_FIRST = 0.5  # when fewer pairs than that reached the minimum in the window before
-
-PARAMETERS = np.dtype(
-    [
-        *((name, "<u8") for name in ("row_letters", "row_starts", "row_lengths")),
-        *((name, "<u8") for name in ("column_letters", "column_starts", "column_lengths")),
-        *((name, "<u8") for name in ("row_order", "column_order", "table")),
-        *((name, "<u8") for name in ("items", "rows", "pair_of_place", "item_tiles")),
-        *((name, "<u8") for name in ("bands_before", "tiles", "item_borders")),
-        *((name, "<u8") for name in ("letters_before", "borders", "pair_of_row")),
-        *((name, "<u8") for name in ("runs_of_column", "runs_of_pair", "score")),
-        *((name, "<u8") for name in ("end_row", "end_column", "fields", "runs")),
-        *((name, "<u8") for name in ("chunks", "profiles", "item_profiles")),
-        *((name, "<i8") for name in ("slots_of_row", "pairs")),
-        *((name, "<i4") for name in ("first_row", "first_column", "triangular", "letters")),
-        *((name, "<i4") for name in ("definite", "gap_open", "gap_extend", "shift", "bias")),
-        *((name, "<i4") for name in ("tile_bias", "min_score", "one", "group", "want_runs")),
-        *((name, "<i4") for name in ("columns", "unused")),
-        ("open_codes", "<u4", MOST_COLUMNS),
-    ]
-)
-"""Params in cuda/packed.cuh."""
 
 
 @dataclass
@@ -210,8 +194,8 @@ class Packed:
                     context.check_cancelled()
                     if not free:
                         free.append(self._finish(under_way.popleft(), results))
-                    tables = _tables_of(batch)
-                    sizes = _array_bytes(batch, tables, want)
+                    tables = tables_of(batch)
+                    sizes = array_bytes(batch, tables, want)
                     try:
                         addresses = free[0].arrange(sizes, self._limit_bytes)
                     except context.driver.MemoryError:
@@ -259,7 +243,7 @@ class Packed:
         parameters["column_letters"] = letters
         for name in ("score", "end_row", "end_column", "fields", "runs"):
             parameters[name] = at.get(name, 0)
-        places = _upload_tables(tables, slot, at["tables"])
+        places = upload_tables(tables, slot, at["tables"])
         for name in batch.tables:
             if name in (PARAMETERS.names or ()):
                 parameters[name] = places[name]
@@ -407,58 +391,3 @@ def _defines(mode: str, wide: bool) -> dict[str, int | str]:
         "PAIRALIGN_WIDE": int(wide),
         "PAIRALIGN_BAND": BAND,
     }
-
-
-def _starts(sizes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Sum of the sizes before each."""
-    ends = np.cumsum(sizes, dtype=np.int64)
-    starts: npt.NDArray[np.int64] = ends - sizes
-    return starts
-
-
-def _tables_of(batch: Batch) -> dict[str, npt.NDArray[Any]]:
-    """Return all small arrays of a batch; those of each launch end in its number."""
-    arrays: dict[str, npt.NDArray[Any]] = dict(batch.tables)
-    profiles_before = 0
-    for number, launch in enumerate(batch.launches):
-        stride = launch.kind.tiling.band_bytes // 16
-        arrays[f"items_{number}"] = launch.items
-        arrays[f"item_tiles_{number}"] = _starts(launch.item_bands) * stride
-        arrays[f"item_borders_{number}"] = _starts(launch.item_border_entries)
-        profiles = profiles_before + _starts(launch.item_profile_bytes)
-        arrays[f"item_profiles_{number}"] = profiles // 16
-        profiles_before += int(launch.item_profile_bytes.sum())
-        arrays[f"chunks_{number}"] = launch.chunks
-    return arrays
-
-
-def _upload_tables(arrays: dict[str, npt.NDArray[Any]], slot: Slot, address: int) -> dict[str, int]:
-    """Upload arrays in one copy; returns where each lies."""
-    places, parts, end = {}, [], 0
-    for name, array in arrays.items():
-        places[name] = address + end
-        data = np.ascontiguousarray(array).view(np.uint8).ravel()
-        parts += [data, np.zeros(-len(data) % 16, np.uint8)]
-        end += len(data) + -len(data) % 16
-    slot.upload("tables", np.concatenate(parts), address)
-    return places
-
-
-def _array_bytes(batch: Batch, tables: dict[str, npt.NDArray[Any]], want: Want) -> dict[str, int]:
-    """Device arrays of a batch, in bytes."""
-    pairs = batch.pairs
-    sizes = {
-        "tables": sum(array.nbytes + 16 for array in tables.values()),
-        "score": 4 * pairs,
-        "end_row": 4 * pairs,
-        "end_column": 4 * pairs,
-        "borders": 8 * sum(int(one.item_border_entries.sum()) for one in batch.launches),
-    }
-    if want.detail > Detail.SCORE:
-        sizes["fields"] = 4 * FIELDS * pairs
-        sizes["run_offsets"] = 8 * pairs
-        sizes["profiles"] = sum(int(one.item_profile_bytes.sum()) for one in batch.launches)
-        sizes["runs"] = 4 * batch.run_slots if want.detail == Detail.CIGAR else 0
-        sizes["tiles"] = sum(one.tile_bytes for one in batch.launches)
-        sizes["tiles_end"] = 0
-    return sizes

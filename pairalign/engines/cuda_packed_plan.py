@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.engines.cuda_packed_batches import Batch, Chosen, Kind, Launch, Work
 from pairalign.engines.cuda_packed_costs import Costs
 from pairalign.engines.cuda_packed_tilings import (
     FILL_THREADS,
     TILINGS,
     Ints,
     Longs,
-    Tiling,
     bands_of,
     choose_tilings,
     tiling_of,
@@ -31,115 +31,6 @@ BLOCKS_PER_MULTIPROCESSOR = 2
 _HALF_LIMIT = 65535 - 64
 _WORD_LIMIT = 2**31 - 2**24
 _GROUPS = (8, 16, 32)
-
-
-@dataclass(frozen=True)
-class Kind:
-    """What the items of a launch have in common."""
-
-    tiling: Tiling
-    wide: bool
-    strips: bool
-
-
-@dataclass(frozen=True)
-class Launch:
-    """One launch of a fill kernel and its traceback."""
-
-    kind: Kind
-    items: Ints  # [n, 4] column, first place, place after the last, columns
-    item_bands: Longs  # [n] bands of all rows, all strips
-    item_border_entries: Longs  # [n]
-    item_profile_bytes: Longs  # [n]
-    chunks: Ints  # [m, 4] item, first place, place after the last, 0
-    traceback_threads: int
-
-    @property
-    def tile_bytes(self) -> int:
-        """Bytes of tiles of all items."""
-        return int(self.item_bands.sum()) * self.kind.tiling.band_bytes
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """Some pairs of a rectangle, in its order.
-
-    Attributes
-    ----------
-    rows, columns : int64 arrays
-        Sorted positions.
-    rectangle : Rectangle
-        What they were chosen from.
-    """
-
-    rows: Longs
-    columns: Longs
-    rectangle: Rectangle
-
-    @classmethod
-    def of(cls, rectangle: Rectangle, keep: npt.NDArray[np.bool_]) -> Chosen:
-        """Choose the pairs that `keep` names, bool[pairs]."""
-        rows, columns = rectangle.window().positions()
-        return cls(rows[keep].astype(np.int64), columns[keep].astype(np.int64), rectangle)
-
-    @property
-    def pairs(self) -> int:
-        """Number of pairs."""
-        return len(self.rows)
-
-    def only(self, keep: npt.NDArray[np.bool_]) -> Chosen:
-        """Choose among the chosen, bool[pairs]."""
-        return replace(self, rows=self.rows[keep], columns=self.columns[keep])
-
-    def part(self, start: int, stop: int) -> Chosen:
-        """Return the pairs from one number up to another, and the smallest rectangle of them."""
-        rows, columns = self.rows[start:stop], self.columns[start:stop]
-        around = replace(
-            self.rectangle,
-            row_start=int(rows.min()),
-            row_stop=int(rows.max()) + 1,
-            column_start=int(columns.min()),
-            column_stop=int(columns.max()) + 1,
-        )
-        return Chosen(rows, columns, around)
-
-    def rest(self, unfinished: Chosen) -> list[Chosen]:
-        """Return what remains, given the first part that has not been done."""
-        first = np.flatnonzero(
-            (self.rows == unfinished.rows[0]) & (self.columns == unfinished.columns[0])
-        )
-        return [self.part(int(first[0]), self.pairs)]
-
-
-Work = Rectangle | Chosen
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Pairs that are on the device together.
-
-    Attributes
-    ----------
-    work : Rectangle or Chosen
-    rectangle : Rectangle
-        Of the work.
-    launches : list of Launch
-    tables : dict of arrays
-        What the kernels look up, by the names in ``Params``.
-    run_slots : int
-        CIGAR runs that there is room for.
-    """
-
-    work: Work
-    rectangle: Rectangle
-    launches: list[Launch]
-    tables: dict[str, npt.NDArray[np.integer]]
-    run_slots: int
-
-    @property
-    def pairs(self) -> int:
-        """Number of pairs."""
-        return self.work.pairs
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pairalign.alignments import STATS_COLUMNS, Alignments
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_family import DeviceContext
-from pairalign.engines.cuda_packed_plan import Chosen, Work
+from pairalign.engines.cuda_packed_batches import Chosen, Work
 
 
 class WindowResults:
