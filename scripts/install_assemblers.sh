@@ -3,16 +3,8 @@
 # it compares them with: miniasm, racon and minimap2 from Debian. What cannot be installed is said
 # and left out: its tests are then skipped.
 set -uo pipefail
+. "$(dirname "$0")/install_packages.sh"
 
-missing=()
-for program in miniasm racon minimap2; do
-  command -v "$program" >/dev/null || missing+=("$program")
-done
-if [ ${#missing[@]} -gt 0 ]; then
-  run=()
-  [ "$(id -u)" = 0 ] || run=(sudo -n)
-  "${run[@]}" apt-get update -qq &&
-    DEBIAN_FRONTEND=noninteractive "${run[@]}" apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null ||
-    echo "install_assemblers: could not install ${missing[*]}; their tests are skipped" >&2
-fi
+mapfile -t packages < <(missing_of miniasm racon minimap2)
+install_packages "${packages[@]}"
 exit 0

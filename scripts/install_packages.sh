@@ -1,0 +1,20 @@
+# For install_aligners.sh and install_assemblers.sh, which source this.
+
+# install_packages PACKAGE...: installs Debian packages; says so if it cannot, and goes on: the tests
+# of what is missing are then skipped.
+install_packages() {
+  [ $# -gt 0 ] || return 0
+  local run=()
+  [ "$(id -u)" = 0 ] || run=(sudo -n)
+  "${run[@]}" apt-get update -qq &&
+    DEBIAN_FRONTEND=noninteractive "${run[@]}" apt-get install -qq -y --no-install-recommends "$@" >/dev/null ||
+    echo "$(basename "$0" .sh): could not install $*; their tests are skipped" >&2
+}
+
+# missing_of PROGRAM...: prints those that are not there, for packages named as their programs.
+missing_of() {
+  local program
+  for program; do
+    command -v "$program" >/dev/null || echo "$program"
+  done
+}
