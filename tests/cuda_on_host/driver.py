@@ -194,13 +194,13 @@ class Module:
         text = "".join(p.read_text() for p in sorted(SOURCES.glob("*.cu*")))
         text += (HERE / "cuda_on_host.h").read_text()
         flags = [f"-D{name}={value}" for name, value in sorted(defines.items())]
-        digest = hashlib.sha256(repr((source, flags, text)).encode()).hexdigest()[:16]
-        library = folder / f"{Path(source).stem}-{digest}.so"
         kernels = re.findall(
             r"(?:__global__\s+void(?:\s+__launch_bounds__\([^)]*\))?|^ENTRY(?:\([^)]*\))?)\s+(?!__launch)(\w+)\s*\(",
             (SOURCES / source).read_text(),
             re.MULTILINE,
         )
+        digest = hashlib.sha256(repr((source, kernels, flags, text)).encode()).hexdigest()[:16]
+        library = folder / f"{Path(source).stem}-{digest}.so"
         if not library.exists():
             wrapper = folder / f"{Path(source).stem}-{digest}.cpp"
             wrapper.write_text(
