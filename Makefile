@@ -54,19 +54,19 @@ $(VENV)/.ready: $(BIN)/pip $(SETUP) $(NATIVE)
 	@touch $@
 
 $(VENV)/.ready-test: $(VENV)/.ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	$(BIN)/python scripts/install_extra.py test
 	@touch $@
 
 $(VENV)/.ready-check: $(VENV)/.ready-test
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[check]"
+	$(BIN)/python scripts/install_extra.py check
 	@touch $@
 
 $(VENV)/.ready-gpu: $(VENV)/.ready-test
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[gpu]"
+	$(BIN)/python scripts/install_extra.py gpu
 	@touch $@
 
 $(VENV)/.ready-bench: $(VENV)/.ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
+	$(BIN)/python scripts/install_extra.py bench
 	@touch $@
 
 clean:

@@ -5,7 +5,9 @@ Python version, and neither pip nor the user needs Python's headers. The kernel 
 once per instruction set; which one runs is decided when the program runs.
 """
 
+import os
 import platform
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -54,14 +56,19 @@ class BuildNative(build_ext):
 
     def build_extension(self, ext: Extension) -> None:
         """Compile and link the library."""
-        objects = []
-        for source in ext.sources:
-            objects += self.compiler.compile(
+
+        def compile_one(source: str) -> list[str]:
+            return self.compiler.compile(
                 [source],
                 output_dir=self.build_temp,
                 extra_postargs=COMMON_FLAGS + KERNELS.get(source, []),
                 depends=ext.depends,
             )
+
+        # Kernels take longest, so they go first; a compiler is a process of its own.
+        sources = sorted(ext.sources, key=lambda source: source not in KERNELS)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            objects = [name for names in pool.map(compile_one, sources) for name in names]
         target = Path(self.get_ext_fullpath(ext.name))
         target.parent.mkdir(parents=True, exist_ok=True)
         self.compiler.link_shared_object(

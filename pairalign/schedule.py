@@ -8,8 +8,9 @@ that memory stays bounded.
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 
 from pairalign.alignments import Alignments
 from pairalign.engines import Engine, Want
@@ -72,9 +73,25 @@ def run(
 
 def _start(thread: threading.Thread) -> None:
     try:
-        thread.start()
+        with _interrupts_come_through():
+            thread.start()
     except RuntimeError as error:  # the system allows no more
         raise DeviceError(f"{thread.name}: {error}") from error
+
+
+@contextlib.contextmanager
+def _interrupts_come_through() -> Iterator[None]:
+    """Raise a KeyboardInterrupt that came while a condition was taking its lock again.
+
+    The lock is then left open, and what leaves the ``with`` block of the condition is a
+    RuntimeError about that.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise error.__context__ from None
+        raise
 
 
 class _Run:
@@ -110,7 +127,7 @@ class _Run:
 
     def take(self, place: int) -> Alignments:
         """Wait for a window's result."""
-        with self._changed:
+        with _interrupts_come_through(), self._changed:
             self._next = place
             self._changed.notify_all()
             while place not in self._results and self._error is None:

@@ -236,3 +236,17 @@ def test_a_thread_that_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threading.Thread, "start", refuse)
     with pytest.raises(DeviceError, match="second: can't start new thread"):
         list(run([Pretend("first"), Pretend("second")], windows_of(9), ahead=1))
+
+
+def test_an_interrupt_while_a_lock_is_taken_again(monkeypatch):
+    """Python leaves the lock open, and then says only that it cannot be released."""
+
+    def start(thread):
+        try:
+            raise KeyboardInterrupt("terminated")
+        finally:
+            threading.Lock().release()
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(KeyboardInterrupt, match="terminated"):
+        list(run([Pretend()], windows_of(3)))
