@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import os
 import re
 import subprocess
 import threading
@@ -202,7 +203,9 @@ class Module:
         digest = hashlib.sha256(repr((source, kernels, flags, text)).encode()).hexdigest()[:16]
         library = folder / f"{Path(source).stem}-{digest}.so"
         if not library.exists():
-            wrapper = folder / f"{Path(source).stem}-{digest}.cpp"
+            # Under names of this process until it is whole: other processes look for it, too.
+            mine = folder / f"{Path(source).stem}-{digest}-{os.getpid()}.so"
+            wrapper = mine.with_suffix(".cpp")
             wrapper.write_text(
                 f'#include "{HERE}/cuda_on_host.h"\n#include "{SOURCES / source}"\n'
                 + "".join(
@@ -220,8 +223,9 @@ class Module:
                 "-fwrapv",
                 "-U_FORTIFY_SOURCE",
             ]
-            command += [*flags, "-Wno-unknown-pragmas", "-o", str(library), str(wrapper)]
+            command += [*flags, "-Wno-unknown-pragmas", "-o", str(mine), str(wrapper)]
             subprocess.run(command, check=True)
+            mine.replace(library)
         self.library = ctypes.CDLL(str(library))
 
     def get_function(self, name: str) -> Function:
