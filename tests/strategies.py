@@ -180,3 +180,15 @@ def random_problem(seed: int) -> Problem:
 
 
 large_problems = SEEDS.map(random_problem)
+
+
+def proteins(number: int, longest: int, seed: int = 1, shape: str = "mixed") -> tuple[str, ...]:
+    """Return random proteins of up to some length."""
+    rng = np.random.default_rng(seed)
+    return tuple(random_sequences(rng, "ARNDCQEGHILKMFPSTWYV", number, longest, shape))
+
+
+def blosum_like(mode: str, gap_open: int = 11, gap_extend: int = 1) -> Scoring:
+    """Return a scoring of proteins with numbers as BLOSUM62 has them."""
+    matrix = random_matrix(np.random.default_rng(62), -4, 9)
+    return make_scoring(PROTEIN, mode, gap_open, gap_extend, matrix)

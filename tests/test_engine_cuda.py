@@ -24,10 +24,11 @@ from hypothesis import strategies as st
 from strategies import (
     MODES,
     Problem,
+    blosum_like,
     large_problems,
     make_scoring,
     match_matrix,
-    random_matrix,
+    proteins,
     random_sequences,
     small_problems,
 )
@@ -37,7 +38,7 @@ from pairalign.engines import Detail, Want
 from pairalign.engines.cuda import FAMILIES, CudaEngine, open_cuda_engines
 from pairalign.engines.cuda_pair_per_thread import NARROW, PLAIN, WIDE, PairPerThread, choose_width
 from pairalign.errors import DeviceError
-from pairalign.sequences import DNA, PROTEIN, SequenceSet, read_fasta
+from pairalign.sequences import DNA, SequenceSet, read_fasta
 
 KIB, MIB = 1 << 10, 1 << 20
 PAPER = PairPerThread.name
@@ -55,16 +56,6 @@ def device(request: pytest.FixtureRequest) -> Any:
 def opener(device: Any, **fixed: Any) -> Any:
     fixed.setdefault("family", PAPER)
     return lambda sets, scoring, **options: open_on(device, sets, scoring, **fixed, **options)
-
-
-def proteins(number: int, longest: int, seed: int = 1, shape: str = "mixed") -> tuple[str, ...]:
-    rng = np.random.default_rng(seed)
-    return tuple(random_sequences(rng, "ARNDCQEGHILKMFPSTWYV", number, longest, shape))
-
-
-def blosum_like(mode: str, gap_open: int = 11, gap_extend: int = 1) -> Any:
-    matrix = random_matrix(np.random.default_rng(62), -4, 9)
-    return make_scoring(PROTEIN, mode, gap_open, gap_extend, matrix)
 
 
 @settings(max_examples=examples(60))

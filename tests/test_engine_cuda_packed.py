@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from strategies import (
     MODES,
     Problem,
+    blosum_like,
     large_problems,
     make_scoring,
     match_matrix,
-    random_matrix,
     random_sequences,
     small_problems,
 )
@@ -60,11 +60,6 @@ def opener(device: Any) -> Any:
 def can(problem: Problem) -> bool:
     """Whether these kernels take such scores."""
     return Packed().supports(problem.scoring, Detail.CIGAR, (9, 0)) is None
-
-
-def blosum_like(mode: str, gap_open: int = 11, gap_extend: int = 1) -> Any:
-    matrix = random_matrix(np.random.default_rng(62), -4, 9)
-    return make_scoring(PROTEIN, mode, gap_open, gap_extend, matrix)
 
 
 def related(lengths: tuple[int, ...], seed: int, letters: str = "ARNDCQEGHILKM") -> tuple[str, ...]:

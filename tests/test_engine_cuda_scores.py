@@ -24,9 +24,11 @@ from hypothesis import strategies as st
 from strategies import (
     MODES,
     Problem,
+    blosum_like,
     large_problems,
     make_scoring,
     match_matrix,
+    proteins,
     random_matrix,
     random_sequences,
     small_problems,
@@ -65,16 +67,6 @@ def kernel(request: pytest.FixtureRequest) -> str:
 def opener(device: Any, kernel: str, **fixed: Any) -> Any:
     fixed.update(family=kernel, detail=Detail.SCORE)
     return lambda sets, scoring, **options: open_on(device, sets, scoring, **fixed, **options)
-
-
-def proteins(number: int, longest: int, seed: int = 1, shape: str = "mixed") -> tuple[str, ...]:
-    rng = np.random.default_rng(seed)
-    return tuple(random_sequences(rng, "ARNDCQEGHILKMFPSTWYV", number, longest, shape))
-
-
-def blosum_like(mode: str, gap_open: int = 11, gap_extend: int = 1) -> Any:
-    matrix = random_matrix(np.random.default_rng(62), -4, 9)
-    return make_scoring(PROTEIN, mode, gap_open, gap_extend, matrix)
 
 
 def assert_reference_scores(problem: Problem, found: Alignments, at_most: int) -> None:

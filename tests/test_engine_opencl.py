@@ -23,10 +23,11 @@ from strategies import (
     MODES,
     SEEDS,
     Problem,
+    blosum_like,
     large_problems,
     make_scoring,
     match_matrix,
-    random_matrix,
+    proteins,
     random_sequences,
     small_problems,
 )
@@ -39,7 +40,7 @@ from pairalign.engines.opencl import OPENCL_FAMILIES, OpenClEngine, open_opencl_
 from pairalign.engines.opencl_family import OpenClContext
 from pairalign.engines.opencl_striped import OpenClStriped
 from pairalign.errors import DeviceError
-from pairalign.sequences import DNA, PROTEIN
+from pairalign.sequences import DNA
 
 KIB, MIB = 1 << 10, 1 << 20
 SCORES = Want(Detail.SCORE)
@@ -48,16 +49,6 @@ SCORES = Want(Detail.SCORE)
 @pytest.fixture(scope="module")
 def device() -> Any:
     return opencl_device()
-
-
-def proteins(number: int, longest: int, seed: int = 1, shape: str = "mixed") -> tuple[str, ...]:
-    rng = np.random.default_rng(seed)
-    return tuple(random_sequences(rng, "ARNDCQEGHILKMFPSTWYV", number, longest, shape))
-
-
-def blosum_like(mode: str, gap_open: int = 11, gap_extend: int = 1) -> Any:
-    matrix = random_matrix(np.random.default_rng(62), -4, 9)
-    return make_scoring(PROTEIN, mode, gap_open, gap_extend, matrix)
 
 
 @pytest.mark.parametrize("window", [15, 80])
