@@ -3,7 +3,7 @@
 // Computes   H, E, F of affine-gap global, semiglobal or local alignment (see packed.cuh); the
 //            score of each pair, semiglobal also its end cell, and with KEEP the tiles' borders.
 // In         items[blocks]: one or two columns x a range of rows; sequences; score table.
-// Out        score[pairs], end_row[pairs], end_column[pairs], tiles.
+// Out        score[pairs], query[pairs], target[pairs], end_row[pairs], end_column[pairs], tiles.
 // Threads    A group of G lanes (8, 16, 32) aligns one row sequence with the block's columns, K
 //            columns a lane with H and F in registers; (H, E) goes to the next lane by shuffle. Rows
 //            are taken from the block's range as groups get free, a warp's worth at a time.
@@ -247,6 +247,12 @@ __device__ void fill(const Params& p) {
                     const int pair = pair_at(p, item, place, half);
                     const bool exists = present && pair >= 0;
                     const bool valid = exists && lane_id == G - 1;
+                    if (valid && strip + 1 == strips) {
+                        const int of_row = p.row_order[row];
+                        const int of_column = p.column_order[item.x + half];
+                        p.query[pair] = p.triangular ? min(of_row, of_column) : of_row;
+                        p.target[pair] = p.triangular ? max(of_row, of_column) : of_column;
+                    }
                     if (GLOBAL) {
                         if (valid && strip + 1 == strips)
                             p.score[pair] =

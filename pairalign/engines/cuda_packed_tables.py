@@ -25,6 +25,7 @@ PARAMETERS = np.dtype(
         *((name, "<u8") for name in ("runs_of_column", "runs_of_pair", "score")),
         *((name, "<u8") for name in ("end_row", "end_column", "fields", "runs")),
         *((name, "<u8") for name in ("chunks", "profiles", "item_profiles")),
+        *((name, "<u8") for name in ("query", "target")),
         *((name, "<i8") for name in ("slots_of_row", "pairs")),
         *((name, "<i4") for name in ("first_row", "first_column", "triangular", "letters")),
         *((name, "<i4") for name in ("definite", "gap_open", "gap_extend", "shift", "bias")),
@@ -76,6 +77,8 @@ def array_bytes(batch: Batch, tables: dict[str, npt.NDArray[Any]], want: Want) -
     pairs = batch.pairs
     sizes = {
         "tables": sum(array.nbytes + 16 for array in tables.values()),
+        "query": 4 * pairs,
+        "target": 4 * pairs,
         "score": 4 * pairs,
         "end_row": 4 * pairs,
         "end_column": 4 * pairs,
