@@ -159,7 +159,7 @@ __device__ __forceinline__ word add_lanes(word a, word b) {
 // a + b with the multiply-add pipe. `b` is an integer (see as_integer); no half may go below 0.
 __device__ __forceinline__ word add_words(word a, word b, int one) {
 #if defined(PAIRALIGN_EMULATE)
-    return a + b;
+    return a * (word)one + b;
 #else
     word sum;
     asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(one), "r"(b));

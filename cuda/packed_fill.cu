@@ -38,6 +38,8 @@ __device__ void fill(const Params& p) {
     c.minus_open = both(-p.gap_open);
     c.minus_extend = both(-p.gap_extend);
     c.floor = both(p.bias);
+    c.open_integer = as_integer(-p.gap_open, -p.gap_open);
+    c.extend_integer = as_integer(-p.gap_extend, -p.gap_extend);
 
     constexpr int PARTS = parts_of(K);
 
@@ -47,13 +49,13 @@ __device__ void fill(const Params& p) {
         if (threadIdx.x == 0) next_place = item.y;
         build_profile<G, K>(p, item, padding_a, padding_b, first_column, (word*)profile);
         __syncthreads();
-        const uint4* const my_profile = profile + lane_id;
+        const Profile my_profile = profile_at(profile + lane_id);
         const int my_column = first_column + lane_id * K;
 
         for (;;) {
             int place = 0;
             if (threadIdx.x % 32 == 0) place = atomicAdd(&next_place, 32 / G);
-            place = __shfl_sync(WARP, place, 0) + group_of_warp;
+            place = __reduce_max_sync(WARP, place) + group_of_warp;
             if (place - group_of_warp >= item.z) break;
             {
                 // All groups of a warp take the steps of the longest row, so that they stay together.
@@ -63,11 +65,8 @@ __device__ void fill(const Params& p) {
                 const int rows = p.row_lengths[row];
                 const int steps = steps_of(rows, G);
                 int all_steps = steps, least_rows = rows;
-#pragma unroll
-                for (int away = G; away < 32; away *= 2) {
-                    all_steps = max(all_steps, __shfl_xor_sync(WARP, all_steps, away));
-                    least_rows = min(least_rows, __shfl_xor_sync(WARP, least_rows, away));
-                }
+                all_steps = __reduce_max_sync(WARP, steps);
+                least_rows = __reduce_min_sync(WARP, rows);
                 const int early = steps - (rows + G - 1);  // 0 or 1 steps before the first row
                 const unsigned char* letters =
                     p.row_letters + p.row_starts[row] - early - lane_id;
@@ -79,6 +78,8 @@ __device__ void fill(const Params& p) {
                 for (int k = 0; k < K; ++k) {
                     lane.h[k] = start_value(p, G, row_before, my_column + k, padding_a, padding_b);
                     lane.f[k] = add_lanes(lane.h[k], c.minus_open);
+                    if (k == K - 1) lane.h_out = lane.h[k];
+                    if (LOCAL) lane.h[k] = lane.f[k];
                 }
                 lane.h_before = start_value(p, G, row_before, my_column - 1, padding_a, padding_b);
                 lane.e_out = LOCAL ? c.floor
@@ -86,8 +87,7 @@ __device__ void fill(const Params& p) {
                                       : add_lanes(lane.h[K - 1], c.minus_open);
                 lane.best = 0;
                 word best = both(p.bias);           // local: of the whole strip
-                int best_band[2] = {0, 0};          // the first that has it,
-                bool best_again[2] = {true, true};  // and whether another one does
+                int best_band[2] = {-1, -1};        // the only band that has it
                 word last_best = lane.h[K - 1];     // semiglobal: in the last column, shifted
                 int last_step_a = -1, last_step_b = -1;
 
@@ -100,6 +100,11 @@ __device__ void fill(const Params& p) {
                     h_border = both(p.bias - p.gap_open);
                     e_border = both(p.bias - 2 * p.gap_open);
                 }
+                // Other lanes get it from their neighbour: times 1, and plus 0.
+                const int has_left = lane_id > 0;
+                const word of_first = has_left ? 0 : 0xffffffffu;
+                h_border &= of_first;
+                e_border &= of_first;
                 uint2* const handed = STRIPS ? p.borders + p.item_borders[blockIdx.x] +
                     p.letters_before[place] - p.letters_before[item.y] : nullptr;
                 const bool takes = STRIPS && strip > 0 && lane_id == 0;
@@ -116,12 +121,10 @@ __device__ void fill(const Params& p) {
 
                 // One step: take from the left, a row of cells, look after the ends.
                 auto step = [&](int letter, int at, bool guarded, word& h_in, word& e_in) {
-                    h_in = __shfl_up_sync(WARP, lane.h[K - 1], 1, G);
+                    h_in = __shfl_up_sync(WARP, lane.h_out, 1, G);
                     e_in = __shfl_up_sync(WARP, lane.e_out, 1, G);
-                    if (lane_id == 0) {
-                        h_in = h_border;
-                        e_in = e_border;
-                    }
+                    h_in = add_words(h_in, h_border, has_left);
+                    e_in = add_words(e_in, e_border, has_left);
                     if (takes && at >= early && at - early < rows) {
                         const uint2 from_left = handed[at - early];
                         h_in = from_left.x;
@@ -132,16 +135,16 @@ __device__ void fill(const Params& p) {
 #endif
                     }
                     if (SEMIGLOBAL) {
-                        h_border = add_words(h_border, both(p.shift), c.one);
-                        e_border = add_words(e_border, both(p.shift), c.one);
+                        h_border = add_words(h_border, both(p.shift) & of_first, c.one);
+                        e_border = add_words(e_border, both(p.shift) & of_first, c.one);
                     }
                     if (GLOBAL) {
-                        h_border = both(p.bias - p.gap_open);
-                        e_border = both(p.bias - 2 * p.gap_open);
+                        h_border = both(p.bias - p.gap_open) & of_first;
+                        e_border = both(p.bias - 2 * p.gap_open) & of_first;
                     }
                     // Semiglobal: a lane stops at its last row, which is part of the result.
                     if (guarded && at - early - lane_id >= rows) return;
-                    row_of_cells<G, K>(lane, h_in, e_in, my_profile + letter * (K / 4 * G), c);
+                    row_of_cells<G, K>(lane, h_in, e_in, further(my_profile, letter * (K / 4 * G)), c);
                     if (SEMIGLOBAL) {
                         last_best = add_words(last_best, both(p.shift), c.one);
                         if (WIDE) {
@@ -160,7 +163,7 @@ __device__ void fill(const Params& p) {
                     if (hands) {
                         const int row_index = at - early - (G - 1);
                         if (row_index >= 0 && row_index < rows)
-                            handed[row_index] = make_uint2(lane.h[K - 1], lane.e_out);
+                            handed[row_index] = make_uint2(lane.h_out, lane.e_out);
                     }
                 };
 
@@ -171,16 +174,17 @@ __device__ void fill(const Params& p) {
                     word* const band = (word*)tile;
                     uint4* border = (uint4*)(band + borders_at(G, K)) + lane_id;
                     if (KEEP && keeps) {
+                        const auto hh = [&](word h) { return LOCAL ? add_words(h, 0u - c.open_integer, c.one) : h; };
                         uint4* const rowline = (uint4*)band + lane_id;
 #pragma unroll
                         for (int k = 0; k < K; k += 4)
-                            rowline[k / 4 * G] = make_uint4(packed(lane.h[k], lane.f[k]),
-                                                        packed(lane.h[k + 1], lane.f[k + 1]),
-                                                        packed(lane.h[k + 2], lane.f[k + 2]),
-                                                        packed(lane.h[k + 3], lane.f[k + 3]));
+                            rowline[k / 4 * G] = make_uint4(packed(hh(lane.h[k]), lane.f[k]),
+                                                        packed(hh(lane.h[k + 1]), lane.f[k + 1]),
+                                                        packed(hh(lane.h[k + 2]), lane.f[k + 2]),
+                                                        packed(hh(lane.h[k + 3]), lane.f[k + 3]));
                         word* const corner = band + corners_at(G, K) + lane_id;
                         corner[0] = lane.h_before;
-                        if (PARTS == 2) corner[G] = lane.h[K / 2 - 1];
+                        if (PARTS == 2) corner[G] = hh(lane.h[K / 2 - 1]);
                     }
                     const int stop = KEEP ? min(t + BAND, end) : end;
                     word kept[2][4];  // of each part, in the last four steps
@@ -220,7 +224,7 @@ __device__ void fill(const Params& p) {
                             for (int half = 0; half < PAIRS; ++half) {
                                 const int now = half_of(lane.best, half);
                                 const int so_far = half_of(best, half);
-                                if (now >= so_far) best_again[half] = now == so_far;
+                                if (now == so_far) best_band[half] = -1;
                                 if (now > so_far) best_band[half] = (t - 1) / BAND;
                             }
                             best = maximum(best, lane.best);
@@ -266,8 +270,7 @@ __device__ void fill(const Params& p) {
                             const unsigned lanes =
                                 __ballot_sync(WARP, mine) >> group_of_warp * G & GROUP;
                             lane_of_best = __ffs(lanes) - 1;
-                            band = best_again[half] ? -1 : best_band[half];
-                            band = __shfl_sync(WARP, band, lane_of_best, G);
+                            band = __shfl_sync(WARP, best_band[half], lane_of_best, G);
                             if (lanes & (lanes - 1)) band = -1;
                             if (STRIPS && band >= 0) band += strip * bands_of(rows, G);
                         }

@@ -28,7 +28,9 @@ __device__ void build_profile(const Params& p, const int4 item, int padding_a, i
         const int letter_b = b < 0 ? padding_letter : p.column_letters[start_b + b];
         for (int letter = 0; letter < p.letters; ++letter) {
             const int* scores = p.table + letter * LETTERS;
-            profile[letter * (G * K) + at] = as_integer(scores[letter_a], scores[letter_b]);
+            const int more = LOCAL && column % K != 0 ? p.gap_open : 0;  // see Lane::h
+            profile[letter * (G * K) + at] =
+                as_integer(scores[letter_a] + more, scores[letter_b] + more);
         }
     }
 }
@@ -36,7 +38,8 @@ __device__ void build_profile(const Params& p, const int4 item, int padding_a, i
 // What a lane carries from step to step.
 template <int K>
 struct Lane {
-    word h[K];      // of the row before
+    word h[K];      // of the row before; local: less gap_open
+    word h_out;     // of the last column
     word f[K];      // of the row to come
     word e_out;     // E of the column right of the lane's last
     word h_before;  // H left of the lane, a row back
@@ -49,15 +52,40 @@ struct Constants {
     word minus_open;    // per half-word: -gap_open
     word minus_extend;
     word floor;
+    word open_integer;
+    word extend_integer;
     int one;
 };
 
+// Where a lane's profile begins in shared memory. As a number that the compiler knows nothing of: it
+// would work out the address again in each step.
+#if defined(PAIRALIGN_EMULATE)
+typedef const uint4* Profile;
+inline Profile profile_at(const uint4* shared) { return shared; }
+inline Profile further(Profile profile, int by) { return profile + by; }
+inline uint4 four_scores(Profile profile, int at) { return profile[at]; }
+#else
+typedef unsigned Profile;
+__device__ __forceinline__ Profile profile_at(const uint4* shared) {
+    unsigned address = (unsigned)__cvta_generic_to_shared(shared);
+    asm volatile("" : "+r"(address));
+    return address;
+}
+__device__ __forceinline__ Profile further(Profile profile, int by) { return profile + 16 * by; }
+__device__ __forceinline__ uint4 four_scores(Profile profile, int at) {
+    uint4 s;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(s.x), "=r"(s.y), "=r"(s.z), "=r"(s.w) : "r"(profile + 16 * at));
+    return s;
+}
+#endif
+
 template <int G, int K>
 __device__ __forceinline__ void row_of_cells(Lane<K>& lane, word h_in, word e_in,
-                                             const uint4* profile, const Constants& c) {
+                                             Profile profile, const Constants& c) {
     word e = e_in;
     word previous = 0;
-    uint4 four = profile[0];
+    uint4 four = four_scores(profile, 0);
     // The diagonal's sum one cell ahead: H of the row before may then be overwritten in place.
     word t = add_words(lane.h_before, four.x, c.one);
     lane.h_before = h_in;
@@ -65,15 +93,16 @@ __device__ __forceinline__ void row_of_cells(Lane<K>& lane, word h_in, word e_in
     for (int k = 0; k < K; ++k) {
         word t_next = 0;
         if (k + 1 < K) {
-            if (k % 4 == 3) four = profile[(k + 1) / 4 * G];
+            if (k % 4 == 3) four = four_scores(profile, (k + 1) / 4 * G);
             const word s = k % 4 == 0 ? four.y : k % 4 == 1 ? four.z : k % 4 == 2 ? four.w : four.x;
             t_next = add_words(lane.h[k], s, c.one);
         }
         const word h = maximum(t, e, lane.f[k]);
-        lane.h[k] = h;
+        if (!LOCAL) lane.h[k] = h;
+        if (k == K - 1) lane.h_out = h;
         if (LOCAL) {
-            const word opened = add_maximum(h, c.minus_open, c.floor);
-            e = add_maximum(e, c.minus_extend, opened);
+            const word opened = lane.h[k] = add_words(h, c.open_integer, c.one);
+            e = maximum(add_words(e, c.extend_integer, c.one), opened, c.floor);
             lane.f[k] = add_maximum(lane.f[k], c.minus_extend, opened);
             if (k & 1) lane.best = maximum(lane.best, previous, h);
             previous = h;

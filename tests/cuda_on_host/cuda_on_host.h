@@ -215,6 +215,21 @@ inline uint32_t __ballot_sync(uint32_t mask, int predicate) {
 inline int __any_sync(uint32_t mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
 inline int __all_sync(uint32_t mask, int predicate) { return __ballot_sync(mask, predicate) == mask; }
 
+template <class T> T reduce_sync(uint32_t mask, T value, T (*of_two)(T, T)) {
+    return emulated::exchange(mask, value, [=](auto of) {
+        T result = value;
+        for (int lane = 0; lane < 32; ++lane)
+            if (mask >> lane & 1) result = of_two(result, of(lane));
+        return result;
+    });
+}
+inline int __reduce_max_sync(uint32_t mask, int value) {
+    return reduce_sync<int>(mask, value, [](int a, int b) { return a > b ? a : b; });
+}
+inline int __reduce_min_sync(uint32_t mask, int value) {
+    return reduce_sync<int>(mask, value, [](int a, int b) { return a < b ? a : b; });
+}
+
 template <class T> T __shfl_sync(uint32_t mask, T value, int lane, int width = 32) {
     const int first = emulated::block->current % 32 / width * width;
     return emulated::exchange(mask, value, [=](auto of) { return of(first + (lane & (width - 1))); });
