@@ -85,17 +85,17 @@ struct Params {
     const long long* letters_before;  // [places + 1] row letters of the rows before
     uint2* borders;                 // (H, E) that leave a strip's last column, a row letter each
     const long long* pair_of_row;   // [places] number of the pair (row, column 0)
-    const long long* runs_of_column;  // [columns of the batch + 1] run slots of the columns before
-    const long long* runs_of_pair;  // [pairs] run slots of the pairs before, where they are chosen
+    const long long* moves_of_row;  // [places + 1] moves, in uint2, of the rows before
+    const long long* first_pair_of_row;  // [places + 1] pairs of the rows before
+    const long long* moves_of_pair; // [pairs + 1] of the pairs before, where pairs were chosen; or null
     int* score;                     // [pairs]
     int* end_row;                   // [pairs] semiglobal: cell where the alignment ends,
     int* end_column;                //         counted from 1; 0 is the border
     int* fields;                    // [FIELDS][pairs], see traceback
-    unsigned int* runs;             // slots of runs, last run of an alignment first
+    uint2* moves;                   // of each pair, see moves_at
     const int4* chunks;             // traceback: item, first place, place after the last, unused
     uint4* profiles;                // traceback of far items: profiles in global memory
     const long long* item_profiles; // [items] first uint4 of the item's profile
-    long long slots_of_row;         // run slots of all columns of the batch
     long long pairs;
     int first_row;
     int first_column;
@@ -111,7 +111,7 @@ struct Params {
     int one;                        // 1, but the compiler must not know
     int group;                      // lanes of a group (G) in the kernel that filled the tiles
     int want_runs;
-    int columns;                    // of the batch
+    int longest;                    // column of the batch
     int unused;
     word open_codes[MOST_COLUMNS];  // traceback: opening E after a tile's column, see packed_tile.cuh
 };
@@ -126,6 +126,14 @@ __device__ __forceinline__ int pair_at(const Params& p, const int4& item, int pl
     if (p.pair_of_place) return half ? p.pair_of_place[place].y : p.pair_of_place[place].x;
     if (p.triangular && p.first_row + place >= column) return -1;
     return (int)(p.pair_of_row[place] + column);
+}
+
+// Room of a pair's moves in uint2, and where they begin; `place` matters where all pairs are aligned.
+__device__ __forceinline__ int move_words(int rows, int columns) { return (3 * columns + 3) / 2; }
+__device__ __forceinline__ long long moves_at(const Params& p, int place, int rows, int pair) {
+    if (p.moves_of_pair) return p.moves_of_pair[pair];
+    return p.moves_of_row[place] +
+           (pair - p.first_pair_of_row[place]) * move_words(rows, p.longest);
 }
 
 __device__ __forceinline__ word both(int value) {

@@ -87,9 +87,7 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
         path.letters = p.row_letters + p.row_starts[row];
         path.tiles = of.tiles + (long long)(p.bands_before[place] - of.first_bands) * of.strips *
                                     band_stride(p.group, K);
-        path.runs = p.runs + (p.runs_of_pair
-            ? p.runs_of_pair[pair]
-            : place * p.slots_of_row + p.runs_of_column[column - p.first_column]);
+        path.runs = (unsigned int*)(p.moves + moves_at(p, place, path.rows, pair));
         path.run_count = path.operation = path.length = 0;
         path.diagonals = path.matches = path.openings = 0;
         path.state = IN_H;
@@ -366,19 +364,16 @@ gather_runs(const Params p, const long long* run_offsets, unsigned int* gathered
         for (int at = threadIdx.x % 32; at < runs; at += 32) to[at] = from[runs - 1 - at];
     };
     const int warps = blockDim.x / 32, warp = threadIdx.x / 32;
-    if (p.runs_of_pair) {
+    if (p.moves_of_pair) {
         for (long long pair = (long long)blockIdx.x * warps + warp; pair < p.pairs;
              pair += (long long)gridDim.x * warps)
-            copy(pair, p.runs + p.runs_of_pair[pair]);
+            copy(pair, (unsigned int*)(p.moves + p.moves_of_pair[pair]));
         return;
     }
-    const int row = p.first_row + blockIdx.x;
-    for (int n = warp; n < p.columns; n += warps) {
-        const int column = p.first_column + n;
-        if (p.triangular && row >= column) continue;
-        copy(p.pair_of_row[blockIdx.x] + column,
-             p.runs + blockIdx.x * p.slots_of_row + p.runs_of_column[n]);
-    }
+    const int rows = p.row_lengths[p.first_row + blockIdx.x];
+    for (long long pair = p.first_pair_of_row[blockIdx.x] + warp;
+         pair < p.first_pair_of_row[blockIdx.x + 1]; pair += warps)
+        copy(pair, (unsigned int*)(p.moves + moves_at(p, blockIdx.x, rows, (int)pair)));
 }
 
 // Of a block; local mode needs more registers.

@@ -241,7 +241,7 @@ class Packed:
         parameters = np.zeros((), PARAMETERS)
         self._set_constants(parameters, batch, want)
         parameters["column_letters"] = letters
-        for name in ("score", "end_row", "end_column", "fields", "runs"):
+        for name in ("score", "end_row", "end_column", "fields", "moves"):
             parameters[name] = at.get(name, 0)
         places = upload_tables(tables, slot, at["tables"])
         for name in batch.tables:
@@ -273,12 +273,10 @@ class Packed:
             parameters[f"{prefix}_lengths"] = int(device.device_lengths)
             parameters[f"{prefix}_order"] = int(device.order)
         parameters["table"] = int(self._table)
-        if "runs_of_column" in batch.tables:
-            parameters["slots_of_row"] = batch.tables["runs_of_column"][-1]
         parameters["pairs"] = batch.pairs
         parameters["first_row"] = rectangle.row_start
         parameters["first_column"] = rectangle.column_start
-        parameters["columns"] = rectangle.column_stop - rectangle.column_start
+        parameters["longest"] = batch.longest
         parameters["triangular"] = rectangle.triangular
         for name in ("letters", "gap_open", "gap_extend", "shift", "bias", "tile_bias"):
             parameters[name] = getattr(costs, name)

@@ -22,14 +22,14 @@ PARAMETERS = np.dtype(
         *((name, "<u8") for name in ("items", "rows", "pair_of_place", "item_tiles")),
         *((name, "<u8") for name in ("bands_before", "tiles", "item_borders")),
         *((name, "<u8") for name in ("letters_before", "borders", "pair_of_row")),
-        *((name, "<u8") for name in ("runs_of_column", "runs_of_pair", "score")),
-        *((name, "<u8") for name in ("end_row", "end_column", "fields", "runs")),
+        *((name, "<u8") for name in ("moves_of_row", "first_pair_of_row", "moves_of_pair")),
+        *((name, "<u8") for name in ("score", "end_row", "end_column", "fields", "moves")),
         *((name, "<u8") for name in ("chunks", "profiles", "item_profiles")),
-        *((name, "<i8") for name in ("slots_of_row", "pairs")),
+        ("pairs", "<i8"),
         *((name, "<i4") for name in ("first_row", "first_column", "triangular", "letters")),
         *((name, "<i4") for name in ("definite", "gap_open", "gap_extend", "shift", "bias")),
         *((name, "<i4") for name in ("tile_bias", "min_score", "one", "group", "want_runs")),
-        *((name, "<i4") for name in ("columns", "unused")),
+        *((name, "<i4") for name in ("longest", "unused")),
         ("open_codes", "<u4", MOST_COLUMNS),
     ]
 )
@@ -85,7 +85,7 @@ def array_bytes(batch: Batch, tables: dict[str, npt.NDArray[Any]], want: Want) -
         sizes["fields"] = 4 * FIELDS * pairs
         sizes["run_offsets"] = 8 * pairs
         sizes["profiles"] = sum(int(one.item_profile_bytes.sum()) for one in batch.launches)
-        sizes["runs"] = 4 * batch.run_slots if want.detail == Detail.CIGAR else 0
+        sizes["moves"] = 8 * batch.move_words
         sizes["tiles"] = sum(one.tile_bytes for one in batch.launches)
         sizes["tiles_end"] = 0
     return sizes
