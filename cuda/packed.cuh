@@ -91,8 +91,8 @@ struct Params {
     int* score;                     // [pairs]
     int* end_row;                   // [pairs] semiglobal: cell where the alignment ends,
     int* end_column;                //         counted from 1; 0 is the border
-    int* fields;                    // [FIELDS][pairs], see traceback
-    uint2* moves;                   // of each pair, see moves_at
+    int* fields;                    // [FIELDS][pairs], see packed_moves.cuh
+    uint2* moves;                   // of each pair, see packed_moves.cuh
     const int4* chunks;             // traceback: item, first place, place after the last, unused
     uint4* profiles;                // traceback of far items: profiles in global memory
     const long long* item_profiles; // [items] first uint4 of the item's profile
@@ -110,8 +110,8 @@ struct Params {
     int min_score;
     int one;                        // 1, but the compiler must not know
     int group;                      // lanes of a group (G) in the kernel that filled the tiles
-    int want_runs;
-    int longest;                    // column of the batch
+    int longest;                    // letters of the batch's longest column
+    int places;
     int unused;
     word open_codes[MOST_COLUMNS];  // traceback: opening E after a tile's column, see packed_tile.cuh
 };
@@ -126,14 +126,6 @@ __device__ __forceinline__ int pair_at(const Params& p, const int4& item, int pl
     if (p.pair_of_place) return half ? p.pair_of_place[place].y : p.pair_of_place[place].x;
     if (p.triangular && p.first_row + place >= column) return -1;
     return (int)(p.pair_of_row[place] + column);
-}
-
-// Room of a pair's moves in uint2, and where they begin; `place` matters where all pairs are aligned.
-__device__ __forceinline__ int move_words(int rows, int columns) { return (3 * columns + 3) / 2; }
-__device__ __forceinline__ long long moves_at(const Params& p, int place, int rows, int pair) {
-    if (p.moves_of_pair) return p.moves_of_pair[pair];
-    return p.moves_of_row[place] +
-           (pair - p.first_pair_of_row[place]) * move_words(rows, p.longest);
 }
 
 __device__ __forceinline__ word both(int value) {

@@ -263,7 +263,7 @@ class PackedPlanner:
         rows = self._rows[rectangle.row_start : rectangle.row_stop]
         lengths = self._columns[rectangle.column_start : rectangle.column_stop]
         first = rectangle.first_columns() - rectangle.column_start
-        cost = (64.0 * (len(lengths) - first) + 64).astype(np.float64)
+        cost = (80.0 * (len(lengths) - first) + 64).astype(np.float64)
         kinds, strips = choose_tilings(lengths)
         cost += _after(np.where(strips > 1, 8.0, 0.0))[first] * rows
         if not traced:
@@ -293,8 +293,8 @@ class PackedPlanner:
 
 
 def move_words(rows: Ints, columns: Ints | int) -> Longs:
-    """Words of 8 bytes that the moves of pairs of such lengths take: as in ``cuda/packed.cuh``."""
-    words: Longs = (3 * np.asarray(columns, np.int64) + 3) // 2 + 0 * rows
+    """Words of 8 bytes that moves of such pairs take: as in ``cuda/packed_moves.cuh``."""
+    words: Longs = (rows.astype(np.int64) + columns + 31) // 32 + 1
     return words
 
 

@@ -12,7 +12,9 @@ from pairalign.engines.cuda_buffers import Slot
 from pairalign.engines.cuda_packed_batches import Batch
 from pairalign.engines.cuda_packed_tilings import MOST_COLUMNS
 
-FIELDS = 9  # Field in cuda/packed_traceback.cu
+FIELDS = 11  # Field in cuda/packed_moves.cuh
+PAIRS_OF_BLOCK = 256  # THREADS in cuda/packed_runs.cu, as the next one
+PLACING_THREADS = 1024
 
 PARAMETERS = np.dtype(
     [
@@ -28,8 +30,8 @@ PARAMETERS = np.dtype(
         ("pairs", "<i8"),
         *((name, "<i4") for name in ("first_row", "first_column", "triangular", "letters")),
         *((name, "<i4") for name in ("definite", "gap_open", "gap_extend", "shift", "bias")),
-        *((name, "<i4") for name in ("tile_bias", "min_score", "one", "group", "want_runs")),
-        *((name, "<i4") for name in ("longest", "unused")),
+        *((name, "<i4") for name in ("tile_bias", "min_score", "one", "group", "longest")),
+        *((name, "<i4") for name in ("places", "unused")),
         ("open_codes", "<u4", MOST_COLUMNS),
     ]
 )
@@ -71,6 +73,11 @@ def upload_tables(arrays: dict[str, npt.NDArray[Any]], slot: Slot, address: int)
     return places
 
 
+def blocks_of(pairs: int) -> int:
+    """Count the blocks of the kernels that make runs."""
+    return -(-pairs // PAIRS_OF_BLOCK)
+
+
 def array_bytes(batch: Batch, tables: dict[str, npt.NDArray[Any]], want: Want) -> dict[str, int]:
     """Device arrays of a batch, in bytes."""
     pairs = batch.pairs
@@ -83,7 +90,10 @@ def array_bytes(batch: Batch, tables: dict[str, npt.NDArray[Any]], want: Want) -
     }
     if want.detail > Detail.SCORE:
         sizes["fields"] = 4 * FIELDS * pairs
-        sizes["run_offsets"] = 8 * pairs
+        blocks = blocks_of(pairs)
+        sizes["block_runs"] = 4 * blocks
+        sizes["block_starts"] = 8 * (blocks + 1)
+        sizes["run_offsets"] = 8 * (pairs + 1)
         sizes["profiles"] = sum(int(one.item_profile_bytes.sum()) for one in batch.launches)
         sizes["moves"] = 8 * batch.move_words
         sizes["tiles"] = sum(one.tile_bytes for one in batch.launches)
