@@ -85,19 +85,19 @@ struct Params {
     const long long* letters_before;  // [places + 1] row letters of the rows before
     uint2* borders;                 // (H, E) that leave a strip's last column, a row letter each
     const long long* pair_of_row;   // [places] number of the pair (row, column 0)
-    const long long* runs_of_column;  // [columns of the batch + 1] run slots of the columns before
-    const long long* runs_of_pair;  // [pairs] run slots of the pairs before, where they are chosen
+    const long long* moves_of_row;  // [places + 1] moves, in uint2, of the rows before
+    const long long* first_pair_of_row;  // [places + 1] pairs of the rows before
+    const long long* moves_of_pair; // [pairs + 1] of the pairs before, where pairs were chosen; or null
     int* score;                     // [pairs]
     int* end_row;                   // [pairs] semiglobal: cell where the alignment ends,
     int* end_column;                //         counted from 1; 0 is the border
-    int* fields;                    // [FIELDS][pairs], see traceback
-    unsigned int* runs;             // slots of runs, last run of an alignment first
+    int* fields;                    // [FIELDS][pairs], see packed_moves.cuh
+    uint2* moves;                   // of each pair, see packed_moves.cuh
     const int4* chunks;             // traceback: item, first place, place after the last, unused
     uint4* profiles;                // traceback of far items: profiles in global memory
     const long long* item_profiles; // [items] first uint4 of the item's profile
     int* query;                     // [pairs] input indices; of one set query < target
     int* target;
-    long long slots_of_row;         // run slots of all columns of the batch
     long long pairs;
     int first_row;
     int first_column;
@@ -112,8 +112,8 @@ struct Params {
     int min_score;
     int one;                        // 1, but the compiler must not know
     int group;                      // lanes of a group (G) in the kernel that filled the tiles
-    int want_runs;
-    int columns;                    // of the batch
+    int longest;                    // letters of the batch's longest column
+    int places;
     int unused;
     word open_codes[MOST_COLUMNS];  // traceback: opening E after a tile's column, see packed_tile.cuh
 };

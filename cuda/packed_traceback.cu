@@ -1,9 +1,9 @@
 // Alignments from the tiles that fill_pairs_per_group kept: traceback_pairs_per_thread.
 //
-// Computes   for every pair its alignment's spans, counts and CIGAR runs (last run first).
+// Computes   for every pair its alignment's spans and moves (packed_moves.cuh).
 // In         the batch's items as filled, tiles, score, end_row, end_column; chunks[blocks]: an item
 //            and some of its rows.
-// Out        fields[FIELDS][pairs] (see Field), runs.
+// Out        fields[FIELDS][pairs]: the spans and COLUMNS; moves.
 // Threads    A thread follows two paths, one in each half of its words: it fills the tiles that they
 //            are in again (packed_tile.cuh), walks through them (packed_walk.cuh), and goes on with
 //            the next tiles. Paths that are done make way for those of further rows, some at a time,
@@ -14,9 +14,6 @@
 #include "packed_walk.cuh"
 
 namespace {
-
-enum Field { QUERY_START, QUERY_END, TARGET_START, TARGET_END, MATCHES, MISMATCHES, GAP_OPENINGS,
-             GAP_LETTERS, RUNS, FIELDS };
 
 // Entry [half][letter][column]: the stored score times SCALE, with the code of a diagonal move.
 __device__ __forceinline__ void fill_profile(const Params& p, const int4 item, int width,
@@ -76,7 +73,9 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
         if (pair < 0) continue;
         const int score = p.score[pair];
         if (score < p.min_score || (!GLOBAL && score <= 0)) {
-            for (int field = 0; field < FIELDS; ++field) p.fields[field * p.pairs + pair] = 0;
+            for (int field = QUERY_START; field <= TARGET_END; ++field)
+                p.fields[field * p.pairs + pair] = 0;
+            p.fields[COLUMNS * p.pairs + pair] = 0;
             continue;
         }
         const int row = row_at(p, place), column = of.item.x + half;
@@ -87,11 +86,9 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
         path.letters = p.row_letters + p.row_starts[row];
         path.tiles = of.tiles + (long long)(p.bands_before[place] - of.first_bands) * of.strips *
                                     band_stride(p.group, K);
-        path.runs = p.runs + (p.runs_of_pair
-            ? p.runs_of_pair[pair]
-            : place * p.slots_of_row + p.runs_of_column[column - p.first_column]);
-        path.run_count = path.operation = path.length = 0;
-        path.diagonals = path.matches = path.openings = 0;
+        path.moves = p.moves + moves_at(p, place, path.rows, pair);
+        path.gaps = path.kinds = 0;
+        path.columns = 0;
         path.state = IN_H;
         path.transposed = !p.triangular && of.lengths[half] > path.rows;
         path.row_is_query = !p.triangular || p.row_order[row] < p.column_order[column];
@@ -195,28 +192,19 @@ __device__ __forceinline__ bool candidate(const Params& p, Path& path, Place& pl
     return true;
 }
 
-// What is left of a path that is done, and its results.
-__device__ __forceinline__ void finish(const Params& p, Path& path, int padding, bool want_runs) {
-    int columns_before = path.column - padding + 1;
-    if (GLOBAL) {
-        if (path.i > 0) take(path, path.row_is_query ? INSERTION : DELETION, path.i, want_runs);
-        if (columns_before > 0)
-            take(path, path.row_is_query ? DELETION : INSERTION, columns_before, want_runs);
-        path.i = columns_before = 0;
-    }
-    take(path, 0, 0, want_runs);  // ends the last run
-    int* const fields = p.fields + path.pair;
+// The results of a path that is done.
+__device__ __forceinline__ void finish(const Params& p, Path& path, int padding) {
+    if (path.columns & 31) path.moves[path.columns >> 5] = make_uint2(path.gaps, path.kinds);
+    // Global: the rest of the way is a gap along the border.
+    const int row_start = GLOBAL ? 0 : path.i, row_end = path.end_row;
+    const int column_start = GLOBAL ? 0 : path.column - padding + 1;
     const int column_end = path.end_column - padding + 1;
-    fields[QUERY_START * p.pairs] = path.row_is_query ? path.i : columns_before;
-    fields[QUERY_END * p.pairs] = path.row_is_query ? path.end_row : column_end;
-    fields[TARGET_START * p.pairs] = path.row_is_query ? columns_before : path.i;
-    fields[TARGET_END * p.pairs] = path.row_is_query ? column_end : path.end_row;
-    fields[MATCHES * p.pairs] = path.matches;
-    fields[MISMATCHES * p.pairs] = path.diagonals - path.matches;
-    fields[GAP_OPENINGS * p.pairs] = path.openings - 1;  // taking 0 counted as one
-    fields[GAP_LETTERS * p.pairs] =
-        path.end_row - path.i + column_end - columns_before - 2 * path.diagonals;
-    fields[RUNS * p.pairs] = path.run_count;
+    int* const fields = p.fields + path.pair;
+    fields[QUERY_START * p.pairs] = path.row_is_query ? row_start : column_start;
+    fields[QUERY_END * p.pairs] = path.row_is_query ? row_end : column_end;
+    fields[TARGET_START * p.pairs] = path.row_is_query ? column_start : row_start;
+    fields[TARGET_END * p.pairs] = path.row_is_query ? column_end : row_end;
+    fields[COLUMNS * p.pairs] = path.columns;
     path.phase = IDLE;
 }
 
@@ -244,7 +232,6 @@ __device__ void traceback(const Params& p) {
     if (threadIdx.x < 2) next_place[threadIdx.x] = chunk.y;
     __syncthreads();
 
-    const bool want_runs = p.want_runs != 0;
     Path path[PAIRS];
 #pragma unroll
     for (int half = 0; half < PAIRS; ++half) path[half].phase = IDLE;
@@ -335,8 +322,8 @@ __device__ void traceback(const Params& p) {
                 entry[half].step = step;
                 entry[half].column = k;
             }
-            if (walk<C>(one, entry[half], half, of.paddings[half], codes, want_runs))
-                finish(p, one, of.paddings[half], want_runs);
+            if (walk<C>(one, entry[half], half, of.paddings[half], codes))
+                finish(p, one, of.paddings[half]);
         }
     }
 }
@@ -352,33 +339,6 @@ build_far_profiles(const Params p, const int strip_columns) {
     const int width = (max(length_a, length_b) + strip_columns - 1) / strip_columns * strip_columns;
     fill_profile(p, item, width, width - length_a, width - length_b,
                  (void*)(p.profiles + p.item_profiles[blockIdx.x]));
-}
-
-// CIGAR runs of the batch's pairs, one after the other and first run first: a block a row.
-//
-// In         fields, runs as traceback leaves them; run_offsets[pairs].
-// Out        gathered[total].
-extern "C" __global__ void __launch_bounds__(256)
-gather_runs(const Params p, const long long* run_offsets, unsigned int* gathered) {
-    const auto copy = [&](long long pair, const unsigned int* from) {
-        const int runs = p.fields[RUNS * p.pairs + pair];
-        unsigned int* const to = gathered + run_offsets[pair];
-        for (int at = threadIdx.x % 32; at < runs; at += 32) to[at] = from[runs - 1 - at];
-    };
-    const int warps = blockDim.x / 32, warp = threadIdx.x / 32;
-    if (p.runs_of_pair) {
-        for (long long pair = (long long)blockIdx.x * warps + warp; pair < p.pairs;
-             pair += (long long)gridDim.x * warps)
-            copy(pair, p.runs + p.runs_of_pair[pair]);
-        return;
-    }
-    const int row = p.first_row + blockIdx.x;
-    for (int n = warp; n < p.columns; n += warps) {
-        const int column = p.first_column + n;
-        if (p.triangular && row >= column) continue;
-        copy(p.pair_of_row[blockIdx.x] + column,
-             p.runs + blockIdx.x * p.slots_of_row + p.runs_of_column[n]);
-    }
 }
 
 // Of a block; local mode needs more registers.

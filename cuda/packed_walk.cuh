@@ -1,16 +1,13 @@
-// A path's way through a tile whose codes are known: runs and counts. See packed_tile.cuh.
+// A path's way through a tile whose codes are known: moves. See packed_tile.cuh, packed_moves.cuh.
 #pragma once
 
+#include "packed_moves.cuh"
 #include "packed_tile.cuh"
 
 namespace {
 
 enum State { IN_H, IN_E, IN_F };  // how a path comes to a cell
 enum Phase { IDLE, SEARCHING, WALKING };
-
-// CIGAR operations, as in SAM.
-constexpr int INSERTION = 1, DELETION = 2, EQUAL = 7, DIFFERENT = 8;
-static_assert(EQUAL + MATCH == DIFFERENT + MISMATCH, "codes and operations of diagonal moves");
 
 // One half's path so far.
 struct Path {
@@ -20,103 +17,87 @@ struct Path {
     int rows;     // letters of the row sequence
     const uint4* tiles;
     const unsigned char* letters;
-    unsigned int* runs;   // of the pair, last run first
-    int run_count;
+    uint2* moves;
+    word gaps, kinds;  // of the moves that do not yet make up a word
+    int columns;       // of the alignment so far
     int i;        // row letters before the cell to look at, the cell's included
     int column;   // padded column of that cell
     int state;    // State with which the path comes to it
-    int operation;  // of the run being collected; 0: none
-    int length;
-    int diagonals, matches, openings;
     int end_row, end_column;
     int next_tile, stop_tile;  // local: band * G + lane, of which tiles may have the end cell
     int part;                  // the next of a lane's tiles to look at
     bool transposed, row_is_query;
 };
 
-__device__ __forceinline__ void take(Path& path, int operation, int length, bool want_runs) {
-    if (operation != path.operation) {
-        if (path.length) {
-            if (want_runs)
-                path.runs[path.run_count] = (unsigned)path.length << 4 | (unsigned)path.operation;
-            ++path.run_count;
-        }
-        path.openings += operation <= DELETION;
-        path.operation = operation;
-        path.length = 0;
+// Appends so many columns (at most 32) to a path's moves.
+__device__ __forceinline__ void append(Path& path, word gaps, word kinds, int columns) {
+    const int before = path.columns & 31;
+    path.gaps |= gaps << before;
+    path.kinds |= kinds << before;
+    if (before + columns >= 32) {
+        path.moves[path.columns >> 5] = make_uint2(path.gaps, path.kinds);
+        path.gaps = __funnelshift_l(gaps, 0, before);
+        path.kinds = __funnelshift_l(kinds, 0, before);
     }
-    path.length += length;
-}
-
-// Runs of matches and mismatches: bit n of `matches` is for the n-th of so many cells.
-__device__ __forceinline__ void take_diagonal(Path& path, word matches, int cells, bool want_runs) {
-    path.matches += __popc(matches & ((1u << cells) - 1));
-    path.diagonals += cells;
-    if (!want_runs) {  // only gaps are counted then
-        if (cells) path.operation = EQUAL;
-        return;
-    }
-    while (cells > 0) {
-        const bool equal = matches & 1;
-        const int run = min(__ffs((equal ? ~matches : matches) | 1u << cells) - 1, cells);
-        take(path, equal ? EQUAL : DIFFERENT, run, true);
-        matches >>= run;
-        cells -= run;
-    }
+    path.columns += columns;
 }
 
 // Walks until the path leaves the tile; true when the whole path is done.
 template <int C>
 __device__ __forceinline__ bool walk(Path& path, const Entry& entry, int half, int padding,
-                                     const word* codes, bool want_runs) {
+                                     const word* codes) {
     constexpr int ROW = 4 * code_words(C);  // bytes
-    const int e_operation = path.row_is_query ? DELETION : INSERTION;
-    const int f_operation = path.row_is_query ? INSERTION : DELETION;
     int k = entry.column, step = entry.step;
+    // A cell's row is step + to_row, its column k + to_column, both counted from 1 in the matrix; the
+    // way up ends above the tile's first row or the matrix's, the way left likewise.
+    const int to_row = path.i - step, to_column = path.column - padding + 1 - k;
+    const int to_top = min(to_row, 1), to_side = min(to_column, 1);
+    bool stops = false;
     for (;;) {
-        int code;
+        int code = path.state == IN_E ? entry.e : entry.f;
+        int cells = 0;
+        word kinds = 0;
         if (path.state == IN_H) {
             // All of the diagonal at a time: how far it is followed, and where letters match.
             const unsigned char* const cell =
                 (const unsigned char*)codes + step * ROW + 2 * k + half;
-            const int inside =
-                min(min(k + 1, step + 1), min(path.column - padding + 1, path.i));
-            word others = 0xffffffffu << inside, matches = 0;
+            const int inside = min(k + to_side, step + to_top);
+            word diagonal = 0;
 #pragma unroll
             for (int n = 0; n < C; ++n) {
                 const int raw = n < inside ? cell[-n * (ROW + 2)] : 0;
-                if (~raw & MISMATCH || (LOCAL && raw & STOP & ~MATCH)) others |= 1u << n;
-                if (raw & MATCH & ~MISMATCH) matches |= 1u << n;
+                if (!(~raw & MISMATCH) && !(LOCAL && raw & STOP & ~MATCH)) diagonal |= 1u << n;
+                if (raw & MATCH & ~MISMATCH) kinds |= 1u << n;
             }
-            const int cells = __ffs(others) - 1;
-            take_diagonal(path, matches, cells, want_runs);
+            cells = __ffs(~diagonal) - 1;
+            kinds &= (1u << cells) - 1;
             k -= cells, step -= cells;
-            path.column -= cells, path.i -= cells;
-            if (path.i == 0 || path.column < padding) return true;
-            if ((k | step) < 0) return false;
-            code = cell[-cells * (ROW + 2)] & (SCALE - 1);
-            if (LOCAL && code == STOP) return true;
-        } else {
-            code = path.state == IN_E ? entry.e : entry.f;
+            if (cells < inside) {
+                code = cell[-cells * (ROW + 2)] & (SCALE - 1);
+                stops = LOCAL && code == STOP;
+            }
+            if (cells == inside || stops) {
+                append(path, 0, kinds, cells);
+                break;
+            }
         }
         const bool of_e = (unsigned)(code - E_CODES) <= (unsigned)OUTSIDE;
         const int since = code - (of_e ? E_CODES : code >= F_FIRST ? F_FIRST : F_LAST);
         const bool outside = since == OUTSIDE;
         const int here = of_e ? k : step;
-        const int left = of_e ? path.column - padding + 1 : path.i;
-        const int length = min(outside ? here + 1 : here - 15 + since, left);
-        take(path, of_e ? e_operation : f_operation, length, want_runs);
+        int length = here + (of_e ? to_side : to_top);
+        if (!outside) length = min(length, here - 15 + since);
+        const word gaps = ((1u << length) - 1) << cells;
+        if (of_e == path.row_is_query) kinds |= gaps;
+        append(path, gaps, kinds, cells + length);
         path.state = !outside ? IN_H : of_e ? IN_E : IN_F;
-        if (of_e) {
-            k -= length;
-            path.column -= length;
-        } else {
-            step -= length;
-            path.i -= length;
-        }
-        if (path.i == 0 || path.column < padding) return true;
-        if ((k | step) < 0) return false;
+        if (of_e) k -= length;
+        else step -= length;
+        if (k + to_side == 0 || step + to_top == 0) break;
     }
+    path.i = step + to_row;
+    path.column = k + to_column + padding - 1;
+    return stops || path.i == 0 || path.column < padding;
 }
 
 static_assert(MISMATCH == 60 && MATCH == 61 && STOP == 63, "their bits are looked at one by one");

@@ -30,8 +30,11 @@ from pairalign.engines.cuda_packed_letters import PADDING, ColumnLetters, DenseS
 from pairalign.engines.cuda_packed_plan import PackedPlanner
 from pairalign.engines.cuda_packed_results import WindowResults
 from pairalign.engines.cuda_packed_tables import (
+    PAIRS_OF_BLOCK,
     PARAMETERS,
+    PLACING_THREADS,
     array_bytes,
+    blocks_of,
     tables_of,
     upload_tables,
 )
@@ -99,6 +102,7 @@ class Packed:
             for wide in (False, True):
                 for source in ("packed_fill.cu", "packed_traceback.cu"):
                     yield source, _defines(mode, wide)
+        yield "packed_runs.cu", {}
 
     def open(self, context: DeviceContext) -> None:
         """Upload the sequences with dense letters, and the score table."""
@@ -234,7 +238,7 @@ class Packed:
         parameters = np.zeros((), PARAMETERS)
         self._set_constants(parameters, batch, want)
         parameters["column_letters"] = letters
-        for name in ("query", "target", "score", "end_row", "end_column", "fields", "runs"):
+        for name in ("query", "target", "score", "end_row", "end_column", "fields", "moves"):
             parameters[name] = at.get(name, 0)
         places = upload_tables(tables, slot, at["tables"])
         for name in batch.tables:
@@ -255,7 +259,10 @@ class Packed:
             tile_start += launch.tile_bytes if traced else 0
             border_start += 8 * int(launch.item_border_entries.sum())
             self._launch_one(launch, parameters[()], slot, traced)
-        return _InFlight(batch, slot, first_pair, parameters, at)
+        flight = _InFlight(batch, slot, first_pair, parameters, at)
+        if traced:
+            self._make_runs(flight, want)
+        return flight
 
     def _set_constants(self, parameters: npt.NDArray[np.void], batch: Batch, want: Want) -> None:
         context, costs, rectangle = self._context, self._costs, batch.rectangle
@@ -266,12 +273,11 @@ class Packed:
             parameters[f"{prefix}_lengths"] = int(device.device_lengths)
             parameters[f"{prefix}_order"] = int(device.order)
         parameters["table"] = int(self._table)
-        if "runs_of_column" in batch.tables:
-            parameters["slots_of_row"] = batch.tables["runs_of_column"][-1]
         parameters["pairs"] = batch.pairs
         parameters["first_row"] = rectangle.row_start
         parameters["first_column"] = rectangle.column_start
-        parameters["columns"] = rectangle.column_stop - rectangle.column_start
+        parameters["places"] = rectangle.row_stop - rectangle.row_start
+        parameters["longest"] = batch.longest
         parameters["triangular"] = rectangle.triangular
         for name in ("letters", "gap_open", "gap_extend", "shift", "bias", "tile_bias"):
             parameters[name] = getattr(costs, name)
@@ -280,7 +286,6 @@ class Packed:
             _NO_MINIMUM if want.min_raw_score is None else max(want.min_raw_score, _NO_MINIMUM)
         )
         parameters["one"] = 1
-        parameters["want_runs"] = want.detail == Detail.CIGAR
 
     def _launch_one(self, launch: Launch, packed: Any, slot: Slot, traced: bool) -> None:
         kind, tiling = launch.kind, launch.kind.tiling
@@ -305,37 +310,51 @@ class Packed:
     def _finish(self, flight: _InFlight, results: WindowResults) -> Slot:
         """Wait for a batch and fetch its runs; returns the slot, free again."""
         flight.slot.computed.synchronize()
-        if flight.parameters["want_runs"]:
-            self._gather(flight, results)
+        if results.has_runs:
+            self._fetch_runs(flight, results)
         return flight.slot
 
-    def _gather(self, flight: _InFlight, results: WindowResults) -> None:
-        """Bring the CIGAR runs of a batch together on the device and copy them."""
+    def _fetch_runs(self, flight: _InFlight, results: WindowResults) -> None:
+        """Copy the CIGAR runs of a batch whose offsets have arrived."""
         driver = self._context.driver
-        slot, at, batch = flight.slot, flight.addresses, flight.batch
-        offsets, before, total = results.place_runs(flight.first_pair, batch.pairs)
-        if not total:
+        slot, at = flight.slot, flight.addresses
+        runs = results.runs_of(flight.first_pair, flight.batch.pairs)
+        if not len(runs):
             return
-        driver.memcpy_htod_async(at["run_offsets"], offsets, slot.stream)
-        # The tiles have served: their room takes the runs where it does.
-        target, room = at["tiles"], at["tiles_end"] - at["tiles"]
+        source = at["tiles"]
         extra: Any = None
-        if 4 * total > room:
-            extra = driver.mem_alloc(4 * total)
-            target = int(extra)
-        # A block a row, or where pairs were chosen a warp a pair.
-        blocks = batch.rectangle.row_stop - batch.rectangle.row_start
-        if isinstance(batch.work, Chosen):
-            blocks = -(-batch.pairs // 8)
-        # Offsets count from the window's first run.
-        origin = np.uint64(target - 4 * before & (1 << 64) - 1)
-        arguments = (flight.parameters[()], np.uint64(at["run_offsets"]), origin)
-        self._launch("gather_runs", False, blocks, 256, slot, 0, *arguments)
-        runs = results.runs_at(flight.first_pair, batch.pairs)
-        driver.memcpy_dtoh_async(runs, target, slot.stream)
+        if len(runs) > _room_for_runs(at):
+            extra = driver.mem_alloc(runs.nbytes)
+            source = int(extra)
+            self._write_runs(flight, source, len(runs))
+        driver.memcpy_dtoh_async(runs, source, slot.stream)
         slot.stream.synchronize()
         if extra is not None:
             extra.free()
+
+    def _make_runs(self, flight: _InFlight, want: Want) -> None:
+        """Queue the kernels that make counts, and where wanted runs, of what the traceback left."""
+        slot, at = flight.slot, flight.addresses
+        blocks = blocks_of(flight.batch.pairs)
+        counts, starts = np.uint64(at["block_runs"]), np.uint64(at["block_starts"])
+        self._launch(
+            "count_runs", False, blocks, PAIRS_OF_BLOCK, slot, 0, flight.parameters[()], counts
+        )
+        if want.detail < Detail.CIGAR:
+            return
+        self._launch(
+            "place_runs", False, 1, PLACING_THREADS, slot, 0, counts, np.int32(blocks), starts
+        )
+        # The tiles have served: their room takes the runs, where it does.
+        self._write_runs(flight, at["tiles"], _room_for_runs(at))
+
+    def _write_runs(self, flight: _InFlight, target: int, capacity: int) -> None:
+        at, pairs = flight.addresses, flight.batch.pairs
+        addresses = (np.uint64(at[name]) for name in ("block_starts", "run_offsets"))
+        arguments = (flight.parameters[()], *addresses, np.uint64(target), np.int64(capacity))
+        self._launch(
+            "write_runs", False, blocks_of(pairs), PAIRS_OF_BLOCK, flight.slot, 0, *arguments
+        )
 
     def _drain(
         self, under_way: deque[_InFlight], free: deque[Slot], results: WindowResults
@@ -356,9 +375,12 @@ class Packed:
         context = self._context
         function = self._functions.get((kernel, wide))
         if function is None:
-            fills = kernel.startswith(("fill", "score"))
-            source = "packed_fill.cu" if fills else "packed_traceback.cu"
-            module = context.load_module(source, _defines(context.scoring.mode, wide))
+            source, defines = "packed_traceback.cu", _defines(context.scoring.mode, wide)
+            if kernel.startswith(("fill", "score")):
+                source = "packed_fill.cu"
+            elif kernel.endswith("_runs"):
+                source, defines = "packed_runs.cu", {}
+            module = context.load_module(source, defines)
             function = self._functions[kernel, wide] = module.get_function(kernel)
             if shared:
                 attribute = context.driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -376,6 +398,11 @@ class Packed:
 def shared_bytes(capability: tuple[int, int]) -> int:
     """Shared memory of a multiprocessor that blocks may use."""
     return (163 if capability < (9, 0) else 227) << 10
+
+
+def _room_for_runs(at: dict[str, int]) -> int:
+    """Count the CIGAR runs that fit where a batch's tiles have been."""
+    return (at["tiles_end"] - at["tiles"]) // 4
 
 
 def _defines(mode: str, wide: bool) -> dict[str, int | str]:

@@ -107,15 +107,18 @@ class Batch:
     launches : list of Launch
     tables : dict of arrays
         What the kernels look up, by the names in ``Params``.
-    run_slots : int
-        CIGAR runs that there is room for.
+    longest : int
+        Letters of the longest column.
+    move_words : int
+        Words of 8 bytes that moves take.
     """
 
     work: Work
     rectangle: Rectangle
     launches: list[Launch]
     tables: dict[str, npt.NDArray[np.integer]]
-    run_slots: int
+    longest: int
+    move_words: int
 
     @property
     def pairs(self) -> int:

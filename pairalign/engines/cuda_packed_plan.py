@@ -119,9 +119,12 @@ class PackedPlanner:
         launches, tables = self._launches(words, rows, traced)
         lengths = self._columns[rectangle.column_start : rectangle.column_stop]
         tables["pair_of_row"] = rectangle.pair_base().astype(np.int64)
-        tables["runs_of_column"] = _before(_most_runs(lengths))
-        run_slots = int(tables["runs_of_column"][-1]) * len(rows)
-        return Batch(work, rectangle, launches, tables, run_slots)
+        longest = int(lengths.max(initial=0))
+        pairs_of_row = rectangle.column_stop - rectangle.first_columns()
+        tables["first_pair_of_row"] = _before(pairs_of_row)
+        tables["moves_of_row"] = _before(pairs_of_row * move_words(rows, longest))
+        words_of_moves = int(tables["moves_of_row"][-1])
+        return Batch(work, rectangle, launches, tables, longest, words_of_moves)
 
     def _plan_chosen(self, work: Chosen, traced: bool) -> Batch:
         rectangle = work.part(0, work.pairs).rectangle
@@ -143,11 +146,13 @@ class PackedPlanner:
         stops = np.append(starts[1:], len(keys)).astype(np.int64)
         words = _Words(columns, numbers, wide, starts.astype(np.int64), stops)
         launches, tables = self._launches(words, self._rows[row_of_place], traced)
-        runs_before = _before(_most_runs(self._columns[work.columns]))
+        lengths = self._columns[work.columns]
+        moves_before = _before(move_words(self._rows[work.rows], lengths))
         tables["rows"] = row_of_place
         tables["pair_of_place"] = pair_of_place
-        tables["runs_of_pair"] = runs_before[:-1]
-        return Batch(work, rectangle, launches, tables, int(runs_before[-1]))
+        tables["moves_of_pair"] = moves_before
+        longest = int(lengths.max(initial=0))
+        return Batch(work, rectangle, launches, tables, longest, int(moves_before[-1]))
 
     def _launches(
         self, words: _Words, lengths: Ints, traced: bool
@@ -258,7 +263,7 @@ class PackedPlanner:
         rows = self._rows[rectangle.row_start : rectangle.row_stop]
         lengths = self._columns[rectangle.column_start : rectangle.column_stop]
         first = rectangle.first_columns() - rectangle.column_start
-        cost = (64.0 * (len(lengths) - first) + 64).astype(np.float64)
+        cost = (80.0 * (len(lengths) - first) + 64).astype(np.float64)
         kinds, strips = choose_tilings(lengths)
         cost += _after(np.where(strips > 1, 8.0, 0.0))[first] * rows
         if not traced:
@@ -269,7 +274,7 @@ class PackedPlanner:
             # A word that half a pair of columns needs is needed whole.
             of_row = _after(np.where(kinds == kind, share, 0.0))[first] + 0.5
             cost += of_row * bands_of(rows, tiling.group) * tiling.band_bytes
-        cost += 4.0 * _most_runs(lengths).sum()
+        cost += 8.0 * (len(lengths) - first) * move_words(rows, int(lengths.max(initial=0)))
         return cost
 
     def _pair_bytes(self, work: Chosen, traced: bool) -> npt.NDArray[np.float64]:
@@ -283,13 +288,14 @@ class PackedPlanner:
             tiling = tiling_of(kind)
             bands = bands_of(rows, tiling.group) * strips * tiling.band_bytes
             cost += np.where(kinds == kind, bands, 0)
-        cost += 4.0 * _most_runs(lengths)
+        cost += 8.0 * move_words(rows, lengths)
         return cost
 
 
-def _most_runs(lengths: Ints) -> Longs:
-    """CIGAR runs there may be: one a column letter and, between these, one gap of each kind."""
-    return 3 * lengths.astype(np.int64) + 2
+def move_words(rows: Ints, columns: Ints | int) -> Longs:
+    """Words of 8 bytes that moves of such pairs take: as in ``cuda/packed_moves.cuh``."""
+    words: Longs = (rows.astype(np.int64) + columns + 31) // 32 + 1
+    return words
 
 
 def _pair_up(narrow: npt.NDArray[np.bool_], first: int) -> tuple[Longs, Longs]:

@@ -12,7 +12,9 @@ from pairalign.engines.cuda_buffers import Slot
 from pairalign.engines.cuda_packed_batches import Batch
 from pairalign.engines.cuda_packed_tilings import MOST_COLUMNS
 
-FIELDS = 9  # Field in cuda/packed_traceback.cu
+FIELDS = 11  # Field in cuda/packed_moves.cuh
+PAIRS_OF_BLOCK = 256  # THREADS in cuda/packed_runs.cu, as the next one
+PLACING_THREADS = 1024
 
 PARAMETERS = np.dtype(
     [
@@ -22,15 +24,15 @@ PARAMETERS = np.dtype(
         *((name, "<u8") for name in ("items", "rows", "pair_of_place", "item_tiles")),
         *((name, "<u8") for name in ("bands_before", "tiles", "item_borders")),
         *((name, "<u8") for name in ("letters_before", "borders", "pair_of_row")),
-        *((name, "<u8") for name in ("runs_of_column", "runs_of_pair", "score")),
-        *((name, "<u8") for name in ("end_row", "end_column", "fields", "runs")),
+        *((name, "<u8") for name in ("moves_of_row", "first_pair_of_row", "moves_of_pair")),
+        *((name, "<u8") for name in ("score", "end_row", "end_column", "fields", "moves")),
         *((name, "<u8") for name in ("chunks", "profiles", "item_profiles")),
         *((name, "<u8") for name in ("query", "target")),
-        *((name, "<i8") for name in ("slots_of_row", "pairs")),
+        ("pairs", "<i8"),
         *((name, "<i4") for name in ("first_row", "first_column", "triangular", "letters")),
         *((name, "<i4") for name in ("definite", "gap_open", "gap_extend", "shift", "bias")),
-        *((name, "<i4") for name in ("tile_bias", "min_score", "one", "group", "want_runs")),
-        *((name, "<i4") for name in ("columns", "unused")),
+        *((name, "<i4") for name in ("tile_bias", "min_score", "one", "group", "longest")),
+        *((name, "<i4") for name in ("places", "unused")),
         ("open_codes", "<u4", MOST_COLUMNS),
     ]
 )
@@ -72,6 +74,11 @@ def upload_tables(arrays: dict[str, npt.NDArray[Any]], slot: Slot, address: int)
     return places
 
 
+def blocks_of(pairs: int) -> int:
+    """Count the blocks of the kernels that make runs."""
+    return -(-pairs // PAIRS_OF_BLOCK)
+
+
 def array_bytes(batch: Batch, tables: dict[str, npt.NDArray[Any]], want: Want) -> dict[str, int]:
     """Device arrays of a batch, in bytes."""
     pairs = batch.pairs
@@ -86,9 +93,12 @@ def array_bytes(batch: Batch, tables: dict[str, npt.NDArray[Any]], want: Want) -
     }
     if want.detail > Detail.SCORE:
         sizes["fields"] = 4 * FIELDS * pairs
-        sizes["run_offsets"] = 8 * pairs
+        blocks = blocks_of(pairs)
+        sizes["block_runs"] = 4 * blocks
+        sizes["block_starts"] = 8 * (blocks + 1)
+        sizes["run_offsets"] = 8 * (pairs + 1)
         sizes["profiles"] = sum(int(one.item_profile_bytes.sum()) for one in batch.launches)
-        sizes["runs"] = 4 * batch.run_slots if want.detail == Detail.CIGAR else 0
+        sizes["moves"] = 8 * batch.move_words
         sizes["tiles"] = sum(one.tile_bytes for one in batch.launches)
         sizes["tiles_end"] = 0
     return sizes
