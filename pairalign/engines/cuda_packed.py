@@ -216,7 +216,6 @@ class Packed:
                     under_way.append(flight)
                     results.download(done, batch.pairs, addresses, slot.stream)
                     slot.computed.record(slot.stream)
-                    results.name_pairs(done, batch.work)
                     done += batch.pairs
             self._drain(under_way, free, results)
         finally:
@@ -239,7 +238,7 @@ class Packed:
         parameters = np.zeros((), PARAMETERS)
         self._set_constants(parameters, batch, want)
         parameters["column_letters"] = letters
-        for name in ("score", "end_row", "end_column", "fields", "moves"):
+        for name in ("query", "target", "score", "end_row", "end_column", "fields", "moves"):
             parameters[name] = at.get(name, 0)
         places = upload_tables(tables, slot, at["tables"])
         for name in batch.tables:

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from pairalign.alignments import STATS_COLUMNS, Alignments
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_family import DeviceContext
-from pairalign.engines.cuda_packed_batches import Chosen, Work
 
 
 class WindowResults:
@@ -48,38 +47,13 @@ class WindowResults:
     def download(self, first: int, pairs: int, at: dict[str, int], stream: Any) -> None:
         """Start copying columns and offsets of the pairs from `first` on from device addresses."""
         copy, part = self._context.driver.memcpy_dtoh_async, slice(first, first + pairs)
+        copy(self._query[part], at["query"], stream)
+        copy(self._target[part], at["target"], stream)
         copy(self._score[part], at["score"], stream)
         for number, column in enumerate(self._stats):
             copy(column[part], at["fields"] + 4 * pairs * number, stream)
         if self.has_runs:  # but for the first offset, which is the last one of the batch before
             copy(self._offsets[first + 1 : first + pairs + 1], at["run_offsets"] + 8, stream)
-
-    def name_pairs(self, first: int, work: Work) -> None:
-        """Set query and target of some pairs: input indices."""
-        part = slice(first, first + work.pairs)
-        row_order = self._context.queries.sequences.order
-        column_order = self._context.targets.sequences.order
-        query, target = self._query[part], self._target[part]
-        rectangle = work.rectangle if isinstance(work, Chosen) else work
-        if isinstance(work, Chosen):
-            of_row, of_column = row_order[work.rows], column_order[work.columns]
-        elif rectangle.triangular and rectangle.row_stop > rectangle.column_start:
-            rows, columns = rectangle.window().positions()
-            of_row, of_column = row_order[rows], column_order[columns]
-        else:
-            shape = (
-                rectangle.row_stop - rectangle.row_start,
-                rectangle.column_stop - rectangle.column_start,
-            )
-            query, target = query.reshape(shape), target.reshape(shape)
-            of_row = row_order[rectangle.row_start : rectangle.row_stop, None]
-            of_column = column_order[None, rectangle.column_start : rectangle.column_stop]
-        if rectangle.triangular:
-            np.minimum(of_row, of_column, out=query)
-            np.maximum(of_row, of_column, out=target)
-        else:
-            query[...] = of_row
-            target[...] = of_column
 
     def runs_of(self, first: int, pairs: int) -> npt.NDArray[np.uint32]:
         """Return the place for the runs of pairs whose offsets in their batch have arrived."""

@@ -27,6 +27,7 @@ PARAMETERS = np.dtype(
         *((name, "<u8") for name in ("moves_of_row", "first_pair_of_row", "moves_of_pair")),
         *((name, "<u8") for name in ("score", "end_row", "end_column", "fields", "moves")),
         *((name, "<u8") for name in ("chunks", "profiles", "item_profiles")),
+        *((name, "<u8") for name in ("query", "target")),
         ("pairs", "<i8"),
         *((name, "<i4") for name in ("first_row", "first_column", "triangular", "letters")),
         *((name, "<i4") for name in ("definite", "gap_open", "gap_extend", "shift", "bias")),
@@ -83,6 +84,8 @@ def array_bytes(batch: Batch, tables: dict[str, npt.NDArray[Any]], want: Want) -
     pairs = batch.pairs
     sizes = {
         "tables": sum(array.nbytes + 16 for array in tables.values()),
+        "query": 4 * pairs,
+        "target": 4 * pairs,
         "score": 4 * pairs,
         "end_row": 4 * pairs,
         "end_column": 4 * pairs,
