@@ -79,6 +79,10 @@ class Slot:
         staged[...] = array
         self._driver.memcpy_htod_async(address, staged, self.stream)
 
+    def send(self, name: str, size: int, address: int) -> None:
+        """Copy so many bytes of the pinned buffer `name` to the device."""
+        self._driver.memcpy_htod_async(address, self._pinned[name][:size], self.stream)
+
     def download(
         self, name: str, shape: int | tuple[int, ...], dtype: npt.DTypeLike, address: int
     ) -> npt.NDArray[Any]:

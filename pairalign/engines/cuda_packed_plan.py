@@ -87,6 +87,8 @@ class PackedPlanner:
         self._bands = {group: bands_of(self._rows, group) for group in GROUPS}
         self.bands_before = {group: _bands_before(bands) for group, bands in self._bands.items()}
         self.letters_before = _before(self._rows)
+        self._bands_at = [self.bands_before[group].ctypes.data for group in GROUPS]
+        self._letters_at = self.letters_before.ctypes.data
 
         # The largest value that may be stored for a column, less `_row_shift` a row letter.
         self._largest = column_worth + costs.bias
@@ -178,9 +180,9 @@ class PackedPlanner:
         if isinstance(work, Chosen):
             return self._plan_chosen(work, traced)
         native, row = self._native, work.row_start
-        for number, group in enumerate(GROUPS):
-            native.bands_before[number] = self.bands_before[group].ctypes.data + 4 * row
-        native.letters_before = self.letters_before.ctypes.data + 8 * row
+        for number, address in enumerate(self._bands_at):
+            native.bands_before[number] = address + 4 * row
+        native.letters_before = self._letters_at + 8 * row
         native.words = None
         return self._batch(work, work, self._wide(work, traced), traced)
 
