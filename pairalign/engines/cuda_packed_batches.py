@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -149,7 +150,7 @@ class Batch:
     def _table(self, start: int, count: int) -> Ints:
         return self.tables[start : start + 16 * count].view(np.int32).reshape(count, 4)
 
-    @property
+    @cached_property
     def pairs(self) -> int:
         """Number of pairs."""
         return self.work.pairs
