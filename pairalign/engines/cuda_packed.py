@@ -219,9 +219,10 @@ class Packed:
                     done += batch.pairs
             self._drain(under_way, free, results)
         finally:
-            for flight in under_way:  # after an error: nothing may write to buffers used again
-                with contextlib.suppress(context.driver.Error):  # the first error says more
-                    flight.slot.stream.synchronize()
+            if len(free) < len(self._slots):  # an error: nothing may write to buffers used again
+                for slot in self._slots:
+                    with contextlib.suppress(context.driver.Error):  # the first error says more
+                        slot.stream.synchronize()
         return results.finish()
 
     def _start(
@@ -244,9 +245,17 @@ class Packed:
         for name in batch.tables:
             if name in (PARAMETERS.names or ()):
                 parameters[name] = places[name]
+        flight = _InFlight(batch, slot, first_pair, parameters, at)
+        with self._context.lanes.batch(slot):
+            self._queue_kernels(flight, places, want)
+        return flight
+
+    def _queue_kernels(self, flight: _InFlight, places: dict[str, int], want: Want) -> None:
+        """Launch a batch's kernels one after the other; `places`: of its tables on the device."""
+        slot, at, parameters = flight.slot, flight.addresses, flight.parameters
         tile_start = border_start = 0
         traced = want.detail > Detail.SCORE
-        for number, launch in enumerate(batch.launches):
+        for number, launch in enumerate(flight.batch.launches):
             kind = launch.kind
             parameters["bands_before"] = places[f"bands_before_{kind.tiling.group}"]
             for name in ("items", "item_tiles", "item_borders", "item_profiles", "chunks"):
@@ -259,10 +268,8 @@ class Packed:
             tile_start += launch.tile_bytes if traced else 0
             border_start += 8 * int(launch.item_border_entries.sum())
             self._launch_one(launch, parameters[()], slot, traced)
-        flight = _InFlight(batch, slot, first_pair, parameters, at)
         if traced:
             self._make_runs(flight, want)
-        return flight
 
     def _set_constants(self, parameters: npt.NDArray[np.void], batch: Batch, want: Want) -> None:
         context, costs, rectangle = self._context, self._costs, batch.rectangle
@@ -326,7 +333,8 @@ class Packed:
         if len(runs) > _room_for_runs(at):
             extra = driver.mem_alloc(runs.nbytes)
             source = int(extra)
-            self._write_runs(flight, source, len(runs))
+            with self._context.lanes.batch(slot):
+                self._write_runs(flight, source, len(runs))
         driver.memcpy_dtoh_async(runs, source, slot.stream)
         slot.stream.synchronize()
         if extra is not None:
@@ -386,7 +394,7 @@ class Packed:
                 attribute = context.driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
                 function.set_attribute(attribute, shared_bytes(context.capability) - 1024)
         context.kernel = kernel
-        function(*args, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.stream, shared=shared)
+        function(*args, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.kernels, shared=shared)
 
     def _upload(self, array: npt.NDArray[Any]) -> Any:
         allocation = self._context.driver.mem_alloc(max(array.nbytes, 16))
