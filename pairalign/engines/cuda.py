@@ -99,6 +99,7 @@ class CudaEngine(DeviceEngine[CudaDevice]):
                 pool=self._pool,
                 align_on_host=self._align_elsewhere,
                 check_cancelled=self._check_cancelled,
+                lanes=device.lanes(),
                 log=log,
             )
             self._router.open(self._context)

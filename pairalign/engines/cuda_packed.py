@@ -223,9 +223,10 @@ class Packed:
                     done += batch.pairs
             self._drain(under_way, free, results)
         finally:
-            for flight in under_way:  # after an error: nothing may write to buffers used again
-                with contextlib.suppress(context.driver.Error):  # the first error says more
-                    flight.slot.stream.synchronize()
+            if len(free) < len(self._slots):  # an error: nothing may write to buffers used again
+                for slot in self._slots:
+                    with contextlib.suppress(context.driver.Error):  # the first error says more
+                        slot.stream.synchronize()
         return results.finish()
 
     def _start(
@@ -244,22 +245,28 @@ class Packed:
         for name, place in places.items():
             if name in PARAMETER_NAMES:
                 parameters[name] = place
+        flight = _InFlight(batch, slot, first_pair, parameters, at)
+        with self._context.lanes.batch(slot):
+            self._queue_kernels(flight, places, want)
+        return flight
+
+    def _queue_kernels(self, flight: _InFlight, places: dict[str, int], want: Want) -> None:
+        """Launch a batch's kernels one after the other; `places`: of its tables on the device."""
+        slot, at, parameters = flight.slot, flight.addresses, flight.parameters
         traced = want.detail > Detail.SCORE
-        for launch in batch.launches:
+        for launch in flight.batch.launches:
             group, wide = launch.kind.tiling.group, launch.kind.wide
             bands = places.get(f"bands_before_{group}")
             if bands is None:  # of all rows of the set
-                bands = int(self._bands_before[group]) + 4 * batch.rectangle.row_start
+                bands = int(self._bands_before[group]) + 4 * flight.batch.rectangle.row_start
             parameters["bands_before"] = bands
             for name in ("items", "item_tiles", "item_borders", "item_profiles", "chunks"):
                 parameters[name] = at["tables"] + getattr(launch, f"{name}_at")
             parameters["group"] = group
             parameters["open_codes"] = self._open_codes[wide]
             self._launch_one(launch, parameters[()], slot, traced)
-        flight = _InFlight(batch, slot, first_pair, parameters, at)
         if traced:
             self._make_runs(flight, want)
-        return flight
 
     def _constants(self) -> npt.NDArray[np.void]:
         """Parameters that are the same for all batches."""
@@ -338,7 +345,8 @@ class Packed:
         if len(runs) > _room_for_runs(at):
             extra = driver.mem_alloc(runs.nbytes)
             source = int(extra)
-            self._write_runs(flight, source, len(runs))
+            with self._context.lanes.batch(slot):
+                self._write_runs(flight, source, len(runs))
         driver.memcpy_dtoh_async(runs, source, slot.stream)
         slot.stream.synchronize()
         if extra is not None:
@@ -398,7 +406,7 @@ class Packed:
                 attribute = context.driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
                 function.set_attribute(attribute, shared_bytes(context.capability) - 1024)
         context.kernel = kernel
-        function(*args, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.stream, shared=shared)
+        function(*args, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.kernels, shared=shared)
 
     def _upload(self, array: npt.NDArray[Any]) -> Any:
         allocation = self._context.driver.mem_alloc(max(array.nbytes, 16))
