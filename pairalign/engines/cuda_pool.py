@@ -131,7 +131,7 @@ class PinnedPool:
         its views are gone.
         """
         dtype = np.dtype(dtype)
-        size = max(_PAGE, -(-count * dtype.itemsize // _PAGE) * _PAGE)
+        size = _room_for(count * dtype.itemsize)
         with self._looking_after():
             found = self._cut(size)
             pinned = 0 if found else self._make_way(size)
@@ -230,3 +230,9 @@ class PinnedPool:
                 base: Any = segment.block.base
                 if hasattr(base, "free"):
                     base.free()
+
+
+def _room_for(size: int) -> int:
+    """Round up to one of eight sizes between a power of two and the next: then they fit again."""
+    step = max(_PAGE, 1 << max(size - 1, 1).bit_length() - 4)
+    return max(1, -(-size // step)) * step
