@@ -234,5 +234,5 @@ class PinnedPool:
 
 def _room_for(size: int) -> int:
     """Round up to one of eight sizes between a power of two and the next: then they fit again."""
-    step = max(_PAGE, 1 << max(size - 1, 1).bit_length() - 4)
+    step = max(_PAGE, (1 << max(size - 1, 1).bit_length()) >> 4)
     return max(1, -(-size // step)) * step
