@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -292,6 +293,10 @@ class PackedPlanner:
                 first = stop
             return
         rows = work.row_stop - work.row_start
+        if rows * self._first_row_bytes(work, traced) <= limit:  # no other row takes more
+            if work.pairs:
+                yield self.plan(work, traced)
+            return
         ends = np.cumsum(self._row_bytes(work, traced))
         first, done = 0, 0.0
         while first < rows:
@@ -310,35 +315,47 @@ class PackedPlanner:
     def _cut_row(self, row: Rectangle, traced: bool, limit: int) -> Iterator[Batch]:
         if row.pairs == 0:
             return
-        if row.pairs <= 2 or self._row_bytes(row, traced)[0] <= limit:
+        if row.pairs <= 2 or self._first_row_bytes(row, traced) <= limit:
             yield self.plan(row, traced)
             return
         for half in row.halves(1):
             yield from self._cut_row(half, traced, limit)
 
+    def _first_row_bytes(self, rectangle: Rectangle, traced: bool) -> float:
+        """Device bytes that the first row takes, about."""
+        row, first = rectangle.row_start, rectangle.column_start
+        if rectangle.triangular:
+            first = min(max(first, row + 1), rectangle.column_stop)
+        return float(self._bytes_of(row, first, first, rectangle.column_stop, traced))
+
     def _row_bytes(self, rectangle: Rectangle, traced: bool) -> npt.NDArray[np.float64]:
         """Device bytes that each row takes, about."""
-        part = slice(rectangle.row_start, rectangle.row_stop)
-        rows = self._rows[part]
-        first, stop = rectangle.first_columns(), rectangle.column_stop
-        pairs = stop - first
-        cost: npt.NDArray[np.float64] = 80.0 * pairs + 64
-        far = self._far_before[stop] - self._far_before[first]
-        if far[0]:
-            cost += 8.0 * far * rows
-        if not traced or not pairs[0]:
+        first = rectangle.first_columns()
+        rows = slice(rectangle.row_start, rectangle.row_stop)
+        return self._bytes_of(rows, first, int(first[0]), rectangle.column_stop, traced)
+
+    def _bytes_of(
+        self, row: int | slice, first: int | Longs, least_first: int, stop: int, traced: bool
+    ) -> Any:
+        """Device bytes of a row with the columns from `first` on, or of each of some rows."""
+        length, pairs = self._rows[row], stop - first
+        cost = 80.0 * pairs + 64
+        if least_first == stop:
             return cost
-        cost += 8.0 * pairs * move_words(rows, int(self._columns[first[0]]))
+        if self._far_before[stop] > self._far_before[least_first]:
+            cost += 8.0 * length * (self._far_before[stop] - self._far_before[first])
+        if not traced:
+            return cost
+        cost += 8.0 * pairs * move_words(length, int(self._columns[least_first]))
         doubled = 1.0 if self._costs.fits_tiles else 2.0
-        least, most = self._kind_of_column[stop - 1], self._kind_of_column[first[0]]
+        least, most = self._kind_of_column[stop - 1], self._kind_of_column[least_first]
         most = most if most < len(TILINGS) else _KINDS[-1]
         for group in GROUPS:
             before, halves = self._band_bytes_before[group], self._half_words_before[group]
-            if before[stop] == before[first[0]]:
-                continue
-            band_bytes = doubled * (before[stop] - before[first])
-            band_bytes += halves[most + 1] - halves[least]
-            cost += band_bytes * self._bands[group][part]
+            if before[stop] > before[least_first]:
+                word_bytes = doubled * (before[stop] - before[first])
+                word_bytes += halves[most + 1] - halves[least]
+                cost += word_bytes * self._bands[group][row]
         return cost
 
     def _pair_bytes(self, work: Chosen, traced: bool) -> npt.NDArray[np.float64]:
@@ -356,7 +373,7 @@ class PackedPlanner:
         return cost
 
 
-def move_words(rows: Ints, columns: Ints | int) -> Longs:
+def move_words(rows: Ints | np.int32, columns: Ints | int) -> Longs:
     """Words of 8 bytes that moves of such pairs take: as in ``cuda/packed_moves.cuh``."""
     words: Longs = (rows.astype(np.int64) + columns + 31) // 32 + 1
     return words
