@@ -13,6 +13,7 @@ import numpy.typing as npt
 from pairalign.alignments import STATS_COLUMNS, Alignments
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_family import DeviceContext
+from pairalign.engines.cuda_packed_tables import NAMES
 
 
 class WindowResults:
@@ -31,9 +32,10 @@ class WindowResults:
         self._pairs = pairs
         self._want = want
         stats = len(STATS_COLUMNS) if want.detail >= Detail.STATS else 0
-        columns = self._take((3 + stats) * pairs, np.int32).reshape(3 + stats, pairs)
-        self._query, self._target, self._score = columns[:3]
-        self._stats = list(columns[3:])
+        columns = self._take((NAMES + stats) * pairs, np.int32).reshape(NAMES + stats, pairs)
+        self._columns = columns
+        self._query, self._target, self._score = columns[:NAMES]
+        self._stats = columns[NAMES:]
         self.has_runs = want.detail >= Detail.CIGAR
         if self.has_runs:
             self._offsets = self._take(pairs + 1, np.int64)
@@ -47,11 +49,11 @@ class WindowResults:
     def download(self, first: int, pairs: int, at: dict[str, int], stream: Any) -> None:
         """Start copying columns and offsets of the pairs from `first` on from device addresses."""
         copy, part = self._context.driver.memcpy_dtoh_async, slice(first, first + pairs)
-        copy(self._query[part], at["query"], stream)
-        copy(self._target[part], at["target"], stream)
-        copy(self._score[part], at["score"], stream)
-        for number, column in enumerate(self._stats):
-            copy(column[part], at["fields"] + 4 * pairs * number, stream)
+        if pairs == self._pairs:
+            copy(self._columns, at["columns"], stream)
+        else:
+            for number, column in enumerate(self._columns):
+                copy(column[part], at["columns"] + 4 * pairs * number, stream)
         if self.has_runs:  # but for the first offset, which is the last one of the batch before
             copy(self._offsets[first + 1 : first + pairs + 1], at["run_offsets"] + 8, stream)
 
