@@ -20,8 +20,8 @@
 // every half-word from borrowing, so that words can be added with a plain 32-bit multiply-add,
 // which runs on another pipe than the maxima.
 //
-// Tiles. A group of G lanes holds G * K columns, K a lane, and takes one row a step; lane l is l
-// rows behind lane 0. All lanes save at the same step, every BAND steps, so a tile is a
+// Tiles. A group of G lanes holds G * K columns, K a lane, and takes one row a step; lane l is
+// l * ROWS rows behind lane 0. All lanes save at the same step, every BAND steps, so a tile is a
 // parallelogram: columns of a lane, rows that this lane takes in one band of steps. A lane with
 // many columns is two tiles side by side (parts_of). Neighbouring H differ by little, and E and F
 // are never far below the H that they are kept with; so the low bits of both are enough (`packed`),
@@ -56,6 +56,9 @@ constexpr bool LOCAL = PAIRALIGN_MODE == 2;
 constexpr bool WIDE = PAIRALIGN_WIDE != 0;
 constexpr int PAIRS = WIDE ? 1 : 2;  // pairs in a word
 constexpr int BAND = PAIRALIGN_BAND;
+// Rows that a lane does side by side, the lower one a column behind the upper one: in local mode
+// too little can be done at the same time in one row. A lane then is as many rows behind the next.
+constexpr int ROWS = LOCAL ? 2 : 1;
 constexpr int LETTERS = 32;  // row stride of the score table
 constexpr int MOST_COLUMNS = 16;  // of a tile
 static_assert(BAND == 16, "steps of a band are told by four bits of a code");
@@ -63,7 +66,7 @@ static_assert(BAND == 16, "steps of a band are told by four bits of a code");
 typedef unsigned int word;
 
 struct Params {
-    // Sequences by sorted position: dense codes, at least 80 padding letters around each.
+    // Sequences by sorted position: dense codes, at least 96 padding letters around each.
     const unsigned char* row_letters;
     const long long* row_starts;
     const int* row_lengths;
@@ -167,7 +170,11 @@ __device__ __forceinline__ word add_words(word a, word b, int one) {
 #endif
 }
 
-__device__ __forceinline__ int steps_of(int rows, int group) { return (rows + group) & ~1; }
+__device__ __forceinline__ int steps_of(int rows, int group) {
+    return (rows + ROWS * (group - 1) + 1) & ~1;
+}
+// Steps that lane 0 takes before the first row, so that their number is even: 0 or 1.
+__device__ __forceinline__ int early_of(int rows) { return (rows + ROWS) & 1; }
 __device__ __forceinline__ int bands_of(int rows, int group) {
     return (steps_of(rows, group) + BAND - 1) / BAND;
 }

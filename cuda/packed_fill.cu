@@ -38,8 +38,8 @@ __device__ void fill(const Params& p) {
     c.minus_open = both(-p.gap_open);
     c.minus_extend = both(-p.gap_extend);
     c.floor = both(p.bias);
-    c.open_integer = as_integer(-p.gap_open, -p.gap_open);
-    c.extend_integer = as_integer(-p.gap_extend, -p.gap_extend);
+    c.opens = as_integer(-p.gap_open, -p.gap_open);
+    c.extends = as_integer(-p.gap_extend, -p.gap_extend);
 
     constexpr int PARTS = parts_of(K);
 
@@ -67,24 +67,28 @@ __device__ void fill(const Params& p) {
                 int all_steps = steps, least_rows = rows;
                 all_steps = __reduce_max_sync(WARP, steps);
                 least_rows = __reduce_min_sync(WARP, rows);
-                const int early = steps - (rows + G - 1);  // 0 or 1 steps before the first row
+                const int early = early_of(rows);
                 const unsigned char* letters =
-                    p.row_letters + p.row_starts[row] - early - lane_id;
+                    p.row_letters + p.row_starts[row] - early - ROWS * lane_id;
 
                 Lane<K> lane;
-                // The row before the first step is row `-lane - early` of this lane.
-                const int row_before = -lane_id - early;
+                const int row_before = -ROWS * lane_id - early;  // the first step
 #pragma unroll
                 for (int k = 0; k < K; ++k) {
                     lane.h[k] = start_value(p, G, row_before, my_column + k, padding_a, padding_b);
                     lane.f[k] = add_lanes(lane.h[k], c.minus_open);
-                    if (k == K - 1) lane.h_out = lane.h[k];
-                    if (LOCAL) lane.h[k] = lane.f[k];
+                    if (k == K - 1) {
+#pragma unroll
+                        for (int n = 0; n < ROWS; ++n) lane.h_out[n] = lane.h[k];
+                    }
+                    if (LOCAL) lane.h[k] = lane.f[k];  // see Lane
                 }
                 lane.h_before = start_value(p, G, row_before, my_column - 1, padding_a, padding_b);
-                lane.e_out = LOCAL ? c.floor
-                             : GLOBAL ? both(p.bias - p.gap_open)
-                                      : add_lanes(lane.h[K - 1], c.minus_open);
+#pragma unroll
+                for (int n = 0; n < ROWS; ++n)
+                    lane.e_out[n] = LOCAL ? c.floor
+                                    : GLOBAL ? both(p.bias - p.gap_open)
+                                             : add_lanes(lane.h_out[n], c.minus_open);
                 lane.best = 0;
                 word best = both(p.bias);           // local: of the whole strip
                 int best_band[2] = {-1, -1};        // the only band that has it
@@ -119,33 +123,41 @@ __device__ void fill(const Params& p) {
                 int t = 0;
                 word at_end = 0;  // global: H of the group's last column and row
 
-                // One step: take from the left, a row of cells, look after the ends.
-                auto step = [&](int letter, int at, bool guarded, word& h_in, word& e_in) {
-                    h_in = __shfl_up_sync(WARP, lane.h_out, 1, G);
-                    e_in = __shfl_up_sync(WARP, lane.e_out, 1, G);
-                    h_in = add_words(h_in, h_border, has_left);
-                    e_in = add_words(e_in, e_border, has_left);
-                    if (takes && at >= early && at - early < rows) {
-                        const uint2 from_left = handed[at - early];
-                        h_in = from_left.x;
-                        e_in = from_left.y;
+                // A step a row: take from the left, a row of cells, look after the ends.
+                auto take_steps = [&](const int (&letter)[ROWS], int at, bool guarded,
+                                      word (&h_in)[ROWS], word (&e_in)[ROWS]) {
+                    Profile of_row[ROWS];
+#pragma unroll
+                    for (int n = 0; n < ROWS; ++n) {
+                        h_in[n] = __shfl_up_sync(WARP, lane.h_out[n], 1, G);
+                        e_in[n] = __shfl_up_sync(WARP, lane.e_out[n], 1, G);
+                        h_in[n] = add_words(h_in[n], h_border, has_left);
+                        e_in[n] = add_words(e_in[n], e_border, has_left);
+                        const int row_index = at + n - early;
+                        if (takes && row_index >= 0 && row_index < rows) {
+                            const uint2 from_left = handed[row_index];
+                            h_in[n] = from_left.x;
+                            e_in[n] = from_left.y;
 #if !defined(PAIRALIGN_EMULATE)
-                        asm volatile("prefetch.global.L1 [%0];"
-                                     :: "l"(handed + min(at - early + 48, rows - 1)));
+                            asm volatile("prefetch.global.L1 [%0];"
+                                         :: "l"(handed + min(row_index + 48, rows - 1)));
 #endif
-                    }
-                    if (SEMIGLOBAL) {
-                        h_border = add_words(h_border, both(p.shift) & of_first, c.one);
-                        e_border = add_words(e_border, both(p.shift) & of_first, c.one);
-                    }
-                    if (GLOBAL) {
-                        h_border = both(p.bias - p.gap_open) & of_first;
-                        e_border = both(p.bias - 2 * p.gap_open) & of_first;
+                        }
+                        if (SEMIGLOBAL) {
+                            h_border = add_words(h_border, both(p.shift) & of_first, c.one);
+                            e_border = add_words(e_border, both(p.shift) & of_first, c.one);
+                        }
+                        if (GLOBAL) {
+                            h_border = both(p.bias - p.gap_open) & of_first;
+                            e_border = both(p.bias - 2 * p.gap_open) & of_first;
+                        }
+                        of_row[n] = further(my_profile, letter[n] * (K / 4 * G));
                     }
                     // Semiglobal: a lane stops at its last row, which is part of the result.
                     if (guarded && at - early - lane_id >= rows) return;
-                    row_of_cells<G, K>(lane, h_in, e_in, further(my_profile, letter * (K / 4 * G)), c);
+                    rows_of_cells<G, K>(lane, h_in, e_in, of_row, c);
                     if (SEMIGLOBAL) {
+                        static_assert(!SEMIGLOBAL || ROWS == 1, "it ends between two rows");
                         last_best = add_words(last_best, both(p.shift), c.one);
                         if (WIDE) {
                             if ((int)lane.h[K - 1] > (int)last_best) {
@@ -160,10 +172,11 @@ __device__ void fill(const Params& p) {
                             if (!high_stays) last_step_b = at;
                         }
                     }
-                    if (hands) {
-                        const int row_index = at - early - (G - 1);
-                        if (row_index >= 0 && row_index < rows)
-                            handed[row_index] = make_uint2(lane.h_out, lane.e_out);
+#pragma unroll
+                    for (int n = 0; n < ROWS; ++n) {
+                        const int row_index = at + n - early - ROWS * (G - 1);
+                        if (hands && row_index >= 0 && row_index < rows)
+                            handed[row_index] = make_uint2(lane.h_out[n], lane.e_out[n]);
                     }
                 };
 
@@ -174,34 +187,43 @@ __device__ void fill(const Params& p) {
                     word* const band = (word*)tile;
                     uint4* border = (uint4*)(band + borders_at(G, K)) + lane_id;
                     if (KEEP && keeps) {
-                        const auto hh = [&](word h) { return LOCAL ? add_words(h, 0u - c.open_integer, c.one) : h; };
+                        const auto h_of = [&](int k) {
+                            return LOCAL ? add_words(lane.h[k], 0u - c.opens, c.one) : lane.h[k];
+                        };
+                        const auto h_and_f = [&](int k) { return packed(h_of(k), lane.f[k]); };
                         uint4* const rowline = (uint4*)band + lane_id;
 #pragma unroll
                         for (int k = 0; k < K; k += 4)
-                            rowline[k / 4 * G] = make_uint4(packed(hh(lane.h[k]), lane.f[k]),
-                                                        packed(hh(lane.h[k + 1]), lane.f[k + 1]),
-                                                        packed(hh(lane.h[k + 2]), lane.f[k + 2]),
-                                                        packed(hh(lane.h[k + 3]), lane.f[k + 3]));
+                            rowline[k / 4 * G] = make_uint4(h_and_f(k), h_and_f(k + 1),
+                                                            h_and_f(k + 2), h_and_f(k + 3));
                         word* const corner = band + corners_at(G, K) + lane_id;
                         corner[0] = lane.h_before;
-                        if (PARTS == 2) corner[G] = hh(lane.h[K / 2 - 1]);
+                        if (PARTS == 2) corner[G] = h_of(K / 2 - 1);
                     }
                     const int stop = KEEP ? min(t + BAND, end) : end;
                     word kept[2][4];  // of each part, in the last four steps
                     const auto two_steps = [&](int first) {
-                        word h_in, e_in;
-                        const int now_0 = letter_0, now_1 = letter_1;
+                        const int now[2] = {letter_0, letter_1};
                         // Padding follows the row, but not endlessly.
-                        const unsigned char* const ahead = letters + 2 + (G < 32 ? min(t, steps) : t);
+                        const unsigned char* const ahead =
+                            letters + 2 + (G < 32 ? min(t, steps) : t);
                         letter_0 = ahead[0];
                         letter_1 = ahead[1];
                         const bool guarded = SEMIGLOBAL && t + 1 >= least_rows;
-                        step(now_0, t, guarded, h_in, e_in);
-                        kept[0][first] = packed(h_in, e_in);
-                        kept[1][first] = packed(lane.h_middle, lane.e_middle);
-                        step(now_1, t + 1, guarded, h_in, e_in);
-                        kept[0][first + 1] = packed(h_in, e_in);
-                        kept[1][first + 1] = packed(lane.h_middle, lane.e_middle);
+#pragma unroll
+                        for (int at = 0; at < 2; at += ROWS) {
+                            word h_in[ROWS], e_in[ROWS];
+                            int letter[ROWS];
+#pragma unroll
+                            for (int n = 0; n < ROWS; ++n) letter[n] = now[at + n];
+                            take_steps(letter, t + at, guarded, h_in, e_in);
+#pragma unroll
+                            for (int n = 0; n < ROWS; ++n) {
+                                kept[0][first + at + n] = packed(h_in[n], e_in[n]);
+                                kept[1][first + at + n] =
+                                    packed(lane.h_middle[n], lane.e_middle[n]);
+                            }
+                        }
                         t += 2;
                         if (GLOBAL && (KEEP || G < 32) && t == steps) at_end = lane.h[K - 1];
                     };

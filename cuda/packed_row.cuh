@@ -1,12 +1,12 @@
-// One step of a lane: a row of its K cells, and the score profile that they are read from.
+// A lane's rows: its K cells of one or two, and the score profile that they are read from.
 //
-// Computes   build_profile: scores of the block's columns against each letter. row_of_cells: H, E, F of
-//            K cells beside each other, of one or two pairs (see packed.cuh).
+// Computes   build_profile: scores of the block's columns against each letter. rows_of_cells: H, E, F
+//            of K cells beside each other, in ROWS rows, of one or two pairs (see packed.cuh).
 // In         Lane: h[K] of the row before, f[K] of this one; h_in, e_in: what the lane to the left had;
-//            profile: of this lane and the row's letter, a uint4 every G of them.
-// Out        the same Lane a row further on; profile [letters][K / 4][G] of uint4.
+//            profile: of this lane and each row's letter, a uint4 every G of them.
+// Out        the same Lane ROWS rows further on; profile [letters][K / 4][G] of uint4.
 // Threads    build_profile: a block, a column of the profile a thread at a time; G lanes with K columns
-//            each will read it. row_of_cells: a lane for itself, all in registers.
+//            each will read it. rows_of_cells: a lane for itself, all in registers.
 // Shared     the profile: 4 * letters * G * K bytes.
 #pragma once
 
@@ -28,37 +28,39 @@ __device__ void build_profile(const Params& p, const int4 item, int padding_a, i
         const int letter_b = b < 0 ? padding_letter : p.column_letters[start_b + b];
         for (int letter = 0; letter < p.letters; ++letter) {
             const int* scores = p.table + letter * LETTERS;
-            const int more = LOCAL && column % K != 0 ? p.gap_open : 0;  // see Lane::h
+            const int more = LOCAL && column % K != 0 ? p.gap_open : 0;  // see Lane
             profile[letter * (G * K) + at] =
                 as_integer(scores[letter_a] + more, scores[letter_b] + more);
         }
     }
 }
 
-// What a lane carries from step to step.
+// What a lane carries from step to step. In local mode H is kept less gap_open: the gap below a
+// cell needs that, and the scores of all columns but the lane's first are gap_open more in return.
+// There F may be below the floor, E not.
 template <int K>
 struct Lane {
-    word h[K];      // of the row before; local: less gap_open
-    word h_out;     // of the last column
-    word f[K];      // of the row to come
-    word e_out;     // E of the column right of the lane's last
-    word h_before;  // H left of the lane, a row back
-    word best;      // local: of the band so far
-    word h_middle;  // H and E between the lane's two tiles, of the row just done
-    word e_middle;
+    word h[K];            // of the row before, in local mode less gap_open
+    word f[K];            // of the row to come
+    word h_before;        // H left of the lane, a row back
+    word best;            // local: of the band so far
+    word h_out[ROWS];     // of the last column, of the rows just done,
+    word e_out[ROWS];     // and E of the column right of it
+    word h_middle[ROWS];  // H and E between the lane's two tiles
+    word e_middle[ROWS];
 };
 
 struct Constants {
     word minus_open;    // per half-word: -gap_open
     word minus_extend;
     word floor;
-    word open_integer;
-    word extend_integer;
+    word opens;         // as integers, see add_words
+    word extends;
     int one;
 };
 
-// Where a lane's profile begins in shared memory. As a number that the compiler knows nothing of: it
-// would work out the address again in each step.
+// Where a lane's profile begins in shared memory. As a number that the compiler knows nothing of:
+// it would work out the address again in each step.
 #if defined(PAIRALIGN_EMULATE)
 typedef const uint4* Profile;
 inline Profile profile_at(const uint4* shared) { return shared; }
@@ -80,43 +82,60 @@ __device__ __forceinline__ uint4 four_scores(Profile profile, int at) {
 }
 #endif
 
+
+// ROWS rows of the lane, the lower one a column behind: so each waits for the other only.
 template <int G, int K>
-__device__ __forceinline__ void row_of_cells(Lane<K>& lane, word h_in, word e_in,
-                                             Profile profile, const Constants& c) {
-    word e = e_in;
-    word previous = 0;
-    uint4 four = four_scores(profile, 0);
-    // The diagonal's sum one cell ahead: H of the row before may then be overwritten in place.
-    word t = add_words(lane.h_before, four.x, c.one);
-    lane.h_before = h_in;
+__device__ __forceinline__ void rows_of_cells(Lane<K>& lane, const word (&h_in)[ROWS],
+                                              const word (&e_in)[ROWS],
+                                              const Profile (&profile)[ROWS], const Constants& c) {
+    word e[ROWS], t[ROWS], previous[ROWS];
+    uint4 four[ROWS];
 #pragma unroll
-    for (int k = 0; k < K; ++k) {
-        word t_next = 0;
-        if (k + 1 < K) {
-            if (k % 4 == 3) four = four_scores(profile, (k + 1) / 4 * G);
-            const word s = k % 4 == 0 ? four.y : k % 4 == 1 ? four.z : k % 4 == 2 ? four.w : four.x;
-            t_next = add_words(lane.h[k], s, c.one);
-        }
-        const word h = maximum(t, e, lane.f[k]);
-        if (!LOCAL) lane.h[k] = h;
-        if (k == K - 1) lane.h_out = h;
-        if (LOCAL) {
-            const word opened = lane.h[k] = add_words(h, c.open_integer, c.one);
-            e = maximum(add_words(e, c.extend_integer, c.one), opened, c.floor);
-            lane.f[k] = add_maximum(lane.f[k], c.minus_extend, opened);
-            if (k & 1) lane.best = maximum(lane.best, previous, h);
-            previous = h;
-        } else {
-            e = add_maximum(h, c.minus_open, e);
-            lane.f[k] = add_maximum(h, c.minus_open, lane.f[k]);
-        }
-        if (k == K / 2 - 1) {
-            lane.h_middle = h;
-            lane.e_middle = e;
-        }
-        t = t_next;
+    for (int row = 0; row < ROWS; ++row) {
+        e[row] = e_in[row];
+        four[row] = four_scores(profile[row], 0);
+        t[row] = add_words(row ? h_in[row - 1] : lane.h_before, four[row].x, c.one);
+        previous[row] = 0;
     }
-    lane.e_out = e;
+    lane.h_before = h_in[ROWS - 1];
+#pragma unroll
+    for (int pass = 0; pass < K + ROWS - 1; ++pass) {
+#pragma unroll
+        for (int row = 0; row < ROWS; ++row) {
+            const int k = pass - row;
+            if (k < 0 || k >= K) continue;
+            // The diagonal's sum one cell ahead: H of the row before may then be overwritten.
+            word t_next = 0;
+            if (k + 1 < K) {
+                if (k % 4 == 3) four[row] = four_scores(profile[row], (k + 1) / 4 * G);
+                const word s = k % 4 == 0   ? four[row].y
+                               : k % 4 == 1 ? four[row].z
+                               : k % 4 == 2 ? four[row].w
+                                            : four[row].x;
+                t_next = add_words(lane.h[k], s, c.one);
+            }
+            const word h = maximum(t[row], e[row], lane.f[k]);
+            if (LOCAL) {
+                const word opened = lane.h[k] = add_words(h, c.opens, c.one);
+                e[row] = maximum(add_words(e[row], c.extends, c.one), opened, c.floor);
+                lane.f[k] = add_maximum(lane.f[k], c.minus_extend, opened);
+                if (k & 1) lane.best = maximum(lane.best, previous[row], h);
+                previous[row] = h;
+            } else {
+                lane.h[k] = h;
+                e[row] = add_maximum(h, c.minus_open, e[row]);
+                lane.f[k] = add_maximum(h, c.minus_open, lane.f[k]);
+            }
+            if (k == K / 2 - 1) {
+                lane.h_middle[row] = h;
+                lane.e_middle[row] = e[row];
+            }
+            if (k == K - 1) lane.h_out[row] = h;
+            t[row] = t_next;
+        }
+    }
+#pragma unroll
+    for (int row = 0; row < ROWS; ++row) lane.e_out[row] = e[row];
 }
 
 }  // namespace

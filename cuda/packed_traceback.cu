@@ -125,7 +125,7 @@ __device__ __forceinline__ void place_at(const Params& p, const Path& path, int 
     const int strip = FAR ? overall_lane / 32 : 0;  // strips are of 32 lanes
     const int lane = overall_lane - strip * 32;
     const int part = (column - overall_lane * K) / C;
-    const int early = ~path.rows & 1;  // steps before the first row
+    const int behind = early_of(path.rows) + ROWS * lane;  // steps before the lane's first row
     const long long overall_band = (long long)strip * bands_of(path.rows, p.group) + band;
     const word* const words =
         (const word*)(path.tiles + overall_band * band_stride(p.group, K));
@@ -135,8 +135,8 @@ __device__ __forceinline__ void place_at(const Params& p, const Path& path, int 
     place.border =
         (const uint4*)(words + borders_at(p.group, K)) + part * (BAND / 4) * p.group + lane;
     place.corner = words[corners_at(p.group, K) + part * p.group + lane];
-    place.letters = path.letters - early - lane + band * BAND;
-    place.row_of_step = band * BAND - early - lane + 1;
+    place.letters = path.letters - behind + band * BAND;
+    place.row_of_step = band * BAND - behind + 1;
     place.column = overall_lane * K + part * C;
 }
 
@@ -286,7 +286,7 @@ __device__ void traceback(const Params& p) {
             }
             if (one.phase == WALKING) {
                 const int lane = FAR ? one.column / K % 32 : one.column / K;
-                const int step = one.i - 1 + (~one.rows & 1) + lane;
+                const int step = one.i - 1 + early_of(one.rows) + ROWS * lane;
                 place_at<K, FAR>(p, one, one.column, step / BAND, place[half]);
                 place[half].last_step = entry[half].step = step % BAND;
                 entry[half].column = one.column - place[half].column;

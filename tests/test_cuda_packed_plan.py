@@ -107,7 +107,7 @@ def check(case: Case, batch: Batch, traced: bool) -> list[tuple[int, int]]:
             strips_of[number] = int(strips[0])
             if traced:
                 assert item_tiles[number] == tiles
-                bands = int(bands_of(lengths[start:stop], tiling.group).sum())
+                bands = int(bands_of(lengths[start:stop], tiling.group, case.mode).sum())
                 tiles += bands * int(strips[0]) * tiling.band_bytes // 16
             if launch.kind.strips:
                 assert numbers(batch, launch.item_borders_at + 8 * number, 1) == [borders]

@@ -85,7 +85,8 @@ class PackedPlanner:
         self._rows = np.ascontiguousarray(row_lengths, np.int32)
         self._columns = np.ascontiguousarray(column_lengths, np.int32)
         self._costs = costs
-        self._bands = {group: bands_of(self._rows, group) for group in GROUPS}
+        self._mode = mode
+        self._bands = {group: bands_of(self._rows, group, mode) for group in GROUPS}
         self.bands_before = {group: _bands_before(bands) for group, bands in self._bands.items()}
         self.letters_before = _before(self._rows)
         self._bands_at = [self.bands_before[group].ctypes.data for group in GROUPS]
@@ -172,9 +173,7 @@ class PackedPlanner:
         limit = _WORD_LIMIT - int(self._rows[rectangle.row_start]) * self._row_shift
         if self._greatest < limit:
             return True
-        return bool(
-            (self._largest[rectangle.column_start : rectangle.column_stop] < limit).all()
-        )
+        return bool((self._largest[rectangle.column_start : rectangle.column_stop] < limit).all())
 
     def plan(self, work: Work, traced: bool) -> Batch:
         """Plan some pairs as one batch."""
@@ -367,7 +366,7 @@ class PackedPlanner:
             return cost
         for kind in np.unique(kinds).tolist():
             tiling = tiling_of(kind)
-            bands = bands_of(rows, tiling.group) * strips * tiling.band_bytes
+            bands = bands_of(rows, tiling.group, self._mode) * strips * tiling.band_bytes
             cost += np.where(kinds == kind, bands, 0)
         cost += 8.0 * move_words(rows, lengths)
         return cost

@@ -112,11 +112,12 @@ def choose_tilings(lengths: npt.NDArray[np.integer]) -> tuple[Longs, Longs]:
     return kinds, strips
 
 
-def steps_of(rows: Ints, group: int) -> Ints:
+def steps_of(rows: Ints, group: int, mode: str) -> Ints:
     """Count the steps that a group takes for row sequences of these lengths."""
-    return (rows + group) & ~1
+    at_once = 2 if mode == "local" else 1  # ROWS in cuda/packed.cuh
+    return (rows + (at_once * (group - 1) + 1)) & ~1
 
 
-def bands_of(rows: Ints, group: int) -> Ints:
+def bands_of(rows: Ints, group: int, mode: str) -> Ints:
     """Count the bands of BAND steps."""
-    return -(-steps_of(rows, group) // BAND)
+    return -(-steps_of(rows, group, mode) // BAND)
