@@ -1,5 +1,8 @@
 // A tile of each half of a word, filled again with codes that say where every H comes from.
 //
+// Two neighbouring lanes fill it together, each about half of its columns; the right one is two rows
+// behind. Each of them then follows the path of one half.
+//
 // Values are taken relative to the tile's corner and times SCALE, which leaves six bits for a code
 // that the maxima carry along; of equal values the one with the larger code wins, which is the tie
 // rule:
@@ -7,16 +10,17 @@
 //   code   H comes from                                              why the order
 //   63     nowhere: the alignment begins (local, H = 0)              stops before anything else
 //   60, 61 the diagonal: a mismatch, a match                         before gaps
-//   56     F, open since before the tile's first row                 in a transposed pair F
-//   40-55  F, opened after row 55 - code                               comes before E,
-//   36     E, open since before the tile's first column
-//   20-35  E, opened after column 35 - code                          else E before F; the gap
-//   16     F, as 56                                                  that has been open for
+//   58     F, open since before the tile's first row                 in a transposed pair F
+//   42-57  F, opened after row 57 - code                               comes before E,
+//   33     E, open since before the tile's first column
+//   17-32  E, opened after column 32 - code                          else E before F; the gap
+//   16     F, as 58                                                  that has been open for
 //   0-15   F, opened after row 15 - code                             longer before others
 //
-// So one code says how far to go back. A byte is kept for each cell of a tile, of both halves, in
-// shared memory: bytes [thread][step][4 * code_words(C)], of column k and a half at 2 * k + half. The
-// two bits above a code are some of its value.
+// In the right lane's columns, the codes of E are more by lane_columns. So one code says how far to
+// go back. A byte is kept for each cell of a tile, of both halves, in shared memory: bytes [two
+// threads][step][4 * code_words(C)], of column k and a half at 2 * k + half. The two bits above a
+// code are some of its value.
 #pragma once
 
 #include "packed.cuh"
@@ -25,34 +29,68 @@ namespace {
 
 constexpr int SCALE_BITS = 6, SCALE = 1 << SCALE_BITS;
 constexpr int STOP = 63, MATCH = 61, MISMATCH = 60;
-constexpr int F_FIRST = 40, E_CODES = 20, F_LAST = 0, OUTSIDE = 16;
+constexpr int F_FIRST = 42, E_CODES = 17, F_LAST = 0, OUTSIDE = 16;
 static_assert(OUTSIDE == MOST_COLUMNS && OUTSIDE == BAND, "a code a row or column, and one more");
-static_assert(F_LAST + OUTSIDE < E_CODES && E_CODES + OUTSIDE < F_FIRST &&
+static_assert(F_LAST + OUTSIDE < E_CODES && E_CODES + OUTSIDE + MOST_COLUMNS / 2 < F_FIRST &&
               F_FIRST + OUTSIDE < MISMATCH && STOP < SCALE, "codes must differ");
 
 __host__ __device__ constexpr int tile_columns(int columns) { return columns / parts_of(columns); }
-__host__ __device__ constexpr int code_words(int columns) { return (columns + 3) / 4 * 2; }
-// Words of codes a thread; the few more keep threads that access the same cell off others' banks.
-__host__ __device__ constexpr int thread_words(int columns) {
-    return BAND * code_words(columns) + (code_words(columns) % 4 == 0 ? 4 : 2);
+// Columns that a lane fills; with an odd number of pairs of columns, the right lane's last two are
+// those of the next tile and not looked at.
+__host__ __device__ constexpr int lane_columns(int columns) { return (columns + 3) / 4 * 2; }
+// Words of codes of a row; then of two threads: the few more keep those that access the same cell
+// off others' banks.
+__host__ __device__ constexpr int code_words(int columns) { return lane_columns(columns); }
+__host__ __device__ constexpr int tile_words(int columns) {
+    return BAND * code_words(columns) + (code_words(columns) % 8 == 0 ? 8 : 2);
 }
+// Entries of a profile's row: the few more put different letters on different banks.
+__host__ __device__ constexpr int pitch_of(int width) { return width + 4; }
+constexpr int BEYOND = 4;  // words after a profile that may be read
 
 __device__ __forceinline__ word clean(word value) { return value & (WIDE ? 0xffffffc0u : 0xffc0ffc0u); }
 __device__ __forceinline__ word merge(word a, word b) {  // lower half from `a`, upper half from `b`
     return WIDE ? a : __byte_perm(a, b, 0x7610);
 }
 
-// Where a half's path is: its tile, as pointers and numbers.
-struct Place {
-    const uint4* rowline;          // of the tile's first columns
-    const uint4* border;           // of the band's first steps
+// The tile that a half's path is in, as pointers and numbers; and what a path enters it with.
+struct Tile {
+    const word* band;
     const unsigned char* letters;  // of the band's first step
-    word corner;                   // stored H at the corner of the tile, both halves of the word
-    int pair;                      // first of the lane's pairs of columns, where they are not fours
     int column;                    // first column of the tile, padded
-    int last_step;                 // of the band that is needed
-    int row_of_step;               // i of the band's step 0
+    int lane, part;
+    int last_step;    // of the band that is needed
+    int entry;        // column of the tile whose F below is needed
+    int f_codes;      // F_FIRST or F_LAST
+    int wanted;       // local: value whose first cell is wanted, relative to the tile; else below 0
+    bool row_first;   // among equals that in the first row, else in the first column
+    int first_step, stop_step;  // only in these steps
 };
+
+__device__ __forceinline__ Tile of_neighbour(const Tile& tile) {
+    constexpr unsigned ALL = 0xffffffffu;
+    const auto pointer = [](const void* from) {
+        return (uintptr_t)__shfl_xor_sync(ALL, (unsigned long long)(uintptr_t)from, 1);
+    };
+    Tile other;
+    other.band = (const word*)pointer(tile.band);
+    other.letters = (const unsigned char*)pointer(tile.letters);
+    const unsigned numbers = tile.lane | tile.part << 5 | tile.last_step << 6 | tile.entry << 10 |
+                             tile.f_codes << 14 | tile.row_first << 20 | tile.first_step << 21 |
+                             tile.stop_step << 26;
+    const unsigned others = __shfl_xor_sync(ALL, numbers, 1);
+    other.column = __shfl_xor_sync(ALL, tile.column, 1);
+    other.lane = others & 31;
+    other.part = others >> 5 & 1;
+    other.last_step = others >> 6 & 15;
+    other.entry = others >> 10 & 15;
+    other.f_codes = others >> 14 & 63;
+    other.row_first = others >> 20 & 1;
+    other.first_step = others >> 21 & 31;
+    other.stop_step = others >> 26;
+    other.wanted = LOCAL ? __shfl_xor_sync(ALL, tile.wanted, 1) : -1;
+    return other;
+}
 
 // The last H of a line of borders: value of the tile, and its low bits as they were kept.
 struct Line {
@@ -112,164 +150,78 @@ __device__ __forceinline__ void choose_half(const word* of, bool upper, word* ha
 }
 
 // Element of an array in registers, which an index would put in memory.
-template <int C>
-__device__ __forceinline__ word element(const word (&of)[C], int index) {
-    word all[MOST_COLUMNS], eight[8], four[4], two[2], one[1];
+template <int D>
+__device__ __forceinline__ word element(const word (&of)[D], int index) {
+    word all[8], four[4], two[2], one[1];
 #pragma unroll
-    for (int k = 0; k < MOST_COLUMNS; ++k) all[k] = of[k < C ? k : C - 1];
-    choose_half<8>(all, index & 8, eight);
-    choose_half<4>(eight, index & 4, four);
+    for (int k = 0; k < 8; ++k) all[k] = of[k < D ? k : D - 1];
+    choose_half<4>(all, index & 4, four);
     choose_half<2>(four, index & 2, two);
     choose_half<1>(two, index & 1, one);
     return one[0];
 }
 
-// The cells whose H is `wanted` (stored value): the first of them in the order of ties.
-struct Search {
-    bool on;
-    int wanted;
-    bool row_first;
-    int row, column;  // of the best so far; padded column
-};
-
-// What refill returns besides the codes in memory: those with which paths enter in a gap.
+// With what a path enters its tile, and what refill finds there besides the codes in memory.
 struct Entry {
     int step, column;  // in the tile
     int e, f;          // codes of E right of the tile, and of F below it
+    int found;         // local: the first cell with the wanted H, or NOT_FOUND; see `rank_of`
 };
 
-// Fills the tiles of both halves again, up to the last step that either needs. `f_codes`: F_FIRST
-// or F_LAST. `codes`: of this thread.
-template <int C, typename Source>
-__device__ __forceinline__ void refill(const Params& p, int width, int rows_a, int rows_b,
-                                       const Place& a, const Place& b, Source profile,
-                                       int f_codes_a, int f_codes_b, word* codes,
-                                       Entry (&entry)[2], Search (&search)[2]) {
-    const word corner = merge(a.corner, b.corner);
-    const int floor_a = max(p.bias + p.tile_bias - half_of(corner, 0), 0) * SCALE + STOP;
-    const int floor_b = max(p.bias + p.tile_bias - half_of(corner, 1), 0) * SCALE + STOP;
-    const word floor = two(floor_a, floor_b);
-    const word minus_extend = both(-SCALE * p.gap_extend);
-    const word e_outside = outside_code(E_CODES + OUTSIDE, E_CODES + OUTSIDE);
-    const word f_outside = outside_code(f_codes_a + OUTSIDE, f_codes_b + OUTSIDE);
-    // Opening F after a row; the code falls with each row.
-    word f_open = two(-SCALE * p.gap_open + f_codes_a + 15, -SCALE * p.gap_open + f_codes_b + 15);
-    Line side{both(p.tile_bias * SCALE), corner & (WIDE ? 0xffffu : 0x00ff00ffu)};
+constexpr int NOT_FOUND = 1 << 10;
+// The order of cells: step first, or column first.
+__device__ __forceinline__ int rank_of(bool row_first, int step, int column) {
+    return row_first ? step << 4 | column : column << 4 | step;
+}
 
-    word h[C], f[C];
-    {
-        Line top = side;
-        if (C % 4 == 0) {
+// Fills the tiles of both halves again, `a` and `b`, up to the last step that either needs. All
+// lanes of the warp take part. `codes`: of this lane and its neighbour.
+template <int K, typename Source>
+__device__ __forceinline__ void refill(const Params& p, int width, const Tile& a, const Tile& b,
+                                       bool right, Source profile, word* codes, Entry& entry) {
+    constexpr unsigned ALL = 0xffffffffu;
+    constexpr int C = tile_columns(K), D = lane_columns(C);
+    constexpr bool FOURS = C % 4 == 0 && D % 4 == 0;
+    constexpr int TOGETHER = FOURS ? 4 : 2;
+    const int group = p.group;
+
+    // What is read of a tile, first of all: each of it is a way to memory.
+    uint2 top_a[D / 2], top_b[D / 2];  // two columns each
+    const auto read_top = [&](const Tile& tile, uint2 (&top)[D / 2]) {
+        const uint4* const rowline = (const uint4*)tile.band + tile.lane;
+        if (FOURS) {
+            const uint4* const from = rowline + (tile.part * (C / 4) + (right ? D / 4 : 0)) * group;
 #pragma unroll
-            for (int k = 0; k < C; k += 4) {
-                const uint4 x = a.rowline[k / 4 * p.group];
-                const uint4 y = WIDE ? x : b.rowline[k / 4 * p.group];
-                f[k] = follow(top, x.x, y.x, f_outside), h[k] = top.value;
-                f[k + 1] = follow(top, x.y, y.y, f_outside), h[k + 1] = top.value;
-                f[k + 2] = follow(top, x.z, y.z, f_outside), h[k + 2] = top.value;
-                f[k + 3] = follow(top, x.w, y.w, f_outside), h[k + 3] = top.value;
+            for (int k = 0; k < D / 4; ++k) {
+                const uint4 four = from[k * group];
+                top[2 * k] = make_uint2(four.x, four.y);
+                top[2 * k + 1] = make_uint2(four.z, four.w);
             }
         } else {
 #pragma unroll
-            for (int k = 0; k < C; k += 2) {
-                const auto two_of = [&](const Place& place) {
-                    const int at = place.pair + k / 2;
-                    return ((const uint2*)(place.rowline + at / 2 * p.group))[at % 2];
-                };
-                const uint2 x = two_of(a), y = WIDE ? x : two_of(b);
-                f[k] = follow(top, x.x, y.x, f_outside), h[k] = top.value;
-                f[k + 1] = follow(top, x.y, y.y, f_outside), h[k + 1] = top.value;
+            for (int k = 0; k < D / 2; ++k) {
+                const int at = tile.part * (C / 2) + (right ? D / 2 : 0) + k;
+                top[k] = ((const uint2*)(rowline + at / 2 * group))[at % 2];
             }
         }
+    };
+    const auto border_of = [&](const Tile& tile) {
+        return (const uint4*)(tile.band + borders_at(group, K)) +
+               tile.part * (BAND / 4) * group + tile.lane;
+    };
+    const auto corner_of = [&](const Tile& tile) {
+        return tile.band[corners_at(group, K) + tile.part * group + tile.lane];
+    };
+    const uint4* const border_a = border_of(a);
+    const uint4* const border_b = border_of(b);
+    uint4 next_a = {0, 0, 0, 0}, next_b = {0, 0, 0, 0};
+    read_top(a, top_a);
+    if (!WIDE) read_top(b, top_b);
+    const word corner = merge(corner_of(a), WIDE ? 0 : corner_of(b));
+    if (!right) {  // the right lane takes what the left one has done
+        next_a = border_a[0];
+        if (!WIDE) next_b = border_b[0];
     }
-
-    word exit_a = 0, exit_b = 0;
-    // Whether a row's best H, with the first column that has it, is what is wanted.
-    const auto look = [&](int step, word best) {
-#pragma unroll
-        for (int half = 0; half < PAIRS; ++half) {
-            Search& looking = search[half];
-            const Place& place = half ? b : a;
-            const int value = half_of(best, half);
-            const int wanted = looking.wanted - half_of(corner, half) + p.tile_bias;
-            const int i = place.row_of_step + step;
-            if (!looking.on || value >> SCALE_BITS != wanted) continue;
-            if (i < 1 || i > (half ? rows_b : rows_a)) continue;
-            const int column = place.column + MOST_COLUMNS - 1 - (value & (SCALE - 1));
-            const bool better = looking.row_first
-                ? i < looking.row || (i == looking.row && column < looking.column)
-                : column < looking.column || (column == looking.column && i < looking.row);
-            if (better) {
-                looking.row = i;
-                looking.column = column;
-            }
-        }
-    };
-    // Two rows side by side, the lower one a column behind: so each waits for the other only.
-    const auto two_rows = [&](int step, int letters_a, int letters_b, const word (&from_a)[2],
-                              const word (&from_b)[2]) {
-        word diagonal[2], e[2], best[2] = {0, 0}, last[2] = {0, 0};
-        int at_a[2], at_b[2];
-        word s[2][4];
-        word packed_codes[2][(C + 3) / 4 * 2];
-        word opening[2] = {f_open, add_lanes(f_open, both(-1))};
-        f_open = add_lanes(f_open, both(-2));
-#pragma unroll
-        for (int row = 0; row < 2; ++row) {
-            diagonal[row] = side.value;
-            e[row] = follow(side, from_a[row], from_b[row], e_outside);
-            at_a[row] = (letters_a >> 8 * row & 255) * width + a.column;
-            at_b[row] = WIDE ? 0 : ((letters_b >> 8 * row & 255) + p.letters) * width + b.column;
-            packed_codes[row][(C + 3) / 4 * 2 - 1] = 0;
-        }
-#pragma unroll
-        for (int pass = 0; pass <= C; ++pass) {
-#pragma unroll
-            for (int row = 0; row < 2; ++row) {
-                const int k = pass - row;
-                if (k < 0 || k >= C) continue;
-                constexpr int TOGETHER = C % 4 == 0 ? 4 : 2;
-                if (k % TOGETHER == 0)
-                    scores_at<TOGETHER>(profile, at_a[row] + k, at_b[row] + k, s[row]);
-                const word t = add_lanes(diagonal[row], s[row][k % TOGETHER]);
-                diagonal[row] = h[k];
-                word full = maximum(t, e[row], f[k]);
-                if (LOCAL) full = maximum(full, floor);
-                h[k] = clean(full);
-                if (LOCAL) {
-                    e[row] = add_maximum(e[row], minus_extend, add_lanes(h[k], p.open_codes[k]));
-                    f[k] = add_maximum(f[k], minus_extend, add_lanes(h[k], opening[row]));
-                    best[row] = add_maximum(h[k], both(MOST_COLUMNS - 1 - k), best[row]);
-                } else {
-                    e[row] = add_maximum(h[k], p.open_codes[k], e[row]);
-                    f[k] = add_maximum(h[k], opening[row], f[k]);
-                }
-                if (k & 1) packed_codes[row][k / 2] = __byte_perm(last[row], full, 0x6420);
-                last[row] = full;
-            }
-        }
-#pragma unroll
-        for (int row = 0; row < 2; ++row) {
-            word* const to = codes + (step + row) * code_words(C);
-            if (C % 8 == 0) {
-#pragma unroll
-                for (int k = 0; k < C / 2; k += 4)
-                    *(uint4*)(to + k) =
-                        make_uint4(packed_codes[row][k], packed_codes[row][k + 1],
-                                   packed_codes[row][k + 2], packed_codes[row][k + 3]);
-            } else {
-#pragma unroll
-                for (int k = 0; k < (C + 3) / 4 * 2; k += 2)
-                    *(uint2*)(to + k) =
-                        make_uint2(packed_codes[row][k], packed_codes[row][k + 1]);
-            }
-            if (step + row == a.last_step) exit_a = e[row];
-            if (step + row == b.last_step) exit_b = e[row];
-            if (LOCAL) look(step + row, best[row]);
-        }
-    };
-
-    const int last = WIDE ? a.last_step : max(a.last_step, b.last_step);
     // Four steps at a time, and their input loaded while those before are computed.
     const int shift_a = (int)((uintptr_t)a.letters & 3) * 8;
     const int shift_b = (int)((uintptr_t)b.letters & 3) * 8;
@@ -277,36 +229,193 @@ __device__ __forceinline__ void refill(const Params& p, int width, int rows_a, i
     const word* const letters_b = (const word*)(b.letters - shift_b / 8);
     word word_a = letters_a[0], word_b = WIDE ? 0 : letters_b[0];
     word next_word_a = letters_a[1], next_word_b = WIDE ? 0 : letters_b[1];
-    uint4 next_a = a.border[0], next_b = WIDE ? next_a : b.border[0];
 #if !defined(PAIRALIGN_EMULATE)
+    if (!right) {
 #pragma unroll
-    for (int four = 1; four < BAND / 4; ++four) {  // each of them is a way to memory of its own
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(a.border + four * p.group));
-        if (!WIDE) asm volatile("prefetch.global.L2 [%0];" ::"l"(b.border + four * p.group));
+        for (int four = 1; four < BAND / 4; ++four) {  // each of them is a way to memory of its own
+            asm volatile("prefetch.global.L2 [%0];" ::"l"(border_a + four * group));
+            if (!WIDE) asm volatile("prefetch.global.L2 [%0];" ::"l"(border_b + four * group));
+        }
     }
 #endif
+
+    const int floor_a = max(p.bias + p.tile_bias - half_of(corner, 0), 0) * SCALE + STOP;
+    const int floor_b = max(p.bias + p.tile_bias - half_of(corner, 1), 0) * SCALE + STOP;
+    const word floor = two(floor_a, floor_b);
+    const word minus_extend = both(-SCALE * p.gap_extend);
+    const word e_outside = outside_code(E_CODES + OUTSIDE, E_CODES + OUTSIDE);
+    const word f_outside = outside_code(a.f_codes + OUTSIDE, b.f_codes + OUTSIDE);
+    // Opening F after a row; the code falls with each row.
+    word f_open = two(-SCALE * p.gap_open + a.f_codes + 15, -SCALE * p.gap_open + b.f_codes + 15);
+    const word bias = both(p.tile_bias * SCALE);
+    Line side{bias, corner & (WIDE ? 0xffffu : 0x00ff00ffu)};
+
+    word h[D], f[D];
+    word left = side.value;  // H left of the lane's columns, in the row before
+    {
+        const uint2 last_a = top_a[D / 2 - 1], last_b = WIDE ? last_a : top_b[D / 2 - 1];
+        const word low = WIDE ? last_a.y & 0xffffu
+                              : __byte_perm(last_a.y, last_b.y, 0x0600) & 0x00ff00ffu;
+        const word left_low = __shfl_sync(ALL, low, 0, 2);
+        Line top = side;
+        if (right) top.low = left_low;
+#pragma unroll
+        for (int k = 0; k < D; k += 2) {
+            const uint2 x = top_a[k / 2], y = WIDE ? x : top_b[k / 2];
+            f[k] = follow(top, x.x, y.x, f_outside), h[k] = top.value;
+            f[k + 1] = follow(top, x.y, y.y, f_outside), h[k + 1] = top.value;
+        }
+        // The right lane goes on from where the left one has come to.
+        const word from_left = __shfl_sync(ALL, top.value, 0, 2);
+        if (right) left = from_left;
+        const word more = right ? add_lanes(from_left, both(-p.tile_bias * SCALE)) : 0;
+#pragma unroll
+        for (int k = 0; k < D; ++k) {
+            h[k] = add_lanes(h[k], more);
+            f[k] = add_lanes(f[k], more);
+        }
+    }
+
+    word exit_a = 0, exit_b = 0;
+    int found_a = NOT_FOUND, found_b = NOT_FOUND;
+    // Whether a row's best H, with the first column that has it, is what is wanted.
+    const auto look = [&](const Tile& tile, int step, int value, int& found) {
+        if (value >> SCALE_BITS != tile.wanted) return;
+        if (step < tile.first_step || step >= tile.stop_step) return;
+        const int column = MOST_COLUMNS - 1 - (value & (SCALE - 1)) + (right ? D : 0);
+        found = min(found, rank_of(tile.row_first, step, column));
+    };
+    const int my_column_a = a.column + (right ? D : 0);
+    const int my_column_b = p.letters * pitch_of(width) + b.column + (right ? D : 0);
+    word before_letters = 0;              // of the two steps before: the right lane is behind
+    word got_h[2] = {0, 0}, got_e[2] = {0, 0};  // what leaves the left lane's columns
+    // Two rows side by side, the lower one a column behind: so each waits for the other only.
+    const auto two_rows = [&](int first_step, bool on, word letters, word from_a0, word from_b0,
+                              word from_a1, word from_b1) {
+        word in_e0 = 0, in_e1 = 0, in_h0, in_h1;
+        in_e0 = follow(side, from_a0, from_b0, e_outside);
+        in_h0 = side.value;
+        in_e1 = follow(side, from_a1, from_b1, e_outside);
+        in_h1 = side.value;
+        int step = first_step;
+        if (right) {
+            in_h0 = got_h[0], in_h1 = got_h[1];
+            in_e0 = got_e[0], in_e1 = got_e[1];
+            step -= 2;
+        }
+        const word mine = right ? before_letters : letters;
+        before_letters = letters;
+        if (on) {
+            word diagonal[2] = {left, in_h0}, e[2] = {in_e0, in_e1};
+            word best[2] = {0, 0}, last[2] = {0, 0}, leaving[2];
+            left = in_h1;
+            int at_a[2], at_b[2];
+            word s[2][4];
+            word packed_codes[2][D / 2];
+            word opening[2] = {f_open, add_lanes(f_open, both(-1))};
+            f_open = add_lanes(f_open, both(-2));
+#pragma unroll
+            for (int row = 0; row < 2; ++row) {
+                at_a[row] = (int)(mine >> 8 * row & 255) * pitch_of(width) + my_column_a;
+                at_b[row] = WIDE ? 0 : (int)(mine >> (16 + 8 * row) & 255) * pitch_of(width) + my_column_b;
+            }
+#pragma unroll
+            for (int pass = 0; pass <= D; ++pass) {
+#pragma unroll
+                for (int row = 0; row < 2; ++row) {
+                    const int k = pass - row;
+                    if (k < 0 || k >= D) continue;
+                    if (k % TOGETHER == 0)
+                        scores_at<TOGETHER>(profile, at_a[row] + k, at_b[row] + k, s[row]);
+                    const word t = add_lanes(diagonal[row], s[row][k % TOGETHER]);
+                    diagonal[row] = h[k];
+                    word full = maximum(t, e[row], f[k]);
+                    if (LOCAL) full = maximum(full, floor);
+                    h[k] = clean(full);
+                    if (LOCAL) {
+                        e[row] = add_maximum(e[row], minus_extend, add_lanes(h[k], p.open_codes[k]));
+                        f[k] = add_maximum(f[k], minus_extend, add_lanes(h[k], opening[row]));
+                        if (k < C - D || !right)
+                            best[row] = add_maximum(h[k], both(MOST_COLUMNS - 1 - k), best[row]);
+                    } else {
+                        e[row] = add_maximum(h[k], p.open_codes[k], e[row]);
+                        f[k] = add_maximum(h[k], opening[row], f[k]);
+                    }
+                    if (k == C - D - 1) leaving[row] = e[row];
+                    if (k & 1) packed_codes[row][k / 2] = __byte_perm(last[row], full, 0x6420);
+                    last[row] = full;
+                }
+            }
+            got_h[0] = diagonal[1], got_h[1] = h[D - 1];
+            got_e[0] = e[0], got_e[1] = e[1];
+#pragma unroll
+            for (int row = 0; row < 2; ++row) {
+                word* const to = codes + (step + row) * code_words(C) + (right ? D / 2 : 0);
+                if (D % 8 == 0) {
+#pragma unroll
+                    for (int k = 0; k < D / 2; k += 4)
+                        *(uint4*)(to + k) =
+                            make_uint4(packed_codes[row][k], packed_codes[row][k + 1],
+                                       packed_codes[row][k + 2], packed_codes[row][k + 3]);
+                } else {
+#pragma unroll
+                    for (int k = 0; k < D / 2; ++k) to[k] = packed_codes[row][k];
+                }
+                if (step + row == a.last_step) exit_a = leaving[row];
+                if (step + row == b.last_step) exit_b = leaving[row];
+                if (LOCAL) {
+                    look(a, step + row, half_of(best[row], 0), found_a);
+                    if (!WIDE) look(b, step + row, half_of(best[row], 1), found_b);
+                }
+            }
+        }
+#pragma unroll
+        for (int row = 0; row < 2; ++row) {
+            got_h[row] = __shfl_sync(ALL, got_h[row], 0, 2);
+            got_e[row] = add_lanes(__shfl_sync(ALL, got_e[row], 0, 2), both(D));
+        }
+    };
+
+    const int last = WIDE ? a.last_step : max(a.last_step, b.last_step);
+    bool more = true;
 #pragma unroll 1
-    for (int step = 0; step <= last; step += 4) {
+    for (int step = 0;; step += 4) {
         const uint4 x = next_a, y = next_b;
         const word of_a = __funnelshift_r(word_a, next_word_a, shift_a);
         const word of_b = __funnelshift_r(word_b, next_word_b, shift_b);
         if (step + 4 <= last) {
-            next_a = a.border[(step / 4 + 1) * p.group];
-            next_b = WIDE ? next_a : b.border[(step / 4 + 1) * p.group];
+            if (!right) {
+                next_a = border_a[(step / 4 + 1) * group];
+                if (!WIDE) next_b = border_b[(step / 4 + 1) * group];
+            }
             word_a = next_word_a;
             word_b = next_word_b;
             next_word_a = letters_a[step / 4 + 2];
             next_word_b = WIDE ? 0 : letters_b[step / 4 + 2];
         }
-        two_rows(step, of_a, of_b, {x.x, x.y}, {y.x, y.y});
-        two_rows(step + 2, of_a >> 16, of_b >> 16, {x.z, x.w}, {y.z, y.w});
+        two_rows(step, right ? step > 0 : more, __byte_perm(of_a, of_b, 0x5410), x.x, y.x, x.y, y.y);
+        if (!more) break;
+        two_rows(step + 2, true, __byte_perm(of_a, of_b, 0x7632), x.z, y.z, x.w, y.w);
+        more = __any_sync(ALL, step + 4 <= last);
     }
+    __syncwarp();  // the codes are read by either lane
 
-    entry[0].e = half_of(exit_a, 0) & (SCALE - 1);
-    if (!WIDE) entry[1].e = half_of(exit_b, 1) & (SCALE - 1);
-#pragma unroll
-    for (int half = 0; half < PAIRS; ++half)
-        entry[half].f = half_of(element<C>(f, entry[half].column), half) & (SCALE - 1);
+    const word left_exit = __shfl_sync(ALL, exit_a, 1, 2);
+    entry.e = (right && !WIDE ? half_of(exit_b, 1) : half_of(left_exit, 0)) & (SCALE - 1);
+    const word f_a = element<D>(f, a.entry - (a.entry < D ? 0 : D));
+    const word left_f = __shfl_sync(ALL, f_a, a.entry >= D, 2);
+    if (!WIDE) {
+        const word f_b = element<D>(f, b.entry - (b.entry < D ? 0 : D));
+        const word right_f = __shfl_sync(ALL, f_b, b.entry >= D, 2);
+        entry.f = (right ? half_of(right_f, 1) : half_of(left_f, 0)) & (SCALE - 1);
+    } else {
+        entry.f = half_of(left_f, 0) & (SCALE - 1);
+    }
+    if (LOCAL) {
+        found_a = min(found_a, __shfl_xor_sync(ALL, found_a, 1));
+        found_b = min(found_b, __shfl_xor_sync(ALL, found_b, 1));
+        entry.found = right ? found_b : found_a;
+    }
 }
 
 }  // namespace

@@ -4,12 +4,13 @@
 // In         the batch's items as filled, tiles, score, end_row, end_column; chunks[blocks]: an item
 //            and some of its rows.
 // Out        fields[FIELDS][pairs]: the spans and COLUMNS; moves.
-// Threads    A thread follows two paths, one in each half of its words: it fills the tiles that they
-//            are in again (packed_tile.cuh), walks through them (packed_walk.cuh), and goes on with
-//            the next tiles. Paths that are done make way for those of further rows, some at a time,
-//            so that a warp's lanes all have work although paths differ in length.
+// Threads    A thread follows one path, its neighbour that in the other half of their words; they
+//            fill the two tiles that these are in again together (packed_tile.cuh), walk through
+//            them (packed_walk.cuh), and go on with the next tiles. Paths that are done make way for
+//            those of further rows, some at a time, so that a warp's lanes all have work although
+//            paths differ in length. With one pair a word (WIDE) every other thread has no path.
 // Shared     per half, letter and column the score times SCALE with its code, 16 bits (in global
-//            memory where that is too large: FAR); then the codes of each thread's tiles.
+//            memory where that is too large: FAR); then the codes of each two threads' tiles.
 // After      Dohi et al. 2010; Huynh et al. (block diagonals); flags as in gpu-pairAlign.
 #include "packed_walk.cuh"
 
@@ -29,7 +30,7 @@ __device__ __forceinline__ void fill_profile(const Params& p, const int4 item, i
                 const bool match = letter == of_column && letter < p.definite;
                 const int entry =
                     p.table[letter * LETTERS + of_column] * SCALE + (match ? MATCH : MISMATCH);
-                const int to = (half * p.letters + letter) * width + column;
+                const int to = (half * p.letters + letter) * pitch_of(width) + column;
                 if (WIDE) ((int*)profile)[to] = entry;
                 else ((short*)profile)[to] = (short)entry;
             }
@@ -116,40 +117,33 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
     }
 }
 
-// The tile of a padded column in a band.
+// The tile of a padded column in a band; returns the row of the band's step 0, counted from 1.
 template <int K, bool FAR>
-__device__ __forceinline__ void place_at(const Params& p, const Path& path, int column, int band,
-                                         Place& place) {
+__device__ __forceinline__ int place_at(const Params& p, const Path& path, int column, int band,
+                                        Tile& tile) {
     constexpr int C = tile_columns(K);
     const int overall_lane = column / K;
     const int strip = FAR ? overall_lane / 32 : 0;  // strips are of 32 lanes
-    const int lane = overall_lane - strip * 32;
-    const int part = (column - overall_lane * K) / C;
     const int early = ~path.rows & 1;  // steps before the first row
     const long long overall_band = (long long)strip * bands_of(path.rows, p.group) + band;
-    const word* const words =
-        (const word*)(path.tiles + overall_band * band_stride(p.group, K));
-    place.rowline = (const uint4*)words + lane;
-    place.pair = part * C / 2;
-    if (C % 4 == 0) place.rowline += part * (C / 4) * p.group;
-    place.border =
-        (const uint4*)(words + borders_at(p.group, K)) + part * (BAND / 4) * p.group + lane;
-    place.corner = words[corners_at(p.group, K) + part * p.group + lane];
-    place.letters = path.letters - early - lane + band * BAND;
-    place.row_of_step = band * BAND - early - lane + 1;
-    place.column = overall_lane * K + part * C;
+    tile.band = (const word*)(path.tiles + overall_band * band_stride(p.group, K));
+    tile.lane = overall_lane - strip * 32;
+    tile.part = (column - overall_lane * K) / C;
+    tile.letters = path.letters - early - tile.lane + band * BAND;
+    tile.column = overall_lane * K + tile.part * C;
+    return band * BAND - early - tile.lane + 1;
 }
 
 // Local: goes on to the next lane's band whose best is the pair's score. The whole warp looks for
 // one path at a time.
 template <int K>
-__device__ __forceinline__ void seek(const Params& p, bool seeking, int half, Path& path) {
+__device__ __forceinline__ void seek(const Params& p, bool seeking, Path& path) {
     constexpr int PARTS = parts_of(K);
     const int lane = threadIdx.x % 32;
     const int mine = seeking ? p.score[path.pair] + p.bias : 0;
     unsigned left = __ballot_sync(0xffffffffu, seeking);
     while (left) {
-        const int of = __ffs(left) - 1;
+        const int of = __ffs(left) - 1, half = WIDE ? 0 : of & 1;
         left &= left - 1;
         const word* const tiles = (const word*)(uintptr_t)__shfl_sync(
             0xffffffffu, (unsigned long long)(uintptr_t)path.tiles, of);
@@ -173,9 +167,9 @@ __device__ __forceinline__ void seek(const Params& p, bool seeking, int half, Pa
 }
 
 // Local: the next tile that may hold the cell where the alignment ends, of the lane and band that
-// `seek` has found; false if it is not to be looked at.
+// `seek` has found; false if it is not to be looked at. `row`: of the tile's step 0.
 template <int K, bool FAR>
-__device__ __forceinline__ bool candidate(const Params& p, Path& path, Place& place) {
+__device__ __forceinline__ bool candidate(const Params& p, Path& path, Tile& tile, int& row) {
     constexpr int PARTS = parts_of(K), C = tile_columns(K);
     const int bands = bands_of(path.rows, p.group);
     const int overall_band = path.next_tile / p.group;
@@ -187,8 +181,14 @@ __device__ __forceinline__ bool candidate(const Params& p, Path& path, Place& pl
         path.part = PARTS;
         return false;
     }
-    place_at<K, FAR>(p, path, column, band, place);
-    place.last_step = min(BAND - 1, steps_of(path.rows, p.group) - 1 - band * BAND);
+    row = place_at<K, FAR>(p, path, column, band, tile);
+    tile.last_step = min(BAND - 1, steps_of(path.rows, p.group) - 1 - band * BAND);
+    const int corner = half_of(tile.band[corners_at(p.group, K) + tile.part * p.group + tile.lane],
+                               WIDE ? 0 : threadIdx.x & 1);
+    tile.wanted = p.score[path.pair] + p.bias - corner + p.tile_bias;
+    tile.row_first = path.transposed;
+    tile.first_step = min(max(1 - row, 0), BAND);
+    tile.stop_step = min(max(path.rows + 1 - row, 0), BAND);
     return true;
 }
 
@@ -226,105 +226,91 @@ __device__ void traceback(const Params& p) {
         profile = p.profiles + p.item_profiles[chunk.x];
     } else {
         fill_profile(p, of.item, of.width, of.paddings[0], of.paddings[1], (void*)shared);
-        codes += p.letters * of.width;
+        codes += p.letters * pitch_of(of.width) + BEYOND;
     }
-    codes += threadIdx.x * thread_words(C);
+    codes += threadIdx.x / 2 * tile_words(C);
     if (threadIdx.x < 2) next_place[threadIdx.x] = chunk.y;
     __syncthreads();
 
-    Path path[PAIRS];
-#pragma unroll
-    for (int half = 0; half < PAIRS; ++half) path[half].phase = IDLE;
-    bool more = true;
+    constexpr unsigned ALL = 0xffffffffu;
+    constexpr int PATHS = 16 * PAIRS;  // of a warp
+    const bool right = threadIdx.x & 1;
+    const int half = WIDE ? 0 : threadIdx.x & 1;
+    const int padding = of.paddings[half];
+    Path path;
+    path.phase = WIDE && right ? NONE : IDLE;
+    bool more = true;  // places that nobody has taken
     for (;;) {
         // Starting a path is a long way to memory for the whole warp: wait for some to do it for.
-        int idle = 0;
-#pragma unroll
-        for (int half = 0; half < PAIRS; ++half)
-            idle += __popc(__ballot_sync(0xffffffffu, path[half].phase == IDLE));
-        if (more && idle >= 12 * PAIRS) {
-#pragma unroll
-            for (int half = 0; half < PAIRS; ++half)
-                if (path[half].phase == IDLE)
-                    start<K>(p, of, half, chunk.z, &next_place[half], path[half]);
-            bool none = true;
-#pragma unroll
-            for (int half = 0; half < PAIRS; ++half) none = none && path[half].phase == IDLE;
-            if (__all_sync(0xffffffffu, none)) return;
-        } else if (idle == 32 * PAIRS) {
-            return;
+        const int idle = __popc(__ballot_sync(ALL, path.phase == IDLE));
+        if (idle == PATHS ||
+            (idle >= PATHS * 3 / 8 && __any_sync(ALL, path.phase == IDLE && more))) {
+            if (path.phase == IDLE) {
+                start<K>(p, of, half, chunk.z, &next_place[half], path);
+                more = path.phase != IDLE;
+            }
+            if (__all_sync(ALL, path.phase == IDLE || path.phase == NONE)) break;
         }
-        Place place[2];
-        Search search[2];
-        Entry entry[2];
-        bool waits[2] = {false, false};
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            place[half].last_step = 0;
-            search[half].on = false;
-            entry[half].step = entry[half].column = 0;
-            if (half >= PAIRS) continue;
-            Path& one = path[half];
-            if (LOCAL) {
-                // When a lane's band has been looked at, the next one that has the best cell.
-                const bool done = one.phase == SEARCHING && one.part == parts_of(K);
-                if (done) ++one.next_tile;
-                seek<K>(p, done && one.next_tile < one.stop_tile, half, one);
-                if (done && one.next_tile >= one.stop_tile) {
-                    one.phase = WALKING;
-                    one.i = one.end_row;
-                    one.column = one.end_column;
+        // A lane without a tile computes along, with whatever may be read.
+        Tile tile = {(const word*)of.tiles, p.row_letters, 0, 0, 0, 0, 0, F_LAST, -1, false, 0, 0};
+        Entry entry = {0, 0, 0, 0, NOT_FOUND};
+        bool waits = path.phase == IDLE || path.phase == NONE;
+        int row = 0;  // of the tile's step 0
+        if (LOCAL) {
+            // When a lane's band has been looked at, the next one that has the best cell.
+            const bool done = path.phase == SEARCHING && path.part == parts_of(K);
+            if (done) ++path.next_tile;
+            seek<K>(p, done && path.next_tile < path.stop_tile, path);
+            if (done && path.next_tile >= path.stop_tile) {
+                path.phase = WALKING;
+                path.i = path.end_row;
+                path.column = path.end_column;
+            }
+            if (path.phase == SEARCHING) waits = !candidate<K, FAR>(p, path, tile, row);
+        }
+        if (path.phase == WALKING) {
+            const int lane = FAR ? path.column / K % 32 : path.column / K;
+            const int step = path.i - 1 + (~path.rows & 1) + lane;
+            place_at<K, FAR>(p, path, path.column, step / BAND, tile);
+            tile.last_step = entry.step = step % BAND;
+            tile.entry = entry.column = path.column - tile.column;
+        }
+        if (__all_sync(ALL, waits)) continue;
+        if (!waits && path.transposed) tile.f_codes = F_FIRST;
+        const Tile other = of_neighbour(tile);
+        refill<K>(p, of.width, right ? other : tile, right ? tile : other, right, profile, codes,
+                  entry);
+        if (!waits) {
+            bool walks = true;
+            if (LOCAL && path.phase == SEARCHING) {
+                const bool here = entry.found != NOT_FOUND;
+                const int major = entry.found >> 4, minor = entry.found & 15;
+                const int end_row = row + (path.transposed ? major : minor);
+                const int end_column = tile.column + (path.transposed ? minor : major);
+                const bool better = path.transposed
+                    ? end_row < path.end_row ||
+                          (end_row == path.end_row && end_column < path.end_column)
+                    : end_column < path.end_column ||
+                          (end_column == path.end_column && end_row < path.end_row);
+                if (here && better) {
+                    path.end_row = end_row;
+                    path.end_column = end_column;
+                    // In the usual order the columns to the right need not be looked at.
+                    if (!path.transposed) path.part = parts_of(K);
+                }
+                const bool last = path.part == parts_of(K) && path.next_tile + 1 >= path.stop_tile;
+                walks = here && better && last;
+                if (walks) {
+                    path.phase = WALKING;
+                    path.i = path.end_row;
+                    path.column = path.end_column;
+                    entry.step = path.end_row - row;
+                    entry.column = path.end_column - tile.column;
                 }
             }
-            if (LOCAL && one.phase == SEARCHING) {
-                search[half].on = candidate<K, FAR>(p, one, place[half]);
-                search[half].wanted = p.score[one.pair] + p.bias;
-                search[half].row_first = one.transposed;
-                search[half].row = one.end_row;
-                search[half].column = one.end_column;
-                if (!search[half].on) waits[half] = true;
-            }
-            if (one.phase == WALKING) {
-                const int lane = FAR ? one.column / K % 32 : one.column / K;
-                const int step = one.i - 1 + (~one.rows & 1) + lane;
-                place_at<K, FAR>(p, one, one.column, step / BAND, place[half]);
-                place[half].last_step = entry[half].step = step % BAND;
-                entry[half].column = one.column - place[half].column;
-            }
-            waits[half] = waits[half] || one.phase == IDLE;
+            if (walks && walk<C>(path, entry, half, padding, codes)) finish(p, path, padding);
         }
-        if (waits[0] && waits[PAIRS - 1]) continue;
-        // A half without a tile computes along with the other.
-        if (PAIRS == 2 && waits[1]) place[1] = place[0];
-        if (PAIRS == 2 && waits[0]) place[0] = place[1];
-        const int f_codes_a = path[0].phase != IDLE && path[0].transposed ? F_FIRST : F_LAST;
-        const int f_codes_b =
-            path[PAIRS - 1].phase != IDLE && path[PAIRS - 1].transposed ? F_FIRST : F_LAST;
-        refill<C>(p, of.width, path[0].rows, path[PAIRS - 1].rows, place[0], place[1], profile,
-                  f_codes_a, f_codes_b, codes, entry, search);
-#pragma unroll
-        for (int half = 0; half < PAIRS; ++half) {
-            Path& one = path[half];
-            if (waits[half]) continue;
-            if (LOCAL && one.phase == SEARCHING) {
-                one.end_row = search[half].row;
-                one.end_column = search[half].column;
-                const int k = one.end_column - place[half].column;
-                const int step = one.end_row - place[half].row_of_step;
-                // In the usual order the columns to the right need not be looked at.
-                const bool here = k >= 0 && k < C && step >= 0 && step < BAND;
-                if (here && !one.transposed) one.part = parts_of(K);
-                const bool last = one.part == parts_of(K) && one.next_tile + 1 >= one.stop_tile;
-                if (!here || !last) continue;
-                one.phase = WALKING;
-                one.i = one.end_row;
-                one.column = one.end_column;
-                entry[half].step = step;
-                entry[half].column = k;
-            }
-            if (walk<C>(one, entry[half], half, of.paddings[half], codes))
-                finish(p, one, of.paddings[half]);
-        }
+        __syncwarp();  // before codes are written again
     }
 }
 
@@ -341,17 +327,17 @@ build_far_profiles(const Params p, const int strip_columns) {
                  (void*)(p.profiles + p.item_profiles[blockIdx.x]));
 }
 
-// Of a block; local mode needs more registers.
-constexpr int MOST_THREADS = LOCAL ? 256 : 384;
+// Of a multiprocessor.
+constexpr int MOST_THREADS = LOCAL ? 512 : 640;
 
 #define ENTRY extern "C" __global__ void __launch_bounds__
 
 ENTRY(MOST_THREADS, 1) traceback_k16(const Params p) { traceback<16, false>(p); }
-ENTRY(128, 3) traceback_k20(const Params p) { traceback<20, false>(p); }
-ENTRY(128, 3) traceback_k24(const Params p) { traceback<24, false>(p); }
+ENTRY(128, MOST_THREADS / 128) traceback_k20(const Params p) { traceback<20, false>(p); }
+ENTRY(128, MOST_THREADS / 128) traceback_k24(const Params p) { traceback<24, false>(p); }
 ENTRY(MOST_THREADS, 1) traceback_k28(const Params p) { traceback<28, false>(p); }
 ENTRY(MOST_THREADS, 1) traceback_k32(const Params p) { traceback<32, false>(p); }
-ENTRY(128, 3) traceback_far_k20(const Params p) { traceback<20, true>(p); }
-ENTRY(128, 3) traceback_far_k24(const Params p) { traceback<24, true>(p); }
+ENTRY(128, MOST_THREADS / 128) traceback_far_k20(const Params p) { traceback<20, true>(p); }
+ENTRY(128, MOST_THREADS / 128) traceback_far_k24(const Params p) { traceback<24, true>(p); }
 ENTRY(MOST_THREADS, 1) traceback_far_k28(const Params p) { traceback<28, true>(p); }
 ENTRY(MOST_THREADS, 1) traceback_far_k32(const Params p) { traceback<32, true>(p); }

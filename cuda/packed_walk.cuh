@@ -7,9 +7,9 @@
 namespace {
 
 enum State { IN_H, IN_E, IN_F };  // how a path comes to a cell
-enum Phase { IDLE, SEARCHING, WALKING };
+enum Phase { IDLE, SEARCHING, WALKING, NONE };
 
-// One half's path so far.
+// A half's path so far.
 struct Path {
     int phase;
     int place;    // of its row in the batch
@@ -47,6 +47,7 @@ template <int C>
 __device__ __forceinline__ bool walk(Path& path, const Entry& entry, int half, int padding,
                                      const word* codes) {
     constexpr int ROW = 4 * code_words(C);  // bytes
+    constexpr int D = lane_columns(C);
     int k = entry.column, step = entry.step;
     // A cell's row is step + to_row, its column k + to_column, both counted from 1 in the matrix; the
     // way up ends above the tile's first row or the matrix's, the way left likewise.
@@ -81,8 +82,9 @@ __device__ __forceinline__ bool walk(Path& path, const Entry& entry, int half, i
                 break;
             }
         }
-        const bool of_e = (unsigned)(code - E_CODES) <= (unsigned)OUTSIDE;
-        const int since = code - (of_e ? E_CODES : code >= F_FIRST ? F_FIRST : F_LAST);
+        const bool of_e = (unsigned)(code - E_CODES) <= (unsigned)(OUTSIDE + D);
+        const int e_codes = k < D ? E_CODES : E_CODES + D;
+        const int since = code - (of_e ? e_codes : code >= F_FIRST ? F_FIRST : F_LAST);
         const bool outside = since == OUTSIDE;
         const int here = of_e ? k : step;
         int length = here + (of_e ? to_side : to_top);

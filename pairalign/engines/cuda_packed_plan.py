@@ -203,15 +203,18 @@ class PackedPlanner:
         strips = -(-self._columns[items[:, 0]].astype(np.int64) // width)
         bands = (bands_before[ends] - bands_before[starts]) * strips
         entries = letters_before[ends] - letters_before[starts] if kind.strips else 0 * strips
-        profiles = 4 * self._costs.letters * strips * width if kind.strips else 0 * strips
+        profiles = 0 * strips
+        profile_bytes = int(kind.tiling.profile_bytes(self._costs.letters))
+        if kind.strips:
+            profiles = kind.tiling.profile_bytes(self._costs.letters, strips)
+            profile_bytes = 0
         chunks = np.zeros((0, 4), np.int32)
-        profile_bytes = 0 if kind.strips else 4 * self._costs.letters * width
         threads = kind.tiling.traceback_threads(profile_bytes, self._shared_bytes, self._mode)
         if traced:
             # The tiles of a word's items follow one another: any of its rows may go together.
             # Several rows a thread even out paths' lengths, but there must be blocks enough.
             several = all_rows // (256 * self._multiprocessors * 3)
-            most = threads * int(np.clip(several, 1, 8))
+            most = threads // 2 * int(np.clip(several, 1, 8))  # two threads a row
             shares = -(-sizes // -(-sizes // most))
             of_chunk, starts, ends, _ = _cut(words, -(-shares // 32) * 32)
             chunks = np.stack((first_items[of_chunk], starts, ends, 0 * starts), 1)

@@ -46,10 +46,10 @@ class Tiling:
         Of equal numbers on a multiprocessor the smaller block, but not below 128.
         """
         tile = self.columns // self.parts
-        most = 256 if tile > 12 and mode == "local" else 384  # see the kernels' launch bounds
+        most = 512 if mode == "local" else 640  # see the kernels' launch bounds
         block = 128 if tile <= 12 else most
         best, found = 0, 32
-        for threads in (128, 160, 192, 256, 320, 384, 96, 64, 32):
+        for threads in (128, 192, 256, 320, 384, 448, 512, 576, 640, 96, 64, 32):
             if threads > block:
                 continue
             used = profile_bytes + threads * self.code_bytes + 1024
@@ -60,9 +60,14 @@ class Tiling:
 
     @property
     def code_bytes(self) -> int:
-        """Shared memory of a traceback thread: thread_words in ``cuda/packed_tile.cuh``."""
+        """Shared memory of a traceback thread: half of tile_words in ``cuda/packed_tile.cuh``."""
         words = (self.columns // self.parts + 3) // 4 * 2
-        return 4 * (BAND * words + (4 if words % 4 == 0 else 2))
+        return 2 * (BAND * words + (8 if words % 8 == 0 else 2))
+
+    def profile_bytes(self, letters: int, strips: npt.ArrayLike = 1) -> npt.NDArray[np.int64]:
+        """Bytes of a traceback's profile: pitch_of in ``cuda/packed_tile.cuh``."""
+        width = np.asarray(strips, np.int64) * self.width
+        return 4 * letters * (width + 4) + 16
 
 
 TILINGS = tuple(
