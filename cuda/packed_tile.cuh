@@ -174,16 +174,18 @@ __device__ __forceinline__ int rank_of(bool row_first, int step, int column) {
     return row_first ? step << 4 | column : column << 4 | step;
 }
 
-// Fills the tiles of both halves again, `a` and `b`, up to the last step that either needs. All
-// lanes of the warp take part. `codes`: of this lane and its neighbour.
+// Fills the tiles of both halves again, `mine` and the neighbour's, up to the last step that either
+// needs. All lanes of the warp take part. `codes`: of this lane and its neighbour.
 template <int K, typename Source>
-__device__ __forceinline__ void refill(const Params& p, int width, const Tile& a, const Tile& b,
+__device__ __forceinline__ void refill(const Params& p, int width, const Tile& mine,
                                        bool right, Source profile, word* codes, Entry& entry) {
     constexpr unsigned ALL = 0xffffffffu;
     constexpr int C = tile_columns(K), D = lane_columns(C);
     constexpr bool FOURS = C % 4 == 0 && D % 4 == 0;
     constexpr int TOGETHER = FOURS ? 4 : 2;
     const int group = p.group;
+    const Tile other = of_neighbour(mine);
+    const Tile a = right ? other : mine, b = right ? mine : other;
 
     // What is read of a tile, first of all: each of it is a way to memory.
     uint2 top_a[D / 2], top_b[D / 2];  // two columns each
@@ -205,37 +207,26 @@ __device__ __forceinline__ void refill(const Params& p, int width, const Tile& a
             }
         }
     };
-    const auto border_of = [&](const Tile& tile) {
-        return (const uint4*)(tile.band + borders_at(group, K)) +
-               tile.part * (BAND / 4) * group + tile.lane;
-    };
     const auto corner_of = [&](const Tile& tile) {
         return tile.band[corners_at(group, K) + tile.part * group + tile.lane];
     };
-    const uint4* const border_a = border_of(a);
-    const uint4* const border_b = border_of(b);
-    uint4 next_a = {0, 0, 0, 0}, next_b = {0, 0, 0, 0};
     read_top(a, top_a);
     if (!WIDE) read_top(b, top_b);
     const word corner = merge(corner_of(a), WIDE ? 0 : corner_of(b));
-    if (!right) {  // the right lane takes what the left one has done
-        next_a = border_a[0];
-        if (!WIDE) next_b = border_b[0];
-    }
-    // Four steps at a time, and their input loaded while those before are computed.
-    const int shift_a = (int)((uintptr_t)a.letters & 3) * 8;
-    const int shift_b = (int)((uintptr_t)b.letters & 3) * 8;
-    const word* const letters_a = (const word*)(a.letters - shift_a / 8);
-    const word* const letters_b = (const word*)(b.letters - shift_b / 8);
-    word word_a = letters_a[0], word_b = WIDE ? 0 : letters_b[0];
-    word next_word_a = letters_a[1], next_word_b = WIDE ? 0 : letters_b[1];
+    // Of border and letters each lane reads those of its own half, four steps at a time; those to
+    // come are loaded while those before are computed.
+    const bool reads = !WIDE || !right;
+    const uint4* const border = (const uint4*)(mine.band + borders_at(group, K)) +
+                                mine.part * (BAND / 4) * group + mine.lane;
+    uint4 next_border = border[0];
+    const int shift = (int)((uintptr_t)mine.letters & 3) * 8;
+    const word* const letters = (const word*)(mine.letters - shift / 8);
+    word these_letters = letters[0], next_letters = letters[1];
 #if !defined(PAIRALIGN_EMULATE)
-    if (!right) {
+    if (reads) {
 #pragma unroll
-        for (int four = 1; four < BAND / 4; ++four) {  // each of them is a way to memory of its own
-            asm volatile("prefetch.global.L2 [%0];" ::"l"(border_a + four * group));
-            if (!WIDE) asm volatile("prefetch.global.L2 [%0];" ::"l"(border_b + four * group));
-        }
+        for (int four = 1; four < BAND / 4; ++four)  // each of them is a way to memory of its own
+            asm volatile("prefetch.global.L2 [%0];" ::"l"(border + four * group));
     }
 #endif
 
@@ -290,7 +281,7 @@ __device__ __forceinline__ void refill(const Params& p, int width, const Tile& a
     word before_letters = 0;              // of the two steps before: the right lane is behind
     word got_h[2] = {0, 0}, got_e[2] = {0, 0};  // what leaves the left lane's columns
     // Two rows side by side, the lower one a column behind: so each waits for the other only.
-    const auto two_rows = [&](int first_step, bool on, word letters, word from_a0, word from_b0,
+    const auto two_rows = [&](int first_step, bool on, word both_letters, word from_a0, word from_b0,
                               word from_a1, word from_b1) {
         word in_e0 = 0, in_e1 = 0, in_h0, in_h1;
         in_e0 = follow(side, from_a0, from_b0, e_outside);
@@ -303,8 +294,8 @@ __device__ __forceinline__ void refill(const Params& p, int width, const Tile& a
             in_e0 = got_e[0], in_e1 = got_e[1];
             step -= 2;
         }
-        const word mine = right ? before_letters : letters;
-        before_letters = letters;
+        const word row_letters = right ? before_letters : both_letters;
+        before_letters = both_letters;
         if (on) {
             word diagonal[2] = {left, in_h0}, e[2] = {in_e0, in_e1};
             word best[2] = {0, 0}, last[2] = {0, 0}, leaving[2];
@@ -316,8 +307,8 @@ __device__ __forceinline__ void refill(const Params& p, int width, const Tile& a
             f_open = add_lanes(f_open, both(-2));
 #pragma unroll
             for (int row = 0; row < 2; ++row) {
-                at_a[row] = (int)(mine >> 8 * row & 255) * pitch_of(width) + my_column_a;
-                at_b[row] = WIDE ? 0 : (int)(mine >> (16 + 8 * row) & 255) * pitch_of(width) + my_column_b;
+                at_a[row] = (int)(row_letters >> 8 * row & 255) * pitch_of(width) + my_column_a;
+                at_b[row] = WIDE ? 0 : (int)(row_letters >> (16 + 8 * row) & 255) * pitch_of(width) + my_column_b;
             }
 #pragma unroll
             for (int pass = 0; pass <= D; ++pass) {
@@ -376,27 +367,24 @@ __device__ __forceinline__ void refill(const Params& p, int width, const Tile& a
         }
     };
 
-    const int last = WIDE ? a.last_step : max(a.last_step, b.last_step);
     bool more = true;
 #pragma unroll 1
     for (int step = 0;; step += 4) {
-        const uint4 x = next_a, y = next_b;
-        const word of_a = __funnelshift_r(word_a, next_word_a, shift_a);
-        const word of_b = __funnelshift_r(word_b, next_word_b, shift_b);
-        if (step + 4 <= last) {
-            if (!right) {
-                next_a = border_a[(step / 4 + 1) * group];
-                if (!WIDE) next_b = border_b[(step / 4 + 1) * group];
-            }
-            word_a = next_word_a;
-            word_b = next_word_b;
-            next_word_a = letters_a[step / 4 + 2];
-            next_word_b = WIDE ? 0 : letters_b[step / 4 + 2];
+        const uint4 x = next_border;  // the left lane takes them, with the right one's
+        const uint4 y = {__shfl_sync(ALL, x.x, 1, 2), __shfl_sync(ALL, x.y, 1, 2),
+                         __shfl_sync(ALL, x.z, 1, 2), __shfl_sync(ALL, x.w, 1, 2)};
+        const word of_mine = __funnelshift_r(these_letters, next_letters, shift);
+        const word of_other = __shfl_xor_sync(ALL, of_mine, 1);
+        const word of_a = right ? of_other : of_mine, of_b = right ? of_mine : of_other;
+        if (step + 4 <= mine.last_step) {
+            next_border = border[(step / 4 + 1) * group];
+            these_letters = next_letters;
+            next_letters = letters[step / 4 + 2];
         }
         two_rows(step, right ? step > 0 : more, __byte_perm(of_a, of_b, 0x5410), x.x, y.x, x.y, y.y);
         if (!more) break;
         two_rows(step + 2, true, __byte_perm(of_a, of_b, 0x7632), x.z, y.z, x.w, y.w);
-        more = __any_sync(ALL, step + 4 <= last);
+        more = __any_sync(ALL, step + 4 <= mine.last_step);
     }
     __syncwarp();  // the codes are read by either lane
 

@@ -18,11 +18,12 @@ namespace {
 
 // Entry [half][letter][column]: the stored score times SCALE, with the code of a diagonal move.
 __device__ __forceinline__ void fill_profile(const Params& p, const int4 item, int width,
-                                             int padding_a, int padding_b, void* profile) {
+                                             void* profile) {
     const int padding_letter = p.letters - 1;
     for (int half = 0; half < PAIRS; ++half) {
-        const int padding = half ? padding_b : padding_a;
-        const long long start = p.column_starts[item.x + (half < item.w ? half : 0)];
+        const bool exists = half < item.w;
+        const int padding = width - (exists ? p.column_lengths[item.x + half] : 0);
+        const long long start = p.column_starts[item.x + (exists ? half : 0)];
         for (int column = threadIdx.x; column < width; column += blockDim.x) {
             const int at = column - padding;
             const int of_column = at < 0 ? padding_letter : p.column_letters[start + at];
@@ -38,26 +39,26 @@ __device__ __forceinline__ void fill_profile(const Params& p, const int4 item, i
     }
 }
 
-// The columns of an item, the same for all its rows.
+// An item, and its column in one of the halves.
 struct Item {
     int4 item;
     int strips, width;
-    int lengths[2], paddings[2];
+    int length, padding;  // of the column; length is 0 if there is none
     const uint4* tiles;
     int first_bands;  // bands before the item's first row
 };
 
 template <int K>
-__device__ __forceinline__ Item item_of(const Params& p, int number) {
+__device__ __forceinline__ Item item_of(const Params& p, int number, int half) {
     Item of;
     of.item = p.items[number];
-    of.lengths[0] = p.column_lengths[of.item.x];
-    of.lengths[1] = of.item.w == 2 ? p.column_lengths[of.item.x + 1] : 0;
+    const int first = p.column_lengths[of.item.x];
+    const int second = of.item.w == 2 ? p.column_lengths[of.item.x + 1] : 0;
     const int strip_columns = p.group * K;
-    of.strips = (max(of.lengths[0], of.lengths[1]) + strip_columns - 1) / strip_columns;
+    of.strips = (max(first, second) + strip_columns - 1) / strip_columns;
     of.width = of.strips * strip_columns;
-    of.paddings[0] = of.width - of.lengths[0];
-    of.paddings[1] = of.width - of.lengths[1];
+    of.length = half ? second : first;
+    of.padding = of.width - of.length;
     of.tiles = p.tiles + p.item_tiles[number];
     of.first_bands = p.bands_before[of.item.y];
     return of;
@@ -81,7 +82,6 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
         }
         const int row = row_at(p, place), column = of.item.x + half;
         path.phase = WALKING;
-        path.place = place;
         path.pair = pair;
         path.rows = p.row_lengths[row];
         path.letters = p.row_letters + p.row_starts[row];
@@ -91,15 +91,11 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
         path.gaps = path.kinds = 0;
         path.columns = 0;
         path.state = IN_H;
-        path.transposed = !p.triangular && of.lengths[half] > path.rows;
+        path.transposed = !p.triangular && of.length > path.rows;
         path.row_is_query = !p.triangular || p.row_order[row] < p.column_order[column];
-        if (GLOBAL) {
-            path.end_row = path.rows;
-            path.end_column = of.width - 1;
-        }
         if (SEMIGLOBAL) {
             path.end_row = p.end_row[pair];
-            path.end_column = p.end_column[pair] - 1 + of.paddings[half];
+            path.end_column = p.end_column[pair] - 1 + of.padding;
         }
         if (LOCAL) {
             // The only tiles with the best cell, or any may have it.
@@ -111,8 +107,8 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
                                       : path.next_tile + 1;
             path.end_row = path.end_column = 1 << 30;
         }
-        path.i = path.end_row;
-        path.column = path.end_column;
+        path.i = GLOBAL ? path.rows : path.end_row;
+        path.column = GLOBAL ? of.width - 1 : path.end_column;
         return;
     }
 }
@@ -193,12 +189,12 @@ __device__ __forceinline__ bool candidate(const Params& p, Path& path, Tile& til
 }
 
 // The results of a path that is done.
-__device__ __forceinline__ void finish(const Params& p, Path& path, int padding) {
+__device__ __forceinline__ void finish(const Params& p, const Item& of, Path& path) {
     if (path.columns & 31) path.moves[path.columns >> 5] = make_uint2(path.gaps, path.kinds);
     // Global: the rest of the way is a gap along the border.
-    const int row_start = GLOBAL ? 0 : path.i, row_end = path.end_row;
-    const int column_start = GLOBAL ? 0 : path.column - padding + 1;
-    const int column_end = path.end_column - padding + 1;
+    const int row_start = GLOBAL ? 0 : path.i, row_end = GLOBAL ? path.rows : path.end_row;
+    const int column_start = GLOBAL ? 0 : path.column - of.padding + 1;
+    const int column_end = GLOBAL ? of.length : path.end_column - of.padding + 1;
     int* const fields = p.fields + path.pair;
     fields[QUERY_START * p.pairs] = path.row_is_query ? row_start : column_start;
     fields[QUERY_END * p.pairs] = path.row_is_query ? row_end : column_end;
@@ -212,7 +208,9 @@ template <int K, bool FAR>
 __device__ void traceback(const Params& p) {
     constexpr int C = tile_columns(K);
     const int4 chunk = p.chunks[blockIdx.x];
-    const Item of = item_of<K>(p, chunk.x);
+    const bool right = threadIdx.x & 1;
+    const int half = WIDE ? 0 : threadIdx.x & 1;
+    const Item of = item_of<K>(p, chunk.x, half);
 #if defined(PAIRALIGN_EMULATE)
     uint4* const shared = (uint4*)emulated_shared_memory();
     int* const next_place = (int*)((char*)emulated_shared_memory() + 240000);
@@ -225,7 +223,7 @@ __device__ void traceback(const Params& p) {
     if (FAR) {
         profile = p.profiles + p.item_profiles[chunk.x];
     } else {
-        fill_profile(p, of.item, of.width, of.paddings[0], of.paddings[1], (void*)shared);
+        fill_profile(p, of.item, of.width, (void*)shared);
         codes += p.letters * pitch_of(of.width) + BEYOND;
     }
     codes += threadIdx.x / 2 * tile_words(C);
@@ -234,9 +232,6 @@ __device__ void traceback(const Params& p) {
 
     constexpr unsigned ALL = 0xffffffffu;
     constexpr int PATHS = 16 * PAIRS;  // of a warp
-    const bool right = threadIdx.x & 1;
-    const int half = WIDE ? 0 : threadIdx.x & 1;
-    const int padding = of.paddings[half];
     Path path;
     path.phase = WIDE && right ? NONE : IDLE;
     bool more = true;  // places that nobody has taken
@@ -277,9 +272,7 @@ __device__ void traceback(const Params& p) {
         }
         if (__all_sync(ALL, waits)) continue;
         if (!waits && path.transposed) tile.f_codes = F_FIRST;
-        const Tile other = of_neighbour(tile);
-        refill<K>(p, of.width, right ? other : tile, right ? tile : other, right, profile, codes,
-                  entry);
+        refill<K>(p, of.width, tile, right, profile, codes, entry);
         if (!waits) {
             bool walks = true;
             if (LOCAL && path.phase == SEARCHING) {
@@ -308,7 +301,7 @@ __device__ void traceback(const Params& p) {
                     entry.column = path.end_column - tile.column;
                 }
             }
-            if (walks && walk<C>(path, entry, half, padding, codes)) finish(p, path, padding);
+            if (walks && walk<C>(path, entry, half, of.padding, codes)) finish(p, of, path);
         }
         __syncwarp();  // before codes are written again
     }
@@ -323,8 +316,7 @@ build_far_profiles(const Params p, const int strip_columns) {
     const int length_a = p.column_lengths[item.x];
     const int length_b = item.w == 2 ? p.column_lengths[item.x + 1] : 0;
     const int width = (max(length_a, length_b) + strip_columns - 1) / strip_columns * strip_columns;
-    fill_profile(p, item, width, width - length_a, width - length_b,
-                 (void*)(p.profiles + p.item_profiles[blockIdx.x]));
+    fill_profile(p, item, width, (void*)(p.profiles + p.item_profiles[blockIdx.x]));
 }
 
 // Of a multiprocessor.

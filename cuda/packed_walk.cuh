@@ -12,7 +12,6 @@ enum Phase { IDLE, SEARCHING, WALKING, NONE };
 // A half's path so far.
 struct Path {
     int phase;
-    int place;    // of its row in the batch
     int pair;     // number of the pair
     int rows;     // letters of the row sequence
     const uint4* tiles;
