@@ -223,7 +223,10 @@ __device__ __forceinline__ void refill(const Params& p, int width, const Tile& m
     const word* const letters = (const word*)(mine.letters - shift / 8);
     word these_letters = letters[0], next_letters = letters[1];
 #if !defined(PAIRALIGN_EMULATE)
-    if (reads) {
+#ifndef PAIRALIGN_NO_PREFETCH
+#define PAIRALIGN_NO_PREFETCH 0
+#endif
+    if (reads && !PAIRALIGN_NO_PREFETCH) {
 #pragma unroll
         for (int four = 1; four < BAND / 4; ++four)  // each of them is a way to memory of its own
             asm volatile("prefetch.global.L2 [%0];" ::"l"(border + four * group));

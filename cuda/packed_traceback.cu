@@ -13,6 +13,12 @@
 //            memory where that is too large: FAR); then the codes of each two threads' tiles.
 // After      Dohi et al. 2010; Huynh et al. (block diagonals); flags as in gpu-pairAlign.
 #include "packed_walk.cuh"
+#ifndef PAIRALIGN_IDLE
+#define PAIRALIGN_IDLE 6
+#endif
+#ifndef PAIRALIGN_GUESS
+#define PAIRALIGN_GUESS 0
+#endif
 
 namespace {
 
@@ -239,7 +245,7 @@ __device__ void traceback(const Params& p) {
         // Starting a path is a long way to memory for the whole warp: wait for some to do it for.
         const int idle = __popc(__ballot_sync(ALL, path.phase == IDLE));
         if (idle == PATHS ||
-            (idle >= PATHS * 3 / 8 && __any_sync(ALL, path.phase == IDLE && more))) {
+            (idle >= PATHS * PAIRALIGN_IDLE / 16 && __any_sync(ALL, path.phase == IDLE && more))) {
             if (path.phase == IDLE) {
                 start<K>(p, of, half, chunk.z, &next_place[half], path);
                 more = path.phase != IDLE;
@@ -272,6 +278,36 @@ __device__ void traceback(const Params& p) {
         }
         if (__all_sync(ALL, waits)) continue;
         if (!waits && path.transposed) tile.f_codes = F_FIRST;
+#if PAIRALIGN_GUESS && !defined(PAIRALIGN_EMULATE)
+        // Where the path will probably go on: it is mostly diagonal.
+        if (path.phase == WALKING) {
+            const bool up = entry.step < entry.column;
+            Tile next = tile;
+            bool is = true;
+            if (up) {
+                next.band -= 4 * band_stride(p.group, K);
+                is = next.band >= (const word*)path.tiles;
+            } else if (parts_of(K) == 2 && next.part == 1) {
+                next.part = 0;
+            } else {
+                next.part = parts_of(K) - 1;
+                is = --next.lane >= 0;
+            }
+            if (is) {
+                const uint4* const rowline = (const uint4*)next.band + next.lane;
+                const int first = parts_of(K) == 2 ? next.part * (K / 8) : 0;
+#pragma unroll
+                for (int k = 0; k < (tile_columns(K) + 3) / 4; ++k)
+                    asm volatile("prefetch.global.L2 [%0];" ::"l"(rowline + (first + k) * p.group));
+                const uint4* const border = (const uint4*)(next.band + borders_at(p.group, K)) +
+                                            next.part * (BAND / 4) * p.group + next.lane;
+#pragma unroll
+                for (int k = 0; k < BAND / 4; ++k)
+                    asm volatile("prefetch.global.L2 [%0];" ::"l"(border + k * p.group));
+                asm volatile("prefetch.global.L2 [%0];" ::"l"(next.band + corners_at(p.group, K) + next.part * p.group + next.lane));
+            }
+        }
+#endif
         refill<K>(p, of.width, tile, right, profile, codes, entry);
         if (!waits) {
             bool walks = true;
@@ -320,7 +356,10 @@ build_far_profiles(const Params p, const int strip_columns) {
 }
 
 // Of a multiprocessor.
-constexpr int MOST_THREADS = LOCAL ? 512 : 640;
+#ifndef PAIRALIGN_MOST
+#define PAIRALIGN_MOST (LOCAL ? 512 : 640)
+#endif
+constexpr int MOST_THREADS = PAIRALIGN_MOST;
 
 #define ENTRY extern "C" __global__ void __launch_bounds__
 
