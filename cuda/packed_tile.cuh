@@ -1,7 +1,8 @@
-// A tile of each half of a word, filled again with codes that say where every H comes from.
+// A tile that a path is in, filled again with codes that say where every H comes from.
 //
-// Two neighbouring lanes fill it together, each about half of its columns; the right one is two rows
-// behind. Each of them then follows the path of one half.
+// A thread fills it. A word holds two of its cells: the low half one of the left columns, the high
+// half one of the right columns, two rows further up (so that each row's E and H are there when it needs them).
+// With PAIRALIGN_WIDE it holds one.
 //
 // Values are taken relative to the tile's corner and times SCALE, which leaves six bits for a code
 // that the maxima carry along; of equal values the one with the larger code wins, which is the tie
@@ -17,10 +18,9 @@
 //   16     F, as 58                                                  that has been open for
 //   0-15   F, opened after row 15 - code                             longer before others
 //
-// In the right lane's columns, the codes of E are more by lane_columns. So one code says how far to
-// go back. A byte is kept for each cell of a tile, of both halves, in shared memory: bytes [two
-// threads][step][4 * code_words(C)], of column k and a half at 2 * k + half. The two bits above a
-// code are some of its value.
+// In the right columns the codes of E are more by half_columns. So one code says how far to go back.
+// A byte is kept for each cell of a tile, in shared memory: bytes [thread][step][row_bytes]. The two
+// bits above a code are some of its value.
 #pragma once
 
 #include "packed.cuh"
@@ -35,133 +35,31 @@ static_assert(F_LAST + OUTSIDE < E_CODES && E_CODES + OUTSIDE + MOST_COLUMNS / 2
               F_FIRST + OUTSIDE < MISMATCH && STOP < SCALE, "codes must differ");
 
 __host__ __device__ constexpr int tile_columns(int columns) { return columns / parts_of(columns); }
-// Columns that a lane fills; with an odd number of pairs of columns, the right lane's last two are
-// those of the next tile and not looked at.
-__host__ __device__ constexpr int lane_columns(int columns) { return (columns + 3) / 4 * 2; }
-// Words of codes of a row; then of two threads: the few more keep those that access the same cell
-// off others' banks.
-__host__ __device__ constexpr int code_words(int columns) { return lane_columns(columns); }
+// Left columns of a tile of so many; there are as many right ones, of which the last two may be
+// those of the next tile and are not looked at.
+__host__ __device__ constexpr int half_columns(int columns) { return (columns + 3) / 4 * 2; }
+__host__ __device__ constexpr int row_bytes(int columns) { return 2 * half_columns(columns); }
+// Words of codes of a thread; the few more keep threads that access the same cell off others' banks.
 __host__ __device__ constexpr int tile_words(int columns) {
-    return BAND * code_words(columns) + (code_words(columns) % 8 == 0 ? 8 : 2);
+    return BAND * row_bytes(columns) / 4 + (half_columns(columns) % 4 == 0 ? 2 : 1);
 }
 // Entries of a profile's row: the few more put different letters on different banks.
 __host__ __device__ constexpr int pitch_of(int width) { return width + 4; }
-constexpr int BEYOND = 4;  // words after a profile that may be read
 
 __device__ __forceinline__ word clean(word value) { return value & (WIDE ? 0xffffffc0u : 0xffc0ffc0u); }
-__device__ __forceinline__ word merge(word a, word b) {  // lower half from `a`, upper half from `b`
-    return WIDE ? a : __byte_perm(a, b, 0x7610);
-}
 
-// The tile that a half's path is in, as pointers and numbers; and what a path enters it with.
+// The tile that a path is in, as pointers and numbers.
 struct Tile {
     const word* band;
     const unsigned char* letters;  // of the band's first step
     int column;                    // first column of the tile, padded
     int lane, part;
-    int last_step;    // of the band that is needed
-    int entry;        // column of the tile whose F below is needed
-    int f_codes;      // F_FIRST or F_LAST
-    int wanted;       // local: value whose first cell is wanted, relative to the tile; else below 0
-    bool row_first;   // among equals that in the first row, else in the first column
-    int first_step, stop_step;  // only in these steps
+    int last_step;                 // of the band that is needed
+    int wanted;       // local: value whose first cell is wanted, relative to the tile; else 0
+    int first_step, stop_step;     // only in these steps
 };
 
-__device__ __forceinline__ Tile of_neighbour(const Tile& tile) {
-    constexpr unsigned ALL = 0xffffffffu;
-    const auto pointer = [](const void* from) {
-        return (uintptr_t)__shfl_xor_sync(ALL, (unsigned long long)(uintptr_t)from, 1);
-    };
-    Tile other;
-    other.band = (const word*)pointer(tile.band);
-    other.letters = (const unsigned char*)pointer(tile.letters);
-    const unsigned numbers = tile.lane | tile.part << 5 | tile.last_step << 6 | tile.entry << 10 |
-                             tile.f_codes << 14 | tile.row_first << 20 | tile.first_step << 21 |
-                             tile.stop_step << 26;
-    const unsigned others = __shfl_xor_sync(ALL, numbers, 1);
-    other.column = __shfl_xor_sync(ALL, tile.column, 1);
-    other.lane = others & 31;
-    other.part = others >> 5 & 1;
-    other.last_step = others >> 6 & 15;
-    other.entry = others >> 10 & 15;
-    other.f_codes = others >> 14 & 63;
-    other.row_first = others >> 20 & 1;
-    other.first_step = others >> 21 & 31;
-    other.stop_step = others >> 26;
-    other.wanted = LOCAL ? __shfl_xor_sync(ALL, tile.wanted, 1) : -1;
-    return other;
-}
-
-// The last H of a line of borders: value of the tile, and its low bits as they were kept.
-struct Line {
-    word value;
-    word low;
-};
-
-// What a gap from outside is worth less than H + 255 (packed) or H (wide), with its code.
-__device__ __forceinline__ word outside_code(int code_a, int code_b) {
-    return WIDE ? (word)code_a : two(code_a - 255 * SCALE, code_b - 255 * SCALE);
-}
-
-// Goes on to the next H of a line; returns the E or F that is kept with it.
-__device__ __forceinline__ word follow(Line& line, word from_a, word from_b, word outside) {
-    if (WIDE) {
-        const word h = from_a & 0xffffu, gap = from_a >> 16;
-        line.value += (word)((int)(short)(h - line.low) * SCALE);
-        line.low = h;
-        return line.value - ((h - gap & 0xffffu) << SCALE_BITS) + outside;
-    }
-    const word low = 0x00ff00ffu;
-    const word h = __byte_perm(from_a, from_b, 0x0600) & low;
-    const word gap = __byte_perm(from_a, from_b, 0x0701) & low;
-    const word moved = (h - line.low + 0x01800180u) & low;  // by this less 128
-    const word below = (gap - h + 0x01ff01ffu) & low;       // 255 less what the gap is below H
-    line.low = h;
-    line.value = add_lanes(add_lanes(line.value, both(-128 * SCALE)), moved << SCALE_BITS);
-    return add_lanes(add_lanes(line.value, outside), below << SCALE_BITS);
-}
-
-// N columns' scores of both halves, from where each half's tile is.
-template <int N, typename Source>
-__device__ __forceinline__ void scores_at(Source profile, int at_a, int at_b, word (&s)[4]) {
-    if (WIDE) {
-        const word* const from = (const word*)profile + at_a;
-        for (int k = 0; k < N; ++k) s[k] = from[k];
-    } else if (N == 4) {
-        const uint2 a = *(const uint2*)((const short*)profile + at_a);
-        const uint2 b = *(const uint2*)((const short*)profile + at_b);
-        s[0] = __byte_perm(a.x, b.x, 0x5410);
-        s[1] = __byte_perm(a.x, b.x, 0x7632);
-        s[2] = __byte_perm(a.y, b.y, 0x5410);
-        s[3] = __byte_perm(a.y, b.y, 0x7632);
-    } else {
-        const word a = *(const word*)((const short*)profile + at_a);
-        const word b = *(const word*)((const short*)profile + at_b);
-        s[0] = __byte_perm(a, b, 0x5410);
-        s[1] = __byte_perm(a, b, 0x7632);
-    }
-}
-
-// Half of an array: the elements whose index has a bit, or those whose index has it not.
-template <int N>
-__device__ __forceinline__ void choose_half(const word* of, bool upper, word* half) {
-#pragma unroll
-    for (int k = 0; k < N; ++k) half[k] = upper ? of[N + k] : of[k];
-}
-
-// Element of an array in registers, which an index would put in memory.
-template <int D>
-__device__ __forceinline__ word element(const word (&of)[D], int index) {
-    word all[8], four[4], two[2], one[1];
-#pragma unroll
-    for (int k = 0; k < 8; ++k) all[k] = of[k < D ? k : D - 1];
-    choose_half<4>(all, index & 4, four);
-    choose_half<2>(four, index & 2, two);
-    choose_half<1>(two, index & 1, one);
-    return one[0];
-}
-
-// With what a path enters its tile, and what refill finds there besides the codes in memory.
+// What a path is to a tile: with what it enters, and what refill finds besides the codes in memory.
 struct Entry {
     int step, column;  // in the tile
     int e, f;          // codes of E right of the tile, and of F below it
@@ -174,239 +72,312 @@ __device__ __forceinline__ int rank_of(bool row_first, int step, int column) {
     return row_first ? step << 4 | column : column << 4 | step;
 }
 
-// Fills the tiles of both halves again, `mine` and the neighbour's, up to the last step that either
-// needs. All lanes of the warp take part. `codes`: of this lane and its neighbour.
-template <int K, typename Source>
-__device__ __forceinline__ void refill(const Params& p, int width, const Tile& mine,
-                                       bool right, Source profile, word* codes, Entry& entry) {
+// Values as borders keep them, H and the E or F beside it, of the pair in one half of words: low bits.
+struct Kept {
+    unsigned h_bytes, gap_bytes;  // which bytes of two words
+    __device__ __forceinline__ explicit Kept(int half)
+        : h_bytes(half ? 0x0602 : 0x0400), gap_bytes(half ? 0x0703 : 0x0501) {}
+    __device__ __forceinline__ word h(word x, word y) const {
+        return WIDE ? x & 0xffffu : __byte_perm(x, y, h_bytes) & 0x00ff00ffu;
+    }
+    __device__ __forceinline__ word gap(word x, word y) const {
+        return WIDE ? x >> 16 : __byte_perm(x, y, gap_bytes) & 0x00ff00ffu;
+    }
+};
+// How much H rises from one kept value to the next, and 128 * SCALE more (wide: just that).
+__device__ __forceinline__ word rise(word h, word before) {
+    return WIDE ? (word)((int)(short)(h - before) * SCALE)
+                : (h - before + 0x01800180u & 0x00ff00ffu) << SCALE_BITS;
+}
+constexpr int RISE = WIDE ? 0 : 128 * SCALE;
+// How much the E or F kept with H is above H less 255 * SCALE (wide: less H).
+__device__ __forceinline__ word above(word gap, word h) {
+    return WIDE ? 0 - ((h - gap & 0xffffu) << SCALE_BITS)
+                : (gap - h + 0x01ff01ffu & 0x00ff00ffu) << SCALE_BITS;
+}
+constexpr int ABOVE = WIDE ? 0 : 255 * SCALE;
+
+// Half of an array: the elements whose index has a bit, or those whose index has it not.
+template <int N>
+__device__ __forceinline__ void choose_half(const word* of, bool upper, word* half) {
+#pragma unroll
+    for (int k = 0; k < N; ++k) half[k] = upper ? of[N + k] : of[k];
+}
+
+// Element of an array in registers, which an index would put in memory.
+template <int N>
+__device__ __forceinline__ word element(const word (&of)[N], int index) {
+    word all[16], eight[8], four[4], two[2], one[1];
+#pragma unroll
+    for (int k = 0; k < 16; ++k) all[k] = of[k < N ? k : N - 1];
+    choose_half<8>(all, N > 8 && (index & 8), eight);
+    choose_half<4>(eight, index & 4, four);
+    choose_half<2>(four, index & 2, two);
+    choose_half<1>(two, index & 1, one);
+    return one[0];
+}
+
+// Scores of N columns in the low half and N in the high half.
+template <int N>
+__device__ __forceinline__ void scores_at(const char* low, const char* high, word* s) {
+    if (WIDE) {
+#pragma unroll
+        for (int k = 0; k < N; ++k) s[k] = ((const word*)low)[k];
+    } else if (N == 4) {
+        const uint2 a = *(const uint2*)low, b = *(const uint2*)high;
+        s[0] = __byte_perm(a.x, b.x, 0x5410);
+        s[1] = __byte_perm(a.x, b.x, 0x7632);
+        s[2] = __byte_perm(a.y, b.y, 0x5410);
+        s[3] = __byte_perm(a.y, b.y, 0x7632);
+    } else {
+        const word a = *(const word*)low, b = *(const word*)high;
+        s[0] = __byte_perm(a, b, 0x5410);
+        s[1] = __byte_perm(a, b, 0x7632);
+    }
+}
+
+// Keeps the codes of a row's left or right columns. `full`: of all words of the row.
+template <int N>
+__device__ __forceinline__ void keep_codes(const word (&full)[N], bool right, unsigned char* row) {
+    if (WIDE) {
+#pragma unroll
+        for (int k = 0; k < N; k += 4)
+            *(word*)(row + k) =
+                __byte_perm(__byte_perm(full[k], full[k + 1], 0x0040),
+                            __byte_perm(full[k + 2], full[k + 3], 0x0040), 0x5410);
+        return;
+    }
+    word both_halves[N / 2];  // of two columns, left ones low
+#pragma unroll
+    for (int k = 0; k < N; k += 2) both_halves[k / 2] = __byte_perm(full[k], full[k + 1], 0x6240);
+    const unsigned of_four = right ? 0x7632 : 0x5410;
+    if (N == 8) {
+        *(uint2*)(row + (right ? 8 : 0)) =
+            make_uint2(__byte_perm(both_halves[0], both_halves[1], of_four),
+                       __byte_perm(both_halves[2], both_halves[3], of_four));
+    } else if (right) {  // six columns, the second word on its own
+        *(unsigned short*)(row + 6) = (unsigned short)(both_halves[0] >> 16);
+        *(word*)(row + 8) = __byte_perm(both_halves[1], both_halves[N / 2 - 1], of_four);
+    } else {
+        *(word*)row = __byte_perm(both_halves[0], both_halves[1], of_four);
+        *(unsigned short*)(row + 4) = (unsigned short)both_halves[N / 2 - 1];
+    }
+}
+
+// Fills a tile again, up to the last step that any lane of the warp needs: all lanes take part.
+//
+// `half`: the pair's in the words of the tiles. `f_codes`: F_FIRST or F_LAST, `row_first`: the order
+// of equal ends. `profile`: of the pair's column sequence. `codes`: of this thread.
+template <int K>
+__device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& tile, int half,
+                                       int f_codes, bool row_first, const void* profile,
+                                       unsigned char* codes, Entry& entry) {
     constexpr unsigned ALL = 0xffffffffu;
-    constexpr int C = tile_columns(K), D = lane_columns(C);
+    constexpr int C = tile_columns(K), D = half_columns(C);
+    constexpr int N = WIDE ? 2 * D : D;  // words of a row
     constexpr bool FOURS = C % 4 == 0 && D % 4 == 0;
     constexpr int TOGETHER = FOURS ? 4 : 2;
+    constexpr int ROW = row_bytes(C);
+    constexpr int ENTRY = WIDE ? 4 : 2;  // bytes of a score
     const int group = p.group;
-    const Tile other = of_neighbour(mine);
-    const Tile a = right ? other : mine, b = right ? mine : other;
+    const Kept kept(half);
 
     // What is read of a tile, first of all: each of it is a way to memory.
-    uint2 top_a[D / 2], top_b[D / 2];  // two columns each
-    const auto read_top = [&](const Tile& tile, uint2 (&top)[D / 2]) {
-        const uint4* const rowline = (const uint4*)tile.band + tile.lane;
-        if (FOURS) {
-            const uint4* const from = rowline + (tile.part * (C / 4) + (right ? D / 4 : 0)) * group;
+    const uint4* const rowline = (const uint4*)tile.band + tile.lane;
+    word top[2 * D];
+    if (FOURS) {
+        const uint4* const from = rowline + tile.part * (C / 4) * group;
 #pragma unroll
-            for (int k = 0; k < D / 4; ++k) {
-                const uint4 four = from[k * group];
-                top[2 * k] = make_uint2(four.x, four.y);
-                top[2 * k + 1] = make_uint2(four.z, four.w);
-            }
-        } else {
-#pragma unroll
-            for (int k = 0; k < D / 2; ++k) {
-                const int at = tile.part * (C / 2) + (right ? D / 2 : 0) + k;
-                top[k] = ((const uint2*)(rowline + at / 2 * group))[at % 2];
-            }
+        for (int k = 0; k < C; k += 4) {
+            const uint4 four = from[k / 4 * group];
+            top[k] = four.x, top[k + 1] = four.y, top[k + 2] = four.z, top[k + 3] = four.w;
         }
-    };
-    const auto corner_of = [&](const Tile& tile) {
-        return tile.band[corners_at(group, K) + tile.part * group + tile.lane];
-    };
-    read_top(a, top_a);
-    if (!WIDE) read_top(b, top_b);
-    const word corner = merge(corner_of(a), WIDE ? 0 : corner_of(b));
-    // Of border and letters each lane reads those of its own half, four steps at a time; those to
-    // come are loaded while those before are computed.
-    const bool reads = !WIDE || !right;
-    const uint4* const border = (const uint4*)(mine.band + borders_at(group, K)) +
-                                mine.part * (BAND / 4) * group + mine.lane;
-    uint4 next_border = border[0];
-    const int shift = (int)((uintptr_t)mine.letters & 3) * 8;
-    const word* const letters = (const word*)(mine.letters - shift / 8);
+    } else {
+#pragma unroll
+        for (int k = 0; k < 2 * D; k += 2) {
+            const int at = tile.part * (C / 2) + k / 2;
+            const uint2 two = ((const uint2*)(rowline + at / 2 * group))[at % 2];
+            top[k] = two.x, top[k + 1] = two.y;
+        }
+    }
+    const word corner = tile.band[corners_at(group, K) + tile.part * group + tile.lane];
+    const uint4* border = (const uint4*)(tile.band + borders_at(group, K)) +
+                          tile.part * (BAND / 4) * group + tile.lane;
+    uint4 next_border = *border;
+    const int shift = (int)((uintptr_t)tile.letters & 3) * 8;
+    const word* letters = (const word*)(tile.letters - shift / 8);
     word these_letters = letters[0], next_letters = letters[1];
 #if !defined(PAIRALIGN_EMULATE)
-#ifndef PAIRALIGN_NO_PREFETCH
-#define PAIRALIGN_NO_PREFETCH 0
-#endif
-    if (reads && !PAIRALIGN_NO_PREFETCH) {
 #pragma unroll
-        for (int four = 1; four < BAND / 4; ++four)  // each of them is a way to memory of its own
-            asm volatile("prefetch.global.L2 [%0];" ::"l"(border + four * group));
-    }
+    for (int four = 1; four < BAND / 4; ++four)  // each of them is a way to memory of its own
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(border + four * group));
 #endif
 
-    const int floor_a = max(p.bias + p.tile_bias - half_of(corner, 0), 0) * SCALE + STOP;
-    const int floor_b = max(p.bias + p.tile_bias - half_of(corner, 1), 0) * SCALE + STOP;
-    const word floor = two(floor_a, floor_b);
+    const word floor = both(max(p.bias + p.tile_bias - half_of(corner, half), 0) * SCALE + STOP);
     const word minus_extend = both(-SCALE * p.gap_extend);
-    const word e_outside = outside_code(E_CODES + OUTSIDE, E_CODES + OUTSIDE);
-    const word f_outside = outside_code(a.f_codes + OUTSIDE, b.f_codes + OUTSIDE);
-    // Opening F after a row; the code falls with each row.
-    word f_open = two(-SCALE * p.gap_open + a.f_codes + 15, -SCALE * p.gap_open + b.f_codes + 15);
+    const word e_outside = both(E_CODES + OUTSIDE - ABOVE);
+    // Opening F after a row; the code falls with each row, and the right columns are two behind.
+    word f_open = both(-SCALE * p.gap_open + f_codes + 15);
+    if (!WIDE) f_open = add_lanes(f_open, 2u << 16);
     const word bias = both(p.tile_bias * SCALE);
-    Line side{bias, corner & (WIDE ? 0xffffu : 0x00ff00ffu)};
+    word side = bias;                      // H left of the tile in the row before,
+    word side_low = kept.h(corner, corner);  // and its low bits as they were kept
+    word left;                             // H left of the left and of the right columns
 
-    word h[D], f[D];
-    word left = side.value;  // H left of the lane's columns, in the row before
+    word h[N], f[N];
     {
-        const uint2 last_a = top_a[D / 2 - 1], last_b = WIDE ? last_a : top_b[D / 2 - 1];
-        const word low = WIDE ? last_a.y & 0xffffu
-                              : __byte_perm(last_a.y, last_b.y, 0x0600) & 0x00ff00ffu;
-        const word left_low = __shfl_sync(ALL, low, 0, 2);
-        Line top = side;
-        if (right) top.low = left_low;
+        const word f_outside = both(f_codes + OUTSIDE - ABOVE);
+        word value = bias, low = WIDE ? side_low : kept.h(corner, top[D - 1]);
 #pragma unroll
-        for (int k = 0; k < D; k += 2) {
-            const uint2 x = top_a[k / 2], y = WIDE ? x : top_b[k / 2];
-            f[k] = follow(top, x.x, y.x, f_outside), h[k] = top.value;
-            f[k + 1] = follow(top, x.y, y.y, f_outside), h[k + 1] = top.value;
+        for (int k = 0; k < N; ++k) {
+            const word x = top[k], y = WIDE ? 0 : top[D + k];
+            const word now = kept.h(x, y);
+            value = add_lanes(add_lanes(value, both(-RISE)), rise(now, low));
+            low = now;
+            h[k] = value;
+            f[k] = add_lanes(add_lanes(value, f_outside), above(kept.gap(x, y), now));
         }
-        // The right lane goes on from where the left one has come to.
-        const word from_left = __shfl_sync(ALL, top.value, 0, 2);
-        if (right) left = from_left;
-        const word more = right ? add_lanes(from_left, both(-p.tile_bias * SCALE)) : 0;
+        left = bias;
+        if (!WIDE) {  // the right columns go on from where the left ones have come to
+            left = __byte_perm(bias, value, 0x5410);
+            const word more = value - bias << 16;
 #pragma unroll
-        for (int k = 0; k < D; ++k) {
-            h[k] = add_lanes(h[k], more);
-            f[k] = add_lanes(f[k], more);
+            for (int k = 0; k < N; ++k) h[k] += more, f[k] += more;
         }
     }
 
-    word exit_a = 0, exit_b = 0;
-    int found_a = NOT_FOUND, found_b = NOT_FOUND;
+    word leaving = 0;  // E right of the tile in the step where the path enters
+    entry.found = NOT_FOUND;
     // Whether a row's best H, with the first column that has it, is what is wanted.
-    const auto look = [&](const Tile& tile, int step, int value, int& found) {
+    const auto look = [&](int step, int value, int first_column) {
         if (value >> SCALE_BITS != tile.wanted) return;
         if (step < tile.first_step || step >= tile.stop_step) return;
-        const int column = MOST_COLUMNS - 1 - (value & (SCALE - 1)) + (right ? D : 0);
-        found = min(found, rank_of(tile.row_first, step, column));
+        const int column = first_column + MOST_COLUMNS - 1 - (value & (SCALE - 1));
+        entry.found = min(entry.found, rank_of(row_first, step, column));
     };
-    const int my_column_a = a.column + (right ? D : 0);
-    const int my_column_b = p.letters * pitch_of(width) + b.column + (right ? D : 0);
-    word before_letters = 0;              // of the two steps before: the right lane is behind
-    word got_h[2] = {0, 0}, got_e[2] = {0, 0};  // what leaves the left lane's columns
+    const char* const scores = (const char*)profile + tile.column * ENTRY;
+    const char* before[2] = {scores, scores};  // scores of the two rows before, for the right columns
+    word left_h[2] = {0, 0}, left_e[2] = {0, 0};  // what leaves the left columns there
     // Two rows side by side, the lower one a column behind: so each waits for the other only.
-    const auto two_rows = [&](int first_step, bool on, word both_letters, word from_a0, word from_b0,
-                              word from_a1, word from_b1) {
-        word in_e0 = 0, in_e1 = 0, in_h0, in_h1;
-        in_e0 = follow(side, from_a0, from_b0, e_outside);
-        in_h0 = side.value;
-        in_e1 = follow(side, from_a1, from_b1, e_outside);
-        in_h1 = side.value;
-        int step = first_step;
-        if (right) {
-            in_h0 = got_h[0], in_h1 = got_h[1];
-            in_e0 = got_e[0], in_e1 = got_e[1];
-            step -= 2;
+    const auto two_rows = [&](int step, bool first, bool last, word row_letters, word x, word y) {
+        // What comes in from the left in the two rows.
+        word in_h[2], in_e[2];
+        {
+            const word now = kept.h(x, y);
+            if (WIDE) {
+                const word after = kept.h(y, y);
+                in_h[0] = side + rise(now, side_low);
+                in_e[0] = in_h[0] + above(kept.gap(x, x), now) + e_outside;
+                in_h[1] = side = in_h[0] + rise(after, now);
+                in_e[1] = in_h[1] + above(kept.gap(y, y), after) + e_outside;
+                side_low = after;
+            } else {
+                const word rises = rise(now, __byte_perm(side_low, now, 0x5410));
+                const word values = add_lanes(add_lanes(__byte_perm(side, side, 0x1010),
+                                                        two(-RISE, -2 * RISE)),
+                                              rises + (rises << 16));
+                const word gaps =
+                    add_lanes(add_lanes(values, e_outside), above(kept.gap(x, y), now));
+                side = values >> 16;
+                side_low = now >> 16;
+                in_h[0] = __byte_perm(values, left_h[0], 0x5410);
+                in_h[1] = __byte_perm(values, left_h[1], 0x5432);
+                in_e[0] = __byte_perm(gaps, add_lanes(left_e[0], D), 0x5410);
+                in_e[1] = __byte_perm(gaps, add_lanes(left_e[1], D), 0x5432);
+            }
         }
-        const word row_letters = right ? before_letters : both_letters;
-        before_letters = both_letters;
-        if (on) {
-            word diagonal[2] = {left, in_h0}, e[2] = {in_e0, in_e1};
-            word best[2] = {0, 0}, last[2] = {0, 0}, leaving[2];
-            left = in_h1;
-            int at_a[2], at_b[2];
-            word s[2][4];
-            word packed_codes[2][D / 2];
-            word opening[2] = {f_open, add_lanes(f_open, both(-1))};
-            f_open = add_lanes(f_open, both(-2));
+        word diagonal[2] = {left, in_h[0]}, e[2] = {in_e[0], in_e[1]}, best[2] = {0, 0};
+        word exit[2] = {0, 0}, full[2][N], s[2][TOGETHER];
+        const char* low[2];
+        left = first && !WIDE ? __byte_perm(in_h[1], left, 0x7610) : in_h[1];
+        const word opening[2] = {f_open, add_lanes(f_open, both(-1))};
+        f_open = add_lanes(f_open, both(-2));
+#pragma unroll
+        for (int row = 0; row < 2; ++row)
+            low[row] = scores + (int)(row_letters >> 8 * row & 255) * pitch;
+#pragma unroll
+        for (int pass = 0; pass <= N; ++pass) {
 #pragma unroll
             for (int row = 0; row < 2; ++row) {
-                at_a[row] = (int)(row_letters >> 8 * row & 255) * pitch_of(width) + my_column_a;
-                at_b[row] = WIDE ? 0 : (int)(row_letters >> (16 + 8 * row) & 255) * pitch_of(width) + my_column_b;
-            }
-#pragma unroll
-            for (int pass = 0; pass <= D; ++pass) {
-#pragma unroll
-                for (int row = 0; row < 2; ++row) {
-                    const int k = pass - row;
-                    if (k < 0 || k >= D) continue;
-                    if (k % TOGETHER == 0)
-                        scores_at<TOGETHER>(profile, at_a[row] + k, at_b[row] + k, s[row]);
-                    const word t = add_lanes(diagonal[row], s[row][k % TOGETHER]);
-                    diagonal[row] = h[k];
-                    word full = maximum(t, e[row], f[k]);
-                    if (LOCAL) full = maximum(full, floor);
-                    h[k] = clean(full);
-                    if (LOCAL) {
-                        e[row] = add_maximum(e[row], minus_extend, add_lanes(h[k], p.open_codes[k]));
-                        f[k] = add_maximum(f[k], minus_extend, add_lanes(h[k], opening[row]));
-                        if (k < C - D || !right)
-                            best[row] = add_maximum(h[k], both(MOST_COLUMNS - 1 - k), best[row]);
-                    } else {
-                        e[row] = add_maximum(h[k], p.open_codes[k], e[row]);
-                        f[k] = add_maximum(h[k], opening[row], f[k]);
-                    }
-                    if (k == C - D - 1) leaving[row] = e[row];
-                    if (k & 1) packed_codes[row][k / 2] = __byte_perm(last[row], full, 0x6420);
-                    last[row] = full;
-                }
-            }
-            got_h[0] = diagonal[1], got_h[1] = h[D - 1];
-            got_e[0] = e[0], got_e[1] = e[1];
-#pragma unroll
-            for (int row = 0; row < 2; ++row) {
-                word* const to = codes + (step + row) * code_words(C) + (right ? D / 2 : 0);
-                if (D % 8 == 0) {
-#pragma unroll
-                    for (int k = 0; k < D / 2; k += 4)
-                        *(uint4*)(to + k) =
-                            make_uint4(packed_codes[row][k], packed_codes[row][k + 1],
-                                       packed_codes[row][k + 2], packed_codes[row][k + 3]);
-                } else {
-#pragma unroll
-                    for (int k = 0; k < D / 2; ++k) to[k] = packed_codes[row][k];
-                }
-                if (step + row == a.last_step) exit_a = leaving[row];
-                if (step + row == b.last_step) exit_b = leaving[row];
+                const int k = pass - row;
+                if (k < 0 || k >= N) continue;
+                if (k % TOGETHER == 0)
+                    scores_at<TOGETHER>(low[row] + k * ENTRY, before[row] + (D + k) * ENTRY, s[row]);
+                const word t = add_lanes(diagonal[row], s[row][k % TOGETHER]);
+                diagonal[row] = h[k];
+                word now = maximum(t, e[row], f[k]);
+                if (LOCAL) now = maximum(now, floor);
+                full[row][k] = now;
+                now = clean(now);
+                word of_f = add_lanes(now, opening[row]);
                 if (LOCAL) {
-                    look(a, step + row, half_of(best[row], 0), found_a);
-                    if (!WIDE) look(b, step + row, half_of(best[row], 1), found_b);
+                    e[row] = add_maximum(e[row], minus_extend, add_lanes(now, p.open_codes[k]));
+                    of_f = add_maximum(f[k], minus_extend, of_f);
+                    const bool real = WIDE ? k < C : k < C - D;
+                    const word of_best = real ? now : WIDE ? 0 : now & 0xffffu;
+                    best[row] = add_maximum(of_best, both(MOST_COLUMNS - 1 - k), best[row]);
+                } else {
+                    e[row] = add_maximum(now, p.open_codes[k], e[row]);
+                    of_f = add_maximum(now, opening[row], f[k]);
                 }
+                // The right columns' first row is yet to come.
+                h[k] = first && !WIDE ? __byte_perm(now, h[k], 0x7610) : now;
+                f[k] = first && !WIDE ? __byte_perm(of_f, f[k], 0x7610) : of_f;
+                if (k == (WIDE ? C : C - D) - 1) exit[row] = e[row];
             }
         }
+        left_h[0] = diagonal[1], left_h[1] = h[N - 1];
+        left_e[0] = e[0], left_e[1] = e[1];
+        before[0] = low[0], before[1] = low[1];
 #pragma unroll
         for (int row = 0; row < 2; ++row) {
-            got_h[row] = __shfl_sync(ALL, got_h[row], 0, 2);
-            got_e[row] = add_lanes(__shfl_sync(ALL, got_e[row], 0, 2), both(D));
+            unsigned char* const to = codes + (step + row) * ROW;
+            if (!last) {
+                keep_codes(full[row], false, to);
+                if (LOCAL) look(step + row, half_of(best[row], 0), 0);
+            }
+            if (WIDE) {
+                if (step + row == tile.last_step) leaving = exit[row];
+            } else if (!first) {
+                keep_codes(full[row], true, to - 2 * ROW);
+                if (LOCAL) look(step + row - 2, half_of(best[row], 1), D);
+                if (step + row - 2 == tile.last_step) leaving = exit[row] >> 16;
+            }
         }
     };
 
-    bool more = true;
-#pragma unroll 1
-    for (int step = 0;; step += 4) {
-        const uint4 x = next_border;  // the left lane takes them, with the right one's
-        const uint4 y = {__shfl_sync(ALL, x.x, 1, 2), __shfl_sync(ALL, x.y, 1, 2),
-                         __shfl_sync(ALL, x.z, 1, 2), __shfl_sync(ALL, x.w, 1, 2)};
-        const word of_mine = __funnelshift_r(these_letters, next_letters, shift);
-        const word of_other = __shfl_xor_sync(ALL, of_mine, 1);
-        const word of_a = right ? of_other : of_mine, of_b = right ? of_mine : of_other;
-        if (step + 4 <= mine.last_step) {
-            next_border = border[(step / 4 + 1) * group];
+    // Four steps at a time, and their input loaded while those before are computed.
+    word f_left = 0;  // F below the left columns
+    uint4 x;
+    word four_letters;
+    const auto next_four = [&](int step) {
+        x = next_border;
+        four_letters = __funnelshift_r(these_letters, next_letters, shift);
+        if (step + 4 <= tile.last_step) {
+            border += group;
+            next_border = *border;
             these_letters = next_letters;
             next_letters = letters[step / 4 + 2];
         }
-        two_rows(step, right ? step > 0 : more, __byte_perm(of_a, of_b, 0x5410), x.x, y.x, x.y, y.y);
-        if (!more) break;
-        two_rows(step + 2, true, __byte_perm(of_a, of_b, 0x7632), x.z, y.z, x.w, y.w);
-        more = __any_sync(ALL, step + 4 <= mine.last_step);
+    };
+    next_four(0);
+    two_rows(0, true, false, four_letters, x.x, x.y);
+#pragma unroll 1
+    for (int step = 2;; step += 4) {
+        two_rows(step, false, false, four_letters >> 16, x.z, x.w);
+        const bool last = !__any_sync(ALL, step + 2 <= tile.last_step);
+        next_four(step + 2);
+        if (last) {
+            f_left = element<N>(f, !WIDE && entry.column >= D ? entry.column - D : entry.column);
+            if (WIDE) break;
+        }
+        two_rows(step + 2, false, last, four_letters, x.x, x.y);
+        if (last) break;
     }
-    __syncwarp();  // the codes are read by either lane
-
-    const word left_exit = __shfl_sync(ALL, exit_a, 1, 2);
-    entry.e = (right && !WIDE ? half_of(exit_b, 1) : half_of(left_exit, 0)) & (SCALE - 1);
-    const word f_a = element<D>(f, a.entry - (a.entry < D ? 0 : D));
-    const word left_f = __shfl_sync(ALL, f_a, a.entry >= D, 2);
-    if (!WIDE) {
-        const word f_b = element<D>(f, b.entry - (b.entry < D ? 0 : D));
-        const word right_f = __shfl_sync(ALL, f_b, b.entry >= D, 2);
-        entry.f = (right ? half_of(right_f, 1) : half_of(left_f, 0)) & (SCALE - 1);
-    } else {
-        entry.f = half_of(left_f, 0) & (SCALE - 1);
-    }
-    if (LOCAL) {
-        found_a = min(found_a, __shfl_xor_sync(ALL, found_a, 1));
-        found_b = min(found_b, __shfl_xor_sync(ALL, found_b, 1));
-        entry.found = right ? found_b : found_a;
-    }
+    entry.e = (int)leaving & (SCALE - 1);
+    entry.f = (int)f_left & (SCALE - 1);
+    if (!WIDE && entry.column >= D)
+        entry.f = half_of(element<N>(f, entry.column - D), 1) & (SCALE - 1);
 }
 
 }  // namespace

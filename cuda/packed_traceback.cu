@@ -4,21 +4,14 @@
 // In         the batch's items as filled, tiles, score, end_row, end_column; chunks[blocks]: an item
 //            and some of its rows.
 // Out        fields[FIELDS][pairs]: the spans and COLUMNS; moves.
-// Threads    A thread follows one path, its neighbour that in the other half of their words; they
-//            fill the two tiles that these are in again together (packed_tile.cuh), walk through
-//            them (packed_walk.cuh), and go on with the next tiles. Paths that are done make way for
-//            those of further rows, some at a time, so that a warp's lanes all have work although
-//            paths differ in length. With one pair a word (WIDE) every other thread has no path.
+// Threads    A thread follows a path, its neighbour one in the other half of the tiles' words. It fills
+//            the tile that the path is in again (packed_tile.cuh), walks through it (packed_walk.cuh),
+//            and goes on with the next tile. Paths that are done make way for those of further rows,
+//            some at a time, so that a warp's lanes all have work although paths differ in length.
 // Shared     per half, letter and column the score times SCALE with its code, 16 bits (in global
-//            memory where that is too large: FAR); then the codes of each two threads' tiles.
+//            memory where that is too large: FAR); then the codes of each thread's tile.
 // After      Dohi et al. 2010; Huynh et al. (block diagonals); flags as in gpu-pairAlign.
 #include "packed_walk.cuh"
-#ifndef PAIRALIGN_IDLE
-#define PAIRALIGN_IDLE 6
-#endif
-#ifndef PAIRALIGN_GUESS
-#define PAIRALIGN_GUESS 0
-#endif
 
 namespace {
 
@@ -30,7 +23,8 @@ __device__ __forceinline__ void fill_profile(const Params& p, const int4 item, i
         const bool exists = half < item.w;
         const int padding = width - (exists ? p.column_lengths[item.x + half] : 0);
         const long long start = p.column_starts[item.x + (exists ? half : 0)];
-        for (int column = threadIdx.x; column < width; column += blockDim.x) {
+        // A few columns more: those after a tile's last may be read.
+        for (int column = threadIdx.x; column < pitch_of(width); column += blockDim.x) {
             const int at = column - padding;
             const int of_column = at < 0 ? padding_letter : p.column_letters[start + at];
             for (int letter = 0; letter < p.letters; ++letter) {
@@ -171,7 +165,8 @@ __device__ __forceinline__ void seek(const Params& p, bool seeking, Path& path) 
 // Local: the next tile that may hold the cell where the alignment ends, of the lane and band that
 // `seek` has found; false if it is not to be looked at. `row`: of the tile's step 0.
 template <int K, bool FAR>
-__device__ __forceinline__ bool candidate(const Params& p, Path& path, Tile& tile, int& row) {
+__device__ __forceinline__ bool candidate(const Params& p, int half, Path& path, Tile& tile,
+                                          int& row) {
     constexpr int PARTS = parts_of(K), C = tile_columns(K);
     const int bands = bands_of(path.rows, p.group);
     const int overall_band = path.next_tile / p.group;
@@ -185,10 +180,9 @@ __device__ __forceinline__ bool candidate(const Params& p, Path& path, Tile& til
     }
     row = place_at<K, FAR>(p, path, column, band, tile);
     tile.last_step = min(BAND - 1, steps_of(path.rows, p.group) - 1 - band * BAND);
-    const int corner = half_of(tile.band[corners_at(p.group, K) + tile.part * p.group + tile.lane],
-                               WIDE ? 0 : threadIdx.x & 1);
+    const int corner = half_of(
+        tile.band[corners_at(p.group, K) + tile.part * p.group + tile.lane], half);
     tile.wanted = p.score[path.pair] + p.bias - corner + p.tile_bias;
-    tile.row_first = path.transposed;
     tile.first_step = min(max(1 - row, 0), BAND);
     tile.stop_step = min(max(path.rows + 1 - row, 0), BAND);
     return true;
@@ -214,7 +208,6 @@ template <int K, bool FAR>
 __device__ void traceback(const Params& p) {
     constexpr int C = tile_columns(K);
     const int4 chunk = p.chunks[blockIdx.x];
-    const bool right = threadIdx.x & 1;
     const int half = WIDE ? 0 : threadIdx.x & 1;
     const Item of = item_of<K>(p, chunk.x, half);
 #if defined(PAIRALIGN_EMULATE)
@@ -224,38 +217,40 @@ __device__ void traceback(const Params& p) {
     extern __shared__ uint4 shared[];
     __shared__ int next_place[2];
 #endif
-    const void* profile = shared;
-    word* codes = (word*)shared;
+    // Bytes from a letter's scores to the next one's, and those of this half.
+    const int pitch = (WIDE ? 4 : 2) * pitch_of(of.width);
+    const char* profile = (const char*)shared;
+    unsigned char* codes = (unsigned char*)shared;
     if (FAR) {
-        profile = p.profiles + p.item_profiles[chunk.x];
+        profile = (const char*)(p.profiles + p.item_profiles[chunk.x]);
     } else {
         fill_profile(p, of.item, of.width, (void*)shared);
-        codes += p.letters * pitch_of(of.width) + BEYOND;
+        codes += 4 * p.letters * pitch_of(of.width);
     }
-    codes += threadIdx.x / 2 * tile_words(C);
+    profile += half * p.letters * pitch;
+    codes += threadIdx.x * (4 * tile_words(C));
     if (threadIdx.x < 2) next_place[threadIdx.x] = chunk.y;
     __syncthreads();
 
     constexpr unsigned ALL = 0xffffffffu;
-    constexpr int PATHS = 16 * PAIRS;  // of a warp
     Path path;
-    path.phase = WIDE && right ? NONE : IDLE;
+    path.phase = IDLE;
     bool more = true;  // places that nobody has taken
     for (;;) {
         // Starting a path is a long way to memory for the whole warp: wait for some to do it for.
         const int idle = __popc(__ballot_sync(ALL, path.phase == IDLE));
-        if (idle == PATHS ||
-            (idle >= PATHS * PAIRALIGN_IDLE / 16 && __any_sync(ALL, path.phase == IDLE && more))) {
+        if (idle == 32 ||
+            (idle >= 12 && __any_sync(ALL, path.phase == IDLE && more))) {
             if (path.phase == IDLE) {
                 start<K>(p, of, half, chunk.z, &next_place[half], path);
                 more = path.phase != IDLE;
             }
-            if (__all_sync(ALL, path.phase == IDLE || path.phase == NONE)) break;
+            if (__all_sync(ALL, path.phase == IDLE)) break;
         }
         // A lane without a tile computes along, with whatever may be read.
-        Tile tile = {(const word*)of.tiles, p.row_letters, 0, 0, 0, 0, 0, F_LAST, -1, false, 0, 0};
+        Tile tile = {(const word*)of.tiles, p.row_letters, 0, 0, 0, 0, 0, 0, 0};
         Entry entry = {0, 0, 0, 0, NOT_FOUND};
-        bool waits = path.phase == IDLE || path.phase == NONE;
+        bool waits = path.phase == IDLE;
         int row = 0;  // of the tile's step 0
         if (LOCAL) {
             // When a lane's band has been looked at, the next one that has the best cell.
@@ -267,48 +262,19 @@ __device__ void traceback(const Params& p) {
                 path.i = path.end_row;
                 path.column = path.end_column;
             }
-            if (path.phase == SEARCHING) waits = !candidate<K, FAR>(p, path, tile, row);
+            if (path.phase == SEARCHING) waits = !candidate<K, FAR>(p, half, path, tile, row);
         }
         if (path.phase == WALKING) {
             const int lane = FAR ? path.column / K % 32 : path.column / K;
             const int step = path.i - 1 + (~path.rows & 1) + lane;
             place_at<K, FAR>(p, path, path.column, step / BAND, tile);
             tile.last_step = entry.step = step % BAND;
-            tile.entry = entry.column = path.column - tile.column;
+            entry.column = path.column - tile.column;
         }
         if (__all_sync(ALL, waits)) continue;
-        if (!waits && path.transposed) tile.f_codes = F_FIRST;
-#if PAIRALIGN_GUESS && !defined(PAIRALIGN_EMULATE)
-        // Where the path will probably go on: it is mostly diagonal.
-        if (path.phase == WALKING) {
-            const bool up = entry.step < entry.column;
-            Tile next = tile;
-            bool is = true;
-            if (up) {
-                next.band -= 4 * band_stride(p.group, K);
-                is = next.band >= (const word*)path.tiles;
-            } else if (parts_of(K) == 2 && next.part == 1) {
-                next.part = 0;
-            } else {
-                next.part = parts_of(K) - 1;
-                is = --next.lane >= 0;
-            }
-            if (is) {
-                const uint4* const rowline = (const uint4*)next.band + next.lane;
-                const int first = parts_of(K) == 2 ? next.part * (K / 8) : 0;
-#pragma unroll
-                for (int k = 0; k < (tile_columns(K) + 3) / 4; ++k)
-                    asm volatile("prefetch.global.L2 [%0];" ::"l"(rowline + (first + k) * p.group));
-                const uint4* const border = (const uint4*)(next.band + borders_at(p.group, K)) +
-                                            next.part * (BAND / 4) * p.group + next.lane;
-#pragma unroll
-                for (int k = 0; k < BAND / 4; ++k)
-                    asm volatile("prefetch.global.L2 [%0];" ::"l"(border + k * p.group));
-                asm volatile("prefetch.global.L2 [%0];" ::"l"(next.band + corners_at(p.group, K) + next.part * p.group + next.lane));
-            }
-        }
-#endif
-        refill<K>(p, of.width, tile, right, profile, codes, entry);
+        const bool transposed = !waits && path.transposed;
+        refill<K>(p, pitch, tile, half, transposed ? F_FIRST : F_LAST, transposed, profile, codes,
+                  entry);
         if (!waits) {
             bool walks = true;
             if (LOCAL && path.phase == SEARCHING) {
@@ -337,9 +303,8 @@ __device__ void traceback(const Params& p) {
                     entry.column = path.end_column - tile.column;
                 }
             }
-            if (walks && walk<C>(path, entry, half, of.padding, codes)) finish(p, of, path);
+            if (walks && walk<C>(path, entry, of.padding, codes)) finish(p, of, path);
         }
-        __syncwarp();  // before codes are written again
     }
 }
 
@@ -355,20 +320,22 @@ build_far_profiles(const Params p, const int strip_columns) {
     fill_profile(p, item, width, (void*)(p.profiles + p.item_profiles[blockIdx.x]));
 }
 
-// Of a multiprocessor.
+// Threads of a block, and blocks of a multiprocessor. More paths at a time leave less of the L1 cache
+// to each, where what one path reads for a tile lies beside what it reads for the next.
 #ifndef PAIRALIGN_MOST
-#define PAIRALIGN_MOST (LOCAL ? 512 : 640)
+#define PAIRALIGN_MOST (LOCAL ? 256 : 384)
+#define PAIRALIGN_BLOCKS (LOCAL ? 2 : 1)
 #endif
-constexpr int MOST_THREADS = PAIRALIGN_MOST;
+constexpr int THREADS = PAIRALIGN_MOST, BLOCKS = PAIRALIGN_BLOCKS;
 
-#define ENTRY extern "C" __global__ void __launch_bounds__
+#define ENTRY extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 
-ENTRY(MOST_THREADS, 1) traceback_k16(const Params p) { traceback<16, false>(p); }
-ENTRY(128, MOST_THREADS / 128) traceback_k20(const Params p) { traceback<20, false>(p); }
-ENTRY(128, MOST_THREADS / 128) traceback_k24(const Params p) { traceback<24, false>(p); }
-ENTRY(MOST_THREADS, 1) traceback_k28(const Params p) { traceback<28, false>(p); }
-ENTRY(MOST_THREADS, 1) traceback_k32(const Params p) { traceback<32, false>(p); }
-ENTRY(128, MOST_THREADS / 128) traceback_far_k20(const Params p) { traceback<20, true>(p); }
-ENTRY(128, MOST_THREADS / 128) traceback_far_k24(const Params p) { traceback<24, true>(p); }
-ENTRY(MOST_THREADS, 1) traceback_far_k28(const Params p) { traceback<28, true>(p); }
-ENTRY(MOST_THREADS, 1) traceback_far_k32(const Params p) { traceback<32, true>(p); }
+ENTRY traceback_k16(const Params p) { traceback<16, false>(p); }
+ENTRY traceback_k20(const Params p) { traceback<20, false>(p); }
+ENTRY traceback_k24(const Params p) { traceback<24, false>(p); }
+ENTRY traceback_k28(const Params p) { traceback<28, false>(p); }
+ENTRY traceback_k32(const Params p) { traceback<32, false>(p); }
+ENTRY traceback_far_k20(const Params p) { traceback<20, true>(p); }
+ENTRY traceback_far_k24(const Params p) { traceback<24, true>(p); }
+ENTRY traceback_far_k28(const Params p) { traceback<28, true>(p); }
+ENTRY traceback_far_k32(const Params p) { traceback<32, true>(p); }

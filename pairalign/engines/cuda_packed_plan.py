@@ -214,7 +214,8 @@ class PackedPlanner:
             # The tiles of a word's items follow one another: any of its rows may go together.
             # Several rows a thread even out paths' lengths, but there must be blocks enough.
             several = all_rows // (256 * self._multiprocessors * 3)
-            most = threads // 2 * int(np.clip(several, 1, 8))  # two threads a row
+            paths = 1 if kind.wide else 2  # of a row
+            most = threads // paths * int(np.clip(several, 1, 8))
             shares = -(-sizes // -(-sizes // most))
             of_chunk, starts, ends, _ = _cut(words, -(-shares // 32) * 32)
             chunks = np.stack((first_items[of_chunk], starts, ends, 0 * starts), 1)

@@ -41,33 +41,21 @@ class Tiling:
         return 4 * self.group * (self.columns + self.parts * (BAND + 1) + 1)
 
     def traceback_threads(self, profile_bytes: int, shared_bytes: int, mode: str) -> int:
-        """Threads of a traceback block: as many as shared memory holds codes of, and registers.
-
-        Of equal numbers on a multiprocessor the smaller block, but not below 128.
-        """
-        tile = self.columns // self.parts
-        most = 512 if mode == "local" else 640  # see the kernels' launch bounds
-        block = 128 if tile <= 12 else most
-        best, found = 0, 32
-        for threads in (128, 192, 256, 320, 384, 448, 512, 576, 640, 96, 64, 32):
-            if threads > block:
-                continue
-            used = profile_bytes + threads * self.code_bytes + 1024
-            resident = threads * min(shared_bytes // used, most // threads)
-            if resident > best:
-                best, found = resident, threads
-        return found
+        """Threads of a traceback block: as the kernels' launch bounds say, if there is room."""
+        most = 256 if mode == "local" else 384
+        room = shared_bytes - 1024 - profile_bytes
+        return int(np.clip(room // self.code_bytes // 32 * 32, 32, most))
 
     @property
     def code_bytes(self) -> int:
-        """Shared memory of a traceback thread: half of tile_words in ``cuda/packed_tile.cuh``."""
-        words = (self.columns // self.parts + 3) // 4 * 2
-        return 2 * (BAND * words + (8 if words % 8 == 0 else 2))
+        """Shared memory of a traceback thread: tile_words in ``cuda/packed_tile.cuh``."""
+        half_columns = (self.columns // self.parts + 3) // 4 * 2
+        return 2 * BAND * half_columns + (8 if half_columns % 4 == 0 else 4)
 
     def profile_bytes(self, letters: int, strips: npt.ArrayLike = 1) -> npt.NDArray[np.int64]:
         """Bytes of a traceback's profile: pitch_of in ``cuda/packed_tile.cuh``."""
         width = np.asarray(strips, np.int64) * self.width
-        return 4 * letters * (width + 4) + 16
+        return 4 * letters * (width + 4)
 
 
 TILINGS = tuple(
