@@ -96,6 +96,8 @@ struct Params {
     const int4* chunks;             // traceback: item, first place, place after the last, unused
     uint4* profiles;                // traceback of far items: profiles in global memory
     const long long* item_profiles; // [items] first uint4 of the item's profile
+    int* query;                     // [pairs] input indices; of one set query < target
+    int* target;
     long long pairs;
     int first_row;
     int first_column;

@@ -3,7 +3,7 @@
 // Computes   H, E, F of affine-gap global, semiglobal or local alignment (see packed.cuh); the
 //            score of each pair, semiglobal also its end cell, and with KEEP the tiles' borders.
 // In         items[blocks]: one or two columns x a range of rows; sequences; score table.
-// Out        score[pairs], end_row[pairs], end_column[pairs], tiles.
+// Out        score[pairs], query[pairs], target[pairs], end_row[pairs], end_column[pairs], tiles.
 // Threads    A group of G lanes (8, 16, 32) aligns one row sequence with the block's columns, K
 //            columns a lane with H and F in registers; (H, E) goes to the next lane by shuffle. Rows
 //            are taken from the block's range as groups get free, a warp's worth at a time.
@@ -245,29 +245,38 @@ __device__ void fill(const Params& p) {
                     const int padding = half ? padding_b : padding_a;
                     const int columns = half ? length_b : length_a;
                     const int pair = pair_at(p, item, place, half);
-                    const bool exists = present && pair >= 0;
-                    const bool valid = exists && lane_id == G - 1;
+                    const bool valid = present && pair >= 0 && lane_id == G - 1;
+                    if (valid && strip + 1 == strips) {
+                        const int of_row = p.row_order[row];
+                        const int of_column = p.column_order[item.x + half];
+                        p.query[pair] = p.triangular ? min(of_row, of_column) : of_row;
+                        p.target[pair] = p.triangular ? max(of_row, of_column) : of_column;
+                    }
                     if (GLOBAL) {
                         if (valid && strip + 1 == strips)
                             p.score[pair] =
                                 half_of(at_end, half) - p.bias - (rows + columns) * p.shift;
                     }
                     if (LOCAL) {
-                        int score = half_of(best, half) - p.bias;
-                        if (valid) {
-                            if (STRIPS && strip > 0) score = max(score, p.score[pair]);
-                            p.score[pair] = score;
-                        }
+                        const int score = half_of(best, half) - p.bias;
+                        int band = -1, lane_of_best = 0;
                         if (KEEP) {
                             // Tell the traceback which tile has the best cell if only one has.
                             const bool mine = half_of(lane_best, half) == half_of(best, half);
                             const unsigned lanes =
                                 __ballot_sync(WARP, mine) >> group_of_warp * G & GROUP;
-                            const bool one_lane = (lanes & (lanes - 1)) == 0;
-                            if (exists && (one_lane ? mine : lane_id == 0)) {
-                                const bool only = !STRIPS && one_lane && !best_again[half];
-                                p.end_row[pair] = only ? best_band[half] : -1;
-                                p.end_column[pair] = lane_id;
+                            lane_of_best = __ffs(lanes) - 1;
+                            band = best_again[half] ? -1 : best_band[half];
+                            band = __shfl_sync(WARP, band, lane_of_best, G);
+                            if (lanes & (lanes - 1)) band = -1;
+                            if (STRIPS && band >= 0) band += strip * bands_of(rows, G);
+                        }
+                        if (valid) {
+                            const int so_far = STRIPS && strip > 0 ? p.score[pair] : -1;
+                            if (score > so_far) p.score[pair] = score;
+                            if (KEEP && score >= so_far) {
+                                p.end_row[pair] = score > so_far ? band : -1;
+                                p.end_column[pair] = lane_of_best;
                             }
                         }
                     }

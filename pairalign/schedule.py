@@ -105,7 +105,8 @@ class _Run:
         self._costs = costs
         self._ahead = ahead
         self._changed = threading.Condition()
-        self._waiting = list(range(len(windows)))  # ascending places
+        self._startable: list[int] = []  # ascending places, not yet started
+        self._seen = 0  # places before were startable at some time
         self._results: dict[int, Alignments] = {}
         self._next = 0  # place that the consumer waits for
         self._error: BaseException | None = None
@@ -144,12 +145,16 @@ class _Run:
 
     def _claim(self) -> int | None:
         with self._changed:
-            while not self._stopped and self._waiting:
-                allowed = [p for p in self._waiting[: self._ahead] if p < self._next + self._ahead]
-                if allowed:
-                    place = max(allowed, key=lambda p: (self._costs[p], -p))
-                    self._waiting.remove(place)
+            while not self._stopped:
+                stop = min(self._next + self._ahead, len(self._windows))
+                self._startable += range(self._seen, stop)
+                self._seen = max(self._seen, stop)
+                if self._startable:
+                    place = max(self._startable, key=lambda p: (self._costs[p], -p))
+                    self._startable.remove(place)
                     return place
+                if self._seen == len(self._windows):
+                    break
                 self._changed.wait()
             return None
 

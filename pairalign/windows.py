@@ -71,7 +71,9 @@ class Window:
     @property
     def pairs(self) -> int:
         """Number of pairs in the window."""
-        return int(self.row_offsets[-1])
+        return count_pairs(
+            self.row_start, self.row_stop, self.column_start, self.column_stop, self.triangular
+        )
 
     def positions(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """Row and column of every pair in order, two int32 arrays of shape (pairs,)."""
@@ -117,6 +119,19 @@ def plan_windows(
     return planned
 
 
+def count_pairs(
+    row_start: int, row_stop: int, column_start: int, column_stop: int, triangular: bool
+) -> int:
+    """Pairs of a rectangle of the pair matrix; `triangular`: those with ``row < column``."""
+    columns = column_stop - column_start
+    if not triangular:
+        return (row_stop - row_start) * columns
+    whole = max(min(row_stop, column_start) - row_start, 0)  # rows with all columns
+    first, last = max(row_start, column_start), min(row_stop, column_stop)
+    rows = max(last - first, 0)  # the others that have any: each one fewer than that before
+    return whole * columns + rows * (2 * column_stop - first - last - 1) // 2
+
+
 def count_cells(window: Window, rows: Lengths, columns: Lengths) -> int:
     """Cells of the dynamic programming matrices of a window's pairs: the work it takes.
 
@@ -126,6 +141,10 @@ def count_cells(window: Window, rows: Lengths, columns: Lengths) -> int:
     rows, columns : ndarray of int, shape (sequences,)
         Lengths by sorted position; the same array for one set.
     """
+    if not window.triangular or window.row_stop <= window.column_start:  # all with all
+        letters = rows[window.row_start : window.row_stop].sum(dtype=np.int64)
+        others = columns[window.column_start : window.column_stop].sum(dtype=np.int64)
+        return int(letters * others)
     return int(np.dot(rows[window.row_start : window.row_stop], _tails(window, columns)))
 
 

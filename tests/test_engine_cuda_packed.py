@@ -196,7 +196,7 @@ def test_batches_hold_every_pair_once_and_in_order(mode: str) -> None:
                     pairs = [
                         (row, column)
                         for launch in batch.launches
-                        for first, start, stop, number in launch.items.tolist()
+                        for first, start, stop, number in batch.items_of(launch).tolist()
                         for row in range(
                             batch.rectangle.row_start + start, batch.rectangle.row_start + stop
                         )

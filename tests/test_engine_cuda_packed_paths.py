@@ -90,6 +90,18 @@ def test_local_alignments_that_are_equally_good(device: Any) -> None:
     )
 
 
+def test_local_alignments_in_one_strip_or_in_several(device: Any) -> None:
+    """The end cell is in the first strip of columns or in the last; or both have as good a one."""
+    core, other = random_protein(30, 20), random_protein(29, 21)
+    room = ("W" * 35, "W" * 1000, "W" * 25)  # columns of two strips
+    ends = (("", core), (core, ""), (core, core), (core, core[:-1]), (core[:-1], core))
+    columns = tuple(room[0] + first + room[1] + last + room[2] for first, last in ends)
+    rows = (core, "Y" * 9 + core, core + "YY" + other + "Y" + core, other, "Y" * 1150 + core)
+    scoring = protein_scoring("local")
+    assert_like_cpu(device, Problem(rows, columns, scoring))
+    assert_like_cpu(device, Problem((*rows[:3], *columns[:3]), None, scoring))
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_ties_at_the_borders_of_tiles(device: Any, mode: str) -> None:
     """With one letter every gap may be anywhere; rows and columns change places in two sets."""

@@ -84,7 +84,7 @@ class CudaEngine(DeviceEngine[CudaDevice]):
         device = self._device
         with device.current():
             limit = self.room_on(device, memory_bytes)
-            self._pool = PinnedPool(device.driver, device.current, pinned_bytes)
+            self._pool = PinnedPool.of(device, pinned_bytes)
             queries, targets = self._upload_sets()
             self._context = DeviceContext(
                 name=device.name,
@@ -99,6 +99,7 @@ class CudaEngine(DeviceEngine[CudaDevice]):
                 pool=self._pool,
                 align_on_host=self._align_elsewhere,
                 check_cancelled=self._check_cancelled,
+                lanes=device.lanes(),
                 log=log,
             )
             self._router.open(self._context)

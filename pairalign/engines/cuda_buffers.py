@@ -23,11 +23,14 @@ class Slot:
     def __init__(self, driver: Any) -> None:
         self._driver = driver
         self.stream = driver.Stream()
+        self.kernels = self.stream  # kernels may have another one, see cuda_lanes
         # Waiting for these does not take a core, as waiting for a stream does.
         kinds = driver.event_flags
         flags = int(kinds.BLOCKING_SYNC) | int(kinds.DISABLE_TIMING)
         self.computed = driver.Event(flags)
         self._finished = driver.Event(flags)
+        self.ready = driver.Event(int(kinds.DISABLE_TIMING))
+        self.launched = driver.Event(int(kinds.DISABLE_TIMING))
         self._arena: Any = None
         self._arena_bytes = 0
         self._pinned: dict[str, npt.NDArray[np.uint8]] = {}
@@ -78,6 +81,10 @@ class Slot:
         staged = self.pinned(name, array.shape, array.dtype)
         staged[...] = array
         self._driver.memcpy_htod_async(address, staged, self.stream)
+
+    def send(self, name: str, size: int, address: int) -> None:
+        """Copy so many bytes of the pinned buffer `name` to the device."""
+        self._driver.memcpy_htod_async(address, self._pinned[name][:size], self.stream)
 
     def download(
         self, name: str, shape: int | tuple[int, ...], dtype: npt.DTypeLike, address: int

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from pairalign.engines import cuda_build
+from pairalign.engines.cuda_lanes import Lanes
 from pairalign.errors import DeviceError, KernelBuildError
 
 _lock = threading.Lock()
@@ -51,6 +52,7 @@ class CudaDevice:
         self._handle = handle
         self._context: Any = None
         self._modules: dict[tuple[object, ...], Any] = {}
+        self._lanes: Lanes | None = None
         self._lock = threading.Lock()
 
     @contextmanager
@@ -64,6 +66,13 @@ class CudaDevice:
             yield
         finally:
             self.driver.Context.pop()
+
+    def lanes(self) -> Lanes:
+        """Return the streams that all engines on the device share; the context must be current."""
+        with self._lock:
+            if self._lanes is None:
+                self._lanes = Lanes(self.driver)
+            return self._lanes
 
     def load_module(self, source: str, defines: Mapping[str, int | str]) -> Any:
         """Load kernels once, compiling them if need be; the context must be current."""

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from pairalign.alignments import Alignments
 from pairalign.engines import Detail, Want
+from pairalign.engines.cuda_lanes import Lanes
 from pairalign.engines.cuda_pool import PinnedPool
 from pairalign.engines.device_sets import DeviceSet, halve_batches
 from pairalign.scoring import Scoring
@@ -53,6 +54,8 @@ class DeviceContext:
         The CPU engine, for pairs too large for the device; says so once in the log.
     check_cancelled : callable () -> None
         Raises when the run was cancelled; call it between batches.
+    lanes : Lanes
+        Streams for kernels, shared by all engines on the device.
     kernel : str
         The kernel launched last; set it before each launch, errors quote it.
     log : logging.Logger
@@ -70,6 +73,7 @@ class DeviceContext:
     pool: PinnedPool
     align_on_host: Callable[[Window, Want], Alignments]
     check_cancelled: Callable[[], None]
+    lanes: Lanes
     kernel: str = "(none)"
     log: logging.Logger = field(default_factory=lambda: logging.getLogger("pairalign"))
     columns: DeviceSet = field(init=False)

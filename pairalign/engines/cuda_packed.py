@@ -31,11 +31,11 @@ from pairalign.engines.cuda_packed_plan import PackedPlanner
 from pairalign.engines.cuda_packed_results import WindowResults
 from pairalign.engines.cuda_packed_tables import (
     PAIRS_OF_BLOCK,
+    PARAMETER_NAMES,
     PARAMETERS,
     PLACING_THREADS,
     array_bytes,
     blocks_of,
-    tables_of,
     upload_tables,
 )
 from pairalign.engines.cuda_packed_tilings import (
@@ -127,6 +127,11 @@ class Packed:
             context.multiprocessors,
             shared_bytes(context.capability),
         )
+        before = self._planner.bands_before.items()
+        self._bands_before = {group: self._upload(bands) for group, bands in before}
+        self._letters_before = self._upload(self._planner.letters_before)
+        self._open_codes = {wide: self._costs.open_codes(wide) for wide in (False, True)}
+        self._same_parameters = self._constants()
         self._passing = 0.0  # share of pairs that reached the minimum, in the window before
         self._slots = [Slot(context.driver) for _ in range(self._slot_count)]
         sets = [context.queries] if context.one_set else [context.queries, context.targets]
@@ -198,8 +203,7 @@ class Packed:
                     context.check_cancelled()
                     if not free:
                         free.append(self._finish(under_way.popleft(), results))
-                    tables = tables_of(batch)
-                    sizes = array_bytes(batch, tables, want)
+                    sizes = array_bytes(batch, want)
                     try:
                         addresses = free[0].arrange(sizes, self._limit_bytes)
                     except context.driver.MemoryError:
@@ -212,23 +216,22 @@ class Packed:
                         pending.extendleft(reversed(part.rest(batch.work)))  # type: ignore[arg-type]
                         break
                     slot = free.popleft()
-                    flight = self._start(batch, tables, slot, addresses, want, letters, done)
+                    flight = self._start(batch, slot, addresses, want, letters, done)
                     under_way.append(flight)
                     results.download(done, batch.pairs, addresses, slot.stream)
                     slot.computed.record(slot.stream)
-                    results.name_pairs(done, batch.work)
                     done += batch.pairs
             self._drain(under_way, free, results)
         finally:
-            for flight in under_way:  # after an error: nothing may write to buffers used again
-                with contextlib.suppress(context.driver.Error):  # the first error says more
-                    flight.slot.stream.synchronize()
+            if len(free) < len(self._slots):  # an error: nothing may write to buffers used again
+                for slot in self._slots:
+                    with contextlib.suppress(context.driver.Error):  # the first error says more
+                        slot.stream.synchronize()
         return results.finish()
 
     def _start(
         self,
         batch: Batch,
-        tables: dict[str, npt.NDArray[Any]],
         slot: Slot,
         at: dict[str, int],
         want: Want,
@@ -236,37 +239,39 @@ class Packed:
         first_pair: int,
     ) -> _InFlight:
         """Queue the copies and kernels of a batch."""
-        parameters = np.zeros((), PARAMETERS)
-        self._set_constants(parameters, batch, want)
+        parameters = self._parameters_of(batch, want, at)
         parameters["column_letters"] = letters
-        for name in ("score", "end_row", "end_column", "fields", "moves"):
-            parameters[name] = at.get(name, 0)
-        places = upload_tables(tables, slot, at["tables"])
-        for name in batch.tables:
-            if name in (PARAMETERS.names or ()):
-                parameters[name] = places[name]
-        tile_start = border_start = 0
-        traced = want.detail > Detail.SCORE
-        for number, launch in enumerate(batch.launches):
-            kind = launch.kind
-            parameters["bands_before"] = places[f"bands_before_{kind.tiling.group}"]
-            for name in ("items", "item_tiles", "item_borders", "item_profiles", "chunks"):
-                parameters[name] = places[f"{name}_{number}"]
-            parameters["group"] = kind.tiling.group
-            parameters["open_codes"] = self._costs.open_codes(kind.wide)
-            parameters["tiles"] = at.get("tiles", 0) + tile_start
-            parameters["borders"] = at.get("borders", 0) + border_start
-            parameters["profiles"] = at.get("profiles", 0)
-            tile_start += launch.tile_bytes if traced else 0
-            border_start += 8 * int(launch.item_border_entries.sum())
-            self._launch_one(launch, parameters[()], slot, traced)
+        places = upload_tables(batch, slot, at["tables"])
+        for name, place in places.items():
+            if name in PARAMETER_NAMES:
+                parameters[name] = place
         flight = _InFlight(batch, slot, first_pair, parameters, at)
-        if traced:
-            self._make_runs(flight, want)
+        with self._context.lanes.batch(slot):
+            self._queue_kernels(flight, places, want)
         return flight
 
-    def _set_constants(self, parameters: npt.NDArray[np.void], batch: Batch, want: Want) -> None:
-        context, costs, rectangle = self._context, self._costs, batch.rectangle
+    def _queue_kernels(self, flight: _InFlight, places: dict[str, int], want: Want) -> None:
+        """Launch a batch's kernels one after the other; `places`: of its tables on the device."""
+        slot, at, parameters = flight.slot, flight.addresses, flight.parameters
+        traced = want.detail > Detail.SCORE
+        for launch in flight.batch.launches:
+            group, wide = launch.kind.tiling.group, launch.kind.wide
+            bands = places.get(f"bands_before_{group}")
+            if bands is None:  # of all rows of the set
+                bands = int(self._bands_before[group]) + 4 * flight.batch.rectangle.row_start
+            parameters["bands_before"] = bands
+            for name in ("items", "item_tiles", "item_borders", "item_profiles", "chunks"):
+                parameters[name] = at["tables"] + getattr(launch, f"{name}_at")
+            parameters["group"] = group
+            parameters["open_codes"] = self._open_codes[wide]
+            self._launch_one(launch, parameters[()], slot, traced)
+        if traced:
+            self._make_runs(flight, want)
+
+    def _constants(self) -> npt.NDArray[np.void]:
+        """Parameters that are the same for all batches."""
+        parameters = np.zeros((), PARAMETERS)
+        context, costs = self._context, self._costs
         sets = (("row", self._rows, context.queries), ("column", self._columns, context.targets))
         for prefix, dense, device in sets:
             parameters[f"{prefix}_letters"] = int(dense.letters)
@@ -274,26 +279,39 @@ class Packed:
             parameters[f"{prefix}_lengths"] = int(device.device_lengths)
             parameters[f"{prefix}_order"] = int(device.order)
         parameters["table"] = int(self._table)
+        for name in ("letters", "gap_open", "gap_extend", "shift", "bias", "tile_bias"):
+            parameters[name] = getattr(costs, name)
+        parameters["definite"] = self._definite
+        parameters["one"] = 1
+        return parameters
+
+    def _parameters_of(
+        self, batch: Batch, want: Want, at: dict[str, int]
+    ) -> npt.NDArray[np.void]:
+        """Parameters that are the same for all launches of a batch."""
+        rectangle, parameters = batch.rectangle, self._same_parameters.copy()
         parameters["pairs"] = batch.pairs
         parameters["first_row"] = rectangle.row_start
         parameters["first_column"] = rectangle.column_start
         parameters["places"] = rectangle.row_stop - rectangle.row_start
         parameters["longest"] = batch.longest
         parameters["triangular"] = rectangle.triangular
-        for name in ("letters", "gap_open", "gap_extend", "shift", "bias", "tile_bias"):
-            parameters[name] = getattr(costs, name)
-        parameters["definite"] = self._definite
         parameters["min_score"] = (
             _NO_MINIMUM if want.min_raw_score is None else max(want.min_raw_score, _NO_MINIMUM)
         )
-        parameters["one"] = 1
+        parameters["letters_before"] = int(self._letters_before) + 8 * rectangle.row_start
+        for number, name in enumerate(("query", "target", "score", "fields")):
+            parameters[name] = at["columns"] + 4 * batch.pairs * number
+        for name in ("end_row", "end_column", "borders", "profiles", "moves", "tiles"):
+            parameters[name] = at.get(name, 0)
+        return parameters
 
     def _launch_one(self, launch: Launch, packed: Any, slot: Slot, traced: bool) -> None:
         kind, tiling = launch.kind, launch.kind.tiling
         group = "strips" if kind.strips else f"g{tiling.group}"
         profile = 4 * self._costs.letters * tiling.width
         name = f"{'fill' if traced else 'score'}_{group}_k{tiling.columns}"
-        self._launch(name, kind.wide, len(launch.items), FILL_THREADS, slot, profile, packed)
+        self._launch(name, kind.wide, launch.items, FILL_THREADS, slot, profile, packed)
         if not traced:
             return
         threads = launch.traceback_threads
@@ -302,11 +320,11 @@ class Packed:
         if kind.strips:
             name = f"traceback_far_k{tiling.columns}"
             width = np.int32(tiling.width)
-            items = len(launch.items)
+            items = launch.items
             self._launch("build_far_profiles", kind.wide, items, 256, slot, 0, packed, width)
         else:
-            shared += int(tiling.profile_bytes(self._costs.letters))
-        self._launch(name, kind.wide, len(launch.chunks), threads, slot, shared, packed)
+            shared += tiling.profile_bytes(self._costs.letters)
+        self._launch(name, kind.wide, launch.chunks, threads, slot, shared, packed)
 
     def _finish(self, flight: _InFlight, results: WindowResults) -> Slot:
         """Wait for a batch and fetch its runs; returns the slot, free again."""
@@ -327,7 +345,8 @@ class Packed:
         if len(runs) > _room_for_runs(at):
             extra = driver.mem_alloc(runs.nbytes)
             source = int(extra)
-            self._write_runs(flight, source, len(runs))
+            with self._context.lanes.batch(slot):
+                self._write_runs(flight, source, len(runs))
         driver.memcpy_dtoh_async(runs, source, slot.stream)
         slot.stream.synchronize()
         if extra is not None:
@@ -387,7 +406,7 @@ class Packed:
                 attribute = context.driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
                 function.set_attribute(attribute, shared_bytes(context.capability) - 1024)
         context.kernel = kernel
-        function(*args, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.stream, shared=shared)
+        function(*args, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.kernels, shared=shared)
 
     def _upload(self, array: npt.NDArray[Any]) -> Any:
         allocation = self._context.driver.mem_alloc(max(array.nbytes, 16))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -25,20 +26,27 @@ class Kind:
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch of a fill kernel and its traceback."""
+    """One launch of a fill kernel and its traceback.
+
+    Attributes
+    ----------
+    kind : Kind
+    items, chunks : int
+        How many.
+    traceback_threads : int
+    items_at, item_tiles_at, item_borders_at, item_profiles_at, chunks_at : int
+        Where they begin in the batch's tables, in bytes; borders and profiles with strips only.
+    """
 
     kind: Kind
-    items: Ints  # [n, 4] column, first place, place after the last, columns
-    item_bands: Longs  # [n] bands of all rows, all strips
-    item_border_entries: Longs  # [n]
-    item_profile_bytes: Longs  # [n]
-    chunks: Ints  # [m, 4] item, first place, place after the last, 0
+    items: int
+    chunks: int
     traceback_threads: int
-
-    @property
-    def tile_bytes(self) -> int:
-        """Bytes of tiles of all items."""
-        return int(self.item_bands.sum()) * self.kind.tiling.band_bytes
+    items_at: int
+    item_tiles_at: int
+    item_borders_at: int
+    item_profiles_at: int
+    chunks_at: int
 
 
 @dataclass(frozen=True)
@@ -105,22 +113,44 @@ class Batch:
     rectangle : Rectangle
         Of the work.
     launches : list of Launch
-    tables : dict of arrays
-        What the kernels look up, by the names in ``Params``.
+    tables : uint8 array
+        What the kernels look up, each table at a multiple of 16 bytes.
+    places : dict of str to int
+        Where those begin there that all launches share, by their names in ``Params``.
+    arrays : dict of str to array
+        More of them, by name, that lie elsewhere; of chosen pairs.
     longest : int
         Letters of the longest column.
     move_words : int
         Words of 8 bytes that moves take.
+    tile_bytes, border_entries, profile_bytes : int
+        What all items take.
     """
 
     work: Work
     rectangle: Rectangle
     launches: list[Launch]
-    tables: dict[str, npt.NDArray[np.integer]]
+    tables: npt.NDArray[np.uint8]
+    places: dict[str, int]
+    arrays: dict[str, npt.NDArray[np.integer]]
     longest: int
     move_words: int
+    tile_bytes: int
+    border_entries: int
+    profile_bytes: int
 
-    @property
+    def items_of(self, launch: Launch) -> Ints:
+        """Return the items of a launch, [n, 4]: column, first place, place after the last, columns."""
+        return self._table(launch.items_at, launch.items)
+
+    def chunks_of(self, launch: Launch) -> Ints:
+        """Return the chunks of a launch, [n, 4]: item, first place, place after the last, 0."""
+        return self._table(launch.chunks_at, launch.chunks)
+
+    def _table(self, start: int, count: int) -> Ints:
+        return self.tables[start : start + 16 * count].view(np.int32).reshape(count, 4)
+
+    @cached_property
     def pairs(self) -> int:
         """Number of pairs."""
         return self.work.pairs

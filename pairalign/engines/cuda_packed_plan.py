@@ -3,45 +3,49 @@
 The kernels align one row sequence with two neighbouring columns at a time, each pair in a half of
 a 32-bit word, where 16 bits are sure to do, else with one column in whole words. What a block does
 is an *item*: a word of columns with a range of *places*, which are the batch's rows, or, where
-pairs were chosen, rows that have a chosen pair in that word.
+pairs were chosen, rows that have a chosen pair in that word. The traceback goes by *chunks*: places
+of a word of which each thread of a block takes some.
+
+What follows from the sets alone is computed once; the rest takes native code some microseconds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.engines.cuda_packed_batches import Batch, Chosen, Kind, Launch, Work
 from pairalign.engines.cuda_packed_costs import Costs
+from pairalign.engines.cuda_packed_native import (
+    GROUPS,
+    KIND,
+    MOST_LAUNCHES,
+    NativeLaunch,
+    NativePlan,
+    plan_natively,
+)
 from pairalign.engines.cuda_packed_tilings import (
     FILL_THREADS,
+    STRIPS,
     TILINGS,
     Ints,
     Longs,
+    Tiling,
     bands_of,
     choose_tilings,
     tiling_of,
 )
 from pairalign.engines.cuda_plan import Rectangle
 
-BLOCKS_PER_MULTIPROCESSOR = 2
 _HALF_LIMIT = 65535 - 64
 _WORD_LIMIT = 2**31 - 2**24
-_GROUPS = (8, 16, 32)
+_KINDS = range(len(TILINGS) + len(STRIPS))
 
-
-@dataclass(frozen=True)
-class _Words:
-    """Columns of a batch, one or two a word, and the places of each."""
-
-    columns: Longs
-    numbers: Longs  # columns of each: 1 or 2
-    wide: npt.NDArray[np.bool_]
-    starts: Longs
-    stops: Longs
+Mask = npt.NDArray[np.uint8]
 
 
 class PackedPlanner:
@@ -50,7 +54,7 @@ class PackedPlanner:
     Parameters
     ----------
     row_lengths, column_lengths : int32 arrays
-        By sorted position.
+        By sorted position, longest first.
     column_worth : int64 array
         Largest score that each column sequence could reach with the table: the sum over its letters
         of the best score of the letter or 0.
@@ -59,6 +63,13 @@ class PackedPlanner:
     multiprocessors : int
     shared_bytes : int
         Shared memory of a multiprocessor.
+
+    Attributes
+    ----------
+    bands_before : dict of int to int32 arrays
+        By lanes of a group: bands of all rows before each, and of all. They may go round.
+    letters_before : int64 array
+        Letters of all rows before each, and of all.
     """
 
     def __init__(
@@ -71,65 +82,117 @@ class PackedPlanner:
         multiprocessors: int,
         shared_bytes: int = 227 << 10,
     ) -> None:
-        self._rows = row_lengths
-        self._columns = column_lengths
-        self._worth = column_worth
+        self._rows = np.ascontiguousarray(row_lengths, np.int32)
+        self._columns = np.ascontiguousarray(column_lengths, np.int32)
         self._costs = costs
-        self._mode = mode
-        self._multiprocessors = multiprocessors
-        self._shared_bytes = shared_bytes
+        self._bands = {group: bands_of(self._rows, group) for group in GROUPS}
+        self.bands_before = {group: _bands_before(bands) for group, bands in self._bands.items()}
+        self.letters_before = _before(self._rows)
+        self._bands_at = [self.bands_before[group].ctypes.data for group in GROUPS]
+        self._letters_at = self.letters_before.ctypes.data
+
+        # The largest value that may be stored for a column, less `_row_shift` a row letter.
+        self._largest = column_worth + costs.bias
+        self._row_shift = costs.shift if mode == "semiglobal" else 0
+        width = self._columns.astype(np.int64) + 2 * TILINGS[-1].width
+        self._largest += width * self._row_shift
+        self._greatest = int(self._largest.max(initial=0))
+
+        kinds, strips = choose_tilings(self._columns)
+        self._kind_of_column = kinds.astype(np.uint8)
+        self._strips_of_column = strips.astype(np.int32)
+        self._all_wide = np.ones(len(kinds), np.uint8)
+        self._wide_beside = {0: self._wide_with(0)}
+        self._kinds = self._describe_kinds(mode, shared_bytes)
+        self._weigh_columns(kinds, strips)
+        self._native = NativePlan(
+            row_lengths=self._rows.ctypes.data,
+            column_lengths=self._columns.ctypes.data,
+            strips_of_column=self._strips_of_column.ctypes.data,
+            kind_of_column=self._kind_of_column.ctypes.data,
+            kinds=self._kinds.ctypes.data,
+            kind_count=len(_KINDS),
+            letters=costs.letters,
+            multiprocessors=multiprocessors,
+        )
+        self._bytes = 1 << 16  # that tables of a batch have taken so far
+
+    def _describe_kinds(self, mode: str, shared_bytes: int) -> npt.NDArray[np.void]:
+        assert 2 * len(_KINDS) <= MOST_LAUNCHES
+        described = np.zeros(len(_KINDS), KIND)
+        for kind in _KINDS:
+            tiling, far = tiling_of(kind), kind >= len(TILINGS)
+            profile_bytes = 0 if far else tiling.profile_bytes(self._costs.letters)
+            described[kind] = (
+                GROUPS.index(tiling.group),
+                FILL_THREADS // tiling.group,
+                tiling.width,
+                tiling.band_bytes // 16,
+                tiling.traceback_threads(profile_bytes, shared_bytes, mode),
+                far,
+            )
+        return described
+
+    def _weigh_columns(self, kinds: Longs, strips: Longs) -> None:
+        """Sum up what columns take: of the columns before each, and of all."""
+        band_bytes = np.array([tiling_of(kind).band_bytes for kind in _KINDS])
+        group = np.array([tiling_of(kind).group for kind in _KINDS])
+        # Beside the longest row; beside others more columns may share a word.
+        wide = self._wide_with(int(self._rows.max(initial=0)))
+        weight = np.where(wide, 1.0, 0.5) * strips * band_bytes[kinds]
+        self._band_bytes_before = {
+            one: _before_exactly(np.where(group[kinds] == one, weight, 0.0)) for one in GROUPS
+        }
+        # Half a word of a kind needs a whole one.
+        self._half_words_before = {
+            one: _before_exactly(np.where(group == one, band_bytes / 2, 0.0)) for one in GROUPS
+        }
+        self._far_before = _before(strips > 1)
+
+    def _wide_with(self, rows: int) -> Mask:
+        """Which columns need a word of their own beside row sequences of up to so many letters."""
+        wide: Mask = (self._largest > _HALF_LIMIT - rows * self._row_shift).view(np.uint8)
+        return wide
+
+    def _wide(self, rectangle: Rectangle, traced: bool) -> Mask:
+        """Which of the set's columns need a word of their own."""
+        if traced and not self._costs.fits_tiles:
+            return self._all_wide
+        rows = int(self._rows[rectangle.row_start])
+        if not self._row_shift or self._greatest + rows * self._row_shift <= _HALF_LIMIT:
+            rows = 0
+        if rows not in self._wide_beside:
+            self._wide_beside = {0: self._wide_beside[0], rows: self._wide_with(rows)}
+        return self._wide_beside[rows]
 
     def fits_words(self, rectangle: Rectangle) -> bool:
         """Whether 32 bits do for every pair."""
-        return bool((self._largest(rectangle) < _WORD_LIMIT).all())
-
-    def _largest(self, rectangle: Rectangle) -> Longs:
-        """Largest value that may be stored for each column."""
-        columns = slice(rectangle.column_start, rectangle.column_stop)
-        largest = self._worth[columns] + self._costs.bias
-        if self._mode == "semiglobal":
-            rows = int(self._rows[rectangle.row_start : rectangle.row_stop].max())
-            width = self._columns[columns].astype(np.int64) + 2 * TILINGS[-1].width
-            largest = largest + (rows + width) * self._costs.shift
-        return largest
-
-    def _narrow(self, rectangle: Rectangle, traced: bool) -> npt.NDArray[np.bool_]:
-        """Which columns may share a word with a neighbour."""
-        narrow = self._largest(rectangle) <= _HALF_LIMIT
-        if traced and not self._costs.fits_tiles:
-            narrow[:] = False
-        return narrow
+        if rectangle.pairs == 0:
+            return True
+        limit = _WORD_LIMIT - int(self._rows[rectangle.row_start]) * self._row_shift
+        if self._greatest < limit:
+            return True
+        return bool(
+            (self._largest[rectangle.column_start : rectangle.column_stop] < limit).all()
+        )
 
     def plan(self, work: Work, traced: bool) -> Batch:
         """Plan some pairs as one batch."""
         if isinstance(work, Chosen):
             return self._plan_chosen(work, traced)
-        rectangle = work
-        rows = self._rows[rectangle.row_start : rectangle.row_stop]
-        narrow = self._narrow(rectangle, traced)
-        columns, numbers = _pair_up(narrow, rectangle.column_start)
-        if rectangle.triangular:
-            used = columns + numbers - 1 > rectangle.row_start
-            columns, numbers = columns[used], numbers[used]
-        stops = np.full(len(columns), len(rows), np.int64)
-        if rectangle.triangular:
-            stops = np.minimum(stops, columns + numbers - 1 - rectangle.row_start)
-        wide = ~narrow[columns - rectangle.column_start]
-        words = _Words(columns, numbers, wide, 0 * stops, stops)
-        launches, tables = self._launches(words, rows, traced)
-        lengths = self._columns[rectangle.column_start : rectangle.column_stop]
-        tables["pair_of_row"] = rectangle.pair_base().astype(np.int64)
-        longest = int(lengths.max(initial=0))
-        pairs_of_row = rectangle.column_stop - rectangle.first_columns()
-        tables["first_pair_of_row"] = _before(pairs_of_row)
-        tables["moves_of_row"] = _before(pairs_of_row * move_words(rows, longest))
-        words_of_moves = int(tables["moves_of_row"][-1])
-        return Batch(work, rectangle, launches, tables, longest, words_of_moves)
+        native, row = self._native, work.row_start
+        for number, address in enumerate(self._bands_at):
+            native.bands_before[number] = address + 4 * row
+        native.letters_before = self._letters_at + 8 * row
+        native.words = None
+        return self._batch(work, work, self._wide(work, traced), traced)
 
     def _plan_chosen(self, work: Chosen, traced: bool) -> Batch:
         rectangle = work.part(0, work.pairs).rectangle
-        narrow = self._narrow(rectangle, traced)
-        columns, numbers = _pair_up(narrow, rectangle.column_start)
+        wide = self._wide(rectangle, traced)
+        columns, numbers = _pair_up(
+            wide[rectangle.column_start : rectangle.column_stop] == 0, rectangle.column_start
+        )
         word_of_column = np.repeat(np.arange(len(columns)), numbers)
         word = word_of_column[work.columns - rectangle.column_start]
         # A place is a row of a word; those of a word follow one another.
@@ -141,86 +204,78 @@ class PackedPlanner:
         pair_of_place = np.full((len(keys), 2), -1, np.int32)
         pair_of_place[place.ravel(), work.columns - columns[word]] = np.arange(work.pairs)
         used, starts = np.unique(keys // height, return_index=True)
-        columns, numbers = columns[used], numbers[used]
-        wide = ~narrow[columns - rectangle.column_start]
-        stops = np.append(starts[1:], len(keys)).astype(np.int64)
-        words = _Words(columns, numbers, wide, starts.astype(np.int64), stops)
-        launches, tables = self._launches(words, self._rows[row_of_place], traced)
+        stops = np.append(starts[1:], len(keys))
+        words = np.stack((columns[used], numbers[used], starts, stops), 1).astype(np.int32)
+
         lengths = self._columns[work.columns]
         moves_before = _before(move_words(self._rows[work.rows], lengths))
-        tables["rows"] = row_of_place
-        tables["pair_of_place"] = pair_of_place
-        tables["moves_of_pair"] = moves_before
-        longest = int(lengths.max(initial=0))
-        return Batch(work, rectangle, launches, tables, longest, int(moves_before[-1]))
+        arrays: dict[str, npt.NDArray[np.integer]] = {
+            "rows": row_of_place,
+            "pair_of_place": pair_of_place,
+            "moves_of_pair": moves_before,
+            "letters_before": _before(self._rows[row_of_place]),
+        }
+        native = self._native
+        for number, group in enumerate(GROUPS):
+            before = _bands_before(self._bands[group][row_of_place])
+            arrays[f"bands_before_{group}"] = before
+            native.bands_before[number] = before.ctypes.data
+        native.letters_before = arrays["letters_before"].ctypes.data
+        native.words = words.ctypes.data
+        native.word_count = len(words)
+        native.longest = int(lengths.max(initial=0))
+        batch = self._batch(work, rectangle, wide, traced)
+        return replace(batch, arrays=arrays, move_words=int(moves_before[-1]))
 
-    def _launches(
-        self, words: _Words, lengths: Ints, traced: bool
-    ) -> tuple[list[Launch], dict[str, npt.NDArray[np.integer]]]:
-        """Sort words by what kernels they need; `lengths`: of each place's row."""
-        bands_before = {group: _before(bands_of(lengths, group)) for group in _GROUPS}
-        letters_before = _before(lengths)
-        kinds, _ = choose_tilings(self._columns[words.columns])
-        keys = 2 * kinds + words.wide
-        pairs = int((words.stops - words.starts).sum())
-        launches = []
-        for key in np.unique(keys)[::-1].tolist():  # wide ones first: they take longest
-            tiling = tiling_of(key // 2)
-            kind = Kind(tiling, bool(key % 2), key // 2 >= len(TILINGS))
-            of_kind = np.flatnonzero(keys == key)
-            launches.append(
-                self._launch(
-                    kind,
-                    _Words(*(getattr(words, name)[of_kind] for name in words.__match_args__)),
-                    pairs,
-                    bands_before[tiling.group],
-                    letters_before,
-                    traced,
-                )
-            )
-        tables: dict[str, npt.NDArray[np.integer]] = {"letters_before": letters_before}
-        for group, before in bands_before.items():
-            tables[f"bands_before_{group}"] = before.astype(np.int32)
-        return launches, tables
+    def _batch(self, work: Work, rectangle: Rectangle, wide: Mask, traced: bool) -> Batch:
+        """Plan a batch whose places the native plan knows."""
+        native = self._native
+        native.row_start, native.row_stop = rectangle.row_start, rectangle.row_stop
+        native.column_start, native.column_stop = rectangle.column_start, rectangle.column_stop
+        native.triangular, native.traced = rectangle.triangular, traced
+        native.wide = wide.ctypes.data + rectangle.column_start
+        while True:
+            tables = np.empty(self._bytes, np.uint8)
+            native.tables, native.capacity = tables.ctypes.data, len(tables)
+            plan_natively(native)
+            if native.needed <= len(tables):
+                break
+            self._bytes = native.needed * 5 // 4
+        found = native.launches
+        launches = [self._launch(found[number]) for number in range(native.launch_count)]
+        places = {}
+        if not isinstance(work, Chosen):
+            places = {
+                "pair_of_row": native.pair_of_row_at,
+                "first_pair_of_row": native.first_pair_of_row_at,
+                "moves_of_row": native.moves_of_row_at,
+            }
+        return Batch(
+            work=work,
+            rectangle=rectangle,
+            launches=launches,
+            tables=tables[: native.needed],
+            places=places,
+            arrays={},
+            longest=native.longest,
+            move_words=native.move_words,
+            tile_bytes=16 * native.tile_units,
+            border_entries=native.border_entries,
+            profile_bytes=16 * native.profile_units,
+        )
 
-    def _launch(
-        self,
-        kind: Kind,
-        words: _Words,
-        all_rows: int,
-        bands_before: Longs,
-        letters_before: Longs,
-        traced: bool,
-    ) -> Launch:
-        # Enough blocks to even out their ends, enough rows to be worth a profile.
-        blocks = self._multiprocessors * BLOCKS_PER_MULTIPROCESSOR * 8
-        groups = FILL_THREADS // kind.tiling.group
-        height = int(np.clip(all_rows // blocks, 2 * groups, 512))
-        sizes = words.stops - words.starts
-        of_word, starts, ends, first_items = _cut(words, np.full(len(sizes), height))
-        items = np.stack((words.columns[of_word], starts, ends, words.numbers[of_word]), 1)
-        width = kind.tiling.width
-        strips = -(-self._columns[items[:, 0]].astype(np.int64) // width)
-        bands = (bands_before[ends] - bands_before[starts]) * strips
-        entries = letters_before[ends] - letters_before[starts] if kind.strips else 0 * strips
-        profiles = 0 * strips
-        profile_bytes = int(kind.tiling.profile_bytes(self._costs.letters))
-        if kind.strips:
-            profiles = kind.tiling.profile_bytes(self._costs.letters, strips)
-            profile_bytes = 0
-        chunks = np.zeros((0, 4), np.int32)
-        threads = kind.tiling.traceback_threads(profile_bytes, self._shared_bytes, self._mode)
-        if traced:
-            # The tiles of a word's items follow one another: any of its rows may go together.
-            # Several rows a thread even out paths' lengths, but there must be blocks enough.
-            several = all_rows // (256 * self._multiprocessors * 3)
-            paths = 1 if kind.wide else 2  # of a row
-            most = threads // paths * int(np.clip(several, 1, 8))
-            shares = -(-sizes // -(-sizes // most))
-            of_chunk, starts, ends, _ = _cut(words, -(-shares // 32) * 32)
-            chunks = np.stack((first_items[of_chunk], starts, ends, 0 * starts), 1)
+    def _launch(self, found: NativeLaunch) -> Launch:
+        tiling, far = tiling_of(found.kind), found.kind >= len(TILINGS)
         return Launch(
-            kind, items.astype(np.int32), bands, entries, profiles, chunks.astype(np.int32), threads
+            kind=Kind(tiling, bool(found.wide), far),
+            items=found.items,
+            chunks=found.chunks,
+            traceback_threads=int(self._kinds["threads"][found.kind]),
+            items_at=found.items_at,
+            item_tiles_at=found.tiles_at,
+            item_borders_at=found.borders_at,
+            item_profiles_at=found.profiles_at,
+            chunks_at=found.chunks_at,
         )
 
     def batches(self, work: Work, traced: bool, limit: int) -> Iterator[Batch]:
@@ -238,47 +293,69 @@ class PackedPlanner:
                 first = stop
             return
         rows = work.row_stop - work.row_start
-        cost = self._row_bytes(work, traced)
-        first = 0
+        if rows * self._first_row_bytes(work, traced) <= limit:  # no other row takes more
+            if work.pairs:
+                yield self.plan(work, traced)
+            return
+        ends = np.cumsum(self._row_bytes(work, traced))
+        first, done = 0, 0.0
         while first < rows:
-            total = np.cumsum(cost[first:])
-            number = max(1, int(np.searchsorted(total, limit, side="right")))
-            part = replace(
-                work, row_start=work.row_start + first, row_stop=work.row_start + first + number
-            )
-            first += number
-            if number > 1 or total[0] <= limit:
+            stop = max(first + 1, int(np.searchsorted(ends, done + limit, side="right")))
+            part = work
+            if stop - first < rows:
+                row = work.row_start
+                part = replace(work, row_start=row + first, row_stop=row + stop)
+            if stop - first > 1 or ends[first] - done <= limit:
                 if part.pairs:
                     yield self.plan(part, traced)
-                continue
-            yield from self._cut_row(part, traced, limit)
+            else:
+                yield from self._cut_row(part, traced, limit)
+            first, done = stop, float(ends[stop - 1])
 
     def _cut_row(self, row: Rectangle, traced: bool, limit: int) -> Iterator[Batch]:
         if row.pairs == 0:
             return
-        if row.pairs <= 2 or self._row_bytes(row, traced)[0] <= limit:
+        if row.pairs <= 2 or self._first_row_bytes(row, traced) <= limit:
             yield self.plan(row, traced)
             return
         for half in row.halves(1):
             yield from self._cut_row(half, traced, limit)
 
+    def _first_row_bytes(self, rectangle: Rectangle, traced: bool) -> float:
+        """Device bytes that the first row takes, about."""
+        row, first = rectangle.row_start, rectangle.column_start
+        if rectangle.triangular:
+            first = min(max(first, row + 1), rectangle.column_stop)
+        return float(self._bytes_of(row, first, first, rectangle.column_stop, traced))
+
     def _row_bytes(self, rectangle: Rectangle, traced: bool) -> npt.NDArray[np.float64]:
         """Device bytes that each row takes, about."""
-        rows = self._rows[rectangle.row_start : rectangle.row_stop]
-        lengths = self._columns[rectangle.column_start : rectangle.column_stop]
-        first = rectangle.first_columns() - rectangle.column_start
-        cost = (80.0 * (len(lengths) - first) + 64).astype(np.float64)
-        kinds, strips = choose_tilings(lengths)
-        cost += _after(np.where(strips > 1, 8.0, 0.0))[first] * rows
+        first = rectangle.first_columns()
+        rows = slice(rectangle.row_start, rectangle.row_stop)
+        return self._bytes_of(rows, first, int(first[0]), rectangle.column_stop, traced)
+
+    def _bytes_of(
+        self, row: int | slice, first: int | Longs, least_first: int, stop: int, traced: bool
+    ) -> Any:
+        """Device bytes of a row with the columns from `first` on, or of each of some rows."""
+        length, pairs = self._rows[row], stop - first
+        cost = 80.0 * pairs + 64
+        if least_first == stop:
+            return cost
+        if self._far_before[stop] > self._far_before[least_first]:
+            cost += 8.0 * length * (self._far_before[stop] - self._far_before[first])
         if not traced:
             return cost
-        share = np.where(self._narrow(rectangle, traced), 0.5, 1.0) * strips
-        for kind in np.unique(kinds).tolist():
-            tiling = tiling_of(kind)
-            # A word that half a pair of columns needs is needed whole.
-            of_row = _after(np.where(kinds == kind, share, 0.0))[first] + 0.5
-            cost += of_row * bands_of(rows, tiling.group) * tiling.band_bytes
-        cost += 8.0 * (len(lengths) - first) * move_words(rows, int(lengths.max(initial=0)))
+        cost += 8.0 * pairs * move_words(length, int(self._columns[least_first]))
+        doubled = 1.0 if self._costs.fits_tiles else 2.0
+        least, most = self._kind_of_column[stop - 1], self._kind_of_column[least_first]
+        most = most if most < len(TILINGS) else _KINDS[-1]
+        for group in GROUPS:
+            before, halves = self._band_bytes_before[group], self._half_words_before[group]
+            if before[stop] > before[least_first]:
+                word_bytes = doubled * (before[stop] - before[first])
+                word_bytes += halves[most + 1] - halves[least]
+                cost += word_bytes * self._bands[group][row]
         return cost
 
     def _pair_bytes(self, work: Chosen, traced: bool) -> npt.NDArray[np.float64]:
@@ -296,7 +373,7 @@ class PackedPlanner:
         return cost
 
 
-def move_words(rows: Ints, columns: Ints | int) -> Longs:
+def move_words(rows: Ints | np.int32, columns: Ints | int) -> Longs:
     """Words of 8 bytes that moves of such pairs take: as in ``cuda/packed_moves.cuh``."""
     words: Longs = (rows.astype(np.int64) + columns + 31) // 32 + 1
     return words
@@ -323,28 +400,16 @@ def _pair_up(narrow: npt.NDArray[np.bool_], first: int) -> tuple[Longs, Longs]:
     return both[:, 0], both[:, 1]
 
 
-def _cut(words: _Words, heights: Longs) -> tuple[Longs, Longs, Longs, Longs]:
-    """Cut the places of each word into pieces of at most a height.
-
-    Returns
-    -------
-    which, starts, ends : int64 arrays
-        Of each piece: its word's index, first place and place after the last.
-    first_pieces : int64 array
-        Of each word: its first piece.
-    """
-    counts = -(-(words.stops - words.starts) // heights)
-    first_pieces = np.cumsum(counts) - counts
-    which = np.repeat(np.arange(len(counts)), counts)
-    starts = words.starts[which] + (np.arange(len(which)) - first_pieces[which]) * heights[which]
-    return which, starts, np.minimum(starts + heights[which], words.stops[which]), first_pieces
-
-
-def _before(values: npt.NDArray[np.integer]) -> Longs:
+def _before(values: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Longs:
     """Return the sums of the values before each, and of all."""
     return np.concatenate(([0], np.cumsum(values, dtype=np.int64)))
 
 
-def _after(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the sums of each value and those after it, and 0."""
-    return np.concatenate((np.cumsum(values[::-1])[::-1], [0.0]))
+def _before_exactly(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the sums of the values before each, and of all."""
+    return np.concatenate(([0.0], np.cumsum(values)))
+
+
+def _bands_before(bands: Ints) -> Ints:
+    """Return the sums as the kernels read them: only differences matter."""
+    return _before(bands).astype(np.int32)

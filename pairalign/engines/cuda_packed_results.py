@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pairalign.alignments import STATS_COLUMNS, Alignments
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_family import DeviceContext
-from pairalign.engines.cuda_packed_batches import Chosen, Work
+from pairalign.engines.cuda_packed_tables import NAMES
 
 
 class WindowResults:
@@ -32,9 +32,10 @@ class WindowResults:
         self._pairs = pairs
         self._want = want
         stats = len(STATS_COLUMNS) if want.detail >= Detail.STATS else 0
-        columns = self._take((3 + stats) * pairs, np.int32).reshape(3 + stats, pairs)
-        self._query, self._target, self._score = columns[:3]
-        self._stats = list(columns[3:])
+        columns = self._take((NAMES + stats) * pairs, np.int32).reshape(NAMES + stats, pairs)
+        self._columns = columns
+        self._query, self._target, self._score = columns[:NAMES]
+        self._stats = columns[NAMES:]
         self.has_runs = want.detail >= Detail.CIGAR
         if self.has_runs:
             self._offsets = self._take(pairs + 1, np.int64)
@@ -48,38 +49,13 @@ class WindowResults:
     def download(self, first: int, pairs: int, at: dict[str, int], stream: Any) -> None:
         """Start copying columns and offsets of the pairs from `first` on from device addresses."""
         copy, part = self._context.driver.memcpy_dtoh_async, slice(first, first + pairs)
-        copy(self._score[part], at["score"], stream)
-        for number, column in enumerate(self._stats):
-            copy(column[part], at["fields"] + 4 * pairs * number, stream)
+        if pairs == self._pairs:
+            copy(self._columns, at["columns"], stream)
+        else:
+            for number, column in enumerate(self._columns):
+                copy(column[part], at["columns"] + 4 * pairs * number, stream)
         if self.has_runs:  # but for the first offset, which is the last one of the batch before
             copy(self._offsets[first + 1 : first + pairs + 1], at["run_offsets"] + 8, stream)
-
-    def name_pairs(self, first: int, work: Work) -> None:
-        """Set query and target of some pairs: input indices."""
-        part = slice(first, first + work.pairs)
-        row_order = self._context.queries.sequences.order
-        column_order = self._context.targets.sequences.order
-        query, target = self._query[part], self._target[part]
-        rectangle = work.rectangle if isinstance(work, Chosen) else work
-        if isinstance(work, Chosen):
-            of_row, of_column = row_order[work.rows], column_order[work.columns]
-        elif rectangle.triangular and rectangle.row_stop > rectangle.column_start:
-            rows, columns = rectangle.window().positions()
-            of_row, of_column = row_order[rows], column_order[columns]
-        else:
-            shape = (
-                rectangle.row_stop - rectangle.row_start,
-                rectangle.column_stop - rectangle.column_start,
-            )
-            query, target = query.reshape(shape), target.reshape(shape)
-            of_row = row_order[rectangle.row_start : rectangle.row_stop, None]
-            of_column = column_order[None, rectangle.column_start : rectangle.column_stop]
-        if rectangle.triangular:
-            np.minimum(of_row, of_column, out=query)
-            np.maximum(of_row, of_column, out=target)
-        else:
-            query[...] = of_row
-            target[...] = of_column
 
     def runs_of(self, first: int, pairs: int) -> npt.NDArray[np.uint32]:
         """Return the place for the runs of pairs whose offsets in their batch have arrived."""

@@ -12,6 +12,7 @@ from pairalign.engines.cuda_buffers import Slot
 from pairalign.engines.cuda_packed_batches import Batch
 from pairalign.engines.cuda_packed_tilings import MOST_COLUMNS
 
+NAMES = 3  # query, target and score: columns before the fields
 FIELDS = 11  # Field in cuda/packed_moves.cuh
 PAIRS_OF_BLOCK = 256  # THREADS in cuda/packed_runs.cu, as the next one
 PLACING_THREADS = 1024
@@ -27,6 +28,7 @@ PARAMETERS = np.dtype(
         *((name, "<u8") for name in ("moves_of_row", "first_pair_of_row", "moves_of_pair")),
         *((name, "<u8") for name in ("score", "end_row", "end_column", "fields", "moves")),
         *((name, "<u8") for name in ("chunks", "profiles", "item_profiles")),
+        *((name, "<u8") for name in ("query", "target")),
         ("pairs", "<i8"),
         *((name, "<i4") for name in ("first_row", "first_column", "triangular", "letters")),
         *((name, "<i4") for name in ("definite", "gap_open", "gap_extend", "shift", "bias")),
@@ -37,40 +39,39 @@ PARAMETERS = np.dtype(
 )
 """Params in cuda/packed.cuh."""
 
-
-def _starts(sizes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Sum of the sizes before each."""
-    ends = np.cumsum(sizes, dtype=np.int64)
-    starts: npt.NDArray[np.int64] = ends - sizes
-    return starts
+PARAMETER_NAMES = frozenset(PARAMETERS.names or ())
 
 
-def tables_of(batch: Batch) -> dict[str, npt.NDArray[Any]]:
-    """Return all small arrays of a batch; those of each launch end in its number."""
-    arrays: dict[str, npt.NDArray[Any]] = dict(batch.tables)
-    profiles_before = 0
-    for number, launch in enumerate(batch.launches):
-        stride = launch.kind.tiling.band_bytes // 16
-        arrays[f"items_{number}"] = launch.items
-        arrays[f"item_tiles_{number}"] = _starts(launch.item_bands) * stride
-        arrays[f"item_borders_{number}"] = _starts(launch.item_border_entries)
-        profiles = profiles_before + _starts(launch.item_profile_bytes)
-        arrays[f"item_profiles_{number}"] = profiles // 16
-        profiles_before += int(launch.item_profile_bytes.sum())
-        arrays[f"chunks_{number}"] = launch.chunks
-    return arrays
+def upload_tables(batch: Batch, slot: Slot, address: int) -> dict[str, int]:
+    """Upload the tables of a batch in one copy.
 
-
-def upload_tables(arrays: dict[str, npt.NDArray[Any]], slot: Slot, address: int) -> dict[str, int]:
-    """Upload arrays in one copy; returns where each lies."""
-    places, parts, end = {}, [], 0
-    for name, array in arrays.items():
+    Returns
+    -------
+    dict of str to int
+        Where those begin that all launches share.
+    """
+    staged = slot.pinned("tables", table_bytes(batch), np.uint8)
+    end = len(batch.tables)
+    staged[:end] = batch.tables
+    places = {name: address + at for name, at in batch.places.items()}
+    for name, array in batch.arrays.items():
+        staged[end : end + array.nbytes].view(array.dtype)[:] = array.ravel()
         places[name] = address + end
-        data = np.ascontiguousarray(array).view(np.uint8).ravel()
-        parts += [data, np.zeros(-len(data) % 16, np.uint8)]
-        end += len(data) + -len(data) % 16
-    slot.upload("tables", np.concatenate(parts), address)
+        end += _round_up(array.nbytes)
+    slot.send("tables", end, address)
     return places
+
+
+def table_bytes(batch: Batch) -> int:
+    """Bytes of all tables of a batch."""
+    size = len(batch.tables)
+    for array in batch.arrays.values():
+        size += _round_up(array.nbytes)
+    return size
+
+
+def _round_up(size: int) -> int:
+    return -(-size // 16) * 16
 
 
 def blocks_of(pairs: int) -> int:
@@ -78,24 +79,25 @@ def blocks_of(pairs: int) -> int:
     return -(-pairs // PAIRS_OF_BLOCK)
 
 
-def array_bytes(batch: Batch, tables: dict[str, npt.NDArray[Any]], want: Want) -> dict[str, int]:
+def array_bytes(batch: Batch, want: Want) -> dict[str, int]:
     """Device arrays of a batch, in bytes."""
     pairs = batch.pairs
+    is_traced = want.detail > Detail.SCORE
     sizes = {
-        "tables": sum(array.nbytes + 16 for array in tables.values()),
-        "score": 4 * pairs,
+        "tables": table_bytes(batch),
+        # Query, target, score and fields, one after the other as results have them.
+        "columns": 4 * (NAMES + (FIELDS if is_traced else 0)) * pairs,
         "end_row": 4 * pairs,
         "end_column": 4 * pairs,
-        "borders": 8 * sum(int(one.item_border_entries.sum()) for one in batch.launches),
+        "borders": 8 * batch.border_entries,
     }
-    if want.detail > Detail.SCORE:
-        sizes["fields"] = 4 * FIELDS * pairs
+    if is_traced:
         blocks = blocks_of(pairs)
         sizes["block_runs"] = 4 * blocks
         sizes["block_starts"] = 8 * (blocks + 1)
         sizes["run_offsets"] = 8 * (pairs + 1)
-        sizes["profiles"] = sum(int(one.item_profile_bytes.sum()) for one in batch.launches)
+        sizes["profiles"] = batch.profile_bytes
         sizes["moves"] = 8 * batch.move_words
-        sizes["tiles"] = sum(one.tile_bytes for one in batch.launches)
+        sizes["tiles"] = batch.tile_bytes
         sizes["tiles_end"] = 0
     return sizes

@@ -44,7 +44,7 @@ class Tiling:
         """Threads of a traceback block: as the kernels' launch bounds say, if there is room."""
         most = 256 if mode == "local" else 384
         room = shared_bytes - 1024 - profile_bytes
-        return int(np.clip(room // self.code_bytes // 32 * 32, 32, most))
+        return min(max(room // self.code_bytes // 32 * 32, 32), most)
 
     @property
     def code_bytes(self) -> int:
@@ -52,10 +52,9 @@ class Tiling:
         half_columns = (self.columns // self.parts + 3) // 4 * 2
         return 2 * BAND * half_columns + (8 if half_columns % 4 == 0 else 4)
 
-    def profile_bytes(self, letters: int, strips: npt.ArrayLike = 1) -> npt.NDArray[np.int64]:
+    def profile_bytes(self, letters: int) -> int:
         """Bytes of a traceback's profile: pitch_of in ``cuda/packed_tile.cuh``."""
-        width = np.asarray(strips, np.int64) * self.width
-        return 4 * letters * (width + 4)
+        return 4 * letters * (self.width + 4)
 
 
 TILINGS = tuple(

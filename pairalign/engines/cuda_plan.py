@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from pairalign.engines import Want
 from pairalign.scoring import Scoring
-from pairalign.windows import Window
+from pairalign.windows import Window, count_pairs
 
 WARP = 32
 BAND = 8  # rows of the DP matrix whose flags share a word
@@ -109,7 +109,9 @@ class Rectangle:
     @property
     def pairs(self) -> int:
         """Number of pairs."""
-        return int((self.column_stop - self.first_columns()).sum())
+        return count_pairs(
+            self.row_start, self.row_stop, self.column_start, self.column_stop, self.triangular
+        )
 
     def pair_base(self) -> Ints:
         """Per row what to add to a column to get the pair's number in the rectangle."""

@@ -127,7 +127,7 @@ def long_pairs(
     keep : ndarray of bool or None
         The pairs that are aligned at all; None: all.
     rows, columns : ndarray of int32
-        Lengths by sorted position, of the first and the second set.
+        Lengths by sorted position, longest first, of the first and the second set.
     multiprocessors : int
 
     Returns
@@ -137,14 +137,13 @@ def long_pairs(
     """
     if not window.pairs:
         return None
-    longest = [
-        int(rows[window.row_start : window.row_stop].max()),
-        int(columns[window.column_start : window.column_stop].max()),
-    ]
+    longest = int(rows[window.row_start]), int(columns[window.column_start])
+    if min(longest) < LEAST_LETTERS:
+        return None  # most windows end here
     all_cells = 0 if keep is not None else count_cells(window, rows, columns)
     most = longest[0] * longest[1] * min(longest) * multiprocessors
-    if min(longest) < LEAST_LETTERS or most <= all_cells * LETTERS_A_PAIR:
-        return None  # nearly all windows end here
+    if most <= all_cells * LETTERS_A_PAIR:
+        return None  # and nearly all others here
     of_row, of_column = window.positions()
     m, n = rows[of_row].astype(np.int64), columns[of_column].astype(np.int64)
     cells = m * n

@@ -162,10 +162,10 @@ class KernelClock:
         def timed(kernel: str, wide: bool, *rest: Any) -> None:
             slot = next(one for one in rest if hasattr(one, "stream"))
             start, end = driver.Event(), driver.Event()
-            slot.stream.synchronize()
-            start.record(slot.stream)
+            slot.kernels.synchronize()
+            start.record(slot.kernels)
             launch(kernel, wide, *rest)
-            end.record(slot.stream)
+            end.record(slot.kernels)
             end.synchronize()
             name = f"{kernel}{' (32 bits)' if wide else ''}"
             self.milliseconds[name] += start.time_till(end)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cuda_on_host import driver
+from pairalign.engines.cuda_lanes import Lanes
 
 
 @functools.cache
@@ -40,6 +41,9 @@ class HostDevice:
     @contextmanager
     def current(self) -> Iterator[None]:
         yield
+
+    def lanes(self) -> Lanes:
+        return Lanes(self.driver)
 
     def load_module(self, source: str, defines: Mapping[str, int | str]) -> driver.Module:
         return load(source, tuple(sorted(defines.items())))

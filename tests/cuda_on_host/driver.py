@@ -132,6 +132,9 @@ class Stream:
     def synchronize(self) -> None:
         pass
 
+    def wait_for_event(self, event: Event) -> None:
+        pass
+
 
 class event_flags:
     BLOCKING_SYNC = 1
