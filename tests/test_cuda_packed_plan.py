@@ -1,7 +1,7 @@
 """Plans of the packed kernels against what the kernels assume, place by place.
 
-Sets, parts of the pair matrix and scorings are drawn at random: words of one and two columns, columns in
-strips, triangles, two sets, chosen pairs, one row, one column.
+Sets, parts of the pair matrix and scorings are drawn at random: words of one and two columns,
+columns in strips, triangles, two sets, chosen pairs, one row, one column.
 """
 
 from __future__ import annotations
@@ -195,7 +195,9 @@ def test_every_pair_once_and_room_for_all_of_it(seed: int, mode: str) -> None:
             assert len(pairs) == batch.pairs
             found += sorted(pairs)
             if batch.pairs > 2:
-                assert sum(array_bytes(batch, want).values()) <= limit + SLACK
+                taken = sum(array_bytes(batch, want).values()) - batch.profile_bytes
+                # Words of chosen pairs may be wider for a neighbour that was not chosen.
+                assert taken <= (limit if isinstance(work, Rectangle) else 5 / 4 * limit) + SLACK
         rows, columns = (one[kept].tolist() for one in case.part.window().positions())
         assert found == list(zip(rows, columns, strict=True))
 

@@ -285,11 +285,10 @@ class Packed:
         parameters["one"] = 1
         return parameters
 
-    def _parameters_of(
-        self, batch: Batch, want: Want, at: dict[str, int]
-    ) -> npt.NDArray[np.void]:
+    def _parameters_of(self, batch: Batch, want: Want, at: dict[str, int]) -> npt.NDArray[np.void]:
         """Parameters that are the same for all launches of a batch."""
-        rectangle, parameters = batch.rectangle, self._same_parameters.copy()
+        rectangle = batch.rectangle
+        parameters: npt.NDArray[np.void] = self._same_parameters.copy()
         parameters["pairs"] = batch.pairs
         parameters["first_row"] = rectangle.row_start
         parameters["first_column"] = rectangle.column_start

@@ -34,7 +34,6 @@ from pairalign.engines.cuda_packed_tilings import (
     TILINGS,
     Ints,
     Longs,
-    Tiling,
     bands_of,
     choose_tilings,
     tiling_of,
@@ -143,11 +142,16 @@ class PackedPlanner:
         self._band_bytes_before = {
             one: _before_exactly(np.where(group[kinds] == one, weight, 0.0)) for one in GROUPS
         }
-        # Half a word of a kind needs a whole one.
-        self._half_words_before = {
-            one: _before_exactly(np.where(group == one, band_bytes / 2, 0.0)) for one in GROUPS
+        # Of a kind's first and last word half may be needed, or half be of another kind.
+        self._spare_bytes_before = {
+            one: _before_exactly(np.where(group == one, band_bytes, 0.0)) for one in GROUPS
         }
         self._far_before = _before(strips > 1)
+        # The profiles of those, one an item; it has so many rows or more.
+        width = np.array([tiling_of(kind).width for kind in _KINDS])
+        least_rows = 2 * FILL_THREADS // group
+        profile_bytes = 4 * self._costs.letters * width[kinds] * strips / least_rows[kinds]
+        self._profile_bytes_before = _before_exactly(np.where(strips > 1, profile_bytes, 0.0))
 
     def _wide_with(self, rows: int) -> Mask:
         """Which columns need a word of their own beside row sequences of up to so many letters."""
@@ -172,9 +176,7 @@ class PackedPlanner:
         limit = _WORD_LIMIT - int(self._rows[rectangle.row_start]) * self._row_shift
         if self._greatest < limit:
             return True
-        return bool(
-            (self._largest[rectangle.column_start : rectangle.column_stop] < limit).all()
-        )
+        return bool((self._largest[rectangle.column_start : rectangle.column_stop] < limit).all())
 
     def plan(self, work: Work, traced: bool) -> Batch:
         """Plan some pairs as one batch."""
@@ -332,7 +334,9 @@ class PackedPlanner:
         """Device bytes that each row takes, about."""
         first = rectangle.first_columns()
         rows = slice(rectangle.row_start, rectangle.row_stop)
-        return self._bytes_of(rows, first, int(first[0]), rectangle.column_stop, traced)
+        cost: npt.NDArray[np.float64]
+        cost = self._bytes_of(rows, first, int(first[0]), rectangle.column_stop, traced)
+        return cost
 
     def _bytes_of(
         self, row: int | slice, first: int | Longs, least_first: int, stop: int, traced: bool
@@ -346,15 +350,18 @@ class PackedPlanner:
             cost += 8.0 * length * (self._far_before[stop] - self._far_before[first])
         if not traced:
             return cost
+        cost += self._profile_bytes_before[stop] - self._profile_bytes_before[first]
         cost += 8.0 * pairs * move_words(length, int(self._columns[least_first]))
         doubled = 1.0 if self._costs.fits_tiles else 2.0
         least, most = self._kind_of_column[stop - 1], self._kind_of_column[least_first]
-        most = most if most < len(TILINGS) else _KINDS[-1]
+        strips = 1
+        if most >= len(TILINGS):  # any of those in strips may come, and one strip more
+            most, strips = _KINDS[-1], int(self._strips_of_column[least_first]) + 1
         for group in GROUPS:
-            before, halves = self._band_bytes_before[group], self._half_words_before[group]
+            before, spare = self._band_bytes_before[group], self._spare_bytes_before[group]
             if before[stop] > before[least_first]:
                 word_bytes = doubled * (before[stop] - before[first])
-                word_bytes += halves[most + 1] - halves[least]
+                word_bytes += strips * (spare[most + 1] - spare[least])
                 cost += word_bytes * self._bands[group][row]
         return cost
 

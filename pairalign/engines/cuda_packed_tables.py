@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_buffers import Slot
