@@ -18,7 +18,8 @@ from strategies import MODES, make_scoring, match_matrix
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_packed_batches import Batch, Chosen
 from pairalign.engines.cuda_packed_costs import Costs
-from pairalign.engines.cuda_packed_plan import PackedPlanner, move_words
+from pairalign.engines.cuda_packed_plan import PackedPlanner
+from pairalign.engines.cuda_packed_room import move_words
 from pairalign.engines.cuda_packed_tables import array_bytes
 from pairalign.engines.cuda_packed_tilings import FILL_THREADS, bands_of, choose_tilings, tiling_of
 from pairalign.engines.cuda_plan import Rectangle
