@@ -100,7 +100,7 @@ class PackedPlanner:
         self._kind_of_column = kinds.astype(np.uint8)
         self._strips_of_column = strips.astype(np.int32)
         self._all_wide = np.ones(len(kinds), np.uint8)
-        self._wide_beside = {0: self._wide_with(0)}
+        self._wide_alone = self._wide_with(0)
         self._kinds = self._describe_kinds(mode, shared_bytes)
         longest = int(self._rows.max(initial=0))
         self._room = Room(self._rows, self._columns, costs, self._wide_with(longest))
@@ -132,21 +132,21 @@ class PackedPlanner:
             )
         return described
 
-    def _wide_with(self, rows: int) -> Mask:
+    def _wide_with(self, rows: int, columns: slice = slice(None)) -> Mask:
         """Which columns need a word of their own beside row sequences of up to so many letters."""
-        wide: Mask = (self._largest > _HALF_LIMIT - rows * self._row_shift).view(np.uint8)
+        limit = _HALF_LIMIT - rows * self._row_shift
+        wide: Mask = (self._largest[columns] > limit).view(np.uint8)
         return wide
 
     def _wide(self, rectangle: Rectangle, traced: bool) -> Mask:
-        """Which of the set's columns need a word of their own."""
+        """Which columns of a rectangle need a word of their own."""
+        columns = slice(rectangle.column_start, rectangle.column_stop)
         if traced and not self._costs.fits_tiles:
-            return self._all_wide
+            return self._all_wide[columns]
         rows = int(self._rows[rectangle.row_start])
         if not self._row_shift or self._greatest + rows * self._row_shift <= _HALF_LIMIT:
-            rows = 0
-        if rows not in self._wide_beside:
-            self._wide_beside = {0: self._wide_beside[0], rows: self._wide_with(rows)}
-        return self._wide_beside[rows]
+            return self._wide_alone[columns]
+        return self._wide_with(rows, columns)
 
     def fits_words(self, rectangle: Rectangle) -> bool:
         """Whether 32 bits do for every pair."""
@@ -171,9 +171,7 @@ class PackedPlanner:
     def _plan_chosen(self, work: Chosen, traced: bool) -> Batch:
         rectangle = work.part(0, work.pairs).rectangle
         wide = self._wide(rectangle, traced)
-        columns, numbers = _pair_up(
-            wide[rectangle.column_start : rectangle.column_stop] == 0, rectangle.column_start
-        )
+        columns, numbers = _pair_up(wide == 0, rectangle.column_start)
         word_of_column = np.repeat(np.arange(len(columns)), numbers)
         word = word_of_column[work.columns - rectangle.column_start]
         # A place is a row of a word; those of a word follow one another.
@@ -214,7 +212,7 @@ class PackedPlanner:
         native.row_start, native.row_stop = rectangle.row_start, rectangle.row_stop
         native.column_start, native.column_stop = rectangle.column_start, rectangle.column_stop
         native.triangular, native.traced = rectangle.triangular, traced
-        native.wide = wide.ctypes.data + rectangle.column_start
+        native.wide = wide.ctypes.data
         while True:
             tables = np.empty(self._bytes, np.uint8)
             native.tables, native.capacity = tables.ctypes.data, len(tables)
