@@ -69,6 +69,9 @@ TILINGS = tuple(
 
 STRIPS = tuple(tiling for tiling in TILINGS if tiling.group == 32)
 
+KINDS = range(len(TILINGS) + len(STRIPS))
+"""Kinds of columns: see `tiling_of`."""
+
 
 def tiling_of(kind: int) -> Tiling:
     """Tiling of a kind of columns: the index of a tiling, or beyond them of one of the strips."""
