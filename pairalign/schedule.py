@@ -49,7 +49,7 @@ def run(
         What an engine raised. Anything else it raises becomes a DeviceError that names engine and
         window.
     """
-    run = _Run(windows, want, [cost(window) for window in windows], max(1, ahead))
+    run = _Run(windows, want, cost, max(1, ahead))
     threads = [
         threading.Thread(target=run.work, args=(engine,), name=engine.name, daemon=True)
         for engine in engines
@@ -98,19 +98,24 @@ class _Run:
     """The state that the engines' threads and the consumer share."""
 
     def __init__(
-        self, windows: Sequence[Window], want: Want, costs: Sequence[int], ahead: int
+        self,
+        windows: Sequence[Window],
+        want: Want,
+        cost: Callable[[Window], int],
+        ahead: int,
     ) -> None:
         self._windows = windows
         self._want = want
-        self._costs = costs
+        self._cost = cost
         self._ahead = ahead
         self._changed = threading.Condition()
-        self._startable: list[int] = []  # ascending places, not yet started
+        self._startable: list[tuple[int, int]] = []  # cost, and less the place; not yet started
         self._seen = 0  # places before were startable at some time
         self._results: dict[int, Alignments] = {}
         self._next = 0  # place that the consumer waits for
         self._error: BaseException | None = None
         self._stopped = False
+        self._admit()
 
     def work(self, engine: Engine) -> None:
         """Align windows until none is left; the target of an engine's thread."""
@@ -130,6 +135,7 @@ class _Run:
         """Wait for a window's result."""
         with _interrupts_come_through(), self._changed:
             self._next = place
+            self._admit()
             self._changed.notify_all()
             while place not in self._results and self._error is None:
                 self._changed.wait()
@@ -143,16 +149,20 @@ class _Run:
             self._stopped = True
             self._changed.notify_all()
 
+    def _admit(self) -> None:
+        """Let windows start that may do so now."""
+        stop = min(self._next + self._ahead, len(self._windows))
+        for place in range(self._seen, stop):
+            self._startable.append((self._cost(self._windows[place]), -place))
+        self._seen = max(self._seen, stop)
+
     def _claim(self) -> int | None:
         with self._changed:
             while not self._stopped:
-                stop = min(self._next + self._ahead, len(self._windows))
-                self._startable += range(self._seen, stop)
-                self._seen = max(self._seen, stop)
                 if self._startable:
-                    place = max(self._startable, key=lambda p: (self._costs[p], -p))
-                    self._startable.remove(place)
-                    return place
+                    most = max(self._startable)
+                    self._startable.remove(most)
+                    return -most[1]
                 if self._seen == len(self._windows):
                     break
                 self._changed.wait()

@@ -1,7 +1,7 @@
 """Plans of the packed kernels against what the kernels assume, place by place.
 
-Sets, parts of the pair matrix and scorings are drawn at random: words of one and two columns, columns in
-strips, triangles, two sets, chosen pairs, one row, one column.
+Sets, parts of the pair matrix and scorings are drawn at random: words of one and two columns,
+columns in strips, triangles, two sets, chosen pairs, one row, one column.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from strategies import MODES, make_scoring, match_matrix
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_packed_batches import Batch, Chosen
 from pairalign.engines.cuda_packed_costs import Costs
-from pairalign.engines.cuda_packed_plan import PackedPlanner, move_words
+from pairalign.engines.cuda_packed_plan import PackedPlanner
+from pairalign.engines.cuda_packed_room import move_words
 from pairalign.engines.cuda_packed_tables import array_bytes
 from pairalign.engines.cuda_packed_tilings import FILL_THREADS, bands_of, choose_tilings, tiling_of
 from pairalign.engines.cuda_plan import Rectangle
@@ -113,7 +114,7 @@ def check(case: Case, batch: Batch, traced: bool) -> list[tuple[int, int]]:
                 assert numbers(batch, launch.item_borders_at + 8 * number, 1) == [borders]
                 assert numbers(batch, launch.item_profiles_at + 8 * number, 1) == [profiles]
                 borders += int(lengths[start:stop].sum())
-                profiles += case.costs.letters * int(strips[0]) * width // 4
+                profiles += case.costs.letters * (int(strips[0]) * width + 4) // 4
             for place in range(start, stop):
                 row = int(row_of_place[place])
                 for half, one in enumerate(columns):
@@ -195,7 +196,9 @@ def test_every_pair_once_and_room_for_all_of_it(seed: int, mode: str) -> None:
             assert len(pairs) == batch.pairs
             found += sorted(pairs)
             if batch.pairs > 2:
-                assert sum(array_bytes(batch, want).values()) <= limit + SLACK
+                taken = sum(array_bytes(batch, want).values()) - batch.profile_bytes
+                # Words of chosen pairs may be wider for a neighbour that was not chosen.
+                assert taken <= (limit if isinstance(work, Rectangle) else 5 / 4 * limit) + SLACK
         rows, columns = (one[kept].tolist() for one in case.part.window().positions())
         assert found == list(zip(rows, columns, strict=True))
 

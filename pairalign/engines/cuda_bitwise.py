@@ -21,6 +21,7 @@ from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_assembly import Assembly
 from pairalign.engines.cuda_buffers import Slot
 from pairalign.engines.cuda_family import DeviceContext
+from pairalign.engines.cuda_rectangles import align_rectangles
 from pairalign.engines.device_sets import DeviceSet
 from pairalign.scoring import Scoring
 from pairalign.windows import Window, split_rows
@@ -182,9 +183,18 @@ class Bitwise:
         self._slot.close()
         self._functions = {}
 
-    def align(self, window: Window, want: Want) -> Alignments:
-        """Score a window; see `pairalign.engines.cuda_family.KernelFamily`."""
+    def release(self) -> None:
+        """Free the memory of batches; the next one takes it again."""
+        self._slot.free_arena()
+
+    def align(
+        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Score a window's pairs; see `pairalign.engines.cuda_family.KernelFamily`."""
         assert want.detail == Detail.SCORE
+        return align_rectangles(self._align, window, want, keep)
+
+    def _align(self, window: Window, want: Want) -> Alignments:
         context = self._context
         assembly = Assembly(window.pairs, want, context.pool)
         slabs = split_rows(

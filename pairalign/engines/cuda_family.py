@@ -13,6 +13,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from pairalign.alignments import Alignments
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_lanes import Lanes
@@ -115,8 +118,10 @@ class KernelFamily(Protocol):
         """Load modules and upload tables. Sequences are already on the device."""
         ...
 
-    def align(self, window: Window, want: Want) -> Alignments:
-        """Align the pairs of a window, in their order.
+    def align(
+        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Align the pairs of a window, or those that `keep` names, bool[pairs], in their order.
 
         Raises
         ------
@@ -126,6 +131,10 @@ class KernelFamily(Protocol):
         driver.Error
             Anything else the driver reports; the engine makes it a DeviceError.
         """
+        ...
+
+    def release(self) -> None:
+        """Free the memory of batches; the next one takes it again. Nothing is under way."""
         ...
 
     def close(self) -> None:

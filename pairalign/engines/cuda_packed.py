@@ -32,10 +32,11 @@ from pairalign.engines.cuda_packed_results import WindowResults
 from pairalign.engines.cuda_packed_tables import (
     PAIRS_OF_BLOCK,
     PARAMETER_NAMES,
-    PARAMETERS,
     PLACING_THREADS,
     array_bytes,
     blocks_of,
+    constants,
+    parameters_of,
     upload_tables,
 )
 from pairalign.engines.cuda_packed_tilings import (
@@ -53,7 +54,6 @@ SCORE_LIMIT = 1 << 12
 SHARED_BYTES = 4 * LETTERS * TILINGS[-1].width
 """Shared memory of a block with the widest profile and all letters: 128 KiB."""
 
-_NO_MINIMUM = -(1 << 31)
 _WORTH_SCORING_FIRST = 0.5  # when fewer pairs than that reached the minimum in the window before
 
 
@@ -131,7 +131,14 @@ class Packed:
         self._bands_before = {group: self._upload(bands) for group, bands in before}
         self._letters_before = self._upload(self._planner.letters_before)
         self._open_codes = {wide: self._costs.open_codes(wide) for wide in (False, True)}
-        self._same_parameters = self._constants()
+        self._same_parameters = constants(
+            context,
+            self._costs,
+            {"row": self._rows, "column": self._columns},
+            table=int(self._table),
+            letters_before=int(self._letters_before),
+            definite=self._definite,
+        )
         self._passing = 0.0  # share of pairs that reached the minimum, in the window before
         self._slots = [Slot(context.driver) for _ in range(self._slot_count)]
         sets = [context.queries] if context.one_set else [context.queries, context.targets]
@@ -239,7 +246,7 @@ class Packed:
         first_pair: int,
     ) -> _InFlight:
         """Queue the copies and kernels of a batch."""
-        parameters = self._parameters_of(batch, want, at)
+        parameters = parameters_of(batch, want, at, self._same_parameters)
         parameters["column_letters"] = letters
         places = upload_tables(batch, slot, at["tables"])
         for name, place in places.items():
@@ -268,44 +275,6 @@ class Packed:
         if traced:
             self._make_runs(flight, want)
 
-    def _constants(self) -> npt.NDArray[np.void]:
-        """Parameters that are the same for all batches."""
-        parameters = np.zeros((), PARAMETERS)
-        context, costs = self._context, self._costs
-        sets = (("row", self._rows, context.queries), ("column", self._columns, context.targets))
-        for prefix, dense, device in sets:
-            parameters[f"{prefix}_letters"] = int(dense.letters)
-            parameters[f"{prefix}_starts"] = int(dense.starts)
-            parameters[f"{prefix}_lengths"] = int(device.device_lengths)
-            parameters[f"{prefix}_order"] = int(device.order)
-        parameters["table"] = int(self._table)
-        for name in ("letters", "gap_open", "gap_extend", "shift", "bias", "tile_bias"):
-            parameters[name] = getattr(costs, name)
-        parameters["definite"] = self._definite
-        parameters["one"] = 1
-        return parameters
-
-    def _parameters_of(
-        self, batch: Batch, want: Want, at: dict[str, int]
-    ) -> npt.NDArray[np.void]:
-        """Parameters that are the same for all launches of a batch."""
-        rectangle, parameters = batch.rectangle, self._same_parameters.copy()
-        parameters["pairs"] = batch.pairs
-        parameters["first_row"] = rectangle.row_start
-        parameters["first_column"] = rectangle.column_start
-        parameters["places"] = rectangle.row_stop - rectangle.row_start
-        parameters["longest"] = batch.longest
-        parameters["triangular"] = rectangle.triangular
-        parameters["min_score"] = (
-            _NO_MINIMUM if want.min_raw_score is None else max(want.min_raw_score, _NO_MINIMUM)
-        )
-        parameters["letters_before"] = int(self._letters_before) + 8 * rectangle.row_start
-        for number, name in enumerate(("query", "target", "score", "fields")):
-            parameters[name] = at["columns"] + 4 * batch.pairs * number
-        for name in ("end_row", "end_column", "borders", "profiles", "moves", "tiles"):
-            parameters[name] = at.get(name, 0)
-        return parameters
-
     def _launch_one(self, launch: Launch, packed: Any, slot: Slot, traced: bool) -> None:
         kind, tiling = launch.kind, launch.kind.tiling
         group = "strips" if kind.strips else f"g{tiling.group}"
@@ -323,7 +292,7 @@ class Packed:
             items = launch.items
             self._launch("build_far_profiles", kind.wide, items, 256, slot, 0, packed, width)
         else:
-            shared += profile
+            shared += tiling.profile_bytes(self._costs.letters)
         self._launch(name, kind.wide, launch.chunks, threads, slot, shared, packed)
 
     def _finish(self, flight: _InFlight, results: WindowResults) -> Slot:

@@ -140,11 +140,11 @@ class Batch:
     profile_bytes: int
 
     def items_of(self, launch: Launch) -> Ints:
-        """Return the items of a launch, [n, 4]: column, first place, place after the last, columns."""
+        """Return items, [n, 4]: first column, first place, place after the last, columns."""
         return self._table(launch.items_at, launch.items)
 
     def chunks_of(self, launch: Launch) -> Ints:
-        """Return the chunks of a launch, [n, 4]: item, first place, place after the last, 0."""
+        """Return chunks, [n, 4]: item, first place, place after the last, 0."""
         return self._table(launch.chunks_at, launch.chunks)
 
     def _table(self, start: int, count: int) -> Ints:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,13 +27,13 @@ from pairalign.engines.cuda_packed_native import (
     NativePlan,
     plan_natively,
 )
+from pairalign.engines.cuda_packed_room import Room, move_words, sums_before
 from pairalign.engines.cuda_packed_tilings import (
     FILL_THREADS,
-    STRIPS,
+    KINDS,
     TILINGS,
     Ints,
     Longs,
-    Tiling,
     bands_of,
     choose_tilings,
     tiling_of,
@@ -43,7 +42,6 @@ from pairalign.engines.cuda_plan import Rectangle
 
 _HALF_LIMIT = 65535 - 64
 _WORD_LIMIT = 2**31 - 2**24
-_KINDS = range(len(TILINGS) + len(STRIPS))
 
 Mask = npt.NDArray[np.uint8]
 
@@ -85,10 +83,9 @@ class PackedPlanner:
         self._rows = np.ascontiguousarray(row_lengths, np.int32)
         self._columns = np.ascontiguousarray(column_lengths, np.int32)
         self._costs = costs
-        self._mode = mode
         self._bands = {group: bands_of(self._rows, group, mode) for group in GROUPS}
         self.bands_before = {group: _bands_before(bands) for group, bands in self._bands.items()}
-        self.letters_before = _before(self._rows)
+        self.letters_before = sums_before(self._rows)
         self._bands_at = [self.bands_before[group].ctypes.data for group in GROUPS]
         self._letters_at = self.letters_before.ctypes.data
 
@@ -103,27 +100,28 @@ class PackedPlanner:
         self._kind_of_column = kinds.astype(np.uint8)
         self._strips_of_column = strips.astype(np.int32)
         self._all_wide = np.ones(len(kinds), np.uint8)
-        self._wide_beside = {0: self._wide_with(0)}
+        self._wide_alone = self._wide_with(0)
         self._kinds = self._describe_kinds(mode, shared_bytes)
-        self._weigh_columns(kinds, strips)
+        longest = int(self._rows.max(initial=0))
+        self._room = Room(self._rows, self._columns, self._bands, costs, self._wide_with(longest))
         self._native = NativePlan(
             row_lengths=self._rows.ctypes.data,
             column_lengths=self._columns.ctypes.data,
             strips_of_column=self._strips_of_column.ctypes.data,
             kind_of_column=self._kind_of_column.ctypes.data,
             kinds=self._kinds.ctypes.data,
-            kind_count=len(_KINDS),
+            kind_count=len(KINDS),
             letters=costs.letters,
             multiprocessors=multiprocessors,
         )
         self._bytes = 1 << 16  # that tables of a batch have taken so far
 
     def _describe_kinds(self, mode: str, shared_bytes: int) -> npt.NDArray[np.void]:
-        assert 2 * len(_KINDS) <= MOST_LAUNCHES
-        described = np.zeros(len(_KINDS), KIND)
-        for kind in _KINDS:
+        assert 2 * len(KINDS) <= MOST_LAUNCHES
+        described = np.zeros(len(KINDS), KIND)
+        for kind in KINDS:
             tiling, far = tiling_of(kind), kind >= len(TILINGS)
-            profile_bytes = 0 if far else 4 * self._costs.letters * tiling.width
+            profile_bytes = 0 if far else tiling.profile_bytes(self._costs.letters)
             described[kind] = (
                 GROUPS.index(tiling.group),
                 FILL_THREADS // tiling.group,
@@ -134,37 +132,21 @@ class PackedPlanner:
             )
         return described
 
-    def _weigh_columns(self, kinds: Longs, strips: Longs) -> None:
-        """Sum up what columns take: of the columns before each, and of all."""
-        band_bytes = np.array([tiling_of(kind).band_bytes for kind in _KINDS])
-        group = np.array([tiling_of(kind).group for kind in _KINDS])
-        # Beside the longest row; beside others more columns may share a word.
-        wide = self._wide_with(int(self._rows.max(initial=0)))
-        weight = np.where(wide, 1.0, 0.5) * strips * band_bytes[kinds]
-        self._band_bytes_before = {
-            one: _before_exactly(np.where(group[kinds] == one, weight, 0.0)) for one in GROUPS
-        }
-        # Half a word of a kind needs a whole one.
-        self._half_words_before = {
-            one: _before_exactly(np.where(group == one, band_bytes / 2, 0.0)) for one in GROUPS
-        }
-        self._far_before = _before(strips > 1)
-
-    def _wide_with(self, rows: int) -> Mask:
+    def _wide_with(self, rows: int, columns: slice = slice(None)) -> Mask:
         """Which columns need a word of their own beside row sequences of up to so many letters."""
-        wide: Mask = (self._largest > _HALF_LIMIT - rows * self._row_shift).view(np.uint8)
+        limit = _HALF_LIMIT - rows * self._row_shift
+        wide: Mask = (self._largest[columns] > limit).view(np.uint8)
         return wide
 
     def _wide(self, rectangle: Rectangle, traced: bool) -> Mask:
-        """Which of the set's columns need a word of their own."""
+        """Which columns of a rectangle need a word of their own."""
+        columns = slice(rectangle.column_start, rectangle.column_stop)
         if traced and not self._costs.fits_tiles:
-            return self._all_wide
+            return self._all_wide[columns]
         rows = int(self._rows[rectangle.row_start])
         if not self._row_shift or self._greatest + rows * self._row_shift <= _HALF_LIMIT:
-            rows = 0
-        if rows not in self._wide_beside:
-            self._wide_beside = {0: self._wide_beside[0], rows: self._wide_with(rows)}
-        return self._wide_beside[rows]
+            return self._wide_alone[columns]
+        return self._wide_with(rows, columns)
 
     def fits_words(self, rectangle: Rectangle) -> bool:
         """Whether 32 bits do for every pair."""
@@ -189,9 +171,7 @@ class PackedPlanner:
     def _plan_chosen(self, work: Chosen, traced: bool) -> Batch:
         rectangle = work.part(0, work.pairs).rectangle
         wide = self._wide(rectangle, traced)
-        columns, numbers = _pair_up(
-            wide[rectangle.column_start : rectangle.column_stop] == 0, rectangle.column_start
-        )
+        columns, numbers = _pair_up(wide == 0, rectangle.column_start)
         word_of_column = np.repeat(np.arange(len(columns)), numbers)
         word = word_of_column[work.columns - rectangle.column_start]
         # A place is a row of a word; those of a word follow one another.
@@ -207,12 +187,12 @@ class PackedPlanner:
         words = np.stack((columns[used], numbers[used], starts, stops), 1).astype(np.int32)
 
         lengths = self._columns[work.columns]
-        moves_before = _before(move_words(self._rows[work.rows], lengths))
+        moves_before = sums_before(move_words(self._rows[work.rows], lengths))
         arrays: dict[str, npt.NDArray[np.integer]] = {
             "rows": row_of_place,
             "pair_of_place": pair_of_place,
             "moves_of_pair": moves_before,
-            "letters_before": _before(self._rows[row_of_place]),
+            "letters_before": sums_before(self._rows[row_of_place]),
         }
         native = self._native
         for number, group in enumerate(GROUPS):
@@ -232,7 +212,7 @@ class PackedPlanner:
         native.row_start, native.row_stop = rectangle.row_start, rectangle.row_stop
         native.column_start, native.column_stop = rectangle.column_start, rectangle.column_stop
         native.triangular, native.traced = rectangle.triangular, traced
-        native.wide = wide.ctypes.data + rectangle.column_start
+        native.wide = wide.ctypes.data
         while True:
             tables = np.empty(self._bytes, np.uint8)
             native.tables, native.capacity = tables.ctypes.data, len(tables)
@@ -284,7 +264,7 @@ class PackedPlanner:
         """
         if isinstance(work, Chosen):
             first = 0
-            before = _before(self._pair_bytes(work, traced).astype(np.int64))
+            before = sums_before(self._room.of_pairs(work, traced).astype(np.int64))
             while first < work.pairs:
                 stop = int(np.searchsorted(before, before[first] + limit, side="right")) - 1
                 stop = max(stop, first + 1)
@@ -292,11 +272,11 @@ class PackedPlanner:
                 first = stop
             return
         rows = work.row_stop - work.row_start
-        if rows * self._first_row_bytes(work, traced) <= limit:  # no other row takes more
+        if rows * self._room.of_first_row(work, traced) <= limit:  # no other row takes more
             if work.pairs:
                 yield self.plan(work, traced)
             return
-        ends = np.cumsum(self._row_bytes(work, traced))
+        ends = np.cumsum(self._room.of_rows(work, traced))
         first, done = 0, 0.0
         while first < rows:
             stop = max(first + 1, int(np.searchsorted(ends, done + limit, side="right")))
@@ -314,68 +294,11 @@ class PackedPlanner:
     def _cut_row(self, row: Rectangle, traced: bool, limit: int) -> Iterator[Batch]:
         if row.pairs == 0:
             return
-        if row.pairs <= 2 or self._first_row_bytes(row, traced) <= limit:
+        if row.pairs <= 2 or self._room.of_first_row(row, traced) <= limit:
             yield self.plan(row, traced)
             return
         for half in row.halves(1):
             yield from self._cut_row(half, traced, limit)
-
-    def _first_row_bytes(self, rectangle: Rectangle, traced: bool) -> float:
-        """Device bytes that the first row takes, about."""
-        row, first = rectangle.row_start, rectangle.column_start
-        if rectangle.triangular:
-            first = min(max(first, row + 1), rectangle.column_stop)
-        return float(self._bytes_of(row, first, first, rectangle.column_stop, traced))
-
-    def _row_bytes(self, rectangle: Rectangle, traced: bool) -> npt.NDArray[np.float64]:
-        """Device bytes that each row takes, about."""
-        first = rectangle.first_columns()
-        rows = slice(rectangle.row_start, rectangle.row_stop)
-        return self._bytes_of(rows, first, int(first[0]), rectangle.column_stop, traced)
-
-    def _bytes_of(
-        self, row: int | slice, first: int | Longs, least_first: int, stop: int, traced: bool
-    ) -> Any:
-        """Device bytes of a row with the columns from `first` on, or of each of some rows."""
-        length, pairs = self._rows[row], stop - first
-        cost = 80.0 * pairs + 64
-        if least_first == stop:
-            return cost
-        if self._far_before[stop] > self._far_before[least_first]:
-            cost += 8.0 * length * (self._far_before[stop] - self._far_before[first])
-        if not traced:
-            return cost
-        cost += 8.0 * pairs * move_words(length, int(self._columns[least_first]))
-        doubled = 1.0 if self._costs.fits_tiles else 2.0
-        least, most = self._kind_of_column[stop - 1], self._kind_of_column[least_first]
-        most = most if most < len(TILINGS) else _KINDS[-1]
-        for group in GROUPS:
-            before, halves = self._band_bytes_before[group], self._half_words_before[group]
-            if before[stop] > before[least_first]:
-                word_bytes = doubled * (before[stop] - before[first])
-                word_bytes += halves[most + 1] - halves[least]
-                cost += word_bytes * self._bands[group][row]
-        return cost
-
-    def _pair_bytes(self, work: Chosen, traced: bool) -> npt.NDArray[np.float64]:
-        """Device bytes that each chosen pair takes at most, in a word of its own."""
-        rows, lengths = self._rows[work.rows], self._columns[work.columns]
-        kinds, strips = choose_tilings(lengths)
-        cost = (160.0 + np.where(strips > 1, 8.0, 0.0) * rows).astype(np.float64)
-        if not traced:
-            return cost
-        for kind in np.unique(kinds).tolist():
-            tiling = tiling_of(kind)
-            bands = bands_of(rows, tiling.group, self._mode) * strips * tiling.band_bytes
-            cost += np.where(kinds == kind, bands, 0)
-        cost += 8.0 * move_words(rows, lengths)
-        return cost
-
-
-def move_words(rows: Ints | np.int32, columns: Ints | int) -> Longs:
-    """Words of 8 bytes that moves of such pairs take: as in ``cuda/packed_moves.cuh``."""
-    words: Longs = (rows.astype(np.int64) + columns + 31) // 32 + 1
-    return words
 
 
 def _pair_up(narrow: npt.NDArray[np.bool_], first: int) -> tuple[Longs, Longs]:
@@ -399,16 +322,6 @@ def _pair_up(narrow: npt.NDArray[np.bool_], first: int) -> tuple[Longs, Longs]:
     return both[:, 0], both[:, 1]
 
 
-def _before(values: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Longs:
-    """Return the sums of the values before each, and of all."""
-    return np.concatenate(([0], np.cumsum(values, dtype=np.int64)))
-
-
-def _before_exactly(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the sums of the values before each, and of all."""
-    return np.concatenate(([0.0], np.cumsum(values)))
-
-
 def _bands_before(bands: Ints) -> Ints:
     """Return the sums as the kernels read them: only differences matter."""
-    return _before(bands).astype(np.int32)
+    return sums_before(bands).astype(np.int32)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_buffers import Slot
+from pairalign.engines.cuda_family import DeviceContext
 from pairalign.engines.cuda_packed_batches import Batch
+from pairalign.engines.cuda_packed_costs import Costs
+from pairalign.engines.cuda_packed_letters import DenseSet
 from pairalign.engines.cuda_packed_tilings import MOST_COLUMNS
 
 NAMES = 3  # query, target and score: columns before the fields
@@ -39,7 +42,73 @@ PARAMETERS = np.dtype(
 )
 """Params in cuda/packed.cuh."""
 
+Parameters = npt.NDArray[np.void]
+
+_NO_MINIMUM = -(1 << 31)
+
 PARAMETER_NAMES = frozenset(PARAMETERS.names or ())
+
+
+def constants(
+    context: DeviceContext,
+    costs: Costs,
+    sets: Mapping[str, DenseSet],
+    *,
+    table: int,
+    letters_before: int,
+    definite: int,
+) -> Parameters:
+    """Return parameters with all that is the same for all batches.
+
+    Parameters
+    ----------
+    context : DeviceContext
+    costs : Costs
+    sets : mapping of str to DenseSet
+        Of ``row`` and ``column``.
+    table, letters_before : int
+        Device addresses: of the score table, and of the sums of letters over all rows.
+    definite : int
+        Dense letters below are never ambiguous.
+    """
+    parameters: Parameters = np.zeros((), PARAMETERS)
+    for (prefix, dense), device in zip(
+        sets.items(), (context.queries, context.targets), strict=True
+    ):
+        parameters[f"{prefix}_letters"] = int(dense.letters)
+        parameters[f"{prefix}_starts"] = int(dense.starts)
+        parameters[f"{prefix}_lengths"] = int(device.device_lengths)
+        parameters[f"{prefix}_order"] = int(device.order)
+    for name in ("letters", "gap_open", "gap_extend", "shift", "bias", "tile_bias"):
+        parameters[name] = getattr(costs, name)
+    parameters["table"], parameters["letters_before"] = table, letters_before
+    parameters["definite"] = definite
+    parameters["one"] = 1
+    return parameters
+
+
+def parameters_of(batch: Batch, want: Want, at: Mapping[str, int], same: Parameters) -> Parameters:
+    """Return parameters with all that is the same for all launches of a batch.
+
+    `at`: where its arrays lie on the device, see `array_bytes`; `same`: see `constants`.
+    """
+    rectangle = batch.rectangle
+    parameters: Parameters = same.copy()
+    parameters["pairs"] = batch.pairs
+    parameters["first_row"] = rectangle.row_start
+    parameters["first_column"] = rectangle.column_start
+    parameters["places"] = rectangle.row_stop - rectangle.row_start
+    parameters["longest"] = batch.longest
+    parameters["triangular"] = rectangle.triangular
+    parameters["min_score"] = (
+        _NO_MINIMUM if want.min_raw_score is None else max(want.min_raw_score, _NO_MINIMUM)
+    )
+    parameters["letters_before"] += 8 * rectangle.row_start
+    for number, name in enumerate(("query", "target", "score", "fields")):
+        parameters[name] = at["columns"] + 4 * batch.pairs * number
+    for name in ("end_row", "end_column", "borders", "profiles", "moves", "tiles"):
+        parameters[name] = at.get(name, 0)
+    return parameters
 
 
 def upload_tables(batch: Batch, slot: Slot, address: int) -> dict[str, int]:

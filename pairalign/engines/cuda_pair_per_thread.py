@@ -23,6 +23,7 @@ from pairalign.engines.cuda_assembly import Assembly
 from pairalign.engines.cuda_buffers import Slot
 from pairalign.engines.cuda_family import DeviceContext
 from pairalign.engines.cuda_plan import ARGUMENTS, Batch, Costs, Planner, Rectangle
+from pairalign.engines.cuda_rectangles import align_rectangles
 from pairalign.engines.device_sets import DeviceSet
 from pairalign.scoring import MODES, SCORE_LIMIT, Scoring
 from pairalign.windows import Window
@@ -146,8 +147,14 @@ class PairPerThread:
         for slot in self._slots:
             slot.free_arena()
 
-    def align(self, window: Window, want: Want) -> Alignments:
-        """Align a window batch by batch; see `pairalign.engines.cuda_family.KernelFamily`."""
+    def align(
+        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Align a window's pairs; see `pairalign.engines.cuda_family.KernelFamily`."""
+        return align_rectangles(self._align, window, want, keep)
+
+    def _align(self, window: Window, want: Want) -> Alignments:
+        """Align a window batch by batch."""
         context = self._context
         whole = Rectangle.of(window)
         assembly = Assembly(whole.pairs, want, context.pool)

@@ -19,7 +19,7 @@ from bisect import insort
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -94,8 +94,8 @@ class PinnedPool:
         How much to pin at most.
     """
 
-    _shared: weakref.WeakKeyDictionary[Any, PinnedPool] = weakref.WeakKeyDictionary()
-    _sharing = threading.Lock()
+    _shared: ClassVar[weakref.WeakKeyDictionary[Any, PinnedPool]] = weakref.WeakKeyDictionary()
+    _sharing: ClassVar = threading.Lock()
 
     def __init__(
         self,

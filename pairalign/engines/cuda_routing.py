@@ -6,10 +6,6 @@ the rule is in `long_pairs`, what it follows from in ``docs/long-pairs.md``.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterator
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 
@@ -27,8 +23,6 @@ LEAST_LETTERS = 1000
 
 LETTERS_A_PAIR = 1000
 """Pairs of so many letters keep a device busy, one a multiprocessor; it takes more longer ones."""
-
-_BLOCK, _MOST_RECTANGLES = 16, 64
 
 
 class Router:
@@ -77,11 +71,11 @@ class Router:
                 context.multiprocessors,
             )
         if long is None:
-            return align_chosen(self._family, window, want, keep)
+            return self._family.align(window, want, keep)
         parts = [self.align_long(window, want, long)]
         others = ~long if keep is None else keep & ~long
         if others.any():
-            parts.append(align_chosen(self._family, window, want, others))
+            parts.append(self._family.align(window, want, others))
         orders = (context.queries.sequences.order, context.targets.sequences.order)
         return merge(window, parts, orders) if len(parts) > 1 else parts[0]
 
@@ -93,7 +87,7 @@ class Router:
     def align_long(self, window: Window, want: Want, keep: Mask | None = None) -> Alignments:
         """Align pairs by the kernel of block diagonals; nothing else may be under way."""
         assert self._long is not None
-        release(self._family)
+        self._family.release()
         if not self._long_is_open:
             self._long.open(self._context)
             self._long_is_open = True
@@ -102,14 +96,7 @@ class Router:
             return self._long.align(window, want, keep)
         finally:
             self.is_aligning_long = False
-            release(self._long)
-
-
-def release(family: KernelFamily) -> None:
-    """Make a family free the memory of its batches, for another one; it takes it again."""
-    give_back = getattr(family, "release", None)
-    if give_back is not None:
-        give_back()
+            self._long.release()
 
 
 def long_pairs(
@@ -157,29 +144,6 @@ def long_pairs(
     return chosen if chosen.any() else None
 
 
-def align_chosen(family: KernelFamily, window: Window, want: Want, keep: Mask | None) -> Alignments:
-    """Align the pairs of a window that `keep` names, in their order.
-
-    A family that has no `keep` of its own aligns rectangles that hold these pairs; the others in
-    them are dropped.
-    """
-    if keep is None:
-        return family.align(window, want)
-    if "keep" in inspect.signature(family.align).parameters:
-        return family.align(window, want, keep)  # type: ignore[call-arg]
-    parts, numbers = [], []
-    for part, of_window, inside in _rectangles(window, keep):
-        parts.append(family.align(part, Want(want.detail)).take(inside))
-        numbers.append(of_window[inside])
-    if not parts:
-        row = replace(window, row_stop=window.row_start, triangular=False)
-        return family.align(row, Want(want.detail))
-    found = concatenate(parts).take(np.argsort(np.concatenate(numbers)))
-    if want.min_raw_score is not None:
-        found = found.take(found.raw_score >= want.min_raw_score)
-    return found
-
-
 def merge(
     window: Window, parts: list[Alignments], orders: tuple[npt.NDArray[np.int32], ...]
 ) -> Alignments:
@@ -203,56 +167,3 @@ def merge(
     wanted = found.query.astype(np.int64) * size + found.target
     numbers = by_name[np.searchsorted(names, wanted, sorter=by_name)]
     return found.take(np.argsort(numbers))
-
-
-def _rectangles(window: Window, keep: Mask) -> Iterator[tuple[Window, npt.NDArray[np.int64], Mask]]:
-    """Cover the chosen pairs of a window with a few rectangles.
-
-    Yields
-    ------
-    part : Window
-    numbers : ndarray of int64
-        Of the part's pairs in the window.
-    inside : ndarray of bool
-        Which of them are chosen.
-    """
-    rows, columns = window.positions()
-    size = _BLOCK
-    while True:
-        blocks = _blocks(window, rows[keep], columns[keep], size)
-        if len(blocks) <= _MOST_RECTANGLES:
-            break
-        size *= 2
-    offsets = window.row_offsets
-    for row_start, row_stop, column_start, column_stop in blocks:
-        part = replace(
-            window,
-            row_start=row_start,
-            row_stop=row_stop,
-            column_start=column_start,
-            column_stop=column_stop,
-        )
-        of_row, of_column = (one.astype(np.int64) for one in part.positions())
-        firsts = np.full(len(of_row), window.column_start)
-        if window.triangular:
-            firsts = np.maximum(of_row + 1, window.column_start)
-        numbers = offsets[of_row - window.row_start] + of_column - firsts
-        yield part, numbers, keep[numbers]
-
-
-def _blocks(
-    window: Window, rows: npt.NDArray[np.int32], columns: npt.NDArray[np.int32], size: int
-) -> list[tuple[int, int, int, int]]:
-    """Return runs of blocks of `size` x `size` pairs that hold some pair, row by row."""
-    row_blocks = (rows - window.row_start) // size
-    column_blocks = (columns - window.column_start) // size
-    found: list[tuple[int, int, int, int]] = []
-    for block in np.unique(row_blocks).tolist():
-        top = window.row_start + block * size
-        bottom = min(top + size, window.row_stop)
-        used = np.unique(column_blocks[row_blocks == block])
-        for run in np.split(used, np.flatnonzero(np.diff(used) > 1) + 1):
-            left = window.column_start + int(run[0]) * size
-            right = min(window.column_start + (int(run[-1]) + 1) * size, window.column_stop)
-            found.append((top, bottom, left, right))
-    return found

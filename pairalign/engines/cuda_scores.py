@@ -146,6 +146,11 @@ class ScoreFamily(ABC):
         self._slots, self._functions = [], {}
         self._device_table.free()
 
+    def release(self) -> None:
+        """Free the memory of batches; the next one takes it again."""
+        for slot in self._slots:
+            slot.free_arena()
+
     def align(
         self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
