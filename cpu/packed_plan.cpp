@@ -134,7 +134,8 @@ void write_launch(Plan& plan, const std::vector<Word>& words, int key, int64_t a
         std::max<int64_t>(all_places / (plan.multiprocessors * 16), 2 * kind.groups), 512);
     // Several rows a thread even out paths' lengths, but there must be blocks enough.
     const int64_t several = all_places / (256 * 3 * plan.multiprocessors);
-    const int64_t most = kind.traceback_threads * std::min<int64_t>(std::max<int64_t>(several, 1), 8);
+    const int64_t paths = key % 2 ? 1 : 2;  // of a row, a thread each
+    const int64_t most = kind.traceback_threads / paths * std::min<int64_t>(std::max<int64_t>(several, 1), 8);
     // The tiles of a word's items follow one another: any of its rows may go together.
     const auto share_of = [&](int64_t size) {
         const int64_t share = divide_up(size, divide_up(size, most));
@@ -181,7 +182,8 @@ void write_launch(Plan& plan, const std::vector<Word>& words, int key, int64_t a
                 *borders++ = plan.border_entries;
                 *profiles++ = plan.profile_units;
                 plan.border_entries += plan.letters_before[end] - plan.letters_before[place];
-                plan.profile_units += plan.letters * strips * kind.width / 4;
+                // A few columns more, as pitch_of in cuda/packed_tile.cuh says; four bytes each.
+                plan.profile_units += plan.letters * (strips * kind.width + 4) / 4;
             }
             place = end;
         }

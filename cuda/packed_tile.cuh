@@ -1,4 +1,8 @@
-// A tile of each half of a word, filled again with codes that say where every H comes from.
+// A tile that a path is in, filled again with codes that say where every H comes from.
+//
+// A thread fills it. A word holds two of its cells: the low half one of the left columns, the high
+// half one of the right columns, two rows further up (so that each row's E and H are there when it needs them).
+// With PAIRALIGN_WIDE it holds one.
 //
 // Values are taken relative to the tile's corner and times SCALE, which leaves six bits for a code
 // that the maxima carry along; of equal values the one with the larger code wins, which is the tie
@@ -7,16 +11,16 @@
 //   code   H comes from                                              why the order
 //   63     nowhere: the alignment begins (local, H = 0)              stops before anything else
 //   60, 61 the diagonal: a mismatch, a match                         before gaps
-//   56     F, open since before the tile's first row                 in a transposed pair F
-//   40-55  F, opened after row 55 - code                               comes before E,
-//   36     E, open since before the tile's first column
-//   20-35  E, opened after column 35 - code                          else E before F; the gap
-//   16     F, as 56                                                  that has been open for
+//   58     F, open since before the tile's first row                 in a transposed pair F
+//   42-57  F, opened after row 57 - code                               comes before E,
+//   33     E, open since before the tile's first column
+//   17-32  E, opened after column 32 - code                          else E before F; the gap
+//   16     F, as 58                                                  that has been open for
 //   0-15   F, opened after row 15 - code                             longer before others
 //
-// So one code says how far to go back. A byte is kept for each cell of a tile, of both halves, in
-// shared memory: bytes [thread][step][4 * code_words(C)], of column k and a half at 2 * k + half. The
-// two bits above a code are some of its value.
+// In the right columns the codes of E are more by half_columns. So one code says how far to go back.
+// A byte is kept for each cell of a tile, in shared memory: bytes [thread][step][row_bytes]. The two
+// bits above a code are some of its value.
 #pragma once
 
 #include "packed.cuh"
@@ -25,84 +29,73 @@ namespace {
 
 constexpr int SCALE_BITS = 6, SCALE = 1 << SCALE_BITS;
 constexpr int STOP = 63, MATCH = 61, MISMATCH = 60;
-constexpr int F_FIRST = 40, E_CODES = 20, F_LAST = 0, OUTSIDE = 16;
+constexpr int F_FIRST = 42, E_CODES = 17, F_LAST = 0, OUTSIDE = 16;
 static_assert(OUTSIDE == MOST_COLUMNS && OUTSIDE == BAND, "a code a row or column, and one more");
-static_assert(F_LAST + OUTSIDE < E_CODES && E_CODES + OUTSIDE < F_FIRST &&
+static_assert(F_LAST + OUTSIDE < E_CODES && E_CODES + OUTSIDE + MOST_COLUMNS / 2 < F_FIRST &&
               F_FIRST + OUTSIDE < MISMATCH && STOP < SCALE, "codes must differ");
 
 __host__ __device__ constexpr int tile_columns(int columns) { return columns / parts_of(columns); }
-__host__ __device__ constexpr int code_words(int columns) { return (columns + 3) / 4 * 2; }
-// Words of codes a thread; the few more keep threads that access the same cell off others' banks.
-__host__ __device__ constexpr int thread_words(int columns) {
-    return BAND * code_words(columns) + (code_words(columns) % 4 == 0 ? 4 : 2);
+// Left columns of a tile of so many; there are as many right ones, of which the last two may be
+// those of the next tile and are not looked at.
+__host__ __device__ constexpr int half_columns(int columns) { return (columns + 3) / 4 * 2; }
+__host__ __device__ constexpr int row_bytes(int columns) { return 2 * half_columns(columns); }
+// Words of codes of a thread; the few more keep threads that access the same cell off others' banks.
+__host__ __device__ constexpr int tile_words(int columns) {
+    return BAND * row_bytes(columns) / 4 + (half_columns(columns) % 4 == 0 ? 2 : 1);
 }
+// Entries of a profile's row: the few more put different letters on different banks.
+__host__ __device__ constexpr int pitch_of(int width) { return width + 4; }
 
 __device__ __forceinline__ word clean(word value) { return value & (WIDE ? 0xffffffc0u : 0xffc0ffc0u); }
-__device__ __forceinline__ word merge(word a, word b) {  // lower half from `a`, upper half from `b`
-    return WIDE ? a : __byte_perm(a, b, 0x7610);
-}
 
-// Where a half's path is: its tile, as pointers and numbers.
-struct Place {
-    const uint4* rowline;          // of the tile's first columns
-    const uint4* border;           // of the band's first steps
+// The tile that a path is in, as pointers and numbers.
+struct Tile {
+    const word* band;
     const unsigned char* letters;  // of the band's first step
-    word corner;                   // stored H at the corner of the tile, both halves of the word
-    int pair;                      // first of the lane's pairs of columns, where they are not fours
     int column;                    // first column of the tile, padded
+    int lane, part;
     int last_step;                 // of the band that is needed
-    int row_of_step;               // i of the band's step 0
+    int wanted;       // local: value whose first cell is wanted, relative to the tile; else 0
+    int first_step, stop_step;     // only in these steps
 };
 
-// The last H of a line of borders: value of the tile, and its low bits as they were kept.
-struct Line {
-    word value;
-    word low;
+// What a path is to a tile: with what it enters, and what refill finds besides the codes in memory.
+struct Entry {
+    int step, column;  // in the tile
+    int e, f;          // codes of E right of the tile, and of F below it
+    int found;         // local: the first cell with the wanted H, or NOT_FOUND; see `rank_of`
 };
 
-// What a gap from outside is worth less than H + 255 (packed) or H (wide), with its code.
-__device__ __forceinline__ word outside_code(int code_a, int code_b) {
-    return WIDE ? (word)code_a : two(code_a - 255 * SCALE, code_b - 255 * SCALE);
+constexpr int NOT_FOUND = 1 << 10;
+// The order of cells: step first, or column first.
+__device__ __forceinline__ int rank_of(bool row_first, int step, int column) {
+    return row_first ? step << 4 | column : column << 4 | step;
 }
 
-// Goes on to the next H of a line; returns the E or F that is kept with it.
-__device__ __forceinline__ word follow(Line& line, word from_a, word from_b, word outside) {
-    if (WIDE) {
-        const word h = from_a & 0xffffu, gap = from_a >> 16;
-        line.value += (word)((int)(short)(h - line.low) * SCALE);
-        line.low = h;
-        return line.value - ((h - gap & 0xffffu) << SCALE_BITS) + outside;
+// Values as borders keep them, H and the E or F beside it, of the pair in one half of words: low bits.
+struct Kept {
+    unsigned h_bytes, gap_bytes;  // which bytes of two words
+    __device__ __forceinline__ explicit Kept(int half)
+        : h_bytes(half ? 0x0602 : 0x0400), gap_bytes(half ? 0x0703 : 0x0501) {}
+    __device__ __forceinline__ word h(word x, word y) const {
+        return WIDE ? x & 0xffffu : __byte_perm(x, y, h_bytes) & 0x00ff00ffu;
     }
-    const word low = 0x00ff00ffu;
-    const word h = __byte_perm(from_a, from_b, 0x0600) & low;
-    const word gap = __byte_perm(from_a, from_b, 0x0701) & low;
-    const word moved = (h - line.low + 0x01800180u) & low;  // by this less 128
-    const word below = (gap - h + 0x01ff01ffu) & low;       // 255 less what the gap is below H
-    line.low = h;
-    line.value = add_lanes(add_lanes(line.value, both(-128 * SCALE)), moved << SCALE_BITS);
-    return add_lanes(add_lanes(line.value, outside), below << SCALE_BITS);
-}
-
-// N columns' scores of both halves, from where each half's tile is.
-template <int N, typename Source>
-__device__ __forceinline__ void scores_at(Source profile, int at_a, int at_b, word (&s)[4]) {
-    if (WIDE) {
-        const word* const from = (const word*)profile + at_a;
-        for (int k = 0; k < N; ++k) s[k] = from[k];
-    } else if (N == 4) {
-        const uint2 a = *(const uint2*)((const short*)profile + at_a);
-        const uint2 b = *(const uint2*)((const short*)profile + at_b);
-        s[0] = __byte_perm(a.x, b.x, 0x5410);
-        s[1] = __byte_perm(a.x, b.x, 0x7632);
-        s[2] = __byte_perm(a.y, b.y, 0x5410);
-        s[3] = __byte_perm(a.y, b.y, 0x7632);
-    } else {
-        const word a = *(const word*)((const short*)profile + at_a);
-        const word b = *(const word*)((const short*)profile + at_b);
-        s[0] = __byte_perm(a, b, 0x5410);
-        s[1] = __byte_perm(a, b, 0x7632);
+    __device__ __forceinline__ word gap(word x, word y) const {
+        return WIDE ? x >> 16 : __byte_perm(x, y, gap_bytes) & 0x00ff00ffu;
     }
+};
+// How much H rises from one kept value to the next, and 128 * SCALE more (wide: just that).
+__device__ __forceinline__ word rise(word h, word before) {
+    return WIDE ? (word)((int)(short)(h - before) * SCALE)
+                : (h - before + 0x01800180u & 0x00ff00ffu) << SCALE_BITS;
 }
+constexpr int RISE = WIDE ? 0 : 128 * SCALE;
+// How much the E or F kept with H is above H less 255 * SCALE (wide: less H).
+__device__ __forceinline__ word above(word gap, word h) {
+    return WIDE ? 0 - ((h - gap & 0xffffu) << SCALE_BITS)
+                : (gap - h + 0x01ff01ffu & 0x00ff00ffu) << SCALE_BITS;
+}
+constexpr int ABOVE = WIDE ? 0 : 255 * SCALE;
 
 // Half of an array: the elements whose index has a bit, or those whose index has it not.
 template <int N>
@@ -112,201 +105,279 @@ __device__ __forceinline__ void choose_half(const word* of, bool upper, word* ha
 }
 
 // Element of an array in registers, which an index would put in memory.
-template <int C>
-__device__ __forceinline__ word element(const word (&of)[C], int index) {
-    word all[MOST_COLUMNS], eight[8], four[4], two[2], one[1];
+template <int N>
+__device__ __forceinline__ word element(const word (&of)[N], int index) {
+    word all[16], eight[8], four[4], two[2], one[1];
 #pragma unroll
-    for (int k = 0; k < MOST_COLUMNS; ++k) all[k] = of[k < C ? k : C - 1];
-    choose_half<8>(all, index & 8, eight);
+    for (int k = 0; k < 16; ++k) all[k] = of[k < N ? k : N - 1];
+    choose_half<8>(all, N > 8 && (index & 8), eight);
     choose_half<4>(eight, index & 4, four);
     choose_half<2>(four, index & 2, two);
     choose_half<1>(two, index & 1, one);
     return one[0];
 }
 
-// The cells whose H is `wanted` (stored value): the first of them in the order of ties.
-struct Search {
-    bool on;
-    int wanted;
-    bool row_first;
-    int row, column;  // of the best so far; padded column
-};
+// Scores of N columns in the low half and N in the high half.
+template <int N>
+__device__ __forceinline__ void scores_at(const char* low, const char* high, word* s) {
+    if (WIDE) {
+#pragma unroll
+        for (int k = 0; k < N; ++k) s[k] = ((const word*)low)[k];
+    } else if (N == 4) {
+        const uint2 a = *(const uint2*)low, b = *(const uint2*)high;
+        s[0] = __byte_perm(a.x, b.x, 0x5410);
+        s[1] = __byte_perm(a.x, b.x, 0x7632);
+        s[2] = __byte_perm(a.y, b.y, 0x5410);
+        s[3] = __byte_perm(a.y, b.y, 0x7632);
+    } else {
+        const word a = *(const word*)low, b = *(const word*)high;
+        s[0] = __byte_perm(a, b, 0x5410);
+        s[1] = __byte_perm(a, b, 0x7632);
+    }
+}
 
-// What refill returns besides the codes in memory: those with which paths enter in a gap.
-struct Entry {
-    int step, column;  // in the tile
-    int e, f;          // codes of E right of the tile, and of F below it
-};
+// Keeps the codes of a row's left or right columns. `full`: of all words of the row.
+template <int N>
+__device__ __forceinline__ void keep_codes(const word (&full)[N], bool right, unsigned char* row) {
+    if (WIDE) {
+#pragma unroll
+        for (int k = 0; k < N; k += 4)
+            *(word*)(row + k) =
+                __byte_perm(__byte_perm(full[k], full[k + 1], 0x0040),
+                            __byte_perm(full[k + 2], full[k + 3], 0x0040), 0x5410);
+        return;
+    }
+    word both_halves[N / 2];  // of two columns, left ones low
+#pragma unroll
+    for (int k = 0; k < N; k += 2) both_halves[k / 2] = __byte_perm(full[k], full[k + 1], 0x6240);
+    const unsigned of_four = right ? 0x7632 : 0x5410;
+    if (N == 8) {
+        *(uint2*)(row + (right ? 8 : 0)) =
+            make_uint2(__byte_perm(both_halves[0], both_halves[1], of_four),
+                       __byte_perm(both_halves[2], both_halves[3], of_four));
+    } else if (right) {  // six columns, the second word on its own
+        *(unsigned short*)(row + 6) = (unsigned short)(both_halves[0] >> 16);
+        *(word*)(row + 8) = __byte_perm(both_halves[1], both_halves[N / 2 - 1], of_four);
+    } else {
+        *(word*)row = __byte_perm(both_halves[0], both_halves[1], of_four);
+        *(unsigned short*)(row + 4) = (unsigned short)both_halves[N / 2 - 1];
+    }
+}
 
-// Fills the tiles of both halves again, up to the last step that either needs. `f_codes`: F_FIRST
-// or F_LAST. `codes`: of this thread.
-template <int C, typename Source>
-__device__ __forceinline__ void refill(const Params& p, int width, int rows_a, int rows_b,
-                                       const Place& a, const Place& b, Source profile,
-                                       int f_codes_a, int f_codes_b, word* codes,
-                                       Entry (&entry)[2], Search (&search)[2]) {
-    const word corner = merge(a.corner, b.corner);
-    const int floor_a = max(p.bias + p.tile_bias - half_of(corner, 0), 0) * SCALE + STOP;
-    const int floor_b = max(p.bias + p.tile_bias - half_of(corner, 1), 0) * SCALE + STOP;
-    const word floor = two(floor_a, floor_b);
+// Fills a tile again, up to the last step that any lane of the warp needs: all lanes take part.
+//
+// `half`: the pair's in the words of the tiles. `f_codes`: F_FIRST or F_LAST, `row_first`: the order
+// of equal ends. `profile`: of the pair's column sequence. `codes`: of this thread.
+template <int K>
+__device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& tile, int half,
+                                       int f_codes, bool row_first, const void* profile,
+                                       unsigned char* codes, Entry& entry) {
+    constexpr unsigned ALL = 0xffffffffu;
+    constexpr int C = tile_columns(K), D = half_columns(C);
+    constexpr int N = WIDE ? 2 * D : D;  // words of a row
+    constexpr bool FOURS = C % 4 == 0 && D % 4 == 0;
+    constexpr int TOGETHER = FOURS ? 4 : 2;
+    constexpr int ROW = row_bytes(C);
+    constexpr int ENTRY = WIDE ? 4 : 2;  // bytes of a score
+    const int group = p.group;
+    const Kept kept(half);
+
+    // What is read of a tile, first of all: each of it is a way to memory.
+    const uint4* const rowline = (const uint4*)tile.band + tile.lane;
+    word top[2 * D];
+    if (FOURS) {
+        const uint4* const from = rowline + tile.part * (C / 4) * group;
+#pragma unroll
+        for (int k = 0; k < C; k += 4) {
+            const uint4 four = from[k / 4 * group];
+            top[k] = four.x, top[k + 1] = four.y, top[k + 2] = four.z, top[k + 3] = four.w;
+        }
+    } else {
+#pragma unroll
+        for (int k = 0; k < 2 * D; k += 2) {
+            const int at = tile.part * (C / 2) + k / 2;
+            const uint2 two = ((const uint2*)(rowline + at / 2 * group))[at % 2];
+            top[k] = two.x, top[k + 1] = two.y;
+        }
+    }
+    const word corner = tile.band[corners_at(group, K) + tile.part * group + tile.lane];
+    const uint4* border = (const uint4*)(tile.band + borders_at(group, K)) +
+                          tile.part * (BAND / 4) * group + tile.lane;
+    uint4 next_border = *border;
+    const int shift = (int)((uintptr_t)tile.letters & 3) * 8;
+    const word* letters = (const word*)(tile.letters - shift / 8);
+    word these_letters = letters[0], next_letters = letters[1];
+#if !defined(PAIRALIGN_EMULATE)
+#pragma unroll
+    for (int four = 1; four < BAND / 4; ++four)  // each of them is a way to memory of its own
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(border + four * group));
+#endif
+
+    const word floor = both(max(p.bias + p.tile_bias - half_of(corner, half), 0) * SCALE + STOP);
     const word minus_extend = both(-SCALE * p.gap_extend);
-    const word e_outside = outside_code(E_CODES + OUTSIDE, E_CODES + OUTSIDE);
-    const word f_outside = outside_code(f_codes_a + OUTSIDE, f_codes_b + OUTSIDE);
-    // Opening F after a row; the code falls with each row.
-    word f_open = two(-SCALE * p.gap_open + f_codes_a + 15, -SCALE * p.gap_open + f_codes_b + 15);
-    Line side{both(p.tile_bias * SCALE), corner & (WIDE ? 0xffffu : 0x00ff00ffu)};
+    const word e_outside = both(E_CODES + OUTSIDE - ABOVE);
+    // Opening F after a row; the code falls with each row, and the right columns are two behind.
+    word f_open = both(-SCALE * p.gap_open + f_codes + 15);
+    if (!WIDE) f_open = add_lanes(f_open, 2u << 16);
+    const word bias = both(p.tile_bias * SCALE);
+    word side = bias;                      // H left of the tile in the row before,
+    word side_low = kept.h(corner, corner);  // and its low bits as they were kept
+    word left;                             // H left of the left and of the right columns
 
-    word h[C], f[C];
+    word h[N], f[N];
     {
-        Line top = side;
-        if (C % 4 == 0) {
+        const word f_outside = both(f_codes + OUTSIDE - ABOVE);
+        word value = bias, low = WIDE ? side_low : kept.h(corner, top[D - 1]);
 #pragma unroll
-            for (int k = 0; k < C; k += 4) {
-                const uint4 x = a.rowline[k / 4 * p.group];
-                const uint4 y = WIDE ? x : b.rowline[k / 4 * p.group];
-                f[k] = follow(top, x.x, y.x, f_outside), h[k] = top.value;
-                f[k + 1] = follow(top, x.y, y.y, f_outside), h[k + 1] = top.value;
-                f[k + 2] = follow(top, x.z, y.z, f_outside), h[k + 2] = top.value;
-                f[k + 3] = follow(top, x.w, y.w, f_outside), h[k + 3] = top.value;
-            }
-        } else {
+        for (int k = 0; k < N; ++k) {
+            const word x = top[k], y = WIDE ? 0 : top[D + k];
+            const word now = kept.h(x, y);
+            value = add_lanes(add_lanes(value, both(-RISE)), rise(now, low));
+            low = now;
+            h[k] = value;
+            f[k] = add_lanes(add_lanes(value, f_outside), above(kept.gap(x, y), now));
+        }
+        left = bias;
+        if (!WIDE) {  // the right columns go on from where the left ones have come to
+            left = __byte_perm(bias, value, 0x5410);
+            const word more = value - bias << 16;
 #pragma unroll
-            for (int k = 0; k < C; k += 2) {
-                const auto two_of = [&](const Place& place) {
-                    const int at = place.pair + k / 2;
-                    return ((const uint2*)(place.rowline + at / 2 * p.group))[at % 2];
-                };
-                const uint2 x = two_of(a), y = WIDE ? x : two_of(b);
-                f[k] = follow(top, x.x, y.x, f_outside), h[k] = top.value;
-                f[k + 1] = follow(top, x.y, y.y, f_outside), h[k + 1] = top.value;
-            }
+            for (int k = 0; k < N; ++k) h[k] += more, f[k] += more;
         }
     }
 
-    word exit_a = 0, exit_b = 0;
+    word leaving = 0;  // E right of the tile in the step where the path enters
+    entry.found = NOT_FOUND;
     // Whether a row's best H, with the first column that has it, is what is wanted.
-    const auto look = [&](int step, word best) {
-#pragma unroll
-        for (int half = 0; half < PAIRS; ++half) {
-            Search& looking = search[half];
-            const Place& place = half ? b : a;
-            const int value = half_of(best, half);
-            const int wanted = looking.wanted - half_of(corner, half) + p.tile_bias;
-            const int i = place.row_of_step + step;
-            if (!looking.on || value >> SCALE_BITS != wanted) continue;
-            if (i < 1 || i > (half ? rows_b : rows_a)) continue;
-            const int column = place.column + MOST_COLUMNS - 1 - (value & (SCALE - 1));
-            const bool better = looking.row_first
-                ? i < looking.row || (i == looking.row && column < looking.column)
-                : column < looking.column || (column == looking.column && i < looking.row);
-            if (better) {
-                looking.row = i;
-                looking.column = column;
+    const auto look = [&](int step, int value, int first_column) {
+        if (value >> SCALE_BITS != tile.wanted) return;
+        if (step < tile.first_step || step >= tile.stop_step) return;
+        const int column = first_column + MOST_COLUMNS - 1 - (value & (SCALE - 1));
+        entry.found = min(entry.found, rank_of(row_first, step, column));
+    };
+    const char* const scores = (const char*)profile + tile.column * ENTRY;
+    const char* before[2] = {scores, scores};  // scores of the two rows before, for the right columns
+    word left_h[2] = {0, 0}, left_e[2] = {0, 0};  // what leaves the left columns there
+    // Two rows side by side, the lower one a column behind: so each waits for the other only.
+    const auto two_rows = [&](int step, bool first, bool last, word row_letters, word x, word y) {
+        // What comes in from the left in the two rows.
+        word in_h[2], in_e[2];
+        {
+            const word now = kept.h(x, y);
+            if (WIDE) {
+                const word after = kept.h(y, y);
+                in_h[0] = side + rise(now, side_low);
+                in_e[0] = in_h[0] + above(kept.gap(x, x), now) + e_outside;
+                in_h[1] = side = in_h[0] + rise(after, now);
+                in_e[1] = in_h[1] + above(kept.gap(y, y), after) + e_outside;
+                side_low = after;
+            } else {
+                const word rises = rise(now, __byte_perm(side_low, now, 0x5410));
+                const word values = add_lanes(add_lanes(__byte_perm(side, side, 0x1010),
+                                                        two(-RISE, -2 * RISE)),
+                                              rises + (rises << 16));
+                const word gaps =
+                    add_lanes(add_lanes(values, e_outside), above(kept.gap(x, y), now));
+                side = values >> 16;
+                side_low = now >> 16;
+                in_h[0] = __byte_perm(values, left_h[0], 0x5410);
+                in_h[1] = __byte_perm(values, left_h[1], 0x5432);
+                in_e[0] = __byte_perm(gaps, add_lanes(left_e[0], D), 0x5410);
+                in_e[1] = __byte_perm(gaps, add_lanes(left_e[1], D), 0x5432);
             }
         }
-    };
-    // Two rows side by side, the lower one a column behind: so each waits for the other only.
-    const auto two_rows = [&](int step, int letters_a, int letters_b, const word (&from_a)[2],
-                              const word (&from_b)[2]) {
-        word diagonal[2], e[2], best[2] = {0, 0}, last[2] = {0, 0};
-        int at_a[2], at_b[2];
-        word s[2][4];
-        word packed_codes[2][(C + 3) / 4 * 2];
-        word opening[2] = {f_open, add_lanes(f_open, both(-1))};
+        word diagonal[2] = {left, in_h[0]}, e[2] = {in_e[0], in_e[1]}, best[2] = {0, 0};
+        word exit[2] = {0, 0}, full[2][N], s[2][TOGETHER];
+        const char* low[2];
+        left = first && !WIDE ? __byte_perm(in_h[1], left, 0x7610) : in_h[1];
+        const word opening[2] = {f_open, add_lanes(f_open, both(-1))};
         f_open = add_lanes(f_open, both(-2));
 #pragma unroll
-        for (int row = 0; row < 2; ++row) {
-            diagonal[row] = side.value;
-            e[row] = follow(side, from_a[row], from_b[row], e_outside);
-            at_a[row] = (letters_a >> 8 * row & 255) * width + a.column;
-            at_b[row] = WIDE ? 0 : ((letters_b >> 8 * row & 255) + p.letters) * width + b.column;
-            packed_codes[row][(C + 3) / 4 * 2 - 1] = 0;
-        }
+        for (int row = 0; row < 2; ++row)
+            low[row] = scores + (int)(row_letters >> 8 * row & 255) * pitch;
 #pragma unroll
-        for (int pass = 0; pass <= C; ++pass) {
+        for (int pass = 0; pass <= N; ++pass) {
 #pragma unroll
             for (int row = 0; row < 2; ++row) {
                 const int k = pass - row;
-                if (k < 0 || k >= C) continue;
-                constexpr int TOGETHER = C % 4 == 0 ? 4 : 2;
+                if (k < 0 || k >= N) continue;
                 if (k % TOGETHER == 0)
-                    scores_at<TOGETHER>(profile, at_a[row] + k, at_b[row] + k, s[row]);
+                    scores_at<TOGETHER>(low[row] + k * ENTRY, before[row] + (D + k) * ENTRY, s[row]);
                 const word t = add_lanes(diagonal[row], s[row][k % TOGETHER]);
                 diagonal[row] = h[k];
-                word full = maximum(t, e[row], f[k]);
-                if (LOCAL) full = maximum(full, floor);
-                h[k] = clean(full);
+                word now = maximum(t, e[row], f[k]);
+                if (LOCAL) now = maximum(now, floor);
+                full[row][k] = now;
+                now = clean(now);
+                word of_f = add_lanes(now, opening[row]);
                 if (LOCAL) {
-                    e[row] = add_maximum(e[row], minus_extend, add_lanes(h[k], p.open_codes[k]));
-                    f[k] = add_maximum(f[k], minus_extend, add_lanes(h[k], opening[row]));
-                    best[row] = add_maximum(h[k], both(MOST_COLUMNS - 1 - k), best[row]);
+                    e[row] = add_maximum(e[row], minus_extend, add_lanes(now, p.open_codes[k]));
+                    of_f = add_maximum(f[k], minus_extend, of_f);
+                    const bool real = WIDE ? k < C : k < C - D;
+                    const word of_best = real ? now : WIDE ? 0 : now & 0xffffu;
+                    best[row] = add_maximum(of_best, both(MOST_COLUMNS - 1 - k), best[row]);
                 } else {
-                    e[row] = add_maximum(h[k], p.open_codes[k], e[row]);
-                    f[k] = add_maximum(h[k], opening[row], f[k]);
+                    e[row] = add_maximum(now, p.open_codes[k], e[row]);
+                    of_f = add_maximum(now, opening[row], f[k]);
                 }
-                if (k & 1) packed_codes[row][k / 2] = __byte_perm(last[row], full, 0x6420);
-                last[row] = full;
+                // The right columns' first row is yet to come.
+                h[k] = first && !WIDE ? __byte_perm(now, h[k], 0x7610) : now;
+                f[k] = first && !WIDE ? __byte_perm(of_f, f[k], 0x7610) : of_f;
+                if (k == (WIDE ? C : C - D) - 1) exit[row] = e[row];
             }
         }
+        left_h[0] = diagonal[1], left_h[1] = h[N - 1];
+        left_e[0] = e[0], left_e[1] = e[1];
+        before[0] = low[0], before[1] = low[1];
 #pragma unroll
         for (int row = 0; row < 2; ++row) {
-            word* const to = codes + (step + row) * code_words(C);
-            if (C % 8 == 0) {
-#pragma unroll
-                for (int k = 0; k < C / 2; k += 4)
-                    *(uint4*)(to + k) =
-                        make_uint4(packed_codes[row][k], packed_codes[row][k + 1],
-                                   packed_codes[row][k + 2], packed_codes[row][k + 3]);
-            } else {
-#pragma unroll
-                for (int k = 0; k < (C + 3) / 4 * 2; k += 2)
-                    *(uint2*)(to + k) =
-                        make_uint2(packed_codes[row][k], packed_codes[row][k + 1]);
+            unsigned char* const to = codes + (step + row) * ROW;
+            if (!last) {
+                keep_codes(full[row], false, to);
+                if (LOCAL) look(step + row, half_of(best[row], 0), 0);
             }
-            if (step + row == a.last_step) exit_a = e[row];
-            if (step + row == b.last_step) exit_b = e[row];
-            if (LOCAL) look(step + row, best[row]);
+            if (WIDE) {
+                if (step + row == tile.last_step) leaving = exit[row];
+            } else if (!first) {
+                keep_codes(full[row], true, to - 2 * ROW);
+                if (LOCAL) look(step + row - 2, half_of(best[row], 1), D);
+                if (step + row - 2 == tile.last_step) leaving = exit[row] >> 16;
+            }
         }
     };
 
-    const int last = WIDE ? a.last_step : max(a.last_step, b.last_step);
     // Four steps at a time, and their input loaded while those before are computed.
-    const int shift_a = (int)((uintptr_t)a.letters & 3) * 8;
-    const int shift_b = (int)((uintptr_t)b.letters & 3) * 8;
-    const word* const letters_a = (const word*)(a.letters - shift_a / 8);
-    const word* const letters_b = (const word*)(b.letters - shift_b / 8);
-    word word_a = letters_a[0], word_b = WIDE ? 0 : letters_b[0];
-    word next_word_a = letters_a[1], next_word_b = WIDE ? 0 : letters_b[1];
-    uint4 next_a = a.border[0], next_b = WIDE ? next_a : b.border[0];
-#if !defined(PAIRALIGN_EMULATE)
-#pragma unroll
-    for (int four = 1; four < BAND / 4; ++four) {  // each of them is a way to memory of its own
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(a.border + four * p.group));
-        if (!WIDE) asm volatile("prefetch.global.L2 [%0];" ::"l"(b.border + four * p.group));
-    }
-#endif
-#pragma unroll 1
-    for (int step = 0; step <= last; step += 4) {
-        const uint4 x = next_a, y = next_b;
-        const word of_a = __funnelshift_r(word_a, next_word_a, shift_a);
-        const word of_b = __funnelshift_r(word_b, next_word_b, shift_b);
-        if (step + 4 <= last) {
-            next_a = a.border[(step / 4 + 1) * p.group];
-            next_b = WIDE ? next_a : b.border[(step / 4 + 1) * p.group];
-            word_a = next_word_a;
-            word_b = next_word_b;
-            next_word_a = letters_a[step / 4 + 2];
-            next_word_b = WIDE ? 0 : letters_b[step / 4 + 2];
+    word f_left = 0;  // F below the left columns
+    uint4 x;
+    word four_letters;
+    const auto next_four = [&](int step) {
+        x = next_border;
+        four_letters = __funnelshift_r(these_letters, next_letters, shift);
+        if (step + 4 <= tile.last_step) {
+            border += group;
+            next_border = *border;
+            these_letters = next_letters;
+            next_letters = letters[step / 4 + 2];
         }
-        two_rows(step, of_a, of_b, {x.x, x.y}, {y.x, y.y});
-        two_rows(step + 2, of_a >> 16, of_b >> 16, {x.z, x.w}, {y.z, y.w});
+    };
+    next_four(0);
+    two_rows(0, true, false, four_letters, x.x, x.y);
+#pragma unroll 1
+    for (int step = 2;; step += 4) {
+        two_rows(step, false, false, four_letters >> 16, x.z, x.w);
+        const bool last = !__any_sync(ALL, step + 2 <= tile.last_step);
+        next_four(step + 2);
+        if (last) {
+            f_left = element<N>(f, !WIDE && entry.column >= D ? entry.column - D : entry.column);
+            if (WIDE) break;
+        }
+        two_rows(step + 2, false, last, four_letters, x.x, x.y);
+        if (last) break;
     }
-
-    entry[0].e = half_of(exit_a, 0) & (SCALE - 1);
-    if (!WIDE) entry[1].e = half_of(exit_b, 1) & (SCALE - 1);
-#pragma unroll
-    for (int half = 0; half < PAIRS; ++half)
-        entry[half].f = half_of(element<C>(f, entry[half].column), half) & (SCALE - 1);
+    entry.e = (int)leaving & (SCALE - 1);
+    entry.f = (int)f_left & (SCALE - 1);
+    if (!WIDE && entry.column >= D)
+        entry.f = half_of(element<N>(f, entry.column - D), 1) & (SCALE - 1);
 }
 
 }  // namespace

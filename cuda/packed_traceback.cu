@@ -4,12 +4,12 @@
 // In         the batch's items as filled, tiles, score, end_row, end_column; chunks[blocks]: an item
 //            and some of its rows.
 // Out        fields[FIELDS][pairs]: the spans and COLUMNS; moves.
-// Threads    A thread follows two paths, one in each half of its words: it fills the tiles that they
-//            are in again (packed_tile.cuh), walks through them (packed_walk.cuh), and goes on with
-//            the next tiles. Paths that are done make way for those of further rows, some at a time,
-//            so that a warp's lanes all have work although paths differ in length.
+// Threads    A thread follows a path, its neighbour one in the other half of the tiles' words. It fills
+//            the tile that the path is in again (packed_tile.cuh), walks through it (packed_walk.cuh),
+//            and goes on with the next tile. Paths that are done make way for those of further rows,
+//            some at a time, so that a warp's lanes all have work although paths differ in length.
 // Shared     per half, letter and column the score times SCALE with its code, 16 bits (in global
-//            memory where that is too large: FAR); then the codes of each thread's tiles.
+//            memory where that is too large: FAR); then the codes of each thread's tile.
 // After      Dohi et al. 2010; Huynh et al. (block diagonals); flags as in gpu-pairAlign.
 #include "packed_walk.cuh"
 
@@ -17,19 +17,21 @@ namespace {
 
 // Entry [half][letter][column]: the stored score times SCALE, with the code of a diagonal move.
 __device__ __forceinline__ void fill_profile(const Params& p, const int4 item, int width,
-                                             int padding_a, int padding_b, void* profile) {
+                                             void* profile) {
     const int padding_letter = p.letters - 1;
     for (int half = 0; half < PAIRS; ++half) {
-        const int padding = half ? padding_b : padding_a;
-        const long long start = p.column_starts[item.x + (half < item.w ? half : 0)];
-        for (int column = threadIdx.x; column < width; column += blockDim.x) {
+        const bool exists = half < item.w;
+        const int padding = width - (exists ? p.column_lengths[item.x + half] : 0);
+        const long long start = p.column_starts[item.x + (exists ? half : 0)];
+        // A few columns more: those after a tile's last may be read.
+        for (int column = threadIdx.x; column < pitch_of(width); column += blockDim.x) {
             const int at = column - padding;
             const int of_column = at < 0 ? padding_letter : p.column_letters[start + at];
             for (int letter = 0; letter < p.letters; ++letter) {
                 const bool match = letter == of_column && letter < p.definite;
                 const int entry =
                     p.table[letter * LETTERS + of_column] * SCALE + (match ? MATCH : MISMATCH);
-                const int to = (half * p.letters + letter) * width + column;
+                const int to = (half * p.letters + letter) * pitch_of(width) + column;
                 if (WIDE) ((int*)profile)[to] = entry;
                 else ((short*)profile)[to] = (short)entry;
             }
@@ -37,26 +39,26 @@ __device__ __forceinline__ void fill_profile(const Params& p, const int4 item, i
     }
 }
 
-// The columns of an item, the same for all its rows.
+// An item, and its column in one of the halves.
 struct Item {
     int4 item;
     int strips, width;
-    int lengths[2], paddings[2];
+    int length, padding;  // of the column; length is 0 if there is none
     const uint4* tiles;
     int first_bands;  // bands before the item's first row
 };
 
 template <int K>
-__device__ __forceinline__ Item item_of(const Params& p, int number) {
+__device__ __forceinline__ Item item_of(const Params& p, int number, int half) {
     Item of;
     of.item = p.items[number];
-    of.lengths[0] = p.column_lengths[of.item.x];
-    of.lengths[1] = of.item.w == 2 ? p.column_lengths[of.item.x + 1] : 0;
+    const int first = p.column_lengths[of.item.x];
+    const int second = of.item.w == 2 ? p.column_lengths[of.item.x + 1] : 0;
     const int strip_columns = p.group * K;
-    of.strips = (max(of.lengths[0], of.lengths[1]) + strip_columns - 1) / strip_columns;
+    of.strips = (max(first, second) + strip_columns - 1) / strip_columns;
     of.width = of.strips * strip_columns;
-    of.paddings[0] = of.width - of.lengths[0];
-    of.paddings[1] = of.width - of.lengths[1];
+    of.length = half ? second : first;
+    of.padding = of.width - of.length;
     of.tiles = p.tiles + p.item_tiles[number];
     of.first_bands = p.bands_before[of.item.y];
     return of;
@@ -80,7 +82,6 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
         }
         const int row = row_at(p, place), column = of.item.x + half;
         path.phase = WALKING;
-        path.place = place;
         path.pair = pair;
         path.rows = p.row_lengths[row];
         path.letters = p.row_letters + p.row_starts[row];
@@ -90,15 +91,11 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
         path.gaps = path.kinds = 0;
         path.columns = 0;
         path.state = IN_H;
-        path.transposed = !p.triangular && of.lengths[half] > path.rows;
+        path.transposed = !p.triangular && of.length > path.rows;
         path.row_is_query = !p.triangular || p.row_order[row] < p.column_order[column];
-        if (GLOBAL) {
-            path.end_row = path.rows;
-            path.end_column = of.width - 1;
-        }
         if (SEMIGLOBAL) {
             path.end_row = p.end_row[pair];
-            path.end_column = p.end_column[pair] - 1 + of.paddings[half];
+            path.end_column = p.end_column[pair] - 1 + of.padding;
         }
         if (LOCAL) {
             // The only tiles with the best cell, or any may have it.
@@ -110,46 +107,39 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
                                       : path.next_tile + 1;
             path.end_row = path.end_column = 1 << 30;
         }
-        path.i = path.end_row;
-        path.column = path.end_column;
+        path.i = GLOBAL ? path.rows : path.end_row;
+        path.column = GLOBAL ? of.width - 1 : path.end_column;
         return;
     }
 }
 
-// The tile of a padded column in a band.
+// The tile of a padded column in a band; returns the row of the band's step 0, counted from 1.
 template <int K, bool FAR>
-__device__ __forceinline__ void place_at(const Params& p, const Path& path, int column, int band,
-                                         Place& place) {
+__device__ __forceinline__ int place_at(const Params& p, const Path& path, int column, int band,
+                                        Tile& tile) {
     constexpr int C = tile_columns(K);
     const int overall_lane = column / K;
     const int strip = FAR ? overall_lane / 32 : 0;  // strips are of 32 lanes
-    const int lane = overall_lane - strip * 32;
-    const int part = (column - overall_lane * K) / C;
     const int early = ~path.rows & 1;  // steps before the first row
     const long long overall_band = (long long)strip * bands_of(path.rows, p.group) + band;
-    const word* const words =
-        (const word*)(path.tiles + overall_band * band_stride(p.group, K));
-    place.rowline = (const uint4*)words + lane;
-    place.pair = part * C / 2;
-    if (C % 4 == 0) place.rowline += part * (C / 4) * p.group;
-    place.border =
-        (const uint4*)(words + borders_at(p.group, K)) + part * (BAND / 4) * p.group + lane;
-    place.corner = words[corners_at(p.group, K) + part * p.group + lane];
-    place.letters = path.letters - early - lane + band * BAND;
-    place.row_of_step = band * BAND - early - lane + 1;
-    place.column = overall_lane * K + part * C;
+    tile.band = (const word*)(path.tiles + overall_band * band_stride(p.group, K));
+    tile.lane = overall_lane - strip * 32;
+    tile.part = (column - overall_lane * K) / C;
+    tile.letters = path.letters - early - tile.lane + band * BAND;
+    tile.column = overall_lane * K + tile.part * C;
+    return band * BAND - early - tile.lane + 1;
 }
 
 // Local: goes on to the next lane's band whose best is the pair's score. The whole warp looks for
 // one path at a time.
 template <int K>
-__device__ __forceinline__ void seek(const Params& p, bool seeking, int half, Path& path) {
+__device__ __forceinline__ void seek(const Params& p, bool seeking, Path& path) {
     constexpr int PARTS = parts_of(K);
     const int lane = threadIdx.x % 32;
     const int mine = seeking ? p.score[path.pair] + p.bias : 0;
     unsigned left = __ballot_sync(0xffffffffu, seeking);
     while (left) {
-        const int of = __ffs(left) - 1;
+        const int of = __ffs(left) - 1, half = WIDE ? 0 : of & 1;
         left &= left - 1;
         const word* const tiles = (const word*)(uintptr_t)__shfl_sync(
             0xffffffffu, (unsigned long long)(uintptr_t)path.tiles, of);
@@ -173,9 +163,10 @@ __device__ __forceinline__ void seek(const Params& p, bool seeking, int half, Pa
 }
 
 // Local: the next tile that may hold the cell where the alignment ends, of the lane and band that
-// `seek` has found; false if it is not to be looked at.
+// `seek` has found; false if it is not to be looked at. `row`: of the tile's step 0.
 template <int K, bool FAR>
-__device__ __forceinline__ bool candidate(const Params& p, Path& path, Place& place) {
+__device__ __forceinline__ bool candidate(const Params& p, int half, Path& path, Tile& tile,
+                                          int& row) {
     constexpr int PARTS = parts_of(K), C = tile_columns(K);
     const int bands = bands_of(path.rows, p.group);
     const int overall_band = path.next_tile / p.group;
@@ -187,18 +178,23 @@ __device__ __forceinline__ bool candidate(const Params& p, Path& path, Place& pl
         path.part = PARTS;
         return false;
     }
-    place_at<K, FAR>(p, path, column, band, place);
-    place.last_step = min(BAND - 1, steps_of(path.rows, p.group) - 1 - band * BAND);
+    row = place_at<K, FAR>(p, path, column, band, tile);
+    tile.last_step = min(BAND - 1, steps_of(path.rows, p.group) - 1 - band * BAND);
+    const int corner = half_of(
+        tile.band[corners_at(p.group, K) + tile.part * p.group + tile.lane], half);
+    tile.wanted = p.score[path.pair] + p.bias - corner + p.tile_bias;
+    tile.first_step = min(max(1 - row, 0), BAND);
+    tile.stop_step = min(max(path.rows + 1 - row, 0), BAND);
     return true;
 }
 
 // The results of a path that is done.
-__device__ __forceinline__ void finish(const Params& p, Path& path, int padding) {
+__device__ __forceinline__ void finish(const Params& p, const Item& of, Path& path) {
     if (path.columns & 31) path.moves[path.columns >> 5] = make_uint2(path.gaps, path.kinds);
     // Global: the rest of the way is a gap along the border.
-    const int row_start = GLOBAL ? 0 : path.i, row_end = path.end_row;
-    const int column_start = GLOBAL ? 0 : path.column - padding + 1;
-    const int column_end = path.end_column - padding + 1;
+    const int row_start = GLOBAL ? 0 : path.i, row_end = GLOBAL ? path.rows : path.end_row;
+    const int column_start = GLOBAL ? 0 : path.column - of.padding + 1;
+    const int column_end = GLOBAL ? of.length : path.end_column - of.padding + 1;
     int* const fields = p.fields + path.pair;
     fields[QUERY_START * p.pairs] = path.row_is_query ? row_start : column_start;
     fields[QUERY_END * p.pairs] = path.row_is_query ? row_end : column_end;
@@ -212,7 +208,8 @@ template <int K, bool FAR>
 __device__ void traceback(const Params& p) {
     constexpr int C = tile_columns(K);
     const int4 chunk = p.chunks[blockIdx.x];
-    const Item of = item_of<K>(p, chunk.x);
+    const int half = WIDE ? 0 : threadIdx.x & 1;
+    const Item of = item_of<K>(p, chunk.x, half);
 #if defined(PAIRALIGN_EMULATE)
     uint4* const shared = (uint4*)emulated_shared_memory();
     int* const next_place = (int*)((char*)emulated_shared_memory() + 240000);
@@ -220,110 +217,93 @@ __device__ void traceback(const Params& p) {
     extern __shared__ uint4 shared[];
     __shared__ int next_place[2];
 #endif
-    const void* profile = shared;
-    word* codes = (word*)shared;
+    // Bytes from a letter's scores to the next one's, and those of this half.
+    const int pitch = (WIDE ? 4 : 2) * pitch_of(of.width);
+    const char* profile = (const char*)shared;
+    unsigned char* codes = (unsigned char*)shared;
     if (FAR) {
-        profile = p.profiles + p.item_profiles[chunk.x];
+        profile = (const char*)(p.profiles + p.item_profiles[chunk.x]);
     } else {
-        fill_profile(p, of.item, of.width, of.paddings[0], of.paddings[1], (void*)shared);
-        codes += p.letters * of.width;
+        fill_profile(p, of.item, of.width, (void*)shared);
+        codes += 4 * p.letters * pitch_of(of.width);
     }
-    codes += threadIdx.x * thread_words(C);
+    profile += half * p.letters * pitch;
+    codes += threadIdx.x * (4 * tile_words(C));
     if (threadIdx.x < 2) next_place[threadIdx.x] = chunk.y;
     __syncthreads();
 
-    Path path[PAIRS];
-#pragma unroll
-    for (int half = 0; half < PAIRS; ++half) path[half].phase = IDLE;
-    bool more = true;
+    constexpr unsigned ALL = 0xffffffffu;
+    Path path;
+    path.phase = IDLE;
+    bool more = true;  // places that nobody has taken
     for (;;) {
         // Starting a path is a long way to memory for the whole warp: wait for some to do it for.
-        int idle = 0;
-#pragma unroll
-        for (int half = 0; half < PAIRS; ++half)
-            idle += __popc(__ballot_sync(0xffffffffu, path[half].phase == IDLE));
-        if (more && idle >= 12 * PAIRS) {
-#pragma unroll
-            for (int half = 0; half < PAIRS; ++half)
-                if (path[half].phase == IDLE)
-                    start<K>(p, of, half, chunk.z, &next_place[half], path[half]);
-            bool none = true;
-#pragma unroll
-            for (int half = 0; half < PAIRS; ++half) none = none && path[half].phase == IDLE;
-            if (__all_sync(0xffffffffu, none)) return;
-        } else if (idle == 32 * PAIRS) {
-            return;
+        const int idle = __popc(__ballot_sync(ALL, path.phase == IDLE));
+        if (idle == 32 ||
+            (idle >= 12 && __any_sync(ALL, path.phase == IDLE && more))) {
+            if (path.phase == IDLE) {
+                start<K>(p, of, half, chunk.z, &next_place[half], path);
+                more = path.phase != IDLE;
+            }
+            if (__all_sync(ALL, path.phase == IDLE)) break;
         }
-        Place place[2];
-        Search search[2];
-        Entry entry[2];
-        bool waits[2] = {false, false};
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            place[half].last_step = 0;
-            search[half].on = false;
-            entry[half].step = entry[half].column = 0;
-            if (half >= PAIRS) continue;
-            Path& one = path[half];
-            if (LOCAL) {
-                // When a lane's band has been looked at, the next one that has the best cell.
-                const bool done = one.phase == SEARCHING && one.part == parts_of(K);
-                if (done) ++one.next_tile;
-                seek<K>(p, done && one.next_tile < one.stop_tile, half, one);
-                if (done && one.next_tile >= one.stop_tile) {
-                    one.phase = WALKING;
-                    one.i = one.end_row;
-                    one.column = one.end_column;
+        // A lane without a tile computes along, with whatever may be read.
+        Tile tile = {(const word*)of.tiles, p.row_letters, 0, 0, 0, 0, 0, 0, 0};
+        Entry entry = {0, 0, 0, 0, NOT_FOUND};
+        bool waits = path.phase == IDLE;
+        int row = 0;  // of the tile's step 0
+        if (LOCAL) {
+            // When a lane's band has been looked at, the next one that has the best cell.
+            const bool done = path.phase == SEARCHING && path.part == parts_of(K);
+            if (done) ++path.next_tile;
+            seek<K>(p, done && path.next_tile < path.stop_tile, path);
+            if (done && path.next_tile >= path.stop_tile) {
+                path.phase = WALKING;
+                path.i = path.end_row;
+                path.column = path.end_column;
+            }
+            if (path.phase == SEARCHING) waits = !candidate<K, FAR>(p, half, path, tile, row);
+        }
+        if (path.phase == WALKING) {
+            const int lane = FAR ? path.column / K % 32 : path.column / K;
+            const int step = path.i - 1 + (~path.rows & 1) + lane;
+            place_at<K, FAR>(p, path, path.column, step / BAND, tile);
+            tile.last_step = entry.step = step % BAND;
+            entry.column = path.column - tile.column;
+        }
+        if (__all_sync(ALL, waits)) continue;
+        const bool transposed = !waits && path.transposed;
+        refill<K>(p, pitch, tile, half, transposed ? F_FIRST : F_LAST, transposed, profile, codes,
+                  entry);
+        if (!waits) {
+            bool walks = true;
+            if (LOCAL && path.phase == SEARCHING) {
+                const bool here = entry.found != NOT_FOUND;
+                const int major = entry.found >> 4, minor = entry.found & 15;
+                const int end_row = row + (path.transposed ? major : minor);
+                const int end_column = tile.column + (path.transposed ? minor : major);
+                const bool better = path.transposed
+                    ? end_row < path.end_row ||
+                          (end_row == path.end_row && end_column < path.end_column)
+                    : end_column < path.end_column ||
+                          (end_column == path.end_column && end_row < path.end_row);
+                if (here && better) {
+                    path.end_row = end_row;
+                    path.end_column = end_column;
+                    // In the usual order the columns to the right need not be looked at.
+                    if (!path.transposed) path.part = parts_of(K);
+                }
+                const bool last = path.part == parts_of(K) && path.next_tile + 1 >= path.stop_tile;
+                walks = here && better && last;
+                if (walks) {
+                    path.phase = WALKING;
+                    path.i = path.end_row;
+                    path.column = path.end_column;
+                    entry.step = path.end_row - row;
+                    entry.column = path.end_column - tile.column;
                 }
             }
-            if (LOCAL && one.phase == SEARCHING) {
-                search[half].on = candidate<K, FAR>(p, one, place[half]);
-                search[half].wanted = p.score[one.pair] + p.bias;
-                search[half].row_first = one.transposed;
-                search[half].row = one.end_row;
-                search[half].column = one.end_column;
-                if (!search[half].on) waits[half] = true;
-            }
-            if (one.phase == WALKING) {
-                const int lane = FAR ? one.column / K % 32 : one.column / K;
-                const int step = one.i - 1 + (~one.rows & 1) + lane;
-                place_at<K, FAR>(p, one, one.column, step / BAND, place[half]);
-                place[half].last_step = entry[half].step = step % BAND;
-                entry[half].column = one.column - place[half].column;
-            }
-            waits[half] = waits[half] || one.phase == IDLE;
-        }
-        if (waits[0] && waits[PAIRS - 1]) continue;
-        // A half without a tile computes along with the other.
-        if (PAIRS == 2 && waits[1]) place[1] = place[0];
-        if (PAIRS == 2 && waits[0]) place[0] = place[1];
-        const int f_codes_a = path[0].phase != IDLE && path[0].transposed ? F_FIRST : F_LAST;
-        const int f_codes_b =
-            path[PAIRS - 1].phase != IDLE && path[PAIRS - 1].transposed ? F_FIRST : F_LAST;
-        refill<C>(p, of.width, path[0].rows, path[PAIRS - 1].rows, place[0], place[1], profile,
-                  f_codes_a, f_codes_b, codes, entry, search);
-#pragma unroll
-        for (int half = 0; half < PAIRS; ++half) {
-            Path& one = path[half];
-            if (waits[half]) continue;
-            if (LOCAL && one.phase == SEARCHING) {
-                one.end_row = search[half].row;
-                one.end_column = search[half].column;
-                const int k = one.end_column - place[half].column;
-                const int step = one.end_row - place[half].row_of_step;
-                // In the usual order the columns to the right need not be looked at.
-                const bool here = k >= 0 && k < C && step >= 0 && step < BAND;
-                if (here && !one.transposed) one.part = parts_of(K);
-                const bool last = one.part == parts_of(K) && one.next_tile + 1 >= one.stop_tile;
-                if (!here || !last) continue;
-                one.phase = WALKING;
-                one.i = one.end_row;
-                one.column = one.end_column;
-                entry[half].step = step;
-                entry[half].column = k;
-            }
-            if (walk<C>(one, entry[half], half, of.paddings[half], codes))
-                finish(p, one, of.paddings[half]);
+            if (walks && walk<C>(path, entry, of.padding, codes)) finish(p, of, path);
         }
     }
 }
@@ -337,21 +317,25 @@ build_far_profiles(const Params p, const int strip_columns) {
     const int length_a = p.column_lengths[item.x];
     const int length_b = item.w == 2 ? p.column_lengths[item.x + 1] : 0;
     const int width = (max(length_a, length_b) + strip_columns - 1) / strip_columns * strip_columns;
-    fill_profile(p, item, width, width - length_a, width - length_b,
-                 (void*)(p.profiles + p.item_profiles[blockIdx.x]));
+    fill_profile(p, item, width, (void*)(p.profiles + p.item_profiles[blockIdx.x]));
 }
 
-// Of a block; local mode needs more registers.
-constexpr int MOST_THREADS = LOCAL ? 256 : 384;
+// Threads of a block, and blocks of a multiprocessor. More paths at a time leave less of the L1 cache
+// to each, where what one path reads for a tile lies beside what it reads for the next.
+#ifndef PAIRALIGN_MOST
+#define PAIRALIGN_MOST (LOCAL ? 256 : 384)
+#define PAIRALIGN_BLOCKS (LOCAL ? 2 : 1)
+#endif
+constexpr int THREADS = PAIRALIGN_MOST, BLOCKS = PAIRALIGN_BLOCKS;
 
-#define ENTRY extern "C" __global__ void __launch_bounds__
+#define ENTRY extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 
-ENTRY(MOST_THREADS, 1) traceback_k16(const Params p) { traceback<16, false>(p); }
-ENTRY(128, 3) traceback_k20(const Params p) { traceback<20, false>(p); }
-ENTRY(128, 3) traceback_k24(const Params p) { traceback<24, false>(p); }
-ENTRY(MOST_THREADS, 1) traceback_k28(const Params p) { traceback<28, false>(p); }
-ENTRY(MOST_THREADS, 1) traceback_k32(const Params p) { traceback<32, false>(p); }
-ENTRY(128, 3) traceback_far_k20(const Params p) { traceback<20, true>(p); }
-ENTRY(128, 3) traceback_far_k24(const Params p) { traceback<24, true>(p); }
-ENTRY(MOST_THREADS, 1) traceback_far_k28(const Params p) { traceback<28, true>(p); }
-ENTRY(MOST_THREADS, 1) traceback_far_k32(const Params p) { traceback<32, true>(p); }
+ENTRY traceback_k16(const Params p) { traceback<16, false>(p); }
+ENTRY traceback_k20(const Params p) { traceback<20, false>(p); }
+ENTRY traceback_k24(const Params p) { traceback<24, false>(p); }
+ENTRY traceback_k28(const Params p) { traceback<28, false>(p); }
+ENTRY traceback_k32(const Params p) { traceback<32, false>(p); }
+ENTRY traceback_far_k20(const Params p) { traceback<20, true>(p); }
+ENTRY traceback_far_k24(const Params p) { traceback<24, true>(p); }
+ENTRY traceback_far_k28(const Params p) { traceback<28, true>(p); }
+ENTRY traceback_far_k32(const Params p) { traceback<32, true>(p); }

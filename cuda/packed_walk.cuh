@@ -9,10 +9,9 @@ namespace {
 enum State { IN_H, IN_E, IN_F };  // how a path comes to a cell
 enum Phase { IDLE, SEARCHING, WALKING };
 
-// One half's path so far.
+// A path so far.
 struct Path {
     int phase;
-    int place;    // of its row in the batch
     int pair;     // number of the pair
     int rows;     // letters of the row sequence
     const uint4* tiles;
@@ -44,9 +43,10 @@ __device__ __forceinline__ void append(Path& path, word gaps, word kinds, int co
 
 // Walks until the path leaves the tile; true when the whole path is done.
 template <int C>
-__device__ __forceinline__ bool walk(Path& path, const Entry& entry, int half, int padding,
-                                     const word* codes) {
-    constexpr int ROW = 4 * code_words(C);  // bytes
+__device__ __forceinline__ bool walk(Path& path, const Entry& entry, int padding,
+                                     const unsigned char* codes) {
+    constexpr int ROW = row_bytes(C), D = half_columns(C);
+    constexpr int E_MORE = WIDE ? 0 : D;  // of E's codes in the right columns
     int k = entry.column, step = entry.step;
     // A cell's row is step + to_row, its column k + to_column, both counted from 1 in the matrix; the
     // way up ends above the tile's first row or the matrix's, the way left likewise.
@@ -59,13 +59,12 @@ __device__ __forceinline__ bool walk(Path& path, const Entry& entry, int half, i
         word kinds = 0;
         if (path.state == IN_H) {
             // All of the diagonal at a time: how far it is followed, and where letters match.
-            const unsigned char* const cell =
-                (const unsigned char*)codes + step * ROW + 2 * k + half;
+            const unsigned char* const cell = codes + step * ROW + k;
             const int inside = min(k + to_side, step + to_top);
             word diagonal = 0;
 #pragma unroll
             for (int n = 0; n < C; ++n) {
-                const int raw = n < inside ? cell[-n * (ROW + 2)] : 0;
+                const int raw = n < inside ? cell[-n * (ROW + 1)] : 0;
                 if (!(~raw & MISMATCH) && !(LOCAL && raw & STOP & ~MATCH)) diagonal |= 1u << n;
                 if (raw & MATCH & ~MISMATCH) kinds |= 1u << n;
             }
@@ -73,7 +72,7 @@ __device__ __forceinline__ bool walk(Path& path, const Entry& entry, int half, i
             kinds &= (1u << cells) - 1;
             k -= cells, step -= cells;
             if (cells < inside) {
-                code = cell[-cells * (ROW + 2)] & (SCALE - 1);
+                code = cell[-cells * (ROW + 1)] & (SCALE - 1);
                 stops = LOCAL && code == STOP;
             }
             if (cells == inside || stops) {
@@ -81,8 +80,9 @@ __device__ __forceinline__ bool walk(Path& path, const Entry& entry, int half, i
                 break;
             }
         }
-        const bool of_e = (unsigned)(code - E_CODES) <= (unsigned)OUTSIDE;
-        const int since = code - (of_e ? E_CODES : code >= F_FIRST ? F_FIRST : F_LAST);
+        const bool of_e = (unsigned)(code - E_CODES) <= (unsigned)(OUTSIDE + E_MORE);
+        const int e_codes = k < D ? E_CODES : E_CODES + E_MORE;
+        const int since = code - (of_e ? e_codes : code >= F_FIRST ? F_FIRST : F_LAST);
         const bool outside = since == OUTSIDE;
         const int here = of_e ? k : step;
         int length = here + (of_e ? to_side : to_top);

@@ -292,7 +292,7 @@ class Packed:
             items = launch.items
             self._launch("build_far_profiles", kind.wide, items, 256, slot, 0, packed, width)
         else:
-            shared += profile
+            shared += tiling.profile_bytes(self._costs.letters)
         self._launch(name, kind.wide, launch.chunks, threads, slot, shared, packed)
 
     def _finish(self, flight: _InFlight, results: WindowResults) -> Slot:

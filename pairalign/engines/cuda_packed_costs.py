@@ -12,7 +12,7 @@ from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 
 LETTERS = 32  # row stride of the score table
-SCALE, E_CODES = 64, 20  # see cuda/packed_tile.cuh
+SCALE, E_CODES = 64, 17  # see cuda/packed_tile.cuh
 _TILE_LIMIT = 1024 - 1  # 16 bits less six of a code
 _STEP_LIMIT = 127  # neighbours' difference that eight bits hold
 

@@ -122,7 +122,7 @@ class PackedPlanner:
         described = np.zeros(len(KINDS), KIND)
         for kind in KINDS:
             tiling, far = tiling_of(kind), kind >= len(TILINGS)
-            profile_bytes = 0 if far else 4 * self._costs.letters * tiling.width
+            profile_bytes = 0 if far else tiling.profile_bytes(self._costs.letters)
             described[kind] = (
                 GROUPS.index(tiling.group),
                 FILL_THREADS // tiling.group,

@@ -41,28 +41,20 @@ class Tiling:
         return 4 * self.group * (self.columns + self.parts * (BAND + 1) + 1)
 
     def traceback_threads(self, profile_bytes: int, shared_bytes: int, mode: str) -> int:
-        """Threads of a traceback block: as many as shared memory holds codes of, and registers.
-
-        Of equal numbers on a multiprocessor the smaller block, but not below 128.
-        """
-        tile = self.columns // self.parts
-        most = 256 if tile > 12 and mode == "local" else 384  # see the kernels' launch bounds
-        block = 128 if tile <= 12 else most
-        best, found = 0, 32
-        for threads in (128, 160, 192, 256, 320, 384, 96, 64, 32):
-            if threads > block:
-                continue
-            used = profile_bytes + threads * self.code_bytes + 1024
-            resident = threads * min(shared_bytes // used, most // threads)
-            if resident > best:
-                best, found = resident, threads
-        return found
+        """Threads of a traceback block: as the kernels' launch bounds say, if there is room."""
+        most = 256 if mode == "local" else 384
+        room = shared_bytes - 1024 - profile_bytes
+        return min(max(room // self.code_bytes // 32 * 32, 32), most)
 
     @property
     def code_bytes(self) -> int:
-        """Shared memory of a traceback thread: thread_words in ``cuda/packed_tile.cuh``."""
-        words = (self.columns // self.parts + 3) // 4 * 2
-        return 4 * (BAND * words + (4 if words % 4 == 0 else 2))
+        """Shared memory of a traceback thread: tile_words in ``cuda/packed_tile.cuh``."""
+        half_columns = (self.columns // self.parts + 3) // 4 * 2
+        return 2 * BAND * half_columns + (8 if half_columns % 4 == 0 else 4)
+
+    def profile_bytes(self, letters: int) -> int:
+        """Bytes of a traceback's profile: pitch_of in ``cuda/packed_tile.cuh``."""
+        return 4 * letters * (self.width + 4)
 
 
 TILINGS = tuple(
