@@ -57,10 +57,9 @@ class Room:
         }
         self._far_before = sums_before(strips > 1)
         # The profiles of those, one an item; it has so many rows or more.
-        width = np.array([tiling_of(kind).width for kind in KINDS])
-        least_rows = 2 * FILL_THREADS // group
-        profile_bytes = 4 * costs.letters * width[kinds] * strips / least_rows[kinds]
-        self._profile_bytes_before = _fractions_before(np.where(strips > 1, profile_bytes, 0.0))
+        profile_bytes = np.array([tiling_of(kind).profile_bytes(costs.letters) for kind in KINDS])
+        of_row = strips * profile_bytes[kinds] / (2 * FILL_THREADS // group[kinds])
+        self._profile_bytes_before = _fractions_before(np.where(strips > 1, of_row, 0.0))
 
     def of_first_row(self, rectangle: Rectangle, traced: bool) -> float:
         """Device bytes that the first row takes, about; none takes more."""
