@@ -104,7 +104,7 @@ class PackedPlanner:
         self._wide_alone = self._wide_with(0)
         self._kinds = self._describe_kinds(mode, shared_bytes)
         longest = int(self._rows.max(initial=0))
-        self._room = Room(self._rows, self._columns, costs, self._wide_with(longest))
+        self._room = Room(self._rows, self._columns, costs, self._wide_with(longest).view(np.bool_))
         self._native = NativePlan(
             row_lengths=self._rows.ctypes.data,
             column_lengths=self._columns.ctypes.data,

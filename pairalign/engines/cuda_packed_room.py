@@ -37,7 +37,7 @@ class Room:
     """
 
     def __init__(
-        self, row_lengths: Ints, column_lengths: Ints, costs: Costs, wide: npt.NDArray[np.integer]
+        self, row_lengths: Ints, column_lengths: Ints, costs: Costs, wide: npt.NDArray[np.bool_]
     ) -> None:
         self._rows, self._columns = row_lengths, column_lengths
         self._bands = {group: bands_of(row_lengths, group) for group in GROUPS}
@@ -47,7 +47,9 @@ class Room:
         self._kinds, self._strips = kinds, strips
         band_bytes = np.array([tiling_of(kind).band_bytes for kind in KINDS])
         group = np.array([tiling_of(kind).group for kind in KINDS])
-        weight = np.where(wide, 1.0, 0.5) * strips * band_bytes[kinds]
+        # A narrow column before a wide one may have no other to share a word with.
+        shares = np.append(~wide[:-1] & ~wide[1:], not wide[-1])
+        weight = np.where(shares, 0.5, 1.0) * strips * band_bytes[kinds]
         self._band_bytes_before = {
             one: _fractions_before(np.where(group[kinds] == one, weight, 0.0)) for one in GROUPS
         }
