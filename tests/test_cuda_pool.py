@@ -16,6 +16,7 @@ from strategies import Problem, make_scoring, match_matrix
 
 from pairalign.engines import Want
 from pairalign.engines.cuda_pool import PinnedPool
+from pairalign.errors import DeviceError
 from pairalign.sequences import DNA
 
 MIB = 1 << 20
@@ -174,3 +175,20 @@ def test_an_engine_that_may_not_pin_copies(device: Any) -> None:
     problem = Problem(tuple("ACGTTGCA"[i:] * 5 for i in range(8)), None, scoring)
     opener = partial(open_on, device, family="pair-per-thread", pinned_bytes=0)
     assert_same(run(open_cpu, problem), run(opener, problem))
+
+
+def test_an_engine_that_cannot_be_opened_leaves_the_pool(
+    device: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: object, context: object) -> None:
+        raise device.driver.MemoryError("no memory")
+
+    scoring = make_scoring(DNA, "global", 5, 2, match_matrix(DNA, 2, -3))
+    sets = Problem(("ACGT", "AC"), None, scoring).sets()
+    with monkeypatch.context() as patch:
+        patch.setattr("pairalign.engines.cuda_routing.Router.open", refuse)
+        with pytest.raises(DeviceError):
+            open_on(device, sets, scoring)
+    pool = PinnedPool.of(device, 1 * MIB)
+    assert pool.take(2 * MIB, np.uint8) is None  # only what this one may pin
+    pool.close()

@@ -84,8 +84,8 @@ class CudaEngine(DeviceEngine[CudaDevice]):
         device = self._device
         with device.current():
             limit = self.room_on(device, memory_bytes)
-            self._pool = PinnedPool.of(device, pinned_bytes)
             queries, targets = self._upload_sets()
+            self._pool = PinnedPool.of(device, pinned_bytes)
             self._context = DeviceContext(
                 name=device.name,
                 driver=device.driver,
@@ -102,7 +102,11 @@ class CudaEngine(DeviceEngine[CudaDevice]):
                 lanes=device.lanes(),
                 log=log,
             )
-            self._router.open(self._context)
+            try:
+                self._router.open(self._context)
+            except BaseException:
+                self._pool.close()  # others may share it
+                raise
 
     def _align(self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None) -> Alignments:
         with self._device.current():
@@ -112,8 +116,10 @@ class CudaEngine(DeviceEngine[CudaDevice]):
 
     def _free(self) -> None:
         with self._device.current():
-            self._router.close()
-            self._pool.close()
+            try:
+                self._router.close()
+            finally:
+                self._pool.close()
             if self._other_strand is not None:
                 self._other_strand.close()
             for buffer in self._buffers:

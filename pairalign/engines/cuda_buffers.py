@@ -54,7 +54,7 @@ class Slot:
             total += -(-size // ALIGNMENT) * ALIGNMENT
         if total > self._arena_bytes:
             self.free_arena()  # this waits for all of the device
-            room = max(total, min(total * 5 // 4, limit_bytes))
+            room = max(total, min(total * 2, limit_bytes))
             self._arena = self._driver.mem_alloc(room)
             self._arena_bytes = room
         start = int(self._arena)

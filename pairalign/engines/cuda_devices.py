@@ -12,6 +12,7 @@ from typing import Any
 
 from pairalign.engines import cuda_build
 from pairalign.engines.cuda_lanes import Lanes
+from pairalign.engines.cuda_pinning import Pinning
 from pairalign.errors import DeviceError, KernelBuildError
 
 _lock = threading.Lock()
@@ -36,11 +37,14 @@ class CudaDevice:
         Size of the device's memory.
     driver : module
         ``pycuda.driver``.
+    pinning : Pinning
+        Makes pinned memory of any size.
     """
 
     def __init__(self, driver: Any, index: int) -> None:
         handle = driver.Device(index)
         self.driver = driver
+        self.pinning = Pinning(driver)
         self.index = index
         self.name = f"cuda:{index}"
         self.model = str(handle.name())

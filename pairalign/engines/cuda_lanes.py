@@ -36,12 +36,17 @@ class Lanes:
         self._lock = threading.Lock()
 
     @contextmanager
-    def batch(self, slot: Slot) -> Iterator[None]:
+    def batch(self, slot: Slot, aside: bool = False) -> Iterator[None]:
         """Let the kernels that are launched in ``slot.kernels`` meanwhile follow one another.
 
         They begin when what has been queued in ``slot.stream`` is done, and what is queued there
-        afterwards begins when they are.
+        afterwards begins when they are. `aside`: in no lane, as they would hold it up for long
+        while most of the device is idle.
         """
+        if aside:
+            slot.kernels = slot.stream
+            yield
+            return
         with self._lock:
             slot.kernels = self._streams[self._turn]
             self._turn = (self._turn + 1) % LANES

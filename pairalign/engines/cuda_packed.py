@@ -253,7 +253,7 @@ class Packed:
             if name in PARAMETER_NAMES:
                 parameters[name] = place
         flight = _InFlight(batch, slot, first_pair, parameters, at)
-        with self._context.lanes.batch(slot):
+        with self._context.lanes.batch(slot, batch.is_uneven):
             self._queue_kernels(flight, places, want)
         return flight
 

@@ -121,6 +121,8 @@ class Batch:
         More of them, by name, that lie elsewhere; of chosen pairs.
     longest : int
         Letters of the longest column.
+    is_uneven : bool
+        Whether the longest pair takes longer than a device that is busy needs for all.
     move_words : int
         Words of 8 bytes that moves take.
     tile_bytes, border_entries, profile_bytes : int
@@ -134,6 +136,7 @@ class Batch:
     places: dict[str, int]
     arrays: dict[str, npt.NDArray[np.integer]]
     longest: int
+    is_uneven: bool
     move_words: int
     tile_bytes: int
     border_entries: int

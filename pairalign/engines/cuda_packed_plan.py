@@ -42,6 +42,7 @@ from pairalign.engines.cuda_plan import Rectangle
 
 _HALF_LIMIT = 65535 - 64
 _WORD_LIMIT = 2**31 - 2**24
+_PAIRS_OF_MULTIPROCESSOR = 32  # that are filled at a time: two in each of 16 warps
 
 Mask = npt.NDArray[np.uint8]
 
@@ -103,7 +104,8 @@ class PackedPlanner:
         self._wide_alone = self._wide_with(0)
         self._kinds = self._describe_kinds(mode, shared_bytes)
         longest = int(self._rows.max(initial=0))
-        self._room = Room(self._rows, self._columns, self._bands, costs, self._wide_with(longest))
+        wide = self._wide_with(longest).view(np.bool_)
+        self._room = Room(self._rows, self._columns, self._bands, costs, wide)
         self._native = NativePlan(
             row_lengths=self._rows.ctypes.data,
             column_lengths=self._columns.ctypes.data,
@@ -239,9 +241,18 @@ class PackedPlanner:
             longest=native.longest,
             move_words=native.move_words,
             tile_bytes=16 * native.tile_units,
+            is_uneven=self._is_uneven(rectangle, work.pairs),
             border_entries=native.border_entries,
             profile_bytes=16 * native.profile_units,
         )
+
+    def _is_uneven(self, rectangle: Rectangle, pairs: int) -> bool:
+        """Whether the longest pair takes longer than a device that is busy needs for all."""
+        rows = self._rows[rectangle.row_start : rectangle.row_stop]
+        columns = self._columns[rectangle.column_start : rectangle.column_stop]
+        longest = int(rows[0]) * int(columns[0])
+        cells = pairs * float(rows.mean()) * float(columns.mean())  # about
+        return longest * int(self._native.multiprocessors) * _PAIRS_OF_MULTIPROCESSOR > cells
 
     def _launch(self, found: NativeLaunch) -> Launch:
         tiling, far = tiling_of(found.kind), found.kind >= len(TILINGS)

@@ -43,7 +43,7 @@ class Room:
         column_lengths: Ints,
         bands: dict[int, Ints],
         costs: Costs,
-        wide: npt.NDArray[np.integer],
+        wide: npt.NDArray[np.bool_],
     ) -> None:
         self._rows, self._columns = row_lengths, column_lengths
         self._bands = bands
@@ -53,7 +53,9 @@ class Room:
         self._kinds, self._strips = kinds, strips
         band_bytes = np.array([tiling_of(kind).band_bytes for kind in KINDS])
         group = np.array([tiling_of(kind).group for kind in KINDS])
-        weight = np.where(wide, 1.0, 0.5) * strips * band_bytes[kinds]
+        # A narrow column before a wide one may have no other to share a word with.
+        shares = np.append(~wide[:-1] & ~wide[1:], not wide[-1])
+        weight = np.where(shares, 0.5, 1.0) * strips * band_bytes[kinds]
         self._band_bytes_before = {
             one: _fractions_before(np.where(group[kinds] == one, weight, 0.0)) for one in GROUPS
         }
@@ -63,10 +65,9 @@ class Room:
         }
         self._far_before = sums_before(strips > 1)
         # The profiles of those, one an item; it has so many rows or more.
-        width = np.array([tiling_of(kind).width for kind in KINDS])
-        least_rows = 2 * FILL_THREADS // group
-        profile_bytes = 4 * costs.letters * width[kinds] * strips / least_rows[kinds]
-        self._profile_bytes_before = _fractions_before(np.where(strips > 1, profile_bytes, 0.0))
+        profile_bytes = np.array([tiling_of(kind).profile_bytes(costs.letters) for kind in KINDS])
+        of_row = strips * profile_bytes[kinds] / (2 * FILL_THREADS // group[kinds])
+        self._profile_bytes_before = _fractions_before(np.where(strips > 1, of_row, 0.0))
 
     def of_first_row(self, rectangle: Rectangle, traced: bool) -> float:
         """Device bytes that the first row takes, about; none takes more."""

@@ -5,8 +5,8 @@ memory would take the host longer than the device needs to compute them, mostly 
 the device writes straight into the arrays that `Alignments` holds; when nobody refers to such an
 array any more, its memory is used for a later window.
 
-Pinning takes half a millisecond a megabyte, longer than filling it. So memory is pinned in a few
-large *segments*, each about as large as all before it, and arrays are cut from these wherever
+Pinning takes longer than filling (see `pairalign.engines.cuda_pinning`). So memory is pinned in a
+few large *segments*, each about as large as all before it, and arrays are cut from these wherever
 there is room. The engines on a device share a pool.
 """
 
@@ -86,8 +86,8 @@ class PinnedPool:
 
     Parameters
     ----------
-    driver : module
-        ``pycuda.driver``.
+    driver : module or Pinning
+        ``pycuda.driver``, or what makes pinned memory instead.
     current : callable
         Context manager that makes the CUDA context current.
     limit_bytes : int
@@ -119,7 +119,7 @@ class PinnedPool:
         with cls._sharing:
             pool = cls._shared.get(device)
             if pool is None:
-                pool = cls._shared[device] = cls(device.driver, device.current, limit_bytes)
+                pool = cls._shared[device] = cls(device.pinning, device.current, limit_bytes)
             else:
                 pool._limits.append(limit_bytes)
             return pool

@@ -30,7 +30,7 @@ class HostDevice:
     """Stands for `pairalign.engines.cuda_devices.CudaDevice`."""
 
     def __init__(self, index: int = 0, multiprocessors: int = 1) -> None:
-        self.driver = driver
+        self.driver = self.pinning = driver
         self.index = index
         self.name = f"cuda:{index}"
         self.model = "this CPU"

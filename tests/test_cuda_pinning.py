@@ -1,0 +1,86 @@
+"""Pinned memory: pages that are made here and registered, or else the driver's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from cuda_engines import cuda_device, host_device
+
+from pairalign.engines.cuda_pinning import Pinning
+
+MIB = 1 << 20
+
+
+class Library:
+    """Stands for libcuda: remembers what is registered."""
+
+    def __init__(self, status: int = 0) -> None:
+        self.status = status
+        self.registered: dict[int, int] = {}
+
+    def cuMemHostRegister_v2(self, address: int, size: int, flags: int) -> int:
+        if self.status == 0:
+            self.registered[address] = size
+        return self.status
+
+    def cuMemHostUnregister(self, address: int) -> int:
+        del self.registered[address]
+        return 0
+
+
+@pytest.fixture
+def driver(monkeypatch: pytest.MonkeyPatch) -> Any:
+    device = host_device()
+    monkeypatch.setattr(device.driver, "memory", device.driver.Memory())
+    return device.driver
+
+
+def test_pages_are_registered_until_they_are_freed(driver: Any) -> None:
+    pinning = Pinning(driver)
+    pinning._cuda = library = Library()
+    array = pinning.pagelocked_empty(5 * MIB, np.uint8)
+    assert array.nbytes == 5 * MIB
+    assert library.registered == {array.ctypes.data: 5 * MIB}
+    assert driver.memory.pinned_bytes == 0
+    array[:] = 7
+    array.base.free()
+    assert not library.registered
+
+
+def test_little_memory_is_the_drivers(driver: Any) -> None:
+    pinning = Pinning(driver)
+    pinning._cuda = library = Library()
+    assert len(pinning.pagelocked_empty(1000, np.uint8)) == 1000
+    assert driver.memory.pinned_bytes == 1000
+    assert not library.registered
+
+
+@pytest.mark.parametrize("library", [None, Library(status=801)])
+def test_where_registering_fails_the_driver_makes_it(driver: Any, library: Library | None) -> None:
+    pinning = Pinning(driver)
+    pinning._cuda = library
+    array = pinning.pagelocked_empty(5 * MIB, np.uint8)
+    assert driver.memory.pinned_bytes == 5 * MIB
+    array.base.free()
+    assert driver.memory.pinned_bytes == 0
+
+
+@pytest.mark.gpu
+def test_copies_on_a_gpu() -> None:
+    device = cuda_device()
+    with device.current():
+        array = device.pinning.pagelocked_empty(64 * MIB, np.uint8)
+        array[:] = np.arange(64 * MIB, dtype=np.uint32).astype(np.uint8)
+        expected = array.copy()
+        buffer = device.driver.mem_alloc(array.nbytes)
+        stream = device.driver.Stream()
+        device.driver.memcpy_htod_async(buffer, array, stream)
+        stream.synchronize()
+        array[:] = 0
+        device.driver.memcpy_dtoh_async(array[5 : 5 + 7 * MIB], int(buffer) + 5, stream)
+        stream.synchronize()
+        assert np.array_equal(array[5 : 5 + 7 * MIB], expected[5 : 5 + 7 * MIB])
+        buffer.free()
+        array.base.free()
