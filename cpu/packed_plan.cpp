@@ -183,7 +183,7 @@ void write_launch(Plan& plan, const std::vector<Word>& words, int key, int64_t a
                 *profiles++ = plan.profile_units;
                 plan.border_entries += plan.letters_before[end] - plan.letters_before[place];
                 // A few columns more, as pitch_of in cuda/packed_tile.cuh says; four bytes each.
-                plan.profile_units += plan.letters * (strips * kind.width + 4) / 4;
+                plan.profile_units += plan.letters * (strips * kind.width + 8) / 4;
             }
             place = end;
         }

@@ -25,6 +25,13 @@
 
 #include "packed.cuh"
 
+#ifndef PAIRALIGN_HALF
+#define PAIRALIGN_HALF 0
+#endif
+#ifndef PAIRALIGN_LATER
+#define PAIRALIGN_LATER 0
+#endif
+
 namespace {
 
 constexpr int SCALE_BITS = 6, SCALE = 1 << SCALE_BITS;
@@ -44,7 +51,9 @@ __host__ __device__ constexpr int tile_words(int columns) {
     return BAND * row_bytes(columns) / 4 + (half_columns(columns) % 4 == 0 ? 2 : 1);
 }
 // Entries of a profile's row: the few more put different letters on different banks.
-__host__ __device__ constexpr int pitch_of(int width) { return width + 4; }
+__host__ __device__ constexpr int pitch_of(int columns, int width) {
+    return width + (columns == 16 ? 8 : 4);
+}
 
 __device__ __forceinline__ word clean(word value) { return value & (WIDE ? 0xffffffc0u : 0xffc0ffc0u); }
 
@@ -123,6 +132,16 @@ __device__ __forceinline__ void scores_at(const char* low, const char* high, wor
     if (WIDE) {
 #pragma unroll
         for (int k = 0; k < N; ++k) s[k] = ((const word*)low)[k];
+    } else if (N == 8) {
+        const uint4 a = *(const uint4*)low, b = *(const uint4*)high;
+        s[0] = __byte_perm(a.x, b.x, 0x5410);
+        s[1] = __byte_perm(a.x, b.x, 0x7632);
+        s[2] = __byte_perm(a.y, b.y, 0x5410);
+        s[3] = __byte_perm(a.y, b.y, 0x7632);
+        s[4] = __byte_perm(a.z, b.z, 0x5410);
+        s[5] = __byte_perm(a.z, b.z, 0x7632);
+        s[6] = __byte_perm(a.w, b.w, 0x5410);
+        s[7] = __byte_perm(a.w, b.w, 0x7632);
     } else if (N == 4) {
         const uint2 a = *(const uint2*)low, b = *(const uint2*)high;
         s[0] = __byte_perm(a.x, b.x, 0x5410);
@@ -176,9 +195,10 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
     constexpr int C = tile_columns(K), D = half_columns(C);
     constexpr int N = WIDE ? 2 * D : D;  // words of a row
     constexpr bool FOURS = C % 4 == 0 && D % 4 == 0;
-    constexpr int TOGETHER = FOURS ? 4 : 2;
+    constexpr int TOGETHER = !FOURS ? 2 : WIDE || PAIRALIGN_HALF ? 4 : 8;
     constexpr int ROW = row_bytes(C);
     constexpr int ENTRY = WIDE ? 4 : 2;  // bytes of a score
+    constexpr bool AT_ONCE = !LOCAL && !PAIRALIGN_LATER;  // there are registers for that
     const int group = p.group;
     const Kept kept(half);
 
@@ -201,17 +221,36 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
         }
     }
     const word corner = tile.band[corners_at(group, K) + tile.part * group + tile.lane];
+    // Of the border and of the row's letters, those of the next four steps first.
     const uint4* border = (const uint4*)(tile.band + borders_at(group, K)) +
                           tile.part * (BAND / 4) * group + tile.lane;
-    uint4 next_border = *border;
-    const int shift = (int)((uintptr_t)tile.letters & 3) * 8;
-    const word* letters = (const word*)(tile.letters - shift / 8);
-    word these_letters = letters[0], next_letters = letters[1];
-#if !defined(PAIRALIGN_EMULATE)
+    uint4 borders[BAND / 4];
 #pragma unroll
-    for (int four = 1; four < BAND / 4; ++four)  // each of them is a way to memory of its own
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(border + four * group));
+    for (int four = 0; four < BAND / 4; ++four) {
+        borders[four] = make_uint4(0, 0, 0, 0);
+        if (four == 0 || (AT_ONCE && 4 * four <= tile.last_step))
+            borders[four] = border[four * group];
+#if !defined(PAIRALIGN_EMULATE)
+        // Each of them is a way to memory of its own.
+        if (four > 0 && !AT_ONCE)
+            asm volatile("prefetch.global.L2 [%0];" ::"l"(border + four * group));
 #endif
+    }
+    word letters[BAND / 4];
+    {
+        const int first = (int)((uintptr_t)tile.letters & 15);
+        const uint4* const from = (const uint4*)(tile.letters - first);
+        const uint4 x = from[0], y = from[1];
+        const word all[8] = {x.x, x.y, x.z, x.w, y.x, y.y, y.z, y.w};
+        word six[6], five[5];
+#pragma unroll
+        for (int n = 0; n < 6; ++n) six[n] = first & 8 ? all[n + 2] : all[n];
+#pragma unroll
+        for (int n = 0; n < 5; ++n) five[n] = first & 4 ? six[n + 1] : six[n];
+#pragma unroll
+        for (int n = 0; n < BAND / 4; ++n)
+            letters[n] = __funnelshift_r(five[n], five[n + 1], (first & 3) * 8);
+    }
 
     const word floor = both(max(p.bias + p.tile_bias - half_of(corner, half), 0) * SCALE + STOP);
     const word minus_extend = both(-SCALE * p.gap_extend);
@@ -346,18 +385,20 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
         }
     };
 
-    // Four steps at a time, and their input loaded while those before are computed.
     word f_left = 0;  // F below the left columns
     uint4 x;
     word four_letters;
     const auto next_four = [&](int step) {
-        x = next_border;
-        four_letters = __funnelshift_r(these_letters, next_letters, shift);
-        if (step + 4 <= tile.last_step) {
+        x = borders[0];
+        four_letters = letters[0];
+#pragma unroll
+        for (int four = 0; four + 1 < BAND / 4; ++four) {
+            borders[four] = borders[four + 1];
+            letters[four] = letters[four + 1];
+        }
+        if (!AT_ONCE && step + 4 <= tile.last_step) {
             border += group;
-            next_border = *border;
-            these_letters = next_letters;
-            next_letters = letters[step / 4 + 2];
+            borders[0] = *border;
         }
     };
     next_four(0);

@@ -17,21 +17,21 @@ namespace {
 
 // Entry [half][letter][column]: the stored score times SCALE, with the code of a diagonal move.
 __device__ __forceinline__ void fill_profile(const Params& p, const int4 item, int width,
-                                             void* profile) {
+                                             int pitch, void* profile) {
     const int padding_letter = p.letters - 1;
     for (int half = 0; half < PAIRS; ++half) {
         const bool exists = half < item.w;
         const int padding = width - (exists ? p.column_lengths[item.x + half] : 0);
         const long long start = p.column_starts[item.x + (exists ? half : 0)];
         // A few columns more: those after a tile's last may be read.
-        for (int column = threadIdx.x; column < pitch_of(width); column += blockDim.x) {
+        for (int column = threadIdx.x; column < pitch; column += blockDim.x) {
             const int at = column - padding;
             const int of_column = at < 0 ? padding_letter : p.column_letters[start + at];
             for (int letter = 0; letter < p.letters; ++letter) {
                 const bool match = letter == of_column && letter < p.definite;
                 const int entry =
                     p.table[letter * LETTERS + of_column] * SCALE + (match ? MATCH : MISMATCH);
-                const int to = (half * p.letters + letter) * pitch_of(width) + column;
+                const int to = (half * p.letters + letter) * pitch + column;
                 if (WIDE) ((int*)profile)[to] = entry;
                 else ((short*)profile)[to] = (short)entry;
             }
@@ -218,14 +218,14 @@ __device__ void traceback(const Params& p) {
     __shared__ int next_place[2];
 #endif
     // Bytes from a letter's scores to the next one's, and those of this half.
-    const int pitch = (WIDE ? 4 : 2) * pitch_of(of.width);
+    const int pitch = (WIDE ? 4 : 2) * pitch_of(C, of.width);
     const char* profile = (const char*)shared;
     unsigned char* codes = (unsigned char*)shared;
     if (FAR) {
         profile = (const char*)(p.profiles + p.item_profiles[chunk.x]);
     } else {
-        fill_profile(p, of.item, of.width, (void*)shared);
-        codes += 4 * p.letters * pitch_of(of.width);
+        fill_profile(p, of.item, of.width, pitch_of(C, of.width), (void*)shared);
+        codes += 4 * p.letters * pitch_of(C, of.width);
     }
     profile += half * p.letters * pitch;
     codes += threadIdx.x * (4 * tile_words(C));
@@ -317,16 +317,14 @@ build_far_profiles(const Params p, const int strip_columns) {
     const int length_a = p.column_lengths[item.x];
     const int length_b = item.w == 2 ? p.column_lengths[item.x + 1] : 0;
     const int width = (max(length_a, length_b) + strip_columns - 1) / strip_columns * strip_columns;
-    fill_profile(p, item, width, (void*)(p.profiles + p.item_profiles[blockIdx.x]));
+    const int columns = strip_columns / 32;  // of a lane
+    fill_profile(p, item, width, pitch_of(tile_columns(columns), width),
+                 (void*)(p.profiles + p.item_profiles[blockIdx.x]));
 }
 
-// Threads of a block, and blocks of a multiprocessor. More paths at a time leave less of the L1 cache
-// to each, where what one path reads for a tile lies beside what it reads for the next.
-#ifndef PAIRALIGN_MOST
-#define PAIRALIGN_MOST (LOCAL ? 256 : 384)
-#define PAIRALIGN_BLOCKS (LOCAL ? 2 : 1)
-#endif
-constexpr int THREADS = PAIRALIGN_MOST, BLOCKS = PAIRALIGN_BLOCKS;
+// Threads of a block, and blocks of a multiprocessor, at most. More paths at a time leave less of the
+// L1 cache to each, where what one path reads for a tile lies beside what it reads for the next.
+constexpr int THREADS = LOCAL ? 256 : 512, BLOCKS = LOCAL ? 2 : 1;
 
 #define ENTRY extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 

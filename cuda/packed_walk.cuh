@@ -61,13 +61,27 @@ __device__ __forceinline__ bool walk(Path& path, const Entry& entry, int padding
             // All of the diagonal at a time: how far it is followed, and where letters match.
             const unsigned char* const cell = codes + step * ROW + k;
             const int inside = min(k + to_side, step + to_top);
+            // Four codes at a time, a byte each: bit 6 of 4 more than a code says whether it is of
+            // a diagonal move, bit 0 whether of a match. Multiplied, these bits come to the top.
             word diagonal = 0;
+            constexpr int FOURS = (C + 3) / 4;
 #pragma unroll
-            for (int n = 0; n < C; ++n) {
-                const int raw = n < inside ? cell[-n * (ROW + 1)] : 0;
-                if (!(~raw & MISMATCH) && !(LOCAL && raw & STOP & ~MATCH)) diagonal |= 1u << n;
-                if (raw & MATCH & ~MISMATCH) kinds |= 1u << n;
+            for (int four = 0; four < FOURS; ++four) {
+                word code_of[4];
+#pragma unroll
+                for (int n = 0; n < 4; ++n) {
+                    const int at = 4 * four + n;
+                    code_of[n] = at < C && at < inside ? cell[-at * (ROW + 1)] : 0;
+                }
+                const word codes_of = __byte_perm(__byte_perm(code_of[0], code_of[1], 0x0040),
+                                                  __byte_perm(code_of[2], code_of[3], 0x0040), 0x5410);
+                word moves = (codes_of & 0x3f3f3f3fu) + 0x04040404u & 0x40404040u;
+                if (LOCAL) moves &= ~(codes_of << 5);  // where it stops, bit 1 is set
+                diagonal = diagonal >> 4 | (moves * 0x00408102u & 0xf0000000u);
+                kinds = kinds >> 4 | ((codes_of & 0x01010101u) * 0x10204080u & 0xf0000000u);
             }
+            diagonal >>= 32 - 4 * FOURS;
+            kinds >>= 32 - 4 * FOURS;
             cells = __ffs(~diagonal) - 1;
             kinds &= (1u << cells) - 1;
             k -= cells, step -= cells;
@@ -100,6 +114,6 @@ __device__ __forceinline__ bool walk(Path& path, const Entry& entry, int padding
     return stops || path.i == 0 || path.column < padding;
 }
 
-static_assert(MISMATCH == 60 && MATCH == 61 && STOP == 63, "their bits are looked at one by one");
+static_assert(MISMATCH == 60 && MATCH == 61 && STOP == 63 && SCALE == 64, "their bits are looked at");
 
 }  // namespace

@@ -114,7 +114,7 @@ def check(case: Case, batch: Batch, traced: bool) -> list[tuple[int, int]]:
                 assert numbers(batch, launch.item_borders_at + 8 * number, 1) == [borders]
                 assert numbers(batch, launch.item_profiles_at + 8 * number, 1) == [profiles]
                 borders += int(lengths[start:stop].sum())
-                profiles += case.costs.letters * (int(strips[0]) * width + 4) // 4
+                profiles += case.costs.letters * (int(strips[0]) * width + 8) // 4
             for place in range(start, stop):
                 row = int(row_of_place[place])
                 for half, one in enumerate(columns):

@@ -16,9 +16,10 @@ from cuda_engines import cuda_device, host_device, open_on
 from strategies import MODES, Problem, make_scoring, match_matrix
 
 from pairalign import schedule
-from pairalign.engines import Detail, Want
+from pairalign.engines import Detail, Want, cuda_packed
 from pairalign.engines.cuda_packed import Packed
 from pairalign.engines.cuda_packed_costs import Costs
+from pairalign.engines.cuda_packed_results import WindowResults
 from pairalign.engines.cuda_packed_tilings import BAND, STRIPS, TILINGS, choose_tilings
 from pairalign.scoring import Scoring
 from pairalign.sequences import DNA, PROTEIN, SequenceSet
@@ -175,6 +176,50 @@ def test_few_passing_pairs_need_few_tiles(monkeypatch: pytest.MonkeyPatch) -> No
     launches = device.driver.memory.launches
     assert any(name.startswith("score") for name in launches)
     assert not any(name.startswith(("fill", "traceback")) for name in launches)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_runs_that_do_not_fit_where_tiles_have_been(
+    monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    """They are written again, to memory of their own."""
+    device = host_device()
+    launches = device.driver.memory.launches
+    launches.clear()
+    monkeypatch.setattr(cuda_packed, "_room_for_runs", lambda at: 0)
+    queries = tuple(random_protein(n, n) for n in (40, 9, 1))
+    assert_like_cpu(device, Problem(queries, None, protein_scoring(mode)))
+    assert launches.count("write_runs") == 2 * launches.count("place_runs") > 0
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_offsets_of_runs_in_several_batches(device: Any, mode: str) -> None:
+    """Each batch counts its own runs from 0; pairs without any are among them."""
+    whole = random_protein(90, 20)
+    cut = [(0, 90), (3, 80), (9, 79), (30, 70), (0, 66), (40, 53), (5, 25), (7, 16), (0, 1)]
+    sequences = SequenceSet.from_strings(
+        [whole[start:stop] for start, stop in cut] + ["W" * 20], alphabet=PROTEIN
+    )
+    scoring = protein_scoring(mode)
+    gpu = open_on(device, [sequences], scoring, family=Packed.name)
+    cpu = open_cpu([sequences], scoring)
+    (window,) = plan_windows(len(sequences), None, 100)
+    gpu.align(window, Want())
+    family = gpu._router._family
+    starts = []
+    runs_of = WindowResults.runs_of
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            WindowResults,
+            "runs_of",
+            lambda self, first, pairs: starts.append(first) or runs_of(self, first, pairs),
+        )
+        family._limit_bytes = 30_000
+        for want in (Want(), Want(min_raw_score=60)):
+            assert_same(cpu.align(window, want), gpu.align(window, want))
+    assert len(set(starts)) > 2
+    gpu.close()
+    cpu.close()
 
 
 def test_any_number_of_devices_gives_the_same(device: Any) -> None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 BAND = 16  # PAIRALIGN_BAND in cuda/packed.cuh
 MOST_COLUMNS = 16  # of a tile
 FILL_THREADS = 256
+_USED_BYTES = 155 << 10  # of shared memory, by the traceback: the rest is L1 cache
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -41,10 +42,17 @@ class Tiling:
         return 4 * self.group * (self.columns + self.parts * (BAND + 1) + 1)
 
     def traceback_threads(self, profile_bytes: int, shared_bytes: int, mode: str) -> int:
-        """Threads of a traceback block: as the kernels' launch bounds say, if there is room."""
-        most = 256 if mode == "local" else 384
-        room = shared_bytes - 1024 - profile_bytes
-        return min(max(room // self.code_bytes // 32 * 32, 32), most)
+        """Threads of a traceback block: what was fastest, within the kernels' launch bounds.
+
+        Local paths are short: two small blocks on a multiprocessor. Else as many paths as leave the
+        L1 cache some room; if that would be very many, two blocks again.
+        """
+        fitting = (shared_bytes - 1024 - profile_bytes) // self.code_bytes
+        most = 256
+        if mode != "local":
+            most = min(max((_USED_BYTES - profile_bytes) // self.code_bytes, 192), 512)
+        threads = max(min(fitting, most) // 32 * 32, 32)
+        return 256 if threads == 512 else threads
 
     @property
     def code_bytes(self) -> int:
@@ -53,8 +61,8 @@ class Tiling:
         return 2 * BAND * half_columns + (8 if half_columns % 4 == 0 else 4)
 
     def profile_bytes(self, letters: int) -> int:
-        """Bytes of a traceback's profile: pitch_of in ``cuda/packed_tile.cuh``."""
-        return 4 * letters * (self.width + 4)
+        """Bytes of a traceback's profile: pitch_of in ``cuda/packed_tile.cuh``, at most."""
+        return 4 * letters * (self.width + 8)
 
 
 TILINGS = tuple(
