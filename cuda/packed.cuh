@@ -90,7 +90,7 @@ struct Params {
     const long long* pair_of_row;   // [places] number of the pair (row, column 0)
     const long long* moves_of_row;  // [places + 1] moves, in uint2, of the rows before
     const long long* first_pair_of_row;  // [places + 1] pairs of the rows before
-    const long long* moves_of_pair; // [pairs + 1] of the pairs before, where pairs were chosen; or null
+    const long long* moves_of_pair; // [pairs + 1] of the pairs before, of chosen pairs; or null
     int* score;                     // [pairs]
     int* end_row;                   // [pairs] semiglobal: cell where the alignment ends,
     int* end_column;                //         counted from 1; 0 is the border

@@ -9,8 +9,8 @@
 //   1            0            a gap that consumes the query
 //   1            1            a gap that consumes the target
 //
-// A gap before the first of these columns (global mode: the rest of the way to the corner, along the
-// matrix's border) is not among them: the spans tell how long it is.
+// A gap before the first of these columns (global mode: the rest of the way to the corner, along
+// the matrix's border) is not among them: the spans tell how long it is.
 #pragma once
 
 #include "packed.cuh"
@@ -29,7 +29,8 @@ enum Field { QUERY_START, QUERY_END, TARGET_START, TARGET_END, MATCHES, MISMATCH
 constexpr int INSERTION = 1, DELETION = 2, EQUAL = 7, DIFFERENT = 8;
 static_assert(INSERTION + 1 == DELETION && DIFFERENT - 1 == EQUAL, "by the bits of a column");
 
-// Room of a pair's moves in uint2, and where they begin; `place` matters where all pairs are aligned.
+// Room of a pair's moves in uint2, and where they begin; `place` matters where all pairs are
+// aligned.
 __device__ __forceinline__ int move_words(int rows, int columns) {
     return (rows + columns + 31) / 32 + 1;
 }

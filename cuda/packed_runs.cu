@@ -1,8 +1,8 @@
 // CIGAR runs and counts from the moves that traceback_pairs_per_thread leaves.
 //
-// Computes   count_runs: of every pair matches, mismatches, gaps and how many runs it has; place_runs:
-//            where the runs of each block of pairs begin; write_runs: where those of each pair begin,
-//            and the runs themselves, first run first, pairs in order.
+// Computes   count_runs: of every pair matches, mismatches, gaps and how many runs it has;
+//            place_runs: where the runs of each block of pairs begin; write_runs: where those of
+//            each pair begin, and the runs themselves, first run first, pairs in order.
 // In         moves (see packed_moves.cuh); fields: the spans and COLUMNS of each pair.
 // Out        fields: MATCHES to GAP_LETTERS, LEADING and RUNS; block_runs[blocks],
 //            block_starts[blocks + 1]; offsets[pairs + 1], runs[total] if there is room for them.
@@ -209,7 +209,8 @@ write_runs(const Params p, const long long* block_starts, long long* offsets, un
             const unsigned some =
                 __ballot_sync(WARP, here.ends != 0) >> group_lanes & ((1u << LANES) - 1);
             const unsigned before = some & ((1u << lane) - 1);
-            const int before_end = __shfl_sync(WARP, last_end, before ? 31 - __clz(before) : 0, LANES);
+            const int last_before = before ? 31 - __clz(before) : 0;
+            const int before_end = __shfl_sync(WARP, last_end, last_before, LANES);
             int from = before ? before_end : end;
             const int very_last = __shfl_sync(WARP, last_end, some ? 31 - __clz(some) : 0, LANES);
             if (some) end = very_last;

@@ -1,8 +1,8 @@
 // A tile that a path is in, filled again with codes that say where every H comes from.
 //
 // A thread fills it. A word holds two of its cells: the low half one of the left columns, the high
-// half one of the right columns, two rows further up (so that each row's E and H are there when it needs them).
-// With PAIRALIGN_WIDE it holds one.
+// half one of the right columns, two rows further up: so what comes to them from the left columns
+// is there in time. With PAIRALIGN_WIDE a word holds one cell.
 //
 // Values are taken relative to the tile's corner and times SCALE, which leaves six bits for a code
 // that the maxima carry along; of equal values the one with the larger code wins, which is the tie
@@ -18,19 +18,12 @@
 //   16     F, as 58                                                  that has been open for
 //   0-15   F, opened after row 15 - code                             longer before others
 //
-// In the right columns the codes of E are more by half_columns. So one code says how far to go back.
-// A byte is kept for each cell of a tile, in shared memory: bytes [thread][step][row_bytes]. The two
-// bits above a code are some of its value.
+// In the right columns the codes of E are more by half_columns. So one code says how far to go
+// back. A byte is kept for each cell of a tile, in shared memory: bytes [thread][step][row_bytes].
+// The two bits above a code are some of its value.
 #pragma once
 
 #include "packed.cuh"
-
-#ifndef PAIRALIGN_HALF
-#define PAIRALIGN_HALF 0
-#endif
-#ifndef PAIRALIGN_LATER
-#define PAIRALIGN_LATER 0
-#endif
 
 namespace {
 
@@ -46,7 +39,8 @@ __host__ __device__ constexpr int tile_columns(int columns) { return columns / p
 // those of the next tile and are not looked at.
 __host__ __device__ constexpr int half_columns(int columns) { return (columns + 3) / 4 * 2; }
 __host__ __device__ constexpr int row_bytes(int columns) { return 2 * half_columns(columns); }
-// Words of codes of a thread; the few more keep threads that access the same cell off others' banks.
+// Words of codes of a thread; the few more keep threads that access the same cell off each other's
+// banks.
 __host__ __device__ constexpr int tile_words(int columns) {
     return BAND * row_bytes(columns) / 4 + (half_columns(columns) % 4 == 0 ? 2 : 1);
 }
@@ -55,7 +49,9 @@ __host__ __device__ constexpr int pitch_of(int columns, int width) {
     return width + (columns == 16 ? 8 : 4);
 }
 
-__device__ __forceinline__ word clean(word value) { return value & (WIDE ? 0xffffffc0u : 0xffc0ffc0u); }
+__device__ __forceinline__ word clean(word value) {
+    return value & (WIDE ? 0xffffffc0u : 0xffc0ffc0u);
+}
 
 // The tile that a path is in, as pointers and numbers.
 struct Tile {
@@ -64,8 +60,8 @@ struct Tile {
     int column;                    // first column of the tile, padded
     int lane, part;
     int last_step;                 // of the band that is needed
-    int wanted;       // local: value whose first cell is wanted, relative to the tile; else 0
-    int first_step, stop_step;     // only in these steps
+    int wanted;                    // local: value whose first cell is wanted, relative to the tile
+    int first_step, stop_step;     // and only in these steps
 };
 
 // What a path is to a tile: with what it enters, and what refill finds besides the codes in memory.
@@ -81,7 +77,8 @@ __device__ __forceinline__ int rank_of(bool row_first, int step, int column) {
     return row_first ? step << 4 | column : column << 4 | step;
 }
 
-// Values as borders keep them, H and the E or F beside it, of the pair in one half of words: low bits.
+// Values as borders keep them, H and the E or F beside it, of the pair in one half of words: their
+// low bits.
 struct Kept {
     unsigned h_bytes, gap_bytes;  // which bytes of two words
     __device__ __forceinline__ explicit Kept(int half)
@@ -142,12 +139,6 @@ __device__ __forceinline__ void scores_at(const char* low, const char* high, wor
         s[5] = __byte_perm(a.z, b.z, 0x7632);
         s[6] = __byte_perm(a.w, b.w, 0x5410);
         s[7] = __byte_perm(a.w, b.w, 0x7632);
-    } else if (N == 4) {
-        const uint2 a = *(const uint2*)low, b = *(const uint2*)high;
-        s[0] = __byte_perm(a.x, b.x, 0x5410);
-        s[1] = __byte_perm(a.x, b.x, 0x7632);
-        s[2] = __byte_perm(a.y, b.y, 0x5410);
-        s[3] = __byte_perm(a.y, b.y, 0x7632);
     } else {
         const word a = *(const word*)low, b = *(const word*)high;
         s[0] = __byte_perm(a, b, 0x5410);
@@ -158,35 +149,31 @@ __device__ __forceinline__ void scores_at(const char* low, const char* high, wor
 // Keeps the codes of a row's left or right columns. `full`: of all words of the row.
 template <int N>
 __device__ __forceinline__ void keep_codes(const word (&full)[N], bool right, unsigned char* row) {
+    word two_columns[N / 2];  // of both halves: left ones low
+#pragma unroll
+    for (int k = 0; k < N; k += 2) two_columns[k / 2] = __byte_perm(full[k], full[k + 1], 0x6240);
+    const unsigned of_four = right ? 0x7632 : 0x5410;
     if (WIDE) {
 #pragma unroll
         for (int k = 0; k < N; k += 4)
-            *(word*)(row + k) =
-                __byte_perm(__byte_perm(full[k], full[k + 1], 0x0040),
-                            __byte_perm(full[k + 2], full[k + 3], 0x0040), 0x5410);
-        return;
-    }
-    word both_halves[N / 2];  // of two columns, left ones low
-#pragma unroll
-    for (int k = 0; k < N; k += 2) both_halves[k / 2] = __byte_perm(full[k], full[k + 1], 0x6240);
-    const unsigned of_four = right ? 0x7632 : 0x5410;
-    if (N == 8) {
+            *(word*)(row + k) = __byte_perm(two_columns[k / 2], two_columns[k / 2 + 1], 0x5410);
+    } else if (N == 8) {
         *(uint2*)(row + (right ? 8 : 0)) =
-            make_uint2(__byte_perm(both_halves[0], both_halves[1], of_four),
-                       __byte_perm(both_halves[2], both_halves[3], of_four));
+            make_uint2(__byte_perm(two_columns[0], two_columns[1], of_four),
+                       __byte_perm(two_columns[2], two_columns[3], of_four));
     } else if (right) {  // six columns, the second word on its own
-        *(unsigned short*)(row + 6) = (unsigned short)(both_halves[0] >> 16);
-        *(word*)(row + 8) = __byte_perm(both_halves[1], both_halves[N / 2 - 1], of_four);
+        *(unsigned short*)(row + 6) = (unsigned short)(two_columns[0] >> 16);
+        *(word*)(row + 8) = __byte_perm(two_columns[1], two_columns[N / 2 - 1], of_four);
     } else {
-        *(word*)row = __byte_perm(both_halves[0], both_halves[1], of_four);
-        *(unsigned short*)(row + 4) = (unsigned short)both_halves[N / 2 - 1];
+        *(word*)row = __byte_perm(two_columns[0], two_columns[1], of_four);
+        *(unsigned short*)(row + 4) = (unsigned short)two_columns[N / 2 - 1];
     }
 }
 
 // Fills a tile again, up to the last step that any lane of the warp needs: all lanes take part.
 //
-// `half`: the pair's in the words of the tiles. `f_codes`: F_FIRST or F_LAST, `row_first`: the order
-// of equal ends. `profile`: of the pair's column sequence. `codes`: of this thread.
+// `half`: the pair's in the words of the tiles. `f_codes`: F_FIRST or F_LAST, `row_first`: the
+// order of equal ends. `profile`: of the pair's column sequence. `codes`: of this thread.
 template <int K>
 __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& tile, int half,
                                        int f_codes, bool row_first, const void* profile,
@@ -195,10 +182,10 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
     constexpr int C = tile_columns(K), D = half_columns(C);
     constexpr int N = WIDE ? 2 * D : D;  // words of a row
     constexpr bool FOURS = C % 4 == 0 && D % 4 == 0;
-    constexpr int TOGETHER = !FOURS ? 2 : WIDE || PAIRALIGN_HALF ? 4 : 8;
+    constexpr int TOGETHER = !FOURS ? 2 : WIDE ? 4 : 8;
     constexpr int ROW = row_bytes(C);
     constexpr int ENTRY = WIDE ? 4 : 2;  // bytes of a score
-    constexpr bool AT_ONCE = !LOCAL && !PAIRALIGN_LATER;  // there are registers for that
+    constexpr bool AT_ONCE = !LOCAL;  // there are registers for that
     const int group = p.group;
     const Kept kept(half);
 
@@ -295,7 +282,7 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
         entry.found = min(entry.found, rank_of(row_first, step, column));
     };
     const char* const scores = (const char*)profile + tile.column * ENTRY;
-    const char* before[2] = {scores, scores};  // scores of the two rows before, for the right columns
+    const char* before[2] = {scores, scores};  // of the two rows before, for the right columns
     word left_h[2] = {0, 0}, left_e[2] = {0, 0};  // what leaves the left columns there
     // Two rows side by side, the lower one a column behind: so each waits for the other only.
     const auto two_rows = [&](int step, bool first, bool last, word row_letters, word x, word y) {
@@ -341,7 +328,8 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
                 const int k = pass - row;
                 if (k < 0 || k >= N) continue;
                 if (k % TOGETHER == 0)
-                    scores_at<TOGETHER>(low[row] + k * ENTRY, before[row] + (D + k) * ENTRY, s[row]);
+                    scores_at<TOGETHER>(low[row] + k * ENTRY, before[row] + (D + k) * ENTRY,
+                                        s[row]);
                 const word t = add_lanes(diagonal[row], s[row][k % TOGETHER]);
                 diagonal[row] = h[k];
                 word now = maximum(t, e[row], f[k]);

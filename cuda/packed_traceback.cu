@@ -1,13 +1,14 @@
 // Alignments from the tiles that fill_pairs_per_group kept: traceback_pairs_per_thread.
 //
 // Computes   for every pair its alignment's spans and moves (packed_moves.cuh).
-// In         the batch's items as filled, tiles, score, end_row, end_column; chunks[blocks]: an item
-//            and some of its rows.
+// In         the batch's items as filled, tiles, score, end_row, end_column; chunks[blocks]: an
+//            item and some of its rows.
 // Out        fields[FIELDS][pairs]: the spans and COLUMNS; moves.
-// Threads    A thread follows a path, its neighbour one in the other half of the tiles' words. It fills
-//            the tile that the path is in again (packed_tile.cuh), walks through it (packed_walk.cuh),
-//            and goes on with the next tile. Paths that are done make way for those of further rows,
-//            some at a time, so that a warp's lanes all have work although paths differ in length.
+// Threads    A thread follows a path, its neighbour one in the other half of the tiles' words. It
+//            fills the tile that the path is in again (packed_tile.cuh), walks through it
+//            (packed_walk.cuh), and goes on with the next tile. Paths that are done make way for
+//            those of further rows, some at a time, so that a warp's lanes all have work although
+//            paths differ in length.
 // Shared     per half, letter and column the score times SCALE with its code, 16 bits (in global
 //            memory where that is too large: FAR); then the codes of each thread's tile.
 // After      Dohi et al. 2010; Huynh et al. (block diagonals); flags as in gpu-pairAlign.
@@ -322,8 +323,8 @@ build_far_profiles(const Params p, const int strip_columns) {
                  (void*)(p.profiles + p.item_profiles[blockIdx.x]));
 }
 
-// Threads of a block, and blocks of a multiprocessor, at most. More paths at a time leave less of the
-// L1 cache to each, where what one path reads for a tile lies beside what it reads for the next.
+// Threads of a block, and blocks of a multiprocessor, at most; see traceback_threads in
+// pairalign/engines/cuda_packed_tilings.py.
 constexpr int THREADS = LOCAL ? 256 : 512, BLOCKS = LOCAL ? 2 : 1;
 
 #define ENTRY extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)

@@ -48,8 +48,8 @@ __device__ __forceinline__ bool walk(Path& path, const Entry& entry, int padding
     constexpr int ROW = row_bytes(C), D = half_columns(C);
     constexpr int E_MORE = WIDE ? 0 : D;  // of E's codes in the right columns
     int k = entry.column, step = entry.step;
-    // A cell's row is step + to_row, its column k + to_column, both counted from 1 in the matrix; the
-    // way up ends above the tile's first row or the matrix's, the way left likewise.
+    // A cell's row is step + to_row, its column k + to_column, both counted from 1 in the matrix;
+    // the way up ends above the tile's first row or the matrix's, the way left likewise.
     const int to_row = path.i - step, to_column = path.column - padding + 1 - k;
     const int to_top = min(to_row, 1), to_side = min(to_column, 1);
     bool stops = false;
@@ -73,8 +73,9 @@ __device__ __forceinline__ bool walk(Path& path, const Entry& entry, int padding
                     const int at = 4 * four + n;
                     code_of[n] = at < C && at < inside ? cell[-at * (ROW + 1)] : 0;
                 }
-                const word codes_of = __byte_perm(__byte_perm(code_of[0], code_of[1], 0x0040),
-                                                  __byte_perm(code_of[2], code_of[3], 0x0040), 0x5410);
+                const word codes_of =
+                    __byte_perm(__byte_perm(code_of[0], code_of[1], 0x0040),
+                                __byte_perm(code_of[2], code_of[3], 0x0040), 0x5410);
                 word moves = (codes_of & 0x3f3f3f3fu) + 0x04040404u & 0x40404040u;
                 if (LOCAL) moves &= ~(codes_of << 5);  // where it stops, bit 1 is set
                 diagonal = diagonal >> 4 | (moves * 0x00408102u & 0xf0000000u);
@@ -114,6 +115,6 @@ __device__ __forceinline__ bool walk(Path& path, const Entry& entry, int padding
     return stops || path.i == 0 || path.column < padding;
 }
 
-static_assert(MISMATCH == 60 && MATCH == 61 && STOP == 63 && SCALE == 64, "their bits are looked at");
+static_assert(MISMATCH == 60 && MATCH == 61 && STOP == 63 && SCALE == 64, "bits are looked at");
 
 }  // namespace

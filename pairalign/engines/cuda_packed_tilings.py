@@ -13,7 +13,7 @@ import numpy.typing as npt
 BAND = 16  # PAIRALIGN_BAND in cuda/packed.cuh
 MOST_COLUMNS = 16  # of a tile
 FILL_THREADS = 256
-_USED_BYTES = 155 << 10  # of shared memory, by the traceback: the rest is L1 cache
+_USED_BYTES = 155 << 10  # of shared memory, by a traceback of long paths
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -44,8 +44,8 @@ class Tiling:
     def traceback_threads(self, profile_bytes: int, shared_bytes: int, mode: str) -> int:
         """Threads of a traceback block: what was fastest, within the kernels' launch bounds.
 
-        Local paths are short: two small blocks on a multiprocessor. Else as many paths as leave the
-        L1 cache some room; if that would be very many, two blocks again.
+        Local paths are short: two small blocks on a multiprocessor. Else fewer paths at a time than
+        there is room for: more of them only drive each other's lines from the caches.
         """
         fitting = (shared_bytes - 1024 - profile_bytes) // self.code_bytes
         most = 256
