@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from checks import OpenEngine
-from cuda_engines import open_cuda
+from cuda_engines import open_preferring
 from hypothesis import HealthCheck, settings
 from opencl_engines import open_opencl
 
@@ -47,7 +47,7 @@ def open_cpu(sets: Sequence[SequenceSet], scoring: Scoring, **options: object) -
 ENGINES: dict[str, Callable[..., Engine]] = {"cpu": open_cpu}
 """Each engine goes through the same tests (test_engines.py)."""
 ALIGNING = [name for name in FAMILIES if find_kernel(name, "cuda").detail == Detail.CIGAR]
-ENGINES.update({f"cuda-{name}": partial(open_cuda, family=name) for name in ALIGNING})
+ENGINES.update({f"cuda-{name}": partial(open_preferring, name) for name in ALIGNING})
 ENGINES["opencl"] = open_opencl
 GPU = pytest.mark.gpu
 ENGINE_PARAMETERS = [pytest.param(e, marks=GPU if "cuda" in e else ()) for e in ENGINES]

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from pairalign.engines.cuda import CudaEngine
+from pairalign.engines import Detail
+from pairalign.engines.cuda import FAMILIES, CudaEngine
 from pairalign.errors import DeviceError
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
@@ -42,6 +43,15 @@ def open_on(
 def open_cuda(sets: Sequence[SequenceSet], scoring: Scoring, **options: Any) -> CudaEngine:
     """The CUDA engine on the first device; options: family, memory_bytes."""
     return open_on(cuda_device(), sets, scoring, **options)
+
+
+def open_preferring(
+    family: str, sets: Sequence[SequenceSet], scoring: Scoring, **options: Any
+) -> CudaEngine:
+    """The CUDA engine with these kernels, or with others where these cannot do it."""
+    device = cuda_device()
+    why_not = FAMILIES[family]().supports(scoring, Detail.CIGAR, device.capability)
+    return open_on(device, sets, scoring, family=None if why_not else family, **options)
 
 
 def open_on_host(sets: Sequence[SequenceSet], scoring: Scoring, **options: Any) -> CudaEngine:
