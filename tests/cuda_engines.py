@@ -50,6 +50,7 @@ def open_preferring(
 ) -> CudaEngine:
     """The CUDA engine with these kernels, or with others where these cannot do it."""
     device = cuda_device()
+    scoring.check_sets(*sets)  # as the command does before it opens an engine
     why_not = FAMILIES[family]().supports(scoring, Detail.CIGAR, device.capability)
     return open_on(device, sets, scoring, family=None if why_not else family, **options)
 
