@@ -80,7 +80,7 @@ class Slot:
             return
         staged = self.pinned(name, array.shape, array.dtype)
         staged[...] = array
-        self._driver.memcpy_htod_async(address, staged, self.stream)
+        self.send(name, staged.nbytes, address)
 
     def send(self, name: str, size: int, address: int) -> None:
         """Copy so many bytes of the pinned buffer `name` to the device."""

@@ -108,15 +108,12 @@ class Packed:
         """Upload the sequences with dense letters, and the score table."""
         self._context = context
         codes = used_codes(context)
-        self._definite = int(np.searchsorted(codes, context.scoring.alphabet.definite))
         self._costs = Costs.of(context.scoring, codes)
         self._allocations: list[Any] = []
-        self._rows = DenseSet.of(context.queries, codes, self._upload)
-        self._columns = self._rows
+        rows = columns = DenseSet.of(context.queries, codes, self._upload)
         if not context.one_set:
-            self._columns = DenseSet.of(context.targets, codes, self._upload)
-        self._table = self._upload(self._costs.table)
-        self._column_letters = ColumnLetters(context, self._columns, codes)
+            columns = DenseSet.of(context.targets, codes, self._upload)
+        self._column_letters = ColumnLetters(context, columns, codes)
         mode = context.scoring.mode
         self._planner = PackedPlanner(
             context.queries.lengths,
@@ -129,15 +126,14 @@ class Packed:
         )
         before = self._planner.bands_before.items()
         self._bands_before = {group: self._upload(bands) for group, bands in before}
-        self._letters_before = self._upload(self._planner.letters_before)
         self._open_codes = {wide: self._costs.open_codes(wide) for wide in (False, True)}
         self._same_parameters = constants(
             context,
             self._costs,
-            {"row": self._rows, "column": self._columns},
-            table=int(self._table),
-            letters_before=int(self._letters_before),
-            definite=self._definite,
+            {"row": rows, "column": columns},
+            table=int(self._upload(self._costs.table)),
+            letters_before=int(self._upload(self._planner.letters_before)),
+            definite=int(np.searchsorted(codes, context.scoring.alphabet.definite)),
         )
         self._passing = 0.0  # share of pairs that reached the minimum, in the window before
         self._slots = [Slot(context.driver) for _ in range(self._slot_count)]

@@ -97,7 +97,7 @@ class PackedPlanner:
         self._largest += width * self._row_shift
         self._greatest = int(self._largest.max(initial=0))
 
-        kinds, strips = choose_tilings(self._columns)
+        tilings = kinds, strips = choose_tilings(self._columns)
         self._kind_of_column = kinds.astype(np.uint8)
         self._strips_of_column = strips.astype(np.int32)
         self._all_wide = np.ones(len(kinds), np.uint8)
@@ -105,7 +105,7 @@ class PackedPlanner:
         self._kinds = self._describe_kinds(mode, shared_bytes)
         longest = int(self._rows.max(initial=0))
         wide = self._wide_with(longest).view(np.bool_)
-        self._room = Room(self._rows, self._columns, self._bands, costs, wide)
+        self._room = Room(self._rows, self._columns, self._bands, tilings, costs, wide)
         self._native = NativePlan(
             row_lengths=self._rows.ctypes.data,
             column_lengths=self._columns.ctypes.data,

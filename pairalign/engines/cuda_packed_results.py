@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import STATS_COLUMNS, Alignments
+from pairalign.alignments import SCORE_COLUMNS, STATS_COLUMNS, Alignments
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_family import DeviceContext
-from pairalign.engines.cuda_packed_tables import NAMES
 
 
 class WindowResults:
@@ -32,10 +31,8 @@ class WindowResults:
         self._pairs = pairs
         self._want = want
         stats = len(STATS_COLUMNS) if want.detail >= Detail.STATS else 0
-        columns = self._take((NAMES + stats) * pairs, np.int32).reshape(NAMES + stats, pairs)
-        self._columns = columns
-        self._query, self._target, self._score = columns[:NAMES]
-        self._stats = columns[NAMES:]
+        count = len(SCORE_COLUMNS) + stats
+        self._columns = self._take(count * pairs, np.int32).reshape(count, pairs)
         self.has_runs = want.detail >= Detail.CIGAR
         if self.has_runs:
             self._offsets = self._take(pairs + 1, np.int64)
@@ -76,15 +73,11 @@ class WindowResults:
     def finish(self) -> Alignments:
         """Return the alignments of all pairs, or of those that reach the minimum."""
         context = self._context
-        columns: dict[str, npt.NDArray[Any]] = {
-            "query": self._query,
-            "target": self._target,
-            "raw_score": self._score,
-            **dict(zip(STATS_COLUMNS, self._stats, strict=False)),
-        }
+        names = (*SCORE_COLUMNS, *STATS_COLUMNS)
+        columns: dict[str, npt.NDArray[Any]] = dict(zip(names, self._columns, strict=False))
         offsets = self._offsets if self.has_runs else None
         if self._want.min_raw_score is not None:
-            keep = np.flatnonzero(self._score >= self._want.min_raw_score)
+            keep = np.flatnonzero(columns["raw_score"] >= self._want.min_raw_score)
             columns = {name: column[keep] for name, column in columns.items()}
             if self.has_runs:  # a pair that drops out has no runs
                 counts = np.diff(self._offsets)[keep]

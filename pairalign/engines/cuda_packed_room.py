@@ -16,7 +16,6 @@ from pairalign.engines.cuda_packed_tilings import (
     TILINGS,
     Ints,
     Longs,
-    choose_tilings,
     tiling_of,
 )
 from pairalign.engines.cuda_plan import Rectangle
@@ -31,6 +30,8 @@ class Room:
         By sorted position, longest first.
     bands : dict of int to int32 arrays
         Of each row, by lanes of a group.
+    tilings : two int64 arrays
+        Kind and strips of each column, see `choose_tilings`.
     costs : Costs
     wide : bool array
         Which columns need a word of their own beside the longest row; beside others more columns
@@ -42,6 +43,7 @@ class Room:
         row_lengths: Ints,
         column_lengths: Ints,
         bands: dict[int, Ints],
+        tilings: tuple[Longs, Longs],
         costs: Costs,
         wide: npt.NDArray[np.bool_],
     ) -> None:
@@ -49,8 +51,7 @@ class Room:
         self._bands = bands
         # Where values do not fit the tiles that a word of two is traced in, all are wide there.
         self._traced_share = 1.0 if costs.fits_tiles else 2.0
-        kinds, strips = choose_tilings(column_lengths)
-        self._kinds, self._strips = kinds, strips
+        self._kinds, self._strips = kinds, strips = tilings
         band_bytes = np.array([tiling_of(kind).band_bytes for kind in KINDS])
         group = np.array([tiling_of(kind).group for kind in KINDS])
         # A narrow column before a wide one may have no other to share a word with.
@@ -116,7 +117,7 @@ class Room:
     def of_pairs(self, work: Chosen, traced: bool) -> npt.NDArray[np.float64]:
         """Device bytes that each chosen pair takes at most, in a word of its own."""
         rows, lengths = self._rows[work.rows], self._columns[work.columns]
-        kinds, strips = choose_tilings(lengths)
+        kinds, strips = self._kinds[work.columns], self._strips[work.columns]
         cost = (160.0 + np.where(strips > 1, 8.0, 0.0) * rows).astype(np.float64)
         if not traced:
             return cost

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments import SCORE_COLUMNS
 from pairalign.engines import Detail, Want
 from pairalign.engines.cuda_buffers import Slot
 from pairalign.engines.cuda_family import DeviceContext
@@ -15,7 +16,7 @@ from pairalign.engines.cuda_packed_costs import Costs
 from pairalign.engines.cuda_packed_letters import DenseSet
 from pairalign.engines.cuda_packed_tilings import MOST_COLUMNS
 
-NAMES = 3  # query, target and score: columns before the fields
+NAMES = len(SCORE_COLUMNS)  # columns before the fields
 FIELDS = 11  # Field in cuda/packed_moves.cuh
 PAIRS_OF_BLOCK = 256  # THREADS in cuda/packed_runs.cu, as the next one
 PLACING_THREADS = 1024
