@@ -11,7 +11,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 SETUP := setup.py setup.cfg pyproject.toml
-NATIVE := $(wildcard cpu/*.cpp cpu/*.h)
+NATIVE := $(wildcard cpu/*.h cpu/*/*.cpp cpu/*/*.h) cuda/bitwise/cell.cuh
 PYTEST_OPTIONS ?=
 
 .PHONY: demo test check format build cuda test-gpu bench clean
@@ -37,7 +37,7 @@ format: $(VENV)/.ready-check
 build: $(VENV)/.ready
 
 cuda: $(VENV)/.ready
-	$(BIN)/python -m pairalign.engines.cuda_ahead
+	$(BIN)/python -m pairalign.engines.cuda.build_ahead
 
 test-gpu: $(VENV)/.ready-gpu
 	$(BIN)/python -m pytest -m gpu $(PYTEST_OPTIONS)

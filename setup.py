@@ -42,12 +42,12 @@ MACHINE = {"amd64": "x86_64", "arm64": "aarch64"}.get(
     platform.machine().lower(), platform.machine().lower()
 )
 KERNELS = {
-    f"cpu/{kernel}_{isa}.cpp": flags
+    f"cpu/{folder}/kernel_{isa}.cpp": flags
     for isa, flags in ISA_FLAGS.get(MACHINE, {"scalar": []}).items()
-    for kernel in ("kernel", "kernel_bitwise")
+    for folder in ("align", "bitwise")
 }
 SOURCES = sorted(
-    path.as_posix() for path in Path("cpu").glob("*.cpp") if not path.name.startswith("kernel_")
+    path.as_posix() for path in Path("cpu").rglob("*.cpp") if not path.name.startswith("kernel_")
 )
 
 
@@ -90,9 +90,10 @@ class BuildPythonAndKernels(build_py):
             return
         for folder, pattern in (("cuda", "*.cu*"), ("opencl", "*.cl*")):
             target = Path(self.build_lib, "pairalign", f"{folder}_sources")
-            self.mkpath(str(target))
-            for source in sorted(Path(folder).glob(pattern)):
-                self.copy_file(str(source), str(target / source.name))
+            for source in sorted(Path(folder).rglob(pattern)):
+                copy = target / source.relative_to(folder)
+                self.mkpath(str(copy.parent))
+                self.copy_file(str(source), str(copy))
 
 
 class PlatformWheel(bdist_wheel):
@@ -109,8 +110,8 @@ setup(
             "pairalign._native",
             sources=SOURCES + sorted(KERNELS),
             depends=[
-                *sorted(path.as_posix() for path in Path("cpu").glob("*.h")),
-                "cuda/bitwise_cell.cuh",  # one circuit for CPUs and GPUs
+                *sorted(path.as_posix() for path in Path("cpu").rglob("*.h")),
+                "cuda/bitwise/cell.cuh",  # one circuit for CPUs and GPUs
             ],
             language="c++",
         )

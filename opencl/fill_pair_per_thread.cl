@@ -7,7 +7,7 @@
 // Source: J. Blazewicz, W. Frohmberg, M. Kierzynka, E. Pesch, P. Wojciechowski, "Protein alignment algorithms
 // with an efficient backtracking routine on multiple GPUs", BMC Bioinformatics 12:181 (2011). From there: a
 // thread a pair, 16 x 16 pairs a block, eight rows at a time, H and F of a band's last row in global memory.
-// As in cuda/pair_per_thread.cu, flags travel in the low bits of scores, and the scores of the row sequences
+// As in cuda/pair_per_thread/pair_per_thread.cu, flags travel in the low bits of scores, and the scores of the row sequences
 // against every letter are shared as a profile.
 //
 // Inputs and outputs: see tiles.clh; arrays of a tile have the work-item fastest, so that neighbours touch

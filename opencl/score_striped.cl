@@ -12,7 +12,7 @@
 // a vote finds some that matters. The vote is the paper's "simple reduction" through local memory
 // (VOTE=LOCAL_MEMORY, its configurations 1 and 6), or one of a sub-group (VOTE=SUB_GROUP) or of a warp
 // (VOTE=WARP, NVIDIA's compiler). Different here: all three modes; E is put right as well, so that a gap may
-// follow a gap of the other kind; many queries, the rows of a set. cuda/score_striped.cu is the same method
+// follow a gap of the other kind; many queries, the rows of a set. cuda/scores/striped.cu is the same method
 // in C++.
 //
 // Inputs: sets as in sets.clh; a rectangle of the pair matrix, rows row_start .. row_start + rows - 1:

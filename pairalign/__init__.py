@@ -4,7 +4,6 @@ from importlib.metadata import PackageNotFoundError, version
 
 from pairalign.alignments import Alignment, Alignments
 from pairalign.distance_matrix import DistanceMatrix
-from pairalign.distances import distances
 from pairalign.errors import (
     AlphabetError,
     CapacityError,
@@ -16,12 +15,13 @@ from pairalign.errors import (
     PairalignError,
     ScoringError,
 )
-from pairalign.guide_tree import guide_tree
-from pairalign.overlaps import Overlaps, overlaps
-from pairalign.pairwise import Run, align
+from pairalign.jobs.align import Run, align
+from pairalign.jobs.distances import distances
+from pairalign.jobs.guide_tree import guide_tree
+from pairalign.jobs.overlaps import Overlaps, overlaps
 from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import DNA, PROTEIN, Alphabet, Sequence, SequenceSet, read_fasta
-from pairalign.tree import GuideTree
+from pairalign.trees.tree import GuideTree
 
 try:
     __version__ = version("pairalign")

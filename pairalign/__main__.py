@@ -2,7 +2,7 @@
 
 import sys
 
-from pairalign.cli import main
+from pairalign.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

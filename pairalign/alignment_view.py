@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.cigars import DELETION, INSERTION, MATCH, MISMATCH
+from pairalign.complement import reverse_complement
 from pairalign.sequences import Sequence
-from pairalign.strands import reverse_complement
 
 if TYPE_CHECKING:
     import Bio.Align

@@ -1,4 +1,4 @@
-"""CIGAR runs of many alignments at a time, handled in native code (``cpu/runs.cpp``)."""
+"""CIGAR runs of many alignments at a time, handled in native code (``cpu/text/runs.cpp``)."""
 
 from __future__ import annotations
 

@@ -9,47 +9,15 @@ read, with the query reverse-complemented.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.errors import AlphabetError
+from pairalign.alignments import Alignments
 from pairalign.runs import reverse_runs
-from pairalign.sequences import Alphabet
 from pairalign.windows import Window
 
-if TYPE_CHECKING:
-    from pairalign.alignments import Alignments
-
 Ints = npt.NDArray[np.int32]
-
-
-def complement_of(alphabet: Alphabet) -> npt.NDArray[np.uint8]:
-    """Complement of each code, uint8 of shape (32,).
-
-    Raises
-    ------
-    AlphabetError
-        The alphabet has no complements: only DNA has a second strand.
-    """
-    if alphabet.complement is None:
-        raise AlphabetError(
-            f"{alphabet.name} sequences have one strand, expected DNA (if it is DNA, say "
-            "--alphabet dna)"
-        )
-    return alphabet.complement
-
-
-def reverse_complement(codes: npt.NDArray[np.uint8], alphabet: Alphabet) -> npt.NDArray[np.uint8]:
-    """Return the other strand of a sequence of codes.
-
-    Raises
-    ------
-    AlphabetError
-        The alphabet has no complements.
-    """
-    return complement_of(alphabet)[codes[::-1]]
 
 
 def to_original_strands(found: Alignments, window: Window) -> Alignments:

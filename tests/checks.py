@@ -11,8 +11,9 @@ from strategies import Problem
 
 from pairalign import alignments
 from pairalign.alignments import Alignments
-from pairalign.engines import Detail, Engine, Want
+from pairalign.engines import Engine
 from pairalign.scoring import Scoring
+from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
 OpenEngine = Callable[..., Engine]

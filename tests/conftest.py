@@ -13,11 +13,12 @@ from cuda_engines import open_preferring
 from hypothesis import HealthCheck, settings
 from opencl_engines import open_opencl
 
-from pairalign.engines import Detail, Engine
-from pairalign.engines.cuda import FAMILIES
+from pairalign.engines import Engine
+from pairalign.engines.cuda.engine import FAMILIES
 from pairalign.engines.kernels import find_kernel
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.want import Detail
 
 # The default profile always draws the same examples: a test that passed yesterday passes today.
 # HYPOTHESIS_PROFILE=search looks for new ones, twenty times as many.
@@ -39,7 +40,7 @@ def examples(number: int, open_engine: OpenEngine | None = None) -> int:
 
 def open_cpu(sets: Sequence[SequenceSet], scoring: Scoring, **options: object) -> Engine:
     """The CPU engine; options: threads, isa, memory_bytes."""
-    from pairalign.engines.cpu import CpuEngine
+    from pairalign.engines.cpu.engine import CpuEngine
 
     return CpuEngine(sets[0], sets[1] if len(sets) > 1 else None, scoring, **options)
 

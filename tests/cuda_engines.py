@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from pairalign.engines import Detail
-from pairalign.engines.cuda import FAMILIES, CudaEngine
+from pairalign.engines.cuda.engine import FAMILIES, CudaEngine
 from pairalign.errors import DeviceError
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.want import Detail
 
 
 def cuda_device(index: int = 0) -> Any:
     """A CUDA device; skips the test, saying why, where there is none."""
-    from pairalign.engines.cuda_devices import find_devices
+    from pairalign.engines.cuda.devices import find_devices
 
     try:
         return find_devices()[index]

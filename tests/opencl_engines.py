@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from strategies import Problem, make_scoring, match_matrix
 
-from pairalign.engines.opencl import OpenClEngine
-from pairalign.engines.opencl_devices import OpenClDevice
-from pairalign.engines.opencl_family import OpenClContext
+from pairalign.engines.opencl.devices import OpenClDevice
+from pairalign.engines.opencl.engine import OpenClEngine
+from pairalign.engines.opencl.family import OpenClContext
 from pairalign.errors import DeviceError
 from pairalign.scoring import Scoring
 from pairalign.sequences import DNA, SequenceSet
@@ -27,7 +27,7 @@ SMALL = Problem(
 @functools.cache
 def opencl_device(index: int = 0) -> Any:
     """An OpenCL device; skips the test, saying why, where there is none."""
-    from pairalign.engines.opencl_selection import choose_opencl_devices
+    from pairalign.engines.opencl.selection import choose_opencl_devices
 
     try:
         return choose_opencl_devices(())[index]

@@ -8,9 +8,9 @@ import numpy as np
 
 from pairalign.alignments import Alignments
 from pairalign.cigars import DELETION, INSERTION, MATCH, MISMATCH
-from pairalign.engines import Detail
 from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import SequenceSet
+from pairalign.want import Detail
 
 LETTERS = {"protein": "ARNDCQEGHILKMFPSTWYVBZXUarndcq", "dna": "ACGTacgtN"}
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from samples import random_alignments, random_set, sample
 
 from pairalign.alignments import Alignments, concatenate
-from pairalign.engines import Detail
 from pairalign.scoring import make_scoring
 from pairalign.sequences import SequenceSet
+from pairalign.want import Detail
 
 MODES = ("global", "semiglobal", "local")
 COLUMNS = (

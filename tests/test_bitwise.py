@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from bench.cuda_bitwise_pairs import BitwisePairs
 from commands import BASES, fasta, run
 from conftest import examples
 from cuda_engines import cuda_device, host_device, open_on
@@ -17,18 +18,18 @@ from hypothesis import strategies as st
 from reference import Costs, align, fill_by_rows
 from strategies import random_sequences
 
-from pairalign.bitwise import MOST_LOW_BITS, LinearScores, linear_scores, why_not
-from pairalign.engines import Detail, Engine, Want
-from pairalign.engines.cpu import CpuEngine, instruction_sets
-from pairalign.engines.cpu_bitwise import CpuBitwise
-from pairalign.engines.cuda import FAMILIES
-from pairalign.engines.cuda_bitwise import Bitwise, Shape, choose_shape, round_bits
-from pairalign.engines.cuda_bitwise_pairs import BitwisePairs
+from pairalign.complement import reverse_complement
+from pairalign.engines import Engine
+from pairalign.engines.bitwise_scoring import MOST_LOW_BITS, LinearScores, linear_scores, why_not
+from pairalign.engines.cpu.bitwise import CpuBitwise
+from pairalign.engines.cpu.engine import CpuEngine, instruction_sets
+from pairalign.engines.cuda.bitwise import Bitwise, Shape, choose_shape, round_bits
+from pairalign.engines.cuda.engine import FAMILIES
 from pairalign.engines.filters import open_filters
 from pairalign.errors import DeviceError, ScoringError
 from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import SequenceSet
-from pairalign.strands import reverse_complement
+from pairalign.want import Detail, Want
 from pairalign.windows import Window, plan_windows
 
 SCORES = Want(Detail.SCORE)
@@ -73,7 +74,7 @@ def expected(sets: list[SequenceSet], scoring: Scoring, window: Window) -> np.nd
 
 @given(st.integers(1, 60), st.integers(0, 60), st.integers(0, 40), st.integers(1, 9))
 def test_the_low_bits_tell_neighbours_apart(match: int, mismatch: int, gap: int, k: int) -> None:
-    """The conditions of cuda/bitwise_cell.cuh hold, and no fewer bits would do."""
+    """The conditions of cuda/bitwise/cell.cuh hold, and no fewer bits would do."""
     scores = linear_scores(linear(k * match, -k * mismatch, k * gap))
     assert scores.mismatch <= 2 * scores.gap
     assert scores.match * scores.factor == k * match

@@ -33,8 +33,8 @@ from commands import (
 )
 
 import pairalign
-from pairalign.cli import main
-from pairalign.engines.cpu import instruction_sets
+from pairalign.cli.main import main
+from pairalign.engines.cpu.engine import instruction_sets
 
 TSV_COLUMNS = [
     *("query", "target", "score", "identity", "columns", "matches", "mismatches", "gap_openings"),
@@ -514,7 +514,7 @@ def test_memory_is_bounded(folder: Path) -> None:
     write_random_set(Path("many.fa"), 1000, 60)
     program = (
         "import sys\n"
-        "from pairalign.cli import main\n"
+        "from pairalign.cli.main import main\n"
         "def peak():\n"
         "    lines = open('/proc/self/status').read().splitlines()\n"
         "    return next(int(line.split()[1]) for line in lines if line.startswith('VmHWM'))\n"

@@ -15,7 +15,7 @@ import pytest
 from Bio.Align import substitution_matrices
 from commands import BASES, PROGRAM, PROTEINS, TIMEOUT_SECONDS, fasta, run, write_random_set
 
-from pairalign.cli import main
+from pairalign.cli.main import main
 
 GOOD = fasta(PROTEINS).encode()
 BLOSUM = str(substitution_matrices.load("BLOSUM62"))

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
-from pairalign.engines import cuda_build
-from pairalign.engines.cuda import FAMILIES
-from pairalign.engines.cuda_build import compile_to, find_nvcc, load_binary, resources
-from pairalign.engines.cuda_pair_per_thread import PairPerThread
+from pairalign.engines.cuda import build as cuda_build
+from pairalign.engines.cuda.build import compile_to, find_nvcc, load_binary, resources
+from pairalign.engines.cuda.engine import FAMILIES
+from pairalign.engines.cuda.pair_per_thread import PairPerThread
 from pairalign.errors import KernelBuildError
 
 needs_nvcc = pytest.mark.skipif(find_nvcc() is None, reason="nvcc is not there")
 DEFINES = {"MODE": "LOCAL", "WIDTH": "NARROW", "BLOCK": 16}
-SOURCE = "pair_per_thread.cu"
+SOURCE = "pair_per_thread/pair_per_thread.cu"
 
 
 @needs_nvcc
@@ -99,12 +100,10 @@ def test_a_changed_source_is_compiled_again(
 ) -> None:
     calls = fake_nvcc(tmp_path, monkeypatch)
     sources = tmp_path / "cuda"
-    sources.mkdir()
-    for path in cuda_build.source_folder().iterdir():
-        (sources / path.name).write_bytes(path.read_bytes())
+    shutil.copytree(cuda_build.source_folder(), sources)
     monkeypatch.setattr(cuda_build, "source_folder", lambda: sources)
     load_binary(SOURCE, DEFINES, (9, 0))
-    with open(sources / "cell.cuh", "a") as header:
+    with open(sources / "pair_per_thread" / "cell.cuh", "a") as header:
         header.write("// changed\n")
     load_binary(SOURCE, DEFINES, (9, 0))
     assert calls.read_text().count("called") == 2

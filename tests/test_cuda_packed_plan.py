@@ -15,15 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import MODES, make_scoring, match_matrix
 
-from pairalign.engines import Detail, Want
-from pairalign.engines.cuda_packed_batches import Batch, Chosen
-from pairalign.engines.cuda_packed_costs import Costs
-from pairalign.engines.cuda_packed_plan import PackedPlanner
-from pairalign.engines.cuda_packed_room import move_words
-from pairalign.engines.cuda_packed_tables import array_bytes
-from pairalign.engines.cuda_packed_tilings import FILL_THREADS, bands_of, choose_tilings, tiling_of
-from pairalign.engines.cuda_plan import Rectangle
+from pairalign.engines.cuda.packed.batches import Batch, Chosen
+from pairalign.engines.cuda.packed.memory_estimate import move_words
+from pairalign.engines.cuda.packed.parameters import array_bytes
+from pairalign.engines.cuda.packed.plan import PackedPlanner
+from pairalign.engines.cuda.packed.score_table import Costs
+from pairalign.engines.cuda.packed.tilings import FILL_THREADS, bands_of, choose_tilings, tiling_of
+from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.sequences import PROTEIN
+from pairalign.want import Detail, Want
 
 SLACK = 4096
 """Bytes that a batch may take more than planned for: tables of few rows, arrays rounded up."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from cuda_engines import cuda_device, host_device
 
-from pairalign.engines.cuda_pinning import Pinning
+from pairalign.engines.cuda.pinning import Pinning
 
 MIB = 1 << 20
 

@@ -8,7 +8,7 @@ from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairalign.engines.cuda_plan import BAND, WARP, Batch, Costs, Planner, Rectangle
+from pairalign.engines.device.tile_plan import BAND, WARP, Batch, Costs, Planner, Rectangle
 
 COSTS = Costs(border_bytes=4, traced=True)
 

@@ -14,10 +14,10 @@ from conftest import open_cpu
 from cuda_engines import host_device, open_on
 from strategies import Problem, make_scoring, match_matrix
 
-from pairalign.engines import Want
-from pairalign.engines.cuda_pool import PinnedPool
+from pairalign.engines.device.pinned_pool import PinnedPool
 from pairalign.errors import DeviceError
 from pairalign.sequences import DNA
+from pairalign.want import Want
 
 MIB = 1 << 20
 
@@ -186,7 +186,7 @@ def test_an_engine_that_cannot_be_opened_leaves_the_pool(
     scoring = make_scoring(DNA, "global", 5, 2, match_matrix(DNA, 2, -3))
     sets = Problem(("ACGT", "AC"), None, scoring).sets()
     with monkeypatch.context() as patch:
-        patch.setattr("pairalign.engines.cuda_routing.Router.open", refuse)
+        patch.setattr("pairalign.engines.cuda.router.Router.open", refuse)
         with pytest.raises(DeviceError):
             open_on(device, sets, scoring)
     pool = PinnedPool.of(device, 1 * MIB)

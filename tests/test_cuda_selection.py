@@ -16,13 +16,16 @@ from conftest import open_cpu
 from cuda_engines import host_device
 from strategies import Problem, make_scoring, match_matrix
 
-from pairalign.engines import Want, cuda_build, cuda_devices, selection
-from pairalign.engines.cpu import CpuEngine
-from pairalign.engines.cuda import ENGINES_PER_DEVICE, FAMILIES, CudaEngine
-from pairalign.engines.cuda_pair_per_thread import PairPerThread
-from pairalign.engines.cuda_selection import choose_devices, list_cuda_devices, parse_device
+from pairalign.engines import selection
+from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.engines.cuda import build as cuda_build
+from pairalign.engines.cuda import devices as cuda_devices
+from pairalign.engines.cuda.engine import ENGINES_PER_DEVICE, FAMILIES, CudaEngine
+from pairalign.engines.cuda.pair_per_thread import PairPerThread
+from pairalign.engines.cuda.selection import choose_devices, list_cuda_devices, parse_device
 from pairalign.errors import DeviceError
 from pairalign.sequences import DNA
+from pairalign.want import Want
 
 SCORING = make_scoring(DNA, "global", 5, 2, match_matrix(DNA, 2, -3))
 PROBLEM = Problem(("ACGT" * 20, "ACGA" * 20, "TTTT" * 20), None, SCORING)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +10,12 @@ import pytest
 from strategies import random_sequences
 
 import pairalign
-from pairalign import transitions
-from pairalign.cli import main
+from pairalign.cli.main import main
 from pairalign.distance_matrix import DistanceMatrix, number_of_pairs, pair_at
-from pairalign.distances import MEASURES, SATURATED, self_scores
 from pairalign.errors import AlphabetError, CapacityError, DistanceError, FormatError
 from pairalign.formats.distances import read_distances, write_distances
+from pairalign.jobs import transitions
+from pairalign.jobs.distances import MEASURES, SATURATED, self_scores
 
 GLOBINS = Path(__file__).parent / "data" / "globins.fasta"
 MODES = ("global", "semiglobal", "local")
@@ -190,7 +189,7 @@ def test_wrong_alphabet_and_measure() -> None:
 
 def test_too_many_pairs_are_said_before_aligning(monkeypatch: pytest.MonkeyPatch) -> None:
     # The package has a function of the module's name.
-    monkeypatch.setattr(sys.modules["pairalign.distances"], "free_bytes", lambda: 100)
+    monkeypatch.setattr("pairalign.jobs.distances.free_bytes", lambda: 100)
     with pytest.raises(CapacityError, match="12 sequences have 66 pairs") as caught:
         pairalign.distances(GLOBINS)
     assert caught.value.needed_bytes == 264
@@ -405,7 +404,7 @@ def test_command_errors(
 def test_lines_that_clustal_omega_cannot_read_are_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("pairalign.cli_trees.LONGEST_LINE", 50)
+    monkeypatch.setattr("pairalign.cli.trees.LONGEST_LINE", 50)
     assert main(["distance", str(GLOBINS), "-o", str(tmp_path / "a.phy")]) == 0
     assert "Clustal Omega stops at 50" in capsys.readouterr().err
 
@@ -434,7 +433,7 @@ def test_heat_map(tmp_path: Path, ending: str) -> None:
 
 def test_heat_map_of_many_is_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
-    from pairalign import plots
+    from pairalign.jobs import plots
 
     matrix = random_matrix(31)
     order = np.random.default_rng(0).permutation(31)
@@ -448,7 +447,7 @@ def test_heat_map_of_many_is_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_large_heat_map_has_a_pixel_for_each_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
-    from pairalign import plots
+    from pairalign.jobs import plots
 
     monkeypatch.setattr(plots, "_DOTS", 30)  # coarse, so that 400 are many
     png = plots.draw_distances(random_matrix(400), "png")

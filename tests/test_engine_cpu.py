@@ -22,10 +22,10 @@ from strategies import (
     small_problems,
 )
 
-from pairalign.engines import Detail, Want
-from pairalign.engines.cpu import instruction_sets
+from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.errors import CapacityError, DeviceError
 from pairalign.sequences import DNA, PROTEIN
+from pairalign.want import Detail, Want
 
 BEST, *OTHERS = instruction_sets()
 KIB, MIB = 1 << 10, 1 << 20

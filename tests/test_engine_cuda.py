@@ -33,12 +33,13 @@ from strategies import (
     small_problems,
 )
 
-from pairalign import schedule
-from pairalign.engines import Detail, Want
-from pairalign.engines.cuda import FAMILIES, CudaEngine, open_cuda_engines
-from pairalign.engines.cuda_pair_per_thread import NARROW, PLAIN, WIDE, PairPerThread, choose_width
+from pairalign.engines.cuda.engine import FAMILIES, CudaEngine, open_cuda_engines
+from pairalign.engines.cuda.pair_per_thread import PairPerThread
+from pairalign.engines.device.widths import NARROW, PLAIN, WIDE, choose_width
 from pairalign.errors import DeviceError
+from pairalign.jobs import schedule
 from pairalign.sequences import DNA, SequenceSet, read_fasta
+from pairalign.want import Detail, Want
 
 KIB, MIB = 1 << 10, 1 << 20
 PAPER = PairPerThread.name

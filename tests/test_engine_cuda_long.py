@@ -29,10 +29,8 @@ from strategies import (
     random_sequences,
 )
 
-from pairalign.engines import Detail, Want, cuda_routing
-from pairalign.engines.cuda import FAMILIES
-from pairalign.engines.cuda_block_diagonals import OPEN_LIMIT, BlockDiagonals
-from pairalign.engines.cuda_block_diagonals_plan import (
+from pairalign.engines.cuda.block_diagonals.family import OPEN_LIMIT, BlockDiagonals
+from pairalign.engines.cuda.block_diagonals.plan import (
     ROWS_A_LANE,
     Shape,
     Task,
@@ -41,9 +39,12 @@ from pairalign.engines.cuda_block_diagonals_plan import (
     describe_pairs,
     lay_out,
 )
-from pairalign.engines.cuda_pair_per_thread import PairPerThread
+from pairalign.engines.cuda.engine import FAMILIES
+from pairalign.engines.cuda.pair_per_thread import PairPerThread
+from pairalign.engines.device import long_pairs as routing
 from pairalign.errors import DeviceError
 from pairalign.sequences import DNA, PROTEIN
+from pairalign.want import Detail, Want
 
 KIB, MIB = 1 << 10, 1 << 20
 NAME = BlockDiagonals.name
@@ -178,8 +179,8 @@ def test_launches_and_batches_do_not_show(device: Any, monkeypatch: pytest.Monke
     sequences = random_sequences(rng, "ACGT", 4, 500, "near")
     problem = Problem(tuple(sequences), None, dna("local"))
     expected = run(open_cpu, problem)
-    monkeypatch.setattr("pairalign.engines.cuda_block_diagonals.CELLS_A_MULTIPROCESSOR", 1e5)
-    monkeypatch.setattr("pairalign.engines.cuda_block_diagonals_plan.MOST_PAIRS", 2)
+    monkeypatch.setattr("pairalign.engines.cuda.block_diagonals.family.CELLS_A_MULTIPROCESSOR", 1e5)
+    monkeypatch.setattr("pairalign.engines.cuda.block_diagonals.plan.MOST_PAIRS", 2)
     assert_same(expected, run(opener(device), problem))
 
 
@@ -209,8 +210,8 @@ def test_auto_gives_long_pairs_to_block_diagonals(
     others = tuple(random_sequences(rng, "ACGT", 5, 300, "one long")) if second else None
     problem = Problem(tuple(sequences), others, dna("global"))
     monkeypatch.setitem(FAMILIES, "packed", PairPerThread)
-    monkeypatch.setattr(cuda_routing, "LEAST_LETTERS", 100)
-    monkeypatch.setattr(cuda_routing, "LETTERS_A_PAIR", 1e-6)
+    monkeypatch.setattr(routing, "LEAST_LETTERS", 100)
+    monkeypatch.setattr(routing, "LETTERS_A_PAIR", 1e-6)
     routed = []
     align = BlockDiagonals.align
 
@@ -236,17 +237,17 @@ def test_pairs_without_room_elsewhere_go_to_block_diagonals(monkeypatch: Any) ->
 def test_who_is_long() -> None:
     (window,) = windows_of(100, None, 100)
     lengths = np.full(100, 5000, np.int32)
-    chosen = cuda_routing.long_pairs(window, None, lengths, lengths, 1000)
+    chosen = routing.long_pairs(window, None, lengths, lengths, 1000)
     assert chosen is not None
     assert chosen.all()  # too few to keep 1,000 multiprocessors busy
-    assert cuda_routing.long_pairs(window, None, lengths, lengths, 10) is None
+    assert routing.long_pairs(window, None, lengths, lengths, 10) is None
     lengths[:2] = 100_000
-    chosen = cuda_routing.long_pairs(window, None, lengths, lengths, 10)
+    chosen = routing.long_pairs(window, None, lengths, lengths, 10)
     assert chosen is not None
     assert np.flatnonzero(chosen).tolist() == [0]  # it would take longer than all others together
-    assert cuda_routing.long_pairs(window, ~chosen, lengths, lengths, 10) is None
-    lengths[:] = cuda_routing.LEAST_LETTERS - 1
-    assert cuda_routing.long_pairs(window, None, lengths, lengths, 1000) is None
+    assert routing.long_pairs(window, ~chosen, lengths, lengths, 10) is None
+    lengths[:] = routing.LEAST_LETTERS - 1
+    assert routing.long_pairs(window, None, lengths, lengths, 1000) is None
 
 
 @pytest.mark.parametrize("share", [0.0, 0.002, 0.05, 0.6])

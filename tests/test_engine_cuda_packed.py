@@ -27,13 +27,13 @@ from strategies import (
     small_problems,
 )
 
-from pairalign.engines import Detail, Want
-from pairalign.engines.cuda_packed import Packed
-from pairalign.engines.cuda_packed_costs import Costs
-from pairalign.engines.cuda_packed_plan import PackedPlanner
-from pairalign.engines.cuda_packed_tilings import TILINGS
-from pairalign.engines.cuda_plan import Rectangle
+from pairalign.engines.cuda.packed.family import Packed
+from pairalign.engines.cuda.packed.plan import PackedPlanner
+from pairalign.engines.cuda.packed.score_table import Costs
+from pairalign.engines.cuda.packed.tilings import TILINGS
+from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.sequences import DNA, PROTEIN
+from pairalign.want import Detail, Want
 
 MIB = 1 << 20
 # Lengths at the ends of lanes, tiles, bands, groups, tilings and strips.

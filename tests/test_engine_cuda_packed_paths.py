@@ -15,14 +15,15 @@ from conftest import open_cpu
 from cuda_engines import cuda_device, host_device, open_on
 from strategies import MODES, Problem, make_scoring, match_matrix
 
-from pairalign import schedule
-from pairalign.engines import Detail, Want, cuda_packed
-from pairalign.engines.cuda_packed import Packed
-from pairalign.engines.cuda_packed_costs import Costs
-from pairalign.engines.cuda_packed_results import WindowResults
-from pairalign.engines.cuda_packed_tilings import BAND, STRIPS, TILINGS, choose_tilings
+from pairalign.engines.cuda.packed import family as cuda_packed
+from pairalign.engines.cuda.packed.family import Packed
+from pairalign.engines.cuda.packed.results import WindowResults
+from pairalign.engines.cuda.packed.score_table import Costs
+from pairalign.engines.cuda.packed.tilings import BAND, STRIPS, TILINGS, choose_tilings
+from pairalign.jobs import schedule
 from pairalign.scoring import Scoring
 from pairalign.sequences import DNA, PROTEIN, SequenceSet
+from pairalign.want import Detail, Want
 from pairalign.windows import plan_windows
 
 LETTERS = list("ARNDCQEGHILKM")

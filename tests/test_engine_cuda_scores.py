@@ -34,14 +34,15 @@ from strategies import (
     small_problems,
 )
 
-from pairalign import schedule
 from pairalign.alignments import Alignments
-from pairalign.engines import Detail, Want, device_sets
-from pairalign.engines.cuda import FAMILIES, CudaEngine, open_cuda_engines
-from pairalign.engines.cuda_pair_per_warp import LAYOUTS, PairPerWarp
-from pairalign.engines.cuda_striped import Striped
+from pairalign.engines.cuda.engine import FAMILIES, CudaEngine, open_cuda_engines
+from pairalign.engines.cuda.pair_per_warp import LAYOUTS, PairPerWarp
+from pairalign.engines.cuda.striped import Striped
+from pairalign.engines.device import sets as device_sets
 from pairalign.errors import DeviceError, ScoringError
+from pairalign.jobs import schedule
 from pairalign.sequences import DNA, PROTEIN
+from pairalign.want import Detail, Want
 
 SCORES = Want(Detail.SCORE)
 KERNELS = (PairPerWarp.name, Striped.name)

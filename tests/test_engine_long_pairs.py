@@ -26,10 +26,10 @@ from strategies import (
     small_problems,
 )
 
-from pairalign.engines import Detail, Want
-from pairalign.engines.cpu import instruction_sets
+from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.errors import CapacityError
 from pairalign.sequences import DNA, PROTEIN
+from pairalign.want import Detail, Want
 
 EDGES = (1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 300, 391)
 KIB, MIB = 1 << 10, 1 << 20

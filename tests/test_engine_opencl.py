@@ -34,13 +34,14 @@ from strategies import (
 from test_strands import problems as dna_problems
 from test_strands import run_minus
 
-from pairalign import schedule
-from pairalign.engines import Detail, Want, opencl
-from pairalign.engines.opencl import OPENCL_FAMILIES, OpenClEngine, open_opencl_engines
-from pairalign.engines.opencl_family import OpenClContext
-from pairalign.engines.opencl_striped import OpenClStriped
+from pairalign.engines.opencl import engine as opencl
+from pairalign.engines.opencl.engine import OPENCL_FAMILIES, OpenClEngine, open_opencl_engines
+from pairalign.engines.opencl.family import OpenClContext
+from pairalign.engines.opencl.striped import OpenClStriped
 from pairalign.errors import DeviceError
+from pairalign.jobs import schedule
 from pairalign.sequences import DNA
+from pairalign.want import Detail, Want
 
 KIB, MIB = 1 << 10, 1 << 20
 SCORES = Want(Detail.SCORE)
@@ -173,7 +174,7 @@ def test_out_of_memory_halves_the_batch(
         memory.limit_bytes = memory.used_bytes + room
         return engine
 
-    monkeypatch.setattr("pairalign.engines.device_sets.LEAST_BATCH_BYTES", KIB)
+    monkeypatch.setattr("pairalign.engines.device.sets.LEAST_BATCH_BYTES", KIB)
     with caplog.at_level(logging.INFO):
         found = run(open_and_take_memory_away, problem, Want(detail))
     assert_same(expected, found, detail)

@@ -13,16 +13,19 @@ import commands
 import pytest
 from opencl_engines import SMALL, opencl_device
 
-from pairalign import cli
-from pairalign.engines import Detail, opencl, opencl_devices, selection
-from pairalign.engines.cpu import CpuEngine
-from pairalign.engines.opencl_devices import OpenClDevice, read_source, source_folder
-from pairalign.engines.opencl_selection import (
+from pairalign.cli import main as cli
+from pairalign.engines import selection
+from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.engines.opencl import devices as opencl_devices
+from pairalign.engines.opencl import engine as opencl
+from pairalign.engines.opencl.devices import OpenClDevice, read_source, source_folder
+from pairalign.engines.opencl.selection import (
     choose_opencl_devices,
     list_opencl_devices,
     parse_opencl,
 )
 from pairalign.errors import DeviceError, KernelBuildError
+from pairalign.want import Detail
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +177,7 @@ def test_auto_is_never_opencl(device: Any, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_pyopencl_is_imported_only_when_asked_for() -> None:
-    program = "import sys, pairalign.cli; print('pyopencl' in sys.modules)"
+    program = "import sys, pairalign.cli.main; print('pyopencl' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout.split() == [b"False"]
 

@@ -36,9 +36,9 @@ from strategies import (
     small_problems,
 )
 
-from pairalign.engines import Detail, Want
 from pairalign.errors import ScoringError
 from pairalign.sequences import DNA, PROTEIN
+from pairalign.want import Detail, Want
 
 
 def test_small_sets(open_engine: OpenEngine) -> None:

@@ -22,20 +22,20 @@ from hypothesis import strategies as st
 from samples import random_alignments, random_set, sample
 
 from pairalign.alignments import Alignments
-from pairalign.engines import Detail
 from pairalign.errors import OutputError
 from pairalign.formats import (
     FORMATS,
     FormatError,
-    _base,
-    _output,
     find_format,
     open_writer,
     parquet,
 )
-from pairalign.formats._output import open_output
+from pairalign.formats import output as output_module
+from pairalign.formats import writer as writer_module
+from pairalign.formats.output import open_output
 from pairalign.scoring import make_scoring
 from pairalign.sequences import SequenceSet
+from pairalign.want import Detail
 
 MODES = ("global", "semiglobal", "local")
 TEXT = ("paf", "tsv", "fasta", "srspair")
@@ -514,8 +514,8 @@ def test_bytes_do_not_depend_on_threads_or_cuts(format, mode, tmp_path, monkeypa
     path = tmp_path / f"out.{format}"
     write(alignments, path)  # one chunk, one member, one row group
     whole = path.read_bytes()
-    monkeypatch.setattr(_base, "CHUNK_BYTES", 9000)
-    monkeypatch.setattr(_output, "GZIP_MEMBER_BYTES", 5000)
+    monkeypatch.setattr(writer_module, "CHUNK_BYTES", 9000)
+    monkeypatch.setattr(output_module, "GZIP_MEMBER_BYTES", 5000)
     monkeypatch.setattr(parquet, "GROUP_PAIRS", 64)
     monkeypatch.setattr(parquet, "GROUP_RUNS", 2000)
     write(alignments, path)
@@ -534,7 +534,7 @@ def test_bytes_do_not_depend_on_threads_or_cuts(format, mode, tmp_path, monkeypa
 def test_a_pair_larger_than_the_buffer(tmp_path, monkeypatch):
     alignments = sample(11, pairs=20)
     expected = [written(alignments, format, tmp_path) for format in TEXT]
-    monkeypatch.setattr(_base, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(writer_module, "CHUNK_BYTES", 1)
     for format, text in zip(TEXT, expected, strict=True):
         assert written(alignments, format, tmp_path, threads=2) == text
 
@@ -545,14 +545,14 @@ def test_a_slow_disk_holds_nobody_up(name, tmp_path, monkeypatch):
     alignments = sample(3, pairs=300)
     write(alignments, tmp_path / f"once.{name}")
     disk_is_ready = threading.Event()
-    write_now = _output.FileOutput.write
+    write_now = output_module.FileOutput.write
 
     def write_when_ready(output, data):
         if threading.current_thread() is not threading.main_thread():
             assert disk_is_ready.wait(20)
         return write_now(output, data)
 
-    monkeypatch.setattr(_output.FileOutput, "write", write_when_ready)
+    monkeypatch.setattr(output_module.FileOutput, "write", write_when_ready)
     sets = alignments.queries, alignments.targets
     path = tmp_path / name
     with open_writer(path, None, *sets, alignments.scoring, Detail.CIGAR, threads=4) as writer:
@@ -569,7 +569,7 @@ def test_gz_of_nothing_is_a_gzip_file(tmp_path):
 
 
 def test_gz_by_an_independent_reader(tmp_path, monkeypatch):
-    monkeypatch.setattr(_output, "GZIP_MEMBER_BYTES", 1000)
+    monkeypatch.setattr(output_module, "GZIP_MEMBER_BYTES", 1000)
     alignments = sample(2, pairs=50)
     write(alignments, tmp_path / "a.tsv.gz", threads=3)
     result = subprocess.run(
@@ -701,8 +701,8 @@ def test_an_interruption_leaves_what_was_there(name, error, tmp_path):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_full_disk(name, threads, tmp_path, monkeypatch):
     """A limit on the size of files stands in for a disk that fills up midway."""
-    monkeypatch.setattr(_base, "CHUNK_BYTES", 9000)
-    monkeypatch.setattr(_output, "GZIP_MEMBER_BYTES", 9000)
+    monkeypatch.setattr(writer_module, "CHUNK_BYTES", 9000)
+    monkeypatch.setattr(output_module, "GZIP_MEMBER_BYTES", 9000)
     monkeypatch.setattr(parquet, "GROUP_PAIRS", 64)
     alignments = sample(1, pairs=600)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -860,7 +860,7 @@ def test_standard_output_by_descriptor(tmp_path, capfdbinary):
 READER_GONE = """
 import errno, sys
 from pairalign.errors import OutputError
-from pairalign.formats._output import open_output
+from pairalign.formats.output import open_output
 sys.stdin.read()  # until the reader of our output is gone
 try:
     with open_output("-") as output:

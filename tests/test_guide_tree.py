@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pairalign
-from pairalign.cli import main
+from pairalign.cli.main import main
 from pairalign.distance_matrix import DistanceMatrix, number_of_pairs
 from pairalign.errors import DistanceError, FormatError
 from pairalign.formats.distances import write_distances
-from pairalign.formats.newick import format_length
-from pairalign.guide_tree import METHODS, GuideTree, guide_tree
+from pairalign.jobs.guide_tree import METHODS, GuideTree, guide_tree
+from pairalign.trees.newick import format_length
 
 GLOBINS = Path(__file__).parent / "data" / "globins.fasta"
 

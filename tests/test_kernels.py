@@ -10,9 +10,10 @@ from commands import BASES, PROTEINS, fasta
 from cuda_engines import host_device
 from strategies import MODES, make_scoring, match_matrix
 
-from pairalign import cli
-from pairalign.engines import Detail, cuda_build, cuda_devices
-from pairalign.engines.cuda import FAMILIES
+from pairalign.cli import main as cli
+from pairalign.engines.cuda import build as cuda_build
+from pairalign.engines.cuda import devices as cuda_devices
+from pairalign.engines.cuda.engine import FAMILIES
 from pairalign.engines.kernels import (
     AUTO,
     FRAMEWORKS,
@@ -24,10 +25,11 @@ from pairalign.engines.kernels import (
     kernel_table,
     kernels_of,
 )
-from pairalign.engines.opencl import OPENCL_FAMILIES
+from pairalign.engines.opencl.engine import OPENCL_FAMILIES
 from pairalign.errors import DeviceError
 from pairalign.scoring import Scoring
 from pairalign.sequences import DNA, PROTEIN
+from pairalign.want import Detail
 
 IDS = [f"{kernel.framework}-{kernel.name}" for kernel in KERNELS]
 CAPABILITY = (9, 0)

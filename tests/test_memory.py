@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pairalign.memory import default_bytes, free_bytes, parse_size
+from pairalign.jobs.memory import default_bytes, free_bytes, parse_size
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
@@ -138,7 +138,7 @@ def test_here() -> None:
 
 
 def test_there_is_a_least_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pairalign.memory.free_bytes", lambda: 0)
+    monkeypatch.setattr("pairalign.jobs.memory.free_bytes", lambda: 0)
     assert default_bytes() == 64 * MIB
-    monkeypatch.setattr("pairalign.memory.free_bytes", lambda: GIB)
+    monkeypatch.setattr("pairalign.jobs.memory.free_bytes", lambda: GIB)
     assert default_bytes() == GIB // 2

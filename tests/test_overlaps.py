@@ -11,11 +11,11 @@ from overlapping import GENOME, changed, described, find
 from test_strands import other_strand
 
 import pairalign
-from pairalign.engines import Detail
 from pairalign.errors import AlphabetError, DeviceError, FastaError
+from pairalign.jobs.overlap_presets import PRESETS, find_preset
 from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, classify
-from pairalign.overlap_presets import PRESETS, find_preset
 from pairalign.sequences import SequenceSet
+from pairalign.want import Detail
 
 # ---------------------------------------------------------------------------------------------
 # What is found
@@ -181,9 +181,9 @@ def test_what_the_filter_cannot_score() -> None:
 
 @pytest.mark.parametrize("window", [3, 1024])
 def test_windows_and_strands_keep_their_order(window: int) -> None:
-    from pairalign.engines import Want
-    from pairalign.overlap_stages import Thresholds
-    from pairalign.overlaps import OverlapRun
+    from pairalign.jobs.overlap_stages import Thresholds
+    from pairalign.jobs.overlaps import OverlapRun
+    from pairalign.want import Want
 
     reads = SequenceSet.from_strings(
         [GENOME[k : k + 90] for k in range(0, 400, 40)]

@@ -14,12 +14,13 @@ from overlapping import GENOME, changed, find
 from test_strands import other_strand
 
 import pairalign
-from pairalign.cli import main
-from pairalign.engines import Detail
+from pairalign.cli.main import main
+from pairalign.complement import reverse_complement
 from pairalign.errors import FormatError
 from pairalign.formats import open_overlap_writer
-from pairalign.overlap_presets import PRESETS
+from pairalign.jobs.overlap_presets import PRESETS
 from pairalign.sequences import DNA, SequenceSet
+from pairalign.want import Detail
 
 
 def run_well(*arguments: Any, cwd: Path) -> Any:
@@ -51,7 +52,7 @@ def rescored(line: list[str], reads: SequenceSet, scoring: Any) -> int:
     query, target = (reads.codes_of(names[line[k]]) for k in (0, 5))
     start, end = int(line[2]), int(line[3])
     if line[4] == "-":
-        query = pairalign.strands.reverse_complement(query, DNA)
+        query = reverse_complement(query, DNA)
         start, end = len(query) - end, len(query) - start
     cigar = next(tag[5:] for tag in line if tag.startswith("cg:Z:"))
     runs = [

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 import pairalign
-from pairalign.cli import main
-from pairalign.overlap_presets import PRESETS
+from pairalign.cli.main import main
+from pairalign.jobs.overlap_presets import PRESETS
 from pairalign.sequences import SequenceSet, read_fasta
 
 DATA = Path(__file__).parent / "data"

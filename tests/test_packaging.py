@@ -100,7 +100,7 @@ def environment(folder: Path, wheel: Path) -> Path:
 def test_sdist_holds_all_sources(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    patterns = ["cpu/*.cpp", "cpu/*.h", "cuda/*.cu*", "opencl/*.cl*"]
+    patterns = ["cpu/**/*.cpp", "cpu/**/*.h", "cuda/**/*.cu*", "opencl/*.cl*"]
     patterns += ["pairalign/**/*.py", "tests/*.py"]
     needed = [
         path.relative_to(ROOT).as_posix() for pattern in patterns for path in ROOT.glob(pattern)
@@ -120,7 +120,7 @@ def test_wheel_is_for_every_python(wheel: Path) -> None:
         names = archive.namelist()
         tops = {name.partition("/")[0] for name in names}
         assert tops == {"pairalign", f"pairalign-{version}.dist-info"}
-        assert {"pairalign/_native.so", "pairalign/py.typed", "pairalign/cli.py"} <= set(names)
+        assert {"pairalign/_native.so", "pairalign/py.typed", "pairalign/cli/main.py"} <= set(names)
         (notes,) = (name for name in names if name.endswith("/METADATA"))
         metadata = archive.read(notes).decode()
         assert any(name.endswith("/LICENSE") for name in names)

@@ -22,14 +22,14 @@ from checks import STATS_COLUMNS, costs_of, found_alignment
 from commands import BASES, PROTEINS, TIMEOUT_SECONDS, fasta, write_part
 
 import pairalign
-from pairalign import pairwise
 from pairalign.alignments import Alignments, concatenate
-from pairalign.engines import Detail, Want
-from pairalign.engines.cpu import CpuEngine
+from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.errors import AlphabetError, CapacityError, DeviceError, FastaError, ScoringError
-from pairalign.pairwise import Run, align, raw_minimum
+from pairalign.jobs import align as pairwise
+from pairalign.jobs.align import Run, align, raw_minimum
 from pairalign.scoring import make_scoring
 from pairalign.sequences import DNA, PROTEIN, SequenceSet, read_fasta
+from pairalign.want import Detail, Want
 
 SCORES = ("query", "target", "raw_score")
 

@@ -11,9 +11,9 @@ from checks import OpenEngine, windows_of
 from strategies import MODES, make_set, random_sequences
 
 from pairalign.alignments import Alignments
-from pairalign.engines import Detail, Want
 from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import DNA, PROTEIN, SequenceSet, read_fasta
+from pairalign.want import Detail, Want
 
 PROTEIN_COSTS = [("BLOSUM62", "11", "1"), ("BLOSUM45", "14", "2"), ("PAM250", "10", "10")]
 DNA_COSTS = [("2", "-3", "5", "2"), ("5", "-4", "10", "0"), ("1", "-1", "1", "1")]

@@ -11,9 +11,9 @@ from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairalign import schedule
-from pairalign.engines import Want
 from pairalign.errors import CapacityError, DeviceError
+from pairalign.jobs import schedule
+from pairalign.want import Want
 from pairalign.windows import Window
 
 WAIT_SECONDS = 30

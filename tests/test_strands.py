@@ -31,12 +31,13 @@ from strategies import (
 
 import pairalign
 from pairalign.alignments import Alignments, concatenate
-from pairalign.engines import Detail, Engine, Want
-from pairalign.engines.cpu import instruction_sets
+from pairalign.complement import reverse_complement
+from pairalign.engines import Engine
+from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.errors import AlphabetError
 from pairalign.scoring import Scoring
 from pairalign.sequences import DNA, PROTEIN
-from pairalign.strands import reverse_complement
+from pairalign.want import Detail, Want
 
 IUPAC_COMPLEMENT = dict(zip("ACGTRYSWKMBDHVN", "TGCAYRSWMKVHDBN", strict=True))
 

@@ -19,7 +19,7 @@ import pytest
 from Bio import Phylo
 
 import pairalign
-from pairalign.cli import main
+from pairalign.cli.main import main
 from pairalign.distance_matrix import DistanceMatrix, pair_at
 from pairalign.sequences import SequenceSet
 

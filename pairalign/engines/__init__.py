@@ -1,40 +1,15 @@
-"""Engines: what aligns the pairs of a window. `Engine` is the contract, `Want` what to compute."""
+"""Engines: what aligns the pairs of a window. `Engine` is the contract."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import IntEnum
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
+from pairalign.want import Want
 from pairalign.windows import Window
-
-
-class Detail(IntEnum):
-    """How much of an alignment is wanted; each level includes the ones before it."""
-
-    SCORE = 0
-    STATS = 1
-    CIGAR = 2
-
-
-@dataclass(frozen=True)
-class Want:
-    """What an engine computes for the pairs of a window.
-
-    Attributes
-    ----------
-    detail : Detail
-        SCORE, STATS (spans, matches, columns) or CIGAR.
-    min_raw_score : int or None
-        Only pairs with at least this raw (scaled) score are traced and returned.
-    """
-
-    detail: Detail = Detail.CIGAR
-    min_raw_score: int | None = None
 
 
 class Engine(Protocol):

@@ -1,8 +1,9 @@
 """Scoring every pair in bulk before any is aligned: the filter behind ``--filter bitwise``.
 
-A `PairFilter` scores the pairs of a window by linear-gap local alignment (`pairalign.bitwise`),
-many pairs to a machine word, and says which of them reach a threshold. Only those need an affine
-alignment with traceback (``Engine.align(window, want, keep)``).
+A `PairFilter` scores the pairs of a window by linear-gap local alignment
+(`pairalign.engines.bitwise_scoring`), many pairs to a machine word, and says which of them reach
+a threshold. Only those need an affine alignment with traceback
+(``Engine.align(window, want, keep)``).
 
 References
 ----------
@@ -17,14 +18,15 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.bitwise import why_not
-from pairalign.engines import Detail, Engine, Want
-from pairalign.engines.cpu_bitwise import CpuBitwise
-from pairalign.engines.cuda import open_cuda_engines
-from pairalign.engines.cuda_selection import choose_devices, parse_device
+from pairalign.engines import Engine
+from pairalign.engines.bitwise_scoring import why_not
+from pairalign.engines.cpu.bitwise import CpuBitwise
+from pairalign.engines.cuda.engine import open_cuda_engines
+from pairalign.engines.cuda.selection import choose_devices, parse_device
 from pairalign.errors import DeviceError
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
 

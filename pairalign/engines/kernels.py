@@ -3,7 +3,7 @@
 A *kernel* is a way to align the pairs of a window on one framework. Names are unique within a
 framework: ``--kernel striped`` is the CUDA one unless ``--device opencl`` says otherwise. Engines
 take the names of their kernels from here, and ask here first whether a kernel can do something;
-what depends on the device itself they add (`pairalign.engines.cuda_family.KernelFamily.supports`).
+what depends on the device itself they add (`pairalign.engines.cuda.family.KernelFamily.supports`).
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pairalign.engines import Detail
 from pairalign.errors import DeviceError
 from pairalign.scoring import MODES, Scoring
+from pairalign.want import Detail
 
 AUTO = "auto"
 FRAMEWORKS = ("cuda", "opencl", "cpu")

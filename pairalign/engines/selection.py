@@ -7,17 +7,17 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pairalign.engines import Detail, Engine
-from pairalign.engines.cpu import CpuEngine, instruction_sets
-from pairalign.engines.cpu_bitwise import CpuBitwise
-from pairalign.engines.cuda_selection import (
+from pairalign.engines import Engine
+from pairalign.engines.cpu.bitwise import CpuBitwise
+from pairalign.engines.cpu.engine import CpuEngine, instruction_sets
+from pairalign.engines.cuda.selection import (
     list_cuda_devices,
     open_chosen,
     parse_device,
     usable_devices,
 )
 from pairalign.engines.kernels import check_kernel
-from pairalign.engines.opencl_selection import (
+from pairalign.engines.opencl.selection import (
     list_opencl_devices,
     open_chosen_opencl,
     parse_opencl,
@@ -25,6 +25,7 @@ from pairalign.engines.opencl_selection import (
 from pairalign.errors import DeviceError, KernelBuildError
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.want import Detail
 
 log = logging.getLogger("pairalign")
 

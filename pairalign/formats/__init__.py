@@ -6,18 +6,18 @@ import os
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from pairalign.engines import Detail
 from pairalign.errors import FormatError
-from pairalign.formats._base import Content, Writer
-from pairalign.formats._output import Output, Path, open_output
 from pairalign.formats.fasta import FastaWriter
 from pairalign.formats.gfa import GfaWriter
+from pairalign.formats.output import Output, Path, open_output
 from pairalign.formats.paf import OverlapPafWriter, PafWriter
 from pairalign.formats.parquet import ParquetWriter
 from pairalign.formats.srspair import SrspairWriter
 from pairalign.formats.tsv import TsvWriter
+from pairalign.formats.writer import Content, Writer
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.want import Detail
 
 __all__ = [
     "FORMATS",

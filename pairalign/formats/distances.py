@@ -13,9 +13,9 @@ from typing import BinaryIO, cast
 
 from pairalign.distance_matrix import DistanceMatrix
 from pairalign.errors import DistanceError, FormatError
-from pairalign.formats._output import Path, open_output
 from pairalign.formats.matrix_npy import read_matrix_npy, write_matrix_npy
 from pairalign.formats.matrix_tsv import read_matrix_tsv, write_matrix_tsv
+from pairalign.formats.output import Path, open_output
 from pairalign.formats.phylip import read_phylip, write_phylip
 
 SUFFIXES = {

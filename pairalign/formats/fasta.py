@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pairalign.engines import Detail
-from pairalign.formats import _text
-from pairalign.formats._base import TextWriter
+from pairalign.formats import text
+from pairalign.formats.writer import TextWriter
+from pairalign.want import Detail
 
 
 class FastaWriter(TextWriter):
@@ -20,4 +20,4 @@ class FastaWriter(TextWriter):
     name = "fasta"
     suffixes = (".fasta", ".fa", ".fas", ".afa")
     needs = Detail.CIGAR
-    format_code = _text.FASTA
+    format_code = text.FASTA

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from pairalign.alignments import Alignments
-from pairalign.engines import Detail
 from pairalign.errors import FormatError
-from pairalign.formats import _text
-from pairalign.formats._base import Content, TextWriter
-from pairalign.formats._output import Output
-from pairalign.formats._text import PairText
+from pairalign.formats import text
+from pairalign.formats.output import Output
+from pairalign.formats.text import PairText
+from pairalign.formats.writer import Content, TextWriter
 from pairalign.overlap_kinds import classify
 from pairalign.sequences import SequenceSet
+from pairalign.want import Detail
 
 _NAME = re.compile(r"[!-)+-<>-~][!-~]*\Z")
 
@@ -36,7 +36,7 @@ class GfaWriter(TextWriter):
     name = "gfa"
     suffixes = (".gfa",)
     needs = Detail.CIGAR
-    format_code = _text.GFA
+    format_code = text.GFA
     either_strand = True
 
     def __init__(

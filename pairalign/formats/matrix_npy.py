@@ -14,7 +14,7 @@ import numpy as np
 
 from pairalign.distance_matrix import DistanceMatrix, TriangleBuilder
 from pairalign.errors import DistanceError
-from pairalign.formats._output import Output
+from pairalign.formats.output import Output
 
 _PART = 1 << 24
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from pairalign.distance_matrix import DistanceMatrix, TriangleBuilder
 from pairalign.errors import DistanceError
-from pairalign.formats._matrix_text import RowText
-from pairalign.formats._output import Output
+from pairalign.formats.matrix_text import RowText
+from pairalign.formats.output import Output
 
 CORNER = "name"
 

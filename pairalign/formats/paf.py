@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pairalign.alignments import Alignments
-from pairalign.engines import Detail
-from pairalign.formats import _text
-from pairalign.formats._base import Content, TextWriter
-from pairalign.formats._output import Output
-from pairalign.formats._text import PairText
+from pairalign.formats import text
+from pairalign.formats.output import Output
+from pairalign.formats.text import PairText
+from pairalign.formats.writer import Content, TextWriter
 from pairalign.overlap_kinds import classify
+from pairalign.want import Detail
 
 
 class PafWriter(TextWriter):
@@ -25,7 +25,7 @@ class PafWriter(TextWriter):
     name = "paf"
     suffixes = (".paf",)
     needs = Detail.STATS
-    format_code = _text.PAF
+    format_code = text.PAF
     either_strand = True
 
 

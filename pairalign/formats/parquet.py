@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments, concatenate
-from pairalign.engines import Detail
 from pairalign.errors import FormatError
-from pairalign.formats._base import Content, Writer
-from pairalign.formats._output import Output
+from pairalign.formats.output import Output
 from pairalign.formats.tsv import COLUMNS
+from pairalign.formats.writer import Content, Writer
 from pairalign.sequences import SequenceSet
+from pairalign.want import Detail
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from pairalign.distance_matrix import DistanceMatrix, TriangleBuilder
 from pairalign.errors import DistanceError, FormatError
-from pairalign.formats._matrix_text import RowText
-from pairalign.formats._output import Output
+from pairalign.formats.matrix_text import RowText
+from pairalign.formats.output import Output
 
 STRICT_NAME = 10
 LONGEST_LINE = 65_535

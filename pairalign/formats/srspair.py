@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pairalign.engines import Detail
-from pairalign.formats import _text
-from pairalign.formats._base import TextWriter
+from pairalign.formats import text
+from pairalign.formats.writer import TextWriter
+from pairalign.want import Detail
 
 _RULE = "#" * 40 + "\n"
 _END = "#" + "-" * 39 + "\n"
@@ -28,7 +28,7 @@ class SrspairWriter(TextWriter):
     name = "srspair"
     suffixes = (".srspair", ".emboss", ".needle", ".water")
     needs = Detail.CIGAR
-    format_code = _text.SRSPAIR
+    format_code = text.SRSPAIR
 
     def header(self) -> bytes:
         """Text before the first pair."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pairalign.engines import Detail
-from pairalign.formats import _text
-from pairalign.formats._base import TextWriter
+from pairalign.formats import text
+from pairalign.formats.writer import TextWriter
+from pairalign.want import Detail
 
 SCORE_COLUMNS = ("query", "target", "score")
 STATS_COLUMNS = (
@@ -39,7 +39,7 @@ class TsvWriter(TextWriter):
     name = "tsv"
     suffixes = (".tsv", ".tab")
     needs = Detail.SCORE
-    format_code = _text.TSV
+    format_code = text.TSV
 
     def header(self) -> bytes:
         """Return the line of column names."""

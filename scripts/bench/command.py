@@ -17,8 +17,8 @@ import numpy as np
 from bench import ours
 from bench.measure import alternate, ratio
 from bench.report import Row
-from pairalign.engines import Detail
 from pairalign.sequences import SequenceSet, read_fasta
+from pairalign.want import Detail
 
 AGAINST_ENGINE = 1.4
 MEMORY_GIB = 1.0

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from bench.gpu_job import Job
-from pairalign.engines import Detail
-from pairalign.engines.cuda_devices import CudaDevice
+from pairalign.engines.cuda.devices import CudaDevice
 from pairalign.scoring import make_scoring
 from pairalign.sequences import SequenceSet, read_fasta
+from pairalign.want import Detail
 
 GOALS = {
     ("equal 512", "global", Detail.SCORE): 6500,

@@ -6,12 +6,12 @@ import argparse
 import time
 from collections.abc import Sequence
 
-from pairalign import schedule
-from pairalign.engines import Detail, Want
-from pairalign.engines.cuda import open_cuda_engines
-from pairalign.engines.cuda_devices import CudaDevice
+from pairalign.engines.cuda.devices import CudaDevice
+from pairalign.engines.cuda.engine import open_cuda_engines
+from pairalign.jobs import schedule
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.want import Detail, Want
 from pairalign.windows import Window, count_cells, plan_windows, split_rows
 
 SLAB_BYTES = 256 << 20  # results that an engine gathers at a time

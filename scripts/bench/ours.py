@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from bench.peers import GAP_EXTEND, GAP_OPEN, MATRIX
 from pairalign.alignments import Alignments
-from pairalign.engines import Detail, Want
-from pairalign.engines.cpu import CpuEngine
+from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import PROTEIN, SequenceSet
+from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
 WINDOW = 1024

@@ -22,9 +22,9 @@ import numpy as np
 
 import pairalign
 from bench import report
-from pairalign.overlap_presets import find_preset
+from pairalign.complement import reverse_complement
+from pairalign.jobs.overlap_presets import find_preset
 from pairalign.sequences import SequenceSet, read_fasta
-from pairalign.strands import reverse_complement
 
 sys.path.append(str(Path(__file__).resolve().parent.parent.parent / "tests"))
 

@@ -23,19 +23,20 @@ from unittest.mock import patch
 import numpy as np
 
 from bench import report
+from bench.cuda_bitwise_pairs import BitwisePairs
 from bench.measure import CLOCKS, alternate
 from bench.papers_table import Table
-from pairalign import schedule
-from pairalign.bitwise import linear_scores
-from pairalign.engines import Detail, Engine, Want
-from pairalign.engines.cpu import CpuEngine, instruction_sets
-from pairalign.engines.cpu_bitwise import CpuBitwise
-from pairalign.engines.cuda import FAMILIES, CudaEngine, open_cuda_engines
-from pairalign.engines.cuda_bitwise import Bitwise, Shape
-from pairalign.engines.cuda_bitwise_pairs import BitwisePairs
-from pairalign.engines.cuda_devices import find_devices
+from pairalign.engines import Engine
+from pairalign.engines.bitwise_scoring import linear_scores
+from pairalign.engines.cpu.bitwise import CpuBitwise
+from pairalign.engines.cpu.engine import CpuEngine, instruction_sets
+from pairalign.engines.cuda.bitwise import Bitwise, Shape
+from pairalign.engines.cuda.devices import find_devices
+from pairalign.engines.cuda.engine import FAMILIES, CudaEngine, open_cuda_engines
+from pairalign.jobs import schedule
 from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import SequenceSet, read_fasta
+from pairalign.want import Detail, Want
 from pairalign.windows import Window, count_cells, plan_windows
 
 PAIRS, COLUMNS = 32768, 128

@@ -23,10 +23,10 @@ from pathlib import Path
 from bench import papers_long, papers_opencl, report
 from bench.papers_search import Search, repeated, verify
 from bench.papers_table import Table, with_range
-from pairalign.engines.cuda_devices import find_devices
-from pairalign.engines.cuda_family import KernelFamily
-from pairalign.engines.cuda_pair_per_warp import LAYOUTS, WIDE, PairPerWarp
-from pairalign.engines.cuda_striped import Striped
+from pairalign.engines.cuda.devices import find_devices
+from pairalign.engines.cuda.family import KernelFamily
+from pairalign.engines.cuda.pair_per_warp import LAYOUTS, WIDE, PairPerWarp
+from pairalign.engines.cuda.striped import Striped
 from pairalign.scoring import make_scoring
 from pairalign.sequences import PROTEIN, SequenceSet, read_fasta
 

@@ -19,14 +19,16 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
-from pairalign.engines import Detail, Want
-from pairalign.engines.cpu import CpuEngine
-from pairalign.engines.cuda import CudaEngine
-from pairalign.engines.cuda_block_diagonals import BlockDiagonals
-from pairalign.engines.cuda_devices import CudaDevice, find_devices
+from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
+from pairalign.engines.cuda.devices import CudaDevice, find_devices
+from pairalign.engines.cuda.engine import CudaEngine
 from pairalign.scoring import MODES, Scoring, make_scoring
 from pairalign.sequences import SequenceSet, read_fasta
+from pairalign.want import Detail, Want
 from pairalign.windows import Window
+
+LAUNCHES = Path(__file__).with_name("score_diagonals_by_launch.cu")
 
 PAPER_BLOCKS = (8, 16, 32)
 PAPER_LENGTHS = (10_000, 20_000, 37_000, 45_000)
@@ -62,7 +64,7 @@ class DiagonalsByLaunch:
         self._driver = device.driver
         self._block = block
         self._scoring = scoring
-        module = device.load_module("score_diagonals_by_launch.cu", {"PAIRALIGN_BLOCK": block})
+        module = device.load_module(str(LAUNCHES), {"PAIRALIGN_BLOCK": block})
         self._start = module.get_function("start_diagonals")
         self._score = module.get_function("score_diagonal")
 

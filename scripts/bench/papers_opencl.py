@@ -20,14 +20,15 @@ import numpy as np
 
 from bench.papers_search import repeated
 from bench.papers_table import Table
-from pairalign.engines import Detail, Want, opencl
-from pairalign.engines.cpu import CpuEngine
-from pairalign.engines.opencl import OpenClEngine
-from pairalign.engines.opencl_devices import OpenClDevice, find_devices
-from pairalign.engines.opencl_striped import OpenClStriped
+from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.engines.opencl import engine as opencl
+from pairalign.engines.opencl.devices import OpenClDevice, find_devices
+from pairalign.engines.opencl.engine import OpenClEngine
+from pairalign.engines.opencl.striped import OpenClStriped
 from pairalign.errors import DeviceError
 from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import PROTEIN, SequenceSet, read_fasta
+from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
 LENGTHS = (100, 150, 200, 300, 400, 500, 600, 700, 800, 900, 1015)

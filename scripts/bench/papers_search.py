@@ -13,15 +13,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from pairalign import schedule
-from pairalign.engines import Detail, Want
-from pairalign.engines.cpu import CpuEngine
-from pairalign.engines.cuda import CudaEngine
-from pairalign.engines.cuda_devices import CudaDevice
-from pairalign.engines.cuda_family import KernelFamily
-from pairalign.engines.cuda_routing import Router
+from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.engines.cuda.devices import CudaDevice
+from pairalign.engines.cuda.engine import CudaEngine
+from pairalign.engines.cuda.family import KernelFamily
+from pairalign.engines.cuda.router import Router
+from pairalign.jobs import schedule
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.want import Detail, Want
 from pairalign.windows import Window, count_cells
 
 SCORES = Want(Detail.SCORE)

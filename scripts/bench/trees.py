@@ -23,11 +23,11 @@ import numpy as np
 
 from bench.msa_score import published, read_alignment, score
 from bench.trees_tables import COLLECTIONS, OWN, tables
-from pairalign.distances import MEASURES, distances
-from pairalign.guide_tree import METHODS, guide_tree
+from pairalign.jobs.distances import MEASURES, distances
+from pairalign.jobs.guide_tree import METHODS, guide_tree
 from pairalign.scoring import MODES
 from pairalign.sequences import PROTEIN, SequenceSet
-from pairalign.tree import GuideTree
+from pairalign.trees.tree import GuideTree
 
 TREES = [f"{name} {method}" for name, m in MEASURES.items() if m.alphabet in (None, PROTEIN)
          for method in METHODS]  # fmt: skip

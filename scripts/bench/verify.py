@@ -8,8 +8,8 @@ from bench import ours
 from bench.data import Sample
 from bench.peers import GAP_EXTEND, GAP_OPEN, MATRIX, Parasail, Peer
 from pairalign.alignments import concatenate
-from pairalign.engines import Detail
 from pairalign.scoring import Scoring
+from pairalign.want import Detail
 
 
 def expected_scores(sample: Sample, mode: str, parasail: Parasail) -> np.ndarray:

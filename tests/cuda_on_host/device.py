@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cuda_on_host import driver
-from pairalign.engines.cuda_lanes import Lanes
+from pairalign.engines.cuda.streams import Lanes
 
 
 @functools.cache
@@ -27,7 +27,7 @@ def load(source: str, defines: tuple[tuple[str, int | str], ...]) -> driver.Modu
 
 
 class HostDevice:
-    """Stands for `pairalign.engines.cuda_devices.CudaDevice`."""
+    """Stands for `pairalign.engines.cuda.devices.CudaDevice`."""
 
     def __init__(self, index: int = 0, multiprocessors: int = 1) -> None:
         self.driver = self.pinning = driver

@@ -1,0 +1,91 @@
+// What an engine holds while it is open, and what it makes of a window.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "batch.h"
+#include "cigar.h"
+#include "engine.h"
+#include "../memory.h"
+
+namespace pairalign {
+
+struct Traced {  // everything of a pair but its score
+    int32_t query_start = 0, query_end = 0, target_start = 0, target_end = 0;
+    Summary summary;
+    const uint32_t* runs = nullptr;
+    int64_t run_count = 0;
+};
+
+struct Set {
+    pa_set given;
+    std::vector<uint32_t> letters;  // per sequence, the set of codes it uses
+
+    explicit Set(const pa_set& set) : given(set), letters(static_cast<size_t>(set.count)) {
+        for (int32_t s = 0; s < set.count; s++) {
+            uint32_t used = 0;
+            for (int32_t k = 0; k < set.lengths[s]; k++) used |= 1u << codes(s)[k];
+            letters[static_cast<size_t>(s)] = used;
+        }
+    }
+    const uint8_t* codes(int32_t position) const { return given.codes + given.starts[position]; }
+    int32_t length(int32_t position) const { return given.lengths[position]; }
+};
+
+// Which pairs long_pair.h aligns. They come out the same either way: all but AUTO is for tests.
+enum LongPairsUse { AUTO = 0, ALWAYS = 1, NEVER = 2 };
+
+}  // namespace pairalign
+
+struct pa_engine {
+    pairalign::Set first;
+    std::unique_ptr<pairalign::Set> second;
+    pairalign::Scheme scheme;
+    int definite;
+    int threads;
+    int64_t memory_bytes;
+    const pairalign::InstructionSet* set;
+    pairalign::LongPairsUse long_pairs;
+    volatile bool cancelled = false;
+    std::mutex large;  // held by the one batch that may use more than its thread's share
+    std::unique_ptr<pairalign::Set> reversed;  // the set of the columns, reverse-complemented
+
+    const pairalign::Set& columns_of(bool flipped) const { return flipped || !second ? first : *second; }
+    const pairalign::Set& rows_of(bool flipped) const { return flipped ? *second : first; }
+    size_t share() const {
+        return static_cast<size_t>(std::min<int64_t>(memory_bytes / 4 / threads, int64_t{1} << 28));
+    }
+};
+
+struct pa_result {
+    pa_engine* engine;
+    pa_window window;
+    int detail;
+    std::vector<int64_t> row_offsets;
+    std::vector<int32_t> scores;
+    std::vector<pairalign::Traced> traced;
+    std::vector<uint8_t> kept;  // empty: all
+    std::vector<std::unique_ptr<pairalign::Arena>> arenas;
+    int64_t kept_count = 0, run_count = 0;
+
+    // Sequences as this window aligns them.
+    const pairalign::Set& columns_of(bool flipped) const {
+        return window.strand < 0 && !flipped ? *engine->reversed : engine->columns_of(flipped);
+    }
+    const pairalign::Set& rows_of(bool flipped) const {
+        return window.strand < 0 && flipped ? *engine->reversed : engine->rows_of(flipped);
+    }
+    int32_t first_column(int32_t row) const {
+        if (!window.triangular) return window.column_start;
+        return std::min(std::max(window.column_start, row + 1), window.column_stop);
+    }
+    int64_t pair(int32_t row, int32_t column) const {
+        return row_offsets[static_cast<size_t>(row - window.row_start)] + column - first_column(row);
+    }
+};
+

@@ -1,0 +1,269 @@
+// A thread's work on a task: which kernel, which memory, and what is kept of each pair.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "batch.h"
+#include "cigar.h"
+#include "../memory.h"
+#include "plan.h"
+#include "state.h"
+#include "tasks.h"
+
+namespace pairalign {
+
+// A pair that does not fit.
+struct Capacity {
+    pa_trouble trouble;
+};
+
+// What one thread needs while it works on a task.
+class Worker {
+public:
+    Worker(pa_engine& engine, pa_result& result, bool trace, Arena& arena)
+        : engine_(engine), result_(result), trace_(trace), arena_(arena) {}
+
+    // `wanted`: pair -> whether to align it; null: all.
+    void run(const Task& task, const uint8_t* wanted) {
+        prepared_.clear();
+        task_ = &task;
+        const Set& rows = result_.rows_of(task.flipped);
+        row_codes_ = 0;
+        for (int32_t r = task.row_begin; r < task.row_end; r++) row_codes_ |= rows.letters[static_cast<size_t>(r)];
+        for (int32_t r = task.row_begin; r < task.row_end && !engine_.cancelled; r++) align_row(r, wanted);
+    }
+
+private:
+    struct Prepared {
+        const Kernel* kernel;
+        int begin, count;
+        Group group;
+        std::unique_ptr<Buffer> memory;
+    };
+
+    // Lanes from the result on belong to pairs of this row: lengths fall with the lane.
+    int first_lane(int32_t row) const {
+        const Task& task = *task_;
+        const Set& rows = result_.rows_of(task.flipped);
+        const Set& columns = result_.columns_of(task.flipped);
+        int lane = 0;
+        const int count = static_cast<int>(task.columns.size());
+        if (!engine_.second) {
+            while (lane < count && task.columns[static_cast<size_t>(lane)] <= row) lane++;
+            return lane;
+        }
+        // The longer sequence runs along the rows; of equals, the one of the first set.
+        const int32_t longest = rows.length(row) - (task.flipped ? 1 : 0);
+        while (lane < count && columns.length(task.columns[static_cast<size_t>(lane)]) > longest) lane++;
+        return lane;
+    }
+
+    void align_row(int32_t row, const uint8_t* wanted) {
+        const int count = static_cast<int>(task_->columns.size()), first = first_lane(row);
+        if (first >= count) return;
+        const int32_t rows = result_.rows_of(task_->flipped).length(row), longest = column_length(first);
+        const bool narrow = fits_narrow(engine_.scheme, rows, longest);
+        if (!narrow && !fits_wide(engine_.scheme, rows, longest)) throw Capacity{trouble(row, first, 0, -1)};
+        const Kernel& kernel = narrow ? engine_.set->narrow : engine_.set->wide;
+        for (int begin = 0; begin < count; begin += kernel.lanes) {
+            const int end = std::min(count, begin + kernel.lanes);
+            if (end <= first) continue;
+            int lane = std::max(first, begin);
+            for (const int stop = long_pairs_end(rows, kernel, row, lane, end, wanted); lane < stop; lane++)
+                if (!wanted || wanted[pair(row, lane)]) align_long_pair(row, lane);
+            if (lane < end) align_batch(row, kernel, begin, end, lane, wanted);
+        }
+    }
+
+    // The pairs of a batch that are aligned one by one, on all lanes: those before the result, the longest ones. That is
+    // so many that the costs are lowest, and all when a batch would need more than its share of memory.
+    int long_pairs_end(int32_t rows, const Kernel& kernel, int32_t row, int first, int end, const uint8_t* wanted) const {
+        if (engine_.long_pairs != AUTO) return engine_.long_pairs == ALWAYS ? end : first;
+        constexpr int64_t IMPOSSIBLE = INT64_MAX;
+        auto batch = [&](int lane) {
+            const BatchPlan plan = plan_batch(kernel, rows, column_length(lane), trace_, engine_.share());
+            return plan.bytes > engine_.share() ? IMPOSSIBLE : plan.cost;
+        };
+        int best = first;
+        int64_t least = batch(first), one_by_one = 0;
+        for (int lane = first; lane < end && one_by_one < least; lane++) {
+            if (wanted && !wanted[pair(row, lane)]) continue;
+            one_by_one += plan_long_pair(engine_.set->long_pair, rows, column_length(lane), trace_, engine_.share()).cost;
+            const int64_t rest = lane + 1 < end ? batch(lane + 1) : 0;
+            if (rest < least - one_by_one) {
+                least = one_by_one + rest;
+                best = lane + 1;
+            }
+        }
+        return best;
+    }
+
+    int32_t column_length(int lane) const {
+        return result_.columns_of(task_->flipped).length(task_->columns[static_cast<size_t>(lane)]);
+    }
+
+    const Group& prepare(const Kernel& kernel, int begin, int end) {
+        for (const Prepared& p : prepared_)
+            if (p.kernel == &kernel && p.begin == begin && p.count == end - begin) return p.group;
+        const Set& columns = result_.columns_of(task_->flipped);
+        prepared_.emplace_back();
+        Prepared& p = prepared_.back();
+        p.kernel = &kernel;
+        p.begin = begin;
+        p.count = end - begin;
+        p.group.used = end - begin;
+        for (int l = 0; l < p.group.used; l++) {
+            const int32_t position = task_->columns[static_cast<size_t>(begin + l)];
+            p.group.codes[l] = columns.codes(position);
+            p.group.lengths[l] = columns.length(position);
+        }
+        p.group.columns = p.group.lengths[0];
+        p.group.row_codes = row_codes_;
+        p.memory = std::make_unique<Buffer>();
+        p.group.lanes = p.memory->need(kernel.group_bytes(p.group.columns, row_codes_));
+        kernel.prepare(engine_.scheme, p.group);
+        return p.group;
+    }
+
+    pa_trouble trouble(int32_t row, int lane, int64_t needed, int64_t available) const {
+        const int32_t column = task_->columns[static_cast<size_t>(lane)];
+        return {task_->flipped ? column : row, task_->flipped ? row : column, needed, available};
+    }
+
+    int64_t pair(int32_t row, int lane) const {
+        const int32_t column = task_->columns[static_cast<size_t>(lane)];
+        return task_->flipped ? result_.pair(column, row) : result_.pair(row, column);
+    }
+
+    // Refuses what can never fit; makes what needs more than a thread's share wait until nothing else does.
+    std::unique_lock<std::mutex> admit(size_t needed, int32_t row, int lane) const {
+        std::unique_lock<std::mutex> large(engine_.large, std::defer_lock);
+        if (needed <= engine_.share()) return large;
+        if (needed > static_cast<size_t>(engine_.memory_bytes / 2))
+            throw Capacity{trouble(row, lane, static_cast<int64_t>(2 * needed), engine_.memory_bytes)};
+        large.lock();
+        return large;
+    }
+
+    static size_t path_runs(int32_t rows, int32_t columns) {
+        return static_cast<size_t>(rows) + static_cast<size_t>(columns) + 2;
+    }
+
+    // Pairs of one row with the columns of lanes [first, end) of the group [begin, end).
+    void align_batch(int32_t row, const Kernel& kernel, int begin, int end, int first, const uint8_t* wanted) {
+        const Set& rows = result_.rows_of(task_->flipped);
+        const Group& group = prepare(kernel, begin, end);
+        batch_.scheme = &engine_.scheme;
+        batch_.group = &group;
+        batch_.row = rows.codes(row);
+        batch_.rows = rows.length(row);
+        batch_.first_lane = first - begin;
+        batch_.trace = trace_;
+        batch_.cancelled = &engine_.cancelled;
+        const int32_t columns = group.lengths[batch_.first_lane];
+        batch_.border = border_.need(kernel.border_bytes(columns));
+        batch_.end_state = end_state_.need(4 * kernel.vector_bytes() + static_cast<size_t>(columns) + 64);
+        std::unique_lock<std::mutex> large;
+        if (trace_) {
+            const BatchPlan plan = plan_batch(kernel, batch_.rows, columns, true, engine_.share());
+            batch_.block_rows = plan.block_rows;
+            large = admit(plan.bytes, row, first);
+            batch_.flags = static_cast<uint8_t*>(flags_.need(kernel.flags_bytes(batch_.block_rows, columns)));
+            if (batch_.block_rows < batch_.rows)
+                batch_.checkpoints = checkpoints_.need(kernel.checkpoint_bytes(batch_.rows, batch_.block_rows, columns));
+            const size_t runs = path_runs(batch_.rows, columns);
+            const size_t pairs = static_cast<size_t>(group.used);
+            uint32_t* paths = static_cast<uint32_t*>(paths_.need(runs * pairs * sizeof(uint32_t)));
+            for (int l = batch_.first_lane; l < group.used; l++)
+                batch_.paths[l].runs = paths + static_cast<size_t>(l) * runs;
+        }
+        kernel.align(batch_);
+        if (engine_.cancelled) return;
+        for (int l = batch_.first_lane; l < group.used; l++) {
+            const int64_t p = pair(row, begin + l);
+            if (!wanted || wanted[p]) keep(p, row, begin + l, batch_.paths[l]);
+        }
+        if (large.owns_lock()) release();
+    }
+
+    void align_long_pair(int32_t row, int lane) {
+        const LongKernel& kernel = engine_.set->long_pair;
+        const Set& rows = result_.rows_of(task_->flipped);
+        LongPair one{};
+        one.scheme = &engine_.scheme;
+        one.row = rows.codes(row);
+        one.column = result_.columns_of(task_->flipped).codes(task_->columns[static_cast<size_t>(lane)]);
+        one.rows = rows.length(row);
+        one.columns = column_length(lane);
+        one.trace = trace_;
+        one.cancelled = &engine_.cancelled;
+        one.work = border_.need(kernel.work_bytes(one.columns));
+        std::unique_lock<std::mutex> large;
+        if (trace_) {
+            const LongPlan plan = plan_long_pair(kernel, one.rows, one.columns, true, engine_.share());
+            one.tile = plan.tile;
+            large = admit(plan.bytes, row, lane);
+            one.flags = static_cast<uint8_t*>(flags_.need(kernel.flags_bytes(one.tile, one.rows, one.columns)));
+            one.checkpoints = checkpoints_.need(kernel.checkpoint_bytes(one.tile, one.rows, one.columns));
+            one.path.runs = static_cast<uint32_t*>(paths_.need(path_runs(one.rows, one.columns) * sizeof(uint32_t)));
+        }
+        kernel.align(one);
+        if (engine_.cancelled) return;
+        keep(pair(row, lane), row, lane, one.path);
+        if (large.owns_lock()) release();
+    }
+
+    void release() {
+        flags_.release();
+        checkpoints_.release();
+        paths_.release();
+    }
+
+    void keep(int64_t p, int32_t row, int lane, const Path& path) {
+        const size_t index = static_cast<size_t>(p);
+        result_.scores[index] = path.score;
+        if (!trace_ || path.run_count == 0) return;
+        const Set& rows = result_.rows_of(task_->flipped);
+        const Set& columns = result_.columns_of(task_->flipped);
+        const int32_t column = task_->columns[static_cast<size_t>(lane)];
+        bool row_is_query = !task_->flipped;
+        if (!engine_.second) row_is_query = rows.given.inputs[row] < columns.given.inputs[column];
+        Traced& t = result_.traced[index];
+        uint32_t* out = nullptr;
+        if (result_.detail == CIGAR) {
+            size_t steps = 0;
+            for (int32_t r = 0; r < path.run_count; r++) steps += path.runs[r] >> 2;
+            out = arena_.reserve(steps);
+        }
+        t.run_count = write_cigar(path, rows.codes(row), columns.codes(column), engine_.definite, row_is_query, out, t.summary);
+        if (out) {
+            arena_.commit(static_cast<size_t>(t.run_count));
+            t.runs = out;
+        } else {
+            t.run_count = 0;
+        }
+        t.query_start = row_is_query ? path.start_row : path.start_column;
+        t.query_end = row_is_query ? path.end_row : path.end_column;
+        t.target_start = row_is_query ? path.start_column : path.start_row;
+        t.target_end = row_is_query ? path.end_column : path.end_row;
+        if (t.summary.matches + t.summary.mismatches + t.summary.gap_letters == 0)
+            t.query_start = t.query_end = t.target_start = t.target_end = 0;
+    }
+
+    pa_engine& engine_;
+    pa_result& result_;
+    const bool trace_;
+    Arena& arena_;
+    const Task* task_ = nullptr;
+    uint32_t row_codes_ = 0;
+    std::vector<Prepared> prepared_;
+    Batch batch_{};
+    Buffer border_, end_state_, flags_, checkpoints_, paths_;
+};
+
+}  // namespace pairalign

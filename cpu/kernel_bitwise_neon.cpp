@@ -1,8 +1,0 @@
-#define PAIRALIGN_NEON
-#define PAIRALIGN_ISA neon
-#include "bitwise_kernel.h"
-
-namespace pairalign {
-extern const BitwiseKernel bitwise_neon;
-const BitwiseKernel bitwise_neon = {"neon", neon::Word::QUADS, neon::bits_for, neon::score};
-}  // namespace pairalign

@@ -1,8 +1,0 @@
-#define PAIRALIGN_SCALAR
-#define PAIRALIGN_ISA scalar
-#include "bitwise_kernel.h"
-
-namespace pairalign {
-extern const BitwiseKernel bitwise_scalar;
-const BitwiseKernel bitwise_scalar = {"scalar", scalar::Word::QUADS, scalar::bits_for, scalar::score};
-}  // namespace pairalign

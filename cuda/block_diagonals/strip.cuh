@@ -1,0 +1,291 @@
+// A strip of cells, which a warp fills: 32 * K rows of a piece of the matrix, through all its columns.
+//
+// Computes   fill_strip: the cells of strip number `strip` of a Piece, and by Use what is told there.
+// In         Pair: letters, kept rows and columns; Piece: borders above and beside; the row below the
+//            strip before in Piece::handed[columns], waited for word by word.
+// Out        Piece::handed[columns] for the strip after; Pair::kept_rows, kept_columns, best;
+//            Progress: keys, score, place.
+// Threads    a warp; lane l has K rows in registers and is in column t - l in step t. Columns go by
+//            chunks of CHUNK: their words and letters are fetched a lane a column, a chunk ahead.
+// Shared     of a warp, Params::warp_words words: RING + MIRROR letters, CHUNK words (H, gap) in and
+//            out, the profile [letters][32][K] of 8 or 32 bits, and the last row [CHUNK][K].
+#pragma once
+
+#include "cells.cuh"
+
+namespace {
+
+// The part of the matrix that strips are counted in: the rows below `top`, the columns right of `left`.
+struct Piece {
+    int top, left, rows, columns;
+    const word* above;  // row `top`, from column left + 1 on; unless top = 0
+    const word* beside; // column `left`, from row 1 on; unless left = 0
+    word* handed;       // the row between strips, from column left + 1 on
+};
+
+// Shared memory of a warp, in words of 32 bits. Fixed places come first: steps then reach them without
+// computing addresses.
+constexpr int RING = 128;   // column letters, as offsets into the profile;
+constexpr int MIRROR = 32;  // the first of them again behind the last, for those who read across the end
+constexpr int SHARED_LETTERS = 0, SHARED_IN = RING + MIRROR, SHARED_OUT = SHARED_IN + 64;
+constexpr int SHARED_PROFILE = SHARED_OUT + 64;
+static_assert(SHARED_PROFILE % 4 == 0, "scores are loaded 16 bytes at a time");
+
+#if defined(PAIRALIGN_EMULATE)
+__device__ inline int* shared_memory() { return (int*)emulated_shared_memory(); }
+#else
+extern __shared__ uint4 shared_words[];
+__device__ inline int* shared_memory() { return (int*)shared_words; }
+#endif
+
+// What may happen in the steps of a chunk besides filling cells.
+enum Kind { PLAIN, BEGINNING, SAVING, GENERAL };  // nothing; lanes not begun; borders kept; anything
+template <Kind kind> struct As { static constexpr Kind value = kind; };
+
+// Sleeps while the strip that is waited for cannot have begun: some hundred nanoseconds for each strip
+// between. `first` is the word of the row's first column.
+__device__ __forceinline__ void rest(word first, int strip) {
+    const int tag = tag_of(first);
+    const int strips = tag == 0 ? strip : (strip % TAGS - (tag - 1) + TAGS) % TAGS;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+    if (strips > 1) __nanosleep(min(strips - 1, 20) * 700);
+#else
+    (void)strips;
+#endif
+}
+
+// Fills one strip of a piece.
+//
+// FILL     tiles' borders are kept (when traced), the best cells go to `progress`
+// REFILL   `flags` [piece.columns + 32][32] of this strip
+// LOCATE   the cell with progress.score in the smallest column, of these the smallest row
+template <int K, Use USE>
+__device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress, const Piece& piece, int strip,
+                           uint16_t* flags) {
+    constexpr int STRIP = 32 * K;
+    const int lane_id = threadIdx.x % 32;
+    const int base = piece.top + strip * STRIP;  // the row above
+    const int first = base + lane_id * K;        // the row above the lane
+    const bool is_last = base + STRIP >= piece.top + piece.rows;
+    const int opening = opening_of(p), extension = p.gap_extend;
+    const int columns = piece.columns;
+
+    int* const shared = shared_memory() + threadIdx.x / 32 * p.warp_words;
+    constexpr int PITCH = 32 * Scores<K>::COUNT;  // words a letter
+    int* const letters = shared + SHARED_LETTERS;
+    int2* const in = (int2*)(shared + SHARED_IN);
+    int2* const out = (int2*)(shared + SHARED_OUT);
+    int* const profile = shared + SHARED_PROFILE;
+    int* const last_row = profile + p.letters * PITCH;  // [CHUNK][K], of the matrix
+
+    __syncwarp();
+    for (int k = 0; k < K; ++k) {
+        const int row = first + k;
+        const int letter = row < pair.rows ? p.dense[pair.row_letters[row]] : -1;
+        for (int b = 0; b < p.letters; ++b) {
+            const int score = letter < 0 ? p.low : p.table[letter * 32 + b];
+            if (WORDS) profile[b * PITCH + lane_id * K + k] = score;
+            else ((int8_t*)profile)[4 * b * PITCH + lane_id * K + k] = (int8_t)score;
+        }
+    }
+
+    Lane<K> lane;
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+        const int row = first + k + 1;
+        if (piece.left == 0) {
+            lane.h[k] = border(p, row);
+            lane.e[k] = lane.h[k] - opening;
+        } else {
+            const word w = piece.beside[row - 1];
+            lane.h[k] = h_of(w);
+            lane.e[k] = gap_of(w);
+        }
+    }
+    lane.above = piece.left == 0 ? border(p, first)
+                 : first == 0    ? border(p, piece.left)
+                                 : h_of(piece.beside[first - 1]);
+    lane.f = 0;
+    lane.best = 0;
+
+    const word* const from = strip == 0 ? piece.above : piece.handed;
+    const bool from_border = strip == 0 && piece.top == 0;
+    const int tag = tag_for(strip);
+    const bool keeps = USE == FILL && p.traced;
+    word* const kept_row = keeps && !is_last && (base + STRIP) % p.tile == 0
+                               ? pair.kept_rows + (long long)((base + STRIP) / p.tile - 1) * pair.columns
+                               : nullptr;
+    // Where the matrix's last row is.
+    const bool finds_row = SEMIGLOBAL && USE == FILL && is_last;
+    const int last_lane = (pair.rows - 1 - base) / K, last_k = (pair.rows - 1 - base) % K;
+    int row_score = 0, row_column = 0;
+    const int across = keeps ? (pair.columns - 1) / p.tile + 1 : 1;
+    int segment_best = 0, strip_best = 0;
+    // The first column of the next tile, which lanes come to in 32 steps from then on, and where their
+    // H and E left of it go.
+    constexpr int NEVER = 1 << 30;
+    int boundary = keeps && p.tile < columns ? p.tile : NEVER;
+    word* kept_column = pair.kept_columns + first;
+    word place = 0;
+
+    const auto fetch = [&](int column) {
+        return from_border || column >= columns ? 0 : load_word(from + column);
+    };
+    const auto fetch_letter = [&](int column) {
+        return column < columns ? (int)pair.column_letters[piece.left + column] : 0;
+    };
+    const int chunks = (columns + 31 + CHUNK - 1) / CHUNK;
+    const bool hands = lane_id < CHUNK;  // a lane a column, when words and letters come and go
+    word next = fetch(lane_id);
+    // Letters are a chunk ahead, so that scores can be a step ahead. Lanes that have not begun look at
+    // letters that are not there: any will do.
+    const auto put_letter = [&](int column, int code) {
+        const int offset = p.dense[code] * (4 * PITCH), at = column & (RING - 1);
+        letters[at] = offset;
+        if (at < MIRROR) letters[RING + at] = offset;
+    };
+    for (int at = MIRROR; at < RING; at += 32) letters[at + lane_id] = 0;
+    put_letter(lane_id, fetch_letter(lane_id));
+    int next_letter = fetch_letter(CHUNK + lane_id);
+    __syncwarp();
+    const char* const my_profile = (const char*)(profile + lane_id * Scores<K>::COUNT);
+    Scores<K> ahead;
+    ahead.load((const int*)(my_profile + letters[-lane_id & (RING - 1)]));
+
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+        const int start = CHUNK * chunk;  // lane 0's first column in this chunk, counted from 0
+        const int my_column = start + lane_id;
+        if (strip > 0) {
+            while (!__all_sync(ALL, !hands || my_column >= columns || tag_of(next) == tag)) {
+                if (chunk == 0) rest(__shfl_sync(ALL, next, 0), strip);
+                next = fetch(my_column);
+            }
+        }
+        if (hands) {
+            const int h_border = border(p, piece.left + my_column + 1);
+            in[lane_id] = from_border ? make_int2(h_border, h_border - opening) : make_int2(h_of(next), gap_of(next));
+            put_letter(my_column + CHUNK, next_letter);
+        }
+        __syncwarp();
+        next = fetch(my_column + CHUNK);
+        next_letter = fetch_letter(my_column + 2 * CHUNK);
+
+        const bool saves = start >= boundary;
+        const int* const my_letters = letters + ((start - lane_id) & (RING - 1));
+        const auto step = [&](auto kind_, int x) __attribute__((always_inline)) {
+            constexpr Kind kind = decltype(kind_)::value;
+            const int at = start + x - lane_id;
+            int h_in = __shfl_up_sync(ALL, lane.h[K - 1], 1);
+            int f_in = __shfl_up_sync(ALL, lane.f, 1);
+            const int2 from_above = in[x];
+            if (lane_id == 0) {
+                h_in = from_above.x;
+                f_in = from_above.y;
+            }
+            if ((kind == SAVING || kind == GENERAL) && at == boundary) {
+#pragma unroll
+                for (int k = 0; k < K; ++k) kept_column[k] = make_word(lane.h[k], lane.e[k], 0);
+                segment_best = lane.best;
+                lane.best = 0;
+            }
+            const Scores<K> scores = ahead;
+            ahead.load((const int*)(my_profile + my_letters[x + 1]));
+            uint32_t cells = 0;
+            if (kind == PLAIN || kind == SAVING || (at >= 0 && (kind == BEGINNING || at < columns))) {
+                Column<K, USE> column{lane, scores, lane.above, f_in, opening, extension, 0};
+                lane.above = h_in;
+                each<0, K>(column);
+                lane.f = column.f;
+                cells = column.flags;
+                if constexpr (USE == LOCATE) {
+#pragma unroll
+                    for (int k = 0; k < K; ++k)
+                        if (lane.h[k] == progress.score && first + k < pair.rows)
+                            place = max(place, ~((word)(piece.left + at + 1) << 32 | (uint32_t)(first + k + 1)));
+                }
+            }
+            if (USE == REFILL && (kind != GENERAL || start + x < columns + 31))
+                flags[(start + x) * 32 + lane_id] = (uint16_t)cells;
+            if (lane_id == 31) out[x] = make_int2(lane.h[K - 1], lane.f);
+            if (SEMIGLOBAL && USE == FILL && finds_row && lane_id == last_lane) {
+#pragma unroll
+                for (int k = 0; k < K; ++k) last_row[x * K + k] = lane.h[k];
+            }
+        };
+        if (start + CHUNK > columns) {
+            for (int x = 0; x < CHUNK; ++x) step(As<GENERAL>(), x);
+        } else if (saves) {
+#pragma unroll 2
+            for (int x = 0; x < CHUNK; ++x) step(As<SAVING>(), x);
+        } else if (start < 32) {
+#pragma unroll 2
+            for (int x = 0; x < CHUNK; ++x) step(As<BEGINNING>(), x);
+        } else {
+#pragma unroll
+            for (int x = 0; x < CHUNK; ++x) step(As<PLAIN>(), x);
+        }
+        __syncwarp();
+        const int done = my_column - 31;  // the column that the last lane did in step `lane_id`
+        if (!is_last && hands && done >= 0 && done < columns) {
+            const int2 of_last = out[lane_id];
+            const word w = make_word(of_last.x, of_last.y, tag_for(strip + 1));
+            store_word(piece.handed + done, w);
+            if (kept_row) kept_row[done] = w;
+        }
+        if (finds_row && hands) {
+            const int at = my_column - last_lane;
+            const int h = last_row[lane_id * K + last_k];
+            const int score = h - (pair.rows + at + 1) * extension;
+            if (at >= 0 && at + 1 < columns && score > row_score) {
+                row_score = score;
+                row_column = at + 1;
+            }
+        }
+        if (saves && start + CHUNK >= boundary + 32) {  // all lanes have come across it
+            if (LOCAL) {
+                const int highest = warp_max(segment_best);
+                strip_best = max(strip_best, highest);
+                if (lane_id == 0) pair.best[strip * across + boundary / p.tile - 1] = highest;
+            }
+            boundary = boundary + p.tile < columns ? boundary + p.tile : NEVER;
+            kept_column += pair.padded_rows;
+        }
+    }
+
+    if constexpr (USE == LOCATE) {
+        place = warp_max(place);
+        if (lane_id == 0 && place) atomicMax(&progress.place, place);
+    }
+    if constexpr (USE == FILL) {
+        if (GLOBAL && is_last && lane_id == last_lane) {
+            Selected<K> selected{lane, last_k, 0};
+            each<0, K>(selected);
+            progress.score = selected.h - (pair.rows + pair.columns) * extension;
+        }
+        if (SEMIGLOBAL) {
+            word key = 0;
+#pragma unroll
+            for (int k = 0; k < K; ++k) {
+                const int row = first + k + 1;
+                const int score = lane.h[k] - (row + pair.columns) * extension;
+                if (row <= pair.rows && score > 0) key = max(key, (word)score << 32 | (uint32_t)~row);
+            }
+            key = warp_max(key);
+            if (lane_id == 0 && key) atomicMax(&progress.column_key, key);
+            if (finds_row) {
+                key = row_score > 0 ? (word)row_score << 32 | (uint32_t)~row_column : 0;
+                key = warp_max(key);
+                if (lane_id == 0) progress.row_key = key;
+            }
+        }
+        if (LOCAL) {
+            const int highest = warp_max(lane.best);
+            if (lane_id == 0) {
+                if (keeps) pair.best[strip * across + across - 1] = highest;
+                atomicMax(&progress.score, max(strip_best, highest));
+            }
+        }
+    }
+}
+
+}  // namespace

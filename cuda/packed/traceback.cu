@@ -1,0 +1,340 @@
+// Alignments from the tiles that fill_pairs_per_group kept: traceback_pairs_per_thread.
+//
+// Computes   for every pair its alignment's spans and moves (packed_moves.cuh).
+// In         the batch's items as filled, tiles, score, end_row, end_column; chunks[blocks]: an
+//            item and some of its rows.
+// Out        fields[FIELDS][pairs]: the spans and COLUMNS; moves.
+// Threads    A thread follows a path, its neighbour one in the other half of the tiles' words. It
+//            fills the tile that the path is in again (packed_tile.cuh), walks through it
+//            (packed_walk.cuh), and goes on with the next tile. Paths that are done make way for
+//            those of further rows, some at a time, so that a warp's lanes all have work although
+//            paths differ in length.
+// Shared     per half, letter and column the score times SCALE with its code, 16 bits (in global
+//            memory where that is too large: FAR); then the codes of each thread's tile.
+// After      Dohi et al. 2010; Huynh et al. (block diagonals); flags as in gpu-pairAlign.
+#include "walk.cuh"
+
+namespace {
+
+// Entry [half][letter][column]: the stored score times SCALE, with the code of a diagonal move.
+__device__ __forceinline__ void fill_profile(const Params& p, const int4 item, int width,
+                                             int pitch, void* profile) {
+    const int padding_letter = p.letters - 1;
+    for (int half = 0; half < PAIRS; ++half) {
+        const bool exists = half < item.w;
+        const int padding = width - (exists ? p.column_lengths[item.x + half] : 0);
+        const long long start = p.column_starts[item.x + (exists ? half : 0)];
+        // A few columns more: those after a tile's last may be read.
+        for (int column = threadIdx.x; column < pitch; column += blockDim.x) {
+            const int at = column - padding;
+            const int of_column = at < 0 ? padding_letter : p.column_letters[start + at];
+            for (int letter = 0; letter < p.letters; ++letter) {
+                const bool match = letter == of_column && letter < p.definite;
+                const int entry =
+                    p.table[letter * LETTERS + of_column] * SCALE + (match ? MATCH : MISMATCH);
+                const int to = (half * p.letters + letter) * pitch + column;
+                if (WIDE) ((int*)profile)[to] = entry;
+                else ((short*)profile)[to] = (short)entry;
+            }
+        }
+    }
+}
+
+// An item, and its column in one of the halves.
+struct Item {
+    int4 item;
+    int strips, width;
+    int length, padding;  // of the column; length is 0 if there is none
+    const uint4* tiles;
+    int first_bands;  // bands before the item's first row
+};
+
+template <int K>
+__device__ __forceinline__ Item item_of(const Params& p, int number, int half) {
+    Item of;
+    of.item = p.items[number];
+    const int first = p.column_lengths[of.item.x];
+    const int second = of.item.w == 2 ? p.column_lengths[of.item.x + 1] : 0;
+    const int strip_columns = p.group * K;
+    of.strips = (max(first, second) + strip_columns - 1) / strip_columns;
+    of.width = of.strips * strip_columns;
+    of.length = half ? second : first;
+    of.padding = of.width - of.length;
+    of.tiles = p.tiles + p.item_tiles[number];
+    of.first_bands = p.bands_before[of.item.y];
+    return of;
+}
+
+// A path for the next row that has one to trace in this half, if there is any.
+template <int K>
+__device__ __forceinline__ void start(const Params& p, const Item& of, int half, int stop,
+                                      int* next_place, Path& path) {
+    for (;;) {
+        const int place = atomicAdd(next_place, 1);
+        if (place >= stop) return;
+        const int pair = pair_at(p, of.item, place, half);
+        if (pair < 0) continue;
+        const int score = p.score[pair];
+        if (score < p.min_score || (!GLOBAL && score <= 0)) {
+            for (int field = QUERY_START; field <= TARGET_END; ++field)
+                p.fields[field * p.pairs + pair] = 0;
+            p.fields[COLUMNS * p.pairs + pair] = 0;
+            continue;
+        }
+        const int row = row_at(p, place), column = of.item.x + half;
+        path.phase = WALKING;
+        path.pair = pair;
+        path.rows = p.row_lengths[row];
+        path.letters = p.row_letters + p.row_starts[row];
+        path.tiles = of.tiles + (long long)(p.bands_before[place] - of.first_bands) * of.strips *
+                                    band_stride(p.group, K);
+        path.moves = p.moves + moves_at(p, place, path.rows, pair);
+        path.gaps = path.kinds = 0;
+        path.columns = 0;
+        path.state = IN_H;
+        path.transposed = !p.triangular && of.length > path.rows;
+        path.row_is_query = !p.triangular || p.row_order[row] < p.column_order[column];
+        if (SEMIGLOBAL) {
+            path.end_row = p.end_row[pair];
+            path.end_column = p.end_column[pair] - 1 + of.padding;
+        }
+        if (LOCAL) {
+            // The only tiles with the best cell, or any may have it.
+            const int band = p.end_row[pair], lane = p.end_column[pair];
+            path.phase = SEARCHING;
+            path.part = band < 0 ? parts_of(K) : 0;
+            path.next_tile = band < 0 ? -1 : band * p.group + lane;
+            path.stop_tile = band < 0 ? of.strips * bands_of(path.rows, p.group) * p.group
+                                      : path.next_tile + 1;
+            path.end_row = path.end_column = 1 << 30;
+        }
+        path.i = GLOBAL ? path.rows : path.end_row;
+        path.column = GLOBAL ? of.width - 1 : path.end_column;
+        return;
+    }
+}
+
+// The tile of a padded column in a band; returns the row of the band's step 0, counted from 1.
+template <int K, bool FAR>
+__device__ __forceinline__ int place_at(const Params& p, const Path& path, int column, int band,
+                                        Tile& tile) {
+    constexpr int C = tile_columns(K);
+    const int overall_lane = column / K;
+    const int strip = FAR ? overall_lane / 32 : 0;  // strips are of 32 lanes
+    const long long overall_band = (long long)strip * bands_of(path.rows, p.group) + band;
+    tile.band = (const word*)(path.tiles + overall_band * band_stride(p.group, K));
+    tile.lane = overall_lane - strip * 32;
+    tile.part = (column - overall_lane * K) / C;
+    const int behind = early_of(path.rows) + ROWS * tile.lane;  // steps before the lane's row 1
+    tile.letters = path.letters - behind + band * BAND;
+    tile.column = overall_lane * K + tile.part * C;
+    return band * BAND - behind + 1;
+}
+
+// Local: goes on to the next lane's band whose best is the pair's score. The whole warp looks for
+// one path at a time.
+template <int K>
+__device__ __forceinline__ void seek(const Params& p, bool seeking, Path& path) {
+    constexpr int PARTS = parts_of(K);
+    const int lane = threadIdx.x % 32;
+    const int mine = seeking ? p.score[path.pair] + p.bias : 0;
+    unsigned left = __ballot_sync(0xffffffffu, seeking);
+    while (left) {
+        const int of = __ffs(left) - 1, half = WIDE ? 0 : of & 1;
+        left &= left - 1;
+        const word* const tiles = (const word*)(uintptr_t)__shfl_sync(
+            0xffffffffu, (unsigned long long)(uintptr_t)path.tiles, of);
+        const int wanted = __shfl_sync(0xffffffffu, mine, of);
+        const int stop = __shfl_sync(0xffffffffu, path.stop_tile, of);
+        int tile = __shfl_sync(0xffffffffu, path.next_tile, of);
+        unsigned found = 0;
+        for (; tile < stop; tile += 32) {
+            const int at = tile + lane, band = at / p.group;
+            found = __ballot_sync(0xffffffffu, at < stop &&
+                half_of(tiles[(long long)band * (4 * band_stride(p.group, K)) +
+                              bests_at(p.group, K) + at - band * p.group], half) == wanted);
+            if (found) break;
+        }
+        if (lane == of) {
+            path.part = 0;
+            path.next_tile = found ? tile + __ffs(found) - 1 : stop;
+            if (!found) path.part = PARTS;
+        }
+    }
+}
+
+// Local: the next tile that may hold the cell where the alignment ends, of the lane and band that
+// `seek` has found; false if it is not to be looked at. `row`: of the tile's step 0.
+template <int K, bool FAR>
+__device__ __forceinline__ bool candidate(const Params& p, int half, Path& path, Tile& tile,
+                                          int& row) {
+    constexpr int PARTS = parts_of(K), C = tile_columns(K);
+    const int bands = bands_of(path.rows, p.group);
+    const int overall_band = path.next_tile / p.group;
+    const int lane = path.next_tile - overall_band * p.group;
+    const int strip = FAR ? overall_band / bands : 0, band = overall_band - strip * bands;
+    const int column = (strip * p.group + lane) * K + path.part * C;
+    ++path.part;
+    if (!path.transposed && column > path.end_column) {
+        path.part = PARTS;
+        return false;
+    }
+    row = place_at<K, FAR>(p, path, column, band, tile);
+    tile.last_step = min(BAND - 1, steps_of(path.rows, p.group) - 1 - band * BAND);
+    const int corner = half_of(
+        tile.band[corners_at(p.group, K) + tile.part * p.group + tile.lane], half);
+    tile.wanted = p.score[path.pair] + p.bias - corner + p.tile_bias;
+    tile.first_step = min(max(1 - row, 0), BAND);
+    tile.stop_step = min(max(path.rows + 1 - row, 0), BAND);
+    return true;
+}
+
+// The results of a path that is done.
+__device__ __forceinline__ void finish(const Params& p, const Item& of, Path& path) {
+    if (path.columns & 31) path.moves[path.columns >> 5] = make_uint2(path.gaps, path.kinds);
+    // Global: the rest of the way is a gap along the border.
+    const int row_start = GLOBAL ? 0 : path.i, row_end = GLOBAL ? path.rows : path.end_row;
+    const int column_start = GLOBAL ? 0 : path.column - of.padding + 1;
+    const int column_end = GLOBAL ? of.length : path.end_column - of.padding + 1;
+    int* const fields = p.fields + path.pair;
+    fields[QUERY_START * p.pairs] = path.row_is_query ? row_start : column_start;
+    fields[QUERY_END * p.pairs] = path.row_is_query ? row_end : column_end;
+    fields[TARGET_START * p.pairs] = path.row_is_query ? column_start : row_start;
+    fields[TARGET_END * p.pairs] = path.row_is_query ? column_end : row_end;
+    fields[COLUMNS * p.pairs] = path.columns;
+    path.phase = IDLE;
+}
+
+template <int K, bool FAR>
+__device__ void traceback(const Params& p) {
+    constexpr int C = tile_columns(K);
+    const int4 chunk = p.chunks[blockIdx.x];
+    const int half = WIDE ? 0 : threadIdx.x & 1;
+    const Item of = item_of<K>(p, chunk.x, half);
+#if defined(PAIRALIGN_EMULATE)
+    uint4* const shared = (uint4*)emulated_shared_memory();
+    int* const next_place = (int*)((char*)emulated_shared_memory() + 240000);
+#else
+    extern __shared__ uint4 shared[];
+    __shared__ int next_place[2];
+#endif
+    // Bytes from a letter's scores to the next one's, and those of this half.
+    const int pitch = (WIDE ? 4 : 2) * pitch_of(C, of.width);
+    const char* profile = (const char*)shared;
+    unsigned char* codes = (unsigned char*)shared;
+    if (FAR) {
+        profile = (const char*)(p.profiles + p.item_profiles[chunk.x]);
+    } else {
+        fill_profile(p, of.item, of.width, pitch_of(C, of.width), (void*)shared);
+        codes += 4 * p.letters * pitch_of(C, of.width);
+    }
+    profile += half * p.letters * pitch;
+    codes += threadIdx.x * (4 * tile_words(C));
+    if (threadIdx.x < 2) next_place[threadIdx.x] = chunk.y;
+    __syncthreads();
+
+    constexpr unsigned ALL = 0xffffffffu;
+    Path path;
+    path.phase = IDLE;
+    bool more = true;  // places that nobody has taken
+    for (;;) {
+        // Starting a path is a long way to memory for the whole warp: wait for some to do it for.
+        const int idle = __popc(__ballot_sync(ALL, path.phase == IDLE));
+        if (idle == 32 ||
+            (idle >= 12 && __any_sync(ALL, path.phase == IDLE && more))) {
+            if (path.phase == IDLE) {
+                start<K>(p, of, half, chunk.z, &next_place[half], path);
+                more = path.phase != IDLE;
+            }
+            if (__all_sync(ALL, path.phase == IDLE)) break;
+        }
+        // A lane without a tile computes along, with whatever may be read.
+        Tile tile = {(const word*)of.tiles, p.row_letters, 0, 0, 0, 0, 0, 0, 0};
+        Entry entry = {0, 0, 0, 0, NOT_FOUND};
+        bool waits = path.phase == IDLE;
+        int row = 0;  // of the tile's step 0
+        if (LOCAL) {
+            // When a lane's band has been looked at, the next one that has the best cell.
+            const bool done = path.phase == SEARCHING && path.part == parts_of(K);
+            if (done) ++path.next_tile;
+            seek<K>(p, done && path.next_tile < path.stop_tile, path);
+            if (done && path.next_tile >= path.stop_tile) {
+                path.phase = WALKING;
+                path.i = path.end_row;
+                path.column = path.end_column;
+            }
+            if (path.phase == SEARCHING) waits = !candidate<K, FAR>(p, half, path, tile, row);
+        }
+        if (path.phase == WALKING) {
+            const int lane = FAR ? path.column / K % 32 : path.column / K;
+            const int step = path.i - 1 + early_of(path.rows) + ROWS * lane;
+            place_at<K, FAR>(p, path, path.column, step / BAND, tile);
+            tile.last_step = entry.step = step % BAND;
+            entry.column = path.column - tile.column;
+        }
+        if (__all_sync(ALL, waits)) continue;
+        const bool transposed = !waits && path.transposed;
+        refill<K>(p, pitch, tile, half, transposed ? F_FIRST : F_LAST, transposed, profile, codes,
+                  entry);
+        if (!waits) {
+            bool walks = true;
+            if (LOCAL && path.phase == SEARCHING) {
+                const bool here = entry.found != NOT_FOUND;
+                const int major = entry.found >> 4, minor = entry.found & 15;
+                const int end_row = row + (path.transposed ? major : minor);
+                const int end_column = tile.column + (path.transposed ? minor : major);
+                const bool better = path.transposed
+                    ? end_row < path.end_row ||
+                          (end_row == path.end_row && end_column < path.end_column)
+                    : end_column < path.end_column ||
+                          (end_column == path.end_column && end_row < path.end_row);
+                if (here && better) {
+                    path.end_row = end_row;
+                    path.end_column = end_column;
+                    // In the usual order the columns to the right need not be looked at.
+                    if (!path.transposed) path.part = parts_of(K);
+                }
+                const bool last = path.part == parts_of(K) && path.next_tile + 1 >= path.stop_tile;
+                walks = here && better && last;
+                if (walks) {
+                    path.phase = WALKING;
+                    path.i = path.end_row;
+                    path.column = path.end_column;
+                    entry.step = path.end_row - row;
+                    entry.column = path.end_column - tile.column;
+                }
+            }
+            if (walks && walk<C>(path, entry, of.padding, codes)) finish(p, of, path);
+        }
+    }
+}
+
+}  // namespace
+
+// Profiles of items that are too wide for shared memory, in global memory: a block an item.
+extern "C" __global__ void __launch_bounds__(256)
+build_far_profiles(const Params p, const int strip_columns) {
+    const int4 item = p.items[blockIdx.x];
+    const int length_a = p.column_lengths[item.x];
+    const int length_b = item.w == 2 ? p.column_lengths[item.x + 1] : 0;
+    const int width = (max(length_a, length_b) + strip_columns - 1) / strip_columns * strip_columns;
+    const int columns = strip_columns / 32;  // of a lane
+    fill_profile(p, item, width, pitch_of(tile_columns(columns), width),
+                 (void*)(p.profiles + p.item_profiles[blockIdx.x]));
+}
+
+// Threads of a block, and blocks of a multiprocessor, at most; see traceback_threads in
+// pairalign/engines/cuda_packed_tilings.py.
+constexpr int THREADS = LOCAL ? 256 : 512, BLOCKS = LOCAL ? 2 : 1;
+
+#define ENTRY extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+
+ENTRY traceback_k16(const Params p) { traceback<16, false>(p); }
+ENTRY traceback_k20(const Params p) { traceback<20, false>(p); }
+ENTRY traceback_k24(const Params p) { traceback<24, false>(p); }
+ENTRY traceback_k28(const Params p) { traceback<28, false>(p); }
+ENTRY traceback_k32(const Params p) { traceback<32, false>(p); }
+ENTRY traceback_far_k20(const Params p) { traceback<20, true>(p); }
+ENTRY traceback_far_k24(const Params p) { traceback<24, true>(p); }
+ENTRY traceback_far_k28(const Params p) { traceback<28, true>(p); }
+ENTRY traceback_far_k32(const Params p) { traceback<32, true>(p); }

@@ -1,0 +1,339 @@
+"""What the subcommands of the command line share: options, and what is made of them.
+
+A subcommand adds groups of options to its parser with `add_scoring`, `add_input` and
+`add_resources`, and its function then turns the parsed options into sequences, a `Scoring` and a
+`Run` with `read_sequences`, `scoring_of` and `plan_run`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from typing import TypeVar
+
+from pairalign.cli.console import log
+from pairalign.engines.kernels import AUTO, kernel_names
+from pairalign.engines.selection import usable_cores
+from pairalign.errors import OutputError
+from pairalign.jobs.align import Run, raw_minimum
+from pairalign.jobs.memory import default_bytes, parse_size
+from pairalign.scoring import MODES, Scoring, make_scoring
+from pairalign.sequences import SequenceSet, read_fasta, read_fasta_pair
+from pairalign.want import Detail, Want
+
+_Value = TypeVar("_Value")
+
+
+# ---------------------------------------------------------------------------------------------
+# Types of arguments, for argparse's `type`
+
+
+def converter(convert: Callable[[str], _Value], expected: str) -> Callable[[str], _Value]:
+    """Make a type for argparse whose message says what was expected.
+
+    Parameters
+    ----------
+    convert : callable
+        Makes the value of an argument's text; raises ValueError or ArithmeticError.
+    expected : str
+        What a right argument is, for the message: "a number".
+
+    Returns
+    -------
+    callable
+        For `type` of ``add_argument``.
+    """
+
+    def converted(text: str) -> _Value:
+        try:
+            return convert(text)
+        except (ValueError, ArithmeticError):
+            raise argparse.ArgumentTypeError(f"found '{text}', expected {expected}") from None
+
+    return converted
+
+
+def _parse_positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def _parse_number(text: str) -> str:
+    if not Decimal(text).is_finite():
+        raise ValueError
+    return text
+
+
+def _parse_path(text: str) -> str:
+    if not text:
+        raise ValueError
+    return text
+
+
+PATH = converter(_parse_path, "the name of a file")
+POSITIVE = converter(_parse_positive, "a whole number of at least 1")
+NUMBER = converter(_parse_number, "a number")
+"""The text of a finite decimal number, which is kept as it is: costs are exact."""
+SIZE = converter(parse_size, "a number with K, M, G or T, such as 512M")
+
+
+# ---------------------------------------------------------------------------------------------
+# Groups of options
+
+
+def add_output(parser: argparse.ArgumentParser, formats: Iterable[str]) -> None:
+    """Add ``-o``, which must be given, and ``--format``.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Of a subcommand.
+    formats : iterable of str
+        Names of the formats.
+    """
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        type=PATH,
+        required=True,
+        help="file, or - for stdout; .gz compresses",
+    )
+    parser.add_argument(
+        "--format", choices=list(formats), help="default: by the ending of OUT's name"
+    )
+
+
+def add_sequences(parser: argparse.ArgumentParser, metavar: str = "IN") -> None:
+    """Add the name of the file with the sequences.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Of a subcommand.
+    metavar : str
+        What the help calls the file.
+    """
+    parser.add_argument(
+        "input", metavar=metavar, type=PATH, help="FASTA or FASTQ, .gz or not; - is stdin"
+    )
+
+
+def add_scoring(parser: argparse.ArgumentParser, mode: str = "global") -> None:
+    """Add the options that `scoring_of` reads.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Of a subcommand.
+    mode : str
+        The default of ``--mode``.
+    """
+    group = parser.add_argument_group(
+        "scoring", "default: BLOSUM62 and gaps 11/1 for proteins, 2/-3 and gaps 5/2 for DNA"
+    )
+    group.add_argument("--mode", choices=MODES, default=mode, help="default: %(default)s")
+    group.add_argument(
+        "--matrix",
+        metavar="NAME|FILE",
+        help="substitution matrix: Biopython's name, or NCBI format",
+    )
+    add_costs(group)
+
+
+def add_costs(group: argparse._ArgumentGroup) -> None:
+    """Add the scores of letters and the costs of gaps.
+
+    Parameters
+    ----------
+    group : argparse._ArgumentGroup
+        What `add_argument_group` of a subcommand's parser returned.
+    """
+    group.add_argument("--match", metavar="N", help="score of equal letters")
+    group.add_argument("--mismatch", metavar="N", help="score of different letters, such as -3")
+    group.add_argument("--gap-open", metavar="X", help="cost of a gap's first letter")
+    group.add_argument("--gap-extend", metavar="X", help="cost of each further letter")
+
+
+def add_input(parser: argparse.ArgumentParser) -> None:
+    """Add the options that `read_sequences` reads beside the names of the files.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Of a subcommand.
+    """
+    group = parser.add_argument_group("input")
+    group.add_argument(
+        "--alphabet", choices=("auto", "dna", "protein"), default="auto", help="default: guessed"
+    )
+    group.add_argument(
+        "--degap", action="store_true", help="drop - and . from the sequences (aligned FASTA)"
+    )
+
+
+def add_resources(parser: argparse.ArgumentParser) -> None:
+    """Add what may be used for the work: devices, kernels, threads, memory; and ``--quiet``.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Of a subcommand.
+    """
+    group = parser.add_argument_group("resources")
+    group.add_argument("--device", metavar="auto|cpu|cuda[:0,1]|opencl[:0,1]", default="auto")
+    group.add_argument(
+        "--kernel",
+        metavar="auto|NAME",
+        choices=kernel_names(),
+        default=AUTO,
+        help="the way to align, see: pairalign devices --kernels (default: %(default)s)",
+    )
+    group.add_argument("--threads", metavar="N", type=POSITIVE, help="default: all cores")
+    group.add_argument(
+        "--memory", metavar="SIZE", type=SIZE, help="such as 4G; default: half of what is free"
+    )
+    group.add_argument("--quiet", action="store_true", help="no progress, no summary, no warnings")
+
+
+# ---------------------------------------------------------------------------------------------
+# What is made of the options
+
+
+def check_output(output: str, *inputs: str | None) -> None:
+    """Refuse to replace a file that is read.
+
+    Parameters
+    ----------
+    output : str
+        The path of a file to write, or ``-``.
+    *inputs : str or None
+        Paths that are read; names that are no files (a matrix's, ``-``) do no harm.
+
+    Raises
+    ------
+    OutputError
+        When the output is one of the inputs.
+    """
+    for path in inputs:
+        # Not devices: /dev/stdin and /dev/stdout may well be one terminal.
+        if path is None or not (os.path.isfile(path) and os.path.exists(output)):
+            continue
+        if os.path.samefile(path, output):
+            raise OutputError(f"'{output}' is an input; choose another output")
+
+
+def read_sequences(options: argparse.Namespace) -> tuple[SequenceSet, SequenceSet | None]:
+    """Read ``options.input``, and ``options.input2`` if there is one.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        With `input`, `input2` (or None) and what `add_input` added.
+
+    Returns
+    -------
+    queries : SequenceSet
+    targets : SequenceSet or None
+
+    Raises
+    ------
+    FastaError, AlphabetError
+        When a file cannot be read.
+    """
+    alphabet = None if options.alphabet == "auto" else options.alphabet
+    if options.input2 is None:
+        return read_fasta(options.input, alphabet=alphabet, degap=options.degap), None
+    return read_fasta_pair(options.input, options.input2, alphabet=alphabet, degap=options.degap)
+
+
+def scoring_of(options: argparse.Namespace, queries: SequenceSet) -> Scoring:
+    """Make the scoring that the options of `add_scoring` say.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+    queries : SequenceSet
+        Its alphabet chooses the defaults.
+
+    Returns
+    -------
+    Scoring
+
+    Raises
+    ------
+    ScoringError
+        When there is no such matrix, or costs are out of bounds.
+    """
+    return make_scoring(
+        queries.alphabet,
+        mode=options.mode,
+        matrix=options.matrix,
+        match=options.match,
+        mismatch=options.mismatch,
+        gap_open=options.gap_open,
+        gap_extend=options.gap_extend,
+    )
+
+
+def warn_of_letters(scoring: Scoring, *sets: SequenceSet | None) -> None:
+    """Warn once of letters that are scored as others, with counts.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    *sets : SequenceSet or None
+    """
+    message = scoring.replaced_message(*(one for one in sets if one is not None))
+    if message:
+        log.warning("%s", message)
+
+
+def plan_run(
+    options: argparse.Namespace,
+    queries: SequenceSet,
+    targets: SequenceSet | None,
+    scoring: Scoring,
+    detail: Detail,
+) -> Run:
+    """Plan the alignment of all pairs with what `add_resources` added.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        With `min_score` (or None) and `window` besides.
+    queries : SequenceSet
+    targets : SequenceSet or None
+        None: every pair of `queries`.
+    scoring : Scoring
+    detail : Detail
+        How much is wanted of each pair.
+
+    Returns
+    -------
+    Run
+        Not begun yet: nothing is aligned before it is opened.
+
+    Raises
+    ------
+    FastaError
+        There is no pair.
+    AlphabetError, ScoringError
+        The sequences cannot be scored, or their scores would not fit.
+    """
+    return Run(
+        queries,
+        targets,
+        scoring,
+        Want(detail, raw_minimum(options.min_score, scoring)),
+        device=options.device,
+        threads=options.threads or usable_cores(),
+        window=options.window,
+        memory_bytes=options.memory or default_bytes(),
+        progress=not options.quiet,
+        kernel=options.kernel,
+    )

@@ -1,0 +1,236 @@
+"""The command ``pairalign overlap``."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from decimal import Decimal
+
+import numpy as np
+
+from pairalign.alignments import Alignments
+from pairalign.cli.console import log, say
+from pairalign.cli.options import (
+    NUMBER,
+    add_costs,
+    add_input,
+    add_output,
+    add_resources,
+    add_sequences,
+    check_output,
+    converter,
+    read_sequences,
+    warn_of_letters,
+)
+from pairalign.cli.summary import describe_scoring, describe_set
+from pairalign.complement import complement_of
+from pairalign.engines.selection import usable_cores
+from pairalign.formats import OVERLAP_FORMATS, find_format, open_overlap_writer
+from pairalign.jobs.memory import default_bytes
+from pairalign.jobs.overlap_presets import AUTO, PRESETS, find_preset
+from pairalign.jobs.overlap_stages import ALIGN, FILTER, SCORE
+from pairalign.jobs.overlaps import FILTERS, OverlapRun, make_thresholds
+from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, classify
+from pairalign.sequences import SequenceSet
+from pairalign.want import Detail, Want
+
+_MODES = ("semiglobal", "local")
+
+
+def _parse_share(text: str) -> float:
+    share = Decimal(text.removesuffix("%"))
+    if text.endswith("%"):
+        share /= 100
+    if not 0 <= share <= 1:
+        raise ValueError
+    return float(share)
+
+
+def _parse_count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ValueError
+    return number
+
+
+_SHARE = converter(_parse_share, "a number from 0 to 1, or with %%, such as 0.9 or 90%%")
+_COUNT = converter(_parse_count, "a whole number of at least 0")
+
+
+def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the parser of the command line."""
+    parser = commands.add_parser(
+        "overlap",
+        help="find the overlaps of DNA reads, for assemblers",
+        description="Align every pair of reads on both strands and write those that overlap: what "
+        "miniasm, racon and others take.",
+        epilog="All pairs are scored first; those that score enough are aligned. Presets and their "
+        "scoring: " + "; ".join(f"{p.name}: {p.summary}" for p in PRESETS.values()) + ".",
+    )
+    parser.set_defaults(run=_overlap, input2=None)
+    add_sequences(parser, "READS")
+    add_output(parser, OVERLAP_FORMATS)
+    parser.add_argument(
+        "--dual", action="store_true", help="PAF with each pair both ways, as racon -f wants it"
+    )
+    _add_reads(parser)
+    _add_thresholds(parser)
+    add_input(parser)
+    add_resources(parser)
+
+
+def _add_reads(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("scoring", "instead of the preset's")
+    group.add_argument(
+        "--preset",
+        choices=(AUTO, *PRESETS),
+        default=AUTO,
+        help="scoring and thresholds for a kind of reads; auto (default) takes short or ont by "
+        "their median length",
+    )
+    group.add_argument("--mode", choices=_MODES, default=_MODES[0], help="default: %(default)s")
+    add_costs(group)
+
+
+def _add_thresholds(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("overlaps", "thresholds instead of the preset's")
+    group.add_argument(
+        "--min-overlap", metavar="N", type=_COUNT, help="letters that must overlap, on both reads"
+    )
+    group.add_argument(
+        "--min-identity", metavar="X", type=_SHARE, help="matches by columns: 0.9 or 90%%"
+    )
+    group.add_argument(
+        "--min-score", metavar="N", type=NUMBER, help="pairs that score less are not aligned"
+    )
+    group.add_argument(
+        "--max-overhang",
+        metavar="N",
+        type=_COUNT,
+        help="local: letters beyond an overlap that do not make it internal",
+    )
+    group.add_argument(
+        "--all-strands",
+        action="store_true",
+        help="keep both strands of a pair where both pass, not just the better one",
+    )
+    group.add_argument(
+        "--filter",
+        choices=FILTERS,
+        default=FILTERS[0],
+        help="score all pairs by bits before anything else; loses nothing (default: where that is "
+        "faster)",
+    )
+
+
+def _overlap(options: argparse.Namespace) -> None:
+    writer_type = find_format(options.output, options.format, OVERLAP_FORMATS)
+    check_output(options.output, options.input)
+    reads, _ = read_sequences(options)
+    complement_of(reads.alphabet)
+    preset = find_preset(options.preset, reads)
+    scoring = preset.scoring(
+        options.mode,
+        match=options.match,
+        mismatch=options.mismatch,
+        gap_open=options.gap_open,
+        gap_extend=options.gap_extend,
+    )
+    warn_of_letters(scoring, reads)
+    run = OverlapRun(
+        reads,
+        None,
+        scoring,
+        Want(Detail.CIGAR),
+        device=options.device,
+        threads=options.threads or usable_cores(),
+        memory_bytes=options.memory or default_bytes(),
+        progress=not options.quiet,
+        kernel=options.kernel,
+        thresholds=make_thresholds(
+            preset,
+            scoring,
+            min_overlap=options.min_overlap,
+            min_identity=options.min_identity,
+            min_score=options.min_score,
+            all_strands=options.all_strands,
+        ),
+        filter=options.filter,
+    )
+    overhang = preset.max_overhang if options.max_overhang is None else options.max_overhang
+    counts = np.zeros(INTERNAL + 1, np.int64)
+    started = time.perf_counter()
+    with (
+        run.open() as results,
+        open_overlap_writer(
+            options.output,
+            writer_type.name,
+            reads,
+            scoring,
+            max_overhang=overhang,
+            dual=options.dual,
+            threads=run.threads,
+        ) as writer,
+    ):
+        for alignments in results:
+            writer.write(alignments)
+            counts += _count_kinds(alignments, overhang)
+            del alignments  # or they would stay in memory while the next ones are waited for
+    seconds = time.perf_counter() - started
+    if counts.sum() == 0:
+        log.warning("no overlap passed; try another --preset or lower thresholds")
+    if not options.quiet:
+        say(_summary(run, preset.name, reads, counts, seconds, options.output))
+
+
+def _count_kinds(found: Alignments, max_overhang: int) -> np.ndarray:
+    return np.bincount(classify(found, max_overhang), minlength=INTERNAL + 1)
+
+
+def _summary(
+    run: OverlapRun,
+    preset: str,
+    reads: SequenceSet,
+    counts: np.ndarray,
+    seconds: float,
+    output: str,
+) -> str:
+    """Lines for a person: what each stage did, and what came of it."""
+    limits, stages = run.thresholds, run.stages
+    rate = run.cells / max(seconds, 1e-9) / 1e9
+    rows = [
+        ("reads", describe_set(reads)),
+        ("scoring", f"{describe_scoring(run.scoring)} (preset {preset})"),
+        ("pairs", f"{run.pairs:,}, on both strands"),
+    ]
+    if stages[FILTER].alignments:
+        stage = stages[FILTER]
+        rows.append(
+            ("filtered", f"{stage.alignments:,} in {stage.seconds:.2f} s, {stage.passed:,} pass")
+        )
+    least = run.scoring.format_score(limits.min_raw_score)
+    stage = stages[SCORE]
+    rows.append(
+        (
+            "scored",
+            f"{stage.alignments:,} in {stage.seconds:.2f} s, {stage.passed:,} reach {least}",
+        )
+    )
+    stage = stages[ALIGN]
+    rows.append(
+        (
+            "aligned",
+            f"{stage.alignments:,} in {stage.seconds:.2f} s, {stage.passed:,} have "
+            f"{limits.min_overlap:,} letters at {100 * limits.min_identity:g}% identity",
+        )
+    )
+    contained = counts[CONTAINED] + counts[CONTAINS]
+    kinds = f"{counts[DOVETAIL]:,} dovetails, {contained:,} containments"
+    if run.scoring.mode == "local":
+        kinds += f", {counts[INTERNAL]:,} internal"
+    rows += [
+        ("overlaps", f"{counts.sum():,}: {kinds}"),
+        ("time", f"{seconds:.2f} s, {rate:.1f} GCUPS (billion cells a second)"),
+        ("written to", "standard output" if output == "-" else output),
+    ]
+    return "\n".join(f"{title:>13}  {value}" for title, value in rows)

@@ -1,0 +1,332 @@
+"""The commands ``pairalign distance`` and ``pairalign tree``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from dataclasses import dataclass, field
+
+from pairalign.cli.console import log, say
+from pairalign.cli.options import (
+    PATH,
+    add_input,
+    add_resources,
+    add_scoring,
+    add_sequences,
+    check_output,
+    plan_run,
+    read_sequences,
+    scoring_of,
+    warn_of_letters,
+)
+from pairalign.cli.summary import describe_scoring
+from pairalign.distance_matrix import DistanceMatrix
+from pairalign.engines.selection import usable_cores
+from pairalign.errors import FormatError
+from pairalign.formats.distances import (
+    SUFFIXES,
+    find_by_suffix,
+    read_distances,
+    write_distances,
+)
+from pairalign.formats.output import open_output
+from pairalign.formats.phylip import LONGEST_LINE, check_strict_names
+from pairalign.jobs.distances import (
+    DEFAULT_MEASURE,
+    MEASURES,
+    Measure,
+    check_alphabet,
+    check_memory,
+    find_measure,
+    measure_run,
+)
+from pairalign.jobs.guide_tree import DEFAULT_MEASURE as DEFAULT_TREE_MEASURE
+from pairalign.jobs.guide_tree import DEFAULT_METHOD, METHODS, build_tree, check_count, check_method
+from pairalign.jobs.plots import (
+    PICTURES,
+    check_matplotlib,
+    draw_distances,
+    draw_tree,
+    picture_format,
+)
+from pairalign.sequences import SequenceSet, read_fasta
+from pairalign.trees.newick import PROGRAMS, check_headers, check_names
+from pairalign.trees.tree import GuideTree
+from pairalign.windows import DEFAULT_WINDOW
+
+TREE_SUFFIXES = {
+    "newick": (".nwk", ".newick", ".dnd", ".tre", ".tree"),
+    "mafft": (".mafft",),
+    "ascii": (".txt",),
+    **{name: (f".{name}",) for name in PICTURES},
+}
+SEQUENCES = "sequences"
+_UPGMA_BYTES, _NJ_BYTES = 20, 36
+"""A pair's share of memory at most: its distance, and what making the tree takes."""
+
+
+@dataclass
+class _Report:
+    """The lines that a person reads in the end."""
+
+    rows: list[tuple[str, str]] = field(default_factory=list)
+
+    def add(self, title: str, value: str) -> None:
+        self.rows.append((title, value))
+
+    def text(self) -> str:
+        return "\n".join(f"{title:>13}  {value}" for title, value in self.rows)
+
+
+def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the two commands to the parser of the command line."""
+    _add_distance(commands)
+    _add_tree(commands)
+
+
+def _add_distance(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "distance",
+        help="distances of all pairs, for programs that make trees",
+        description="Align every pair of the sequences of IN and write how far apart they are.",
+        epilog=_describe_measures(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=_distance)
+    add_sequences(parser)
+    parser.add_argument("-o", "--output", metavar="OUT", type=PATH, help="file, - for stdout")
+    parser.add_argument(
+        "--format", choices=list(SUFFIXES), help="default: by the ending of OUT's name"
+    )
+    parser.add_argument(
+        "--lower", action="store_true", help="PHYLIP: lower triangle instead of square"
+    )
+    parser.add_argument(
+        "--strict-names", action="store_true", help="PHYLIP: names of ten characters"
+    )
+    parser.add_argument(
+        "--plot", metavar="FILE", type=PATH, help="heat map with a tree, .svg or .png"
+    )
+    _add_common(parser, DEFAULT_MEASURE)
+
+
+def _add_tree(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "tree",
+        help="a guide tree for Clustal Omega, MAFFT, MUSCLE, FAMSA",
+        description="Make a guide tree: rooted, binary, with branch lengths, on one line.",
+        epilog=_describe_measures(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=_tree)
+    parser.add_argument(
+        "input", metavar="IN", type=PATH, help="FASTA or FASTQ, or a distance matrix"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="OUT", type=PATH, required=True, help="file, - for stdout"
+    )
+    parser.add_argument(
+        "--format",
+        choices=list(TREE_SUFFIXES),
+        help="default: by the ending of OUT's name, else newick; mafft is for --treein",
+    )
+    parser.add_argument(
+        "--method", choices=METHODS, default=DEFAULT_METHOD, help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--for",
+        dest="program",
+        choices=[*PROGRAMS, "mafft"],
+        help="write what this program reads, and make sure that it can read the names",
+    )
+    parser.add_argument(
+        "--from",
+        dest="source",
+        choices=[SEQUENCES, *SUFFIXES],
+        help="what IN is; default: by its ending "
+        f"({', '.join(ending for endings in SUFFIXES.values() for ending in endings)}), "
+        "else sequences",
+    )
+    parser.add_argument(
+        "--names", metavar="FASTA", type=PATH, help="the sequences of a matrix, for its names"
+    )
+    _add_common(parser, DEFAULT_TREE_MEASURE)
+
+
+def _add_common(parser: argparse.ArgumentParser, measure: str) -> None:
+    parser.set_defaults(input2=None, min_score=None, window=DEFAULT_WINDOW)
+    parser.add_argument(
+        "--measure", choices=list(MEASURES), default=measure, help="default: %(default)s"
+    )
+    add_scoring(parser)
+    add_input(parser)
+    add_resources(parser)
+
+
+def _describe_measures() -> str:
+    lines = [f"  {measure.name:17} {measure.summary}" for measure in MEASURES.values()]
+    return "measures:\n" + "\n".join(lines)
+
+
+# ---------------------------------------------------------------------------------------------
+# Commands
+
+
+def _distance(options: argparse.Namespace) -> None:
+    measure = find_measure(options.measure)
+    if options.output is None and options.plot is None:
+        raise FormatError("nothing to write: give -o OUT, --plot FILE or both")
+    if options.plot is not None:
+        picture_format(options.plot)
+        check_matplotlib()
+    format = None
+    if options.output is not None:
+        format = find_by_suffix(options.output, options.format, SUFFIXES, "distances")
+        if format != "phylip" and (options.lower or options.strict_names):
+            raise FormatError("--lower and --strict-names are for phylip only")
+    outputs = [path for path in (options.output, options.plot) if path is not None]
+    options.output = outputs[0]  # what messages name
+    for path in outputs:
+        check_output(path, options.input, options.matrix)
+    sequences, _ = read_sequences(options)
+    if options.strict_names:
+        check_strict_names(sequences.names)
+    if options.plot is not None:
+        check_count(len(sequences), sequences.source)
+    report = _Report()
+    matrix = _measure(options, sequences, measure, report, 4)
+    if format is not None:
+        longest = write_distances(
+            outputs[0],
+            matrix,
+            format,
+            lower=options.lower,
+            strict=options.strict_names,
+            threads=options.threads or usable_cores(),
+        )
+        if longest > LONGEST_LINE:
+            log.warning(
+                "lines of %s characters: Clustal Omega stops at %s; give it the tree instead "
+                "(pairalign tree)",
+                f"{longest:,}",
+                f"{LONGEST_LINE:,}",
+            )
+    if options.plot is not None:
+        _write(options.plot, draw_distances(matrix, picture_format(options.plot)))
+    _finish(options, report, outputs)
+
+
+def _tree(options: argparse.Namespace) -> None:
+    measure = find_measure(options.measure)
+    format = _tree_format(options)
+    check_method(options.method)
+    if format in PICTURES:
+        check_matplotlib()
+    check_output(options.output, options.input, options.names, options.matrix)
+    report = _Report()
+    matrix = _matrix_of(options, measure, report, format)
+    started = time.perf_counter()
+    tree = build_tree(matrix, options.method)
+    _write(options.output, _tree_text(tree, format, options))
+    report.add("tree", f"{options.method}, {time.perf_counter() - started:.2f} s")
+    _finish(options, report, [options.output])
+
+
+def _tree_format(options: argparse.Namespace) -> str:
+    """Return the format of the tree; Newick unless the name of the file says otherwise."""
+    wanted = options.format
+    if options.program is not None:
+        needed = "mafft" if options.program == "mafft" else "newick"
+        if wanted not in (None, needed):
+            raise FormatError(f"{options.program} reads {needed}, but --format is {wanted}")
+        return needed
+    try:
+        return find_by_suffix(options.output, wanted, TREE_SUFFIXES, "trees")
+    except FormatError:
+        return "newick"
+
+
+def _matrix_of(
+    options: argparse.Namespace, measure: Measure, report: _Report, format: str
+) -> DistanceMatrix:
+    """Read or compute the distances; what the tree's format cannot hold is said before that."""
+    source = options.source or _guess_source(options.input)
+    if source == SEQUENCES:
+        if options.names is not None:
+            raise FormatError("--names is for distance matrices, IN are sequences")
+        sequences, _ = read_sequences(options)
+        check_count(len(sequences), sequences.source)
+        _check_names(options, sequences.names, sequences, format)
+        share = _NJ_BYTES if options.method == "nj" else _UPGMA_BYTES
+        return _measure(options, sequences, measure, report, share)
+    named = None
+    if options.names is not None:
+        named = read_fasta(options.names, degap=options.degap)
+    matrix = read_distances(options.input, source, names=named.names if named else None)
+    check_count(len(matrix), options.input)
+    _check_names(options, matrix.names, named, format)
+    report.add("distances", f"of {len(matrix):,} sequences from {options.input}")
+    return matrix
+
+
+def _guess_source(path: str) -> str:
+    ending = os.path.splitext(path.lower().removesuffix(".gz"))[1]
+    return next((name for name, endings in SUFFIXES.items() if ending in endings), SEQUENCES)
+
+
+def _check_names(
+    options: argparse.Namespace, names: list[str], sequences: SequenceSet | None, format: str
+) -> None:
+    if format != "newick":
+        return
+    check_names(names, options.program)
+    if sequences is not None and options.program is not None:
+        check_headers(sequences, options.program)
+
+
+def _tree_text(tree: GuideTree, format: str, options: argparse.Namespace) -> bytes:
+    if format in PICTURES:
+        return draw_tree(tree, format)
+    if format == "ascii":
+        return tree.ascii().encode()
+    return (tree.mafft() if format == "mafft" else tree.newick(options.program)).encode()
+
+
+def _measure(
+    options: argparse.Namespace,
+    sequences: SequenceSet,
+    measure: Measure,
+    report: _Report,
+    pair_bytes: int,
+) -> DistanceMatrix:
+    """Compute the distances of all pairs, and report on it."""
+    check_alphabet(measure, sequences)
+    check_memory(len(sequences), pair_bytes)
+    scoring = scoring_of(options, sequences)
+    warn_of_letters(scoring, sequences, None)
+    run = plan_run(options, sequences, None, scoring, measure.detail)
+    started = time.perf_counter()
+    matrix = measure_run(run, measure)
+    seconds = time.perf_counter() - started
+    report.add("sequences", f"{len(sequences):,}, {sequences.total_residues:,} letters")
+    report.add("scoring", describe_scoring(scoring))
+    report.add("pairs", f"{run.pairs:,}")
+    report.add("time", f"{seconds:.2f} s, {run.cells / max(seconds, 1e-9) / 1e9:.1f} GCUPS")
+    values = matrix.condensed
+    low, high, mean = float(values.min()), float(values.max()), float(values.mean(dtype=float))
+    report.add("distances", f"{measure.name}, {low:.4f} to {high:.4f}, mean {mean:.4f}")
+    return matrix
+
+
+def _write(path: str, text: bytes) -> None:
+    with open_output(path) as output:
+        output.write(text)
+
+
+def _finish(options: argparse.Namespace, report: _Report, outputs: list[str]) -> None:
+    if options.quiet:
+        return
+    shown = ("standard output" if path == "-" else path for path in outputs)
+    report.add("written to", ", ".join(shown))
+    say(report.text())

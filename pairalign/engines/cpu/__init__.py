@@ -1,0 +1,1 @@
+"""The CPU engine and its bitwise filter: native code loaded with ctypes."""

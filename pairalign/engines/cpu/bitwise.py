@@ -1,0 +1,176 @@
+"""Linear-gap local scores of DNA on this machine's cores, a pair in each bit of a vector.
+
+512 pairs at a time with AVX-512, 256 with AVX2, 128 with SSE4.1 and NEON, 64 elsewhere; see
+``cpu/bitwise/kernel.h``.
+
+References
+----------
+T. Nishimura, J. L. Bordim, Y. Ito, K. Nakano: Accelerating the Smith-Waterman algorithm using
+bitwise parallel bulk computation technique on GPU. IPDPS Workshops, 2017.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import POINTER, Structure, c_char_p, c_int32, c_void_p
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import Alignments
+from pairalign.complement import complement_of
+from pairalign.engines.bitwise_scoring import linear_scores, why_not
+from pairalign.engines.cpu.engine import SharedSet, SharedWindow, cannot_run, instruction_sets
+from pairalign.errors import CapacityError, DeviceError
+from pairalign.native import library
+from pairalign.scoring import Scoring
+from pairalign.sequences import SequenceSet
+from pairalign.strands import to_original_strands
+from pairalign.want import Detail, Want
+from pairalign.windows import Window
+
+_CANCELLED, _NO_MEMORY = 1, 3
+
+
+class _Costs(Structure):
+    _fields_ = tuple((name, c_int32) for name in ("match", "mismatch", "gap", "factor", "low_bits"))
+
+
+library.pa_bitwise_scores.argtypes = (
+    c_void_p,
+    c_void_p,
+    c_void_p,
+    POINTER(_Costs),
+    c_void_p,
+    c_int32,
+    c_char_p,
+    POINTER(c_int32),
+    c_void_p,
+)
+library.pa_bitwise_scores.restype = c_int32
+
+
+class CpuBitwise:
+    """Scores windows on the cores of this machine.
+
+    Parameters
+    ----------
+    queries : SequenceSet
+        The set, or the first of two.
+    targets : SequenceSet or None
+        The second set; None for every pair of `queries`.
+    scoring : Scoring
+        See `pairalign.engines.bitwise_scoring.why_not`.
+    threads : int
+    instruction_set : str or None
+        One of `pairalign.engines.cpu.engine.instruction_sets`; None takes ``PAIRALIGN_ISA`` from
+        the environment, or the best.
+
+    Raises
+    ------
+    DeviceError
+        It cannot score with `scoring`, or the machine cannot run `instruction_set`.
+    """
+
+    name = "cpu"
+
+    def __init__(
+        self,
+        queries: SequenceSet,
+        targets: SequenceSet | None,
+        scoring: Scoring,
+        *,
+        threads: int = 1,
+        instruction_set: str | None = None,
+    ) -> None:
+        reason = why_not(scoring)
+        if reason is not None:
+            raise DeviceError(f"kernel 'bitwise': {reason}")
+        self.queries = queries
+        self.targets = queries if targets is None else targets
+        self.scoring = scoring
+        self._one_set = targets is None
+        self._first = SharedSet(queries)
+        self._second = None if targets is None else SharedSet(targets)
+        scores = linear_scores(scoring)
+        self._costs = _Costs(
+            scores.match, scores.mismatch, scores.gap, scores.factor, scores.low_bits
+        )
+        self._threads = threads
+        self._set = instruction_set or os.environ.get("PAIRALIGN_ISA", "")
+        if self._set and self._set not in instruction_sets():
+            raise cannot_run(self._set)
+        self._cancelled = c_int32(0)
+
+    def scores(
+        self, window: Window, keep: npt.NDArray[np.bool_] | None = None
+    ) -> npt.NDArray[np.int32]:
+        """Return the raw score of every pair of `window`, int32 of shape (pairs,).
+
+        Parameters
+        ----------
+        window : Window
+        keep : ndarray of bool, shape (pairs,), optional
+            Only these pairs are scored; the others get 0.
+
+        Raises
+        ------
+        AlphabetError
+            The window's strand is -1 and the sequences are not DNA.
+        CapacityError
+            The machine is out of memory.
+        InterruptedError
+            `cancel` was called.
+        """
+        if window.strand < 0:
+            complement_of(self.scoring.alphabet)
+        chosen = None if keep is None else np.ascontiguousarray(keep, np.bool_)
+        found = np.zeros(window.pairs, np.int32)
+        status = library.pa_bitwise_scores(
+            ctypes.byref(self._first.struct),
+            None if self._second is None else ctypes.byref(self._second.struct),
+            ctypes.byref(SharedWindow.of(window)),
+            ctypes.byref(self._costs),
+            None if chosen is None else chosen.ctypes.data,
+            self._threads,
+            self._set.encode(),
+            ctypes.byref(self._cancelled),
+            found.ctypes.data,
+        )
+        if status == _CANCELLED:
+            raise InterruptedError("alignment was cancelled")
+        if status == _NO_MEMORY:
+            raise CapacityError("out of memory; lower --threads")
+        assert status == 0
+        return found
+
+    def align(
+        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Score the pairs of `window`; see `pairalign.engines.Engine` and `scores`."""
+        assert want.detail == Detail.SCORE
+        scores = self.scores(window, keep)
+        rows, columns = window.positions()
+        ones, others = self.queries.order[rows], self.targets.order[columns]
+        row_first = ones < others if self._one_set else np.ones(len(ones), bool)
+        found = Alignments(
+            queries=self.queries,
+            targets=self.targets,
+            scoring=self.scoring,
+            raw_score=scores,
+            query=np.where(row_first, ones, others),
+            target=np.where(row_first, others, ones),
+        )
+        wanted = keep
+        if want.min_raw_score is not None:
+            reach = scores >= want.min_raw_score
+            wanted = reach if keep is None else reach & keep
+        return to_original_strands(found if wanted is None else found.take(wanted), window)
+
+    def cancel(self) -> None:
+        """Make a running `align` raise InterruptedError soon."""
+        self._cancelled.value = 1
+
+    def close(self) -> None:
+        """Nothing is held."""

@@ -1,0 +1,352 @@
+"""The CPU engine: C++ kernels on every core, an alignment per vector lane.
+
+One row sequence is aligned with as many column sequences as a vector has 16-bit lanes (32 with
+AVX-512, 16 with AVX2, 8 with SSE4.1 and NEON), or 32-bit lanes where the score bounds need them.
+Where few lanes would be in use, as with long sequences, a pair gets all of them to itself. The
+source is in ``cpu/``: the recurrences in ``recurrence.h``, the kernels in ``kernel.h`` and
+``long_pair.h``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import POINTER, Structure, c_char_p, c_int32, c_int64, c_void_p
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import SCORE_COLUMNS, STATS_COLUMNS, Alignments
+from pairalign.complement import reverse_complement
+from pairalign.errors import CapacityError, DeviceError, ScoringError
+from pairalign.native import library
+from pairalign.scoring import Scoring
+from pairalign.sequences import SequenceSet
+from pairalign.strands import to_original_strands
+from pairalign.want import Detail, Want
+from pairalign.windows import Window
+
+MODES = ("global", "semiglobal", "local")
+LONG_PAIRS = ("auto", "always", "never")
+READ_AHEAD_BYTES = 64  # the native code reads sequences in whole words
+
+_DONE, _CANCELLED, _CAPACITY, _NO_MEMORY, _SCORES = range(5)
+
+
+class _Set(Structure):
+    _fields_ = (
+        ("codes", c_void_p),
+        ("starts", c_void_p),
+        ("lengths", c_void_p),
+        ("inputs", c_void_p),
+        ("count", c_int32),
+    )
+
+
+class SharedWindow(Structure):
+    """A Window as the native code reads it."""
+
+    _fields_ = tuple(
+        (name, c_int32)
+        for name in ("row_start", "row_stop", "column_start", "column_stop", "triangular", "strand")
+    )
+
+    @classmethod
+    def of(cls, window: Window) -> SharedWindow:
+        """Return a window of either strand."""
+        return cls(
+            window.row_start,
+            window.row_stop,
+            window.column_start,
+            window.column_stop,
+            window.triangular,
+            window.strand,
+        )
+
+
+class _Want(Structure):
+    _fields_ = (
+        ("detail", c_int32),
+        ("has_minimum", c_int32),
+        ("minimum", c_int32),
+        ("keep", c_void_p),
+    )
+
+
+_INT32_COLUMNS = (*SCORE_COLUMNS, *STATS_COLUMNS)  # the order of pa_columns
+
+
+class _Columns(Structure):
+    _fields_ = tuple((name, c_void_p) for name in (*_INT32_COLUMNS, "cigar_offsets", "cigar"))
+
+
+class _Trouble(Structure):
+    _fields_ = (
+        ("row", c_int32),
+        ("column", c_int32),
+        ("needed_bytes", c_int64),
+        ("available_bytes", c_int64),
+    )
+
+
+library.pa_instruction_sets.restype = c_char_p
+library.pa_open.argtypes = (
+    POINTER(_Set),
+    POINTER(_Set),
+    c_void_p,
+    c_int32,
+    c_int32,
+    c_int32,
+    c_int32,
+    c_int32,
+    c_int64,
+    c_char_p,
+    c_int32,
+)
+library.pa_open.restype = c_void_p
+library.pa_set_reversed.argtypes = (c_void_p, POINTER(_Set))
+library.pa_set_reversed.restype = None
+library.pa_close.argtypes = (c_void_p,)
+library.pa_close.restype = None
+library.pa_cancel.argtypes = (c_void_p,)
+library.pa_cancel.restype = None
+library.pa_align.argtypes = (
+    c_void_p,
+    POINTER(SharedWindow),
+    POINTER(_Want),
+    POINTER(c_void_p),
+    POINTER(_Trouble),
+)
+library.pa_align.restype = c_int32
+library.pa_kept.argtypes = (c_void_p,)
+library.pa_kept.restype = c_int64
+library.pa_runs.argtypes = (c_void_p,)
+library.pa_runs.restype = c_int64
+library.pa_take.argtypes = (c_void_p, POINTER(_Columns))
+library.pa_take.restype = None
+library.pa_free.argtypes = (c_void_p,)
+library.pa_free.restype = None
+
+
+def instruction_sets() -> tuple[str, ...]:
+    """Names of the instruction sets that this machine can run, best first."""
+    names: bytes = library.pa_instruction_sets()
+    return tuple(names.decode().split(","))
+
+
+def cannot_run(instruction_set: str) -> DeviceError:
+    """Make the error that says which instruction sets there are."""
+    return DeviceError(
+        f"instruction set '{instruction_set}' cannot run here; this machine has "
+        f"{', '.join(instruction_sets())}"
+    )
+
+
+class SharedSet:
+    """A SequenceSet as the native code reads it, with the arrays that keep it alive.
+
+    With `reverse`, every sequence is reverse-complemented.
+    """
+
+    def __init__(self, sequences: SequenceSet, *, reverse: bool = False) -> None:
+        order = sequences.order
+        codes, starts = sequences.codes, sequences.offsets[:-1]
+        if reverse:
+            codes = reverse_complement(codes, sequences.alphabet)  # the last sequence comes first
+            starts = len(codes) - sequences.offsets[1:]
+        self.codes = np.concatenate((codes, np.zeros(READ_AHEAD_BYTES, np.uint8)))
+        self.starts = np.ascontiguousarray(starts[order], dtype=np.int64)
+        self.lengths = np.ascontiguousarray(sequences.lengths[order], dtype=np.int32)
+        self.inputs = np.ascontiguousarray(order, dtype=np.int32)
+        self.struct = _Set(
+            self.codes.ctypes.data,
+            self.starts.ctypes.data,
+            self.lengths.ctypes.data,
+            self.inputs.ctypes.data,
+            len(order),
+        )
+
+
+class CpuEngine:
+    """Aligns windows on the cores of this machine.
+
+    Parameters
+    ----------
+    queries : SequenceSet
+        The set, or the first of two.
+    targets : SequenceSet or None
+        The second set; None for every pair of `queries`.
+    scoring : Scoring
+        Must have the alphabet of the sets.
+    threads : int
+        Number of threads.
+    memory_bytes : int
+        What the engine may use while it works. Pairs whose traceback flags do not fit are aligned
+        with checkpoints; one that does not fit even so raises CapacityError.
+    instruction_set : str or None
+        One of `instruction_sets`; None takes ``PAIRALIGN_ISA`` from the environment, or the best.
+    long_pairs : str
+        Which pairs are aligned one by one on all lanes of a vector rather than each on one lane:
+        ``"auto"`` chooses what is quicker. ``"always"`` and ``"never"`` are for tests: the
+        alignments are the same.
+
+    Raises
+    ------
+    DeviceError
+        This machine cannot run `instruction_set`.
+    """
+
+    name = "cpu"
+    _reversed: SharedSet | None = None
+    _handle: int | None = None
+
+    def __init__(
+        self,
+        queries: SequenceSet,
+        targets: SequenceSet | None,
+        scoring: Scoring,
+        *,
+        threads: int = 1,
+        memory_bytes: int = 1 << 30,
+        instruction_set: str | None = None,
+        long_pairs: str = "auto",
+    ) -> None:
+        self.queries = queries
+        self.targets = queries if targets is None else targets
+        self.scoring = scoring
+        self._first = SharedSet(queries)
+        self._second = None if targets is None else SharedSet(targets)
+        wanted = instruction_set or os.environ.get("PAIRALIGN_ISA", "")
+        matrix = np.ascontiguousarray(scoring.matrix, dtype=np.int32)
+        self._handle = library.pa_open(
+            ctypes.byref(self._first.struct),
+            None if self._second is None else ctypes.byref(self._second.struct),
+            matrix.ctypes.data,
+            scoring.gap_open,
+            scoring.gap_extend,
+            MODES.index(scoring.mode),
+            scoring.alphabet.definite,
+            threads,
+            memory_bytes,
+            wanted.encode(),
+            LONG_PAIRS.index(long_pairs),
+        )
+        if not self._handle:
+            raise cannot_run(wanted)
+
+    def align(
+        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Align the pairs of `window`; see `pairalign.engines.Engine`.
+
+        Raises
+        ------
+        AlphabetError
+            The window's strand is -1 and the sequences are not DNA.
+        CapacityError, ScoringError, InterruptedError
+            See `align_as_read`.
+        """
+        return to_original_strands(self.align_as_read(window, want, keep), window)
+
+    def align_as_read(
+        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Align, but leave what a window of strand -1 gives as the kernels read the sequences.
+
+        For engines that put such results together with their own, see `pairalign.strands`.
+
+        Raises
+        ------
+        CapacityError
+            A pair does not fit into the memory allowed.
+        ScoringError
+            A pair's scores could exceed 32 bits.
+        InterruptedError
+            `cancel` was called.
+        """
+        if window.strand < 0 and self._reversed is None:
+            self._reversed = SharedSet(self.targets, reverse=True)
+            library.pa_set_reversed(self._handle, ctypes.byref(self._reversed.struct))
+        if keep is not None:
+            keep = np.ascontiguousarray(keep, dtype=np.bool_)
+            assert keep.shape == (window.pairs,)
+        result = c_void_p()
+        trouble = _Trouble()
+        status = library.pa_align(
+            self._handle,
+            ctypes.byref(SharedWindow.of(window)),
+            ctypes.byref(
+                _Want(
+                    want.detail,
+                    want.min_raw_score is not None,
+                    want.min_raw_score or 0,
+                    None if keep is None else keep.ctypes.data,
+                )
+            ),
+            ctypes.byref(result),
+            ctypes.byref(trouble),
+        )
+        if status != _DONE:
+            raise self._error(status, trouble)
+        try:
+            return self._take(result, want.detail)
+        finally:
+            library.pa_free(result)
+
+    def cancel(self) -> None:
+        """Make a running `align` raise InterruptedError soon."""
+        if self._handle:
+            library.pa_cancel(self._handle)
+
+    def close(self) -> None:
+        """Free what the engine holds; no method may be called afterwards."""
+        if self._handle:
+            library.pa_close(self._handle)
+            self._handle = None
+
+    def __del__(self) -> None:
+        self.close()
+
+    def _take(self, result: c_void_p, detail: Detail) -> Alignments:
+        pairs = library.pa_kept(result)
+        names = _INT32_COLUMNS if detail > Detail.SCORE else SCORE_COLUMNS
+        columns: dict[str, npt.NDArray[np.generic]] = {
+            name: np.empty(pairs, np.int32) for name in names
+        }
+        if detail == Detail.CIGAR:
+            columns["cigar_offsets"] = np.empty(pairs + 1, np.int64)
+            columns["cigar"] = np.empty(library.pa_runs(result), np.uint32)
+        native = _Columns(**{name: column.ctypes.data for name, column in columns.items()})
+        library.pa_take(result, ctypes.byref(native))
+        return Alignments(
+            queries=self.queries,
+            targets=self.targets,
+            scoring=self.scoring,
+            **columns,  # type: ignore[arg-type]
+        )
+
+    def _error(self, status: int, trouble: _Trouble) -> Exception:
+        if status == _CANCELLED:
+            return InterruptedError("alignment was cancelled")
+        if status == _NO_MEMORY:
+            return CapacityError("out of memory; lower --memory or --threads")
+        query = self.queries[int(self.queries.order[trouble.row])]
+        target = self.targets[int(self.targets.order[trouble.column])]
+        pair = (
+            f"'{query.name}' ({len(query.letters)} letters) and "
+            f"'{target.name}' ({len(target.letters)} letters)"
+        )
+        if status == _SCORES:
+            return ScoringError(f"scores of {pair} could exceed 32 bits; use smaller costs")
+        return CapacityError(
+            f"aligning {pair} needs {_show_size(trouble.needed_bytes)} of memory, only "
+            f"{_show_size(trouble.available_bytes)} allowed; raise --memory or use --score-only",
+            trouble.needed_bytes,
+            trouble.available_bytes,
+        )
+
+
+def _show_size(size_bytes: int) -> str:
+    """Return a size, rounded up, as ``--memory`` takes it."""
+    unit, name = (1 << 20, "MiB") if size_bytes >= 10 << 20 else (1 << 10, "KiB")
+    return f"{-(-size_bytes // unit)} {name}"

@@ -1,0 +1,1 @@
+"""The CUDA engine: devices, kernels, and a family of kernels a module or folder."""

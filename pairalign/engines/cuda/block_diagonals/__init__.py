@@ -1,0 +1,1 @@
+"""Block diagonals: one long pair on the whole GPU."""

@@ -1,0 +1,376 @@
+"""Kernels that give a long pair the whole device: block diagonals, see ``docs/long-pairs.md``.
+
+The kernels are in ``cuda/block_diagonals/fill.cu`` (filling) and
+``cuda/block_diagonals/traceback.cu``.
+
+References
+----------
+J. Huynh, K. Vang, J. Thao, A. Jalili, F. Al-Humayani: Optimizing Needleman-Wunsch algorithm through
+GPU parallelization techniques. University of Minnesota.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import Alignments, concatenate
+from pairalign.engines.cuda.block_diagonals.plan import (
+    LANES,
+    PARAMETERS,
+    PROGRESS,
+    TILE_STRIP,
+    Layout,
+    Shape,
+    Task,
+    cut_batch,
+    cut_launches,
+    describe_pairs,
+)
+from pairalign.engines.cuda.block_diagonals.results import Chosen, make_alignments
+from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.family import DeviceContext
+from pairalign.engines.device.sets import rooms_of
+from pairalign.engines.kernels import find_kernel
+from pairalign.scoring import MODES, Scoring
+from pairalign.want import Detail, Want
+from pairalign.windows import Window
+
+SOURCE, TRACEBACK_SOURCE = "block_diagonals/fill.cu", "block_diagonals/traceback.cu"
+
+OPEN_LIMIT = 1 << 20
+"""What opening a gap may cost at most: 20 bits of a word hold the difference of H and a gap."""
+
+CELLS_A_MULTIPROCESSOR = 8e9
+"""Cells of a launch, about: well below a second's work, for runs are cancelled between launches."""
+
+WARPS_A_MULTIPROCESSOR = 32
+MOST_WARPS = 4094  # fewer than TAGS in cuda/block_diagonals/block_diagonals.cuh
+WARPS_A_BLOCK = (4, 2, 1)  # as shared memory allows: four are one for each part of a multiprocessor
+SHARED_BYTES = 48 << 10
+ENDING_THREADS = 256
+WALK_THREADS = 256
+MOST_ROUNDS = 16
+"""Rounds of the traceback that are queued before the host looks whether they were enough."""
+
+IMPATIENT_SECONDS = 0.005
+"""What takes less is waited for without sleeping."""
+
+KEPT_SHARE = 256
+"""A batch that takes less of the memory than one part in so many keeps it."""
+
+_NO_MINIMUM = -(1 << 31)
+_FIXED_WORDS = 160 + 64 + 64  # SHARED_PROFILE in cuda/block_diagonals/strip.cuh
+
+
+class BlockDiagonals:
+    """A pair on the whole device, several pairs behind each other; memory grows with length.
+
+    Parameters
+    ----------
+    rows_a_lane : int, optional
+        4, 8 or 16 rows of the matrix a lane, for measurements; default: by the pairs' lengths.
+    """
+
+    name = "block-diagonals"
+
+    def __init__(self, rows_a_lane: int | None = None) -> None:
+        self._rows_a_lane = rows_a_lane
+        self._functions: dict[str, Any] = {}
+        self._allocations: list[Any] = []
+        self._slot: Slot | None = None
+
+    def supports(self, scoring: Scoring, detail: Detail, capability: tuple[int, int]) -> str | None:
+        """Any mode, alphabet and detail; None, or why not."""
+        if capability < (6, 1):
+            return f"compute capability {capability[0]}.{capability[1]}, needs 6.1 (dp4a)"
+        if scoring.gap_open >= OPEN_LIMIT:
+            return f"opening a gap costs {scoring.gap_open}, at most {OPEN_LIMIT - 1}"
+        return find_kernel(self.name, "cuda").why_not(scoring, detail)
+
+    def variants(self) -> Iterator[tuple[str, dict[str, int | str]]]:
+        """Yield what is compiled: each mode, with scores of letters in 8 and in 32 bits."""
+        for mode in MODES:
+            for wide in (False, True):
+                for source in (SOURCE, TRACEBACK_SOURCE):
+                    yield source, _defines(mode, wide)
+
+    def open(self, context: DeviceContext) -> None:
+        """Upload the score table, letters numbered densely."""
+        self._context = context
+        scoring = context.scoring
+        sets = [context.queries] if context.one_set else [context.queries, context.targets]
+        codes = np.unique(np.concatenate([np.unique(one.sequences.codes) for one in sets]))
+        if scoring.alphabet.complement is not None:  # a window may want the other strand
+            codes = np.union1d(codes, scoring.alphabet.complement[codes])
+        self._letters = len(codes)
+        shift = 0 if scoring.mode == "local" else 2 * scoring.gap_extend
+        scores = scoring.matrix[np.ix_(codes, codes)].astype(np.int64) + shift
+        self._low = min(0, int(scoring.matrix[np.ix_(codes, codes)].min())) + shift
+        lowest = min(int(scores.min()), self._low)
+        self._wide = lowest < -128 or max(int(scores.max()), self._low) > 127
+        table = np.zeros((32, 32), np.int32)
+        table[: len(codes), : len(codes)] = scores
+        dense = np.zeros(32, np.uint8)
+        dense[codes] = np.arange(len(codes), dtype=np.uint8)
+        self._allocations = [self._upload(table), self._upload(dense)]
+        self._starts = [
+            np.cumsum(rooms_of(one.lengths)) - rooms_of(one.lengths)
+            for one in (context.queries, context.targets)
+        ]
+        self._slot = Slot(context.driver)
+        self._limit_bytes = context.memory_bytes - table.nbytes - dense.nbytes
+
+    def close(self) -> None:
+        """Free what `open` and `align` took."""
+        if self._slot is not None:
+            self._slot.close()
+        for allocation in self._allocations:
+            allocation.free()
+        self._slot, self._allocations, self._functions = None, [], {}
+
+    def release(self) -> None:
+        """Free the memory of batches unless it is little; the next one takes it again."""
+        if self._slot is not None and self._slot.arena_bytes > self._limit_bytes // KEPT_SHARE:
+            self._slot.free_arena()
+
+    def align(
+        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Align pairs of a window; see `pairalign.engines.cuda.family.KernelFamily`."""
+        context = self._context
+        chosen = Chosen.of(context, window, keep)
+        turned, shapes = self._orient(chosen)
+        task = Task(
+            traced=want.detail > Detail.SCORE,
+            local=context.scoring.mode == "local",
+            wants_runs=want.detail == Detail.CIGAR,
+            wide=self._wide,
+            multiprocessors=context.multiprocessors,
+            rows_a_lane=self._rows_a_lane,
+        )
+        parts: list[Alignments] = []
+        first = 0
+        while first < len(shapes):
+            context.check_cancelled()
+            count, layout = cut_batch(shapes, first, task, self._limit_bytes)
+            if layout is None:
+                parts.append(self._on_host(window, chosen, first, want))
+                first += 1
+                continue
+            assert self._slot is not None
+            try:
+                addresses = self._slot.arrange(layout.sizes)
+            except context.driver.MemoryError:
+                self._limit_bytes = context.halve(self._limit_bytes, layout.bytes)
+                continue
+            batch = slice(first, first + count)
+            parts.append(
+                self._align_batch(
+                    chosen, batch, turned[batch], shapes[batch], layout, addresses, want
+                )
+            )
+            first += count
+        if not parts:
+            return make_alignments(context, chosen.part(slice(0, 0)), want)
+        return concatenate(parts)
+
+    def _orient(self, chosen: Chosen) -> tuple[npt.NDArray[np.bool_], list[Shape]]:
+        """Return which pairs have the window's column along the rows, and the shape of each."""
+        context = self._context
+        first = context.queries.lengths[chosen.rows]
+        second = context.targets.lengths[chosen.columns]
+        turned = second > first
+        rows, columns = np.maximum(first, second).tolist(), np.minimum(first, second).tolist()
+        return turned, [Shape(m, n) for m, n in zip(rows, columns, strict=True)]
+
+    def _on_host(self, window: Window, chosen: Chosen, pair: int, want: Want) -> Alignments:
+        row, column = int(chosen.rows[pair]), int(chosen.columns[pair])
+        one = Window(window.index, row, row + 1, column, column + 1, window.triangular)
+        return self._context.align_on_host(one, want)
+
+    def _align_batch(
+        self,
+        chosen: Chosen,
+        batch: slice,
+        turned: npt.NDArray[np.bool_],
+        shapes: list[Shape],
+        layout: Layout,
+        addresses: dict[str, int],
+        want: Want,
+    ) -> Alignments:
+        context, slot = self._context, self._slot
+        assert slot is not None
+        pairs, items = describe_pairs(shapes, layout, addresses)
+        letters = [
+            int(device.codes) + starts[positions[batch]]
+            for device, starts, positions in (
+                (context.queries, self._starts[0], chosen.rows),
+                (context.columns, self._starts[1], chosen.columns),
+            )
+        ]
+        pairs["row_letters"] = np.where(turned, letters[1], letters[0])
+        pairs["column_letters"] = np.where(turned, letters[0], letters[1])
+        row_is_query = ~turned
+        if context.one_set:
+            row_is_query = (
+                chosen.query[batch] == context.queries.sequences.order[chosen.rows[batch]]
+            )
+        pairs["row_is_query"] = row_is_query
+
+        progress_bytes = PROGRESS.itemsize * len(shapes)
+        tables = np.concatenate(
+            [np.zeros(256 + progress_bytes, np.uint8), pairs.view(np.uint8), _bytes(items)]
+        )
+        start = addresses["tables"]  # ticket, progress, pairs, items
+        slot.upload("tables", tables, start)
+        parameters = np.zeros((), PARAMETERS)
+        parameters["ticket"] = start
+        parameters["progress"] = start + 256
+        parameters["pairs"] = start + 256 + progress_bytes
+        parameters["items"] = start + 256 + progress_bytes + pairs.nbytes
+        parameters["table"], parameters["dense"] = (int(one) for one in self._allocations)
+        parameters["pair_count"] = len(shapes)
+        parameters["letters"], parameters["low"] = self._letters, self._low
+        parameters["gap_open"] = context.scoring.gap_open
+        parameters["gap_extend"] = context.scoring.gap_extend
+        parameters["definite"] = context.scoring.alphabet.definite
+        parameters["tile"], parameters["slots"] = layout.tile, layout.slots
+        parameters["rooms"] = layout.rooms
+        rows_a_lane = layout.rows_a_lane
+        parameters["rows_a_lane"] = rows_a_lane
+        parameters["traced"] = want.detail > Detail.SCORE
+        parameters["want_runs"] = want.detail == Detail.CIGAR
+        parameters["min_score"] = _NO_MINIMUM if want.min_raw_score is None else want.min_raw_score
+        context.driver.memset_d8_async(addresses["handed"], 0, layout.sizes["handed"], slot.stream)
+        self._fill(parameters, items, shapes, rows_a_lane)
+        if want.detail > Detail.SCORE:
+            parameters["scratch"] = addresses["scratch"] + 256
+            parameters["flags"] = addresses["flags"]
+            progress = self._trace(parameters, layout, addresses["scratch"])
+        else:
+            progress = self._read_progress(parameters)
+        return make_alignments(context, chosen.part(batch), want, progress, pairs)
+
+    def _fill(
+        self,
+        parameters: npt.NDArray[np.void],
+        items: npt.NDArray[np.int32],
+        shapes: list[Shape],
+        rows_a_lane: int,
+    ) -> None:
+        context = self._context
+        most_cells = CELLS_A_MULTIPROCESSOR * context.multiprocessors
+        launches = cut_launches(items, shapes, LANES * rows_a_lane, most_cells)
+        for start, stop in launches:
+            context.check_cancelled()
+            parameters["first_item"], parameters["items_stop"] = start, stop
+            self._clear_ticket(parameters)
+            strips = stop - start
+            self._launch_strips(SOURCE, f"fill_k{rows_a_lane}", strips, parameters, rows_a_lane)
+            if len(launches) > 1:
+                self._wait()
+        self._launch(SOURCE, "find_end", len(shapes), ENDING_THREADS, parameters)
+
+    def _trace(
+        self, parameters: npt.NDArray[np.void], layout: Layout, scratch: int
+    ) -> npt.NDArray[np.void]:
+        """Locate the ends, then walk in rounds until no pair is under way."""
+        context = self._context
+        pairs = int(parameters["pair_count"])
+        parameters["ticket"] = scratch
+        strips = layout.tile // TILE_STRIP
+        if context.scoring.mode == "local":
+            self._clear_scratch(layout, scratch)
+            every = pairs * layout.rooms * strips
+            self._launch_strips(TRACEBACK_SOURCE, "locate_end", every, parameters)
+        blocks = -(-pairs // ENDING_THREADS)
+        self._launch(SOURCE, "start_walk", blocks, ENDING_THREADS, parameters)
+        rounds = 1
+        while True:
+            for _ in range(rounds):
+                self._clear_scratch(layout, scratch)
+                every = pairs * layout.slots * strips
+                self._launch_strips(TRACEBACK_SOURCE, "refill_tiles", every, parameters)
+                self._launch(TRACEBACK_SOURCE, "walk_tiles", pairs, WALK_THREADS, parameters)
+            progress = self._read_progress(parameters)
+            if not progress["active"].any():
+                return progress
+            context.check_cancelled()
+            rounds = min(2 * rounds, MOST_ROUNDS)
+
+    def _read_progress(self, parameters: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+        assert self._slot is not None
+        pairs = int(parameters["pair_count"])
+        progress: npt.NDArray[np.void] = self._slot.download(
+            "progress", pairs * PROGRESS.itemsize, np.uint8, int(parameters["progress"])
+        ).view(PROGRESS)
+        self._wait()
+        return progress
+
+    def _wait(self) -> None:
+        assert self._slot is not None
+        self._slot.wait(IMPATIENT_SECONDS)
+
+    def _clear_ticket(self, parameters: npt.NDArray[np.void]) -> None:
+        assert self._slot is not None
+        self._context.driver.memset_d8_async(int(parameters["ticket"]), 0, 16, self._slot.stream)
+
+    def _clear_scratch(self, layout: Layout, scratch: int) -> None:
+        """Clear rows between strips and the ticket before them: nothing old may look valid."""
+        assert self._slot is not None
+        self._context.driver.memset_d8_async(scratch, 0, layout.sizes["scratch"], self._slot.stream)
+
+    def _launch_strips(
+        self,
+        source: str,
+        kernel: str,
+        strips: int,
+        parameters: npt.NDArray[np.void],
+        rows_a_lane: int = TILE_STRIP // LANES,
+    ) -> None:
+        """Launch a kernel whose warps take strips by ticket."""
+        rows = LANES * rows_a_lane
+        words = -(-rows * self._letters * (4 if self._wide else 1) // 4)
+        words = -(-(_FIXED_WORDS + words + rows) // 4) * 4
+        parameters["warp_words"] = words
+        warps = next(n for n in WARPS_A_BLOCK if 4 * words * n <= SHARED_BYTES)
+        most = min(self._context.multiprocessors * WARPS_A_MULTIPROCESSOR, MOST_WARPS) // warps
+        blocks = min(-(-strips // warps), most)
+        self._launch(source, kernel, blocks, LANES * warps, parameters, 4 * words * warps)
+
+    def _launch(
+        self,
+        source: str,
+        kernel: str,
+        blocks: int,
+        threads: int,
+        parameters: npt.NDArray[np.void],
+        shared: int = 0,
+    ) -> None:
+        context, slot = self._context, self._slot
+        assert slot is not None
+        function = self._functions.get(kernel)
+        if function is None:
+            module = context.load_module(source, _defines(context.scoring.mode, self._wide))
+            function = self._functions[kernel] = module.get_function(kernel)
+        context.kernel = kernel
+        packed: Any = parameters[()]
+        function(packed, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.stream, shared=shared)
+
+    def _upload(self, array: npt.NDArray[Any]) -> Any:
+        driver = self._context.driver
+        buffer = driver.mem_alloc(array.nbytes)
+        driver.memcpy_htod(buffer, array)
+        return buffer
+
+
+def _bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    return np.ascontiguousarray(array).view(np.uint8).ravel()
+
+
+def _defines(mode: str, wide: bool) -> dict[str, int | str]:
+    return {"PAIRALIGN_MODE": MODES.index(mode), "PAIRALIGN_WORDS": int(wide)}

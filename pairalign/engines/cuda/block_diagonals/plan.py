@@ -1,0 +1,302 @@
+"""How long pairs share a device: batches, tiles, and what lies where in memory. Pure functions.
+
+A *batch* is some pairs that are on the device at a time. All have tiles of one size: rows and
+columns of the matrix between kept borders (see ``cuda/block_diagonals/block_diagonals.cuh``). Small
+tiles take more memory for borders and less time to fill again.
+
+Bytes of a traced pair of m and n letters, m >= n, with tiles of B::
+
+    8 n                         the row between strips
+    8 n (m/B) + 8 m (n/B)       borders of tiles
+    4 (m + n)                   CIGAR runs
+    slots (B/2 + 8) B           flags and borders of the tiles filled again at a time
+    4 (m/32K) (n/B)             local: the best of each strip in each column of tiles
+
+Scores only take ``8 n`` and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+PAIR = np.dtype(
+    [
+        *((name, "<u8") for name in ("row_letters", "column_letters", "handed", "kept_rows")),
+        *((name, "<u8") for name in ("kept_columns", "best", "runs")),
+        *((name, "<i4") for name in ("rows", "columns", "padded_rows", "strips")),
+        *((name, "<i4") for name in ("row_is_query", "unused")),
+    ]
+)
+"""Pair in cuda/block_diagonals/block_diagonals.cuh."""
+
+PROGRESS = np.dtype(
+    [
+        *((name, "<u8") for name in ("row_key", "column_key", "place")),
+        *((name, "<i4") for name in ("score", "tile_column", "row", "column", "state", "active")),
+        *((name, "<i4") for name in ("operation", "length", "matches", "diagonals", "openings")),
+        *((name, "<i4") for name in ("runs", "end_row", "end_column")),
+    ]
+)
+"""Progress in cuda/block_diagonals/block_diagonals.cuh."""
+
+PARAMETERS = np.dtype(
+    [
+        *((name, "<u8") for name in ("pairs", "progress", "items", "ticket", "table", "dense")),
+        *((name, "<u8") for name in ("scratch", "flags")),
+        *((name, "<i4") for name in ("first_item", "items_stop", "pair_count", "letters")),
+        *((name, "<i4") for name in ("gap_open", "gap_extend", "tile", "slots", "rooms", "low")),
+        *((name, "<i4") for name in ("definite", "traced", "min_score", "want_runs")),
+        *((name, "<i4") for name in ("rows_a_lane", "warp_words")),
+    ]
+)
+"""Params in cuda/block_diagonals/block_diagonals.cuh."""
+
+assert PAIR.itemsize == 80
+assert PROGRESS.itemsize == 80
+assert PARAMETERS.itemsize == 128
+
+LANES = 32
+TILE_STRIP = 128  # rows of a strip when tiles are filled again
+ROWS_A_LANE = (4, 8, 16)
+SMALLEST_TILE, LARGEST_TILE = 256, 1 << 20
+PER_DEPTH = 5  # tiles at each step up a diagonal: slots in cuda/block_diagonals/traceback.cu
+
+MOST_PAIRS = 512
+MOST_STRIPS = 1 << 15  # of a batch, unless it is one pair
+TILES_ACROSS, USUAL_TILE = 32, 8192
+"""Tiles grow until a pair has no more of them in a row, or to this size; if memory allows."""
+STRIPS_AGAIN = 4096
+"""Strips filled again at a time, about as many as a device has warps."""
+DEEPEST = 128
+
+ALIGNMENT = 256
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Lengths of a pair: matrix rows (the longer sequence) and columns."""
+
+    rows: int
+    columns: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the arrays of a batch lie.
+
+    Attributes
+    ----------
+    tile : int
+        Rows and columns of a tile.
+    slots : int
+        Tiles of each pair that are filled again at a time.
+    rooms : int
+        Tiles of each pair that may be filled at a time for other reasons.
+    rows_a_lane : int
+        Of the filling kernel.
+    sizes : dict of str to int
+        Bytes of each array, in the order in which they lie there.
+    """
+
+    tile: int
+    slots: int
+    rooms: int
+    rows_a_lane: int
+    sizes: dict[str, int]
+
+    @property
+    def bytes(self) -> int:
+        """Return what the batch needs on the device."""
+        return sum(-(-size // ALIGNMENT) * ALIGNMENT for size in self.sizes.values())
+
+
+@dataclass(frozen=True)
+class Task:
+    """What decides the layout besides lengths.
+
+    Attributes
+    ----------
+    traced, local, wants_runs : bool
+    wide : bool
+        Scores of letters need 32 bits.
+    multiprocessors : int
+    rows_a_lane : int or None
+        Of `ROWS_A_LANE`; None: `choose_rows` decides.
+    """
+
+    traced: bool
+    local: bool
+    wants_runs: bool
+    wide: bool
+    multiprocessors: int
+    rows_a_lane: int | None = None
+
+
+def choose_rows(shapes: Sequence[Shape], task: Task) -> int:
+    """Choose how many rows a lane has: many are quicker, few keep more of the device busy."""
+    if task.rows_a_lane is not None:
+        return task.rows_a_lane
+    if task.wide:
+        return ROWS_A_LANE[0]
+    few, many = ROWS_A_LANE[1:]
+    strips = sum(-(-one.rows // (LANES * many)) for one in shapes)
+    return many if strips >= 4 * task.multiprocessors else few
+
+
+def lay_out(shapes: Sequence[Shape], task: Task, limit_bytes: int) -> Layout | None:
+    """Choose tiles for a batch and lay out its arrays; None when it does not fit.
+
+    Parameters
+    ----------
+    shapes : sequence of Shape
+    task : Task
+    limit_bytes : int
+        What the batch may take.
+    """
+    rows_a_lane = choose_rows(shapes, task)
+    if not task.traced:
+        layout = _arrays(shapes, task, rows_a_lane, 1 << 30, 0)
+        return layout if layout.bytes <= limit_bytes else None
+    longest = max(one.rows for one in shapes)
+    least = max(SMALLEST_TILE, LANES * rows_a_lane)
+    fitting: Layout | None = None
+    tile = least
+    while tile <= LARGEST_TILE:
+        wanted = _slots(shapes, tile)
+        slots = wanted
+        while slots:
+            layout = _arrays(shapes, task, rows_a_lane, tile, slots)
+            if layout.bytes <= limit_bytes:
+                break
+            slots //= 2
+        if slots:
+            fitting = fitting or layout
+            few = -(-longest // tile) <= TILES_ACROSS or tile >= USUAL_TILE
+            if few and 4 * slots >= wanted:
+                return layout
+        elif fitting:
+            break
+        if tile >= longest:
+            break
+        tile *= 2
+    return fitting
+
+
+def _slots(shapes: Sequence[Shape], tile: int) -> int:
+    """Choose how many tiles of a pair are filled again at a time: so far up a diagonal."""
+    across = max(-(-one.rows // tile) for one in shapes)
+    strips = PER_DEPTH * (tile // TILE_STRIP) * len(shapes)
+    return PER_DEPTH * max(1, min(DEEPEST, across, STRIPS_AGAIN // strips))
+
+
+def _arrays(shapes: Sequence[Shape], task: Task, rows_a_lane: int, tile: int, slots: int) -> Layout:
+    pairs = len(shapes)
+    padded = [padded_rows(one, rows_a_lane) for one in shapes]
+    strips = sum(padded) // (LANES * rows_a_lane)
+    columns = sum(one.columns for one in shapes)
+    sizes = {
+        "tables": 8 * strips + (PAIR.itemsize + PROGRESS.itemsize) * pairs + 3 * ALIGNMENT,
+        "handed": 8 * columns,
+    }
+    rooms = slots
+    if task.traced:
+        sizes["kept_rows"] = sum(8 * one.columns * ((one.rows - 1) // tile) for one in shapes)
+        sizes["kept_columns"] = sum(
+            8 * rows * ((one.columns - 1) // tile) for rows, one in zip(padded, shapes, strict=True)
+        )
+        if task.local:
+            sizes["best"] = sum(
+                4 * rows // (LANES * rows_a_lane) * (-(-one.columns // tile))
+                for rows, one in zip(padded, shapes, strict=True)
+            )
+            rooms = max(slots, max(-(-one.rows // tile) for one in shapes))
+        if task.wants_runs:
+            sizes["runs"] = 4 * sum(one.rows + one.columns for one in shapes)
+        sizes["scratch"] = 8 * tile * rooms * pairs + ALIGNMENT  # and the ticket
+        sizes["flags"] = 64 * (tile + LANES) * (tile // TILE_STRIP) * slots * pairs
+    return Layout(tile, slots, rooms, rows_a_lane, sizes)
+
+
+def padded_rows(shape: Shape, rows_a_lane: int) -> int:
+    """Rows of a pair's whole strips."""
+    strip = LANES * rows_a_lane
+    return -(-shape.rows // strip) * strip
+
+
+def cut_batch(
+    shapes: Sequence[Shape], first: int, task: Task, limit_bytes: int
+) -> tuple[int, Layout | None]:
+    """Choose how many pairs from `first` on make the next batch.
+
+    Returns
+    -------
+    count : int
+        At least 1.
+    layout : Layout or None
+        None: a single pair that does not fit.
+    """
+    strips = np.cumsum([-(-one.rows // TILE_STRIP) for one in shapes[first : first + MOST_PAIRS]])
+    count = max(1, int(np.searchsorted(strips, MOST_STRIPS, side="right")))
+    while True:
+        layout = lay_out(shapes[first : first + count], task, limit_bytes)
+        if layout is not None or count == 1:
+            return count, layout
+        count = (count + 1) // 2
+
+
+def describe_pairs(
+    shapes: Sequence[Shape], layout: Layout, addresses: dict[str, int]
+) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int32]]:
+    """Fill in the table of a batch's pairs but for their letters, and list their strips.
+
+    Returns
+    -------
+    pairs : structured array of `PAIR`
+    items : int32 array, shape (strips, 2)
+        Pair and strip, in the order in which they are taken.
+    """
+    pairs = np.zeros(len(shapes), PAIR)
+    at = {name: addresses.get(name, 0) for name in ("handed", "kept_rows", "kept_columns", "best")}
+    runs = addresses.get("runs", 0)
+    traced = "scratch" in layout.sizes
+    items = []
+    for number, one in enumerate(shapes):
+        pair = pairs[number]
+        rows = padded_rows(one, layout.rows_a_lane)
+        strips = rows // (LANES * layout.rows_a_lane)
+        for name in at:
+            pair[name] = at[name]
+        at["handed"] += 8 * one.columns
+        if traced:
+            at["kept_rows"] += 8 * one.columns * ((one.rows - 1) // layout.tile)
+            at["kept_columns"] += 8 * rows * ((one.columns - 1) // layout.tile)
+            at["best"] += 4 * strips * -(-one.columns // layout.tile)
+            if runs:
+                runs += 4 * (one.rows + one.columns)
+                pair["runs"] = runs
+        pair["rows"], pair["columns"] = one.rows, one.columns
+        pair["padded_rows"], pair["strips"] = rows, strips
+        items.append(
+            np.stack((np.full(strips, number), np.arange(strips)), axis=1).astype(np.int32)
+        )
+    return pairs, np.concatenate(items)
+
+
+def cut_launches(
+    items: npt.NDArray[np.int32], shapes: Sequence[Shape], strip_rows: int, most_cells: float
+) -> list[tuple[int, int]]:
+    """Cut the strips of a batch into launches of about so many cells."""
+    columns = np.array([one.columns for one in shapes], np.int64)
+    cells = np.cumsum(columns[items[:, 0]] * strip_rows)
+    launches = []
+    start = 0
+    while start < len(items):
+        before = int(cells[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(cells, before + most_cells, side="right")))
+        launches.append((start, stop))
+        start = stop
+    return launches

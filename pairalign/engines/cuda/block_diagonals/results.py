@@ -1,0 +1,138 @@
+"""From what block diagonals leave on the device to alignments; see ``docs/long-pairs.md``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import STATS_COLUMNS, Alignments
+from pairalign.engines.cuda.block_diagonals.plan import PAIR, PROGRESS
+from pairalign.engines.cuda.family import DeviceContext
+from pairalign.want import Detail, Want
+from pairalign.windows import Window
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Pairs of a window that are aligned, in its order.
+
+    Attributes
+    ----------
+    rows, columns : int64 arrays
+        Sorted positions: of the first set and of the second.
+    query, target : int32 arrays
+        Input indices.
+    """
+
+    rows: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.int64]
+    query: npt.NDArray[np.int32]
+    target: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(
+        cls, context: DeviceContext, window: Window, keep: npt.NDArray[np.bool_] | None
+    ) -> Chosen:
+        """Choose the pairs of a window that `keep` names, bool[pairs]; all without it."""
+        rows, columns = (one.astype(np.int64) for one in window.positions())
+        if keep is not None:
+            rows, columns = rows[keep], columns[keep]
+        of_row = context.queries.sequences.order[rows].astype(np.int32)
+        of_column = context.targets.sequences.order[columns].astype(np.int32)
+        if window.triangular:
+            return cls(rows, columns, np.minimum(of_row, of_column), np.maximum(of_row, of_column))
+        return cls(rows, columns, of_row, of_column)
+
+    def part(self, which: slice) -> Chosen:
+        """Choose among the chosen."""
+        return Chosen(self.rows[which], self.columns[which], self.query[which], self.target[which])
+
+
+def make_alignments(
+    context: DeviceContext,
+    chosen: Chosen,
+    want: Want,
+    progress: npt.NDArray[np.void] | None = None,
+    pairs: npt.NDArray[np.void] | None = None,
+) -> Alignments:
+    """Make columns of what the device left of a batch, and copy its CIGAR runs.
+
+    Parameters
+    ----------
+    context : DeviceContext
+    chosen : Chosen
+        The pairs of the batch.
+    want : Want
+        Pairs below its minimum are left out.
+    progress, pairs : PROGRESS and PAIR arrays, optional
+        Of each pair of the batch, its kernels being done; without them there is no pair.
+    """
+    if progress is None or pairs is None:
+        progress, pairs = np.zeros(0, PROGRESS), np.zeros(0, PAIR)
+    score = progress["score"].astype(np.int32)
+    fields: dict[str, npt.NDArray[Any]] = {
+        "query": chosen.query,
+        "target": chosen.target,
+        "raw_score": score,
+    }
+    passes = np.ones(len(score), bool)
+    if want.min_raw_score is not None:
+        passes = score >= want.min_raw_score
+    if want.detail >= Detail.STATS:
+        aligned = passes
+        if context.scoring.mode != "global":
+            aligned = passes & (score > 0)
+        fields.update(_stats(progress, pairs["row_is_query"] != 0, aligned))
+    fields = {name: column[passes] for name, column in fields.items()}
+    if want.detail >= Detail.CIGAR:
+        runs, offsets = _fetch_runs(context, progress["runs"][passes], pairs["runs"][passes])
+        fields["cigar"], fields["cigar_offsets"] = runs, offsets
+    return Alignments(
+        queries=context.queries.sequences,
+        targets=context.targets.sequences,
+        scoring=context.scoring,
+        **fields,
+    )
+
+
+def _stats(
+    progress: npt.NDArray[np.void],
+    row_is_query: npt.NDArray[np.bool_],
+    aligned: npt.NDArray[np.bool_],
+) -> dict[str, npt.NDArray[np.int32]]:
+    """Spans and counts; all 0 where nothing is aligned."""
+    row_start, row_end = progress["row"], progress["end_row"]
+    column_start, column_end = progress["column"], progress["end_column"]
+    letters = row_end - row_start + column_end - column_start
+    columns = (
+        np.where(row_is_query, row_start, column_start),
+        np.where(row_is_query, row_end, column_end),
+        np.where(row_is_query, column_start, row_start),
+        np.where(row_is_query, column_end, row_end),
+        progress["matches"],
+        progress["diagonals"] - progress["matches"],
+        progress["openings"],
+        letters - 2 * progress["diagonals"],
+    )
+    return {
+        name: np.where(aligned, column, 0).astype(np.int32)
+        for name, column in zip(STATS_COLUMNS, columns, strict=True)
+    }
+
+
+def _fetch_runs(
+    context: DeviceContext, counts: npt.NDArray[np.int32], ends: npt.NDArray[np.uint64]
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+    """Copy the runs of each pair, which end at an address; returns them and where each begins."""
+    offsets = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+    total = int(offsets[-1])
+    runs = context.pool.take(max(1, total), np.uint32)
+    if runs is None:
+        runs = np.empty(total, np.uint32)
+    for start, count, end in zip(offsets[:-1], counts, ends, strict=True):
+        if count:
+            context.driver.memcpy_dtoh(runs[start : start + count], int(end) - 4 * int(count))
+    return runs[:total], offsets

@@ -1,0 +1,128 @@
+"""Memory of one batch in flight: an arena on the device, pinned buffers on the host, a stream."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.engines.device.tile_plan import ALIGNMENT
+
+
+class Slot:
+    """What one batch uses while it is under way; batches in different slots overlap.
+
+    Parameters
+    ----------
+    driver : module
+        ``pycuda.driver``. The CUDA context must be current whenever a method runs.
+    """
+
+    def __init__(self, driver: Any) -> None:
+        self._driver = driver
+        self.stream = driver.Stream()
+        self.kernels = self.stream  # kernels may have another one, see cuda_lanes
+        # Waiting for these does not take a core, as waiting for a stream does.
+        kinds = driver.event_flags
+        flags = int(kinds.BLOCKING_SYNC) | int(kinds.DISABLE_TIMING)
+        self.computed = driver.Event(flags)
+        self._finished = driver.Event(flags)
+        self.ready = driver.Event(int(kinds.DISABLE_TIMING))
+        self.launched = driver.Event(int(kinds.DISABLE_TIMING))
+        self._arena: Any = None
+        self._arena_bytes = 0
+        self._pinned: dict[str, npt.NDArray[np.uint8]] = {}
+
+    @property
+    def arena_bytes(self) -> int:
+        """Device memory that the slot holds."""
+        return self._arena_bytes
+
+    def arrange(self, sizes: dict[str, int], limit_bytes: int = 0) -> dict[str, int]:
+        """Find room on the device for arrays of these sizes in bytes, and return their addresses.
+
+        What the slot held before is lost. It takes more than needed, up to `limit_bytes`, so that
+        it need not grow often. Raises the driver's MemoryError when there is no room; the slot then
+        holds nothing.
+        """
+        places = {}
+        total = 0
+        for name, size in sizes.items():
+            places[name] = total
+            total += -(-size // ALIGNMENT) * ALIGNMENT
+        if total > self._arena_bytes:
+            self.free_arena()  # this waits for all of the device
+            room = max(total, min(total * 2, limit_bytes))
+            self._arena = self._driver.mem_alloc(room)
+            self._arena_bytes = room
+        start = int(self._arena)
+        return {name: start + place for name, place in places.items()}
+
+    def pinned(
+        self, name: str, shape: int | tuple[int, ...], dtype: npt.DTypeLike
+    ) -> npt.NDArray[Any]:
+        """Return a pinned host array: the same memory each time for the same name."""
+        dtype = np.dtype(dtype)
+        size = int(np.prod(shape)) * dtype.itemsize
+        buffer = self._pinned.get(name)
+        if buffer is None or buffer.nbytes < size:
+            # Pinning is slow: grow by half, so that it happens a few times only.
+            room = max(size, 4096, 0 if buffer is None else buffer.nbytes * 3 // 2)
+            self._free_pinned(name)
+            self._pinned[name] = self._driver.pagelocked_empty(room, np.uint8)
+        return self._pinned[name][:size].view(dtype).reshape(shape)
+
+    def upload(self, name: str, array: npt.NDArray[Any], address: int) -> None:
+        """Copy an array to the device through the pinned buffer `name`."""
+        if array.nbytes == 0:
+            return
+        staged = self.pinned(name, array.shape, array.dtype)
+        staged[...] = array
+        self.send(name, staged.nbytes, address)
+
+    def send(self, name: str, size: int, address: int) -> None:
+        """Copy so many bytes of the pinned buffer `name` to the device."""
+        self._driver.memcpy_htod_async(address, self._pinned[name][:size], self.stream)
+
+    def download(
+        self, name: str, shape: int | tuple[int, ...], dtype: npt.DTypeLike, address: int
+    ) -> npt.NDArray[Any]:
+        """Start a copy from the device to the pinned buffer `name`; wait before reading it."""
+        array = self.pinned(name, shape, dtype)
+        if array.nbytes:
+            self._driver.memcpy_dtoh_async(array, address, self.stream)
+        return array
+
+    def wait(self, impatient_seconds: float = 0.0) -> None:
+        """Wait for all that is queued; for so long by looking again and again, which takes a core.
+
+        A thread that sleeps is woken up a tenth of a millisecond late.
+        """
+        self._finished.record(self.stream)
+        if impatient_seconds:
+            stop = time.perf_counter() + impatient_seconds
+            while time.perf_counter() < stop:
+                if self._finished.query():
+                    return
+        self._finished.synchronize()
+
+    def close(self) -> None:
+        """Free everything."""
+        self.stream.synchronize()
+        self.free_arena()
+        for name in list(self._pinned):
+            self._free_pinned(name)
+
+    def free_arena(self) -> None:
+        """Give the device memory back; nothing may be under way."""
+        if self._arena is not None:
+            self._arena.free()
+        self._arena, self._arena_bytes = None, 0
+
+    def _free_pinned(self, name: str) -> None:
+        buffer = self._pinned.pop(name, None)
+        base: Any = getattr(buffer, "base", None)
+        if hasattr(base, "free"):  # PagelockedHostAllocation; views of it must be gone or unused
+            base.free()

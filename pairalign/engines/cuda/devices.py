@@ -1,0 +1,146 @@
+"""CUDA devices through PyCUDA: finding them, and saying why there are none.
+
+PyCUDA is imported when a device is asked for, never before: pairalign works without it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from pairalign.engines.cuda import build as cuda_build
+from pairalign.engines.cuda.pinning import Pinning
+from pairalign.engines.cuda.streams import Lanes
+from pairalign.errors import DeviceError, KernelBuildError
+
+_lock = threading.Lock()
+_devices: list[CudaDevice] | None = None
+
+
+class CudaDevice:
+    """A CUDA device; its context is shared by all engines on it.
+
+    Attributes
+    ----------
+    index : int
+        As in ``cuda:0``.
+    name : str
+        ``cuda:0``.
+    model : str
+        As the vendor calls it.
+    capability : (int, int)
+        Compute capability.
+    multiprocessors : int
+    memory_bytes : int
+        Size of the device's memory.
+    driver : module
+        ``pycuda.driver``.
+    pinning : Pinning
+        Makes pinned memory of any size.
+    """
+
+    def __init__(self, driver: Any, index: int) -> None:
+        handle = driver.Device(index)
+        self.driver = driver
+        self.pinning = Pinning(driver)
+        self.index = index
+        self.name = f"cuda:{index}"
+        self.model = str(handle.name())
+        self.capability: tuple[int, int] = tuple(handle.compute_capability())
+        self.multiprocessors = int(
+            handle.get_attribute(driver.device_attribute.MULTIPROCESSOR_COUNT)
+        )
+        self.memory_bytes = int(handle.total_memory())
+        self._handle = handle
+        self._context: Any = None
+        self._modules: dict[tuple[object, ...], Any] = {}
+        self._lanes: Lanes | None = None
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """Make the device's (primary) context current in this thread."""
+        with self._lock:
+            if self._context is None:
+                self._context = self._handle.retain_primary_context()
+        self._context.push()
+        try:
+            yield
+        finally:
+            self.driver.Context.pop()
+
+    def lanes(self) -> Lanes:
+        """Return the streams that all engines on the device share; the context must be current."""
+        with self._lock:
+            if self._lanes is None:
+                self._lanes = Lanes(self.driver)
+            return self._lanes
+
+    def load_module(self, source: str, defines: Mapping[str, int | str]) -> Any:
+        """Load kernels once, compiling them if need be; the context must be current."""
+        key = (source, *sorted(defines.items()))
+        if key in self._modules:
+            return self._modules[key]
+        binary = cuda_build.load_binary(source, defines, self.capability)
+        try:
+            module = self._modules[key] = self.driver.module_from_buffer(binary)
+            return module
+        except self.driver.Error as error:
+            raise KernelBuildError(
+                f"{self.name} ({self.model}, compute capability {self.capability[0]}."
+                f"{self.capability[1]}) does not load {source}: {error}"
+            ) from error
+
+
+def find_devices() -> list[CudaDevice]:
+    """Return all CUDA devices, at least one.
+
+    Raises
+    ------
+    DeviceError
+        There is none; the message says what is missing: PyCUDA, a driver, a device.
+    """
+    global _devices
+    with _lock:
+        if _devices is None:
+            driver = _import_driver()
+            try:
+                driver.init()
+                count = driver.Device.count()
+                _devices = [CudaDevice(driver, index) for index in range(count)]
+            except driver.Error as error:
+                raise DeviceError(f"no CUDA device can be used: {_explain(str(error))}") from error
+            if not _devices:
+                _devices = None
+                raise DeviceError("no CUDA device: the driver is there but finds none")
+        return _devices
+
+
+def _import_driver() -> Any:
+    try:
+        import pycuda.driver
+    except ModuleNotFoundError as error:
+        if error.name in ("pycuda", "pycuda.driver"):
+            raise DeviceError(
+                "PyCUDA is not installed; install it with: pip install 'pairalign[gpu]'"
+            ) from error
+        raise DeviceError(f"PyCUDA is not installed completely: {error}") from error
+    except ImportError as error:
+        text = str(error)
+        if "libcuda.so" in text:
+            raise DeviceError(f"there is no NVIDIA driver on this machine ({text})") from error
+        raise DeviceError(
+            f"PyCUDA was built for another version of CUDA ({text}); rebuild it with: pip install "
+            "--force-reinstall --no-cache-dir --no-binary pycuda pycuda"
+        ) from error
+    return pycuda.driver
+
+
+def _explain(text: str) -> str:
+    if "no CUDA-capable device" in text:
+        return f"the driver is there but finds none ({text})"
+    if "insufficient" in text or "driver version" in text:
+        return f"the driver is older than the CUDA version that PyCUDA was built for ({text})"
+    return text

@@ -1,0 +1,241 @@
+"""The CUDA engine: windows on a GPU, through PyCUDA, by one of several families of kernels."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import Alignments
+from pairalign.complement import complement_of
+from pairalign.engines import Engine
+from pairalign.engines.cuda.bitwise import Bitwise
+from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
+from pairalign.engines.cuda.devices import CudaDevice
+from pairalign.engines.cuda.family import DeviceContext, DeviceSet, KernelFamily
+from pairalign.engines.cuda.packed.family import Packed
+from pairalign.engines.cuda.pair_per_thread import PairPerThread
+from pairalign.engines.cuda.pair_per_warp import PairPerWarp
+from pairalign.engines.cuda.reverse_complement import OtherStrand
+from pairalign.engines.cuda.router import Router
+from pairalign.engines.cuda.striped import Striped
+from pairalign.engines.device.engine import DeviceEngine, choose_among
+from pairalign.engines.device.pinned_pool import PinnedPool
+from pairalign.engines.device.sets import PADDING_CODE, rooms_of
+from pairalign.engines.kernels import AUTO
+from pairalign.scoring import Scoring
+from pairalign.sequences import SequenceSet
+from pairalign.want import Detail, Want
+from pairalign.windows import Window
+
+log = logging.getLogger("pairalign")
+
+FAMILIES: dict[str, Callable[[], KernelFamily]] = {
+    Packed.name: Packed,
+    PairPerThread.name: PairPerThread,
+    BlockDiagonals.name: BlockDiagonals,
+    PairPerWarp.name: PairPerWarp,
+    Striped.name: Striped,
+    Bitwise.name: Bitwise,
+}
+"""Kernel families by name, the preferred first."""
+
+ENGINES_PER_DEVICE = 3
+"""Windows under way at a time on a device: while one is copied, another is computed."""
+
+_MEMORY_SHARE = 0.9  # of the free memory: others may want some, and so do kernels' stacks
+
+
+class CudaEngine(DeviceEngine[CudaDevice]):
+    """Aligns windows on one CUDA device; see `DeviceEngine` for parameters and errors.
+
+    Families by name are in `FAMILIES`; by default an engine takes nine tenths of the memory that is
+    free.
+    """
+
+    _context: DeviceContext
+
+    def _choose_kernels(self, family: str | None, detail: Detail) -> None:
+        self._strand = 1  # of the window under way
+        self._other_strand: OtherStrand | None = None
+        device, scoring = self._device, self.scoring
+        chosen = choose_family(device, scoring, family, detail)
+        by_name = family is not None and family != AUTO
+        self._router = Router(
+            chosen, None if by_name else _for_long_pairs(chosen, scoring, detail, device.capability)
+        )
+
+    @property
+    def _framework(self) -> Any:
+        return self._device.driver
+
+    @staticmethod
+    def room_on(device: CudaDevice, memory_bytes: int | None) -> int:
+        """Return how much memory may be used: nine tenths of what is free, or less if told so."""
+        with device.current():
+            free, _ = device.driver.mem_get_info()
+        limit = int(free * _MEMORY_SHARE)
+        return limit if memory_bytes is None else min(limit, memory_bytes)
+
+    def _open(self, memory_bytes: int | None, pinned_bytes: int) -> None:
+        device = self._device
+        with device.current():
+            limit = self.room_on(device, memory_bytes)
+            queries, targets = self._upload_sets()
+            self._pool = PinnedPool.of(device, pinned_bytes)
+            self._context = DeviceContext(
+                name=device.name,
+                driver=device.driver,
+                capability=device.capability,
+                multiprocessors=device.multiprocessors,
+                memory_bytes=limit - self._allocated,
+                scoring=self.scoring,
+                queries=queries,
+                targets=targets,
+                load_module=device.load_module,
+                pool=self._pool,
+                align_on_host=self._align_elsewhere,
+                check_cancelled=self._check_cancelled,
+                lanes=device.lanes(),
+                log=log,
+            )
+            try:
+                self._router.open(self._context)
+            except BaseException:
+                self._pool.close()  # others may share it
+                raise
+
+    def _align(self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None) -> Alignments:
+        with self._device.current():
+            self._strand = window.strand
+            self._context.columns = self._columns_of(window)
+            return self._router.align(window, want, keep)
+
+    def _free(self) -> None:
+        with self._device.current():
+            try:
+                self._router.close()
+            finally:
+                self._pool.close()
+            if self._other_strand is not None:
+                self._other_strand.close()
+            for buffer in self._buffers:
+                buffer.free()
+
+    def _to_device(self, array: npt.NDArray[Any]) -> Any:
+        driver = self._device.driver
+        buffer = driver.mem_alloc(array.nbytes)
+        driver.memcpy_htod(buffer, array)
+        return buffer
+
+    def _columns_of(self, window: Window) -> DeviceSet:
+        """Return the targets as a window aligns them; families' scratch copies are their own."""
+        targets = self._context.targets
+        if window.strand > 0 or not window.pairs:
+            return targets
+        if self._other_strand is None:
+            complement = np.full(256, PADDING_CODE, np.uint8)
+            complement[:32] = complement_of(self.scoring.alphabet)
+            rooms = rooms_of(targets.lengths)
+            self._other_strand = OtherStrand(
+                self._device.driver,
+                self._device.load_module,
+                letters=targets.codes,
+                starts=targets.starts,
+                lengths=targets.device_lengths,
+                host_starts=np.cumsum(rooms) - rooms,
+                host_lengths=targets.lengths,
+                complement=complement,
+                padding=PADDING_CODE,
+            )
+        address = self._other_strand.letters_of(window.column_start, window.column_stop)
+        return replace(targets, codes=address)
+
+    def _align_elsewhere(self, window: Window, want: Want) -> Alignments:
+        """Align pairs that the family has no room for: in less memory, or on the CPU."""
+        if self._router.takes_long_pairs and not self._router.is_aligning_long:
+            return self._router.align_long(window, want)
+        return self._host.align(replace(window, strand=self._strand), want, self.name)
+
+
+def choose_family(
+    device: CudaDevice,
+    scoring: Scoring,
+    name: str | None = None,
+    detail: Detail = Detail.CIGAR,
+) -> KernelFamily:
+    """Return the named family, or the first that can compute `detail` on a device.
+
+    Raises
+    ------
+    DeviceError
+        There is none; the message says why.
+    """
+    return choose_among(
+        FAMILIES,
+        device,
+        name,
+        lambda family: family.supports(scoring, detail, device.capability),
+    )
+
+
+def _for_long_pairs(
+    chosen: KernelFamily, scoring: Scoring, detail: Detail, capability: tuple[int, int]
+) -> BlockDiagonals | None:
+    family = BlockDiagonals()
+    if chosen.name == family.name or family.supports(scoring, detail, capability) is not None:
+        return None
+    return family
+
+
+def open_cuda_engines(
+    devices: Sequence[CudaDevice],
+    queries: SequenceSet,
+    targets: SequenceSet | None,
+    scoring: Scoring,
+    *,
+    memory_bytes: int | None = None,
+    per_device: int = ENGINES_PER_DEVICE,
+    family: str | None = None,
+    detail: Detail = Detail.CIGAR,
+    threads: int = 1,
+    host_memory_bytes: int = 1 << 30,
+) -> list[Engine]:
+    """Open engines on some devices, `per_device` on each.
+
+    Parameters
+    ----------
+    devices : sequence of CudaDevice
+        See `pairalign.engines.cuda.devices.find_devices`.
+    memory_bytes : int, optional
+        Memory to use on each device; default: nine tenths of what is free.
+    per_device : int
+        Engines that share a device; each has its own streams.
+    threads : int
+        Threads of the CPU engine, which takes the pairs that a device has no room for.
+    host_memory_bytes : int
+        What that engine may use; a quarter of it is pinned for results at most.
+    queries, targets, scoring, family, detail
+        See `CudaEngine`.
+    """
+    pairs = len(queries) * (len(queries) - 1) // 2
+    if targets is not None:
+        pairs = len(queries) * len(targets)
+    # A long pair has a device to itself; memory shared with idle engines would be lost to it.
+    per_device = 1 if family == BlockDiagonals.name else max(1, min(per_device, pairs))
+    return CudaEngine.open_several(
+        devices,
+        queries,
+        targets,
+        scoring,
+        engines_on=lambda device: per_device,
+        memory_bytes=memory_bytes,
+        family=family,
+        detail=detail,
+        threads=threads,
+        host_memory_bytes=host_memory_bytes,
+    )

@@ -1,0 +1,142 @@
+"""What `CudaEngine` delegates to: families of kernels, and what they may use of a device.
+
+A *kernel family* is one way to align the pairs of a window on a GPU: `PairPerThread` holds the
+kernels of gpu-pairAlign, others may be faster for some scorings or need no quadratic memory. The
+engine opens one family on one device, hands it windows and turns its failures into errors that
+name device, kernel and window. Everything that touches the driver goes through `DeviceContext`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import Alignments
+from pairalign.engines.cuda.streams import Lanes
+from pairalign.engines.device.pinned_pool import PinnedPool
+from pairalign.engines.device.sets import DeviceSet, halve_batches
+from pairalign.scoring import Scoring
+from pairalign.want import Detail, Want
+from pairalign.windows import Window
+
+__all__ = ["DeviceContext", "DeviceSet", "KernelFamily"]
+
+
+@dataclass
+class DeviceContext:
+    """One device as a kernel family sees it. The CUDA context is current whenever a family runs.
+
+    Attributes
+    ----------
+    name : str
+        ``cuda:0``; for messages and thread names.
+    driver : module
+        ``pycuda.driver`` (or a stand-in with the same names).
+    capability : (int, int)
+        Compute capability.
+    multiprocessors : int
+    memory_bytes : int
+        How much device memory the family may hold at a time, all its buffers together.
+    scoring : Scoring
+    queries, targets : DeviceSet
+        The same object for one set against itself.
+    columns : DeviceSet
+        `targets` as the window under way aligns them: of a window of strand -1, ``codes`` holds the
+        window's columns reverse-complemented (and nothing else). Set by the engine.
+    load_module : callable (source, defines) -> module
+        Compiles ``cuda/<source>`` for this device (or finds it compiled) and loads it;
+        ``defines`` become ``-DNAME=VALUE``. Raises KernelBuildError.
+    pool : PinnedPool
+        Pinned host memory for results: the device copies straight into the arrays returned.
+    align_on_host : callable (window, want) -> Alignments
+        The CPU engine, for pairs too large for the device; says so once in the log.
+    check_cancelled : callable () -> None
+        Raises when the run was cancelled; call it between batches.
+    lanes : Lanes
+        Streams for kernels, shared by all engines on the device.
+    kernel : str
+        The kernel launched last; set it before each launch, errors quote it.
+    log : logging.Logger
+    """
+
+    name: str
+    driver: Any
+    capability: tuple[int, int]
+    multiprocessors: int
+    memory_bytes: int
+    scoring: Scoring
+    queries: DeviceSet
+    targets: DeviceSet
+    load_module: Callable[[str, Mapping[str, int | str]], Any]
+    pool: PinnedPool
+    align_on_host: Callable[[Window, Want], Alignments]
+    check_cancelled: Callable[[], None]
+    lanes: Lanes
+    kernel: str = "(none)"
+    log: logging.Logger = field(default_factory=lambda: logging.getLogger("pairalign"))
+    columns: DeviceSet = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.columns = self.targets
+
+    @property
+    def one_set(self) -> bool:
+        """True when a set is aligned with itself."""
+        return self.queries is self.targets
+
+    def halve(self, limit_bytes: int, batch_bytes: int) -> int:
+        """Return what batches may take after one of `batch_bytes` found no room; log it.
+
+        Raises
+        ------
+        DeviceError
+            That would be less than `LEAST_BATCH_BYTES`.
+        """
+        return halve_batches(self.name, limit_bytes, batch_bytes, self.log)
+
+
+class KernelFamily(Protocol):
+    """One way to align windows on a device. An instance belongs to one engine and one thread."""
+
+    name: str
+    """What ``--kernel`` and messages call it."""
+
+    def supports(self, scoring: Scoring, detail: Detail, capability: tuple[int, int]) -> str | None:
+        """None when the family can do this on such a device, else the reason why not."""
+        ...
+
+    def variants(self) -> Iterable[tuple[str, Mapping[str, int | str]]]:
+        """Yield every (source, defines) that `load_module` may be asked for, for `make cuda`."""
+        ...
+
+    def open(self, context: DeviceContext) -> None:
+        """Load modules and upload tables. Sequences are already on the device."""
+        ...
+
+    def align(
+        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Align the pairs of a window, or those that `keep` names, bool[pairs], in their order.
+
+        Raises
+        ------
+        driver.MemoryError
+            May escape only when even the smallest batch does not fit; a family halves its batches
+            by itself.
+        driver.Error
+            Anything else the driver reports; the engine makes it a DeviceError.
+        """
+        ...
+
+    def release(self) -> None:
+        """Free the memory of batches; the next one takes it again. Nothing is under way."""
+        ...
+
+    def close(self) -> None:
+        """Free device and pinned memory; the CUDA context is current."""
+        ...

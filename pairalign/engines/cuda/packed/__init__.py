@@ -1,0 +1,1 @@
+"""Packed kernels: two pairs to a word, with checkpointed traceback."""

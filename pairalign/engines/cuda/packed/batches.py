@@ -1,0 +1,159 @@
+"""What packed kernels are given at a time: some pairs of a window, as a batch of launches.
+
+`pairalign.engines.cuda.packed.plan` makes them; what items and places are is said there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.engines.cuda.packed.tilings import Ints, Longs, Tiling
+from pairalign.engines.device.tile_plan import Rectangle
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the items of a launch have in common."""
+
+    tiling: Tiling
+    wide: bool
+    strips: bool
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch of a fill kernel and its traceback.
+
+    Attributes
+    ----------
+    kind : Kind
+    items, chunks : int
+        How many.
+    traceback_threads : int
+    items_at, item_tiles_at, item_borders_at, item_profiles_at, chunks_at : int
+        Where they begin in the batch's tables, in bytes; borders and profiles with strips only.
+    """
+
+    kind: Kind
+    items: int
+    chunks: int
+    traceback_threads: int
+    items_at: int
+    item_tiles_at: int
+    item_borders_at: int
+    item_profiles_at: int
+    chunks_at: int
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Some pairs of a rectangle, in its order.
+
+    Attributes
+    ----------
+    rows, columns : int64 arrays
+        Sorted positions.
+    rectangle : Rectangle
+        What they were chosen from.
+    """
+
+    rows: Longs
+    columns: Longs
+    rectangle: Rectangle
+
+    @classmethod
+    def of(cls, rectangle: Rectangle, keep: npt.NDArray[np.bool_]) -> Chosen:
+        """Choose the pairs that `keep` names, bool[pairs]."""
+        rows, columns = rectangle.window().positions()
+        return cls(rows[keep].astype(np.int64), columns[keep].astype(np.int64), rectangle)
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs."""
+        return len(self.rows)
+
+    def only(self, keep: npt.NDArray[np.bool_]) -> Chosen:
+        """Choose among the chosen, bool[pairs]."""
+        return replace(self, rows=self.rows[keep], columns=self.columns[keep])
+
+    def part(self, start: int, stop: int) -> Chosen:
+        """Return the pairs from one number up to another, and the smallest rectangle of them."""
+        rows, columns = self.rows[start:stop], self.columns[start:stop]
+        around = replace(
+            self.rectangle,
+            row_start=int(rows.min()),
+            row_stop=int(rows.max()) + 1,
+            column_start=int(columns.min()),
+            column_stop=int(columns.max()) + 1,
+        )
+        return Chosen(rows, columns, around)
+
+    def rest(self, unfinished: Chosen) -> list[Chosen]:
+        """Return what remains, given the first part that has not been done."""
+        first = np.flatnonzero(
+            (self.rows == unfinished.rows[0]) & (self.columns == unfinished.columns[0])
+        )
+        return [self.part(int(first[0]), self.pairs)]
+
+
+Work = Rectangle | Chosen
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Pairs that are on the device together.
+
+    Attributes
+    ----------
+    work : Rectangle or Chosen
+    rectangle : Rectangle
+        Of the work.
+    launches : list of Launch
+    tables : uint8 array
+        What the kernels look up, each table at a multiple of 16 bytes.
+    places : dict of str to int
+        Where those begin there that all launches share, by their names in ``Params``.
+    arrays : dict of str to array
+        More of them, by name, that lie elsewhere; of chosen pairs.
+    longest : int
+        Letters of the longest column.
+    is_uneven : bool
+        Whether the longest pair takes longer than a device that is busy needs for all.
+    move_words : int
+        Words of 8 bytes that moves take.
+    tile_bytes, border_entries, profile_bytes : int
+        What all items take.
+    """
+
+    work: Work
+    rectangle: Rectangle
+    launches: list[Launch]
+    tables: npt.NDArray[np.uint8]
+    places: dict[str, int]
+    arrays: dict[str, npt.NDArray[np.integer]]
+    longest: int
+    is_uneven: bool
+    move_words: int
+    tile_bytes: int
+    border_entries: int
+    profile_bytes: int
+
+    def items_of(self, launch: Launch) -> Ints:
+        """Return items, [n, 4]: first column, first place, place after the last, columns."""
+        return self._table(launch.items_at, launch.items)
+
+    def chunks_of(self, launch: Launch) -> Ints:
+        """Return chunks, [n, 4]: item, first place, place after the last, 0."""
+        return self._table(launch.chunks_at, launch.chunks)
+
+    def _table(self, start: int, count: int) -> Ints:
+        return self.tables[start : start + 16 * count].view(np.int32).reshape(count, 4)
+
+    @cached_property
+    def pairs(self) -> int:
+        """Number of pairs."""
+        return self.work.pairs

@@ -1,0 +1,173 @@
+"""What the packed kernels read on the device: their parameters, and a batch's small arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import SCORE_COLUMNS
+from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.family import DeviceContext
+from pairalign.engines.cuda.packed.batches import Batch
+from pairalign.engines.cuda.packed.score_table import Costs
+from pairalign.engines.cuda.packed.sequences import DenseSet
+from pairalign.engines.cuda.packed.tilings import MOST_COLUMNS
+from pairalign.want import Detail, Want
+
+NAMES = len(SCORE_COLUMNS)  # columns before the fields
+FIELDS = 11  # Field in cuda/packed/moves.cuh
+PAIRS_OF_BLOCK = 256  # THREADS in cuda/packed/runs.cu, as the next one
+PLACING_THREADS = 1024
+
+PARAMETERS = np.dtype(
+    [
+        *((name, "<u8") for name in ("row_letters", "row_starts", "row_lengths")),
+        *((name, "<u8") for name in ("column_letters", "column_starts", "column_lengths")),
+        *((name, "<u8") for name in ("row_order", "column_order", "table")),
+        *((name, "<u8") for name in ("items", "rows", "pair_of_place", "item_tiles")),
+        *((name, "<u8") for name in ("bands_before", "tiles", "item_borders")),
+        *((name, "<u8") for name in ("letters_before", "borders", "pair_of_row")),
+        *((name, "<u8") for name in ("moves_of_row", "first_pair_of_row", "moves_of_pair")),
+        *((name, "<u8") for name in ("score", "end_row", "end_column", "fields", "moves")),
+        *((name, "<u8") for name in ("chunks", "profiles", "item_profiles")),
+        *((name, "<u8") for name in ("query", "target")),
+        ("pairs", "<i8"),
+        *((name, "<i4") for name in ("first_row", "first_column", "triangular", "letters")),
+        *((name, "<i4") for name in ("definite", "gap_open", "gap_extend", "shift", "bias")),
+        *((name, "<i4") for name in ("tile_bias", "min_score", "one", "group", "longest")),
+        *((name, "<i4") for name in ("places", "unused")),
+        ("open_codes", "<u4", MOST_COLUMNS),
+    ]
+)
+"""Params in cuda/packed/packed.cuh."""
+
+Parameters = npt.NDArray[np.void]
+
+_NO_MINIMUM = -(1 << 31)
+
+PARAMETER_NAMES = frozenset(PARAMETERS.names or ())
+
+
+def constants(
+    context: DeviceContext,
+    costs: Costs,
+    sets: Mapping[str, DenseSet],
+    *,
+    table: int,
+    letters_before: int,
+    definite: int,
+) -> Parameters:
+    """Return parameters with all that is the same for all batches.
+
+    Parameters
+    ----------
+    context : DeviceContext
+    costs : Costs
+    sets : mapping of str to DenseSet
+        Of ``row`` and ``column``.
+    table, letters_before : int
+        Device addresses: of the score table, and of the sums of letters over all rows.
+    definite : int
+        Dense letters below are never ambiguous.
+    """
+    parameters: Parameters = np.zeros((), PARAMETERS)
+    for (prefix, dense), device in zip(
+        sets.items(), (context.queries, context.targets), strict=True
+    ):
+        parameters[f"{prefix}_letters"] = int(dense.letters)
+        parameters[f"{prefix}_starts"] = int(dense.starts)
+        parameters[f"{prefix}_lengths"] = int(device.device_lengths)
+        parameters[f"{prefix}_order"] = int(device.order)
+    for name in ("letters", "gap_open", "gap_extend", "shift", "bias", "tile_bias"):
+        parameters[name] = getattr(costs, name)
+    parameters["table"], parameters["letters_before"] = table, letters_before
+    parameters["definite"] = definite
+    parameters["one"] = 1
+    return parameters
+
+
+def parameters_of(batch: Batch, want: Want, at: Mapping[str, int], same: Parameters) -> Parameters:
+    """Return parameters with all that is the same for all launches of a batch.
+
+    `at`: where its arrays lie on the device, see `array_bytes`; `same`: see `constants`.
+    """
+    rectangle = batch.rectangle
+    parameters: Parameters = same.copy()
+    parameters["pairs"] = batch.pairs
+    parameters["first_row"] = rectangle.row_start
+    parameters["first_column"] = rectangle.column_start
+    parameters["places"] = rectangle.row_stop - rectangle.row_start
+    parameters["longest"] = batch.longest
+    parameters["triangular"] = rectangle.triangular
+    parameters["min_score"] = (
+        _NO_MINIMUM if want.min_raw_score is None else max(want.min_raw_score, _NO_MINIMUM)
+    )
+    parameters["letters_before"] += 8 * rectangle.row_start
+    for number, name in enumerate(("query", "target", "score", "fields")):
+        parameters[name] = at["columns"] + 4 * batch.pairs * number
+    for name in ("end_row", "end_column", "borders", "profiles", "moves", "tiles"):
+        parameters[name] = at.get(name, 0)
+    return parameters
+
+
+def upload_tables(batch: Batch, slot: Slot, address: int) -> dict[str, int]:
+    """Upload the tables of a batch in one copy.
+
+    Returns
+    -------
+    dict of str to int
+        Where those begin that all launches share.
+    """
+    staged = slot.pinned("tables", table_bytes(batch), np.uint8)
+    end = len(batch.tables)
+    staged[:end] = batch.tables
+    places = {name: address + at for name, at in batch.places.items()}
+    for name, array in batch.arrays.items():
+        staged[end : end + array.nbytes].view(array.dtype)[:] = array.ravel()
+        places[name] = address + end
+        end += _round_up(array.nbytes)
+    slot.send("tables", end, address)
+    return places
+
+
+def table_bytes(batch: Batch) -> int:
+    """Bytes of all tables of a batch."""
+    size = len(batch.tables)
+    for array in batch.arrays.values():
+        size += _round_up(array.nbytes)
+    return size
+
+
+def _round_up(size: int) -> int:
+    return -(-size // 16) * 16
+
+
+def blocks_of(pairs: int) -> int:
+    """Count the blocks of the kernels that make runs."""
+    return -(-pairs // PAIRS_OF_BLOCK)
+
+
+def array_bytes(batch: Batch, want: Want) -> dict[str, int]:
+    """Device arrays of a batch, in bytes."""
+    pairs = batch.pairs
+    is_traced = want.detail > Detail.SCORE
+    sizes = {
+        "tables": table_bytes(batch),
+        # Query, target, score and fields, one after the other as results have them.
+        "columns": 4 * (NAMES + (FIELDS if is_traced else 0)) * pairs,
+        "end_row": 4 * pairs,
+        "end_column": 4 * pairs,
+        "borders": 8 * batch.border_entries,
+    }
+    if is_traced:
+        blocks = blocks_of(pairs)
+        sizes["block_runs"] = 4 * blocks
+        sizes["block_starts"] = 8 * (blocks + 1)
+        sizes["run_offsets"] = 8 * (pairs + 1)
+        sizes["profiles"] = batch.profile_bytes
+        sizes["moves"] = 8 * batch.move_words
+        sizes["tiles"] = batch.tile_bytes
+        sizes["tiles_end"] = 0
+    return sizes

@@ -1,0 +1,338 @@
+"""How a window becomes launches of the packed kernels, see ``cuda/packed/packed.cuh``; pure.
+
+The kernels align one row sequence with two neighbouring columns at a time, each pair in a half of
+a 32-bit word, where 16 bits are sure to do, else with one column in whole words. What a block does
+is an *item*: a word of columns with a range of *places*, which are the batch's rows, or, where
+pairs were chosen, rows that have a chosen pair in that word. The traceback goes by *chunks*: places
+of a word of which each thread of a block takes some.
+
+What follows from the sets alone is computed once; the rest takes native code some microseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.engines.cuda.packed.batches import Batch, Chosen, Kind, Launch, Work
+from pairalign.engines.cuda.packed.memory_estimate import Room, move_words, sums_before
+from pairalign.engines.cuda.packed.native_plan import (
+    GROUPS,
+    KIND,
+    MOST_LAUNCHES,
+    NativeLaunch,
+    NativePlan,
+    plan_natively,
+)
+from pairalign.engines.cuda.packed.score_table import Costs
+from pairalign.engines.cuda.packed.tilings import (
+    FILL_THREADS,
+    KINDS,
+    TILINGS,
+    Ints,
+    Longs,
+    bands_of,
+    choose_tilings,
+    tiling_of,
+)
+from pairalign.engines.device.tile_plan import Rectangle
+
+_HALF_LIMIT = 65535 - 64
+_WORD_LIMIT = 2**31 - 2**24
+_PAIRS_OF_MULTIPROCESSOR = 32  # that are filled at a time: two in each of 16 warps
+
+Mask = npt.NDArray[np.uint8]
+
+
+class PackedPlanner:
+    """Plans parts of the pair matrix.
+
+    Parameters
+    ----------
+    row_lengths, column_lengths : int32 arrays
+        By sorted position, longest first.
+    column_worth : int64 array
+        Largest score that each column sequence could reach with the table: the sum over its letters
+        of the best score of the letter or 0.
+    costs : Costs
+    mode : str
+    multiprocessors : int
+    shared_bytes : int
+        Shared memory of a multiprocessor.
+
+    Attributes
+    ----------
+    bands_before : dict of int to int32 arrays
+        By lanes of a group: bands of all rows before each, and of all. They may go round.
+    letters_before : int64 array
+        Letters of all rows before each, and of all.
+    """
+
+    def __init__(
+        self,
+        row_lengths: Ints,
+        column_lengths: Ints,
+        column_worth: Longs,
+        costs: Costs,
+        mode: str,
+        multiprocessors: int,
+        shared_bytes: int = 227 << 10,
+    ) -> None:
+        self._rows = np.ascontiguousarray(row_lengths, np.int32)
+        self._columns = np.ascontiguousarray(column_lengths, np.int32)
+        self._costs = costs
+        self._bands = {group: bands_of(self._rows, group, mode) for group in GROUPS}
+        self.bands_before = {group: _bands_before(bands) for group, bands in self._bands.items()}
+        self.letters_before = sums_before(self._rows)
+        self._bands_at = [self.bands_before[group].ctypes.data for group in GROUPS]
+        self._letters_at = self.letters_before.ctypes.data
+
+        # The largest value that may be stored for a column, less `_row_shift` a row letter.
+        self._largest = column_worth + costs.bias
+        self._row_shift = costs.shift if mode == "semiglobal" else 0
+        width = self._columns.astype(np.int64) + 2 * TILINGS[-1].width
+        self._largest += width * self._row_shift
+        self._greatest = int(self._largest.max(initial=0))
+
+        tilings = kinds, strips = choose_tilings(self._columns)
+        self._kind_of_column = kinds.astype(np.uint8)
+        self._strips_of_column = strips.astype(np.int32)
+        self._all_wide = np.ones(len(kinds), np.uint8)
+        self._wide_alone = self._wide_with(0)
+        self._kinds = self._describe_kinds(mode, shared_bytes)
+        longest = int(self._rows.max(initial=0))
+        wide = self._wide_with(longest).view(np.bool_)
+        self._room = Room(self._rows, self._columns, self._bands, tilings, costs, wide)
+        self._native = NativePlan(
+            row_lengths=self._rows.ctypes.data,
+            column_lengths=self._columns.ctypes.data,
+            strips_of_column=self._strips_of_column.ctypes.data,
+            kind_of_column=self._kind_of_column.ctypes.data,
+            kinds=self._kinds.ctypes.data,
+            kind_count=len(KINDS),
+            letters=costs.letters,
+            multiprocessors=multiprocessors,
+        )
+        self._bytes = 1 << 16  # that tables of a batch have taken so far
+
+    def _describe_kinds(self, mode: str, shared_bytes: int) -> npt.NDArray[np.void]:
+        assert 2 * len(KINDS) <= MOST_LAUNCHES
+        described = np.zeros(len(KINDS), KIND)
+        for kind in KINDS:
+            tiling, far = tiling_of(kind), kind >= len(TILINGS)
+            profile_bytes = 0 if far else tiling.profile_bytes(self._costs.letters)
+            described[kind] = (
+                GROUPS.index(tiling.group),
+                FILL_THREADS // tiling.group,
+                tiling.width,
+                tiling.band_bytes // 16,
+                tiling.traceback_threads(profile_bytes, shared_bytes, mode),
+                far,
+            )
+        return described
+
+    def _wide_with(self, rows: int, columns: slice = slice(None)) -> Mask:
+        """Which columns need a word of their own beside row sequences of up to so many letters."""
+        limit = _HALF_LIMIT - rows * self._row_shift
+        wide: Mask = (self._largest[columns] > limit).view(np.uint8)
+        return wide
+
+    def _wide(self, rectangle: Rectangle, traced: bool) -> Mask:
+        """Which columns of a rectangle need a word of their own."""
+        columns = slice(rectangle.column_start, rectangle.column_stop)
+        if traced and not self._costs.fits_tiles:
+            return self._all_wide[columns]
+        rows = int(self._rows[rectangle.row_start])
+        if not self._row_shift or self._greatest + rows * self._row_shift <= _HALF_LIMIT:
+            return self._wide_alone[columns]
+        return self._wide_with(rows, columns)
+
+    def fits_words(self, rectangle: Rectangle) -> bool:
+        """Whether 32 bits do for every pair."""
+        if rectangle.pairs == 0:
+            return True
+        limit = _WORD_LIMIT - int(self._rows[rectangle.row_start]) * self._row_shift
+        if self._greatest < limit:
+            return True
+        return bool((self._largest[rectangle.column_start : rectangle.column_stop] < limit).all())
+
+    def plan(self, work: Work, traced: bool) -> Batch:
+        """Plan some pairs as one batch."""
+        if isinstance(work, Chosen):
+            return self._plan_chosen(work, traced)
+        native, row = self._native, work.row_start
+        for number, address in enumerate(self._bands_at):
+            native.bands_before[number] = address + 4 * row
+        native.letters_before = self._letters_at + 8 * row
+        native.words = None
+        return self._batch(work, work, self._wide(work, traced), traced)
+
+    def _plan_chosen(self, work: Chosen, traced: bool) -> Batch:
+        rectangle = work.part(0, work.pairs).rectangle
+        wide = self._wide(rectangle, traced)
+        columns, numbers = _pair_up(wide == 0, rectangle.column_start)
+        word_of_column = np.repeat(np.arange(len(columns)), numbers)
+        word = word_of_column[work.columns - rectangle.column_start]
+        # A place is a row of a word; those of a word follow one another.
+        height = rectangle.row_stop - rectangle.row_start
+        keys, place = np.unique(
+            word * height + work.rows - rectangle.row_start, return_inverse=True
+        )
+        row_of_place = (keys % height + rectangle.row_start).astype(np.int32)
+        pair_of_place = np.full((len(keys), 2), -1, np.int32)
+        pair_of_place[place.ravel(), work.columns - columns[word]] = np.arange(work.pairs)
+        used, starts = np.unique(keys // height, return_index=True)
+        stops = np.append(starts[1:], len(keys))
+        words = np.stack((columns[used], numbers[used], starts, stops), 1).astype(np.int32)
+
+        lengths = self._columns[work.columns]
+        moves_before = sums_before(move_words(self._rows[work.rows], lengths))
+        arrays: dict[str, npt.NDArray[np.integer]] = {
+            "rows": row_of_place,
+            "pair_of_place": pair_of_place,
+            "moves_of_pair": moves_before,
+            "letters_before": sums_before(self._rows[row_of_place]),
+        }
+        native = self._native
+        for number, group in enumerate(GROUPS):
+            before = _bands_before(self._bands[group][row_of_place])
+            arrays[f"bands_before_{group}"] = before
+            native.bands_before[number] = before.ctypes.data
+        native.letters_before = arrays["letters_before"].ctypes.data
+        native.words = words.ctypes.data
+        native.word_count = len(words)
+        native.longest = int(lengths.max(initial=0))
+        batch = self._batch(work, rectangle, wide, traced)
+        return replace(batch, arrays=arrays, move_words=int(moves_before[-1]))
+
+    def _batch(self, work: Work, rectangle: Rectangle, wide: Mask, traced: bool) -> Batch:
+        """Plan a batch whose places the native plan knows."""
+        native = self._native
+        native.row_start, native.row_stop = rectangle.row_start, rectangle.row_stop
+        native.column_start, native.column_stop = rectangle.column_start, rectangle.column_stop
+        native.triangular, native.traced = rectangle.triangular, traced
+        native.wide = wide.ctypes.data
+        while True:
+            tables = np.empty(self._bytes, np.uint8)
+            native.tables, native.capacity = tables.ctypes.data, len(tables)
+            plan_natively(native)
+            if native.needed <= len(tables):
+                break
+            self._bytes = native.needed * 5 // 4
+        found = native.launches
+        launches = [self._launch(found[number]) for number in range(native.launch_count)]
+        places = {}
+        if not isinstance(work, Chosen):
+            places = {
+                "pair_of_row": native.pair_of_row_at,
+                "first_pair_of_row": native.first_pair_of_row_at,
+                "moves_of_row": native.moves_of_row_at,
+            }
+        return Batch(
+            work=work,
+            rectangle=rectangle,
+            launches=launches,
+            tables=tables[: native.needed],
+            places=places,
+            arrays={},
+            longest=native.longest,
+            move_words=native.move_words,
+            tile_bytes=16 * native.tile_units,
+            is_uneven=self._is_uneven(rectangle, work.pairs),
+            border_entries=native.border_entries,
+            profile_bytes=16 * native.profile_units,
+        )
+
+    def _is_uneven(self, rectangle: Rectangle, pairs: int) -> bool:
+        """Whether the longest pair takes longer than a device that is busy needs for all."""
+        rows = self._rows[rectangle.row_start : rectangle.row_stop]
+        columns = self._columns[rectangle.column_start : rectangle.column_stop]
+        longest = int(rows[0]) * int(columns[0])
+        cells = pairs * float(rows.mean()) * float(columns.mean())  # about
+        return longest * int(self._native.multiprocessors) * _PAIRS_OF_MULTIPROCESSOR > cells
+
+    def _launch(self, found: NativeLaunch) -> Launch:
+        tiling, far = tiling_of(found.kind), found.kind >= len(TILINGS)
+        return Launch(
+            kind=Kind(tiling, bool(found.wide), far),
+            items=found.items,
+            chunks=found.chunks,
+            traceback_threads=int(self._kinds["threads"][found.kind]),
+            items_at=found.items_at,
+            item_tiles_at=found.tiles_at,
+            item_borders_at=found.borders_at,
+            item_profiles_at=found.profiles_at,
+            chunks_at=found.chunks_at,
+        )
+
+    def batches(self, work: Work, traced: bool, limit: int) -> Iterator[Batch]:
+        """Cut work into batches, in the order of its pairs.
+
+        `limit` is what a batch may take in bytes, unless it is a single item.
+        """
+        if isinstance(work, Chosen):
+            first = 0
+            before = sums_before(self._room.of_pairs(work, traced).astype(np.int64))
+            while first < work.pairs:
+                stop = int(np.searchsorted(before, before[first] + limit, side="right")) - 1
+                stop = max(stop, first + 1)
+                yield self.plan(work.part(first, stop), traced)
+                first = stop
+            return
+        rows = work.row_stop - work.row_start
+        if rows * self._room.of_first_row(work, traced) <= limit:  # no other row takes more
+            if work.pairs:
+                yield self.plan(work, traced)
+            return
+        ends = np.cumsum(self._room.of_rows(work, traced))
+        first, done = 0, 0.0
+        while first < rows:
+            stop = max(first + 1, int(np.searchsorted(ends, done + limit, side="right")))
+            part = work
+            if stop - first < rows:
+                row = work.row_start
+                part = replace(work, row_start=row + first, row_stop=row + stop)
+            if stop - first > 1 or ends[first] - done <= limit:
+                if part.pairs:
+                    yield self.plan(part, traced)
+            else:
+                yield from self._cut_row(part, traced, limit)
+            first, done = stop, float(ends[stop - 1])
+
+    def _cut_row(self, row: Rectangle, traced: bool, limit: int) -> Iterator[Batch]:
+        if row.pairs == 0:
+            return
+        if row.pairs <= 2 or self._room.of_first_row(row, traced) <= limit:
+            yield self.plan(row, traced)
+            return
+        for half in row.halves(1):
+            yield from self._cut_row(half, traced, limit)
+
+
+def _pair_up(narrow: npt.NDArray[np.bool_], first: int) -> tuple[Longs, Longs]:
+    """Put two neighbouring columns into a word where both are narrow.
+
+    Returns
+    -------
+    columns, numbers : int64 arrays
+        First column of each word, and how many columns it holds.
+    """
+    if narrow.all():
+        columns = np.arange(0, len(narrow), 2)
+        return columns + first, np.minimum(2, len(narrow) - columns)
+    found = []
+    column = 0
+    while column < len(narrow):
+        number = 2 if column + 1 < len(narrow) and narrow[column : column + 2].all() else 1
+        found.append((first + column, number))
+        column += number
+    both = np.array(found, np.int64)
+    return both[:, 0], both[:, 1]
+
+
+def _bands_before(bands: Ints) -> Ints:
+    """Return the sums as the kernels read them: only differences matter."""
+    return sums_before(bands).astype(np.int32)

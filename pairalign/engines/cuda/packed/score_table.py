@@ -1,0 +1,97 @@
+"""Scores and constants as the packed kernels see them; see ``cuda/packed/packed.cuh``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.engines.cuda.packed.tilings import BAND, MOST_COLUMNS, Ints, Longs
+from pairalign.scoring import Scoring
+from pairalign.sequences import SequenceSet
+
+LETTERS = 32  # row stride of the score table
+SCALE, E_CODES = 64, 17  # see cuda/packed/tile.cuh
+_TILE_LIMIT = 1024 - 1  # 16 bits less six of a code
+_STEP_LIMIT = 127  # neighbours' difference that eight bits hold
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Scores and constants as the kernels see them."""
+
+    table: Ints  # [32, 32] by dense letter
+    letters: int  # the last one is the padding
+    gap_open: int
+    gap_extend: int
+    shift: int
+    bias: int
+    tile_bias: int
+    tile_range: int  # values of a tile stay below it
+    step_range: int  # H of neighbouring cells differ by no more
+
+    @classmethod
+    def of(cls, scoring: Scoring, codes: npt.NDArray[np.uint8]) -> Costs:
+        """Make the table for sequences that use these codes, which become letters 0, 1, ..."""
+        used, padding = len(codes), len(codes)
+        assert used < LETTERS
+        table = np.zeros((LETTERS, LETTERS), np.int64)
+        table[:used, :used] = scoring.matrix[np.ix_(codes, codes)]
+        lowest = min(int(table.min()), 0)
+        if scoring.mode == "local":
+            opening, shift = scoring.gap_open, 0
+            table[padding, : used + 1] = table[: used + 1, padding] = lowest - 1
+            bias = opening + scoring.gap_extend + 1 - lowest + 16
+            extend = scoring.gap_extend
+        else:
+            opening, shift = scoring.gap_open - scoring.gap_extend, scoring.gap_extend
+            table[:used, :used] += 2 * shift
+            padded = -opening if scoring.mode == "global" else 2 * shift
+            table[padding, :used] = table[:used, padding] = padded
+            table[padding, padding] = 0 if scoring.mode == "global" else padded
+            lowest = min(int(table.min()), 0)
+            bias = 4 * opening - lowest + 16
+            extend = 0
+        # From the corner of a tile two gaps lead to any of its cells, a third to E or F. None is
+        # worth more than BAND letters and a gap above the corner: a path that enters the tile's
+        # rows or columns beyond it has passed the corner's row or column at a gap's cost.
+        tile_bias = 3 * opening + (2 * BAND + 2) * extend - lowest + 8
+        highest = max(int(table.max()), 0)
+        return cls(
+            table=table.astype(np.int32),
+            letters=used + 1,
+            gap_open=opening,
+            gap_extend=scoring.gap_extend if scoring.mode == "local" else 0,
+            shift=shift,
+            bias=bias,
+            tile_bias=tile_bias,
+            tile_range=tile_bias + opening + BAND * (highest + extend),
+            step_range=highest + 2 * (opening + extend + shift),
+        )
+
+    @property
+    def fits_tiles(self) -> bool:
+        """Whether two pairs may share a word of a tile that is traced."""
+        return self.tile_range <= _TILE_LIMIT and self.step_range <= _STEP_LIMIT
+
+    def open_codes(self, wide: bool) -> npt.NDArray[np.uint32]:
+        """Return what opening E after each column of a tile costs, with its code: uint32[16]."""
+        costs = -SCALE * self.gap_open + E_CODES + MOST_COLUMNS - 1 - np.arange(MOST_COLUMNS)
+        if wide:
+            return costs.astype(np.int32).view(np.uint32)
+        halves: npt.NDArray[np.uint32] = (costs & 0xFFFF).astype(np.uint32) * np.uint32(0x10001)
+        return halves
+
+
+def worth_of(
+    sequences: SequenceSet, codes: npt.NDArray[np.uint8], costs: Costs, mode: str
+) -> Longs:
+    """Largest sum of scores that each sequence's letters can bring, by sorted position."""
+    used = len(codes)
+    shift = 2 * costs.shift if mode == "semiglobal" else 0  # there the lengths count it
+    best_of_code = np.zeros(256, np.int64)
+    best_of_code[codes] = np.maximum(costs.table[:used, :used].max(axis=1) - shift, 0)
+    before = np.concatenate(([0], np.cumsum(best_of_code[sequences.codes])))
+    worth: Longs = before[sequences.offsets[1:]] - before[sequences.offsets[:-1]]
+    return worth[sequences.order]

@@ -1,0 +1,107 @@
+"""Sequences on a device as the packed kernels read them: letters numbered densely, and padded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.complement import complement_of
+from pairalign.engines.cuda.family import DeviceContext, DeviceSet
+from pairalign.engines.cuda.reverse_complement import OtherStrand
+from pairalign.windows import Window
+
+PADDING = 96
+"""Padding letters around each sequence; the kernels read up to 80 beyond."""
+
+Upload = Callable[[npt.NDArray[Any]], Any]
+
+
+@dataclass
+class DenseSet:
+    """A set on the device: letters by sorted position, and where each sequence's begin."""
+
+    letters: Any
+    starts: Any
+
+    @classmethod
+    def of(cls, device: DeviceSet, codes: npt.NDArray[np.uint8], upload: Upload) -> DenseSet:
+        """Upload a set whose letters all have one of these codes; code k becomes letter k."""
+        dense_of_code = np.zeros(256, np.uint8)
+        dense_of_code[codes] = np.arange(len(codes))
+        starts = dense_starts(device.lengths)
+        size = int((device.lengths.astype(np.int64) + PADDING).sum()) + 2 * PADDING
+        letters = np.full(size, len(codes), np.uint8)
+        sequences = device.sequences
+        for start, length, index in zip(starts, device.lengths, sequences.order, strict=True):
+            letters[start : start + length] = dense_of_code[sequences.codes_of(int(index))]
+        return cls(upload(letters), upload(starts))
+
+
+def dense_starts(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """First letter of each sequence."""
+    padded = lengths.astype(np.int64) + PADDING
+    starts: npt.NDArray[np.int64] = np.cumsum(padded) - padded + PADDING
+    return starts
+
+
+def used_codes(context: DeviceContext) -> npt.NDArray[np.uint8]:
+    """Codes of the letters that the sets hold, in order, with those of the other strand."""
+    sets = [context.queries] if context.one_set else [context.queries, context.targets]
+    codes = np.unique(np.concatenate([np.unique(one.sequences.codes) for one in sets]))
+    complement = context.scoring.alphabet.complement
+    if complement is not None:  # a window may want the other strand
+        codes = np.union1d(codes, complement[codes])
+    return codes
+
+
+class ColumnLetters:
+    """Letters of a window's columns, reverse-complemented where the window says so.
+
+    Parameters
+    ----------
+    context : DeviceContext
+    columns : DenseSet
+    codes : ndarray of uint8
+        See `DenseSet.of`.
+    """
+
+    def __init__(
+        self, context: DeviceContext, columns: DenseSet, codes: npt.NDArray[np.uint8]
+    ) -> None:
+        self._context = context
+        self._columns = columns
+        self._codes = codes
+        self._other_strand: OtherStrand | None = None
+
+    def of(self, window: Window) -> int:
+        """Return the device address of the letters."""
+        if window.strand > 0 or not window.pairs:
+            return int(self._columns.letters)
+        context, codes = self._context, self._codes
+        if self._other_strand is None:
+            complement = np.full(256, len(codes), np.uint8)
+            complement[: len(codes)] = np.searchsorted(
+                codes, complement_of(context.scoring.alphabet)[codes]
+            )
+            lengths = context.targets.lengths
+            self._other_strand = OtherStrand(
+                context.driver,
+                context.load_module,
+                letters=self._columns.letters,
+                starts=self._columns.starts,
+                lengths=context.targets.device_lengths,
+                host_starts=dense_starts(lengths),
+                host_lengths=lengths,
+                complement=complement,
+                padding=len(codes),
+            )
+        return self._other_strand.letters_of(window.column_start, window.column_stop)
+
+    def close(self) -> None:
+        """Free what `of` took."""
+        if self._other_strand is not None:
+            self._other_strand.close()

@@ -1,0 +1,244 @@
+"""Kernels that give each pair a thread, gpu-pairAlign's: ``cuda/pair_per_thread/``.
+
+References
+----------
+J. Blazewicz, W. Frohmberg, M. Kierzynka, E. Pesch, P. Wojciechowski: Protein alignment algorithms
+with an efficient backtracking routine on multiple GPUs. BMC Bioinformatics 12:181, 2011.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import Alignments
+from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.family import DeviceContext
+from pairalign.engines.device.assembly import Assembly
+from pairalign.engines.device.rectangles import align_rectangles
+from pairalign.engines.device.tile_plan import ARGUMENTS, Batch, Costs, Planner, Rectangle
+from pairalign.engines.device.widths import (
+    WIDTHS,
+    Width,
+    width_of,
+)
+from pairalign.scoring import MODES, Scoring
+from pairalign.want import Detail, Want
+from pairalign.windows import Window
+
+SOURCE = "pair_per_thread/pair_per_thread.cu"
+BLOCK_THREADS = 256
+WARPS = BLOCK_THREADS // 32
+PLACING_THREADS = 1024
+
+
+@dataclass
+class _InFlight:
+    """A batch whose kernels are queued."""
+
+    slot: Slot
+    place: slice  # of its pairs in the window
+    runs_address: int | None  # where the CIGAR runs are, when they are wanted
+
+
+class PairPerThread:
+    """The paper's kernels: fill with flags, then walk back; or scores only.
+
+    Parameters
+    ----------
+    block : int
+        Rows and columns of a block of pairs: 8, 16 (as in the paper) or 32.
+    slots : int
+        Batches under way at a time; two let copies and host work overlap kernels.
+    """
+
+    name = "pair-per-thread"
+
+    def __init__(self, block: int = 16, slots: int = 2) -> None:
+        assert block in (8, 16, 32)
+        self._block = block
+        self._slots: list[Slot] = []
+        self._slot_count = slots
+        self._functions: dict[tuple[Width, str], Any] = {}
+
+    def supports(self, scoring: Scoring, detail: Detail, capability: tuple[int, int]) -> str | None:
+        """Any scoring, mode and detail; None, or why the device is too old."""
+        if capability < (6, 1):
+            return f"compute capability {capability[0]}.{capability[1]}, needs 6.1 (dp4a)"
+        return None
+
+    def variants(self) -> Iterator[tuple[str, dict[str, int | str]]]:
+        """Yield what is compiled: each mode in each width."""
+        for mode in MODES:
+            for width in WIDTHS:
+                yield SOURCE, self._defines(mode, width)
+
+    def _defines(self, mode: str, width: Width) -> dict[str, int | str]:
+        return {"MODE": mode.upper(), "WIDTH": width.name, "BLOCK": self._block}
+
+    def open(self, context: DeviceContext) -> None:
+        """Upload the matrix; kernels are loaded when a window needs them."""
+        self._context = context
+        driver = context.driver
+        matrix = np.ascontiguousarray(context.scoring.matrix, dtype=np.int32)
+        self._matrix = driver.mem_alloc(matrix.nbytes)
+        driver.memcpy_htod(self._matrix, matrix)
+        self._slots = [Slot(driver) for _ in range(self._slot_count)]
+        self._limit_bytes = (context.memory_bytes - matrix.nbytes) // self._slot_count
+        self._target_pairs = context.multiprocessors * 4 * BLOCK_THREADS
+        self._planner = Planner(context.queries.lengths, context.targets.lengths, self._block)
+
+    def close(self) -> None:
+        """Free what `open` and `align` took."""
+        for slot in self._slots:
+            slot.close()
+        self._slots = []
+        self._functions = {}
+        self._matrix.free()
+
+    def release(self) -> None:
+        """Free the memory of batches; the next one takes it again."""
+        for slot in self._slots:
+            slot.free_arena()
+
+    def align(
+        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Align a window's pairs; see `pairalign.engines.cuda.family.KernelFamily`."""
+        return align_rectangles(self._align, window, want, keep)
+
+    def _align(self, window: Window, want: Want) -> Alignments:
+        """Align a window batch by batch."""
+        context = self._context
+        whole = Rectangle.of(window)
+        assembly = Assembly(whole.pairs, want, context.pool)
+        width = width_of(whole, context.scoring, context.queries, context.targets)
+        costs = Costs(width.border_bytes, traced=want.detail > Detail.SCORE)
+        pending = deque([whole])
+        under_way: deque[_InFlight] = deque()
+        free = deque(self._slots)
+        try:
+            while pending:
+                part = pending.popleft()
+                for batch in self._planner.batches(
+                    part, costs, self._limit_bytes, self._target_pairs
+                ):
+                    context.check_cancelled()
+                    if batch.on_host:
+                        self._drain(under_way, free, assembly)
+                        assembly.add_alignments(
+                            context.align_on_host(batch.rectangle.window(), Want(want.detail))
+                        )
+                        continue
+                    if not free:
+                        free.append(self._finish(under_way.popleft(), assembly))
+                    try:
+                        addresses = free[0].arrange(batch.array_bytes(costs), self._limit_bytes)
+                    except context.driver.MemoryError:
+                        self._drain(under_way, free, assembly)
+                        for slot in free:
+                            slot.free_arena()
+                        self._limit_bytes = self._context.halve(
+                            self._limit_bytes, batch.bytes(costs)
+                        )
+                        # Plan what is left of this part of the window again, with less memory.
+                        pending.extendleft(reversed(part.rest(batch.rectangle)))
+                        break
+                    under_way.append(
+                        self._start(batch, free.popleft(), addresses, width, want, assembly)
+                    )
+            self._drain(under_way, free, assembly)
+        finally:
+            for flight in under_way:  # after an error: nothing may write to buffers used again
+                with contextlib.suppress(context.driver.Error):  # the first error says more
+                    flight.slot.stream.synchronize()
+        return assembly.finish(
+            context.queries.sequences, context.targets.sequences, context.scoring
+        )
+
+    def _start(
+        self,
+        batch: Batch,
+        slot: Slot,
+        addresses: dict[str, int],
+        width: Width,
+        want: Want,
+        assembly: Assembly,
+    ) -> _InFlight:
+        """Queue the copies and kernels of a batch."""
+        context = self._context
+        slot.upload("tiles", batch.tiles, addresses["tiles"])
+        slot.upload("pair_base", batch.rectangle.pair_base(), addresses["pair_base"])
+        arguments = np.zeros((), ARGUMENTS)
+        for name, address in addresses.items():
+            arguments[name] = address
+        for name in ("codes", "starts", "order"):
+            for k, one in enumerate((context.queries, context.columns)):
+                arguments[name][k] = int(getattr(one, name))
+        for k, one in enumerate((context.queries, context.targets)):
+            arguments["lengths"][k] = int(one.device_lengths)
+        arguments["matrix"] = int(self._matrix)
+        batch.write_numbers(arguments, want, context.scoring, one_set=context.one_set)
+        packed: Any = arguments[()]
+
+        place = assembly.place(batch.pairs)
+        blocks = -(-len(batch.tiles) // WARPS)
+        if want.detail == Detail.SCORE or want.min_raw_score is not None:
+            self._launch("score_pair_per_thread", width, blocks, BLOCK_THREADS, slot, packed)
+        if want.detail > Detail.SCORE:
+            self._launch("fill_pair_per_thread", width, blocks, BLOCK_THREADS, slot, packed)
+            self._launch("measure_pair_per_thread", width, blocks, BLOCK_THREADS, slot, packed)
+        self._copy_columns(assembly.columns, place, batch.pairs, addresses["results"], slot)
+        if assembly.run_offsets is None:
+            return _InFlight(slot, place, None)
+        self._launch("place_runs_by_one_block", width, 1, PLACING_THREADS, slot, packed)
+        context.driver.memcpy_dtoh_async(  # without the first, 0: it is the last of another batch
+            assembly.run_offsets[place.start + 1 : place.stop + 1],
+            addresses["run_offsets"] + 8,
+            slot.stream,
+        )
+        slot.computed.record(slot.stream)
+        self._launch("traceback_pair_per_thread", width, blocks, BLOCK_THREADS, slot, packed)
+        return _InFlight(slot, place, addresses["runs"])
+
+    def _copy_columns(
+        self, columns: npt.NDArray[np.int32], place: slice, pairs: int, address: int, slot: Slot
+    ) -> None:
+        driver = self._context.driver
+        if columns.shape[1] == pairs:  # a batch is the whole window
+            driver.memcpy_dtoh_async(columns, address, slot.stream)
+            return
+        for k, column in enumerate(columns):
+            driver.memcpy_dtoh_async(column[place], address + 4 * k * pairs, slot.stream)
+
+    def _finish(self, flight: _InFlight, assembly: Assembly) -> Slot:
+        """Wait for a batch; returns the slot, free again."""
+        slot = flight.slot
+        if flight.runs_address is not None:
+            slot.computed.synchronize()  # the number of runs is known; they are being written
+            runs = assembly.add_runs(flight.place)
+            if len(runs):
+                self._context.driver.memcpy_dtoh_async(runs, flight.runs_address, slot.stream)
+        slot.wait()
+        return slot
+
+    def _drain(self, under_way: deque[_InFlight], free: deque[Slot], assembly: Assembly) -> None:
+        while under_way:
+            free.append(self._finish(under_way.popleft(), assembly))
+
+    def _launch(
+        self, kernel: str, width: Width, blocks: int, threads: int, slot: Slot, packed: Any
+    ) -> None:
+        context = self._context
+        function = self._functions.get((width, kernel))
+        if function is None:
+            module = context.load_module(SOURCE, self._defines(context.scoring.mode, width))
+            function = self._functions[width, kernel] = module.get_function(kernel)
+        context.kernel = kernel
+        function(packed, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.stream)

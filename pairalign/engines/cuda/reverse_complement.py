@@ -1,0 +1,111 @@
+"""The other strand on a device: the columns of a window, reverse-complemented into scratch memory.
+
+Only the sequences of one window's columns are there at a time, so a set never lies on the device
+twice (unless it is a single window). See ``cuda/reverse_complement.cu``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+SOURCE = "reverse_complement.cu"
+_THREADS = 256
+_MARGIN = 256  # at least what kernels read around a sequence; keeps 16-byte alignment
+
+
+class OtherStrand:
+    """Reverse-complements columns of a set whose letters lie on a device.
+
+    Parameters
+    ----------
+    driver : module
+        ``pycuda.driver``. The CUDA context must be current whenever a method runs.
+    load_module : callable
+        See `pairalign.engines.cuda.family.DeviceContext`.
+    letters, starts, lengths : device pointers
+        uint8 letters; int64[n] first letter and int32[n] length of each sorted position.
+    host_starts, host_lengths : ndarray of int64 and int32, shape (n,)
+        The same on the host.
+    complement : ndarray of uint8, shape (256,)
+        Letter of each letter's complement, in whatever code the letters are.
+    padding : int
+        What fills the room between sequences.
+    """
+
+    def __init__(
+        self,
+        driver: Any,
+        load_module: Callable[[str, Mapping[str, int | str]], Any],
+        *,
+        letters: Any,
+        starts: Any,
+        lengths: Any,
+        host_starts: npt.NDArray[np.int64],
+        host_lengths: npt.NDArray[np.int32],
+        complement: npt.NDArray[np.uint8],
+        padding: int,
+    ) -> None:
+        self._driver = driver
+        self._function = load_module(SOURCE, {}).get_function("reverse_complement")
+        self._set = letters, starts, lengths
+        self._starts = host_starts
+        self._lengths = host_lengths
+        self._padding = padding
+        self._stream = driver.Stream()
+        assert complement.shape == (256,)
+        self._complement = driver.mem_alloc(256)
+        driver.memcpy_htod(self._complement, np.ascontiguousarray(complement, np.uint8))
+        self._scratch: Any = None
+        self._scratch_bytes = 0
+        self._columns: tuple[int, int] | None = None
+
+    def letters_of(self, first: int, stop: int) -> int:
+        """Return the address to use in place of the set's letters for sequences [first, stop).
+
+        It holds until the next call; nothing that reads the scratch memory may still run then.
+
+        Raises
+        ------
+        driver.MemoryError
+            There is no room for these sequences.
+        """
+        begin = int(self._starts[first])
+        end = int(self._starts[stop - 1]) + int(self._lengths[stop - 1])
+        # Multiples of 16, so that aligned letters stay aligned.
+        origin = (begin - _MARGIN) // 16 * 16
+        size = end - origin + _MARGIN
+        if self._columns != (first, stop):
+            self._columns = None
+            self._reserve(size)
+            self._driver.memset_d8_async(int(self._scratch), self._padding, size, self._stream)
+            self._function(
+                *(np.uint64(int(one)) for one in (self._set[0], self._scratch, *self._set[1:])),
+                np.uint64(int(self._complement)),
+                np.int64(origin),
+                np.int32(first),
+                block=(_THREADS, 1, 1),
+                grid=(stop - first, 1),
+                stream=self._stream,
+            )
+            self._stream.synchronize()
+            self._columns = first, stop
+        return int(self._scratch) - origin
+
+    def close(self) -> None:
+        """Free everything."""
+        self._complement.free()
+        self._reserve(0)
+
+    def _reserve(self, size: int) -> None:
+        if 0 < size <= self._scratch_bytes:
+            return
+        if self._scratch is not None:
+            self._scratch.free()
+        self._scratch, self._scratch_bytes = None, 0
+        if size:
+            self._scratch = self._driver.mem_alloc(size)
+            self._scratch_bytes = size

@@ -1,0 +1,93 @@
+"""Which pairs of a window go to which kernels on a GPU.
+
+``auto`` gives long pairs, or too few pairs to keep a GPU busy, to the kernel of block diagonals:
+the rule is in `pairalign.engines.device.long_pairs`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import Alignments
+from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
+from pairalign.engines.cuda.family import DeviceContext, KernelFamily
+from pairalign.engines.device.long_pairs import long_pairs, merge
+from pairalign.want import Want
+from pairalign.windows import Window
+
+Mask = npt.NDArray[np.bool_]
+
+
+class Router:
+    """Aligns windows by one family, and long pairs by the kernel of block diagonals.
+
+    Parameters
+    ----------
+    family : KernelFamily
+        What most pairs go to.
+    long_family : BlockDiagonals or None
+        What long pairs go to, and those that `family` has no room for; None: the same as others.
+
+    Attributes
+    ----------
+    is_aligning_long : bool
+        Whether `align_long` is under way.
+    """
+
+    def __init__(self, family: KernelFamily, long_family: BlockDiagonals | None) -> None:
+        self._family = family
+        self._long = long_family
+        self._long_is_open = False
+        self.is_aligning_long = False
+
+    def open(self, context: DeviceContext) -> None:
+        """Open the family; that for long pairs when the first one comes."""
+        self._context = context
+        self._family.open(context)
+
+    def close(self) -> None:
+        """Free what `open` and `align` took."""
+        self._family.close()
+        if self._long is not None and self._long_is_open:
+            self._long.close()
+
+    def align(self, window: Window, want: Want, keep: Mask | None = None) -> Alignments:
+        """Align the pairs of a window, or those that `keep` names, in their order."""
+        context = self._context
+        long = None
+        if self._long is not None:
+            long = long_pairs(
+                window,
+                keep,
+                context.queries.lengths,
+                context.targets.lengths,
+                context.multiprocessors,
+            )
+        if long is None:
+            return self._family.align(window, want, keep)
+        parts = [self.align_long(window, want, long)]
+        others = ~long if keep is None else keep & ~long
+        if others.any():
+            parts.append(self._family.align(window, want, others))
+        orders = (context.queries.sequences.order, context.targets.sequences.order)
+        return merge(window, parts, orders) if len(parts) > 1 else parts[0]
+
+    @property
+    def takes_long_pairs(self) -> bool:
+        """Whether `align_long` may be called."""
+        return self._long is not None
+
+    def align_long(self, window: Window, want: Want, keep: Mask | None = None) -> Alignments:
+        """Align pairs by the kernel of block diagonals; nothing else may be under way."""
+        assert self._long is not None
+        self._family.release()
+        if not self._long_is_open:
+            self._long.open(self._context)
+            self._long_is_open = True
+        self.is_aligning_long = True
+        try:
+            return self._long.align(window, want, keep)
+        finally:
+            self.is_aligning_long = False
+            self._long.release()

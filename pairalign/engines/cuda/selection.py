@@ -1,0 +1,145 @@
+"""From ``--device cuda:0,2`` to open CUDA engines, and what ``pairalign devices`` says of GPUs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pairalign.engines import Engine
+from pairalign.engines.cuda import build as cuda_build
+from pairalign.engines.cuda.devices import CudaDevice, find_devices
+from pairalign.engines.cuda.engine import FAMILIES, choose_family, open_cuda_engines
+from pairalign.engines.kernels import find_kernel
+from pairalign.errors import DeviceError
+from pairalign.scoring import MODES, Scoring, make_scoring
+from pairalign.sequences import SequenceSet
+from pairalign.want import Detail
+
+_SPECIFICATION = re.compile(r"cuda(?::(\d+(?:,\d+)*))?")
+
+
+def parse_device(device: str) -> tuple[int, ...] | None:
+    """Return the indices of ``cuda:0,2``; none for ``cuda``, which is all GPUs.
+
+    Returns None when `device` means something else.
+    """
+    found = _SPECIFICATION.fullmatch(device)
+    if not found:
+        return None
+    return tuple(int(index) for index in found[1].split(",")) if found[1] else ()
+
+
+def choose_devices(indices: Sequence[int]) -> list[CudaDevice]:
+    """Return the devices of these indices, or all.
+
+    Raises
+    ------
+    DeviceError
+        There is no such device, or it is named twice.
+    """
+    devices = find_devices()
+    if not indices:
+        return devices
+    for index in indices:
+        if index >= len(devices):
+            names = ", ".join(device.name for device in devices)
+            raise DeviceError(f"there is no device cuda:{index}; this machine has {names}")
+    if len(set(indices)) < len(indices):
+        raise DeviceError(f"device 'cuda:{','.join(map(str, indices))}' names a GPU twice")
+    return [devices[index] for index in indices]
+
+
+def usable_devices() -> list[CudaDevice]:
+    """Return the devices that kernels can be had for, at least one.
+
+    Raises
+    ------
+    DeviceError
+        There is none; the message says why.
+    """
+    reasons = []
+    usable = []
+    for device in find_devices():
+        reason = why_not(device)
+        if reason is None:
+            usable.append(device)
+        else:
+            reasons.append(f"{device.name}: {reason}")
+    if not usable:
+        raise DeviceError("; ".join(reasons))
+    return usable
+
+
+def why_not(device: CudaDevice) -> str | None:
+    """Return None if some family can run on a device, else the reasons why none can."""
+    reasons = []
+    for name, make in FAMILIES.items():
+        if find_kernel(name, "cuda").detail < Detail.CIGAR:
+            continue
+        family = make()
+        reason = family.supports(make_scoring("protein"), Detail.CIGAR, device.capability)
+        if reason is None:
+            reason = cuda_build.can_load(device.capability, family.variants())
+        if reason is None:
+            return None
+        reasons.append(f"{name}: {reason}")
+    if len({reason.split(": ", 1)[1] for reason in reasons}) == 1:
+        return reasons[0].split(": ", 1)[1]
+    return "; ".join(reasons)
+
+
+def describe(device: CudaDevice) -> str:
+    """Return a line on a device: model, memory, capability, and the kernels of each mode."""
+    major, minor = device.capability
+    kernels: dict[str, list[str]] = {}
+    for mode in MODES:
+        family = choose_family(device, make_scoring("protein", mode=mode))
+        kernels.setdefault(family.name, []).append(mode)
+    used = "; ".join(f"{', '.join(modes)}: {name}" for name, modes in kernels.items())
+    return (
+        f"{device.model}, {device.memory_bytes / (1 << 30):.0f} GiB, "
+        f"compute capability {major}.{minor}; kernels: {used}"
+    )
+
+
+def list_cuda_devices() -> list[tuple[str, bool, str]]:
+    """Return name, whether usable, and description (or the reason) of each device."""
+    try:
+        devices = find_devices()
+    except DeviceError as error:
+        return [("cuda", False, str(error))]
+    lines = []
+    for device in devices:
+        reason = why_not(device)
+        if reason is None:
+            lines.append((device.name, True, describe(device)))
+        else:
+            lines.append((device.name, False, f"{device.model}: {reason}"))
+    return lines
+
+
+def open_chosen(
+    indices: Sequence[int] | None,
+    queries: SequenceSet,
+    targets: SequenceSet | None,
+    scoring: Scoring,
+    *,
+    threads: int,
+    memory_bytes: int | None,
+    host_memory_bytes: int,
+    kernel: str | None = None,
+    detail: Detail = Detail.CIGAR,
+) -> list[Engine]:
+    """Open engines on the devices of `indices`, on all (empty), or on all usable ones (None)."""
+    devices = usable_devices() if indices is None else choose_devices(indices)
+    return open_cuda_engines(
+        devices,
+        queries,
+        targets,
+        scoring,
+        memory_bytes=memory_bytes,
+        threads=threads,
+        host_memory_bytes=host_memory_bytes,
+        family=kernel,
+        detail=detail,
+    )

@@ -1,0 +1,1 @@
+"""What engines on CUDA and OpenCL devices share."""

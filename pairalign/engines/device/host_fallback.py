@@ -1,0 +1,105 @@
+"""The CPU engine behind the GPUs: it takes the pairs that a device has no room for."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import Alignments
+from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.scoring import Scoring
+from pairalign.sequences import SequenceSet
+from pairalign.want import Want
+from pairalign.windows import Window
+
+log = logging.getLogger("pairalign")
+
+
+class HostFallback:
+    """A CPU engine that the engines of a run share, opened when the first pair needs it.
+
+    Parameters
+    ----------
+    queries, targets, scoring, threads, memory_bytes
+        See `pairalign.engines.cpu.engine.CpuEngine`.
+    """
+
+    def __init__(
+        self,
+        queries: SequenceSet,
+        targets: SequenceSet | None,
+        scoring: Scoring,
+        *,
+        threads: int = 1,
+        memory_bytes: int = 1 << 30,
+    ) -> None:
+        self._queries = queries
+        self._targets = targets
+        self._scoring = scoring
+        self._threads = threads
+        self._memory_bytes = memory_bytes
+        self._engine: CpuEngine | None = None
+        self._lock = threading.Lock()  # one window at a time: it has all the threads
+
+    def align(
+        self,
+        window: Window,
+        want: Want,
+        device: str,
+        keep: npt.NDArray[np.bool_] | None = None,
+        *,
+        long: bool = False,
+    ) -> Alignments:
+        """Align a window, or its pairs that `keep` names; the first time, log that and why.
+
+        `long`: not for want of memory, but since these pairs would leave most of the device idle.
+        What comes back of a window of strand -1 is as kernels of devices leave it, not yet turned
+        to the original strands (see `pairalign.strands`).
+        """
+        with self._lock:
+            if self._engine is None:
+                self._log(window, device, keep, long)
+                self._engine = CpuEngine(
+                    self._queries,
+                    self._targets,
+                    self._scoring,
+                    threads=self._threads,
+                    memory_bytes=self._memory_bytes,
+                )
+            return self._engine.align_as_read(window, want, keep)
+
+    def cancel(self) -> None:
+        """Make a running `align` raise."""
+        engine = self._engine
+        if engine is not None:
+            engine.cancel()
+
+    def close(self) -> None:
+        """Free the engine's memory; it is opened again if another pair needs it."""
+        with self._lock:
+            if self._engine is not None:
+                self._engine.close()
+                self._engine = None
+
+    def _log(
+        self, window: Window, device: str, keep: npt.NDArray[np.bool_] | None, long: bool
+    ) -> None:
+        rows, columns = window.positions()
+        pair = 0 if keep is None else int(np.argmax(keep))
+        targets = self._queries if self._targets is None else self._targets
+        names = (
+            self._queries.names[int(self._queries.order[rows[pair]])],
+            targets.names[int(targets.order[columns[pair]])],
+        )
+        if long:
+            log.info("%s: the CPU aligns long pairs such as '%s' and '%s'", device, *names)
+            return
+        log.warning(
+            "%s: pairs such as '%s' and '%s' need more memory than the device has to spare; "
+            "the CPU aligns them",
+            device,
+            *names,
+        )

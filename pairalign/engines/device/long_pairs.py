@@ -1,0 +1,91 @@
+"""Which pairs of a window leave most of a GPU idle, and putting results of parts in order again.
+
+What the rule in `long_pairs` follows from is in ``docs/long-pairs.md``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import Alignments, concatenate
+from pairalign.windows import Window, count_cells
+
+Mask = npt.NDArray[np.bool_]
+Lengths = npt.NDArray[np.int32]
+
+LEAST_LETTERS = 1000
+"""The shorter sequence of a pair for block diagonals has so many letters."""
+
+LETTERS_A_PAIR = 1000
+"""Pairs of so many letters keep a device busy, one a multiprocessor; it takes more longer ones."""
+
+
+def long_pairs(
+    window: Window, keep: Mask | None, rows: Lengths, columns: Lengths, multiprocessors: int
+) -> Mask | None:
+    """Choose the pairs that would leave most of a GPU idle if a warp or a thread aligned each.
+
+    A pair is one when its shorter sequence has at least `LEAST_LETTERS`, and when the window has
+    fewer cells than it takes such pairs to keep the device busy: for each multiprocessor one pair
+    of `LETTERS_A_PAIR`, two of twice as many letters, and so on.
+
+    Parameters
+    ----------
+    window : Window
+    keep : ndarray of bool or None
+        The pairs that are aligned at all; None: all.
+    rows, columns : ndarray of int32
+        Lengths by sorted position, longest first, of the first and the second set.
+    multiprocessors : int
+
+    Returns
+    -------
+    ndarray of bool, shape (pairs,), or None
+        None when no pair is.
+    """
+    if not window.pairs:
+        return None
+    longest = int(rows[window.row_start]), int(columns[window.column_start])
+    if min(longest) < LEAST_LETTERS:
+        return None  # most windows end here
+    all_cells = 0 if keep is not None else count_cells(window, rows, columns)
+    most = longest[0] * longest[1] * min(longest) * multiprocessors
+    if most <= all_cells * LETTERS_A_PAIR:
+        return None  # and nearly all others here
+    of_row, of_column = window.positions()
+    m, n = rows[of_row].astype(np.int64), columns[of_column].astype(np.int64)
+    cells = m * n
+    if keep is not None:
+        all_cells = int(cells[keep].sum())
+    shorter = np.minimum(m, n)
+    busy = shorter * (multiprocessors / LETTERS_A_PAIR)
+    chosen: Mask = (shorter >= LEAST_LETTERS) & (cells * busy > all_cells)
+    if keep is not None:
+        chosen &= keep
+    return chosen if chosen.any() else None
+
+
+def merge(
+    window: Window, parts: list[Alignments], orders: tuple[npt.NDArray[np.int32], ...]
+) -> Alignments:
+    """Join alignments of different pairs of a window, each part in its order, to the window's.
+
+    Parameters
+    ----------
+    window : Window
+    parts : list of Alignments
+    orders : two ndarrays of int32
+        Input index of each sorted position, of the first and the second set.
+    """
+    rows, columns = window.positions()
+    first, second = orders[0][rows].astype(np.int64), orders[1][columns].astype(np.int64)
+    size = max(int(orders[0].max()), int(orders[1].max())) + 1
+    if window.triangular:
+        first, second = np.minimum(first, second), np.maximum(first, second)
+    names = first * size + second
+    by_name = np.argsort(names)
+    found = concatenate(parts)
+    wanted = found.query.astype(np.int64) * size + found.target
+    numbers = by_name[np.searchsorted(names, wanted, sorter=by_name)]
+    return found.take(np.argsort(numbers))

@@ -1,0 +1,238 @@
+"""Pinned host memory that results live in: copied to by the device, used again when dropped.
+
+CIGARs come at several gigabytes a second and GPU. Copying them from a pinned buffer into fresh
+memory would take the host longer than the device needs to compute them, mostly for page faults. So
+the device writes straight into the arrays that `Alignments` holds; when nobody refers to such an
+array any more, its memory is used for a later window.
+
+Pinning takes longer than filling (see `pairalign.engines.cuda.pinning`). So memory is pinned in a
+few large *segments*, each about as large as all before it, and arrays are cut from these wherever
+there is room. The engines on a device share a pool.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import weakref
+from bisect import insort
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+_PAGE = 4096
+_LEAST_SEGMENT = 64 << 10
+_MOST_AHEAD = 1 << 30  # a segment is larger than asked for by no more than this
+
+Block = npt.NDArray[np.uint8]
+Extent = tuple[int, int]  # first byte in a segment, and the one after the last
+
+
+class _Segment:
+    """Memory that is pinned at once, and which of it is idle."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.idle: list[Extent] = [(0, block.nbytes)]  # ascending, none next to another
+
+    @property
+    def is_idle(self) -> bool:
+        return self.idle == [(0, self.block.nbytes)]
+
+    def take(self, extent: Extent, size: int) -> Extent:
+        """Take the beginning of an idle extent."""
+        start, stop = extent
+        at = self.idle.index(extent)
+        self.idle[at : at + 1] = [(start + size, stop)] if start + size < stop else []
+        return start, start + size
+
+    def give_back(self, extent: Extent) -> None:
+        insort(self.idle, extent)
+        merged: list[Extent] = []
+        for start, stop in self.idle:
+            if merged and merged[-1][1] == start:
+                merged[-1] = (merged[-1][0], stop)
+            else:
+                merged.append((start, stop))
+        self.idle = merged
+
+
+class _Lease:
+    """Owner of an array's memory; NumPy keeps it as long as any view of the array lives."""
+
+    def __init__(
+        self, pool: PinnedPool, segment: _Segment, extent: Extent, count: int, kind: str
+    ) -> None:
+        self._pool = pool
+        self._segment = segment
+        self._extent = extent
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": (count,),
+            "typestr": kind,
+            "data": (segment.block.ctypes.data + extent[0], False),
+        }
+
+    def __del__(self) -> None:
+        self._pool.give_back(self._segment, self._extent)
+
+
+class PinnedPool:
+    """Segments of pinned memory.
+
+    Parameters
+    ----------
+    driver : module or Pinning
+        ``pycuda.driver``, or what makes pinned memory instead.
+    current : callable
+        Context manager that makes the CUDA context current.
+    limit_bytes : int
+        How much to pin at most.
+    """
+
+    _shared: ClassVar[weakref.WeakKeyDictionary[Any, PinnedPool]] = weakref.WeakKeyDictionary()
+    _sharing: ClassVar = threading.Lock()
+
+    def __init__(
+        self,
+        driver: Any,
+        current: Callable[[], AbstractContextManager[None]],
+        limit_bytes: int,
+    ) -> None:
+        self._driver = driver
+        self._current = current
+        self._limits = [limit_bytes]  # of those who share it
+        self._pinned_bytes = 0
+        self._segments: list[_Segment] = []
+        # What has come back, since others were looking after the segments. Appending is atomic.
+        self._returned: deque[tuple[_Segment, Extent]] = deque()
+        self._lock = threading.Lock()
+        self._closed = False
+
+    @classmethod
+    def of(cls, device: Any, limit_bytes: int) -> PinnedPool:
+        """Return the pool of a device, which may now pin so much more; `close` it once."""
+        with cls._sharing:
+            pool = cls._shared.get(device)
+            if pool is None:
+                pool = cls._shared[device] = cls(device.pinning, device.current, limit_bytes)
+            else:
+                pool._limits.append(limit_bytes)
+            return pool
+
+    def take(self, count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any] | None:
+        """Return an array of pinned memory, or None when that would be too much of it.
+
+        The CUDA context must be current. The memory comes back by itself when the array and all of
+        its views are gone.
+        """
+        dtype = np.dtype(dtype)
+        size = _room_for(count * dtype.itemsize)
+        with self._looking_after():
+            found = self._cut(size)
+            pinned = 0 if found else self._make_way(size)
+            self._pinned_bytes += pinned
+        if found is None:
+            if not pinned:
+                return None
+            block = self._pin(pinned)  # others need not wait for this
+            with self._looking_after():
+                if block is None:
+                    self._pinned_bytes -= pinned
+                    return None
+                self._segments.append(_Segment(block))
+                found = self._segments[-1], self._segments[-1].take((0, pinned), size)
+        return np.asarray(_Lease(self, *found, count, dtype.str))
+
+    def give_back(self, segment: _Segment, extent: Extent) -> None:
+        """Take memory back; called from any thread, at any time, also long after `close`."""
+        self._returned.append((segment, extent))
+        if self._closed and self._lock.acquire(blocking=False):
+            self._lock.release()
+            # At the end of the program the driver may be gone already.
+            with contextlib.suppress(Exception), self._current(), self._looking_after():
+                pass
+
+    def close(self) -> None:
+        """Free what nobody uses, if nobody shares it; the rest is freed when it comes back.
+
+        The context is current.
+        """
+        with self._sharing:
+            self._limits.pop()
+            if self._limits:
+                return
+            self._closed = True
+            for device, pool in list(self._shared.items()):
+                if pool is self:
+                    del self._shared[device]
+        with self._looking_after():
+            pass
+
+    @contextlib.contextmanager
+    def _looking_after(self) -> Iterator[None]:
+        """Hold the segments, with all in them that has come back."""
+        while True:
+            with self._lock:
+                while self._returned:
+                    segment, extent = self._returned.popleft()
+                    segment.give_back(extent)
+                if not self._closed:
+                    yield
+                    return
+                self._free_idle(self._pinned_bytes)
+            if not self._returned:
+                yield
+                return
+
+    def _cut(self, size: int) -> tuple[_Segment, Extent] | None:
+        """Take an extent where the least room is left over."""
+        fitting = [
+            (stop - start, number, (start, stop))
+            for number, segment in enumerate(self._segments)
+            for start, stop in segment.idle
+            if stop - start >= size
+        ]
+        if not fitting:
+            return None
+        _, number, extent = min(fitting)
+        segment = self._segments[number]
+        return segment, segment.take(extent, size)
+
+    def _make_way(self, size: int) -> int:
+        """Return how much to pin for an array, 0 for nothing, after freeing what is in the way."""
+        limit = sum(self._limits)
+        if size > limit:
+            return 0
+        self._free_idle(self._pinned_bytes + size - limit)
+        room = limit - self._pinned_bytes
+        ahead = min(self._pinned_bytes, _MOST_AHEAD, room)
+        return max(size, ahead, min(_LEAST_SEGMENT, room)) if size <= room else 0
+
+    def _pin(self, size: int) -> Block | None:
+        try:
+            block: Block = self._driver.pagelocked_empty(size, np.uint8)
+        except self._driver.Error:
+            return None  # the system does not want to pin more
+        return block
+
+    def _free_idle(self, excess_bytes: int) -> None:
+        """Free segments that nobody uses, until there is no excess."""
+        for segment in self._segments.copy():
+            if excess_bytes > 0 and segment.is_idle:
+                self._segments.remove(segment)
+                self._pinned_bytes -= segment.block.nbytes
+                excess_bytes -= segment.block.nbytes
+                base: Any = segment.block.base
+                if hasattr(base, "free"):
+                    base.free()
+
+
+def _room_for(size: int) -> int:
+    """Round up to one of eight sizes between a power of two and the next: then they fit again."""
+    step = max(_PAGE, (1 << max(size - 1, 1).bit_length()) >> 4)
+    return max(1, -(-size // step)) * step

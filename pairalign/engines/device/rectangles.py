@@ -1,0 +1,101 @@
+"""Chosen pairs of a window for kernels that align whole rectangles only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import Alignments, concatenate
+from pairalign.want import Want
+from pairalign.windows import Window
+
+Mask = npt.NDArray[np.bool_]
+
+_BLOCK, _MOST_RECTANGLES = 16, 64
+
+
+def align_rectangles(
+    align: Callable[[Window, Want], Alignments], window: Window, want: Want, keep: Mask | None
+) -> Alignments:
+    """Align the pairs of a window that `keep` names, in their order.
+
+    Rectangles that hold these pairs are aligned; the others in them are dropped.
+
+    Parameters
+    ----------
+    align : callable (window, want) -> Alignments
+        Aligns all pairs of a window.
+    window : Window
+    want : Want
+    keep : ndarray of bool, shape (pairs,), or None
+        None: all pairs.
+    """
+    if keep is None:
+        return align(window, want)
+    parts, numbers = [], []
+    for part, of_window, inside in _rectangles(window, keep):
+        parts.append(align(part, Want(want.detail)).take(inside))
+        numbers.append(of_window[inside])
+    if not parts:
+        row = replace(window, row_stop=window.row_start, triangular=False)
+        return align(row, Want(want.detail))
+    found = concatenate(parts).take(np.argsort(np.concatenate(numbers)))
+    if want.min_raw_score is not None:
+        found = found.take(found.raw_score >= want.min_raw_score)
+    return found
+
+
+def _rectangles(window: Window, keep: Mask) -> Iterator[tuple[Window, npt.NDArray[np.int64], Mask]]:
+    """Cover the chosen pairs of a window with a few rectangles.
+
+    Yields
+    ------
+    part : Window
+    numbers : ndarray of int64
+        Of the part's pairs in the window.
+    inside : ndarray of bool
+        Which of them are chosen.
+    """
+    rows, columns = window.positions()
+    size = _BLOCK
+    while True:
+        blocks = _blocks(window, rows[keep], columns[keep], size)
+        if len(blocks) <= _MOST_RECTANGLES:
+            break
+        size *= 2
+    offsets = window.row_offsets
+    for row_start, row_stop, column_start, column_stop in blocks:
+        part = replace(
+            window,
+            row_start=row_start,
+            row_stop=row_stop,
+            column_start=column_start,
+            column_stop=column_stop,
+        )
+        of_row, of_column = (one.astype(np.int64) for one in part.positions())
+        firsts = np.full(len(of_row), window.column_start)
+        if window.triangular:
+            firsts = np.maximum(of_row + 1, window.column_start)
+        numbers = offsets[of_row - window.row_start] + of_column - firsts
+        yield part, numbers, keep[numbers]
+
+
+def _blocks(
+    window: Window, rows: npt.NDArray[np.int32], columns: npt.NDArray[np.int32], size: int
+) -> list[tuple[int, int, int, int]]:
+    """Return runs of blocks of `size` x `size` pairs that hold some pair, row by row."""
+    row_blocks = (rows - window.row_start) // size
+    column_blocks = (columns - window.column_start) // size
+    found: list[tuple[int, int, int, int]] = []
+    for block in np.unique(row_blocks).tolist():
+        top = window.row_start + block * size
+        bottom = min(top + size, window.row_stop)
+        used = np.unique(column_blocks[row_blocks == block])
+        for run in np.split(used, np.flatnonzero(np.diff(used) > 1) + 1):
+            left = window.column_start + int(run[0]) * size
+            right = min(window.column_start + (int(run[-1]) + 1) * size, window.column_stop)
+            found.append((top, bottom, left, right))
+    return found

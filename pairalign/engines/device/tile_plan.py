@@ -1,0 +1,411 @@
+"""How a window becomes batches of tiles, for kernels that give each pair a thread. Pure functions.
+
+A *tile* is the share of one warp: 32 pairs of a block of 16 x 16, see
+``cuda/pair_per_thread/tiles.cuh``. A *batch* is what is on the device at a time: a
+rectangle of the window whose pairs are consecutive in the window's order (some whole rows, or part
+of one row), so that results are put together by concatenation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.scoring import Scoring
+from pairalign.want import Want
+from pairalign.windows import Window, count_pairs
+
+WARP = 32
+BAND = 8  # rows of the DP matrix whose flags share a word
+RESULT_COLUMNS = 14  # Result in cuda/pair_per_thread/tiles.cuh
+ALIGNMENT = 256  # bytes; every array of a batch starts at a multiple of it
+_NO_MINIMUM = -(1 << 31)
+
+TILE = np.dtype(
+    [
+        ("row", "<i4"),
+        ("column", "<i4"),
+        ("lanes", "<u4"),
+        ("turned", "<i4"),
+        ("columns", "<i4"),
+        ("unused", "<i4"),
+        ("border", "<i8"),
+        ("trace", "<i8"),
+    ]
+)
+"""Tile in cuda/pair_per_thread/tiles.cuh."""
+
+BATCH_NUMBERS = [
+    ("tile_count", "<i4"),
+    ("first_row", "<i4"),
+    ("pairs", "<i4"),
+    ("minimum", "<i4"),
+    ("gap_open", "<i4"),
+    ("gap_extend", "<i4"),
+    ("definite", "<i4"),
+    ("one_set", "<i4"),
+    ("scored", "<i4"),
+]
+"""What kernels are told of a batch (cuda/pair_per_thread/tiles.cuh, opencl/tiles.clh): `Batch`."""
+
+ARGUMENTS = np.dtype(
+    [
+        ("tiles", "<u8"),
+        ("codes", "<u8", 2),
+        ("starts", "<u8", 2),
+        ("lengths", "<u8", 2),
+        ("order", "<u8", 2),
+        ("pair_base", "<u8"),
+        ("matrix", "<u8"),
+        ("border", "<u8"),
+        ("trace", "<u8"),
+        ("results", "<u8"),
+        ("run_offsets", "<u8"),
+        ("runs", "<u8"),
+        *BATCH_NUMBERS,
+        ("unused", "<i4"),
+    ]
+)
+"""Arguments in cuda/pair_per_thread/tiles.cuh."""
+
+assert TILE.itemsize == 40
+assert ARGUMENTS.itemsize == 168
+
+Ints = npt.NDArray[np.int32]
+Tiles = npt.NDArray[np.void]
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """Part of a window: rows and columns of the pair matrix, half-open."""
+
+    row_start: int
+    row_stop: int
+    column_start: int
+    column_stop: int
+    triangular: bool
+
+    @classmethod
+    def of(cls, window: Window) -> Rectangle:
+        """Return the whole window."""
+        return cls(
+            window.row_start,
+            window.row_stop,
+            window.column_start,
+            window.column_stop,
+            window.triangular,
+        )
+
+    def first_columns(self) -> npt.NDArray[np.int64]:
+        """First column with a pair, of each row."""
+        rows = np.arange(self.row_start, self.row_stop, dtype=np.int64)
+        if not self.triangular:
+            return np.full_like(rows, self.column_start)
+        return np.clip(rows + 1, self.column_start, self.column_stop)
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs."""
+        return count_pairs(
+            self.row_start, self.row_stop, self.column_start, self.column_stop, self.triangular
+        )
+
+    def pair_base(self) -> Ints:
+        """Per row what to add to a column to get the pair's number in the rectangle."""
+        first = self.first_columns()
+        before = np.cumsum(self.column_stop - first) - (self.column_stop - first)
+        return (before - first).astype(np.int32)
+
+    def rest(self, unfinished: Rectangle) -> list[Rectangle]:
+        """Return what remains of this rectangle, given the first part that has not been done."""
+        parts = [unfinished]
+        if unfinished.column_stop < self.column_stop:  # part of one row
+            parts.append(
+                Rectangle(
+                    unfinished.row_start,
+                    unfinished.row_stop,
+                    unfinished.column_stop,
+                    self.column_stop,
+                    self.triangular,
+                )
+            )
+        if unfinished.row_stop < self.row_stop:
+            parts.append(
+                Rectangle(
+                    unfinished.row_stop,
+                    self.row_stop,
+                    self.column_start,
+                    self.column_stop,
+                    self.triangular,
+                )
+            )
+        return parts
+
+    def halves(self, block: int) -> tuple[Rectangle, Rectangle]:
+        """Two parts, the pairs of the first before those of the second; needs at least 2 pairs."""
+        rows = self.row_stop - self.row_start
+        if rows > 1:
+            half = rows // 2
+            if rows > block:
+                half = -(-half // block) * block
+            middle = self.row_start + half
+            return replace(self, row_stop=middle), replace(self, row_start=middle)
+        first = int(self.first_columns()[0])
+        middle = (first + self.column_stop) // 2
+        return (
+            replace(self, column_start=first, column_stop=middle),
+            replace(self, column_start=middle),
+        )
+
+    def window(self) -> Window:
+        """Return the same pairs as a window, for another engine."""
+        return Window(
+            0,
+            self.row_start,
+            self.row_stop,
+            self.column_start,
+            self.column_stop,
+            self.triangular,
+        )
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Bytes that a batch needs on the device, besides what all batches share.
+
+    Attributes
+    ----------
+    border_bytes : int
+        Of an entry of the border: 4 or 8.
+    traced : bool
+        Whether flags and CIGAR runs are kept.
+    array_limit : int or None
+        What a single array may take: OpenCL devices do not give all their memory to one.
+    """
+
+    border_bytes: int
+    traced: bool
+    array_limit: int | None = None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What goes to the device at a time.
+
+    Attributes
+    ----------
+    rectangle : Rectangle
+    tiles : structured array of `TILE`
+        With their places in the border and trace arrays; empty for the host.
+    pairs : int
+    border_entries, trace_words, most_runs : int
+        Sizes of the arrays; `most_runs` is as many CIGAR runs as the pairs can possibly have.
+    on_host : bool
+        A single pair that the device has no room for.
+    """
+
+    rectangle: Rectangle
+    tiles: Tiles
+    pairs: int
+    border_entries: int = 0
+    trace_words: int = 0
+    most_runs: int = 0
+    on_host: bool = False
+
+    def array_bytes(self, costs: Costs) -> dict[str, int]:
+        """Size of each array on the device, in the order in which they lie there."""
+        sizes = {
+            "tiles": self.tiles.nbytes,
+            "pair_base": 4 * (self.rectangle.row_stop - self.rectangle.row_start),
+            "results": 4 * RESULT_COLUMNS * self.pairs,
+            "border": costs.border_bytes * self.border_entries,
+        }
+        if costs.traced:
+            sizes["trace"] = 4 * self.trace_words
+            sizes["run_offsets"] = 8 * (self.pairs + 1)
+            sizes["runs"] = 4 * self.most_runs
+        return sizes
+
+    def bytes(self, costs: Costs) -> int:
+        """Return what the batch needs on the device."""
+        return sum(-(-size // ALIGNMENT) * ALIGNMENT for size in self.array_bytes(costs).values())
+
+    def fits(self, costs: Costs, limit_bytes: int) -> bool:
+        """Tell whether the device has room for the batch, and for each of its arrays."""
+        if self.bytes(costs) > limit_bytes:
+            return False
+        limit = costs.array_limit
+        return limit is None or max(self.array_bytes(costs).values()) <= limit
+
+    def write_numbers(
+        self, arguments: npt.NDArray[np.void], want: Want, scoring: Scoring, *, one_set: bool
+    ) -> None:
+        """Set the fields of `BATCH_NUMBERS` in what a kernel is given."""
+        least = want.min_raw_score
+        arguments["tile_count"] = len(self.tiles)
+        arguments["first_row"] = self.rectangle.row_start
+        arguments["pairs"] = self.pairs
+        arguments["minimum"] = _NO_MINIMUM if least is None else least
+        arguments["gap_open"] = scoring.gap_open
+        arguments["gap_extend"] = scoring.gap_extend
+        arguments["definite"] = scoring.alphabet.definite
+        arguments["one_set"] = one_set
+        arguments["scored"] = least is not None
+
+
+class Planner:
+    """Cuts windows into batches.
+
+    Parameters
+    ----------
+    row_lengths, column_lengths : ndarray of int32
+        Lengths by sorted position, of the first and the second set.
+    block : int
+        Rows and columns of a block of pairs: 8, 16 or 32; 16 in the paper.
+    """
+
+    def __init__(self, row_lengths: Ints, column_lengths: Ints, block: int = 16) -> None:
+        self.row_lengths = row_lengths.astype(np.int64)
+        self.column_lengths = column_lengths.astype(np.int64)
+        self.block = block
+
+    def batches(
+        self, rectangle: Rectangle, costs: Costs, limit_bytes: int, target_pairs: int
+    ) -> Iterator[Batch]:
+        """Cut a rectangle into batches that need at most `limit_bytes` each.
+
+        Batches of whole rows of blocks hold about `target_pairs` pairs, unless memory is short.
+        Pairs that do not fit even alone come as batches for the host.
+        """
+        stop = rectangle.row_stop
+        row = rectangle.row_start
+        while row < stop:
+            # As many rows of blocks as reach the target, then fewer if they do not fit.
+            part = replace(rectangle, row_start=row, row_stop=stop)
+            counts = np.cumsum(part.column_stop - part.first_columns())
+            wanted = int(np.searchsorted(counts, target_pairs)) + 1
+            wanted = min(-(-wanted // self.block) * self.block, stop - row)
+            if 0 < counts[-1] - counts[wanted - 1] < target_pairs // 2:
+                wanted = stop - row  # no tiny last batch
+            yield from self._fitting(replace(part, row_stop=row + wanted), costs, limit_bytes)
+            row += wanted
+
+    def _fitting(self, rectangle: Rectangle, costs: Costs, limit_bytes: int) -> Iterator[Batch]:
+        pairs = rectangle.pairs
+        if pairs == 0:
+            return
+        batch = self.batch(rectangle)
+        if batch.fits(costs, limit_bytes):
+            yield batch
+        elif pairs == 1:
+            yield replace(batch, on_host=True, tiles=batch.tiles[:0])
+        else:
+            for half in rectangle.halves(self.block):
+                yield from self._fitting(half, costs, limit_bytes)
+
+    def batch(self, rectangle: Rectangle) -> Batch:
+        """Lay out the tiles of a rectangle and their arrays, whether or not that fits anywhere."""
+        rows = np.arange(rectangle.row_start, rectangle.row_stop)
+        columns = np.arange(rectangle.column_start, rectangle.column_stop)
+        row_lengths = self.row_lengths[rows]
+        column_lengths = self.column_lengths[columns]
+        first = rectangle.first_columns()
+        if rectangle.triangular:
+            parts = [self._grid(rows, first, columns, row_lengths, column_lengths, turned=0)]
+        else:
+            # Of each row the columns that are not longer (longest first, so they are the last ones)
+            # and, turned, of each column the rows that are shorter.
+            first = columns[0] + np.searchsorted(-column_lengths, -row_lengths, side="left")
+            shorter = rows[0] + np.searchsorted(-row_lengths, -column_lengths, side="right")
+            parts = [
+                self._grid(rows, first, columns, row_lengths, column_lengths, turned=0),
+                self._grid(columns, shorter, rows, column_lengths, row_lengths, turned=1),
+            ]
+        tiles = np.concatenate([tiles for tiles, _ in parts])
+        longest = np.concatenate([longest for _, longest in parts])
+        columns_of = tiles["columns"].astype(np.int64)
+        border = (columns_of + 1) * WARP
+        trace = -(-longest // BAND) * columns_of * WARP
+        tiles["border"] = np.cumsum(border) - border
+        tiles["trace"] = np.cumsum(trace) - trace
+        return Batch(
+            rectangle,
+            tiles,
+            rectangle.pairs,
+            border_entries=int(border.sum()),
+            trace_words=int(trace.sum()),
+            most_runs=int(((longest + columns_of) * WARP).sum()),
+        )
+
+    def chosen(self, batch: Batch, keep: npt.NDArray[np.bool_]) -> Batch:
+        """Return a batch without the pairs that are not wanted; its arrays stay where they are.
+
+        Parameters
+        ----------
+        batch : Batch
+        keep : ndarray of bool, shape (pairs of the batch,)
+        """
+        tiles = batch.tiles
+        items = np.arange(WARP)
+        rows = tiles["row"][:, None] + items // self.block
+        columns = tiles["column"][:, None] + items % self.block
+        turned = tiles["turned"][:, None] != 0
+        window_rows = np.where(turned, columns, rows) - batch.rectangle.row_start
+        active = (tiles["lanes"][:, None] >> items.astype(np.uint32)) & 1 != 0
+        base = batch.rectangle.pair_base()
+        numbers = base[np.where(active, window_rows, 0)] + np.where(turned, rows, columns)
+        active &= keep[np.where(active, numbers, 0)]
+        lanes = (active.astype(np.uint64) << items.astype(np.uint64)).sum(axis=1, dtype=np.uint64)
+        tiles = tiles.copy()
+        tiles["lanes"] = lanes.astype(np.uint32)
+        return replace(batch, tiles=tiles[lanes != 0])
+
+    def _grid(
+        self,
+        rows: npt.NDArray[np.int64],
+        first: npt.NDArray[np.int64],
+        columns: npt.NDArray[np.int64],
+        row_lengths: npt.NDArray[np.int64],
+        column_lengths: npt.NDArray[np.int64],
+        *,
+        turned: int,
+    ) -> tuple[Tiles, npt.NDArray[np.int64]]:
+        """Lay tiles over consecutive positions; also return their longest row sequences.
+
+        Row ``rows[k]`` has pairs with the columns from ``first[k]`` on, and `first` never falls.
+        The order is that of blocks row by row, and inside a block of its tiles from top to bottom.
+        """
+        block, tile_rows = self.block, WARP // self.block
+        stop = int(columns[-1]) + 1
+        padding = -len(rows) % block
+        rows = np.concatenate((rows, rows[-1] + 1 + np.arange(padding)))
+        first = np.concatenate((first, np.full(padding, stop)))
+        starts = columns[::block]
+        # [row, tile column]: the lanes of the row that have a pair, as bits low..high - 1
+        low = np.clip(first[:, None] - starts[None, :], 0, block)
+        high = np.clip(stop - starts[None, :], 0, block)
+        one = np.uint64(1)
+        bits = (one << high.astype(np.uint64)) - (one << np.minimum(low, high).astype(np.uint64))
+        blocks, tiles_down, across = len(rows) // block, block // tile_rows, len(starts)
+        shifts = (np.arange(tile_rows, dtype=np.uint64) * np.uint64(block))[:, None]
+        bits = bits.reshape(blocks, tiles_down, tile_rows, across)
+        lanes = np.bitwise_or.reduce(bits << shifts, axis=2)
+        lanes = lanes.transpose(0, 2, 1).ravel()  # blocks row by row, tiles top to bottom
+        used = lanes != 0
+        shape = (len(rows) // block, len(starts), block // tile_rows)
+        tops = np.broadcast_to(rows[::tile_rows].reshape(shape[0], 1, shape[2]), shape).ravel()[
+            used
+        ]
+        lefts = np.broadcast_to(starts[None, :, None], shape).ravel()[used]
+        # The longest column of a tile is the first that its first row has a pair with.
+        leftmost = np.maximum(lefts, first[tops - rows[0]])
+        tiles = np.zeros(len(tops), dtype=TILE)
+        tiles["row"] = tops
+        tiles["column"] = lefts
+        tiles["lanes"] = lanes[used].astype(np.uint32)
+        tiles["turned"] = turned
+        tiles["columns"] = column_lengths[leftmost - columns[0]]
+        return tiles, row_lengths[tops - rows[0]]

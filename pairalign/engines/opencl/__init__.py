@@ -1,0 +1,1 @@
+"""The OpenCL engine: devices, kernels and their families."""

@@ -1,0 +1,97 @@
+"""From ``--device opencl:0,1`` to open engines, and what ``pairalign devices`` says of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pairalign.engines import Engine
+from pairalign.engines.opencl.devices import OpenClDevice, find_devices
+from pairalign.engines.opencl.engine import open_opencl_engines
+from pairalign.errors import DeviceError
+from pairalign.scoring import Scoring
+from pairalign.sequences import SequenceSet
+from pairalign.want import Detail
+
+_SPECIFICATION = re.compile(r"opencl(?::(\d+(?:,\d+)*))?")
+
+
+def parse_opencl(device: str) -> tuple[int, ...] | None:
+    """Return the indices of ``opencl:0,1``; none for ``opencl``, see `choose_opencl_devices`.
+
+    Returns None when `device` means something else.
+    """
+    found = _SPECIFICATION.fullmatch(device)
+    if not found:
+        return None
+    return tuple(int(index) for index in found[1].split(",")) if found[1] else ()
+
+
+def choose_opencl_devices(indices: Sequence[int]) -> list[OpenClDevice]:
+    """Return the devices of these indices; without indices all usable GPUs, else the first CPU.
+
+    Raises
+    ------
+    DeviceError
+        There is no such device, it cannot be used, or it is named twice.
+    """
+    devices = find_devices()
+    if not indices:
+        usable = [device for device in devices if device.why_not() is None]
+        if not usable:
+            reasons = (f"{device.name} ({device.model}): {device.why_not()}" for device in devices)
+            raise DeviceError(f"no OpenCL device can be used: {'; '.join(reasons)}")
+        return [device for device in usable if not device.is_cpu] or usable[:1]
+    for index in indices:
+        if index >= len(devices):
+            names = ", ".join(device.name for device in devices)
+            raise DeviceError(f"there is no device opencl:{index}; this machine has {names}")
+        reason = devices[index].why_not()
+        if reason is not None:
+            raise DeviceError(f"{devices[index].name} ({devices[index].model}): {reason}")
+    if len(set(indices)) < len(indices):
+        raise DeviceError(f"device 'opencl:{','.join(map(str, indices))}' names a device twice")
+    return [devices[index] for index in indices]
+
+
+def list_opencl_devices() -> list[tuple[str, bool, str]]:
+    """Return name, whether usable, and description (or the reason) of each device."""
+    try:
+        devices = find_devices()
+    except DeviceError as error:
+        return [("opencl", False, str(error))]
+    lines = []
+    for device in devices:
+        reason = device.why_not()
+        if reason is None:
+            gibibytes = device.memory_bytes / (1 << 30)
+            described = f"{device.model}, {gibibytes:.0f} GiB; {device.platform}"
+            lines.append((device.name, True, described))
+        else:
+            lines.append((device.name, False, f"{device.model}: {reason}"))
+    return lines
+
+
+def open_chosen_opencl(
+    indices: Sequence[int],
+    queries: SequenceSet,
+    targets: SequenceSet | None,
+    scoring: Scoring,
+    *,
+    threads: int,
+    memory_bytes: int | None,
+    kernel: str | None = None,
+    detail: Detail = Detail.CIGAR,
+) -> list[Engine]:
+    """Open engines on the devices that `choose_opencl_devices` returns."""
+    return open_opencl_engines(
+        choose_opencl_devices(indices),
+        queries,
+        targets,
+        scoring,
+        memory_bytes=memory_bytes,
+        family=kernel,
+        detail=detail,
+        threads=threads,
+        host_memory_bytes=memory_bytes or 1 << 30,
+    )

@@ -1,0 +1,272 @@
+"""The striped kernel on OpenCL: scores only, see ``opencl/score_striped.cl``.
+
+References
+----------
+T. Kakimoto, K. Dohi, Y. Shibata, K. Oguri: Performance comparison of GPU programming frameworks
+with the striped Smith-Waterman algorithm. HEART 2012.
+M. Farrar: Striped Smith-Waterman speeds database searches six times over other SIMD
+implementations. Bioinformatics 23(2):156-161, 2007.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import Alignments
+from pairalign.engines.device.assembly import Assembly
+from pairalign.engines.device.tile_plan import Rectangle
+from pairalign.engines.kernels import find_kernel
+from pairalign.engines.opencl.devices import OpenClDevice
+from pairalign.engines.opencl.family import Arena, OpenClContext
+from pairalign.engines.opencl.reverse_complement import ReversedColumns
+from pairalign.scoring import CODES, Scoring
+from pairalign.want import Detail, Want
+from pairalign.windows import Window
+
+SOURCE = "score_striped.cl"
+ITEMS = 32
+VOTES = ("LOCAL_MEMORY", "SUB_GROUP", "WARP")
+"""How work-items agree whether F matters; see `OpenClStriped`."""
+
+MOST_PAIRS = 1 << 18
+"""Pairs of a batch at most, unless a row has more: between batches a run can be cancelled."""
+
+RECTANGLE = np.dtype(
+    [
+        ("shift", "<i8"),
+        *((name, "<i4") for name in ("row_start", "rows", "pairs", "groups")),
+        *((name, "<i4") for name in ("gap_open", "gap_extend", "one_set", "chosen")),
+        *((name, "<i4") for name in ("pitch", "unused")),
+    ]
+)
+"""Rectangle in opencl/score_striped.cl."""
+
+assert RECTANGLE.itemsize == 48
+
+
+@dataclass(frozen=True)
+class _Launch:
+    """How a batch of whole rows (or part of one) is launched.
+
+    Attributes
+    ----------
+    profile_starts : ndarray of int64, shape (rows + 1,)
+        Where each row's profile starts, in entries of four scores.
+    pitch : int
+        Cells of a work-group, 8 bytes each.
+    local : bool
+        Whether these lie in local memory.
+    groups : int
+        Work-groups; they take the pairs in turn.
+    """
+
+    profile_starts: npt.NDArray[np.int64]
+    pitch: int
+    local: bool
+    groups: int
+
+    def array_bytes(
+        self, rectangle: Rectangle, pairs: int, entry_bytes: int, chosen: bool
+    ) -> dict[str, int]:
+        """Size of each array on the device."""
+        rows = rectangle.row_stop - rectangle.row_start
+        sizes = {
+            "first_pair": 4 * (rows + 1),
+            "first_column": 4 * rows,
+            "chosen": 4 * pairs if chosen else 4,
+            "profile_starts": 8 * (rows + 1),
+            "profiles": entry_bytes * int(self.profile_starts[-1]),
+            "results": 12 * pairs,
+        }
+        if not self.local:
+            sizes["storage"] = 8 * self.pitch * self.groups
+        return sizes
+
+
+class OpenClStriped:
+    """Farrar's striped order, a work-group of 32 a pair.
+
+    Parameters
+    ----------
+    vote : str
+        Of `VOTES`. ``LOCAL_MEMORY`` runs anywhere and is the default; ``SUB_GROUP`` needs
+        sub-groups of 32, ``WARP`` NVIDIA's compiler.
+    """
+
+    name = find_kernel("striped", "opencl").name
+
+    def __init__(self, vote: str = "LOCAL_MEMORY") -> None:
+        assert vote in VOTES
+        self._vote = vote
+
+    def supports(self, scoring: Scoring, detail: Detail, device: OpenClDevice) -> str | None:
+        """None, or why not: alignments are wanted, or the device cannot."""
+        return find_kernel(self.name, "opencl").why_not(scoring, detail) or device.why_not()
+
+    def _defines(self, launch: _Launch) -> dict[str, int | str]:
+        return {
+            "MODE": self._context.scoring.mode.upper(),
+            "ENTRY": self._entry,
+            "STORE": "local" if launch.local else "global",
+            "VOTE": self._vote,
+        }
+
+    def open(self, context: OpenClContext) -> None:
+        """Upload the scores; kernels are built when a window needs them."""
+        self._context = context
+        matrix = np.ascontiguousarray(context.scoring.matrix, dtype=np.int32)
+        self._matrix = context.upload(matrix)
+        narrow = bool(matrix.min() >= -128 and matrix.max() <= 127)
+        self._entry, self._entry_bytes = ("char4", 4) if narrow else ("int4", 16)
+        self._arena = Arena(context)
+        self._reversed = ReversedColumns(context)
+        self._limit_bytes = context.memory_bytes - matrix.nbytes
+        self._kernels: dict[tuple[object, ...], Any] = {}
+
+    def close(self) -> None:
+        """Free what `open` and `align` took."""
+        self._arena.free()
+        self._reversed.free()
+        self._matrix.release()
+        self._kernels = {}
+
+    def align(
+        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Score a window batch by batch; see `pairalign.engines.opencl.family.OpenClFamily`."""
+        assert want.detail == Detail.SCORE, "the engine was opened for scores"
+        context = self._context
+        whole = Rectangle.of(window)
+        assembly = Assembly(whole.pairs if keep is None else int(keep.sum()), want, context.pool)
+        limit = self._limit_bytes - self._reversed.prepare(window, self._arena)
+        pending = deque([whole] if whole.pairs else [])
+        done = 0  # pairs of the window before the next batch, kept or not
+        while pending:
+            part = pending.popleft()
+            for rectangle in self._batches(part, limit):
+                context.check_cancelled()
+                pairs = rectangle.pairs
+                chosen = None if keep is None else np.flatnonzero(keep[done : done + pairs])
+                launch = self._plan(rectangle)
+                sizes = launch.array_bytes(
+                    rectangle,
+                    pairs if chosen is None else len(chosen),
+                    self._entry_bytes,
+                    chosen is not None,
+                )
+                if not self._fits(sizes, limit):
+                    on_host = replace(rectangle.window(), strand=window.strand)
+                    found = context.align_on_host(on_host, Want(want.detail))
+                    assembly.add_alignments(found if chosen is None else found.take(chosen))
+                elif chosen is None or len(chosen):
+                    try:
+                        results = self._run(rectangle, launch, sizes, limit, chosen)
+                    except context.device.cl.MemoryError:
+                        self._arena.free()
+                        limit = self._limit_bytes = context.halve(limit, sum(sizes.values()))
+                        pending.extendleft(reversed(part.rest(rectangle)))
+                        break
+                    context.read_columns(
+                        assembly.columns,
+                        assembly.place(pairs if chosen is None else len(chosen)),
+                        results,
+                    )
+                done += pairs
+        return assembly.finish(
+            context.queries.sequences, context.targets.sequences, context.scoring
+        )
+
+    def _batches(self, rectangle: Rectangle, limit_bytes: int) -> Iterator[Rectangle]:
+        """Cut a rectangle into batches of whole rows that fit; a single row may not."""
+        pairs = rectangle.pairs
+        if pairs == 0:
+            return
+        sizes = self._plan(rectangle).array_bytes(rectangle, pairs, self._entry_bytes, True)
+        one_row = rectangle.row_stop - rectangle.row_start == 1
+        if one_row or (pairs <= MOST_PAIRS and self._fits(sizes, limit_bytes)):
+            yield rectangle
+            return
+        middle = (rectangle.row_start + rectangle.row_stop) // 2
+        yield from self._batches(replace(rectangle, row_stop=middle), limit_bytes)
+        yield from self._batches(replace(rectangle, row_start=middle), limit_bytes)
+
+    def _fits(self, sizes: dict[str, int], limit_bytes: int) -> bool:
+        largest = self._context.device.array_bytes
+        return sum(sizes.values()) <= limit_bytes and max(sizes.values()) <= largest
+
+    def _plan(self, rectangle: Rectangle) -> _Launch:
+        context = self._context
+        device = context.device
+        lengths = context.queries.lengths[rectangle.row_start : rectangle.row_stop]
+        segments = -(-lengths.astype(np.int64) // ITEMS)
+        profile_starts = np.concatenate(([0], np.cumsum(-(-segments // 4) * ITEMS * CODES)))
+        pitch = ITEMS * int(segments[0])
+        # A third of local memory, so that several work-groups share a compute unit.
+        local = 8 * pitch <= device.local_bytes // 3
+        # Many work-groups balance the load; of those with memory of their own, as many as can run.
+        groups = rectangle.pairs if local else min(rectangle.pairs, 32 * device.compute_units)
+        return _Launch(profile_starts, pitch, local, groups)
+
+    def _run(
+        self,
+        rectangle: Rectangle,
+        launch: _Launch,
+        sizes: dict[str, int],
+        limit_bytes: int,
+        chosen: npt.NDArray[np.int64] | None,
+    ) -> Any:
+        """Score a batch and wait for it; return the buffer of its results."""
+        context = self._context
+        buffers = self._arena.arrange(sizes, limit_bytes)
+        first = rectangle.first_columns()
+        counts = rectangle.column_stop - first
+        first_pair = np.concatenate(([0], np.cumsum(counts)))
+        context.write(buffers["first_pair"], first_pair.astype(np.int32))
+        context.write(buffers["first_column"], first.astype(np.int32))
+        context.write(buffers["profile_starts"], launch.profile_starts)
+        if chosen is not None:
+            context.write(buffers["chosen"], chosen.astype(np.int32))
+
+        pairs = rectangle.pairs if chosen is None else len(chosen)
+        packed = np.zeros((), RECTANGLE)
+        packed["shift"] = self._reversed.shift
+        packed["row_start"] = rectangle.row_start
+        packed["rows"] = len(first)
+        packed["pairs"] = pairs
+        packed["groups"] = launch.groups
+        packed["gap_open"] = context.scoring.gap_open
+        packed["gap_extend"] = context.scoring.gap_extend
+        packed["one_set"] = context.one_set
+        packed["chosen"] = chosen is not None
+        packed["pitch"] = 0 if launch.local else launch.pitch
+
+        sets = []
+        for one, codes in (
+            (context.queries, context.queries.codes),
+            (context.targets, self._reversed.codes),
+        ):
+            sets += [codes, one.starts, one.device_lengths, one.order]
+        cl = context.device.cl
+        starts, profiles = buffers["profile_starts"], buffers["profiles"]
+        storage = cl.LocalMemory(8 * launch.pitch) if launch.local else buffers["storage"]
+        arguments = [*sets, self._matrix, starts, profiles, packed[()]]
+        context.launch(self._kernel("build_profiles", launch), len(first), ITEMS, arguments)
+        tables = [buffers["first_pair"], buffers["first_column"], buffers["chosen"]]
+        arguments = [*sets, *tables, starts, profiles, storage, buffers["results"], packed[()]]
+        context.launch(self._kernel("score_striped", launch), launch.groups, ITEMS, arguments)
+        context.queue.finish()
+        return buffers["results"]
+
+    def _kernel(self, name: str, launch: _Launch) -> Any:
+        key = (name, launch.local)
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            kernel = self._context.kernel_of(SOURCE, name, self._defines(launch))
+            self._kernels[key] = kernel
+        return kernel

@@ -1,0 +1,162 @@
+"""Native text formatting through ctypes: the declarations of cpu/text/text.h and a thin layer."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import SCORE_COLUMNS, STATS_COLUMNS, Alignments
+from pairalign.native import library
+from pairalign.scoring import Scoring
+from pairalign.sequences import SequenceSet
+
+PAF, TSV, FASTA, SRSPAIR, GFA = range(5)
+
+_COLUMNS = (*SCORE_COLUMNS, *STATS_COLUMNS, "cigar", "cigar_offsets", "strand")
+
+
+class _Set(ctypes.Structure):
+    """PairalignTextSet."""
+
+    _fields_ = (
+        ("count", ctypes.c_int64),
+        ("names", ctypes.c_char_p),
+        ("name_offsets", ctypes.c_void_p),
+        ("letters", ctypes.c_void_p),
+        ("codes", ctypes.c_void_p),
+        ("offsets", ctypes.c_void_p),
+    )
+
+
+class _Text(ctypes.Structure):
+    """PairalignText."""
+
+    _fields_ = (
+        ("queries", _Set),
+        ("targets", _Set),
+        ("pairs", ctypes.c_int64),
+        *((name, ctypes.c_void_p) for name in _COLUMNS),
+        ("kind", ctypes.c_void_p),
+        ("matrix", ctypes.c_void_p),
+        ("block_header", ctypes.c_char_p),
+        ("block_header_bytes", ctypes.c_int64),
+        ("format", ctypes.c_int32),
+        ("decimals", ctypes.c_int32),
+        ("whole", ctypes.c_int32),
+        ("dual", ctypes.c_int32),
+    )
+
+
+_plan = library.pairalign_text_plan
+_plan.restype = ctypes.c_int64
+_plan.argtypes = (
+    ctypes.POINTER(_Text),
+    ctypes.c_int64,
+    ctypes.c_int64,
+    ctypes.POINTER(ctypes.c_int64),
+    ctypes.POINTER(ctypes.c_int64),
+)
+_format = library.pairalign_text_format
+_format.restype = ctypes.c_int64
+_format.argtypes = (
+    ctypes.POINTER(_Text),
+    ctypes.c_int64,
+    ctypes.c_int64,
+    ctypes.c_int64,
+    ctypes.c_void_p,
+    ctypes.c_int64,
+)
+
+
+class SetText:
+    """What native code needs of a SequenceSet; made once a file. Keeps the arrays alive."""
+
+    def __init__(self, sequences: SequenceSet) -> None:
+        names = [name.encode() for name in sequences.names]
+        lengths = np.fromiter(map(len, names), np.int64, len(names))
+        self._keep: tuple[Any, ...] = (
+            b"".join(names),
+            np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))),
+            np.ascontiguousarray(sequences.letters, np.uint8),
+            np.ascontiguousarray(sequences.codes, np.uint8),
+            np.ascontiguousarray(sequences.offsets, np.int64),
+        )
+        blob, *arrays = self._keep
+        self.native = _Set(len(names), blob, *(array.ctypes.data for array in arrays))
+
+
+class PairText:
+    """The text of the pairs of one Alignments object, from any thread.
+
+    Parameters
+    ----------
+    alignments : Alignments
+        Kept alive while this object lives.
+    queries, targets : SetText
+        Of the sets in `alignments`.
+    format_code : int
+        PAF, TSV, FASTA, SRSPAIR or GFA.
+    block_header : bytes
+        For SRSPAIR, see cpu/text/text.h.
+    kinds : ndarray of uint8, shape (pairs,), optional
+        Kinds of overlaps; for PAF and GFA.
+    dual : bool
+        For PAF: each pair both ways.
+    """
+
+    def __init__(
+        self,
+        alignments: Alignments,
+        queries: SetText,
+        targets: SetText,
+        format_code: int,
+        block_header: bytes = b"",
+        kinds: npt.NDArray[np.uint8] | None = None,
+        dual: bool = False,
+    ) -> None:
+        scoring = alignments.scoring
+        columns = [getattr(alignments, name) for name in _COLUMNS]
+        matrix = np.ascontiguousarray(scoring.matrix, np.int32)
+        assert matrix.shape == (32, 32)
+        self._keep = (alignments, queries, targets, columns, matrix, block_header, kinds)
+        self._native = _Text(
+            queries.native,
+            targets.native,
+            len(alignments),
+            *(None if column is None else column.ctypes.data for column in columns),
+            None if kinds is None else kinds.ctypes.data,
+            matrix.ctypes.data,
+            block_header,
+            len(block_header),
+            format_code,
+            decimals_of(scoring),
+            scoring.mode != "local",
+            dual,
+        )
+
+    def plan(self, begin: int, capacity: int) -> tuple[int, int, int]:
+        """Return (end, shown pairs, bytes needed at most) of the next chunk (cpu/text/text.h)."""
+        end, shown = ctypes.c_int64(), ctypes.c_int64()
+        needed = _plan(self._native, begin, capacity, ctypes.byref(end), ctypes.byref(shown))
+        self._check(needed)
+        return end.value, shown.value, needed
+
+    def format(self, begin: int, end: int, number: int, buffer: npt.NDArray[np.uint8]) -> int:
+        """Write pairs [begin, end) to `buffer`, the first shown one numbered `number`; bytes."""
+        written: int = _format(self._native, begin, end, number, buffer.ctypes.data, buffer.nbytes)
+        self._check(written)
+        return written
+
+    def _check(self, result: int) -> None:
+        if result < 0:
+            raise ValueError(f"pair {-1 - result}: CIGAR, spans and counts do not fit together")
+
+
+def decimals_of(scoring: Scoring) -> int:
+    """Return the number of decimals that scores may have: log10 of ``scoring.scale``."""
+    decimals = len(str(scoring.scale)) - 1
+    assert scoring.scale == 10**decimals
+    return decimals

@@ -1,0 +1,1 @@
+"""Jobs: what a user asks for as a whole, from sets to results."""

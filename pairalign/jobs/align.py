@@ -1,0 +1,299 @@
+"""The main job: every pair of a set, or of one set against another, aligned."""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+
+from tqdm import tqdm
+
+from pairalign.alignments import Alignments, concatenate
+from pairalign.engines import Engine
+from pairalign.engines.selection import open_engines, usable_cores
+from pairalign.errors import FastaError, ScoringError
+from pairalign.inputs import Sequences, as_sets
+from pairalign.jobs import schedule
+from pairalign.jobs.memory import default_bytes
+from pairalign.scoring import Scoring, make_scoring
+from pairalign.sequences import (
+    SequenceSet,
+)
+from pairalign.want import Detail, Want
+from pairalign.windows import (
+    DEFAULT_WINDOW,
+    Window,
+    count_cells,
+    plan_windows,
+    split_rows,
+)
+
+# A result's columns, and CIGAR runs: unrelated sequences have about a run for each four letters.
+_PAIR_BYTES = {Detail.SCORE: 16, Detail.STATS: 160, Detail.CIGAR: 180}
+_LETTER_BYTES = {Detail.SCORE: 0.0, Detail.STATS: 0.0, Detail.CIGAR: 2.0}
+_SLAB_BYTES = 48 << 20
+_GPU_SLAB_BYTES = 256 << 20
+_LEAST_SLAB_BYTES = 1 << 20
+_MOST_THREADS = 4096
+
+
+@dataclass
+class Run:
+    """A planned run: what is aligned with what, on what; iterate over it for the results.
+
+    Attributes
+    ----------
+    queries, targets : SequenceSet
+        `targets` is None for every pair of `queries`.
+    scoring : Scoring
+    want : Want
+    device : str
+        See `pairalign.engines.selection.open_engines`.
+    threads : int
+    window : int
+        Rows and columns of a window; it decides the order of the results.
+    memory_bytes : int
+        Host memory that engines and waiting results may use.
+    progress : bool
+        Show a bar on stderr (only on a terminal).
+    kernel : str or None
+        A kernel instead of ``"auto"``, the best that can, see `open_engines`.
+
+    Raises
+    ------
+    FastaError
+        There is no pair.
+    AlphabetError, ScoringError
+        The sequences cannot be scored, or their scores would not fit.
+    ValueError
+        `threads`, `window` or `memory_bytes` is not positive.
+
+    Notes
+    -----
+    Leaving a ``for`` loop over a run early stops the work as soon as Python deletes the loop's
+    iterator; ``with run.open() as results`` says when.
+    """
+
+    queries: SequenceSet
+    targets: SequenceSet | None
+    scoring: Scoring
+    want: Want = field(default_factory=Want)
+    device: str = "auto"
+    threads: int = field(default_factory=usable_cores)
+    window: int = DEFAULT_WINDOW
+    memory_bytes: int = field(default_factory=default_bytes)
+    progress: bool = False
+    kernel: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.targets is None and len(self.queries) < 2:
+            raise FastaError(
+                f"{self.queries.source}: one sequence only, '{self.queries.names[0]}'; "
+                "a pair needs two (or give a second file)"
+            )
+        for name in ("threads", "window", "memory_bytes"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} {getattr(self, name)}: expected at least 1")
+        self.threads = min(self.threads, _MOST_THREADS)
+        self.scoring.check_sets(self.queries, self.targets)
+        other = self.queries if self.targets is None else self.targets
+        self._rows = self.queries.lengths[self.queries.order]
+        self._columns = other.lengths[other.order]
+        self._windows = plan_windows(
+            len(self.queries), None if self.targets is None else len(self.targets), self.window
+        )
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs."""
+        return sum(window.pairs for window in self._windows)
+
+    @property
+    def cells(self) -> int:
+        """Cells of all dynamic programming matrices."""
+        return sum(self._cost(window) for window in self._windows)
+
+    def __iter__(self) -> Iterator[Alignments]:
+        """Align; yield the results in the order of output, some pairs at a time."""
+        with self.open() as results:
+            yield from results
+
+    @contextmanager
+    def open(self) -> Iterator[Iterator[Alignments]]:
+        """Open the engines for a ``with`` block, in which the results come as from `__iter__`.
+
+        Leaving the block, by an error too, ends the work and closes the engines.
+        """
+        engines = self._open_engines()
+        try:
+            with closing(self._run(list(engines))) as results:
+                yield results
+        finally:
+            self._close_engines(engines)
+
+    def _close_engines(self, engines: Iterable[Engine]) -> None:
+        for engine in engines:
+            engine.close()
+
+    def _open_engines(self) -> Sequence[Engine]:
+        return open_engines(
+            self.device,
+            self.queries,
+            self.targets,
+            self.scoring,
+            threads=self.threads,
+            memory_bytes=self.memory_bytes,
+            kernel=self.kernel,
+            detail=self.want.detail,
+        )
+
+    def _run(self, engines: list[Engine]) -> Generator[Alignments, None, None]:
+        # An eighth of the memory holds a slab; few are around at a time: in the engine (twice while
+        # it is gathered), waiting, being written.
+        # A GPU wants more pairs at a time than the cores do.
+        on_gpu = any(engine.name.startswith("cuda") for engine in engines)
+        wanted = _GPU_SLAB_BYTES if on_gpu else _SLAB_BYTES * max(1, self.threads // 4)
+        limit = max(_LEAST_SLAB_BYTES, min(self.memory_bytes // 8, wanted))
+        detail = self.want.detail
+        slabs = [
+            slab
+            for window in self._windows
+            for slab in split_rows(
+                window,
+                self._rows,
+                self._columns,
+                _PAIR_BYTES[detail],
+                _LETTER_BYTES[detail],
+                limit,
+            )
+        ]
+        ahead = max(len(engines) + 1, min(64, self.memory_bytes // 4 // limit))
+        if len(engines) == 1:
+            ahead = 2
+        bar = tqdm(
+            total=self.cells,
+            unit="cells",
+            unit_scale=True,
+            desc="aligning",
+            dynamic_ncols=True,
+            disable=None if self.progress and sys.stderr is not None else True,  # None: no terminal
+        )
+        with bar, closing(schedule.run(engines, slabs, self.want, self._cost, ahead)) as results:
+            for slab, result in results:
+                yield result
+                del result  # or it would stay in memory while the next one is waited for
+                bar.update(self._cost(slab))
+
+    def _cost(self, window: Window) -> int:
+        return count_cells(window, self._rows, self._columns)
+
+
+def align(
+    sequences: Sequences,
+    targets: Sequences | None = None,
+    *,
+    scoring: Scoring | None = None,
+    mode: str = "global",
+    detail: str = "cigar",
+    min_score: float | str | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+    window: int = DEFAULT_WINDOW,
+    memory_bytes: int | None = None,
+    progress: bool = False,
+) -> Alignments:
+    """Align every pair of a set, or every sequence of one set with every one of another.
+
+    Parameters
+    ----------
+    sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
+        An iterable may also give records with a name (``.name`` or ``.id``) and letters
+        (``.letters`` or ``.seq``), such as Biopython's. Unless it is a SequenceSet, its alphabet
+        is that of `scoring`, or guessed.
+    targets : the same, optional
+        Without it, all N(N-1)/2 pairs of `sequences`.
+    scoring : Scoring, optional
+        From `pairalign.make_scoring`. Default: BLOSUM62 with gaps 11/1 for proteins, 2/-3 with gaps
+        5/2 for DNA, in `mode`.
+    mode : {"global", "semiglobal", "local"}
+        Only used without `scoring`.
+    detail : {"cigar", "stats", "score"}
+        What to compute: alignments; spans and counts; or scores alone.
+    min_score : int, float or str, optional
+        Leave out pairs with a lower score.
+    device : str
+        ``"auto"``, ``"cpu"``, ``"cuda"``, ``"cuda:0,1"``, ``"opencl"`` or ``"opencl:0,1"``.
+    threads : int, optional
+        Threads of the CPU engine; default: the cores that this process may use.
+    window : int
+        Rows and columns of the windows that the pair matrix is cut into; decides the order.
+    memory_bytes : int, optional
+        What the run may use, results apart; default: half of what is free.
+    progress : bool
+        Show a bar on stderr.
+
+    Returns
+    -------
+    Alignments
+        In the order of windows; held in memory as a whole. For sets too large for that iterate
+        over a `Run`, or use the command line.
+
+    Raises
+    ------
+    FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
+        See `pairalign.errors`.
+    ValueError
+        An argument out of its range.
+
+    Notes
+    -----
+    The conventions (scores, ties, spans, CIGAR) are in the README. Time is proportional to the sum
+    of the products of the lengths.
+    """
+    if detail.upper() not in Detail.__members__:
+        raise ValueError(f"detail {detail!r}: expected cigar, stats or score")
+    first, second = as_sets(sequences, targets, None if scoring is None else scoring.alphabet)
+    if scoring is None:
+        scoring = make_scoring(first.alphabet, mode=mode)
+    message = scoring.replaced_message(*(s for s in (first, second) if s is not None))
+    if message:
+        warnings.warn(message, stacklevel=2)
+    run = Run(
+        first,
+        second,
+        scoring,
+        Want(Detail[detail.upper()], raw_minimum(min_score, scoring)),
+        device=device,
+        threads=usable_cores() if threads is None else threads,
+        window=window,
+        memory_bytes=default_bytes() if memory_bytes is None else memory_bytes,
+        progress=progress,
+    )
+    return concatenate(list(run))
+
+
+def raw_minimum(min_score: float | str | None, scoring: Scoring) -> int | None:
+    """Least raw score that reaches `min_score`, exactly; within 32 bits.
+
+    Raises
+    ------
+    ScoringError
+        `min_score` is not a finite number.
+    """
+    if min_score is None:
+        return None
+    try:
+        number = Decimal(str(min_score))
+    except InvalidOperation:
+        number = Decimal("nan")
+    if not number.is_finite():
+        raise ScoringError(f"min_score: {min_score!r} is not a finite number")
+    if number and abs(number.adjusted()) > 12:  # as good as any; 1e999999999 would take for ever
+        number = Decimal("1e12" if number.adjusted() > 0 else "1e-12").copy_sign(number)
+    least = math.ceil(Fraction(number or 0) * scoring.scale)
+    return max(-(2**31), min(least, 2**31 - 1))

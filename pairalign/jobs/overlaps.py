@@ -1,0 +1,345 @@
+"""Overlaps of reads: every pair on both strands, scored first, aligned where that is worth it.
+
+The second of pairalign's three jobs: what an assembler needs of its reads. Which scoring and which
+thresholds suit which reads is in `pairalign.jobs.overlap_presets`, how two reads can overlap in
+`pairalign.overlap_kinds`, and how pairs are scored first in `pairalign.jobs.overlap_stages`.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import Alignments, concatenate
+from pairalign.complement import complement_of
+from pairalign.engines import Engine
+from pairalign.engines.filters import PairFilter, open_filters
+from pairalign.engines.selection import usable_cores
+from pairalign.errors import DeviceError, FormatError
+from pairalign.formats import open_overlap_writer
+from pairalign.inputs import Sequences, as_sets
+from pairalign.jobs.align import Run, raw_minimum
+from pairalign.jobs.memory import default_bytes
+from pairalign.jobs.overlap_presets import AUTO, Preset, find_preset
+from pairalign.jobs.overlap_stages import SharedFilter, StagedEngine, Stages, Thresholds
+from pairalign.overlap_kinds import KIND_NAMES, classify
+from pairalign.scoring import Scoring
+from pairalign.sequences import SequenceSet
+from pairalign.want import Detail, Want
+from pairalign.windows import Window
+
+FILTERS = ("auto", "none", "bitwise")
+_LONGEST_TO_FILTER = 600
+
+
+@dataclass
+class OverlapRun(Run):
+    """A planned search for overlaps; iterate over it for those found, some pairs at a time.
+
+    Attributes
+    ----------
+    thresholds : Thresholds
+    filter : {"auto", "none", "bitwise"}
+        Score every pair with `pairalign.engines.filters` before anything else. It loses nothing:
+        its scores, local and with gaps that cost no more, are never lower. ``auto`` takes it where
+        it has been measured to be faster.
+    stages : Stages
+        What each stage did, and how long that took.
+
+    Raises
+    ------
+    AlphabetError
+        The reads are not DNA.
+    ValueError
+        An unknown filter, or thresholds out of range.
+    """
+
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    filter: str = "auto"
+    stages: Stages = field(default_factory=Stages)
+    _filters: list[PairFilter] = field(default_factory=list, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        assert self.targets is None
+        complement_of(self.queries.alphabet)
+        if self.filter not in FILTERS:
+            raise ValueError(f"filter {self.filter!r}: expected one of {', '.join(FILTERS)}")
+        if not 0 <= self.thresholds.min_identity <= 1:
+            raise ValueError(f"min_identity {self.thresholds.min_identity}: expected 0 to 1")
+        super().__post_init__()
+
+    def _cost(self, window: Window) -> int:
+        return 2 * super()._cost(window)  # both strands
+
+    def _open_engines(self) -> Sequence[Engine]:
+        engines = super()._open_engines()
+        try:
+            filters = self._open_filters(engines)
+        except BaseException:
+            for engine in engines:
+                engine.close()
+            raise
+        return [
+            StagedEngine(engine, self.thresholds, self.stages, filters.get(engine.name))
+            for engine in engines
+        ]
+
+    def _close_engines(self, engines: Iterable[Engine]) -> None:
+        super()._close_engines(engines)
+        for one in self._filters:
+            one.close()
+        self._filters.clear()
+
+    def _is_worth(self, engines: Sequence[Engine]) -> bool:
+        """Whether a filter was measured to save time: on cores, for short reads."""
+        on_cores = all(engine.name == "cpu" for engine in engines)
+        return on_cores and int(self.queries.lengths.max()) <= _LONGEST_TO_FILTER
+
+    def _open_filters(self, engines: Sequence[Engine]) -> dict[str, SharedFilter]:
+        """Open a filter on every device that has engines; none where that is the faster choice."""
+        if self.filter == "none" or (self.filter == "auto" and not self._is_worth(engines)):
+            return {}
+        linear = replace(self.scoring, mode="local", gap_open=self.scoring.gap_extend)
+        found = {}
+        for name in {engine.name for engine in engines}:
+            try:
+                opened = open_filters(
+                    name,
+                    self.queries,
+                    None,
+                    linear,
+                    threads=self.threads,
+                    memory_bytes=self.memory_bytes,
+                )
+            except DeviceError:
+                if self.filter == "auto":
+                    continue
+                raise
+            self._filters += opened
+            found[name] = SharedFilter(opened[0], self.thresholds.min_raw_score)
+        return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Overlaps:
+    """Overlaps of a set of reads, as columns.
+
+    Attributes
+    ----------
+    alignments : Alignments
+        One each, in the order of output; `Alignments.strand` is there.
+    kind_codes : ndarray of uint8, shape (n,)
+        See `pairalign.overlap_kinds`.
+    preset : Preset
+    stages : Stages
+    """
+
+    alignments: Alignments
+    kind_codes: npt.NDArray[np.uint8]
+    preset: Preset
+    stages: Stages
+
+    @property
+    def reads(self) -> SequenceSet:
+        """The set that `query` and `target` point into."""
+        return self.alignments.queries
+
+    @property
+    def kind(self) -> npt.NDArray[np.str_]:
+        """How each pair overlaps: ``dovetail``, ``contained``, ``contains`` or ``internal``."""
+        return np.array(KIND_NAMES)[self.kind_codes]
+
+    def __getattr__(self, name: str) -> Any:
+        """Columns of the alignments: `query`, `target`, `strand`, `score`, `identity`, spans ..."""
+        if name.startswith("_") or name == "alignments":
+            raise AttributeError(name)
+        return getattr(self.alignments, name)
+
+    def __len__(self) -> int:
+        return len(self.alignments)
+
+    def __repr__(self) -> str:
+        return f"<Overlaps: {len(self)} of {len(self.reads)} reads, preset {self.preset.name}>"
+
+    def take(self, pairs: npt.ArrayLike) -> Overlaps:
+        """Copy some of the overlaps; see `Alignments.take`."""
+        return replace(
+            self,
+            alignments=self.alignments.take(pairs),
+            kind_codes=self.kind_codes[np.asarray(pairs)],
+        )
+
+    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+        """Write PAF (``.paf``) or GFA (``.gfa``), compressed when the name ends in ``.gz``.
+
+        Raises
+        ------
+        FormatError, OutputError
+        """
+        with open_overlap_writer(
+            path,
+            format,
+            self.reads,
+            self.alignments.scoring,
+            max_overhang=self.preset.max_overhang,
+        ) as writer:
+            writer.write(self.alignments)
+
+    def to_networkx(self) -> Any:
+        """Return the overlap graph: reads are nodes, overlaps edges (needs networkx).
+
+        Returns
+        -------
+        networkx.MultiGraph
+            Nodes have ``length``; edges ``kind``, ``strand``, ``score``, ``identity``, ``columns``,
+            and the names and spans of ``query`` and ``target``, since edges have no direction.
+
+        Raises
+        ------
+        FormatError
+            networkx is not installed.
+        """
+        try:
+            import networkx
+        except ImportError as error:
+            raise FormatError(
+                "a graph needs networkx, which is not installed: pip install 'pairalign[graph]'"
+            ) from error
+        graph = networkx.MultiGraph()
+        found, reads = self.alignments, self.reads
+        for name, length in zip(reads.names, reads.lengths.tolist(), strict=True):
+            graph.add_node(name, length=length)
+        for one, kind in zip(found, self.kind.tolist(), strict=True):
+            graph.add_edge(
+                reads.names[one.query_index],
+                reads.names[one.target_index],
+                kind=kind,
+                strand=one.strand,
+                score=one.score,
+                identity=one.identity,
+                columns=one.columns,
+                query=reads.names[one.query_index],
+                query_span=(one.query_start, one.query_end),
+                target=reads.names[one.target_index],
+                target_span=(one.target_start, one.target_end),
+            )
+        return graph
+
+
+def overlaps(
+    reads: Sequences,
+    *,
+    preset: str = AUTO,
+    mode: str = "semiglobal",
+    scoring: Scoring | None = None,
+    min_overlap: int | None = None,
+    min_identity: float | None = None,
+    min_score: float | str | None = None,
+    all_strands: bool = False,
+    filter: str = "auto",
+    device: str = "auto",
+    threads: int | None = None,
+    memory_bytes: int | None = None,
+    progress: bool = False,
+) -> Overlaps:
+    """Find the overlaps of a set of reads: every pair, both strands, exactly.
+
+    Parameters
+    ----------
+    reads : SequenceSet, path, mapping of names to strings, or iterable of strings
+        DNA; as for `pairalign.align`.
+    preset : {"auto", "short", "hifi", "ont"}
+        Scoring and thresholds, see `pairalign.jobs.overlap_presets.PRESETS`; ``auto`` takes
+        ``short`` or ``ont`` by the reads' median length.
+    mode : {"semiglobal", "local"}
+        Semiglobal alignments end at ends of reads: dovetails and containments. Local ones may also
+        be internal.
+    scoring : Scoring, optional
+        Instead of the preset's and `mode`.
+    min_overlap, min_identity, min_score : optional
+        Instead of the preset's: letters of the shorter span; matches by columns, 0 to 1; score.
+    all_strands : bool
+        Keep both strands of a pair where both pass; else the one that scores more, of equals plus.
+    filter : {"auto", "none", "bitwise"}
+        See `OverlapRun`.
+    device, threads, memory_bytes, progress
+        As for `pairalign.align`.
+
+    Returns
+    -------
+    Overlaps
+
+    Raises
+    ------
+    AlphabetError
+        The reads are proteins.
+    FastaError, ScoringError, CapacityError, DeviceError
+        See `pairalign.errors`.
+    ValueError
+        An argument out of its range.
+
+    Notes
+    -----
+    Time is proportional to the square of the reads' letters: all pairs are scored twice.
+    """
+    first, _ = as_sets(reads, None, None if scoring is None else scoring.alphabet)
+    complement_of(first.alphabet)
+    chosen = find_preset(preset, first)
+    if scoring is None:
+        scoring = chosen.scoring(mode)
+    message = scoring.replaced_message(first)
+    if message:
+        warnings.warn(message, stacklevel=2)
+    run = OverlapRun(
+        first,
+        None,
+        scoring,
+        Want(Detail.CIGAR),
+        device=device,
+        threads=usable_cores() if threads is None else threads,
+        memory_bytes=default_bytes() if memory_bytes is None else memory_bytes,
+        progress=progress,
+        thresholds=make_thresholds(
+            chosen,
+            scoring,
+            min_overlap=min_overlap,
+            min_identity=min_identity,
+            min_score=min_score,
+            all_strands=all_strands,
+        ),
+        filter=filter,
+    )
+    found = concatenate(list(run))
+    return Overlaps(found, classify(found, chosen.max_overhang), chosen, run.stages)
+
+
+def make_thresholds(
+    preset: Preset,
+    scoring: Scoring,
+    *,
+    min_overlap: int | None = None,
+    min_identity: float | None = None,
+    min_score: float | str | None = None,
+    all_strands: bool = False,
+) -> Thresholds:
+    """Return a preset's thresholds with those that are given instead.
+
+    Raises
+    ------
+    ScoringError
+        `min_score` is not a finite number.
+    """
+    raw = raw_minimum(preset.min_score if min_score is None else min_score, scoring)
+    assert raw is not None
+    return Thresholds(
+        min_raw_score=max(1, raw),
+        min_overlap=preset.min_overlap if min_overlap is None else min_overlap,
+        min_identity=preset.min_identity if min_identity is None else min_identity,
+        all_strands=all_strands,
+    )

@@ -1,0 +1,189 @@
+"""Windows to engines, results in order.
+
+Every engine has a thread. The next window goes to whichever engine is idle: the one with the most
+cells of those that may start (largest processing time first, as in gpu-pairAlign's task manager;
+Blazewicz et al. 2011). A window may start when fewer than `ahead` results wait for earlier ones, so
+that memory stays bounded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
+
+from pairalign.alignments import Alignments
+from pairalign.engines import Engine
+from pairalign.errors import DeviceError, PairalignError
+from pairalign.want import Want
+from pairalign.windows import Window
+
+
+def run(
+    engines: Sequence[Engine],
+    windows: Sequence[Window],
+    want: Want,
+    cost: Callable[[Window], int],
+    ahead: int,
+) -> Generator[tuple[Window, Alignments], None, None]:
+    """Align windows on some engines; yield them in the order given.
+
+    Parameters
+    ----------
+    engines : sequence of Engine
+        Not closed by this function. If the run ends early, their work is cancelled.
+    windows : sequence of Window
+    want : Want
+    cost : callable
+        The work that a window takes; only the order matters.
+    ahead : int
+        How many windows may be started beyond the one to be yielded next, at least 1.
+
+    Yields
+    ------
+    window : Window
+    alignments : Alignments
+
+    Raises
+    ------
+    PairalignError
+        What an engine raised. Anything else it raises becomes a DeviceError that names engine and
+        window.
+    """
+    run = _Run(windows, want, cost, max(1, ahead))
+    threads = [
+        threading.Thread(target=run.work, args=(engine,), name=engine.name, daemon=True)
+        for engine in engines
+    ]
+    finished = False
+    try:
+        for thread in threads:
+            _start(thread)
+        for place, window in enumerate(windows):
+            yield window, run.take(place)
+        finished = True
+    finally:
+        run.stop()
+        if not finished:
+            for engine in engines:
+                engine.cancel()
+        for thread in threads:
+            if thread.ident is not None:  # it was started
+                thread.join()
+
+
+def _start(thread: threading.Thread) -> None:
+    try:
+        with _interrupts_come_through():
+            thread.start()
+    except RuntimeError as error:  # the system allows no more
+        raise DeviceError(f"{thread.name}: {error}") from error
+
+
+@contextlib.contextmanager
+def _interrupts_come_through() -> Iterator[None]:
+    """Raise a KeyboardInterrupt that came while a condition was taking its lock again.
+
+    The lock is then left open, and what leaves the ``with`` block of the condition is a
+    RuntimeError about that.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise error.__context__ from None
+        raise
+
+
+class _Run:
+    """The state that the engines' threads and the consumer share."""
+
+    def __init__(
+        self,
+        windows: Sequence[Window],
+        want: Want,
+        cost: Callable[[Window], int],
+        ahead: int,
+    ) -> None:
+        self._windows = windows
+        self._want = want
+        self._cost = cost
+        self._ahead = ahead
+        self._changed = threading.Condition()
+        self._startable: list[tuple[int, int]] = []  # cost, and less the place; not yet started
+        self._seen = 0  # places before were startable at some time
+        self._results: dict[int, Alignments] = {}
+        self._next = 0  # place that the consumer waits for
+        self._error: BaseException | None = None
+        self._stopped = False
+        self._admit()
+
+    def work(self, engine: Engine) -> None:
+        """Align windows until none is left; the target of an engine's thread."""
+        while (place := self._claim()) is not None:
+            window = self._windows[place]
+            try:
+                result = engine.align(window, self._want)
+            except BaseException as error:
+                self._fail(_explain(engine, window, error))
+                return
+            with self._changed:
+                self._results[place] = result
+                self._changed.notify_all()
+            del result  # or it would stay in memory during the next window
+
+    def take(self, place: int) -> Alignments:
+        """Wait for a window's result."""
+        with _interrupts_come_through(), self._changed:
+            self._next = place
+            self._admit()
+            self._changed.notify_all()
+            while place not in self._results and self._error is None:
+                self._changed.wait()
+            if self._error is not None:
+                raise self._error
+            return self._results.pop(place)
+
+    def stop(self) -> None:
+        """Let no engine start another window."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def _admit(self) -> None:
+        """Let windows start that may do so now."""
+        stop = min(self._next + self._ahead, len(self._windows))
+        for place in range(self._seen, stop):
+            self._startable.append((self._cost(self._windows[place]), -place))
+        self._seen = max(self._seen, stop)
+
+    def _claim(self) -> int | None:
+        with self._changed:
+            while not self._stopped:
+                if self._startable:
+                    most = max(self._startable)
+                    self._startable.remove(most)
+                    return -most[1]
+                if self._seen == len(self._windows):
+                    break
+                self._changed.wait()
+            return None
+
+    def _fail(self, error: BaseException) -> None:
+        with self._changed:
+            if self._error is None and not self._stopped:
+                self._error = error
+            self._stopped = True
+            self._changed.notify_all()
+
+
+def _explain(engine: Engine, window: Window, error: BaseException) -> BaseException:
+    if isinstance(error, (PairalignError, KeyboardInterrupt, SystemExit, InterruptedError)):
+        return error
+    explained = DeviceError(
+        f"{engine.name} failed in window {window.index} (rows {window.row_start}-"
+        f"{window.row_stop}, columns {window.column_start}-{window.column_stop}): "
+        f"{type(error).__name__}: {error}"
+    )
+    explained.__cause__ = error
+    return explained

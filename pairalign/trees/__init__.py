@@ -1,0 +1,1 @@
+"""Guide trees: the tree and the files that programs read it from."""
