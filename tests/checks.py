@@ -148,3 +148,14 @@ def assert_as_reference(problem: Problem, found: Alignments, at_most: int = 300)
         assert found_alignment(found, k) == expected, (
             f"pair {i}, {j}: {sets[0][i].letters!r} against {sets[-1][j].letters!r} in {problem!r}"
         )
+
+
+def assert_equal(one: Alignments, two: Alignments, names: bool = True) -> None:
+    """The same pairs, in the same order, with the same results."""
+    for name in (*SCORE_COLUMNS, *STATS_COLUMNS, "cigar", "cigar_offsets"):
+        first, second = getattr(one, name), getattr(two, name)
+        assert (first is None) == (second is None), name
+        assert first is None or np.array_equal(first, second), name
+    if names:
+        for sets in ((one.queries, two.queries), (one.targets, two.targets)):
+            assert sets[0].names == sets[1].names

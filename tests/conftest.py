@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from checks import OpenEngine
+from commands import BASES, PROTEINS, fasta, write_part
 from cuda_engines import open_preferring
 from hypothesis import HealthCheck, settings
 from opencl_engines import open_opencl
@@ -67,3 +69,36 @@ def family() -> Path:
     found = sorted(path for path in folder.glob("*") if path.suffix in {".fasta", ".fa", ".faa"})
     assert found, f"no FASTA file in {folder}"
     return found[0]
+
+
+@pytest.fixture(scope="session")
+def few(tmp_path_factory: pytest.TempPathFactory, family: Path) -> Path:
+    """The first dozen of the family."""
+    path = tmp_path_factory.mktemp("few") / "few.fasta"
+    write_part(path, family, 12)
+    return path
+
+
+@pytest.fixture(scope="module")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all examples of a property test."""
+    return tmp_path_factory.mktemp("formats")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in, with some small inputs."""
+    monkeypatch.chdir(tmp_path)
+    Path("proteins.fa").write_text(fasta(PROTEINS))
+    Path("dna.fa").write_text(fasta(BASES))
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def random_set() -> SequenceSet:
+    """120 random proteins of 5 to 60 letters."""
+    rng = np.random.default_rng(5)
+    lengths = rng.integers(5, 61, 120)
+    return SequenceSet.from_strings(
+        ["".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), k)) for k in lengths]
+    )

@@ -8,6 +8,7 @@ import numpy as np
 
 from pairalign.alignments import Alignments
 from pairalign.cigars import DELETION, INSERTION, MATCH, MISMATCH
+from pairalign.distance_matrix import DistanceMatrix, number_of_pairs
 from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
@@ -104,3 +105,50 @@ def sample(seed, mode="global", alphabet="protein", pairs=30, detail=Detail.CIGA
     sequences = random_set(rng, lengths, alphabet)
     scoring = make_scoring(alphabet, mode=mode, **options)
     return random_alignments(rng, sequences, sequences, scoring, pairs, detail)
+
+
+def needle_sample(mode="semiglobal", **options):
+    """The alignment that heads Biopython's copy of EMBOSS needle output, in our terms."""
+    first = (
+        "KILIVDD----QYGIRILLNEVFNKEGYQTFQAANGLQALDIVTKERPDLVLLDMKIPGMDGIEILKRMKVIDENIRVIIMTAYGELDM"
+        "IQESKELGALTHFAK-PFDIDEIRDAV--------"
+    )
+    second = (
+        "-VLLADDHALVRRGFRLMLED--DPEIEIVAEAGDGAQAVKLAGELHPRVVVMDCAMPGMSGMDATKQIRTQWPDIAVLMLTMHSEDTW"
+        "VRLALEAGANGYILKSAIDLDLIQ-AVRRVANGET"
+    )
+    names = {"ref_rec": first, "gi|94968718|receiver": second}
+    sequences = SequenceSet.from_strings(names, alphabet="protein", degap=True)
+    ops = [
+        1 if b == "-" else 2 if a == "-" else 7 if a == b else 8
+        for a, b in zip(first[1:-8], second[1:-8], strict=True)
+    ]
+    runs = [(len(list(group)) << 4 | op) for op, group in itertools.groupby(ops)]
+    gaps = [run for run in runs if run & 15 in (1, 2)]
+    return Alignments(
+        queries=sequences,
+        targets=sequences,
+        scoring=make_scoring("protein", mode=mode, gap_open=10, gap_extend="0.5", **options),
+        query=[0],
+        target=[1],
+        raw_score=[1120],
+        query_start=[1],
+        query_end=[111],
+        target_start=[0],
+        target_end=[112],
+        matches=[ops.count(7)],
+        mismatches=[ops.count(8)],
+        gap_openings=[len(gaps)],
+        gap_letters=[sum(run >> 4 for run in gaps)],
+        cigar=runs,
+        cigar_offsets=[0, len(runs)],
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+# The triangle
+
+
+def random_distances(count: int, largest: float = 1.0) -> DistanceMatrix:
+    values = np.random.default_rng(count).random(number_of_pairs(count)) * largest
+    return DistanceMatrix([f"s{k}" for k in range(count)], values.astype(np.float32))

@@ -1,80 +1,32 @@
-"""The command line where all goes well, and where it is used wrongly."""
+"""The command line: formats, input and output, scoring, results, wrong usage."""
 
 from __future__ import annotations
 
-import fcntl
 import gzip
 import os
-import pty
-import re
-import shutil
-import struct
 import subprocess
 import sys
-import sysconfig
-import termios
 from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 import pytest
+from align_command import align, table
 from Bio import AlignIO, SeqIO
 from Bio.Align import substitution_matrices
 from commands import (
-    BASES,
-    PROGRAM,
     PROTEINS,
     TIMEOUT_SECONDS,
     fasta,
     rows_of,
     run,
-    write_part,
     write_random_set,
 )
+from written_files import TSV_COLUMNS
 
 import pairalign
 from pairalign.cli.main import main
 from pairalign.engines.cpu.engine import instruction_sets
-
-TSV_COLUMNS = [
-    *("query", "target", "score", "identity", "columns", "matches", "mismatches", "gap_openings"),
-    *("gap_letters", "query_length", "query_start", "query_end", "target_length", "target_start"),
-    *("target_end", "cigar"),
-]
-OPTIONS = [
-    *("--output", "--format", "--mode", "--matrix", "--match", "--mismatch", "--gap-open"),
-    *("--gap-extend", "--min-score", "--score-only", "--device", "--threads", "--window"),
-    *("--memory", "--quiet", "--alphabet", "--degap"),
-]
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to work in, with some small inputs."""
-    monkeypatch.chdir(tmp_path)
-    Path("proteins.fa").write_text(fasta(PROTEINS))
-    Path("dna.fa").write_text(fasta(BASES))
-    return tmp_path
-
-
-@pytest.fixture(scope="module")
-def few(tmp_path_factory: pytest.TempPathFactory, family: Path) -> Path:
-    """The first dozen of the family."""
-    path = tmp_path_factory.mktemp("few") / "few.fasta"
-    write_part(path, family, 12)
-    return path
-
-
-def align(*arguments: str | os.PathLike[str], code: int = 0) -> None:
-    """Run ``pairalign align`` in this process."""
-    assert main(["align", *map(os.fspath, arguments)]) == code
-
-
-def table(*arguments: str | os.PathLike[str]) -> list[dict[str, str]]:
-    """What ``pairalign align`` writes as TSV."""
-    align(*arguments, "-o", "table.tsv", "--quiet")
-    return rows_of(Path("table.tsv").read_text())
-
 
 # Formats
 
@@ -326,133 +278,6 @@ def test_window_alone_changes_the_order_only(folder: Path, few: Path) -> None:
     expected = sorted(map(str, table(few)))
     for window in ("1", "5", "12"):
         assert sorted(map(str, table(few, "--window", window))) == expected
-
-
-# What it says
-
-
-def test_summary(folder: Path, family: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    align(family, "-o", "out.paf")
-    said = capsys.readouterr()
-    assert said.out == ""
-    lines = dict(
-        line.strip().split("  ", 1) for line in said.err.splitlines() if line.startswith(" ")
-    )
-    time = lines.pop("time")
-    assert re.fullmatch(r"\d+\.\d\d s, \d+\.\d GCUPS \(billion cells a second\)", time)
-    assert lines == {
-        "sequences": "57 proteins of 372-544 letters",
-        "scoring": "global, BLOSUM62, gap open 11, gap extend 1",
-        "pairs": "1,596",
-        "cells": "405,422,077",
-        "closest": "CYP4A11 and CYP4A22: 94.8% identical, score 2600",
-        "most distant": "CYP2A7 and CYP7A1: 17.3% identical, score 49",
-        "written to": "out.paf",
-    }
-
-
-def test_summary_of_dna_and_two_sets(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("one.fa").write_text(fasta({"x": "ACGTACGTTGCA"}))
-    options = ["--mode", "semiglobal", "--gap-open", "4.5", "--min-score", "11", "--score-only"]
-    align("one.fa", "dna.fa", "-o", "x.tsv", *options)
-    said = capsys.readouterr().err
-    assert "1 DNA sequence of 12 letters against 3 DNA sequences of 9-12 letters\n" in said
-    assert "semiglobal, match 2, mismatch -3, gap open 4.5, gap extend 2\n" in said
-    assert "3, of which 2 score at least 11\n" in said
-    assert "closest" not in said
-
-
-def test_large_and_decimal_scores_are_shown_in_full(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("long.fa").write_text(fasta({"x": "A" * 9000, "y": "A" * 9000}))
-    align("long.fa", "-o", "x.paf", "--match", "1100.25", "--mismatch", "-1", "--alphabet", "dna")
-    assert "100.0% identical, score 9902250\n" in capsys.readouterr().err
-    found = table("long.fa", "--match", "0.1235", "--mismatch", "-1", "--score-only")
-    assert found[0]["score"] == "1111.5"
-
-
-def test_letters_without_scores_are_counted(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("rare.fa").write_text(fasta({"x": "MKVUUO", "y": "MKVLJL"}))
-    align("rare.fa", "-o", "x.paf")
-    expected = (
-        "pairalign: warning: letters without a score of their own in BLOSUM62: "
-        "U scored as C (2), O scored as K (1)"
-    )
-    assert expected in capsys.readouterr().err
-    align("rare.fa", "-o", "x.paf", "--quiet")
-    assert capsys.readouterr().err == ""
-
-
-def test_quiet_says_errors_only(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    align("proteins.fa", "-o", "x.paf", "--quiet")
-    assert capsys.readouterr() == ("", "")
-    align("nothing.fa", "-o", "x.paf", "--quiet", code=1)
-    assert capsys.readouterr() == ("", "pairalign: error: nothing.fa: no such file\n")
-    align("proteins.fa", "-o", "x.paf")
-    assert "proteins" in capsys.readouterr().err  # being quiet does not last
-
-
-def test_no_progress_bar_unless_on_a_terminal(folder: Path, few: Path) -> None:
-    done = run("align", few, "-o", "x.paf", cwd=folder)
-    assert b"aligning" not in done.stderr
-    assert b"\r" not in done.stderr
-
-
-@pytest.mark.parametrize("quiet", [False, True])
-def test_progress_bar_on_a_terminal(folder: Path, few: Path, quiet: bool) -> None:
-    terminal, end = pty.openpty()
-    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    arguments = [*PROGRAM, "align", few, "-o", "x.paf", *(["--quiet"] if quiet else [])]
-    process = subprocess.Popen(arguments, stderr=end, stdout=end, stdin=subprocess.DEVNULL)
-    os.close(end)
-    shown = b""
-    while True:
-        try:
-            data = os.read(terminal, 4096)
-        except OSError:  # the other end is closed
-            break
-        if not data:
-            break
-        shown += data
-    os.close(terminal)
-    assert process.wait(TIMEOUT_SECONDS) == 0
-    assert (b"aligning: 100%" in shown) is not quiet
-    assert (b"cells" in shown) is not quiet
-    if quiet:
-        assert shown == b""
-
-
-def test_devices(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["devices"]) == 0
-    said = capfd.readouterr()
-    assert re.search(r"^cpu +yes +\d+ cores?, ", said.out, re.MULTILINE)
-    assert all(name in said.out for name in instruction_sets())
-    assert said.err == ""
-
-
-@pytest.mark.parametrize(
-    "program",
-    [PROGRAM, [os.path.join(sysconfig.get_path("scripts"), "pairalign")]],
-    ids=["python -m pairalign", "pairalign"],
-)
-def test_version(folder: Path, program: list[str]) -> None:
-    if not shutil.which(program[0]):
-        pytest.skip("not installed as a script")
-    done = subprocess.run([*program, "--version"], capture_output=True, timeout=TIMEOUT_SECONDS)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.decode() == f"pairalign {pairalign.__version__}\n"
-
-
-def test_help_names_every_option(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["align", "--help"])
-    assert ended.value.code == 0
-    said = capsys.readouterr().out
-    for option in OPTIONS:
-        assert f" {option}" in said, option
 
 
 # Wrong usage: exit code 2, said before anything is read or written
