@@ -8,6 +8,7 @@
     python scripts/benchmark.py overlaps --data reads.fa --reference genome.fa
     python scripts/benchmark.py bitwise --data amplicons.fa.gz
     python scripts/benchmark.py trees --reference bench1.0 --results trees.jsonl
+    python scripts/benchmark.py jobs --folder data --device cuda
     python scripts/benchmark.py tree-speed --data family.fasta proteome.fa.gz
 
 Needs a build of pairalign and `pip install parasail pyopal stringzilla stringzillas-cpus`; a peer
@@ -26,7 +27,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from bench import command, cpu, gpu, overlaps, papers, report, trees, trees_speed  # noqa: E402
+from bench import command, cpu, gpu, jobs, overlaps, papers, report, trees, trees_speed  # noqa: E402
 from bench import overlaps_bitwise as bitwise  # noqa: E402
 
 
@@ -77,6 +78,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         overlaps.add_command,
         bitwise.add_command,
         papers.add_command,
+        jobs.add_command,
     ):
         add_command(commands)
 
