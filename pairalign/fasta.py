@@ -3,7 +3,7 @@
 This stage knows nothing of alphabets; `pairalign.sequences` checks what it delivers. What is
 accepted, beyond one ``>`` header and its sequence lines per record:
 
-- gzip (bgzip and other files of several members too), bzip2 and xz, told by their first bytes;
+- gzip, bzip2 and xz, told by their first bytes, of several streams too (bgzip, pbzip2);
 - line ends of Unix, Windows and old Macs, a UTF-8 byte order mark;
 - blank lines anywhere and white space inside sequence lines: dropped;
 - lines that start with ``;``, ``#`` or ``!``: comments, dropped, as BLAST+ does;
@@ -16,18 +16,16 @@ headers of NCBI's databases, ends it as well.
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import re
 import sys
-import zlib
-from collections.abc import Callable
 from typing import IO, Any, NamedTuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.compression import decompress
 from pairalign.errors import FastaError
 
 Source = Union[str, "os.PathLike[str]", IO[bytes], IO[str]]
@@ -145,47 +143,11 @@ def _as_bytes(data: Any) -> bytes:
 
 
 def _decompress(data: bytes, name: str) -> bytes:
-    """Undo the compression that the first bytes of `data` tell of."""
+    """Undo the compression of a file; what cannot be read is an error with the way out."""
     for magic, advice in _UNREADABLE.items():
         if data.startswith(magic):
             raise FastaError(f"{name}: the file {advice}")
-    for magic, kind, decompress in _COMPRESSIONS:
-        if data.startswith(magic):
-            try:
-                return decompress(data)
-            # bz2 reports a truncated file as ValueError, lzma has an error class of its own.
-            except (EOFError, OSError, ValueError, zlib.error, _lzma_error()) as error:
-                raise FastaError(
-                    f"{name}: truncated or damaged {kind} file ({error or 'unexpected end'})"
-                ) from error
-    return data
-
-
-def _bunzip2(data: bytes) -> bytes:
-    import bz2  # here and below: a Python may be built without these two
-
-    return bz2.decompress(data)
-
-
-def _unxz(data: bytes) -> bytes:
-    import lzma
-
-    return lzma.decompress(data)
-
-
-def _lzma_error() -> type[Exception]:
-    try:
-        from lzma import LZMAError
-    except ImportError:
-        return OSError
-    return LZMAError
-
-
-_COMPRESSIONS: tuple[tuple[bytes, str, Callable[[bytes], bytes]], ...] = (
-    (b"\x1f\x8b", "gzip", gzip.decompress),
-    (b"BZh", "bzip2", _bunzip2),
-    (b"\xfd7zXZ\x00", "xz", _unxz),
-)
+    return decompress(data, name)
 
 
 def _unify_lines(data: bytes) -> bytes:

@@ -1,0 +1,142 @@
+"""Compressed input: gzip, bzip2 and xz, told by their first bytes, of one stream or of many.
+
+bgzip, pbzip2 and pixz write files of many streams, and programs concatenate compressed files. All
+streams are read to their ends: what is damaged, cut short or no stream at all is an error that
+says at which byte of the file.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from pairalign.errors import FastaError
+
+# What is fed to a decompressor at once: what lies behind a stream's end is copied, so not all.
+_CHUNK_BYTES = 1 << 18
+
+
+class _Decompressor(Protocol):
+    """What the decompressors of zlib, bz2 and lzma have in common."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: memoryview, /) -> bytes: ...
+
+
+class _Compression(NamedTuple):
+    """How files of one kind are told and read; `padding`: zeros may follow in so many bytes."""
+
+    magic: bytes
+    kind: str
+    start: Callable[[], _Decompressor]
+    padding: int
+
+
+def decompress(data: bytes, name: str) -> bytes:
+    """Undo the compression that the first bytes of a file tell of.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole file; returned as it is if it is not compressed.
+    name : str
+        What messages call it.
+
+    Raises
+    ------
+    FastaError
+        A stream is damaged or incomplete, or something else follows the last one. The message
+        names the file and the byte, counted from 0, at which that stream, or the rest, begins.
+
+    Notes
+    -----
+    Zeros behind a stream are padding for gzip, and in groups of four for xz, as for the programs.
+    """
+    for compression in _COMPRESSIONS:
+        if data.startswith(compression.magic):
+            return _join_streams(data, name, compression)
+    return data
+
+
+def _join_streams(data: bytes, name: str, compression: _Compression) -> bytes:
+    parts: list[bytes] = []
+    position = 0
+    while position < len(data):
+        if not data.startswith(compression.magic, position):
+            raise FastaError(
+                f"{name}: truncated or damaged {compression.kind} file: the last "
+                f"{len(data) - position:,} bytes, from byte {position:,} on, are not compressed "
+                f"with {compression.kind}"
+            )
+        position = _read_stream(data, position, name, compression, parts)
+        position = _skip_padding(data, position, compression.padding)
+    return b"".join(parts)
+
+
+def _read_stream(
+    data: bytes, start: int, name: str, compression: _Compression, parts: list[bytes]
+) -> int:
+    """Append what the stream at `start` holds to `parts`; return where it ends."""
+    view, position = memoryview(data), start
+    where = f"{name}: truncated or damaged {compression.kind} file"
+    stream = compression.start()
+    while not stream.eof:
+        chunk = view[position : position + _CHUNK_BYTES]
+        if not chunk:
+            raise FastaError(f"{where}: it ends within the stream that begins at byte {start:,}")
+        try:
+            parts.append(stream.decompress(chunk))
+        # bz2 reports damage as OSError or ValueError, lzma has an error class of its own.
+        except (EOFError, OSError, ValueError, zlib.error, _lzma_error()) as error:
+            raise FastaError(
+                f"{where}, in the stream that begins at byte {start:,} ({error})"
+            ) from error
+        position += len(chunk)
+    return position - len(stream.unused_data)
+
+
+def _skip_padding(data: bytes, position: int, unit: int) -> int:
+    """Return where zeros that may follow a stream end."""
+    if not unit:
+        return position
+    rest = position
+    while data.startswith(bytes(unit), rest):
+        rest += unit
+    return rest
+
+
+def _gunzip() -> _Decompressor:
+    return zlib.decompressobj(16 + zlib.MAX_WBITS)
+
+
+def _bunzip2() -> _Decompressor:
+    import bz2  # here and below: a Python may be built without these two
+
+    return bz2.BZ2Decompressor()
+
+
+def _unxz() -> _Decompressor:
+    import lzma
+
+    return lzma.LZMADecompressor(lzma.FORMAT_XZ)
+
+
+def _lzma_error() -> type[Exception]:
+    try:
+        from lzma import LZMAError
+    except ImportError:
+        return OSError
+    return LZMAError
+
+
+_COMPRESSIONS = (
+    _Compression(b"\x1f\x8b", "gzip", _gunzip, 1),
+    _Compression(b"BZh", "bzip2", _bunzip2, 0),
+    _Compression(b"\xfd7zXZ\x00", "xz", _unxz, 4),
+)
