@@ -4,6 +4,7 @@
     python scripts/benchmark.py cpu --data proteins.fa.gz --markdown cpu.md
     python scripts/benchmark.py long --data proteome.fa.gz
     python scripts/benchmark.py gpu --data by-length/*.fa.gz --table lengths small
+    python scripts/benchmark.py host --parts
     python scripts/benchmark.py papers --data proteome.fa.gz --queries queries.fa
     python scripts/benchmark.py overlaps --data reads.fa --reference genome.fa
     python scripts/benchmark.py bitwise --data amplicons.fa.gz
@@ -27,7 +28,18 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from bench import command, cpu, gpu, jobs, overlaps, papers, report, trees, trees_speed  # noqa: E402
+from bench import (  # noqa: E402
+    command,
+    cpu,
+    gpu,
+    host,
+    jobs,
+    overlaps,
+    papers,
+    report,
+    trees,
+    trees_speed,
+)
 from bench import overlaps_bitwise as bitwise  # noqa: E402
 
 
@@ -73,6 +85,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     gpu.add_arguments(on_gpu)
 
     for add_command in (
+        host.add_command,
         trees.add_command,
         trees_speed.add_command,
         overlaps.add_command,
