@@ -16,11 +16,16 @@ from hypothesis import strategies as st
 from strategies import MODES, make_scoring, match_matrix
 
 from pairalign.engines.cuda.packed.batches import Batch, Chosen
-from pairalign.engines.cuda.packed.memory_estimate import move_words
 from pairalign.engines.cuda.packed.parameters import array_bytes
 from pairalign.engines.cuda.packed.plan import PackedPlanner
 from pairalign.engines.cuda.packed.score_table import Costs
-from pairalign.engines.cuda.packed.tilings import FILL_THREADS, bands_of, choose_tilings, tiling_of
+from pairalign.engines.cuda.packed.tilings import (
+    FILL_THREADS,
+    bands_of,
+    choose_tilings,
+    move_words,
+    tiling_of,
+)
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.sequences import PROTEIN
 from pairalign.want import Detail, Want

@@ -1,4 +1,4 @@
-// The C ABI of the CPU engine, as pairalign/engines/cpu.py declares it with ctypes.
+// The C ABI of the CPU engine, as pairalign/engines/cpu/native_structs.py declares it with ctypes.
 //
 // Sets are given by sorted position (longest first). A window is a rectangle of the pair matrix; its
 // pairs are numbered row by row, in a triangular window only those with row < column.

@@ -18,7 +18,7 @@ PAF, TSV, FASTA, SRSPAIR, GFA = range(5)
 _COLUMNS = (*SCORE_COLUMNS, *STATS_COLUMNS, "cigar", "cigar_offsets", "strand")
 
 
-class _Set(ctypes.Structure):
+class NativeSet(ctypes.Structure):
     """PairalignTextSet."""
 
     _fields_ = (
@@ -31,12 +31,12 @@ class _Set(ctypes.Structure):
     )
 
 
-class _Text(ctypes.Structure):
+class NativeText(ctypes.Structure):
     """PairalignText."""
 
     _fields_ = (
-        ("queries", _Set),
-        ("targets", _Set),
+        ("queries", NativeSet),
+        ("targets", NativeSet),
         ("pairs", ctypes.c_int64),
         *((name, ctypes.c_void_p) for name in _COLUMNS),
         ("kind", ctypes.c_void_p),
@@ -53,7 +53,7 @@ class _Text(ctypes.Structure):
 _plan = library.pairalign_text_plan
 _plan.restype = ctypes.c_int64
 _plan.argtypes = (
-    ctypes.POINTER(_Text),
+    ctypes.POINTER(NativeText),
     ctypes.c_int64,
     ctypes.c_int64,
     ctypes.POINTER(ctypes.c_int64),
@@ -62,7 +62,7 @@ _plan.argtypes = (
 _format = library.pairalign_text_format
 _format.restype = ctypes.c_int64
 _format.argtypes = (
-    ctypes.POINTER(_Text),
+    ctypes.POINTER(NativeText),
     ctypes.c_int64,
     ctypes.c_int64,
     ctypes.c_int64,
@@ -85,7 +85,7 @@ class SetText:
             np.ascontiguousarray(sequences.offsets, np.int64),
         )
         blob, *arrays = self._keep
-        self.native = _Set(len(names), blob, *(array.ctypes.data for array in arrays))
+        self.native = NativeSet(len(names), blob, *(array.ctypes.data for array in arrays))
 
 
 class PairText:
@@ -122,7 +122,7 @@ class PairText:
         matrix = np.ascontiguousarray(scoring.matrix, np.int32)
         assert matrix.shape == (32, 32)
         self._keep = (alignments, queries, targets, columns, matrix, block_header, kinds)
-        self._native = _Text(
+        self._native = NativeText(
             queries.native,
             targets.native,
             len(alignments),

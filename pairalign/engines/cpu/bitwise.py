@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, Structure, c_char_p, c_int32, c_void_p
+from ctypes import POINTER, c_char_p, c_int32, c_void_p
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,8 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments
 from pairalign.complement import complement_of
 from pairalign.engines.bitwise_scoring import linear_scores, why_not
-from pairalign.engines.cpu.engine import SharedSet, SharedWindow, cannot_run, instruction_sets
+from pairalign.engines.cpu.engine import SharedSet, cannot_run, instruction_sets
+from pairalign.engines.cpu.native_structs import CANCELLED, NO_MEMORY, NativeLinear, NativeWindow
 from pairalign.errors import CapacityError, DeviceError
 from pairalign.native import library
 from pairalign.scoring import Scoring
@@ -30,18 +31,11 @@ from pairalign.strands import to_original_strands
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
-_CANCELLED, _NO_MEMORY = 1, 3
-
-
-class _Costs(Structure):
-    _fields_ = tuple((name, c_int32) for name in ("match", "mismatch", "gap", "factor", "low_bits"))
-
-
 library.pa_bitwise_scores.argtypes = (
     c_void_p,
     c_void_p,
     c_void_p,
-    POINTER(_Costs),
+    POINTER(NativeLinear),
     c_void_p,
     c_int32,
     c_char_p,
@@ -94,7 +88,7 @@ class CpuBitwise:
         self._first = SharedSet(queries)
         self._second = None if targets is None else SharedSet(targets)
         scores = linear_scores(scoring)
-        self._costs = _Costs(
+        self._costs = NativeLinear(
             scores.match, scores.mismatch, scores.gap, scores.factor, scores.low_bits
         )
         self._threads = threads
@@ -130,7 +124,7 @@ class CpuBitwise:
         status = library.pa_bitwise_scores(
             ctypes.byref(self._first.struct),
             None if self._second is None else ctypes.byref(self._second.struct),
-            ctypes.byref(SharedWindow.of(window)),
+            ctypes.byref(NativeWindow.of(window)),
             ctypes.byref(self._costs),
             None if chosen is None else chosen.ctypes.data,
             self._threads,
@@ -138,9 +132,9 @@ class CpuBitwise:
             ctypes.byref(self._cancelled),
             found.ctypes.data,
         )
-        if status == _CANCELLED:
+        if status == CANCELLED:
             raise InterruptedError("alignment was cancelled")
-        if status == _NO_MEMORY:
+        if status == NO_MEMORY:
             raise CapacityError("out of memory; lower --threads")
         assert status == 0
         return found

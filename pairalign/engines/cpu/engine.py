@@ -11,13 +11,26 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, Structure, c_char_p, c_int32, c_int64, c_void_p
+from ctypes import POINTER, c_char_p, c_int32, c_int64, c_void_p
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import SCORE_COLUMNS, STATS_COLUMNS, Alignments
+from pairalign.alignments import SCORE_COLUMNS, Alignments
 from pairalign.complement import reverse_complement
+from pairalign.engines.cpu.native_structs import (
+    CANCELLED,
+    DONE,
+    INT32_COLUMNS,
+    MODES,
+    NO_MEMORY,
+    SCORES,
+    NativeColumns,
+    NativeSet,
+    NativeTrouble,
+    NativeWant,
+    NativeWindow,
+)
 from pairalign.errors import CapacityError, DeviceError, ScoringError
 from pairalign.native import library
 from pairalign.scoring import Scoring
@@ -26,73 +39,14 @@ from pairalign.strands import to_original_strands
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
-MODES = ("global", "semiglobal", "local")
 LONG_PAIRS = ("auto", "always", "never")
 READ_AHEAD_BYTES = 64  # the native code reads sequences in whole words
-
-_DONE, _CANCELLED, _CAPACITY, _NO_MEMORY, _SCORES = range(5)
-
-
-class _Set(Structure):
-    _fields_ = (
-        ("codes", c_void_p),
-        ("starts", c_void_p),
-        ("lengths", c_void_p),
-        ("inputs", c_void_p),
-        ("count", c_int32),
-    )
-
-
-class SharedWindow(Structure):
-    """A Window as the native code reads it."""
-
-    _fields_ = tuple(
-        (name, c_int32)
-        for name in ("row_start", "row_stop", "column_start", "column_stop", "triangular", "strand")
-    )
-
-    @classmethod
-    def of(cls, window: Window) -> SharedWindow:
-        """Return a window of either strand."""
-        return cls(
-            window.row_start,
-            window.row_stop,
-            window.column_start,
-            window.column_stop,
-            window.triangular,
-            window.strand,
-        )
-
-
-class _Want(Structure):
-    _fields_ = (
-        ("detail", c_int32),
-        ("has_minimum", c_int32),
-        ("minimum", c_int32),
-        ("keep", c_void_p),
-    )
-
-
-_INT32_COLUMNS = (*SCORE_COLUMNS, *STATS_COLUMNS)  # the order of pa_columns
-
-
-class _Columns(Structure):
-    _fields_ = tuple((name, c_void_p) for name in (*_INT32_COLUMNS, "cigar_offsets", "cigar"))
-
-
-class _Trouble(Structure):
-    _fields_ = (
-        ("row", c_int32),
-        ("column", c_int32),
-        ("needed_bytes", c_int64),
-        ("available_bytes", c_int64),
-    )
 
 
 library.pa_instruction_sets.restype = c_char_p
 library.pa_open.argtypes = (
-    POINTER(_Set),
-    POINTER(_Set),
+    POINTER(NativeSet),
+    POINTER(NativeSet),
     c_void_p,
     c_int32,
     c_int32,
@@ -104,7 +58,7 @@ library.pa_open.argtypes = (
     c_int32,
 )
 library.pa_open.restype = c_void_p
-library.pa_set_reversed.argtypes = (c_void_p, POINTER(_Set))
+library.pa_set_reversed.argtypes = (c_void_p, POINTER(NativeSet))
 library.pa_set_reversed.restype = None
 library.pa_close.argtypes = (c_void_p,)
 library.pa_close.restype = None
@@ -112,17 +66,17 @@ library.pa_cancel.argtypes = (c_void_p,)
 library.pa_cancel.restype = None
 library.pa_align.argtypes = (
     c_void_p,
-    POINTER(SharedWindow),
-    POINTER(_Want),
+    POINTER(NativeWindow),
+    POINTER(NativeWant),
     POINTER(c_void_p),
-    POINTER(_Trouble),
+    POINTER(NativeTrouble),
 )
 library.pa_align.restype = c_int32
 library.pa_kept.argtypes = (c_void_p,)
 library.pa_kept.restype = c_int64
 library.pa_runs.argtypes = (c_void_p,)
 library.pa_runs.restype = c_int64
-library.pa_take.argtypes = (c_void_p, POINTER(_Columns))
+library.pa_take.argtypes = (c_void_p, POINTER(NativeColumns))
 library.pa_take.restype = None
 library.pa_free.argtypes = (c_void_p,)
 library.pa_free.restype = None
@@ -158,7 +112,7 @@ class SharedSet:
         self.starts = np.ascontiguousarray(starts[order], dtype=np.int64)
         self.lengths = np.ascontiguousarray(sequences.lengths[order], dtype=np.int32)
         self.inputs = np.ascontiguousarray(order, dtype=np.int32)
-        self.struct = _Set(
+        self.struct = NativeSet(
             self.codes.ctypes.data,
             self.starts.ctypes.data,
             self.lengths.ctypes.data,
@@ -271,12 +225,12 @@ class CpuEngine:
             keep = np.ascontiguousarray(keep, dtype=np.bool_)
             assert keep.shape == (window.pairs,)
         result = c_void_p()
-        trouble = _Trouble()
+        trouble = NativeTrouble()
         status = library.pa_align(
             self._handle,
-            ctypes.byref(SharedWindow.of(window)),
+            ctypes.byref(NativeWindow.of(window)),
             ctypes.byref(
-                _Want(
+                NativeWant(
                     want.detail,
                     want.min_raw_score is not None,
                     want.min_raw_score or 0,
@@ -286,7 +240,7 @@ class CpuEngine:
             ctypes.byref(result),
             ctypes.byref(trouble),
         )
-        if status != _DONE:
+        if status != DONE:
             raise self._error(status, trouble)
         try:
             return self._take(result, want.detail)
@@ -309,14 +263,14 @@ class CpuEngine:
 
     def _take(self, result: c_void_p, detail: Detail) -> Alignments:
         pairs = library.pa_kept(result)
-        names = _INT32_COLUMNS if detail > Detail.SCORE else SCORE_COLUMNS
+        names = INT32_COLUMNS if detail > Detail.SCORE else SCORE_COLUMNS
         columns: dict[str, npt.NDArray[np.generic]] = {
             name: np.empty(pairs, np.int32) for name in names
         }
         if detail == Detail.CIGAR:
             columns["cigar_offsets"] = np.empty(pairs + 1, np.int64)
             columns["cigar"] = np.empty(library.pa_runs(result), np.uint32)
-        native = _Columns(**{name: column.ctypes.data for name, column in columns.items()})
+        native = NativeColumns(**{name: column.ctypes.data for name, column in columns.items()})
         library.pa_take(result, ctypes.byref(native))
         return Alignments(
             queries=self.queries,
@@ -325,10 +279,10 @@ class CpuEngine:
             **columns,  # type: ignore[arg-type]
         )
 
-    def _error(self, status: int, trouble: _Trouble) -> Exception:
-        if status == _CANCELLED:
+    def _error(self, status: int, trouble: NativeTrouble) -> Exception:
+        if status == CANCELLED:
             return InterruptedError("alignment was cancelled")
-        if status == _NO_MEMORY:
+        if status == NO_MEMORY:
             return CapacityError("out of memory; lower --memory or --threads")
         query = self.queries[int(self.queries.order[trouble.row])]
         target = self.targets[int(self.targets.order[trouble.column])]
@@ -336,7 +290,7 @@ class CpuEngine:
             f"'{query.name}' ({len(query.letters)} letters) and "
             f"'{target.name}' ({len(target.letters)} letters)"
         )
-        if status == _SCORES:
+        if status == SCORES:
             return ScoringError(f"scores of {pair} could exceed 32 bits; use smaller costs")
         return CapacityError(
             f"aligning {pair} needs {_show_size(trouble.needed_bytes)} of memory, only "

@@ -48,7 +48,7 @@ _BITS = (6, 8, 9, 10, 12, 14, 16, 20, 24, 30)
 _SEQUENCES: Any = np.dtype(
     [(name, "<u8") for name in ("codes", "starts", "lengths", "inputs")], align=True
 )
-_ROWS_ARGUMENTS: Any = np.dtype(
+ARGUMENTS: Any = np.dtype(
     [
         ("rows", _SEQUENCES),
         ("columns", _SEQUENCES),
@@ -74,7 +74,7 @@ _ROWS_ARGUMENTS: Any = np.dtype(
     ],
     align=True,
 )
-"""As RowsArguments in cuda/bitwise/score.cu."""
+"""RowsArguments in cuda/bitwise/score.cu."""
 
 
 @dataclass(frozen=True)
@@ -251,7 +251,7 @@ class Bitwise:
                     raise
                 room //= 2
         self._slot.upload("bases", plan.bases, addresses["bases"])
-        arguments = np.zeros((), _ROWS_ARGUMENTS)
+        arguments = np.zeros((), ARGUMENTS)
         for name, one in (("rows", rows), ("columns", columns)):
             _fill_set(arguments[name], one)
         for name, address in addresses.items():

@@ -16,6 +16,7 @@ from pairalign.engines.cuda.packed.tilings import (
     TILINGS,
     Ints,
     Longs,
+    move_words,
     tiling_of,
 )
 from pairalign.engines.device.tile_plan import Rectangle
@@ -127,12 +128,6 @@ class Room:
             cost += np.where(kinds == kind, bands, 0)
         cost += 8.0 * move_words(rows, lengths)
         return cost
-
-
-def move_words(rows: Ints | np.int32, columns: Ints | int) -> Longs:
-    """Words of 8 bytes that moves of such pairs take: as in ``cuda/packed/moves.cuh``."""
-    words: Longs = (rows.astype(np.int64) + columns + 31) // 32 + 1
-    return words
 
 
 def sums_before(values: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Longs:

@@ -15,7 +15,10 @@ GROUPS = (8, 16, 32)
 MOST_LAUNCHES = 64
 
 KIND = np.dtype(
-    [(name, "<i4") for name in ("group", "groups", "width", "band_units", "threads", "far")]
+    [
+        *((name, "<i4") for name in ("group", "groups", "width", "band_units")),
+        *((name, "<i4") for name in ("traceback_threads", "far")),
+    ]
 )
 """What a kind of columns is like: see ``Kind`` there."""
 

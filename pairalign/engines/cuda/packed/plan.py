@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.engines.cuda.packed.batches import Batch, Chosen, Kind, Launch, Work
-from pairalign.engines.cuda.packed.memory_estimate import Room, move_words, sums_before
+from pairalign.engines.cuda.packed.memory_estimate import Room, sums_before
 from pairalign.engines.cuda.packed.native_plan import (
     GROUPS,
     KIND,
@@ -36,6 +36,7 @@ from pairalign.engines.cuda.packed.tilings import (
     Longs,
     bands_of,
     choose_tilings,
+    move_words,
     tiling_of,
 )
 from pairalign.engines.device.tile_plan import Rectangle
@@ -260,7 +261,7 @@ class PackedPlanner:
             kind=Kind(tiling, bool(found.wide), far),
             items=found.items,
             chunks=found.chunks,
-            traceback_threads=int(self._kinds["threads"][found.kind]),
+            traceback_threads=int(self._kinds["traceback_threads"][found.kind]),
             items_at=found.items_at,
             item_tiles_at=found.tiles_at,
             item_borders_at=found.borders_at,

@@ -124,3 +124,9 @@ def steps_of(rows: Ints, group: int, mode: str) -> Ints:
 def bands_of(rows: Ints, group: int, mode: str) -> Ints:
     """Count the bands of BAND steps."""
     return -(-steps_of(rows, group, mode) // BAND)
+
+
+def move_words(rows: Ints | np.int32, columns: Ints | int) -> Longs:
+    """Words of 8 bytes that moves of such pairs take: as in ``cuda/packed/moves.cuh``."""
+    words: Longs = (rows.astype(np.int64) + columns + 31) // 32 + 1
+    return words

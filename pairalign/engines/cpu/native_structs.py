@@ -1,0 +1,87 @@
+"""What crosses to the native library's engines: declarations of ``cpu/align/engine.h`` and others.
+
+`tests/test_struct_layouts.py` compares every field with what the C++ compiler makes of it.
+"""
+
+from __future__ import annotations
+
+from ctypes import Structure, c_int32, c_int64, c_void_p
+
+from pairalign.alignments import SCORE_COLUMNS, STATS_COLUMNS
+from pairalign.windows import Window
+
+MODES = ("global", "semiglobal", "local")
+"""Modes by their number in native code."""
+
+DONE, CANCELLED, CAPACITY, NO_MEMORY, SCORES = range(5)
+"""What native functions return: ``pa_status``."""
+
+INT32_COLUMNS = (*SCORE_COLUMNS, *STATS_COLUMNS)
+"""In the order of `NativeColumns`."""
+
+
+class NativeSet(Structure):
+    """A set of sequences by sorted position: ``pa_set``."""
+
+    _fields_ = (
+        ("codes", c_void_p),
+        ("starts", c_void_p),
+        ("lengths", c_void_p),
+        ("inputs", c_void_p),
+        ("count", c_int32),
+    )
+
+
+class NativeWindow(Structure):
+    """A Window: ``pa_window``."""
+
+    _fields_ = tuple(
+        (name, c_int32)
+        for name in ("row_start", "row_stop", "column_start", "column_stop", "triangular", "strand")
+    )
+
+    @classmethod
+    def of(cls, window: Window) -> NativeWindow:
+        """Return a window of either strand."""
+        return cls(
+            window.row_start,
+            window.row_stop,
+            window.column_start,
+            window.column_stop,
+            window.triangular,
+            window.strand,
+        )
+
+
+class NativeWant(Structure):
+    """A Want, and the pairs of the window that are wanted: ``pa_want``."""
+
+    _fields_ = (
+        ("detail", c_int32),
+        ("has_minimum", c_int32),
+        ("minimum", c_int32),
+        ("keep", c_void_p),
+    )
+
+
+class NativeColumns(Structure):
+    """Where results are copied to: ``pa_columns``."""
+
+    _fields_ = tuple((name, c_void_p) for name in (*INT32_COLUMNS, "cigar_offsets", "cigar"))
+
+
+class NativeTrouble(Structure):
+    """What could not be done, for the error message: ``pa_trouble``."""
+
+    _fields_ = (
+        ("row", c_int32),
+        ("column", c_int32),
+        ("needed_bytes", c_int64),
+        ("available_bytes", c_int64),
+    )
+
+
+class NativeLinear(Structure):
+    """Linear-gap scores, all but `match` as costs: ``pa_linear`` in ``cpu/bitwise/bitwise.h``."""
+
+    _fields_ = tuple((name, c_int32) for name in ("match", "mismatch", "gap", "factor", "low_bits"))
