@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import pty
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from pairalign.sequences import read_fasta
 
@@ -78,3 +81,27 @@ def rows_of(text: str | bytes) -> list[dict[str, str]]:
     lines = (text.decode() if isinstance(text, bytes) else text).splitlines()
     header = lines[0].split("\t")
     return [dict(zip(header, line.split("\t"), strict=True)) for line in lines[1:]]
+
+
+@contextmanager
+def ordinary_user() -> Iterator[None]:
+    """Root may read and write everywhere: be nobody for a while.
+
+    Nobody may not be able to read Python's modules (a checkout in root's home), so what a test
+    uses must be imported before: run it once as it should work.
+    """
+    before = os.geteuid()
+    if before == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(before)
+
+
+def open_terminal() -> tuple[int, int]:
+    """Both ends of a pseudo-terminal; skips the test, saying why, where there is none."""
+    try:
+        return pty.openpty()
+    except OSError as error:
+        pytest.skip(f"needs a pseudo-terminal: {error}")

@@ -13,7 +13,16 @@ from pathlib import Path
 
 import pytest
 from Bio.Align import substitution_matrices
-from commands import BASES, PROGRAM, PROTEINS, TIMEOUT_SECONDS, fasta, run, write_random_set
+from commands import (
+    BASES,
+    PROGRAM,
+    PROTEINS,
+    TIMEOUT_SECONDS,
+    fasta,
+    ordinary_user,
+    run,
+    write_random_set,
+)
 
 from pairalign.cli.main import main
 
@@ -26,6 +35,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder to work in."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def imported(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The command has run once: nothing that it uses is left to import for an ordinary user."""
+    place = tmp_path_factory.mktemp("imported")
+    (place / "good.fa").write_bytes(GOOD)
+    assert main(["align", str(place / "good.fa"), "-o", str(place / "out.paf"), "--quiet"]) == 0
 
 
 def listing() -> dict[str, bytes | None]:
@@ -133,7 +150,9 @@ def test_files_that_cannot_be_read(folder: Path, refuse_here: Callable[..., None
     refuse("-", *out, message="<stdin>: the file is empty", input=b"")
 
 
-def test_an_input_without_permission(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_input_without_permission(
+    folder: Path, imported: None, capsys: pytest.CaptureFixture[str]
+) -> None:
     Path("bad.fa").write_bytes(GOOD)
     Path("bad.fa").chmod(0)
     with ordinary_user():
@@ -265,13 +284,6 @@ def test_memory_too_small_for_a_pair(
 # Output
 
 
-def ordinary_user():
-    """Root may read and write everywhere: be nobody for a while."""
-    from test_formats import ordinary_user
-
-    return ordinary_user()
-
-
 def test_outputs_that_cannot_be_written(folder: Path, refuse_here: Callable[..., None]) -> None:
     Path("good.fa").write_bytes(GOOD)
     Path("place.paf").mkdir()
@@ -285,7 +297,9 @@ def test_outputs_that_cannot_be_written(folder: Path, refuse_here: Callable[...,
     refuse_here("good.fa", "-o", long, message=f"cannot write '{long}': File name too long")
 
 
-def test_an_output_without_permission(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_output_without_permission(
+    folder: Path, imported: None, capsys: pytest.CaptureFixture[str]
+) -> None:
     Path("good.fa").write_bytes(GOOD)
     Path("place").mkdir()
     Path("place").chmod(0o555)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import pty
 import re
 import shutil
 import struct
@@ -19,6 +18,7 @@ from commands import (
     PROGRAM,
     TIMEOUT_SECONDS,
     fasta,
+    open_terminal,
     run,
 )
 
@@ -105,7 +105,7 @@ def test_no_progress_bar_unless_on_a_terminal(folder: Path, few: Path) -> None:
 
 @pytest.mark.parametrize("quiet", [False, True])
 def test_progress_bar_on_a_terminal(folder: Path, few: Path, quiet: bool) -> None:
-    terminal, end = pty.openpty()
+    terminal, end = open_terminal()
     fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     arguments = [*PROGRAM, "align", few, "-o", "x.paf", *(["--quiet"] if quiet else [])]
     process = subprocess.Popen(arguments, stderr=end, stdout=end, stdin=subprocess.DEVNULL)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import pty
 import signal
 import subprocess
 import termios
@@ -14,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from commands import PROGRAM, TIMEOUT_SECONDS, start, write_random_set
+from commands import PROGRAM, TIMEOUT_SECONDS, open_terminal, start, write_random_set
 
 SAID = {
     signal.SIGINT: b"interrupted",
@@ -107,7 +106,7 @@ def test_ctrl_c_again_and_again(
 def test_ctrl_c_at_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: Path) -> None:
     """The key itself, with the progress bar on the screen."""
     monkeypatch.chdir(tmp_path)
-    terminal, end = pty.openpty()
+    terminal, end = open_terminal()
 
     def take_terminal() -> None:
         os.setsid()

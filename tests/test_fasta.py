@@ -6,12 +6,12 @@ import bz2
 import gzip
 import io
 import lzma
-import os
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import ordinary_user
 from fasta_texts import contents, read, sequence_lists
 from hypothesis import given
 from hypothesis import strategies as st
@@ -247,12 +247,12 @@ def test_paths_that_cannot_be_read(tmp_path):
         assert str(caught.value).startswith(f"{path}: {message}")
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read everything")
-def test_permission_denied(tmp_path):
-    path = tmp_path / "secret.fa"
+def test_permission_denied(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = Path("secret.fa")
     path.write_text(">a\nMK\n")
     path.chmod(0)
-    with pytest.raises(FastaError, match=r"secret\.fa: permission denied"):
+    with ordinary_user(), pytest.raises(FastaError, match=r"secret\.fa: permission denied"):
         read_fasta(path)
 
 

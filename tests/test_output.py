@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import ordinary_user
 from samples import sample
 from written_files import MODES, TEXT, write, written
 
@@ -209,18 +210,6 @@ def test_places_that_cannot_be_written(tmp_path):
     with pytest.raises(OutputError):
         write(alignments, "", "paf")
     assert sorted(os.listdir(tmp_path)) == ["file", "folder.paf"]
-
-
-@contextmanager
-def ordinary_user():
-    """Root may write everywhere: be nobody for a while."""
-    before = os.geteuid()
-    if before == 0:
-        os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(before)
 
 
 def test_permissions_are_respected():
