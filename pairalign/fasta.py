@@ -88,6 +88,8 @@ def read_records(source: Source, *, degap: bool = False) -> tuple[Records, str]:
     ------
     FastaError
         The source cannot be read or does not look like FASTA or FASTQ; the message names it.
+    TypeError
+        `source` is neither a path nor a file.
     """
     data, name = _read_bytes(source)
     text = _unify_lines(_decompress(data, name))
@@ -116,6 +118,11 @@ def clean(sequence: bytes, *, degap: bool) -> bytes:
 def _read_bytes(source: Source) -> tuple[bytes, str]:
     """Return everything in `source` and the name to use for it in messages."""
     if not isinstance(source, (str, os.PathLike)):
+        if not hasattr(source, "read"):
+            raise TypeError(
+                f"expected the path of a file or an open one, found {source!r} "
+                f"(of type {type(source).__name__})"
+            )
         data = source.read()
         name = getattr(source, "name", "<input>")
         return _as_bytes(data), str(name)

@@ -1,4 +1,4 @@
-"""What counts as sequences: files, mappings, strings and records become sets of sequences."""
+"""What functions take: files, mappings, strings and records become sets; names become scorings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Union
 
+from pairalign.errors import ScoringError
 from pairalign.fasta import Records
+from pairalign.items import record_name
+from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import (
     PROTEIN,
     Alphabet,
@@ -16,7 +19,73 @@ from pairalign.sequences import (
     read_fasta_pair,
 )
 
+AnyScoring = Union[Scoring, str, "os.PathLike[str]"]
 Sequences = Union[SequenceSet, str, "os.PathLike[str]", Mapping[str, str], Iterable[object]]
+
+
+def as_inputs(
+    sequences: Sequences,
+    targets: Sequences | None,
+    scoring: AnyScoring | None,
+    mode: str | None,
+) -> tuple[SequenceSet, SequenceSet | None, Scoring]:
+    """Return sequences, and targets where there are any, as sets, and how they are scored.
+
+    Parameters
+    ----------
+    sequences, targets : Sequences
+        See `as_sets`.
+    scoring : Scoring, name of a matrix, path of one, or None
+        None: the default of the sequences' alphabet.
+    mode : str or None
+        None: that of `scoring`, or global.
+
+    Raises
+    ------
+    FastaError, AlphabetError, TypeError
+        See `as_sets`.
+    ScoringError
+        See `as_scoring`.
+    """
+    alphabet = scoring.alphabet if isinstance(scoring, Scoring) else None
+    first, second = as_sets(sequences, targets, alphabet)
+    return first, second, as_scoring(scoring, first.alphabet, mode)
+
+
+def as_scoring(
+    scoring: AnyScoring | None, alphabet: Alphabet, mode: str | None, default: str = "global"
+) -> Scoring:
+    """Return a scoring made of a matrix, or as it is if it does not contradict `mode`.
+
+    Parameters
+    ----------
+    scoring : Scoring, name of a matrix, path of one, or None
+    alphabet : Alphabet
+        Of the sequences; a Scoring has its own.
+    mode : str or None
+        None: that of a Scoring, else `default`.
+    default : str
+
+    Raises
+    ------
+    ScoringError
+        `mode` is not that of the Scoring, or there is no such mode or matrix.
+    TypeError
+        It is nothing of that kind.
+    """
+    if isinstance(scoring, Scoring):
+        if mode not in (None, scoring.mode):
+            raise ScoringError(
+                f"mode {mode!r}, but the mode of the scoring is {scoring.mode!r}: leave one out, "
+                "or make the scoring with that mode"
+            )
+        return scoring
+    if scoring is not None and not isinstance(scoring, (str, os.PathLike)):
+        raise TypeError(
+            f"scoring is of type {type(scoring).__name__}, expected what make_scoring returns, "
+            "or the name of a matrix"
+        )
+    return make_scoring(alphabet, mode=default if mode is None else mode, matrix=scoring)
 
 
 def as_sets(
@@ -28,7 +97,7 @@ def as_sets(
     ----------
     sequences, targets : Sequences
         A set, the path of a file, a mapping of names to strings, or an iterable of strings or
-        records; `targets` may be None.
+        records (`pairalign.items.letters_of`); `targets` may be None.
     alphabet : Alphabet or None
         None: guessed, over both.
 
@@ -36,6 +105,8 @@ def as_sets(
     ------
     FastaError, AlphabetError
         See `pairalign.sequences.read_fasta`.
+    TypeError
+        Something is no sequence; the message says which.
     """
     if targets is None:
         return _as_set(sequences, alphabet), None
@@ -59,12 +130,17 @@ def _as_set(sequences: Sequences, alphabet: Alphabet | None) -> SequenceSet:
         return read_fasta(sequences, alphabet=alphabet)
     if isinstance(sequences, Mapping):
         return SequenceSet.from_strings(sequences, alphabet=alphabet)
+    if not isinstance(sequences, Iterable):
+        raise TypeError(
+            f"expected sequences or the path of a file, found {sequences!r} "
+            f"(of type {type(sequences).__name__})"
+        )
     records = list(sequences)
-    letters = [getattr(r, "seq", getattr(r, "letters", r)) for r in records]
-    names = [getattr(r, "id", getattr(r, "name", None)) for r in records]
-    return SequenceSet.from_strings(
-        map(str, letters), None if None in names else map(str, names), alphabet=alphabet
-    )
+    names = [record_name(record) for record in records]
+    if all(name is None for name in names):
+        return SequenceSet.from_strings(records, alphabet=alphabet)
+    given = (f"seq{i}" if name is None else name for i, name in enumerate(names, 1))
+    return SequenceSet.from_strings(records, given, alphabet=alphabet)
 
 
 def _with_alphabet(sequences: SequenceSet, alphabet: Alphabet) -> SequenceSet:

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from pairalign.errors import FastaError
 from pairalign.fasta import GAPS, Records, Source, clean, join_records, read_records
+from pairalign.items import letters_of, name_of
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
@@ -225,8 +226,8 @@ class SequenceSet:
     @classmethod
     def from_strings(
         cls,
-        sequences: Iterable[str] | Mapping[str, str],
-        names: Iterable[str] | None = None,
+        sequences: Iterable[object] | Mapping[str, str],
+        names: Iterable[object] | None = None,
         *,
         alphabet: Alphabet | str | None = None,
         degap: bool = False,
@@ -237,8 +238,8 @@ class SequenceSet:
         Parameters
         ----------
         sequences : iterable of str, or mapping of names to str
-            White space in them is dropped, as in a file. Anything that `str` turns into letters
-            does, such as Biopython's ``Seq``.
+            White space in them is dropped, as in a file. Other items that hold letters do as
+            well, see `pairalign.items.letters_of`.
         names : iterable of str, optional
             Default: the keys of the mapping, or ``seq1``, ``seq2`` and so on.
         alphabet : Alphabet or {"dna", "protein"}, optional
@@ -247,18 +248,26 @@ class SequenceSet:
             Drop ``-`` and ``.`` from the sequences.
         source : str
             What messages call the set.
+
+        Raises
+        ------
+        TypeError
+            Something is no sequence, or no name; the message says which.
         """
-        if isinstance(sequences, str):
+        if isinstance(sequences, (str, bytes)):
             raise TypeError("expected several sequences, found one string: put it in a list")
         if isinstance(sequences, Mapping):
             names = list(sequences) if names is None else names
             sequences = sequences.values()
-        bodies = [clean(str(s).encode("utf-8", "replace"), degap=degap) for s in sequences]
-        if names is None:
-            names = (f"seq{i}" for i in range(1, len(bodies) + 1))
-        titles = [str(name) for name in names]
-        if len(titles) != len(bodies):
-            raise ValueError(f"{len(bodies)} sequences but {len(titles)} names")
+        items = list(sequences)
+        names = [f"seq{i}" for i in range(1, len(items) + 1)] if names is None else names
+        titles = [name_of(name, f"name {i}") for i, name in enumerate(names, 1)]
+        if len(titles) != len(items):
+            raise ValueError(f"{len(items)} sequences but {len(titles)} names")
+        bodies = [
+            clean(letters_of(item, f"item {i} ({title!r})"), degap=degap)
+            for i, (item, title) in enumerate(zip(items, titles, strict=True), 1)
+        ]
         records = join_records(titles, list(titles), bodies)
         return cls(records, alphabet=alphabet, source=source)
 

@@ -53,7 +53,7 @@ def _parse_count(text: str) -> int:
     return number
 
 
-_SHARE = converter(_parse_share, "a number from 0 to 1, or with %%, such as 0.9 or 90%%")
+_SHARE = converter(_parse_share, "a number from 0 to 1, or with %, such as 0.9 or 90%")
 _COUNT = converter(_parse_count, "a whole number of at least 0")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import sys
 import warnings
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -10,6 +11,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from typing import SupportsIndex
 
 from tqdm import tqdm
 
@@ -17,10 +19,10 @@ from pairalign.alignments import Alignments, concatenate
 from pairalign.engines import Engine
 from pairalign.engines.selection import open_engines, usable_cores
 from pairalign.errors import FastaError, ScoringError
-from pairalign.inputs import Sequences, as_sets
+from pairalign.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs import schedule
 from pairalign.jobs.memory import default_bytes
-from pairalign.scoring import Scoring, make_scoring
+from pairalign.scoring import Scoring
 from pairalign.sequences import (
     SequenceSet,
 )
@@ -40,6 +42,8 @@ _SLAB_BYTES = 48 << 20
 _GPU_SLAB_BYTES = 256 << 20
 _LEAST_SLAB_BYTES = 1 << 20
 _MOST_THREADS = 4096
+_MOST_ROWS = 2**31 - 1
+_MOST_BYTES = 1 << 60
 
 
 @dataclass
@@ -71,7 +75,7 @@ class Run:
     AlphabetError, ScoringError
         The sequences cannot be scored, or their scores would not fit.
     ValueError
-        `threads`, `window` or `memory_bytes` is not positive.
+        `threads`, `window` or `memory_bytes` is not positive; TypeError: it is no whole number.
 
     Notes
     -----
@@ -96,10 +100,9 @@ class Run:
                 f"{self.queries.source}: one sequence only, '{self.queries.names[0]}'; "
                 "a pair needs two (or give a second file)"
             )
-        for name in ("threads", "window", "memory_bytes"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} {getattr(self, name)}: expected at least 1")
-        self.threads = min(self.threads, _MOST_THREADS)
+        self.threads = _whole("threads", self.threads, _MOST_THREADS)
+        self.window = _whole("window", self.window, _MOST_ROWS)
+        self.memory_bytes = _whole("memory_bytes", self.memory_bytes, _MOST_BYTES)
         self.scoring.check_sets(self.queries, self.targets)
         other = self.queries if self.targets is None else self.targets
         self._rows = self.queries.lengths[self.queries.order]
@@ -197,8 +200,8 @@ def align(
     sequences: Sequences,
     targets: Sequences | None = None,
     *,
-    scoring: Scoring | None = None,
-    mode: str = "global",
+    scoring: AnyScoring | None = None,
+    mode: str | None = None,
     detail: str = "cigar",
     min_score: float | str | None = None,
     device: str = "auto",
@@ -212,16 +215,16 @@ def align(
     Parameters
     ----------
     sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
-        An iterable may also give records with a name (``.name`` or ``.id``) and letters
-        (``.letters`` or ``.seq``), such as Biopython's. Unless it is a SequenceSet, its alphabet
+        An iterable may also give records with a name (``.id`` or ``.name``) and letters
+        (``.seq`` or ``.letters``), such as Biopython's. Unless it is a SequenceSet, its alphabet
         is that of `scoring`, or guessed.
     targets : the same, optional
         Without it, all N(N-1)/2 pairs of `sequences`.
-    scoring : Scoring, optional
+    scoring : Scoring, or name or path of a matrix, optional
         From `pairalign.make_scoring`. Default: BLOSUM62 with gaps 11/1 for proteins, 2/-3 with gaps
-        5/2 for DNA, in `mode`.
-    mode : {"global", "semiglobal", "local"}
-        Only used without `scoring`.
+        5/2 for DNA; a matrix has the same gaps.
+    mode : {"global", "semiglobal", "local"}, optional
+        Default: that of `scoring`, else global; one that is not that of `scoring` is an error.
     detail : {"cigar", "stats", "score"}
         What to compute: alignments; spans and counts; or scores alone.
     min_score : int, float or str, optional
@@ -247,6 +250,8 @@ def align(
     ------
     FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
         See `pairalign.errors`.
+    TypeError
+        Something is no sequence, or no scoring; the message says which.
     ValueError
         An argument out of its range.
 
@@ -255,19 +260,17 @@ def align(
     The conventions (scores, ties, spans, CIGAR) are in the README. Time is proportional to the sum
     of the products of the lengths.
     """
-    if detail.upper() not in Detail.__members__:
+    if not isinstance(detail, str) or detail.upper() not in Detail.__members__:
         raise ValueError(f"detail {detail!r}: expected cigar, stats or score")
-    first, second = as_sets(sequences, targets, None if scoring is None else scoring.alphabet)
-    if scoring is None:
-        scoring = make_scoring(first.alphabet, mode=mode)
-    message = scoring.replaced_message(*(s for s in (first, second) if s is not None))
+    first, second, chosen = as_inputs(sequences, targets, scoring, mode)
+    message = chosen.replaced_message(*(s for s in (first, second) if s is not None))
     if message:
         warnings.warn(message, stacklevel=2)
     run = Run(
         first,
         second,
-        scoring,
-        Want(Detail[detail.upper()], raw_minimum(min_score, scoring)),
+        chosen,
+        Want(Detail[detail.upper()], raw_minimum(min_score, chosen)),
         device=device,
         threads=usable_cores() if threads is None else threads,
         window=window,
@@ -275,6 +278,16 @@ def align(
         progress=progress,
     )
     return concatenate(list(run))
+
+
+def _whole(name: str, value: object, most: int) -> int:
+    """Return a whole number from 1 on; more than `most` is as good as that."""
+    if not isinstance(value, SupportsIndex):
+        raise TypeError(f"{name} {value!r}: expected a whole number")
+    number = operator.index(value)
+    if number < 1:
+        raise ValueError(f"{name} {number}: expected at least 1")
+    return min(number, most)
 
 
 def raw_minimum(min_score: float | str | None, scoring: Scoring) -> int | None:

@@ -33,11 +33,11 @@ from pairalign.alignments import Alignments
 from pairalign.distance_matrix import DistanceMatrix, number_of_pairs
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import AlphabetError, CapacityError
-from pairalign.inputs import Sequences, as_sets
+from pairalign.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs.align import Run
 from pairalign.jobs.memory import default_bytes, free_bytes
 from pairalign.jobs.transitions import count_transitions
-from pairalign.scoring import Scoring, make_scoring
+from pairalign.scoring import Scoring
 from pairalign.sequences import DNA, PROTEIN, Alphabet, SequenceSet
 from pairalign.want import Detail, Want
 from pairalign.windows import DEFAULT_WINDOW
@@ -78,8 +78,8 @@ def distances(
     sequences: Sequences,
     *,
     measure: str = DEFAULT_MEASURE,
-    scoring: Scoring | None = None,
-    mode: str = "global",
+    scoring: AnyScoring | None = None,
+    mode: str | None = None,
     device: str = "auto",
     threads: int | None = None,
     memory_bytes: int | None = None,
@@ -93,10 +93,10 @@ def distances(
         As for `pairalign.align`; at least two.
     measure : str
         One of `MEASURES`.
-    scoring : Scoring, optional
-        From `pairalign.make_scoring`; default as for `pairalign.align`.
-    mode : {"global", "semiglobal", "local"}
-        Only used without `scoring`.
+    scoring : Scoring, or name or path of a matrix, optional
+        As for `pairalign.align`.
+    mode : {"global", "semiglobal", "local"}, optional
+        Default: that of `scoring`, else global; one that is not that of `scoring` is an error.
     device, threads, memory_bytes, progress
         As for `pairalign.align`; `memory_bytes` does not include the distances themselves.
 
@@ -117,16 +117,14 @@ def distances(
     ``kimura-2p`` needs the alignments themselves, ``score`` not even counts.
     """
     chosen = find_measure(measure)
-    first, _ = as_sets(sequences, None, None if scoring is None else scoring.alphabet)
-    if scoring is None:
-        scoring = make_scoring(first.alphabet, mode=mode)
-    message = scoring.replaced_message(first)
+    first, _, way = as_inputs(sequences, None, scoring, mode)
+    message = way.replaced_message(first)
     if message:
         warnings.warn(message, stacklevel=2)
     run = Run(
         first,
         None,
-        scoring,
+        way,
         Want(chosen.detail),
         device=device,
         threads=usable_cores() if threads is None else threads,

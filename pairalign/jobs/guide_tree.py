@@ -18,9 +18,8 @@ import numpy.typing as npt
 
 from pairalign.distance_matrix import DistanceMatrix
 from pairalign.errors import DistanceError, MissingPackageError
-from pairalign.inputs import Sequences
+from pairalign.inputs import AnyScoring, Sequences
 from pairalign.jobs.distances import check_memory, distances
-from pairalign.scoring import Scoring
 from pairalign.trees.tree import GuideTree
 
 Doubles = npt.NDArray[np.float64]
@@ -36,8 +35,8 @@ def guide_tree(
     *,
     method: str = DEFAULT_METHOD,
     measure: str = DEFAULT_MEASURE,
-    scoring: Scoring | None = None,
-    mode: str = "global",
+    scoring: AnyScoring | None = None,
+    mode: str | None = None,
     device: str = "auto",
     threads: int | None = None,
     memory_bytes: int | None = None,
@@ -63,6 +62,8 @@ def guide_tree(
         Fewer than three sequences.
     FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
         See `pairalign.errors`.
+    TypeError
+        An array instead of a DistanceMatrix.
     ValueError
         An unknown method or measure.
 
@@ -73,6 +74,11 @@ def guide_tree(
     """
     if method not in METHODS:
         raise ValueError(f"method {method!r}: expected {' or '.join(METHODS)}")
+    if isinstance(source, np.ndarray):
+        raise TypeError(
+            f"an array of shape {source.shape} has no names: make distances of it first, with "
+            "DistanceMatrix.from_square(names, array) or DistanceMatrix(names, condensed)"
+        )
     if not isinstance(source, DistanceMatrix):
         source = distances(
             source,

@@ -23,7 +23,7 @@ from pairalign.engines.filters import PairFilter, open_filters
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import DeviceError, FormatError
 from pairalign.formats import open_overlap_writer
-from pairalign.inputs import Sequences, as_sets
+from pairalign.inputs import AnyScoring, Sequences, as_scoring, as_sets
 from pairalign.jobs.align import Run, raw_minimum
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.overlap_presets import AUTO, Preset, find_preset
@@ -232,12 +232,15 @@ class Overlaps:
         return graph
 
 
+_MODE = "semiglobal"
+
+
 def overlaps(
     reads: Sequences,
     *,
     preset: str = AUTO,
-    mode: str = "semiglobal",
-    scoring: Scoring | None = None,
+    mode: str | None = None,
+    scoring: AnyScoring | None = None,
     min_overlap: int | None = None,
     min_identity: float | None = None,
     min_score: float | str | None = None,
@@ -257,11 +260,11 @@ def overlaps(
     preset : {"auto", "short", "hifi", "ont"}
         Scoring and thresholds, see `pairalign.jobs.overlap_presets.PRESETS`; ``auto`` takes
         ``short`` or ``ont`` by the reads' median length.
-    mode : {"semiglobal", "local"}
-        Semiglobal alignments end at ends of reads: dovetails and containments. Local ones may also
-        be internal.
-    scoring : Scoring, optional
-        Instead of the preset's and `mode`.
+    mode : {"semiglobal", "local"}, optional
+        Semiglobal alignments (default) end at ends of reads: dovetails and containments. Local
+        ones may also be internal. One that is not that of `scoring` is an error.
+    scoring : Scoring, or name or path of a matrix, optional
+        Instead of the preset's.
     min_overlap, min_identity, min_score : optional
         Instead of the preset's: letters of the shorter span; matches by columns, 0 to 1; score.
     all_strands : bool
@@ -288,18 +291,21 @@ def overlaps(
     -----
     Time is proportional to the square of the reads' letters: all pairs are scored twice.
     """
-    first, _ = as_sets(reads, None, None if scoring is None else scoring.alphabet)
+    alphabet = scoring.alphabet if isinstance(scoring, Scoring) else None
+    first, _ = as_sets(reads, None, alphabet)
     complement_of(first.alphabet)
     chosen = find_preset(preset, first)
     if scoring is None:
-        scoring = chosen.scoring(mode)
-    message = scoring.replaced_message(first)
+        way = chosen.scoring(_MODE if mode is None else mode)
+    else:
+        way = as_scoring(scoring, first.alphabet, mode, _MODE)
+    message = way.replaced_message(first)
     if message:
         warnings.warn(message, stacklevel=2)
     run = OverlapRun(
         first,
         None,
-        scoring,
+        way,
         Want(Detail.CIGAR),
         device=device,
         threads=usable_cores() if threads is None else threads,
@@ -307,7 +313,7 @@ def overlaps(
         progress=progress,
         thresholds=make_thresholds(
             chosen,
-            scoring,
+            way,
             min_overlap=min_overlap,
             min_identity=min_identity,
             min_score=min_score,

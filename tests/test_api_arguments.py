@@ -1,0 +1,140 @@
+"""What the Python functions are given and cannot use: typed errors that name it, no guesses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from Bio.Seq import Seq
+from commands import BASES, PROTEINS, run
+
+from pairalign import (
+    ScoringError,
+    SequenceSet,
+    align,
+    distances,
+    guide_tree,
+    make_scoring,
+    overlaps,
+    read_fasta,
+)
+
+LETTERS = list(PROTEINS.values())
+
+# Items
+
+
+@pytest.mark.parametrize(
+    ("sequences", "named"),
+    [
+        ([float("nan"), "NANNAN"], r"item 1 .* is nan \(of type float\)"),
+        (["MKV", None], r"item 2 .* is None"),
+        ([None, None], "item 1"),
+        ({"a": None}, r"item 1 \('a'\) is None"),
+        ({"a": "MK", "b": 7}, r"item 2 \('b'\) is 7"),
+        ([Path("MKV"), Path("MKL")], "item 1 .* is PosixPath"),
+        ([("a", "MKV"), ("b", "MKL")], r"item 1 .*\(of type tuple"),
+        ([SimpleNamespace(seq=None, id="x"), "MKV"], r"item 1 \('x'\)"),
+        ([SimpleNamespace(letters=3.0), "MKV"], "item 1"),
+        (["MKV", Seq(None, 5)], "item 2 .* cannot be read"),
+        ({None: "MKV", "b": "MKL"}, "name 1 is None"),
+        ({b"\xff": "MKV", "b": "MKL"}, "name 1"),
+        (np.zeros((3, 3)), "item 1"),
+        (None, "found None"),
+        (5, "found 5"),
+    ],
+)
+def test_what_is_no_sequence_is_named(sequences: object, named: str) -> None:
+    with pytest.raises(TypeError, match=named):
+        align(sequences)  # type: ignore[arg-type]
+
+
+def test_one_string_is_not_a_set() -> None:
+    for text in ("MKV", b"MKV"):
+        with pytest.raises(TypeError, match="one string"):
+            SequenceSet.from_strings(text)
+
+
+def test_bytes_are_letters_and_names() -> None:
+    found = align({b"a": b"MKVL", "b": bytearray(b"MKVV"), 3: "MK"})
+    assert found.queries.names == ["a", "b", "3"]
+    assert [one.letters for one in found.queries] == ["MKVL", "MKVV", "MK"]
+
+
+def test_names_of_some_records_are_kept() -> None:
+    found = align([SimpleNamespace(seq="MKVL", id="x"), "MKVV", SimpleNamespace(seq=Seq("MK"))])
+    assert found.queries.names == ["x", "seq2", "seq3"]
+
+
+# Scoring and mode
+
+
+@pytest.mark.parametrize("function", [align, distances, guide_tree, overlaps])
+def test_a_mode_that_contradicts_the_scoring(function) -> None:
+    scoring = make_scoring("dna", mode="semiglobal")
+    for mode in ("local", "global", "nonsense"):
+        with pytest.raises(ScoringError, match=f"mode '{mode}', but .* 'semiglobal'"):
+            function(BASES, mode=mode, scoring=scoring)
+    function(BASES, mode="semiglobal", scoring=scoring)
+
+
+def test_the_scorings_mode_counts_where_none_is_given() -> None:
+    for mode in ("global", "semiglobal", "local"):
+        assert align(LETTERS, scoring=make_scoring("protein", mode=mode)).scoring.mode == mode
+    assert align(LETTERS).scoring.mode == "global"
+    assert overlaps(BASES).alignments.scoring.mode == "semiglobal"
+
+
+def test_a_matrix_by_its_name() -> None:
+    found = align(LETTERS, scoring="PAM250", mode="local")
+    expected = align(LETTERS, scoring=make_scoring("protein", matrix="PAM250", mode="local"))
+    assert found.scoring.matrix_name == "PAM250"
+    assert (found.raw_score == expected.raw_score).all()
+    with pytest.raises(ScoringError, match="BLOSUM61"):
+        distances(LETTERS, scoring="BLOSUM61")
+    with pytest.raises(TypeError, match="scoring is of type int"):
+        align(LETTERS, scoring=62)  # type: ignore[arg-type]
+
+
+# Other arguments
+
+
+@pytest.mark.parametrize("name", ["threads", "memory_bytes", "window"])
+def test_numbers_that_are_not_whole(name: str) -> None:
+    for value in (1.5, "2", None if name == "window" else 2.0):
+        with pytest.raises(TypeError, match=f"{name} .*expected a whole number"):
+            align(LETTERS, **{name: value})
+    with pytest.raises(ValueError, match=f"{name} 0: expected at least 1"):
+        align(LETTERS, **{name: 0})
+    assert len(align(LETTERS, **{name: np.int64(50_000)})) == 6
+
+
+@pytest.mark.parametrize("name", ["threads", "memory_bytes", "window"])
+def test_numbers_beyond_64_bits_are_as_good_as_any(name: str) -> None:
+    """2**70 bytes became 0 in C."""
+    assert (align(LETTERS, **{name: 2**70}).raw_score == align(LETTERS).raw_score).all()
+
+
+@pytest.mark.parametrize("detail", [None, 2, "all"])
+def test_an_unknown_detail(detail: object) -> None:
+    with pytest.raises(ValueError, match="expected cigar, stats or score"):
+        align(LETTERS, detail=detail)  # type: ignore[arg-type]
+
+
+def test_what_is_no_file() -> None:
+    with pytest.raises(TypeError, match=r"expected the path .* found None"):
+        read_fasta(None)  # type: ignore[arg-type]
+
+
+def test_an_array_is_no_distance_matrix() -> None:
+    with pytest.raises(TypeError, match="from_square"):
+        guide_tree(np.zeros((3, 3)))
+
+
+def test_a_share_out_of_range(tmp_path: Path) -> None:
+    done = run("overlap", "x.fa", "-o", "x.paf", "--min-identity", "2", cwd=tmp_path)
+    assert done.returncode == 2
+    assert b"such as 0.9 or 90%" in done.stderr
+    assert b"%%" not in done.stderr
