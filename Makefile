@@ -1,7 +1,7 @@
 # Everything happens in a virtual environment of its own, .venv.
 #   make demo     set up, then align every pair of a small real set
 #   make test     set up, then run all tests
-#   make check    formatting, lint, types
+#   make check    formatting, lint, types, which module imports which
 #   make build    the native library, after a change in cpu/
 #   make cuda     compile the GPU kernels ahead (otherwise they are compiled at first use)
 #   make test-gpu the tests that need a GPU
@@ -29,6 +29,8 @@ check: $(VENV)/.ready-check
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python scripts/check_private.py
 
 format: $(VENV)/.ready-check
 	$(BIN)/ruff format .

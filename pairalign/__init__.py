@@ -1,32 +1,34 @@
-"""pairalign: exact alignment of every pair in a set of sequences, with the alignment itself."""
+"""pairalign: exact alignment of every pair in a set of sequences, with the alignment itself.
 
-from importlib.metadata import PackageNotFoundError, version
+Names are imported when they are first used: importing the package loads neither engines nor NumPy.
+"""
 
-from pairalign.alignments import Alignment, Alignments
-from pairalign.distance_matrix import DistanceMatrix
-from pairalign.errors import (
-    AlphabetError,
-    CapacityError,
-    DeviceError,
-    DistanceError,
-    FastaError,
-    KernelBuildError,
-    OutputError,
-    PairalignError,
-    ScoringError,
-)
-from pairalign.jobs.align import Run, align
-from pairalign.jobs.distances import distances
-from pairalign.jobs.guide_tree import guide_tree
-from pairalign.jobs.overlaps import Overlaps, overlaps
-from pairalign.scoring import Scoring, make_scoring
-from pairalign.sequences import DNA, PROTEIN, Alphabet, Sequence, SequenceSet, read_fasta
-from pairalign.trees.tree import GuideTree
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
-try:
-    __version__ = version("pairalign")
-except PackageNotFoundError:  # used from a source tree that was not installed
-    __version__ = "0+unknown"
+if TYPE_CHECKING:
+    from pairalign.alignments import Alignment, Alignments
+    from pairalign.distance_matrix import DistanceMatrix
+    from pairalign.errors import (
+        AlphabetError,
+        CapacityError,
+        DeviceError,
+        DistanceError,
+        FastaError,
+        KernelBuildError,
+        OutputError,
+        PairalignError,
+        ScoringError,
+    )
+    from pairalign.jobs.align import Run, align
+    from pairalign.jobs.distances import distances
+    from pairalign.jobs.guide_tree import guide_tree
+    from pairalign.jobs.overlaps import Overlaps, overlaps
+    from pairalign.scoring import Scoring, make_scoring
+    from pairalign.sequences import DNA, PROTEIN, Alphabet, Sequence, SequenceSet, read_fasta
+    from pairalign.trees.tree import GuideTree
+    from pairalign.version import __version__ as __version__
 
 __all__ = [
     "DNA",
@@ -57,3 +59,46 @@ __all__ = [
     "overlaps",
     "read_fasta",
 ]
+
+_NAMES = {
+    "alignments": ("Alignment", "Alignments"),
+    "distance_matrix": ("DistanceMatrix",),
+    "errors": (
+        "AlphabetError",
+        "CapacityError",
+        "DeviceError",
+        "DistanceError",
+        "FastaError",
+        "KernelBuildError",
+        "OutputError",
+        "PairalignError",
+        "ScoringError",
+    ),
+    "jobs.align": ("Run", "align"),
+    "jobs.distances": ("distances",),
+    "jobs.guide_tree": ("guide_tree",),
+    "jobs.overlaps": ("Overlaps", "overlaps"),
+    "scoring": ("Scoring", "make_scoring"),
+    "sequences": ("DNA", "PROTEIN", "Alphabet", "Sequence", "SequenceSet", "read_fasta"),
+    "trees.tree": ("GuideTree",),
+    "version": ("__version__",),
+}
+"""The names of `__all__`, and the version, by the module that has them."""
+
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name, or a module of the package, when it is first used (PEP 562)."""
+    if name in _HOMES:
+        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    elif not name.startswith("_") and find_spec(f"{__name__}.{name}") is not None:
+        value = import_module(f"{__name__}.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

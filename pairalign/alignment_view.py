@@ -1,25 +1,52 @@
-"""One alignment: a view of one pair of `pairalign.alignments.Alignments`."""
+"""One alignment: a view of one pair of `pairalign.alignments.Alignments`.
+
+It knows those by what it needs of them, `Fields`: they make views, and imports go one way.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.cigars import DELETION, INSERTION, MATCH, MISMATCH
 from pairalign.complement import reverse_complement
-from pairalign.sequences import Sequence
+from pairalign.scoring import Scoring
+from pairalign.sequences import Sequence, SequenceSet
 
 if TYPE_CHECKING:
     import Bio.Align
 
-    from pairalign.alignments import Alignments
-
 OP_LETTERS = "MIDNSHP=X"  # letter of each operation of a CIGAR run
 _COMPLEMENTS = str.maketrans("ACGTURYSWKMBDHVNacgturyswkmbdhvn", "TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn")
+
+
+class Fields(Protocol):
+    """What a view needs of `pairalign.alignments.Alignments`, which says what each is."""
+
+    queries: SequenceSet
+    targets: SequenceSet
+    scoring: Scoring
+    query: npt.NDArray[np.int32]
+    target: npt.NDArray[np.int32]
+    raw_score: npt.NDArray[np.int32]
+    cigar: npt.NDArray[np.uint32] | None
+    cigar_offsets: npt.NDArray[np.int64] | None
+    strand: npt.NDArray[np.int8] | None
+
+    @property
+    def has_stats(self) -> bool:
+        """Whether there are spans and counts."""
+
+    @property
+    def has_cigar(self) -> bool:
+        """Whether there are CIGARs."""
+
+    def field(self, name: str) -> npt.NDArray[np.int32]:
+        """Return one of the spans and counts; ValueError if only scores were computed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,7 +66,7 @@ class Alignment:
         By whatever needs spans, counts or the CIGAR when these were not computed.
     """
 
-    alignments: Alignments
+    alignments: Fields
     index: int
 
     @property
@@ -80,7 +107,7 @@ class Alignment:
         return self.raw_score if scale == 1 else self.raw_score / scale
 
     def _stat(self, name: str) -> int:
-        return int(self.alignments._stat(name)[self.index])
+        return int(self.alignments.field(name)[self.index])
 
     @property
     def query_start(self) -> int:

@@ -142,19 +142,26 @@ class Alignments:
     @property
     def columns(self) -> Ints:
         """Columns of each alignment, int32 of shape (n,), free end gaps not counted."""
-        return self._stat("matches") + self._stat("mismatches") + self._stat("gap_letters")
+        return self.field("matches") + self.field("mismatches") + self.field("gap_letters")
 
     @property
     def identity(self) -> npt.NDArray[np.float64]:
         """Matches by columns, float64 of shape (n,); nan where nothing is aligned."""
         with np.errstate(invalid="ignore"):
-            return self._stat("matches") / self.columns
+            return self.field("matches") / self.columns
 
-    def _stat(self, name: str) -> Ints:
-        column: Ints | None = getattr(self, name)
-        if column is None:
+    def field(self, name: str) -> Ints:
+        """Return one of the spans and counts, shape (n,); ValueError if only scores were computed.
+
+        Parameters
+        ----------
+        name : str
+            One of `STATS_COLUMNS`.
+        """
+        values: Ints | None = getattr(self, name)
+        if values is None:
             raise ValueError(f"only scores were computed: there is no '{name}'")
-        return column
+        return values
 
     def __len__(self) -> int:
         return len(self.query)

@@ -44,7 +44,7 @@ def classify(found: Alignments, max_overhang: int = 0) -> npt.NDArray[np.uint8]:
         alignment on one side. 0 where nothing is aligned.
     """
     query_left, query_right, target_left, target_right = overhangs(found)
-    spans = [found._stat(f"{side}_end") - found._stat(f"{side}_start") for side in _SIDES]
+    spans = [found.field(f"{side}_end") - found.field(f"{side}_start") for side in _SIDES]
     length = np.maximum(*spans)
     beyond = np.minimum(query_left, target_left) + np.minimum(query_right, target_right)
     internal = beyond > np.minimum(max_overhang, OVERHANG_SHARE * length)
@@ -63,10 +63,10 @@ def overhangs(found: Alignments) -> tuple[Ints, Ints, Ints, Ints]:
     -------
     query_left, query_right, target_left, target_right : ndarray of int64, shape (n,)
     """
-    query_left = found._stat("query_start").astype(np.int64)
-    query_right = _lengths(found.queries, found.query) - found._stat("query_end")
-    target_left = found._stat("target_start").astype(np.int64)
-    target_right = _lengths(found.targets, found.target) - found._stat("target_end")
+    query_left = found.field("query_start").astype(np.int64)
+    query_right = _lengths(found.queries, found.query) - found.field("query_end")
+    target_left = found.field("target_start").astype(np.int64)
+    target_right = _lengths(found.targets, found.target) - found.field("target_end")
     if found.strand is not None:
         minus = found.strand < 0
         query_left, query_right = (

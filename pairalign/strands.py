@@ -52,10 +52,10 @@ def to_original_strands(found: Alignments, window: Window) -> Alignments:
         turned = query_lengths >= target_lengths
     aligned = found.columns > 0
     query_start, query_end = _flip(
-        found._stat("query_start"), found._stat("query_end"), query_lengths, aligned & ~turned
+        found.field("query_start"), found.field("query_end"), query_lengths, aligned & ~turned
     )
     target_start, target_end = _flip(
-        found._stat("target_start"), found._stat("target_end"), target_lengths, aligned & turned
+        found.field("target_start"), found.field("target_end"), target_lengths, aligned & turned
     )
     if found.cigar is not None and found.cigar_offsets is not None and len(found):
         reverse_runs(found.cigar, found.cigar_offsets, turned)

@@ -339,6 +339,7 @@ def test_memory_is_bounded(folder: Path) -> None:
     write_random_set(Path("many.fa"), 1000, 60)
     program = (
         "import sys\n"
+        "import pairalign.cli.align\n"
         "from pairalign.cli.main import main\n"
         "def peak():\n"
         "    lines = open('/proc/self/status').read().splitlines()\n"

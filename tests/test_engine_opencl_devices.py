@@ -177,7 +177,7 @@ def test_auto_is_never_opencl(device: Any, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_pyopencl_is_imported_only_when_asked_for() -> None:
-    program = "import sys, pairalign.cli.main; print('pyopencl' in sys.modules)"
+    program = "import sys, pairalign.cli.align; print('pyopencl' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout.split() == [b"False"]
 

@@ -1,25 +1,12 @@
-"""What a command says and what stops it: messages, signals, standard streams that fail."""
+"""What a command says: messages, and standard streams that fail."""
 
 from __future__ import annotations
 
 import logging
-import math
 import os
-import signal
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from types import FrameType
-
-STOP_SIGNALS = {
-    signal.SIGINT: "interrupted",
-    signal.SIGTERM: "terminated",
-    signal.SIGHUP: "terminated: the terminal was closed",
-}
-
-CLEANUP_SECONDS = 5.0
 
 log = logging.getLogger("pairalign")
 
@@ -70,33 +57,3 @@ def messages(quiet: bool) -> Iterator[None]:
     finally:
         log.removeHandler(handler)
         log.setLevel(level)
-
-
-@contextmanager
-def stop_signals() -> Iterator[None]:
-    """Let the signals that stop a program raise KeyboardInterrupt, which says which it was.
-
-    More of them would disturb cleaning up, so they count again only after `CLEANUP_SECONDS`.
-    """
-    last = -math.inf
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - last < CLEANUP_SECONDS:
-            return
-        last = now
-        raise KeyboardInterrupt(STOP_SIGNALS[signal.Signals(number)])
-
-    previous = {}
-    if threading.current_thread() is threading.main_thread():
-        # Ignored ones stay so: that is what nohup is for.
-        handlers = {one: signal.getsignal(one) for one in STOP_SIGNALS}
-        previous = {one: h for one, h in handlers.items() if h not in (signal.SIG_IGN, None)}
-        for one in previous:
-            signal.signal(one, stop)
-    try:
-        yield
-    finally:
-        for one, handler in previous.items():
-            signal.signal(one, handler)

@@ -57,15 +57,15 @@ _SHARE = converter(_parse_share, "a number from 0 to 1, or with %, such as 0.9 o
 _COUNT = converter(_parse_count, "a whole number of at least 0")
 
 
-def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the parser of the command line."""
-    parser = commands.add_parser(
-        "overlap",
-        help="find the overlaps of DNA reads, for assemblers",
-        description="Align every pair of reads on both strands and write those that overlap: what "
-        "miniasm, racon and others take.",
-        epilog="All pairs are scored first; those that score enough are aligned. Presets and their "
-        "scoring: " + "; ".join(f"{p.name}: {p.summary}" for p in PRESETS.values()) + ".",
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Give the command's parser its description and options."""
+    parser.description = (
+        "Align every pair of reads on both strands and write those that overlap: what miniasm, "
+        "racon and others take."
+    )
+    parser.epilog = (
+        "All pairs are scored first; those that score enough are aligned. Presets and their "
+        "scoring: " + "; ".join(f"{p.name}: {p.summary}" for p in PRESETS.values()) + "."
     )
     parser.set_defaults(run=_overlap, input2=None)
     add_sequences(parser, "READS")

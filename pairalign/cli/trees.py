@@ -79,20 +79,9 @@ class _Report:
         return "\n".join(f"{title:>13}  {value}" for title, value in self.rows)
 
 
-def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the two commands to the parser of the command line."""
-    _add_distance(commands)
-    _add_tree(commands)
-
-
-def _add_distance(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "distance",
-        help="distances of all pairs, for programs that make trees",
-        description="Align every pair of the sequences of IN and write how far apart they are.",
-        epilog=_describe_measures(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_distance_options(parser: argparse.ArgumentParser) -> None:
+    """Give the parser of ``distance`` its description and options."""
+    parser.description = "Align every pair of the sequences of IN and write how far apart they are."
     parser.set_defaults(run=_distance)
     add_sequences(parser)
     parser.add_argument("-o", "--output", metavar="OUT", type=PATH, help="file, - for stdout")
@@ -111,14 +100,9 @@ def _add_distance(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     _add_common(parser, DEFAULT_MEASURE)
 
 
-def _add_tree(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "tree",
-        help="a guide tree for Clustal Omega, MAFFT, MUSCLE, FAMSA",
-        description="Make a guide tree: rooted, binary, with branch lengths, on one line.",
-        epilog=_describe_measures(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_tree_options(parser: argparse.ArgumentParser) -> None:
+    """Give the parser of ``tree`` its description and options."""
+    parser.description = "Make a guide tree: rooted, binary, with branch lengths, on one line."
     parser.set_defaults(run=_tree)
     parser.add_argument(
         "input", metavar="IN", type=PATH, help="FASTA or FASTQ, or a distance matrix"
@@ -155,6 +139,8 @@ def _add_tree(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 
 def _add_common(parser: argparse.ArgumentParser, measure: str) -> None:
+    parser.epilog = _describe_measures()
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.set_defaults(input2=None, min_score=None, window=DEFAULT_WINDOW)
     parser.add_argument(
         "--measure", choices=list(MEASURES), default=measure, help="default: %(default)s"

@@ -140,7 +140,7 @@ def _names(sequences: SequenceSet) -> pa.Array:
 def _schema(content: Content) -> pa.Schema:
     import pyarrow as pa
 
-    from pairalign import __version__
+    from pairalign.version import __version__
 
     scoring = content.scoring
     types = dict.fromkeys(COLUMNS[Detail.CIGAR], pa.int32())

@@ -52,11 +52,11 @@ class Thresholds:
     def passed(self, found: Alignments) -> Mask:
         """Return which alignments are long and alike enough, bool of shape (n,)."""
         spans = [
-            found._stat(f"{side}_end") - found._stat(f"{side}_start")
+            found.field(f"{side}_end") - found.field(f"{side}_start")
             for side in ("query", "target")
         ]
         # In integers and floats that do not depend on the order of anything.
-        alike = found._stat("matches") >= self.min_identity * found.columns
+        alike = found.field("matches") >= self.min_identity * found.columns
         passed: Mask = (np.minimum(*spans) >= max(1, self.min_overlap)) & alike
         return passed
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from pairalign.errors import FormatError
 from pairalign.sequences import SequenceSet
-from pairalign.trees.tree import GuideTree
+from pairalign.trees.topology import Topology
 
 # Brackets, separators, quotes, comments; white space cannot be in a name.
 _SPECIAL = re.compile(r"[()\[\]{},:;'\"]")
@@ -48,12 +48,12 @@ PROGRAMS = {
 """Found by trying: Clustal Omega 1.2.4, FAMSA 2.5.2, MUSCLE 3.8.1551."""
 
 
-def to_newick(tree: GuideTree, program: str | None = None) -> str:
+def to_newick(tree: Topology, program: str | None = None) -> str:
     """Write a tree as Newick, with a line end.
 
     Parameters
     ----------
-    tree : GuideTree
+    tree : Topology
     program : str, optional
         One of `PROGRAMS`, for which names are checked, too.
 

@@ -1,0 +1,87 @@
+"""The command ``pairalign align``."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from pairalign.cli.console import say
+from pairalign.cli.options import (
+    NUMBER,
+    PATH,
+    POSITIVE,
+    add_input,
+    add_output,
+    add_resources,
+    add_scoring,
+    add_sequences,
+    check_output,
+    plan_run,
+    read_sequences,
+    scoring_of,
+    warn_of_letters,
+)
+from pairalign.cli.summary import Summary
+from pairalign.formats import FORMATS, find_format, open_writer
+from pairalign.want import Detail
+from pairalign.windows import DEFAULT_WINDOW
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Give the command's parser its description and options."""
+    parser.description = (
+        "Align every pair of the sequences of IN, or every sequence of IN with every one of IN2."
+    )
+    parser.epilog = (
+        "A gap of k letters costs gap-open + (k-1) * gap-extend: BLAST's 11/1 is 12/1 here."
+    )
+    parser.set_defaults(run=_align)
+    add_sequences(parser)
+    parser.add_argument("input2", metavar="IN2", type=PATH, nargs="?", help="second set")
+    add_output(parser, FORMATS)
+    add_scoring(parser)
+    results = parser.add_argument_group("results")
+    results.add_argument("--min-score", metavar="N", type=NUMBER, help="leave out lower scores")
+    results.add_argument("--score-only", action="store_true", help="scores without alignments")
+    results.add_argument(
+        "--window",
+        metavar="N",
+        type=POSITIVE,
+        default=DEFAULT_WINDOW,
+        help="rows and columns of the windows of the pair matrix, which set the order of the "
+        "output (default %(default)s)",
+    )
+    add_input(parser)
+    add_resources(parser)
+
+
+def _align(options: argparse.Namespace) -> None:
+    detail = Detail.SCORE if options.score_only else Detail.CIGAR
+    find_format(options.output, options.format)  # wrong usage is said before anything is read
+    check_output(options.output, options.input, options.input2, options.matrix)
+    queries, targets = read_sequences(options)
+    scoring = scoring_of(options, queries)
+    warn_of_letters(scoring, queries, targets)
+    run = plan_run(options, queries, targets, scoring, detail)
+    summary = Summary(
+        queries, targets, scoring, pairs=run.pairs, cells=run.cells, min_score=options.min_score
+    )
+    started = time.perf_counter()
+    with (
+        run.open() as results,
+        open_writer(
+            options.output,
+            options.format,
+            queries,
+            queries if targets is None else targets,
+            scoring,
+            detail,
+            threads=run.threads,
+        ) as writer,
+    ):
+        for alignments in results:
+            writer.write(alignments)
+            summary.add(alignments)
+            del alignments  # or they would stay in memory while the next ones are waited for
+    if not options.quiet:
+        say(summary.text(time.perf_counter() - started, options.output))

@@ -1,0 +1,140 @@
+"""The program: its parser, how a command is carried out, and what ends it.
+
+A command's code is imported when the command is used: help on the program as a whole loads none.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 128 and its number after a signal. Messages go to
+stderr, results to files or stdout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import sys
+from collections.abc import Container, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from pairalign.cli.console import give_up_stdout, messages, say
+from pairalign.cli.signals import SIGNAL_CODE, StopHandler
+from pairalign.errors import FormatError, PairalignError
+
+DONE, FAILED, WRONG_USAGE = 0, 1, 2
+
+
+class Command(NamedTuple):
+    """A command of the program.
+
+    Attributes
+    ----------
+    name, help : str
+        What it is called, and a line about it.
+    module, function : str
+        Where the function is that gives a parser the command's description and options, and says
+        with ``set_defaults(run=...)`` what carries it out.
+    """
+
+    name: str
+    help: str
+    module: str
+    function: str
+
+
+COMMANDS = (
+    Command(
+        "align",
+        "align every pair of a set, or of one set against another",
+        "pairalign.cli.align",
+        "add_options",
+    ),
+    Command(
+        "distance",
+        "distances of all pairs, for programs that make trees",
+        "pairalign.cli.trees",
+        "add_distance_options",
+    ),
+    Command(
+        "tree",
+        "a guide tree for Clustal Omega, MAFFT, MUSCLE, FAMSA",
+        "pairalign.cli.trees",
+        "add_tree_options",
+    ),
+    Command(
+        "overlap",
+        "find the overlaps of DNA reads, for assemblers",
+        "pairalign.cli.overlaps",
+        "add_options",
+    ),
+    Command(
+        "devices", "list what pairalign can run on here", "pairalign.cli.devices", "add_options"
+    ),
+)
+
+
+def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
+    """Carry out a command line; see `pairalign.cli.main.main`."""
+    given = sys.argv[1:] if arguments is None else arguments
+    options = build_parser(given).parse_args(given)
+    with messages(quiet=getattr(options, "quiet", False)):
+        try:
+            stop.work_begins()
+            options.run(options)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except FormatError as error:
+            return _fail(error, WRONG_USAGE)
+        except (PairalignError, OSError, MemoryError) as error:
+            give_up_stdout()
+            if getattr(error, "errno", None) == errno.EPIPE and _output(options) == "-":
+                return FAILED  # the reader has what it wanted
+            return _fail(error, FAILED)
+        except KeyboardInterrupt as error:
+            give_up_stdout()
+            output = _output(options)
+            unwritten = "" if output == "-" else f"; '{output}' was not written"
+            code = getattr(error, "exit_code", SIGNAL_CODE + 2)  # as after Ctrl-C
+            return _fail(f"{error}{unwritten}", code)
+    return DONE
+
+
+def build_parser(used: Container[str] | None = None) -> argparse.ArgumentParser:
+    """Make the parser of the command line.
+
+    Parameters
+    ----------
+    used : container of str, optional
+        Words of a command line: commands that are not among them stay without options, and their
+        code is not loaded. Default: all commands are complete.
+    """
+    parser = argparse.ArgumentParser(
+        prog="pairalign",
+        description="Exact alignment of every pair in a set of sequences.",
+    )
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, help="show program's version number and exit"
+    )
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for command in COMMANDS:
+        subparser = commands.add_parser(command.name, help=command.help)
+        if used is None or command.name in used:
+            getattr(import_module(command.module), command.function)(subparser)
+    return parser
+
+
+class _Version(argparse.Action):
+    """Prints the version, which is looked up only then."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from pairalign.version import __version__
+
+        print(f"pairalign {__version__}")
+        parser.exit(DONE)
+
+
+def _fail(message: object, code: int) -> int:
+    say(f"pairalign: error: {message or type(message).__name__}")
+    return code
+
+
+def _output(options: argparse.Namespace) -> str:
+    output: str = getattr(options, "output", "-")
+    return output

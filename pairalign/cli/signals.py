@@ -1,0 +1,90 @@
+"""Signals that stop a program: one line on stderr, the shell's exit code, nothing half-written.
+
+Nothing but Python's own small modules is imported here: the handlers go in before the imports that
+take time.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+STOP_SIGNALS = {
+    signal.SIGINT: "interrupted",
+    signal.SIGTERM: "terminated",
+    signal.SIGHUP: "terminated: the terminal was closed",
+}
+
+CLEANUP_SECONDS = 5.0
+SIGNAL_CODE = 128
+"""Shells add a signal's number to it: 130 for Ctrl-C, 143 for SIGTERM."""
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal asks the program to stop.
+
+    Attributes
+    ----------
+    exit_code : int
+        128 and the number of the signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(STOP_SIGNALS[signal.Signals(number)])
+        self.exit_code = SIGNAL_CODE + number
+
+
+class StopHandler:
+    """What the process does about a signal: it ends at once, or `Stopped` is raised.
+
+    At first there is nothing to clean up, and an exception in the middle of an import may come out
+    of it as another one: the process ends where it is. Once `work_begins`, signals raise.
+    """
+
+    def __init__(self) -> None:
+        self._working = False
+        self._last: float | None = None
+
+    def work_begins(self) -> None:
+        """From now on there may be something to clean up."""
+        self._working = True
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        """Take a signal; for `signal.signal`."""
+        stopped = Stopped(number)
+        if not self._working:
+            with suppress(OSError):
+                os.write(2, f"pairalign: error: {stopped}\n".encode())
+            os._exit(stopped.exit_code)
+        # More of them would disturb cleaning up.
+        now = time.monotonic()
+        if self._last is not None and now - self._last < CLEANUP_SECONDS:
+            return
+        self._last = now
+        raise stopped
+
+
+@contextmanager
+def stop_signals() -> Iterator[StopHandler]:
+    """Handle the signals that stop a program, and restore what handled them before.
+
+    Signals that are ignored stay so: that is what nohup is for. Outside of the main thread, where
+    Python takes no handlers, nothing changes.
+    """
+    stop = StopHandler()
+    previous = {}
+    for one in STOP_SIGNALS:
+        handler = signal.getsignal(one)
+        if handler not in (signal.SIG_IGN, None):
+            with suppress(ValueError):  # not the main thread
+                signal.signal(one, stop.handle)
+                previous[one] = handler
+    try:
+        yield stop
+    finally:
+        for one, handler in previous.items():
+            signal.signal(one, handler)

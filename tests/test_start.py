@@ -1,0 +1,59 @@
+"""What is loaded when, and the names that the package offers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import pairalign
+
+HEAVY = ("numpy", "scipy", "Bio", "tqdm", "pyarrow", "pycuda", "pyopencl", "pairalign.engines")
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import pairalign",
+        "from pairalign.cli.main import main\ntry: main(['--help'])\nexcept SystemExit: pass",
+        "from pairalign.cli.main import main\ntry: main(['--version'])\nexcept SystemExit: pass",
+    ],
+    ids=["import", "help", "version"],
+)
+def test_what_takes_time_is_loaded_when_it_is_used(program: str) -> None:
+    shown = f"\nimport sys\nprint([m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", program + shown], capture_output=True, check=True, text=True
+    )
+    assert done.stderr.split("\n") == ["[]", ""]
+
+
+def test_public_names() -> None:
+    for name in pairalign.__all__:
+        assert getattr(pairalign, name) is not None
+    assert set(pairalign.__all__) <= set(dir(pairalign))
+    assert pairalign.__version__
+    everything: dict[str, object] = {}
+    exec("from pairalign import *", everything)
+    assert set(pairalign.__all__) <= set(everything)
+
+
+def test_modules_are_attributes_once_they_are_asked_for() -> None:
+    program = "import pairalign; print(pairalign.errors.FormatError.__name__)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.split() == [b"FormatError"]
+
+
+def test_a_name_that_is_not_there() -> None:
+    with pytest.raises(AttributeError, match="module 'pairalign' has no attribute 'aling'"):
+        _ = pairalign.aling  # type: ignore[attr-defined]
+
+
+def test_the_parser_has_all_commands_with_their_options() -> None:
+    from pairalign.cli.program import COMMANDS, build_parser
+
+    for command in COMMANDS:
+        arguments = [] if command.name == "devices" else ["in.fa", "-o", "out.x"]
+        options = build_parser().parse_args([command.name, *arguments])
+        assert callable(options.run)
