@@ -12,6 +12,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SETUP := setup.py setup.cfg pyproject.toml
 NATIVE := $(wildcard cpu/*.h cpu/*/*.cpp cpu/*/*.h) cuda/bitwise/cell.cuh
+NATIVE_SOURCES = $(shell find cpu cuda opencl tests/cuda_on_host -name '*.h' -o -name '*.cpp' -o -name '*.c[ul]*')
 PYTEST_OPTIONS ?=
 
 .PHONY: demo test check format build cuda test-gpu bench clean
@@ -27,6 +28,7 @@ test: $(VENV)/.ready-test
 
 check: $(VENV)/.ready-check
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run -Werror $(NATIVE_SOURCES)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
@@ -34,6 +36,7 @@ check: $(VENV)/.ready-check
 
 format: $(VENV)/.ready-check
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(NATIVE_SOURCES)
 	$(BIN)/ruff check --fix .
 
 build: $(VENV)/.ready

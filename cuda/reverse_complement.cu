@@ -18,8 +18,8 @@
 #endif
 
 extern "C" __global__ void reverse_complement(const uint8_t* letters, uint8_t* out, const int64_t* starts,
-                                              const int32_t* lengths, const uint8_t* complement, int64_t origin,
-                                              int32_t first) {
+                                              const int32_t* lengths, const uint8_t* complement,
+                                              int64_t origin, int32_t first) {
     const int32_t sequence = first + static_cast<int32_t>(blockIdx.x);
     const int32_t length = lengths[sequence];
     const uint8_t* from = letters + starts[sequence];

@@ -1,4 +1,5 @@
-// Fills the matrix of every pair of a window, a work-item a pair; gpu-pairAlign's first kernel in OpenCL C 1.2.
+// Fills the matrix of every pair of a window, a work-item a pair; gpu-pairAlign's first kernel in OpenCL
+// C 1.2.
 //
 // What it computes
 //   -DTRACED=0  the score of each pair
@@ -7,8 +8,8 @@
 // Source: J. Blazewicz, W. Frohmberg, M. Kierzynka, E. Pesch, P. Wojciechowski, "Protein alignment algorithms
 // with an efficient backtracking routine on multiple GPUs", BMC Bioinformatics 12:181 (2011). From there: a
 // thread a pair, 16 x 16 pairs a block, eight rows at a time, H and F of a band's last row in global memory.
-// As in cuda/pair_per_thread/pair_per_thread.cu, flags travel in the low bits of scores, and the scores of the row sequences
-// against every letter are shared as a profile.
+// As in cuda/pair_per_thread/pair_per_thread.cu, flags travel in the low bits of scores, and the scores of
+// the row sequences against every letter are shared as a profile.
 //
 // Inputs and outputs: see tiles.clh; arrays of a tile have the work-item fastest, so that neighbours touch
 // neighbouring words:
@@ -86,8 +87,7 @@ void score_pair_per_thread(
     const Pair pair = pair_of_item(tile, first_set, second_set, batch, pair_base, item);
     bool wanted = inside && pair.active;
 #if TRACED
-    if (batch.scored && wanted)
-        wanted = results[SCORE * (long)batch.pairs + pair.number] >= batch.minimum;
+    if (batch.scored && wanted) wanted = results[SCORE * (long)batch.pairs + pair.number] >= batch.minimum;
 #endif
     const int rows = wanted ? pair.rows : 0, columns = wanted ? pair.columns : 0;
     local Scores* const profile = profiles[place] + item / BLOCK * LETTERS;

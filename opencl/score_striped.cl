@@ -8,8 +8,8 @@
 // with the striped Smith-Waterman algorithm", HEART 2012, after M. Farrar, "Striped Smith-Waterman speeds
 // database searches six times over other SIMD implementations", Bioinformatics 23(2), 2007. From there:
 // work-item p owns rows p * segments .. p * segments + segments - 1, so that only the first row of each
-// depends on another work-item; F that crosses from one to the next is put right after each column, as often as
-// a vote finds some that matters. The vote is the paper's "simple reduction" through local memory
+// depends on another work-item; F that crosses from one to the next is put right after each column, as often
+// as a vote finds some that matters. The vote is the paper's "simple reduction" through local memory
 // (VOTE=LOCAL_MEMORY, its configurations 1 and 6), or one of a sub-group (VOTE=SUB_GROUP) or of a warp
 // (VOTE=WARP, NVIDIA's compiler). Different here: all three modes; E is put right as well, so that a gap may
 // follow a gap of the other kind; many queries, the rows of a set. cuda/scores/striped.cu is the same method
@@ -23,9 +23,9 @@
 //     profiles        a row: [32 letters][segments / 4, rounded up][32 work-items] entries; rows past the end
 //                     score 0
 // Output: results [3][pairs]: score, query, target.
-// Cells [segments][32]: H of a column and E of the next, in local memory (STORE=local) while they fit, else in
-// global memory (STORE=global), `pitch` cells a work-group (0 when local). Work-groups take every groups-th pair.
-// -DMODE= -DENTRY=char4|int4 -DSTORE=local|global -DVOTE=LOCAL_MEMORY|SUB_GROUP|WARP
+// Cells [segments][32]: H of a column and E of the next, in local memory (STORE=local) while they fit, else
+// in global memory (STORE=global), `pitch` cells a work-group (0 when local). Work-groups take every
+// groups-th pair. -DMODE= -DENTRY=char4|int4 -DSTORE=local|global -DVOTE=LOCAL_MEMORY|SUB_GROUP|WARP
 
 #include "sets.clh"
 
@@ -42,11 +42,11 @@
 #endif
 
 typedef struct {
-    long shift;              // what to take off `starts` of the second set
+    long shift;  // what to take off `starts` of the second set
     int row_start, rows, pairs, groups;
     int gap_open, gap_extend, one_set, chosen;
     int pitch, unused;
-} Rectangle;                 // 48 bytes: RECTANGLE in pairalign/engines/opencl_striped.py
+} Rectangle;  // 48 bytes: RECTANGLE in pairalign/engines/opencl_striped.py
 
 #define ITEMS 32
 #define MINUS_INFINITY (-(1 << 30))  // no score is below it, and a gap's extension from it fits 32 bits
@@ -56,8 +56,8 @@ static inline int segments_of(int rows) { return (rows + ITEMS - 1) / ITEMS; }
 // What work-items hand to each other. Buffers are taken in turn, so that one barrier an exchange is enough:
 // when a buffer comes up again, all have passed a barrier since they read it.
 typedef struct {
-    local int* buffers;        // [2][ITEMS]
-    volatile local int* votes; // [3]; the one to be used next is 0
+    local int* buffers;         // [2][ITEMS]
+    volatile local int* votes;  // [3]; the one to be used next is 0
     int turn, vote;
 } Exchange;
 
@@ -86,8 +86,11 @@ static inline bool any_of_all(Exchange* exchange, int item, bool says) {
     return sub_group_any(says);
 #elif VOTE == WARP
     int voted;
-    asm volatile("{ .reg .pred p, q; setp.ne.s32 p, %1, 0; vote.sync.any.pred q, p, 0xffffffff;"
-                 " selp.s32 %0, 1, 0, q; }" : "=r"(voted) : "r"((int)says));
+    asm volatile(
+        "{ .reg .pred p, q; setp.ne.s32 p, %1, 0; vote.sync.any.pred q, p, 0xffffffff;"
+        " selp.s32 %0, 1, 0, q; }"
+        : "=r"(voted)
+        : "r"((int)says));
     return voted;
 #else
     const int vote = exchange->vote;
@@ -143,8 +146,8 @@ static inline int score_pair(global const ENTRY* profile, global const uchar* le
     ENTRY ahead = *scores;
     int next_letter = letters[min(1, columns - 1)];
     for (int column = 1; column <= columns; ++column) {
-        lane.diagonal = from_before(exchange, item, cells[(segments - 1) * ITEMS].x,
-                                    border_score(column - 1, rectangle));
+        lane.diagonal =
+            from_before(exchange, item, cells[(segments - 1) * ITEMS].x, border_score(column - 1, rectangle));
         lane.f = item == 0 ? border_score(column, rectangle) - open : MINUS_INFINITY;
         STORE int2* cell = cells;
         for (int four = 1; four < fours; ++four, cell += 4 * ITEMS) {
@@ -187,9 +190,9 @@ static inline int score_pair(global const ENTRY* profile, global const uchar* le
     return best;
 }
 
-kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
-void build_profiles(SETS, global const int* matrix, global const long* profile_starts, global ENTRY* profiles,
-                    const Rectangle rectangle) {
+kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void build_profiles(
+    SETS, global const int* matrix, global const long* profile_starts, global ENTRY* profiles,
+    const Rectangle rectangle) {
     const int row = get_group_id(0), item = get_local_id(0);
     const int position = rectangle.row_start + row;
     const int length = lengths_1[position], segments = segments_of(length), fours = (segments + 3) / 4;
@@ -209,10 +212,10 @@ void build_profiles(SETS, global const int* matrix, global const long* profile_s
     }
 }
 
-kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
-void score_striped(SETS, global const int* first_pair, global const int* first_column, global const int* chosen,
-                   global const long* profile_starts, global const ENTRY* profiles, STORE int2* storage,
-                   global int* results, const Rectangle rectangle) {
+kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void score_striped(
+    SETS, global const int* first_pair, global const int* first_column, global const int* chosen,
+    global const long* profile_starts, global const ENTRY* profiles, STORE int2* storage, global int* results,
+    const Rectangle rectangle) {
     local int buffers[2 * ITEMS], votes[3];
     Exchange exchange = {buffers, votes, 0, 0};
     const int item = get_local_id(0), group = get_group_id(0);

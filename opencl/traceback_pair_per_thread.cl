@@ -1,4 +1,5 @@
-// Walks back through the flags of every pair, a work-item a pair; gpu-pairAlign's second kernel in OpenCL C 1.2.
+// Walks back through the flags of every pair, a work-item a pair; gpu-pairAlign's second kernel in OpenCL
+// C 1.2.
 //
 // What it computes
 //   measure_pair_per_thread    spans, matches, gaps and the number of CIGAR runs of each pair

@@ -7,8 +7,8 @@
 
 namespace pairalign {
 
-constexpr int CODES = 32;            // letters of an alphabet, at most
-constexpr int PAD = CODES - 1;       // code that fills short lanes; scores as the worst letter pair
+constexpr int CODES = 32;       // letters of an alphabet, at most
+constexpr int PAD = CODES - 1;  // code that fills short lanes; scores as the worst letter pair
 constexpr int MAX_LANES = 32;
 
 enum Mode { GLOBAL = 0, SEMIGLOBAL = 1, LOCAL = 2 };
@@ -30,9 +30,9 @@ struct Group {
     int used;
     const uint8_t* codes[MAX_LANES];
     int32_t lengths[MAX_LANES];
-    int32_t columns;      // longest length
-    uint32_t row_codes;   // bit set of the row letters a profile must hold
-    void* lanes;          // filled by Kernel::prepare, Kernel::group_bytes(...) long, 64-byte aligned
+    int32_t columns;     // longest length
+    uint32_t row_codes;  // bit set of the row letters a profile must hold
+    void* lanes;         // filled by Kernel::prepare, Kernel::group_bytes(...) long, 64-byte aligned
 };
 
 struct Path {
@@ -48,13 +48,13 @@ struct Batch {
     const Group* group;
     const uint8_t* row;
     int32_t rows;
-    int first_lane;       // lanes before it are not part of the batch
-    bool trace;           // false: only `score` is set
-    int32_t block_rows;   // rows whose flags are kept at once: a multiple of 8, or >= rows
-    void* border;         // border_bytes
-    void* end_state;      // end_bytes
-    uint8_t* flags;       // flags_bytes(block_rows)
-    void* checkpoints;    // checkpoint_bytes, when block_rows < rows
+    int first_lane;      // lanes before it are not part of the batch
+    bool trace;          // false: only `score` is set
+    int32_t block_rows;  // rows whose flags are kept at once: a multiple of 8, or >= rows
+    void* border;        // border_bytes
+    void* end_state;     // end_bytes
+    uint8_t* flags;      // flags_bytes(block_rows)
+    void* checkpoints;   // checkpoint_bytes, when block_rows < rows
     const volatile bool* cancelled;
     Path paths[MAX_LANES];
 };
@@ -69,7 +69,9 @@ struct Kernel {
     void (*align)(Batch& batch);
 
     size_t vector_bytes() const { return static_cast<size_t>(lanes) * lane_bytes; }
-    size_t border_bytes(int32_t columns) const { return 2 * vector_bytes() * (static_cast<size_t>(columns) + 1); }
+    size_t border_bytes(int32_t columns) const {
+        return 2 * vector_bytes() * (static_cast<size_t>(columns) + 1);
+    }
     size_t flags_bytes(int32_t block_rows, int32_t columns) const {
         size_t rows = (static_cast<size_t>(block_rows) + 7) / 8 * 8;
         return rows * (static_cast<size_t>(columns) + 1) * static_cast<size_t>(flag_bytes);
@@ -79,9 +81,9 @@ struct Kernel {
     }
 };
 
-// One pair on all lanes, see long_pair.h. The matrix is cut into tiles, in which the way back finds its flags: a tile
-// of all rows and columns is filled once, with flags; of smaller ones the borders are kept, and those on the path are
-// filled again.
+// One pair on all lanes, see long_pair.h. The matrix is cut into tiles, in which the way back finds its
+// flags: a tile of all rows and columns is filled once, with flags; of smaller ones the borders are kept, and
+// those on the path are filled again.
 struct Tile {
     int32_t rows, columns;  // rows: a multiple of LongKernel::strip_rows(), or >= all rows
 };
@@ -90,27 +92,31 @@ struct LongPair {
     const Scheme* scheme;
     const uint8_t *row, *column;
     int32_t rows, columns;
-    bool trace;           // false: only `score` is set
+    bool trace;  // false: only `score` is set
     Tile tile;
-    void* work;           // work_bytes
-    uint8_t* flags;       // flags_bytes, when tracing
-    void* checkpoints;    // checkpoint_bytes, when tracing and the tile is not the whole matrix
+    void* work;         // work_bytes
+    uint8_t* flags;     // flags_bytes, when tracing
+    void* checkpoints;  // checkpoint_bytes, when tracing and the tile is not the whole matrix
     const volatile bool* cancelled;
     Path path;
 };
 
 struct LongKernel {
     int lanes;
-    int lane_rows;   // rows of a lane
-    int flag_bytes;  // of one row of all lanes, one step
+    int lane_rows;               // rows of a lane
+    int flag_bytes;              // of one row of all lanes, one step
     int score_cost, flags_cost;  // of the same, without and with flags, see plan.h; measured
     void (*align)(LongPair& pair);
 
     int32_t strip_rows() const { return lanes * lane_rows; }
-    size_t strips(int32_t rows) const { return (static_cast<size_t>(rows) + strip_rows() - 1) / strip_rows(); }
+    size_t strips(int32_t rows) const {
+        return (static_cast<size_t>(rows) + strip_rows() - 1) / strip_rows();
+    }
     // What a strip hands on from one tile to the next: H and e of each row, and a vector for the corner.
     size_t state_bytes() const { return (2 * static_cast<size_t>(lane_rows) + 1) * lanes * sizeof(int32_t); }
-    size_t border_bytes(int32_t columns) const { return (static_cast<size_t>(columns) + 2) * 2 * sizeof(int32_t); }
+    size_t border_bytes(int32_t columns) const {
+        return (static_cast<size_t>(columns) + 2) * 2 * sizeof(int32_t);
+    }
     size_t work_bytes(int32_t columns) const {
         const size_t table = static_cast<size_t>(strip_rows()) * CODES * sizeof(int32_t);
         return table + state_bytes() + 3 * lanes * sizeof(int32_t) + border_bytes(columns);
@@ -136,10 +142,10 @@ struct InstructionSet {
     LongKernel long_pair;
 };
 
-// How far below H'(0,0) (local: below 0) a value of the recurrences can fall in 16-bit lanes, see recurrence.h: shifted,
-// H' by a gap on each side, e' and f' by one more; local, e and f by a gap, before they are extended; and a diagonal by the
-// worst letter pair.
-// Kernels use it too: it must be inlined, or the linker would pick one instruction set's copy for all.
+// How far below H'(0,0) (local: below 0) a value of the recurrences can fall in 16-bit lanes, see
+// recurrence.h: shifted, H' by a gap on each side, e' and f' by one more; local, e and f by a gap, before
+// they are extended; and a diagonal by the worst letter pair. Kernels use it too: it must be inlined, or the
+// linker would pick one instruction set's copy for all.
 inline __attribute__((always_inline)) int32_t room_below(const Scheme& s) {
     const int32_t worst = s.matrix[PAD][PAD] < 0 ? -s.matrix[PAD][PAD] : 0;
     if (s.mode == LOCAL) return s.gap_open + s.gap_extend + worst;

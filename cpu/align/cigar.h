@@ -35,9 +35,10 @@ inline uint64_t equal_letters(const uint8_t* a, const uint8_t* b, int count, int
 
 // Writes the CIGAR of a path and counts. `out` needs room for a run per column of the alignment; null
 // counts only. Returns the number of runs. row_is_query decides what is an insertion.
-inline int64_t write_cigar(const Path& path, const uint8_t* row, const uint8_t* column, int definite, bool row_is_query,
-                           uint32_t* out, Summary& summary) {
-    const uint32_t operation_of[3] = {0, row_is_query ? INSERTION : DELETION, row_is_query ? DELETION : INSERTION};
+inline int64_t write_cigar(const Path& path, const uint8_t* row, const uint8_t* column, int definite,
+                           bool row_is_query, uint32_t* out, Summary& summary) {
+    const uint32_t operation_of[3] = {0, row_is_query ? INSERTION : DELETION,
+                                      row_is_query ? DELETION : INSERTION};
     int32_t i = path.start_row, j = path.start_column;
     int64_t count = 0;
     for (int32_t r = path.run_count - 1; r >= 0; r--) {

@@ -34,10 +34,11 @@ std::vector<const InstructionSet*> available_sets() {
     std::vector<const InstructionSet*> sets;
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("bmi2"))
+    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("bmi2"))
         sets.push_back(&instruction_set_avx512);
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) sets.push_back(&instruction_set_avx2);
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+        sets.push_back(&instruction_set_avx2);
     if (__builtin_cpu_supports("sse4.1")) sets.push_back(&instruction_set_sse41);
 #elif defined(__aarch64__)
     sets.push_back(&instruction_set_neon);
@@ -48,7 +49,8 @@ std::vector<const InstructionSet*> available_sets() {
 }
 
 // Runs the tasks on the engine's threads. The first error ends the run and is thrown here.
-void run_tasks(pa_engine& engine, pa_result& result, const std::vector<Task>& tasks, bool trace, const uint8_t* wanted) {
+void run_tasks(pairalign_engine& engine, pairalign_result& result, const std::vector<Task>& tasks, bool trace,
+               const uint8_t* wanted) {
     std::atomic<size_t> next{0};
     std::mutex mutex;
     std::exception_ptr error;
@@ -78,8 +80,8 @@ void run_tasks(pa_engine& engine, pa_result& result, const std::vector<Task>& ta
     if (error) std::rethrow_exception(error);
 }
 
-void align_window(pa_engine& engine, pa_result& result, const pa_want& want) {
-    const pa_window& w = result.window;
+void align_window(pairalign_engine& engine, pairalign_result& result, const pairalign_want& want) {
+    const pairalign_window& w = result.window;
     result.row_offsets.push_back(0);
     for (int32_t r = w.row_start; r < w.row_stop; r++)
         result.row_offsets.push_back(result.row_offsets.back() + w.column_stop - result.first_column(r));
@@ -89,10 +91,8 @@ void align_window(pa_engine& engine, pa_result& result, const pa_want& want) {
     if (trace) result.traced.resize(pairs);
     if (want.keep) result.kept.assign(want.keep, want.keep + pairs);
     auto run_kept = [&](bool traced) {
-        if (result.kept.empty())
-            run_tasks(engine, result, all_tasks(engine, w), traced, nullptr);
-        else
-            run_tasks(engine, result, passing_tasks(engine, result), traced, result.kept.data());
+        if (result.kept.empty()) run_tasks(engine, result, all_tasks(engine, w), traced, nullptr);
+        else run_tasks(engine, result, passing_tasks(engine, result), traced, result.kept.data());
     };
     if (want.has_minimum) {
         run_kept(false);
@@ -112,26 +112,38 @@ void align_window(pa_engine& engine, pa_result& result, const pa_want& want) {
 
 using namespace pairalign;
 
-const char* pa_instruction_sets() {
+const char* pairalign_instruction_sets() {
     static const std::string names = [] {
         std::string joined;
-        for (const InstructionSet* set : available_sets()) joined += (joined.empty() ? "" : ",") + std::string(set->name);
+        for (const InstructionSet* set : available_sets())
+            joined += (joined.empty() ? "" : ",") + std::string(set->name);
         return joined;
     }();
     return names.c_str();
 }
 
-pa_engine* pa_open(const pa_set* first, const pa_set* second, const int32_t* matrix, int32_t gap_open, int32_t gap_extend,
-                   int32_t mode, int32_t definite, int32_t threads, int64_t memory_bytes, const char* instruction_set,
-                   int32_t long_pairs) {
+pairalign_engine* pairalign_open(const pairalign_set* first, const pairalign_set* second,
+                                 const int32_t* matrix, int32_t gap_open, int32_t gap_extend, int32_t mode,
+                                 int32_t definite, int32_t threads, int64_t memory_bytes,
+                                 const char* instruction_set, int32_t long_pairs) {
     const InstructionSet* chosen = nullptr;
     const auto sets = available_sets();
     for (const InstructionSet* set : sets)
-        if (!chosen && (!instruction_set || !*instruction_set || std::string(instruction_set) == set->name)) chosen = set;
+        if (!chosen && (!instruction_set || !*instruction_set || std::string(instruction_set) == set->name))
+            chosen = set;
     if (!chosen) return nullptr;
-    auto engine = std::unique_ptr<pa_engine>(new pa_engine{
-        Set(*first), second ? std::make_unique<Set>(*second) : nullptr, {}, definite, std::max(1, threads), memory_bytes,
-        chosen, static_cast<LongPairsUse>(long_pairs), false, {}, nullptr});
+    auto engine = std::unique_ptr<pairalign_engine>(
+        new pairalign_engine{Set(*first),
+                             second ? std::make_unique<Set>(*second) : nullptr,
+                             {},
+                             definite,
+                             std::max(1, threads),
+                             memory_bytes,
+                             chosen,
+                             static_cast<LongPairsUse>(long_pairs),
+                             false,
+                             {},
+                             nullptr});
     Scheme& scheme = engine->scheme;
     int32_t worst = 0;
     for (int k = 0; k < CODES * CODES; k++) {
@@ -147,38 +159,41 @@ pa_engine* pa_open(const pa_set* first, const pa_set* second, const int32_t* mat
     return engine.release();
 }
 
-void pa_set_reversed(pa_engine* engine, const pa_set* set) { engine->reversed = std::make_unique<Set>(*set); }
+void pairalign_set_reversed(pairalign_engine* engine, const pairalign_set* set) {
+    engine->reversed = std::make_unique<Set>(*set);
+}
 
-void pa_close(pa_engine* engine) { delete engine; }
+void pairalign_close(pairalign_engine* engine) { delete engine; }
 
-void pa_cancel(pa_engine* engine) { engine->cancelled = true; }
+void pairalign_cancel(pairalign_engine* engine) { engine->cancelled = true; }
 
-int32_t pa_align(pa_engine* engine, const pa_window* window, const pa_want* want, pa_result** result, pa_trouble* trouble) {
+int32_t pairalign_align(pairalign_engine* engine, const pairalign_window* window, const pairalign_want* want,
+                        pairalign_result** result, pairalign_trouble* trouble) {
     *result = nullptr;
     try {
-        auto made = std::make_unique<pa_result>();
+        auto made = std::make_unique<pairalign_result>();
         made->engine = engine;
         made->window = *window;
         made->detail = want->detail;
         align_window(*engine, *made, *want);
-        if (engine->cancelled) return PA_CANCELLED;
+        if (engine->cancelled) return PAIRALIGN_CANCELLED;
         *result = made.release();
-        return PA_DONE;
+        return PAIRALIGN_DONE;
     } catch (const Capacity& capacity) {
         *trouble = capacity.trouble;
-        return capacity.trouble.available_bytes < 0 ? PA_SCORES : PA_CAPACITY;
+        return capacity.trouble.available_bytes < 0 ? PAIRALIGN_SCORES : PAIRALIGN_CAPACITY;
     } catch (const std::bad_alloc&) {
-        return PA_NO_MEMORY;
+        return PAIRALIGN_NO_MEMORY;
     }
 }
 
-int64_t pa_kept(const pa_result* result) { return result->kept_count; }
+int64_t pairalign_kept(const pairalign_result* result) { return result->kept_count; }
 
-int64_t pa_runs(const pa_result* result) { return result->run_count; }
+int64_t pairalign_runs(const pairalign_result* result) { return result->run_count; }
 
-void pa_take(pa_result* result, const pa_columns* columns) {
-    const pa_columns& out = *columns;
-    const pa_engine& engine = *result->engine;
+void pairalign_take(pairalign_result* result, const pairalign_columns* columns) {
+    const pairalign_columns& out = *columns;
+    const pairalign_engine& engine = *result->engine;
     const Set& rows = engine.first;
     const Set& others = engine.columns_of(false);
     const bool traced = !result->traced.empty();
@@ -214,4 +229,4 @@ void pa_take(pa_result* result, const pa_columns* columns) {
     }
 }
 
-void pa_free(pa_result* result) { delete result; }
+void pairalign_free(pairalign_result* result) { delete result; }

@@ -6,32 +6,32 @@
 
 #include <cstdint>
 
-#define PAIRALIGN_API extern "C" __attribute__((visibility("default")))
+#include "../export.h"
 
-struct pa_set {
-    const uint8_t* codes;     // all letters; stays valid while the engine is open
-    const int64_t* starts;    // [count] first letter of each sequence, by sorted position
-    const int32_t* lengths;   // [count] by sorted position, descending
-    const int32_t* inputs;    // [count] input index of each sorted position
+struct pairalign_set {
+    const uint8_t* codes;    // all letters; stays valid while the engine is open
+    const int64_t* starts;   // [count] first letter of each sequence, by sorted position
+    const int32_t* lengths;  // [count] by sorted position, descending
+    const int32_t* inputs;   // [count] input index of each sorted position
     int32_t count;
 };
 
-struct pa_window {
+struct pairalign_window {
     int32_t row_start, row_stop, column_start, column_stop;
     int32_t triangular;
-    int32_t strand;     // 1; -1: the columns' sequences are those of the set that pa_set_reversed gave
+    int32_t strand;  // 1; -1: the columns' sequences are those of the set that pairalign_set_reversed gave
 };
 
-struct pa_want {
-    int32_t detail;     // 0 score, 1 statistics, 2 CIGAR
+struct pairalign_want {
+    int32_t detail;  // 0 score, 1 statistics, 2 CIGAR
     int32_t has_minimum;
-    int32_t minimum;    // raw score that a pair must reach to be kept
+    int32_t minimum;      // raw score that a pair must reach to be kept
     const uint8_t* keep;  // [pairs of the window]: only these are looked at; null: all
 };
 
-// Where pa_take copies the columns; null pointers are left out. Arrays of pa_kept(...) entries,
-// cigar_offsets one more, cigar pa_runs(...) entries.
-struct pa_columns {
+// Where pairalign_take copies the columns; null pointers are left out. Arrays of pairalign_kept(...) entries,
+// cigar_offsets one more, cigar pairalign_runs(...) entries.
+struct pairalign_columns {
     int32_t *query, *target, *raw_score;
     int32_t *query_start, *query_end, *target_start, *target_end;
     int32_t *matches, *mismatches, *gap_openings, *gap_letters;
@@ -39,33 +39,44 @@ struct pa_columns {
     uint32_t* cigar;
 };
 
-struct pa_engine;
-struct pa_result;
+struct pairalign_engine;
+struct pairalign_result;
 
-enum pa_status { PA_DONE = 0, PA_CANCELLED = 1, PA_CAPACITY = 2, PA_NO_MEMORY = 3, PA_SCORES = 4 };
+enum pairalign_status {
+    PAIRALIGN_DONE = 0,
+    PAIRALIGN_CANCELLED = 1,
+    PAIRALIGN_CAPACITY = 2,
+    PAIRALIGN_NO_MEMORY = 3,
+    PAIRALIGN_SCORES = 4
+};
 
-// What pa_align could not do, for the error message.
-struct pa_trouble {
-    int32_t row, column;   // positions of the pair in their sorted sets (row: first set)
+// What pairalign_align could not do, for the error message.
+struct pairalign_trouble {
+    int32_t row, column;  // positions of the pair in their sorted sets (row: first set)
     int64_t needed_bytes, available_bytes;
 };
 
 // Names of the instruction sets that this machine can run, best first, separated by commas.
-PAIRALIGN_API const char* pa_instruction_sets();
-// `second` is null for one set against itself. long_pairs: 0 aligns pairs one by one, on all lanes of a vector, where that is
-// quicker; 1 (always) and 2 (never) are for tests. Null when `instruction_set` cannot run here.
-PAIRALIGN_API pa_engine* pa_open(const pa_set* first, const pa_set* second, const int32_t* matrix, int32_t gap_open,
-                                 int32_t gap_extend, int32_t mode, int32_t definite, int32_t threads,
-                                 int64_t memory_bytes, const char* instruction_set, int32_t long_pairs);
-// Gives the set of the columns with every sequence reverse-complemented: before the first window of strand -1.
-PAIRALIGN_API void pa_set_reversed(pa_engine* engine, const pa_set* set);
-PAIRALIGN_API void pa_close(pa_engine* engine);
-// May be called from another thread while pa_align runs: it then returns PA_CANCELLED soon.
-PAIRALIGN_API void pa_cancel(pa_engine* engine);
-PAIRALIGN_API int32_t pa_align(pa_engine* engine, const pa_window* window, const pa_want* want, pa_result** result,
-                               pa_trouble* trouble);
-PAIRALIGN_API int64_t pa_kept(const pa_result* result);
-PAIRALIGN_API int64_t pa_runs(const pa_result* result);
+PAIRALIGN_API const char* pairalign_instruction_sets();
+// `second` is null for one set against itself. long_pairs: 0 aligns pairs one by one, on all lanes of a
+// vector, where that is quicker; 1 (always) and 2 (never) are for tests. Null when `instruction_set` cannot
+// run here.
+PAIRALIGN_API pairalign_engine* pairalign_open(const pairalign_set* first, const pairalign_set* second,
+                                               const int32_t* matrix, int32_t gap_open, int32_t gap_extend,
+                                               int32_t mode, int32_t definite, int32_t threads,
+                                               int64_t memory_bytes, const char* instruction_set,
+                                               int32_t long_pairs);
+// Gives the set of the columns with every sequence reverse-complemented: before the first window of strand
+// -1.
+PAIRALIGN_API void pairalign_set_reversed(pairalign_engine* engine, const pairalign_set* set);
+PAIRALIGN_API void pairalign_close(pairalign_engine* engine);
+// May be called from another thread while pairalign_align runs: it then returns PAIRALIGN_CANCELLED soon.
+PAIRALIGN_API void pairalign_cancel(pairalign_engine* engine);
+PAIRALIGN_API int32_t pairalign_align(pairalign_engine* engine, const pairalign_window* window,
+                                      const pairalign_want* want, pairalign_result** result,
+                                      pairalign_trouble* trouble);
+PAIRALIGN_API int64_t pairalign_kept(const pairalign_result* result);
+PAIRALIGN_API int64_t pairalign_runs(const pairalign_result* result);
 // Copies the columns out; afterwards the result can only be freed.
-PAIRALIGN_API void pa_take(pa_result* result, const pa_columns* columns);
-PAIRALIGN_API void pa_free(pa_result* result);
+PAIRALIGN_API void pairalign_take(pairalign_result* result, const pairalign_columns* columns);
+PAIRALIGN_API void pairalign_free(pairalign_result* result);

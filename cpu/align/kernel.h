@@ -28,19 +28,20 @@ template <class V>
 struct Fill {
     using Lane = typename V::Lane;
     // No pair has such a column; marks "no cell yet".
-    static constexpr Lane NO_CELL = sizeof(Lane) == 2 ? static_cast<Lane>(32767) : static_cast<Lane>(2147483647);
+    static constexpr Lane NO_CELL =
+        sizeof(Lane) == 2 ? static_cast<Lane>(32767) : static_cast<Lane>(2147483647);
 
     const Batch& batch;
     const Scheme& scheme;
-    const Lane* group;        // codes [columns + 1][LANES], or the profile [letter][columns + 1][LANES]
+    const Lane* group;          // codes [columns + 1][LANES], or the profile [letter][columns + 1][LANES]
     int32_t profile_of[CODES];  // which block of the profile a letter has
-    int32_t columns;          // of the longest lane in use
-    Lane* border;             // [columns + 1][2][LANES]: H and f of the row above
+    int32_t columns;            // of the longest lane in use
+    Lane* border;               // [columns + 1][2][LANES]: H and f of the row above
     Border<V> edge;
 
     // End state: per lane vectors, see EndState.
     Lane* end_state;
-    const uint8_t* ends_at;   // semiglobal: 1 where a lane in use ends, [columns + 1]
+    const uint8_t* ends_at;  // semiglobal: 1 where a lane in use ends, [columns + 1]
 };
 
 // Offsets into end_state, in vectors.
@@ -72,17 +73,21 @@ struct Kernels {
             if (V::GATHER) {
                 out[l] = PAD;
                 for (int32_t j = 1; j <= length; j++) out[static_cast<size_t>(j) * LANES + l] = codes[j - 1];
-                for (int32_t j = length + 1; j <= group.columns; j++) out[static_cast<size_t>(j) * LANES + l] = PAD;
+                for (int32_t j = length + 1; j <= group.columns; j++)
+                    out[static_cast<size_t>(j) * LANES + l] = PAD;
                 continue;
             }
             Lane* block = out;
             for (int a = 0; a < CODES; a++) {
                 if (!(group.row_codes >> a & 1)) continue;
                 Lane scores[CODES];
-                for (int b = 0; b < CODES; b++) scores[b] = static_cast<Lane>(scheme.matrix[a][b] + shift_of(scheme));
+                for (int b = 0; b < CODES; b++)
+                    scores[b] = static_cast<Lane>(scheme.matrix[a][b] + shift_of(scheme));
                 block[l] = scores[PAD];
-                for (int32_t j = 1; j <= length; j++) block[static_cast<size_t>(j) * LANES + l] = scores[codes[j - 1]];
-                for (int32_t j = length + 1; j <= group.columns; j++) block[static_cast<size_t>(j) * LANES + l] = scores[PAD];
+                for (int32_t j = 1; j <= length; j++)
+                    block[static_cast<size_t>(j) * LANES + l] = scores[codes[j - 1]];
+                for (int32_t j = length + 1; j <= group.columns; j++)
+                    block[static_cast<size_t>(j) * LANES + l] = scores[PAD];
                 block += stride;
             }
         }
@@ -146,11 +151,10 @@ struct Kernels {
             unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
                 constexpr int k = decltype(index)::value;
                 V s;
-                if constexpr (V::GATHER)
-                    s = V::lookup(letter[k].scores, codes);
-                else
-                    s = V::load(profile[k] + static_cast<size_t>(j) * LANES);
-                const auto cell = Recurrence<V, SHIFTED>{opening, extending, zero}.template cell<FLAGS>(s, diagonal, e[k], gap, flags + k * V::FLAG_BYTES);
+                if constexpr (V::GATHER) s = V::lookup(letter[k].scores, codes);
+                else s = V::load(profile[k] + static_cast<size_t>(j) * LANES);
+                const auto cell = Recurrence<V, SHIFTED>{opening, extending, zero}.template cell<FLAGS>(
+                    s, diagonal, e[k], gap, flags + k * V::FLAG_BYTES);
                 diagonal = h[k];
                 const V x = h[k] = cell.h;
                 e[k] = cell.e;
@@ -179,11 +183,13 @@ struct Kernels {
     // Among equal scores the smallest column wins, then the smallest row. Bands go down the rows, so a
     // later band must beat the best or reach it in a smaller column.
     template <int ROWS>
-    static __attribute__((noinline)) V keep_best_cell(const F& f, V best, V column_best, const V* h, int32_t row, int32_t j) {
-        V best_row = V::load(f.end_state + BEST_ROW * LANES), best_column = V::load(f.end_state + BEST_COLUMN * LANES);
+    static __attribute__((noinline)) V keep_best_cell(const F& f, V best, V column_best, const V* h,
+                                                      int32_t row, int32_t j) {
+        V best_row = V::load(f.end_state + BEST_ROW * LANES),
+          best_column = V::load(f.end_state + BEST_COLUMN * LANES);
         const V here = V::set(static_cast<Lane>(j));
-        const Mask better = V::either(V::gt(column_best, best),
-                                      V::both(V::eq(column_best, best), V::gt(best_column, here)));
+        const Mask better =
+            V::either(V::gt(column_best, best), V::both(V::eq(column_best, best), V::gt(best_column, here)));
         V found = best_row;
         for (int k = ROWS - 1; k >= 0; k--)
             found = V::blend(V::eq(h[k], column_best), V::set(static_cast<Lane>(row + 1 + k)), found);
@@ -272,7 +278,8 @@ struct Kernels {
             path.score = static_cast<int32_t>(best) - f.edge.base;
             path.end_row = f.end_state[BEST_ROW * LANES + lane];
             path.end_column = f.end_state[BEST_COLUMN * LANES + lane];
-            if (f.batch.trace && path.end_column == F::NO_CELL) path.score = path.end_row = path.end_column = 0;
+            if (f.batch.trace && path.end_column == F::NO_CELL)
+                path.score = path.end_row = path.end_column = 0;
             return;
         }
         if (f.scheme.mode == GLOBAL) {
@@ -314,16 +321,24 @@ struct Kernels {
         }
     };
 
-    static size_t band_bytes(int32_t columns) { return (static_cast<size_t>(columns) + 1) * V::ROWS * V::FLAG_BYTES; }
+    static size_t band_bytes(int32_t columns) {
+        return (static_cast<size_t>(columns) + 1) * V::ROWS * V::FLAG_BYTES;
+    }
 
     // ---------------------------------------------------------------- a batch
 
     static void align(Batch& batch) {
         const Group& group = *batch.group;
         const Scheme& scheme = *batch.scheme;
-        F f{batch, scheme, static_cast<const Lane*>(group.lanes), {}, group.lengths[batch.first_lane],
-            static_cast<Lane*>(batch.border), {scheme.mode, scheme.gap_open, scheme.gap_extend, 0},
-            static_cast<Lane*>(batch.end_state), nullptr};
+        F f{batch,
+            scheme,
+            static_cast<const Lane*>(group.lanes),
+            {},
+            group.lengths[batch.first_lane],
+            static_cast<Lane*>(batch.border),
+            {scheme.mode, scheme.gap_open, scheme.gap_extend, 0},
+            static_cast<Lane*>(batch.end_state),
+            nullptr};
         for (int a = 0; a < CODES; a++) f.profile_of[a] = rank(group.row_codes, a);
         f.edge.base = sizeof(Lane) == 2 ? static_cast<Lane>(-32768 + room_below(scheme)) : Lane{0};
         uint8_t* ends_at = reinterpret_cast<uint8_t*>(f.end_state + END_VECTORS * LANES);
@@ -361,7 +376,8 @@ struct Kernels {
         }
         if (!batch.trace) return;
 
-        for (int32_t begin = whole ? 0 : (rows - 1) / block * block; begin >= 0; begin -= whole ? rows : block) {
+        for (int32_t begin = whole ? 0 : (rows - 1) / block * block; begin >= 0;
+             begin -= whole ? rows : block) {
             int32_t needed = 0, last = 0;
             for (int l = batch.first_lane; l < group.used; l++) {
                 const Walker& w = walkers[l];
@@ -373,18 +389,19 @@ struct Kernels {
             int32_t columns = f.columns;
             if (!whole) {
                 columns = needed;
-                if (begin == 0)
-                    start_border(f);
+                if (begin == 0) start_border(f);
                 else
-                    memcpy(f.border, static_cast<Lane*>(batch.checkpoints) + static_cast<size_t>(begin / block - 1) * border_lanes,
+                    memcpy(f.border,
+                           static_cast<Lane*>(batch.checkpoints) +
+                               static_cast<size_t>(begin / block - 1) * border_lanes,
                            (static_cast<size_t>(columns) + 1) * 2 * LANES * sizeof(Lane));
                 fill_block(f, true, false, begin, last, columns);
                 if (*batch.cancelled) return;
             }
             for (int l = batch.first_lane; l < group.used; l++)
                 if (walkers[l].state != Walker::DONE)
-                    walk<V>(LaneFlags{batch.flags, band_bytes(columns), begin, l}, scheme, batch.row, group.codes[l], begin,
-                            0, walkers[l], batch.paths[l]);
+                    walk<V>(LaneFlags{batch.flags, band_bytes(columns), begin, l}, scheme, batch.row,
+                            group.codes[l], begin, 0, walkers[l], batch.paths[l]);
         }
         for (int l = batch.first_lane; l < group.used; l++) finish(scheme, walkers[l], batch.paths[l]);
     }

@@ -6,5 +6,6 @@
 namespace pairalign {
 extern const InstructionSet instruction_set_avx512;
 const InstructionSet instruction_set_avx512 = {"avx512", avx512::Kernels<avx512::Narrow>::kernel(),
-    avx512::Kernels<avx512::Wide>::kernel(), avx512::LongPairs<avx512::Wide>::kernel()};
+                                               avx512::Kernels<avx512::Wide>::kernel(),
+                                               avx512::LongPairs<avx512::Wide>::kernel()};
 }  // namespace pairalign

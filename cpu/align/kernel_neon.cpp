@@ -6,5 +6,6 @@
 namespace pairalign {
 extern const InstructionSet instruction_set_neon;
 const InstructionSet instruction_set_neon = {"neon", neon::Kernels<neon::Narrow>::kernel(),
-    neon::Kernels<neon::Wide>::kernel(), neon::LongPairs<neon::Wide>::kernel()};
+                                             neon::Kernels<neon::Wide>::kernel(),
+                                             neon::LongPairs<neon::Wide>::kernel()};
 }  // namespace pairalign

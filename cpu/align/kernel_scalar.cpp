@@ -6,5 +6,6 @@
 namespace pairalign {
 extern const InstructionSet instruction_set_scalar;
 const InstructionSet instruction_set_scalar = {"scalar", scalar::Kernels<scalar::Narrow>::kernel(),
-    scalar::Kernels<scalar::Wide>::kernel(), scalar::LongPairs<scalar::Wide>::kernel()};
+                                               scalar::Kernels<scalar::Wide>::kernel(),
+                                               scalar::LongPairs<scalar::Wide>::kernel()};
 }  // namespace pairalign

@@ -6,5 +6,6 @@
 namespace pairalign {
 extern const InstructionSet instruction_set_sse41;
 const InstructionSet instruction_set_sse41 = {"sse41", sse41::Kernels<sse41::Narrow>::kernel(),
-    sse41::Kernels<sse41::Wide>::kernel(), sse41::LongPairs<sse41::Wide>::kernel()};
+                                              sse41::Kernels<sse41::Wide>::kernel(),
+                                              sse41::LongPairs<sse41::Wide>::kernel()};
 }  // namespace pairalign

@@ -1,24 +1,28 @@
-// The kernel for long pairs: all lanes of a vector work on one pair. Written once on the vector types of vector.h and
-// compiled once per instruction set; recurrences, flags and ties are those of recurrence.h and kernel.h.
+// The kernel for long pairs: all lanes of a vector work on one pair. Written once on the vector types of
+// vector.h and compiled once per instruction set; recurrences, flags and ties are those of recurrence.h and
+// kernel.h.
 //
-// A strip is LANES * ROWS consecutive matrix rows; lane l holds rows l*ROWS+1 .. (l+1)*ROWS of it. In step t, lane l is
-// in column t - l: what it hands down (H and f of its last row) is what lane l + 1 needs in the next step, so between steps
-// those two vectors move up by one lane. Lane 0 is fed from `border`, the row above the strip, and the last lane writes
-// the row for the next strip to the same place, LANES columns behind.
+// A strip is LANES * ROWS consecutive matrix rows; lane l holds rows l*ROWS+1 .. (l+1)*ROWS of it. In step t,
+// lane l is in column t - l: what it hands down (H and f of its last row) is what lane l + 1 needs in the
+// next step, so between steps those two vectors move up by one lane. Lane 0 is fed from `border`, the row
+// above the strip, and the last lane writes the row for the next strip to the same place, LANES columns
+// behind.
 //
-//     Invariant: lane l's input in step t comes from lane l - 1 in step t - 1, that is from the same column, and from
-//     the lane itself, the column before. A lane that is not in a column of the piece being filled keeps its H and e. So
-//     garbage (f, flags and whatever else it computes there) stays in columns outside the piece; before it starts,
-//     a lane holds and hands down column `left`; when all is done, every lane holds column `right`.
+//     Invariant: lane l's input in step t comes from lane l - 1 in step t - 1, that is from the same column,
+//     and from the lane itself, the column before. A lane that is not in a column of the piece being filled
+//     keeps its H and e. So garbage (f, flags and whatever else it computes there) stays in columns outside
+//     the piece; before it starts, a lane holds and hands down column `left`; when all is done, every lane
+//     holds column `right`.
 //
-// That makes pieces of any width cheap: `state` (H and e of a strip in its column, and the corner H above them) goes in
-// and comes out, and is the vertical border of the next piece.
+// That makes pieces of any width cheap: `state` (H and e of a strip in its column, and the corner H above
+// them) goes in and comes out, and is the vertical border of the next piece.
 //
-// Rows beyond the last (the last strip's padding) score at most 0 with any letter. Nothing flows up from them, and in
-// local mode none is ever better than an earlier cell in a smaller column or row.
+// Rows beyond the last (the last strip's padding) score at most 0 with any letter. Nothing flows up from
+// them, and in local mode none is ever better than an earlier cell in a smaller column or row.
 //
-// Scores: lanes differ in row letter and column letter. A table per strip holds, for each lane and column letter, the
-// scores of four rows in one word (PACKED, when scores fit eight bits) or of one; a gather fetches a word a lane.
+// Scores: lanes differ in row letter and column letter. A table per strip holds, for each lane and column
+// letter, the scores of four rows in one word (PACKED, when scores fit eight bits) or of one; a gather
+// fetches a word a lane.
 //
 // Memory: batch.h, Tile.
 #pragma once
@@ -61,12 +65,14 @@ struct LongPairs {
         Lane* best;    // local: [BEST_COLUMN + 1][LANES], see EndState in kernel.h
         Edge* border;  // [columns + 2], the last one is read, not used
         bool packed;
-        int last_lane, last_row;  // where the matrix's last row is in the last strip: its lane, its row of that lane
+        // Where the matrix's last row is in the last strip: its lane, its row of that lane.
+        int last_lane, last_row;
         // Semiglobal: the best cell of the last row, and of the last column.
         int32_t row_score, row_column;
         int32_t column_score, column_row;
-        alignas(64) Lane lane[LANES];             // 0, 1, ...
-        alignas(64) int8_t bytes[CODES + 1][CODES];  // shifted scores, when packed; the last: rows beyond the last
+        alignas(64) Lane lane[LANES];  // 0, 1, ...
+        // Shifted scores, when packed; the last: rows beyond the last.
+        alignas(64) int8_t bytes[CODES + 1][CODES];
     };
 
     // ---------------------------------------------------------------- borders and scores
@@ -89,7 +95,9 @@ struct LongPairs {
     }
 
     // The score of a row beyond the last with any letter.
-    static int32_t beyond(const Scheme& s) { return (s.matrix[PAD][PAD] < 0 ? s.matrix[PAD][PAD] : 0) + shift_of(s); }
+    static int32_t beyond(const Scheme& s) {
+        return (s.matrix[PAD][PAD] < 0 ? s.matrix[PAD][PAD] : 0) + shift_of(s);
+    }
 
     static void prepare_scores(Work& w) {
         const Scheme& scheme = *w.pair.scheme;
@@ -184,10 +192,8 @@ struct LongPairs {
             unrolled<0, ROWS>([&](auto k_) __attribute__((always_inline)) {
                 constexpr int k = decltype(k_)::value;
                 V s;
-                if constexpr (PACKED)
-                    s = V::template byte<k % 4>(words[k / 4]);
-                else
-                    s = words[k];
+                if constexpr (PACKED) s = V::template byte<k % 4>(words[k / 4]);
+                else s = words[k];
                 const auto cell = Recurrence<V, SHIFTED>{opening, extending, zero}.template cell<FLAGS>(
                     s, diagonal, e[k], gap, flags + k * V::FLAG_BYTES);
                 diagonal = h[k];
@@ -217,8 +223,7 @@ struct LongPairs {
         for (int32_t t = 1; t <= steps;) {
             if (t > LANES && t <= columns)
                 for (; t <= columns; t++) step(Index<0>(), t);
-            else
-                step(Index<1>(), t++);
+            else step(Index<1>(), t++);
         }
         V::shifted_in(h[ROWS - 1], 0, &border[columns].h);
         V::shifted_in(gap, 0, &border[columns].f);
@@ -248,19 +253,21 @@ struct LongPairs {
     }
 
     static void fill_piece(Work& w, bool track, const Piece& piece) {
-        if (piece.flags) return w.packed ? fill_as<true, true>(w, track, piece) : fill_as<true, false>(w, track, piece);
+        if (piece.flags)
+            return w.packed ? fill_as<true, true>(w, track, piece) : fill_as<true, false>(w, track, piece);
         return w.packed ? fill_as<false, true>(w, track, piece) : fill_as<false, false>(w, track, piece);
     }
 
     // ---------------------------------------------------------------- end cells
 
     // Each lane keeps its own best cell: the smallest column among equals, then the smallest row.
-    static __attribute__((noinline)) V keep_best_cell(Work& w, V best, V column_best, const V* h, int32_t base, int32_t t) {
+    static __attribute__((noinline)) V keep_best_cell(Work& w, V best, V column_best, const V* h,
+                                                      int32_t base, int32_t t) {
         V best_row = V::load(w.best + BEST_ROW * LANES), best_column = V::load(w.best + BEST_COLUMN * LANES);
         const V lane = V::load(w.lane);
         const V here = V::sub(V::set(t), lane);
-        const Mask better = V::either(V::gt(column_best, best),
-                                      V::both(V::eq(column_best, best), V::gt(best_column, here)));
+        const Mask better =
+            V::either(V::gt(column_best, best), V::both(V::eq(column_best, best), V::gt(best_column, here)));
         V first = V::set(base);  // row of the lane, less one
         for (int k = 0; k < ROWS; k++) first = V::add(first, lane);
         V found = best_row;
@@ -298,7 +305,8 @@ struct LongPairs {
     static void start_end(Work& w) {
         w.row_score = w.row_column = w.column_score = w.column_row = 0;
         for (int l = 0; l < LANES; l++) {
-            w.best[BEST * LANES + l] = w.edge.base + (w.pair.trace ? 1 : 0);  // 1 is the least that is an alignment
+            w.best[BEST * LANES + l] =
+                w.edge.base + (w.pair.trace ? 1 : 0);  // 1 is the least that is an alignment
             w.best[BEST_ROW * LANES + l] = 0;
             w.best[BEST_COLUMN * LANES + l] = NO_CELL;
         }
@@ -316,11 +324,13 @@ struct LongPairs {
             path.score = in_row ? w.row_score : w.column_score;
             (in_row ? path.end_column : path.end_row) = in_row ? w.row_column : w.column_row;
         } else {
-            const Lane *best = w.best + BEST * LANES, *row = w.best + BEST_ROW * LANES, *column = w.best + BEST_COLUMN * LANES;
+            const Lane *best = w.best + BEST * LANES, *row = w.best + BEST_ROW * LANES,
+                       *column = w.best + BEST_COLUMN * LANES;
             int b = 0;
             for (int l = 1; l < LANES; l++)
                 if (best[l] > best[b] ||
-                    (best[l] == best[b] && (column[l] < column[b] || (column[l] == column[b] && row[l] < row[b]))))
+                    (best[l] == best[b] &&
+                     (column[l] < column[b] || (column[l] == column[b] && row[l] < row[b]))))
                     b = l;
             path.score = best[b] - w.edge.base;
             path.end_row = row[b];
@@ -345,10 +355,12 @@ struct LongPairs {
         }
     };
 
-    static size_t strip_bytes(int32_t columns) { return (static_cast<size_t>(columns) + LANES) * ROWS * V::FLAG_BYTES; }
+    static size_t strip_bytes(int32_t columns) {
+        return (static_cast<size_t>(columns) + LANES) * ROWS * V::FLAG_BYTES;
+    }
 
-    // The borders of tiles, as the first pass leaves them: the state of each strip at the left of each tile but the first
-    // column of tiles, then the row above each tile but the first row of tiles.
+    // The borders of tiles, as the first pass leaves them: the state of each strip at the left of each tile
+    // but the first column of tiles, then the row above each tile but the first row of tiles.
     struct Checkpoints {
         Lane* states;
         Edge* borders;
@@ -362,7 +374,8 @@ struct LongPairs {
     };
 
     static Checkpoints checkpoints_of(const LongPair& pair) {
-        Checkpoints c{static_cast<Lane*>(pair.checkpoints), nullptr, 0, static_cast<size_t>(pair.columns) + 2};
+        Checkpoints c{static_cast<Lane*>(pair.checkpoints), nullptr, 0,
+                      static_cast<size_t>(pair.columns) + 2};
         c.across = static_cast<size_t>((pair.columns - 1) / pair.tile.columns);
         const size_t strips = static_cast<size_t>((pair.rows - 1) / STRIP) + 1;
         c.borders = reinterpret_cast<Edge*>(c.states + strips * c.across * STATE_VECTORS * LANES);
@@ -372,20 +385,20 @@ struct LongPairs {
     // Fills the tile that the walker is in, as far as it is needed, and follows the path to its top or left.
     static void retrace_tile(Work& w, const Checkpoints& kept, Walker& walker) {
         LongPair& pair = w.pair;
-        const int32_t tile_row = (walker.row - 1) / pair.tile.rows, tile_column = (walker.column - 1) / pair.tile.columns;
+        const int32_t tile_row = (walker.row - 1) / pair.tile.rows,
+                      tile_column = (walker.column - 1) / pair.tile.columns;
         const int32_t top = tile_row * pair.tile.rows, left = tile_column * pair.tile.columns;
         const size_t bytes = strip_bytes(walker.column - left);
         if (tile_row)
-            memcpy(w.border + left, kept.border(tile_row) + left, (static_cast<size_t>(walker.column - left) + 1) * sizeof(Edge));
-        else
-            start_border(w, left, walker.column);
+            memcpy(w.border + left, kept.border(tile_row) + left,
+                   (static_cast<size_t>(walker.column - left) + 1) * sizeof(Edge));
+        else start_border(w, left, walker.column);
         uint8_t* flags = pair.flags;
         for (int32_t base = top; base < walker.row; base += STRIP, flags += bytes) {
             prepare_strip(w, base);
             if (tile_column)
                 memcpy(w.state, kept.state(base / STRIP, tile_column), STATE_VECTORS * LANES * sizeof(Lane));
-            else
-                start_state(w, base);
+            else start_state(w, base);
             fill_piece(w, false, {base, left, walker.column, flags});
         }
         const TileFlags filled{pair.flags, bytes, top, left};
@@ -397,8 +410,14 @@ struct LongPairs {
     static Work start(LongPair& pair) {
         const Scheme& scheme = *pair.scheme;
         Lane* work = static_cast<Lane*>(pair.work);
-        Work w{pair, {scheme.mode, scheme.gap_open, scheme.gap_extend, 0}, work, work + STRIP * CODES, nullptr, nullptr,
-               false, 0, 0, 0, 0, 0, 0, {}, {}};
+        Work w{pair,    {scheme.mode, scheme.gap_open, scheme.gap_extend, 0},
+               work,    work + STRIP * CODES,
+               nullptr, nullptr,
+               false,   0,
+               0,       0,
+               0,       0,
+               0,       {},
+               {}};
         w.best = w.state + STATE_VECTORS * LANES;
         w.border = reinterpret_cast<Edge*>(w.best + (BEST_COLUMN + 1) * LANES);
         w.last_lane = (pair.rows - 1) % STRIP / ROWS;
@@ -425,7 +444,9 @@ struct LongPairs {
             prepare_strip(w, base);
             start_state(w, base);
             for (int32_t left = 0; left < columns; left += width) {
-                if (left) memcpy(kept.state(base / STRIP, left / width), w.state, STATE_VECTORS * LANES * sizeof(Lane));
+                if (left)
+                    memcpy(kept.state(base / STRIP, left / width), w.state,
+                           STATE_VECTORS * LANES * sizeof(Lane));
                 fill_piece(w, true, {base, left, columns - left < width ? columns : left + width, flags});
                 if (*pair.cancelled) return;
             }
@@ -438,7 +459,8 @@ struct LongPairs {
 
         Walker walker = Walker::at_end(pair.path);
         if (whole && walker.state != Walker::DONE)
-            walk<V>(TileFlags{pair.flags, bytes, 0, 0}, *pair.scheme, pair.row, pair.column, 0, 0, walker, pair.path);
+            walk<V>(TileFlags{pair.flags, bytes, 0, 0}, *pair.scheme, pair.row, pair.column, 0, 0, walker,
+                    pair.path);
         while (walker.state != Walker::DONE) {
             retrace_tile(w, kept, walker);
             if (*pair.cancelled) return;
@@ -446,7 +468,9 @@ struct LongPairs {
         finish(*pair.scheme, walker, pair.path);
     }
 
-    static LongKernel kernel() { return {LANES, ROWS, V::FLAG_BYTES, V::GATHER ? 3 : 4, V::GATHER ? 5 : 9, align}; }
+    static LongKernel kernel() {
+        return {LANES, ROWS, V::FLAG_BYTES, V::GATHER ? 3 : 4, V::GATHER ? 5 : 9, align};
+    }
 };
 
 }  // namespace PAIRALIGN_ISA

@@ -16,17 +16,20 @@ bool fits_narrow(const Scheme& s, int32_t rows, int32_t columns) {
 bool fits_wide(const Scheme& s, int32_t rows, int32_t columns) {
     const int64_t low = s.matrix[PAD][PAD], high = s.highest;
     const int64_t letters = int64_t{rows} + columns;
-    return high * std::min(rows, columns) + (letters + 4) * s.gap_extend - low + 4 * int64_t{s.gap_open} < (int64_t{1} << 30);
+    return high * std::min(rows, columns) + (letters + 4) * s.gap_extend - low + 4 * int64_t{s.gap_open} <
+           (int64_t{1} << 30);
 }
 
 BatchPlan plan_batch(const Kernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget) {
     const int64_t cells = int64_t{rows} * columns;
-    // Measured. 32-bit lanes go with long columns, whose borders and profiles leave the caches, as many flags do.
+    // Measured. 32-bit lanes go with long columns, whose borders and profiles leave the caches, as many flags
+    // do.
     const int64_t score_cost = kernel.lane_bytes == 2 ? 2 : 4;
     if (!trace) return {rows, 0, cells * score_cost};
     const int64_t flags_cost = score_cost + (kernel.flags_bytes(rows, columns) > (1 << 20) ? 3 : 2);
     auto bytes = [&](int32_t block) {
-        return kernel.flags_bytes(block, columns) + (block < rows ? kernel.checkpoint_bytes(rows, block, columns) : 0);
+        return kernel.flags_bytes(block, columns) +
+               (block < rows ? kernel.checkpoint_bytes(rows, block, columns) : 0);
     };
     if (bytes(rows) <= budget) return {rows, bytes(rows), cells * flags_cost};
     int32_t best = 8;
@@ -40,12 +43,14 @@ BatchPlan plan_batch(const Kernel& kernel, int32_t rows, int32_t columns, bool t
 LongPlan plan_long_pair(const LongKernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget) {
     // Vectors of cells to be filled. Lanes start and stop one after the other, in steps that do more.
     auto vectors = [&](int32_t height, int32_t width, int32_t starts) {
-        return static_cast<int64_t>(kernel.strips(height)) * kernel.lane_rows * (width + int64_t{starts} * 2 * kernel.lanes);
+        return static_cast<int64_t>(kernel.strips(height)) * kernel.lane_rows *
+               (width + int64_t{starts} * 2 * kernel.lanes);
     };
     if (!trace) return {{rows, columns}, 0, vectors(rows, columns, 1) * kernel.score_cost};
     auto plan = [&](const Tile& tile) -> LongPlan {
         const size_t flags = kernel.flags_bytes(tile, rows, columns);
-        if (kernel.whole(tile, rows, columns)) return {tile, flags, vectors(rows, columns, 1) * kernel.flags_cost};
+        if (kernel.whole(tile, rows, columns))
+            return {tile, flags, vectors(rows, columns, 1) * kernel.flags_cost};
         const int32_t down = (rows - 1) / tile.rows + 1, across = (columns - 1) / tile.columns + 1;
         // A path goes through so many tiles at most, and of each two thirds are needed.
         const int64_t each = vectors(std::min(tile.rows, rows), std::min(tile.columns, columns), 1);
@@ -58,7 +63,8 @@ LongPlan plan_long_pair(const LongKernel& kernel, int32_t rows, int32_t columns,
     for (int32_t side = 64; side < std::max(rows, columns); side *= 2) {
         const LongPlan other = plan({(side + strip - 1) / strip * strip, side});
         const bool fits = other.bytes <= budget;
-        if (best.bytes <= budget ? fits && other.cost < best.cost : fits || other.bytes < best.bytes) best = other;
+        if (best.bytes <= budget ? fits && other.cost < best.cost : fits || other.bytes < best.bytes)
+            best = other;
     }
     return best;
 }

@@ -29,8 +29,8 @@ struct Index {
     static constexpr int value = K;
 };
 
-// Calls function(Index<K>()) ... function(Index<N - 1>()). Unlike a loop that is unrolled later, this lets the
-// compiler keep arrays indexed by K in registers.
+// Calls function(Index<K>()) ... function(Index<N - 1>()). Unlike a loop that is unrolled later, this lets
+// the compiler keep arrays indexed by K in registers.
 template <int K, int N, class Function>
 static PAIRALIGN_INLINE void unrolled(Function&& function) {
     if constexpr (K < N) {
@@ -39,7 +39,8 @@ static PAIRALIGN_INLINE void unrolled(Function&& function) {
     }
 }
 
-// A copy of H of ROWS rows, for functions that are rarely called: the array itself must not leave the registers.
+// A copy of H of ROWS rows, for functions that are rarely called: the array itself must not leave the
+// registers.
 template <class V, int ROWS>
 struct Rows {
     V h[ROWS];
@@ -72,8 +73,8 @@ struct Border {
 // What a letter pair's score is raised by in H'.
 inline int32_t shift_of(const Scheme& s) { return s.mode == LOCAL ? 0 : 2 * s.gap_extend; }
 
-// The costs that a cell needs: opening = open (in H': open - extend), extending = extend, zero = base. Made anew for each
-// cell: as an object that lives through a loop, GCC would keep it in memory.
+// The costs that a cell needs: opening = open (in H': open - extend), extending = extend, zero = base. Made
+// anew for each cell: as an object that lives through a loop, GCC would keep it in memory.
 template <class V, bool SHIFTED>
 struct Recurrence {
     V opening, extending, zero;
@@ -82,8 +83,8 @@ struct Recurrence {
         V h, e, f;  // H, and the gap states of the right and the lower neighbour
     };
 
-    // One cell: `s` is its score, shifted; diagonal = H(i-1,j-1); e and f are what the left and the upper neighbour
-    // hand on. (By value: references would keep GCC from holding everything in registers.)
+    // One cell: `s` is its score, shifted; diagonal = H(i-1,j-1); e and f are what the left and the upper
+    // neighbour hand on. (By value: references would keep GCC from holding everything in registers.)
     template <bool FLAGS>
     PAIRALIGN_INLINE Cell cell(V s, V diagonal, V e, V f, uint8_t* flags) const {
         // H = max(with_e, f), but f's next value needs only with_e: opening a gap from a gap is

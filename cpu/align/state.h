@@ -23,10 +23,10 @@ struct Traced {  // everything of a pair but its score
 };
 
 struct Set {
-    pa_set given;
+    pairalign_set given;
     std::vector<uint32_t> letters;  // per sequence, the set of codes it uses
 
-    explicit Set(const pa_set& set) : given(set), letters(static_cast<size_t>(set.count)) {
+    explicit Set(const pairalign_set& set) : given(set), letters(static_cast<size_t>(set.count)) {
         for (int32_t s = 0; s < set.count; s++) {
             uint32_t used = 0;
             for (int32_t k = 0; k < set.lengths[s]; k++) used |= 1u << codes(s)[k];
@@ -42,7 +42,7 @@ enum LongPairsUse { AUTO = 0, ALWAYS = 1, NEVER = 2 };
 
 }  // namespace pairalign
 
-struct pa_engine {
+struct pairalign_engine {
     pairalign::Set first;
     std::unique_ptr<pairalign::Set> second;
     pairalign::Scheme scheme;
@@ -62,9 +62,9 @@ struct pa_engine {
     }
 };
 
-struct pa_result {
-    pa_engine* engine;
-    pa_window window;
+struct pairalign_result {
+    pairalign_engine* engine;
+    pairalign_window window;
     int detail;
     std::vector<int64_t> row_offsets;
     std::vector<int32_t> scores;
@@ -88,4 +88,3 @@ struct pa_result {
         return row_offsets[static_cast<size_t>(row - window.row_start)] + column - first_column(row);
     }
 };
-

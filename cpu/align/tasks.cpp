@@ -7,8 +7,8 @@ namespace pairalign {
 namespace {
 
 // Groups of columns [begin, end) against rows, cut so that threads finish together.
-void add_tasks(std::vector<Task>& tasks, const pa_engine& engine, bool flipped, int32_t row_begin, int32_t row_end,
-               int32_t column_begin, int32_t column_end, bool triangular) {
+void add_tasks(std::vector<Task>& tasks, const pairalign_engine& engine, bool flipped, int32_t row_begin,
+               int32_t row_end, int32_t column_begin, int32_t column_end, bool triangular) {
     const int lanes = engine.set->narrow.lanes;
     const int32_t groups = (column_end - column_begin + lanes - 1) / lanes;
     if (groups == 0 || row_end <= row_begin) return;
@@ -30,22 +30,26 @@ void add_tasks(std::vector<Task>& tasks, const pa_engine& engine, bool flipped, 
 
 }  // namespace
 
-std::vector<Task> all_tasks(const pa_engine& engine, const pa_window& w) {
+std::vector<Task> all_tasks(const pairalign_engine& engine, const pairalign_window& w) {
     std::vector<Task> tasks;
     add_tasks(tasks, engine, false, w.row_start, w.row_stop, w.column_start, w.column_stop, w.triangular);
-    if (engine.second) add_tasks(tasks, engine, true, w.column_start, w.column_stop, w.row_start, w.row_stop, false);
+    if (engine.second)
+        add_tasks(tasks, engine, true, w.column_start, w.column_stop, w.row_start, w.row_stop, false);
     return tasks;
 }
 
-std::vector<Task> passing_tasks(const pa_engine& engine, const pa_result& result) {
+std::vector<Task> passing_tasks(const pairalign_engine& engine, const pairalign_result& result) {
     std::vector<Task> tasks;
-    const pa_window& w = result.window;
+    const pairalign_window& w = result.window;
     const size_t lanes = static_cast<size_t>(engine.set->narrow.lanes);
     auto add_row = [&](bool flipped, int32_t row, const std::vector<int32_t>& columns) {
         for (size_t c = 0; c < columns.size(); c += lanes)
-            tasks.push_back({flipped, row, row + 1,
-                             {columns.begin() + static_cast<std::ptrdiff_t>(c),
-                              columns.begin() + static_cast<std::ptrdiff_t>(std::min(columns.size(), c + lanes))}});
+            tasks.push_back(
+                {flipped,
+                 row,
+                 row + 1,
+                 {columns.begin() + static_cast<std::ptrdiff_t>(c),
+                  columns.begin() + static_cast<std::ptrdiff_t>(std::min(columns.size(), c + lanes))}});
     };
     auto turned = [&](int32_t row, int32_t column) {
         return engine.second && engine.first.length(row) < engine.second->length(column);

@@ -16,9 +16,9 @@ struct Task {
 };
 
 // All pairs of a window.
-std::vector<Task> all_tasks(const pa_engine& engine, const pa_window& window);
+std::vector<Task> all_tasks(const pairalign_engine& engine, const pairalign_window& window);
 
 // Tasks for the few pairs that passed the minimum score: per row, its passing columns.
-std::vector<Task> passing_tasks(const pa_engine& engine, const pa_result& result);
+std::vector<Task> passing_tasks(const pairalign_engine& engine, const pairalign_result& result);
 
 }  // namespace pairalign

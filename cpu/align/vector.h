@@ -1,5 +1,6 @@
 // Small vector types: one per instruction set and lane width, all with the same members, so that
-// the kernels are written once. In kernel.h a lane is one pair of sequences, in long_pair.h all lanes are one pair.
+// the kernels are written once. In kernel.h a lane is one pair of sequences, in long_pair.h all lanes are one
+// pair.
 //
 //   Lane            int16_t or int32_t; additions wrap
 //   LANES, ROWS     lanes in a vector; rows of the matrix that a band takes at a time
@@ -97,8 +98,10 @@ struct Wide {
     PAIRALIGN_INLINE void store(void* p) const { _mm512_store_si512(p, v); }
     static PAIRALIGN_INLINE Wide lookup(const Lane* scores, Wide codes) {
         Wide r = codes;
-        asm("vpermi2d %2, %1, %0" : "+v"(r.v)
-            : "v"(*reinterpret_cast<const __m512i*>(scores)), "m"(*reinterpret_cast<const __m512i*>(scores + 16)));
+        asm("vpermi2d %2, %1, %0"
+            : "+v"(r.v)
+            : "v"(*reinterpret_cast<const __m512i*>(scores)),
+              "m"(*reinterpret_cast<const __m512i*>(scores + 16)));
         return r;
     }
     static PAIRALIGN_INLINE Wide add(Wide a, Wide b) { return {_mm512_add_epi32(a.v, b.v)}; }
@@ -132,7 +135,8 @@ struct Wide {
     static PAIRALIGN_INLINE Wide gather(const Lane* table, Wide index) {
         return {_mm512_i32gather_epi32(index.v, table, 4)};
     }
-    template <int K> static PAIRALIGN_INLINE Wide byte(Wide v) {
+    template <int K>
+    static PAIRALIGN_INLINE Wide byte(Wide v) {
         return {_mm512_srai_epi32(K == 3 ? v.v : _mm512_slli_epi32(v.v, 24 - 8 * K), 24)};
     }
 };
@@ -141,18 +145,24 @@ struct Wide {
 
 struct Narrow {
     using Lane = int16_t;
-    struct Mask { __m256i v; };
+    struct Mask {
+        __m256i v;
+    };
     static constexpr int LANES = 16, ROWS = 4, FLAG_BYTES = 8;
     static constexpr bool GATHER = false;
     __m256i v;
 
-    static PAIRALIGN_INLINE Narrow load(const void* p) { return {_mm256_load_si256(static_cast<const __m256i*>(p))}; }
+    static PAIRALIGN_INLINE Narrow load(const void* p) {
+        return {_mm256_load_si256(static_cast<const __m256i*>(p))};
+    }
     static PAIRALIGN_INLINE Narrow set(Lane x) { return {_mm256_set1_epi16(x)}; }
     PAIRALIGN_INLINE void store(void* p) const { _mm256_store_si256(static_cast<__m256i*>(p), v); }
     static PAIRALIGN_INLINE Narrow add(Narrow a, Narrow b) { return {_mm256_add_epi16(a.v, b.v)}; }
     static PAIRALIGN_INLINE Narrow sub(Narrow a, Narrow b) { return {_mm256_sub_epi16(a.v, b.v)}; }
     static PAIRALIGN_INLINE Narrow max(Narrow a, Narrow b) { return {_mm256_max_epi16(a.v, b.v)}; }
-    static PAIRALIGN_INLINE Mask ge(Narrow a, Narrow b) { return {_mm256_cmpeq_epi16(_mm256_max_epi16(a.v, b.v), a.v)}; }
+    static PAIRALIGN_INLINE Mask ge(Narrow a, Narrow b) {
+        return {_mm256_cmpeq_epi16(_mm256_max_epi16(a.v, b.v), a.v)};
+    }
     static PAIRALIGN_INLINE Mask gt(Narrow a, Narrow b) { return {_mm256_cmpgt_epi16(a.v, b.v)}; }
     static PAIRALIGN_INLINE Mask eq(Narrow a, Narrow b) { return {_mm256_cmpeq_epi16(a.v, b.v)}; }
     static PAIRALIGN_INLINE Mask both(Mask a, Mask b) { return {_mm256_and_si256(a.v, b.v)}; }
@@ -175,18 +185,24 @@ struct Narrow {
 
 struct Wide {
     using Lane = int32_t;
-    struct Mask { __m256i v; };
+    struct Mask {
+        __m256i v;
+    };
     static constexpr int LANES = 8, ROWS = 4, FLAG_BYTES = 4;
     static constexpr bool GATHER = false;
     __m256i v;
 
-    static PAIRALIGN_INLINE Wide load(const void* p) { return {_mm256_load_si256(static_cast<const __m256i*>(p))}; }
+    static PAIRALIGN_INLINE Wide load(const void* p) {
+        return {_mm256_load_si256(static_cast<const __m256i*>(p))};
+    }
     static PAIRALIGN_INLINE Wide set(Lane x) { return {_mm256_set1_epi32(x)}; }
     PAIRALIGN_INLINE void store(void* p) const { _mm256_store_si256(static_cast<__m256i*>(p), v); }
     static PAIRALIGN_INLINE Wide add(Wide a, Wide b) { return {_mm256_add_epi32(a.v, b.v)}; }
     static PAIRALIGN_INLINE Wide sub(Wide a, Wide b) { return {_mm256_sub_epi32(a.v, b.v)}; }
     static PAIRALIGN_INLINE Wide max(Wide a, Wide b) { return {_mm256_max_epi32(a.v, b.v)}; }
-    static PAIRALIGN_INLINE Mask ge(Wide a, Wide b) { return {_mm256_cmpeq_epi32(_mm256_max_epi32(a.v, b.v), a.v)}; }
+    static PAIRALIGN_INLINE Mask ge(Wide a, Wide b) {
+        return {_mm256_cmpeq_epi32(_mm256_max_epi32(a.v, b.v), a.v)};
+    }
     static PAIRALIGN_INLINE Mask gt(Wide a, Wide b) { return {_mm256_cmpgt_epi32(a.v, b.v)}; }
     static PAIRALIGN_INLINE Mask eq(Wide a, Wide b) { return {_mm256_cmpeq_epi32(a.v, b.v)}; }
     static PAIRALIGN_INLINE Mask both(Mask a, Mask b) { return {_mm256_and_si256(a.v, b.v)}; }
@@ -214,7 +230,8 @@ struct Wide {
     static PAIRALIGN_INLINE Wide gather(const Lane* table, Wide index) {
         return {_mm256_i32gather_epi32(table, index.v, 4)};
     }
-    template <int K> static PAIRALIGN_INLINE Wide byte(Wide v) {
+    template <int K>
+    static PAIRALIGN_INLINE Wide byte(Wide v) {
         return {_mm256_srai_epi32(K == 3 ? v.v : _mm256_slli_epi32(v.v, 24 - 8 * K), 24)};
     }
 };
@@ -223,24 +240,32 @@ struct Wide {
 
 struct Narrow {
     using Lane = int16_t;
-    struct Mask { __m128i v; };
+    struct Mask {
+        __m128i v;
+    };
     static constexpr int LANES = 8, ROWS = 4, FLAG_BYTES = 4;
     static constexpr bool GATHER = false;
     __m128i v;
 
-    static PAIRALIGN_INLINE Narrow load(const void* p) { return {_mm_load_si128(static_cast<const __m128i*>(p))}; }
+    static PAIRALIGN_INLINE Narrow load(const void* p) {
+        return {_mm_load_si128(static_cast<const __m128i*>(p))};
+    }
     static PAIRALIGN_INLINE Narrow set(Lane x) { return {_mm_set1_epi16(x)}; }
     PAIRALIGN_INLINE void store(void* p) const { _mm_store_si128(static_cast<__m128i*>(p), v); }
     static PAIRALIGN_INLINE Narrow add(Narrow a, Narrow b) { return {_mm_add_epi16(a.v, b.v)}; }
     static PAIRALIGN_INLINE Narrow sub(Narrow a, Narrow b) { return {_mm_sub_epi16(a.v, b.v)}; }
     static PAIRALIGN_INLINE Narrow max(Narrow a, Narrow b) { return {_mm_max_epi16(a.v, b.v)}; }
-    static PAIRALIGN_INLINE Mask ge(Narrow a, Narrow b) { return {_mm_cmpeq_epi16(_mm_max_epi16(a.v, b.v), a.v)}; }
+    static PAIRALIGN_INLINE Mask ge(Narrow a, Narrow b) {
+        return {_mm_cmpeq_epi16(_mm_max_epi16(a.v, b.v), a.v)};
+    }
     static PAIRALIGN_INLINE Mask gt(Narrow a, Narrow b) { return {_mm_cmpgt_epi16(a.v, b.v)}; }
     static PAIRALIGN_INLINE Mask eq(Narrow a, Narrow b) { return {_mm_cmpeq_epi16(a.v, b.v)}; }
     static PAIRALIGN_INLINE Mask both(Mask a, Mask b) { return {_mm_and_si128(a.v, b.v)}; }
     static PAIRALIGN_INLINE Mask either(Mask a, Mask b) { return {_mm_or_si128(a.v, b.v)}; }
     static PAIRALIGN_INLINE bool any(Mask m) { return !_mm_testz_si128(m.v, m.v); }
-    static PAIRALIGN_INLINE Narrow blend(Mask m, Narrow yes, Narrow no) { return {_mm_blendv_epi8(no.v, yes.v, m.v)}; }
+    static PAIRALIGN_INLINE Narrow blend(Mask m, Narrow yes, Narrow no) {
+        return {_mm_blendv_epi8(no.v, yes.v, m.v)};
+    }
     // uint8_t[4], one byte a flag, bit = lane
     static PAIRALIGN_INLINE void store_flags(uint8_t* p, Mask cup, Mask cleft, Mask diagonal, Mask from_e) {
         uint32_t low = static_cast<uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(cup.v, cleft.v)));
@@ -253,30 +278,39 @@ struct Narrow {
 
 struct Wide {
     using Lane = int32_t;
-    struct Mask { __m128i v; };
+    struct Mask {
+        __m128i v;
+    };
     static constexpr int LANES = 4, ROWS = 4, FLAG_BYTES = 2;
     static constexpr bool GATHER = false;
     __m128i v;
 
-    static PAIRALIGN_INLINE Wide load(const void* p) { return {_mm_load_si128(static_cast<const __m128i*>(p))}; }
+    static PAIRALIGN_INLINE Wide load(const void* p) {
+        return {_mm_load_si128(static_cast<const __m128i*>(p))};
+    }
     static PAIRALIGN_INLINE Wide set(Lane x) { return {_mm_set1_epi32(x)}; }
     PAIRALIGN_INLINE void store(void* p) const { _mm_store_si128(static_cast<__m128i*>(p), v); }
     static PAIRALIGN_INLINE Wide add(Wide a, Wide b) { return {_mm_add_epi32(a.v, b.v)}; }
     static PAIRALIGN_INLINE Wide sub(Wide a, Wide b) { return {_mm_sub_epi32(a.v, b.v)}; }
     static PAIRALIGN_INLINE Wide max(Wide a, Wide b) { return {_mm_max_epi32(a.v, b.v)}; }
-    static PAIRALIGN_INLINE Mask ge(Wide a, Wide b) { return {_mm_cmpeq_epi32(_mm_max_epi32(a.v, b.v), a.v)}; }
+    static PAIRALIGN_INLINE Mask ge(Wide a, Wide b) {
+        return {_mm_cmpeq_epi32(_mm_max_epi32(a.v, b.v), a.v)};
+    }
     static PAIRALIGN_INLINE Mask gt(Wide a, Wide b) { return {_mm_cmpgt_epi32(a.v, b.v)}; }
     static PAIRALIGN_INLINE Mask eq(Wide a, Wide b) { return {_mm_cmpeq_epi32(a.v, b.v)}; }
     static PAIRALIGN_INLINE Mask both(Mask a, Mask b) { return {_mm_and_si128(a.v, b.v)}; }
     static PAIRALIGN_INLINE Mask either(Mask a, Mask b) { return {_mm_or_si128(a.v, b.v)}; }
     static PAIRALIGN_INLINE bool any(Mask m) { return !_mm_testz_si128(m.v, m.v); }
-    static PAIRALIGN_INLINE Wide blend(Mask m, Wide yes, Wide no) { return {_mm_blendv_epi8(no.v, yes.v, m.v)}; }
+    static PAIRALIGN_INLINE Wide blend(Mask m, Wide yes, Wide no) {
+        return {_mm_blendv_epi8(no.v, yes.v, m.v)};
+    }
     // uint16_t, four bits a flag: bit = 4 * flag + lane
     static PAIRALIGN_INLINE unsigned bits(Mask m) {
         return static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(m.v)));
     }
     static PAIRALIGN_INLINE void store_flags(uint8_t* p, Mask cup, Mask cleft, Mask diagonal, Mask from_e) {
-        uint16_t word = static_cast<uint16_t>(bits(cup) | bits(cleft) << 4 | bits(diagonal) << 8 | bits(from_e) << 12);
+        uint16_t word =
+            static_cast<uint16_t>(bits(cup) | bits(cleft) << 4 | bits(diagonal) << 8 | bits(from_e) << 12);
         memcpy(p, &word, sizeof word);
     }
     static PAIRALIGN_INLINE bool flag(const uint8_t* p, Flag which, int lane) {
@@ -291,7 +325,8 @@ struct Wide {
         return {_mm_setr_epi32(table[_mm_extract_epi32(index.v, 0)], table[_mm_extract_epi32(index.v, 1)],
                                table[_mm_extract_epi32(index.v, 2)], table[_mm_extract_epi32(index.v, 3)])};
     }
-    template <int K> static PAIRALIGN_INLINE Wide byte(Wide v) {
+    template <int K>
+    static PAIRALIGN_INLINE Wide byte(Wide v) {
         return {_mm_srai_epi32(K == 3 ? v.v : _mm_slli_epi32(v.v, 24 - 8 * K), 24)};
     }
 };
@@ -317,7 +352,9 @@ struct Narrow {
     static PAIRALIGN_INLINE Mask both(Mask a, Mask b) { return vandq_u16(a, b); }
     static PAIRALIGN_INLINE Mask either(Mask a, Mask b) { return vorrq_u16(a, b); }
     static PAIRALIGN_INLINE bool any(Mask m) { return vmaxvq_u16(m) != 0; }
-    static PAIRALIGN_INLINE Narrow blend(Mask m, Narrow yes, Narrow no) { return {vbslq_s16(m, yes.v, no.v)}; }
+    static PAIRALIGN_INLINE Narrow blend(Mask m, Narrow yes, Narrow no) {
+        return {vbslq_s16(m, yes.v, no.v)};
+    }
     // uint8_t[4], one byte a flag, bit = lane
     static PAIRALIGN_INLINE uint8_t bits(Mask m) {
         const uint16x8_t weights = {1, 2, 4, 8, 16, 32, 64, 128};
@@ -358,7 +395,8 @@ struct Wide {
         return vaddvq_u32(vandq_u32(m, weights));
     }
     static PAIRALIGN_INLINE void store_flags(uint8_t* p, Mask cup, Mask cleft, Mask diagonal, Mask from_e) {
-        uint16_t word = static_cast<uint16_t>(bits(cup) | bits(cleft) << 4 | bits(diagonal) << 8 | bits(from_e) << 12);
+        uint16_t word =
+            static_cast<uint16_t>(bits(cup) | bits(cleft) << 4 | bits(diagonal) << 8 | bits(from_e) << 12);
         memcpy(p, &word, sizeof word);
     }
     static PAIRALIGN_INLINE bool flag(const uint8_t* p, Flag which, int lane) {
@@ -373,7 +411,8 @@ struct Wide {
                              table[vgetq_lane_s32(index.v, 2)], table[vgetq_lane_s32(index.v, 3)]};
         return {r};
     }
-    template <int K> static PAIRALIGN_INLINE Wide byte(Wide v) {
+    template <int K>
+    static PAIRALIGN_INLINE Wide byte(Wide v) {
         return {vshrq_n_s32(vshlq_n_s32(v.v, 24 - 8 * K), 24)};
     }
 };
@@ -383,38 +422,66 @@ struct Wide {
 template <class Scalar, int COUNT>
 struct Plain {
     using Lane = Scalar;
-    struct Mask { bool v[COUNT]; };
+    struct Mask {
+        bool v[COUNT];
+    };
     static constexpr int LANES = COUNT, ROWS = 4, FLAG_BYTES = 4;
     static constexpr bool GATHER = false;
     Lane v[COUNT];
 
-    template <class Function> static Plain each(Function function) {
+    template <class Function>
+    static Plain each(Function function) {
         Plain r;
         for (int l = 0; l < COUNT; l++) r.v[l] = function(l);
         return r;
     }
-    template <class Function> static Mask test(Function function) {
+    template <class Function>
+    static Mask test(Function function) {
         Mask r;
         for (int l = 0; l < COUNT; l++) r.v[l] = function(l);
         return r;
     }
-    static Plain load(const void* p) { Plain r; memcpy(r.v, p, sizeof r.v); return r; }
-    static Plain set(Lane x) { return each([&](int) { return x; }); }
+    static Plain load(const void* p) {
+        Plain r;
+        memcpy(r.v, p, sizeof r.v);
+        return r;
+    }
+    static Plain set(Lane x) {
+        return each([&](int) { return x; });
+    }
     void store(void* p) const { memcpy(p, v, sizeof v); }
-    static Plain add(Plain a, Plain b) { return each([&](int l) { return static_cast<Lane>(int64_t(a.v[l]) + b.v[l]); }); }
-    static Plain sub(Plain a, Plain b) { return each([&](int l) { return static_cast<Lane>(int64_t(a.v[l]) - b.v[l]); }); }
-    static Plain max(Plain a, Plain b) { return each([&](int l) { return a.v[l] > b.v[l] ? a.v[l] : b.v[l]; }); }
-    static Mask ge(Plain a, Plain b) { return test([&](int l) { return a.v[l] >= b.v[l]; }); }
-    static Mask gt(Plain a, Plain b) { return test([&](int l) { return a.v[l] > b.v[l]; }); }
-    static Mask eq(Plain a, Plain b) { return test([&](int l) { return a.v[l] == b.v[l]; }); }
-    static Mask both(Mask a, Mask b) { return test([&](int l) { return a.v[l] && b.v[l]; }); }
-    static Mask either(Mask a, Mask b) { return test([&](int l) { return a.v[l] || b.v[l]; }); }
+    static Plain add(Plain a, Plain b) {
+        return each([&](int l) { return static_cast<Lane>(int64_t(a.v[l]) + b.v[l]); });
+    }
+    static Plain sub(Plain a, Plain b) {
+        return each([&](int l) { return static_cast<Lane>(int64_t(a.v[l]) - b.v[l]); });
+    }
+    static Plain max(Plain a, Plain b) {
+        return each([&](int l) { return a.v[l] > b.v[l] ? a.v[l] : b.v[l]; });
+    }
+    static Mask ge(Plain a, Plain b) {
+        return test([&](int l) { return a.v[l] >= b.v[l]; });
+    }
+    static Mask gt(Plain a, Plain b) {
+        return test([&](int l) { return a.v[l] > b.v[l]; });
+    }
+    static Mask eq(Plain a, Plain b) {
+        return test([&](int l) { return a.v[l] == b.v[l]; });
+    }
+    static Mask both(Mask a, Mask b) {
+        return test([&](int l) { return a.v[l] && b.v[l]; });
+    }
+    static Mask either(Mask a, Mask b) {
+        return test([&](int l) { return a.v[l] || b.v[l]; });
+    }
     static bool any(Mask m) {
         bool r = false;
         for (int l = 0; l < COUNT; l++) r |= m.v[l];
         return r;
     }
-    static Plain blend(Mask m, Plain yes, Plain no) { return each([&](int l) { return m.v[l] ? yes.v[l] : no.v[l]; }); }
+    static Plain blend(Mask m, Plain yes, Plain no) {
+        return each([&](int l) { return m.v[l] ? yes.v[l] : no.v[l]; });
+    }
     // uint8_t[4], one byte a flag, bit = lane
     static void store_flags(uint8_t* p, Mask cup, Mask cleft, Mask diagonal, Mask from_e) {
         p[0] = p[1] = p[2] = p[3] = 0;
@@ -430,8 +497,11 @@ struct Plain {
         *last = v.v[COUNT - 1];
         return each([&](int l) { return l ? v.v[l - 1] : x; });
     }
-    static Plain gather(const Lane* table, Plain index) { return each([&](int l) { return table[index.v[l]]; }); }
-    template <int K> static Plain byte(Plain v) {
+    static Plain gather(const Lane* table, Plain index) {
+        return each([&](int l) { return table[index.v[l]]; });
+    }
+    template <int K>
+    static Plain byte(Plain v) {
         return each([&](int l) { return static_cast<int8_t>(static_cast<uint32_t>(v.v[l]) >> 8 * K); });
     }
 };

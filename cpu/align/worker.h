@@ -19,13 +19,13 @@ namespace pairalign {
 
 // A pair that does not fit.
 struct Capacity {
-    pa_trouble trouble;
+    pairalign_trouble trouble;
 };
 
 // What one thread needs while it works on a task.
 class Worker {
 public:
-    Worker(pa_engine& engine, pa_result& result, bool trace, Arena& arena)
+    Worker(pairalign_engine& engine, pairalign_result& result, bool trace, Arena& arena)
         : engine_(engine), result_(result), trace_(trace), arena_(arena) {}
 
     // `wanted`: pair -> whether to align it; null: all.
@@ -34,7 +34,8 @@ public:
         task_ = &task;
         const Set& rows = result_.rows_of(task.flipped);
         row_codes_ = 0;
-        for (int32_t r = task.row_begin; r < task.row_end; r++) row_codes_ |= rows.letters[static_cast<size_t>(r)];
+        for (int32_t r = task.row_begin; r < task.row_end; r++)
+            row_codes_ |= rows.letters[static_cast<size_t>(r)];
         for (int32_t r = task.row_begin; r < task.row_end && !engine_.cancelled; r++) align_row(r, wanted);
     }
 
@@ -80,9 +81,11 @@ private:
         }
     }
 
-    // The pairs of a batch that are aligned one by one, on all lanes: those before the result, the longest ones. That is
-    // so many that the costs are lowest, and all when a batch would need more than its share of memory.
-    int long_pairs_end(int32_t rows, const Kernel& kernel, int32_t row, int first, int end, const uint8_t* wanted) const {
+    // The pairs of a batch that are aligned one by one, on all lanes: those before the result, the longest
+    // ones. That is so many that the costs are lowest, and all when a batch would need more than its share of
+    // memory.
+    int long_pairs_end(int32_t rows, const Kernel& kernel, int32_t row, int first, int end,
+                       const uint8_t* wanted) const {
         if (engine_.long_pairs != AUTO) return engine_.long_pairs == ALWAYS ? end : first;
         constexpr int64_t IMPOSSIBLE = INT64_MAX;
         auto batch = [&](int lane) {
@@ -93,7 +96,9 @@ private:
         int64_t least = batch(first), one_by_one = 0;
         for (int lane = first; lane < end && one_by_one < least; lane++) {
             if (wanted && !wanted[pair(row, lane)]) continue;
-            one_by_one += plan_long_pair(engine_.set->long_pair, rows, column_length(lane), trace_, engine_.share()).cost;
+            one_by_one +=
+                plan_long_pair(engine_.set->long_pair, rows, column_length(lane), trace_, engine_.share())
+                    .cost;
             const int64_t rest = lane + 1 < end ? batch(lane + 1) : 0;
             if (rest < least - one_by_one) {
                 least = one_by_one + rest;
@@ -130,7 +135,7 @@ private:
         return p.group;
     }
 
-    pa_trouble trouble(int32_t row, int lane, int64_t needed, int64_t available) const {
+    pairalign_trouble trouble(int32_t row, int lane, int64_t needed, int64_t available) const {
         const int32_t column = task_->columns[static_cast<size_t>(lane)];
         return {task_->flipped ? column : row, task_->flipped ? row : column, needed, available};
     }
@@ -155,7 +160,8 @@ private:
     }
 
     // Pairs of one row with the columns of lanes [first, end) of the group [begin, end).
-    void align_batch(int32_t row, const Kernel& kernel, int begin, int end, int first, const uint8_t* wanted) {
+    void align_batch(int32_t row, const Kernel& kernel, int begin, int end, int first,
+                     const uint8_t* wanted) {
         const Set& rows = result_.rows_of(task_->flipped);
         const Group& group = prepare(kernel, begin, end);
         batch_.scheme = &engine_.scheme;
@@ -175,7 +181,8 @@ private:
             large = admit(plan.bytes, row, first);
             batch_.flags = static_cast<uint8_t*>(flags_.need(kernel.flags_bytes(batch_.block_rows, columns)));
             if (batch_.block_rows < batch_.rows)
-                batch_.checkpoints = checkpoints_.need(kernel.checkpoint_bytes(batch_.rows, batch_.block_rows, columns));
+                batch_.checkpoints =
+                    checkpoints_.need(kernel.checkpoint_bytes(batch_.rows, batch_.block_rows, columns));
             const size_t runs = path_runs(batch_.rows, columns);
             const size_t pairs = static_cast<size_t>(group.used);
             uint32_t* paths = static_cast<uint32_t*>(paths_.need(runs * pairs * sizeof(uint32_t)));
@@ -208,9 +215,11 @@ private:
             const LongPlan plan = plan_long_pair(kernel, one.rows, one.columns, true, engine_.share());
             one.tile = plan.tile;
             large = admit(plan.bytes, row, lane);
-            one.flags = static_cast<uint8_t*>(flags_.need(kernel.flags_bytes(one.tile, one.rows, one.columns)));
+            one.flags =
+                static_cast<uint8_t*>(flags_.need(kernel.flags_bytes(one.tile, one.rows, one.columns)));
             one.checkpoints = checkpoints_.need(kernel.checkpoint_bytes(one.tile, one.rows, one.columns));
-            one.path.runs = static_cast<uint32_t*>(paths_.need(path_runs(one.rows, one.columns) * sizeof(uint32_t)));
+            one.path.runs =
+                static_cast<uint32_t*>(paths_.need(path_runs(one.rows, one.columns) * sizeof(uint32_t)));
         }
         kernel.align(one);
         if (engine_.cancelled) return;
@@ -240,7 +249,8 @@ private:
             for (int32_t r = 0; r < path.run_count; r++) steps += path.runs[r] >> 2;
             out = arena_.reserve(steps);
         }
-        t.run_count = write_cigar(path, rows.codes(row), columns.codes(column), engine_.definite, row_is_query, out, t.summary);
+        t.run_count = write_cigar(path, rows.codes(row), columns.codes(column), engine_.definite,
+                                  row_is_query, out, t.summary);
         if (out) {
             arena_.commit(static_cast<size_t>(t.run_count));
             t.runs = out;
@@ -255,8 +265,8 @@ private:
             t.query_start = t.query_end = t.target_start = t.target_end = 0;
     }
 
-    pa_engine& engine_;
-    pa_result& result_;
+    pairalign_engine& engine_;
+    pairalign_result& result_;
     const bool trace_;
     Arena& arena_;
     const Task* task_ = nullptr;

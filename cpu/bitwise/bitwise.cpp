@@ -1,7 +1,8 @@
 // Bitwise scores of a window: its pairs are dealt out to words, words to threads.
 //
-// A word takes a block of 64 neighbouring rows and some columns of the pair matrix: sets are sorted by length, so its pairs
-// are of about the same size. Letters become bits once a window; 64 letters of 64 rows are transposed once for all columns.
+// A word takes a block of 64 neighbouring rows and some columns of the pair matrix: sets are sorted by
+// length, so its pairs are of about the same size. Letters become bits once a window; 64 letters of 64 rows
+// are transposed once for all columns.
 
 #include "bitwise.h"
 
@@ -33,9 +34,9 @@ constexpr int BLOCK_ROWS = 64;  // of a word: those of its words of 64 pairs
 constexpr int PLANES = 3;
 constexpr int DEFINITE = 4;  // codes below are A, C, G, T
 
-// The kernel of an instruction set that pa_instruction_sets names; its best one if `name` is empty.
+// The kernel of an instruction set that pairalign_instruction_sets names; its best one if `name` is empty.
 const BitwiseKernel* choose_kernel(const char* name) {
-    const std::string available = pa_instruction_sets();
+    const std::string available = pairalign_instruction_sets();
     const std::string wanted = name && *name ? name : available.substr(0, available.find(','));
     if (("," + available + ",").find("," + wanted + ",") == std::string::npos) return nullptr;
 #if defined(__x86_64__)
@@ -70,10 +71,12 @@ uint64_t gather_bits(uint64_t bytes, int k) {
     return (bytes >> k & 0x0101010101010101ull) * 0x0102040810204080ull >> 56;
 }
 
-// Letters of some sequences as bits: 64 letters are a word for each of the PLANES, the rest of the last one matches nothing.
+// Letters of some sequences as bits: 64 letters are a word for each of the PLANES, the rest of the last one
+// matches nothing.
 class Packed {
 public:
-    Packed(const pa_set& set, int32_t begin, int32_t end, int32_t strand, bool of_rows) : set_(set), begin_(begin), of_rows_(of_rows) {
+    Packed(const pairalign_set& set, int32_t begin, int32_t end, int32_t strand, bool of_rows)
+        : set_(set), begin_(begin), of_rows_(of_rows) {
         std::vector<uint8_t> turned;
         for (int32_t s = begin; s < end; s++) {
             starts_.push_back(bits_.size());
@@ -81,10 +84,12 @@ public:
             const uint8_t* codes = set.codes + set.starts[s];
             if (strand < 0) {
                 turned.resize(static_cast<size_t>(length));
-                for (int32_t k = 0; k < length; k++) turned[static_cast<size_t>(k)] = complement(codes[length - 1 - k]);
+                for (int32_t k = 0; k < length; k++)
+                    turned[static_cast<size_t>(k)] = complement(codes[length - 1 - k]);
                 codes = turned.data();
             }
-            for (int32_t first = 0; first < length; first += 64) add(codes + first, std::min(64, length - first));
+            for (int32_t first = 0; first < length; first += 64)
+                add(codes + first, std::min(64, length - first));
         }
     }
     int32_t length(int32_t sequence) const { return set_.lengths[sequence]; }
@@ -92,11 +97,14 @@ public:
     // Letters 64 * block and on.
     uint64_t bits(int32_t sequence, int32_t block, int plane) const {
         if (64 * block >= length(sequence)) return of_rows_ || plane == 2 ? ~uint64_t(0) : 0;
-        return bits_[starts_[static_cast<size_t>(sequence - begin_)] + static_cast<size_t>(block * PLANES + plane)];
+        return bits_[starts_[static_cast<size_t>(sequence - begin_)] +
+                     static_cast<size_t>(block * PLANES + plane)];
     }
 
 private:
-    static uint8_t complement(uint8_t code) { return code < DEFINITE ? static_cast<uint8_t>(DEFINITE - 1 - code) : code; }
+    static uint8_t complement(uint8_t code) {
+        return code < DEFINITE ? static_cast<uint8_t>(DEFINITE - 1 - code) : code;
+    }
 
     void add(const uint8_t* codes, int32_t letters) {
         uint64_t bits[PLANES] = {0, 0, 0};
@@ -108,11 +116,12 @@ private:
             bits[2] |= gather_bits(eight | eight >> 1 | eight >> 2, 2) << k;  // codes from 4 to 31
         }
         if (letters < 64) bits[2] |= ~uint64_t(0) << letters;
-        for (int plane = 0; plane < 2; plane++) bits_.push_back(of_rows_ ? bits[plane] | bits[2] : bits[plane] & ~bits[2]);
+        for (int plane = 0; plane < 2; plane++)
+            bits_.push_back(of_rows_ ? bits[plane] | bits[2] : bits[plane] & ~bits[2]);
         bits_.push_back(bits[2]);
     }
 
-    const pa_set& set_;
+    const pairalign_set& set_;
     int32_t begin_;
     bool of_rows_;
     std::vector<uint64_t> bits_;
@@ -132,7 +141,8 @@ public:
         buffer_.need(static_cast<size_t>(letters) * PLANES * static_cast<size_t>(quads_) * 8);
         for (int q = 0; q < quads_; q++) {
             if (q > 0 && same_as_before(q)) {
-                for (int64_t k = 0; k < int64_t{letters} * PLANES; k++) planes()[k * quads_ + q] = planes()[k * quads_ + q - 1];
+                for (int64_t k = 0; k < int64_t{letters} * PLANES; k++)
+                    planes()[k * quads_ + q] = planes()[k * quads_ + q - 1];
             } else if (all_the_same(q)) {
                 spread(q, sequences[static_cast<size_t>(64 * q)]);
             } else {
@@ -160,7 +170,8 @@ private:
     void spread(int q, int32_t from) {
         for (int32_t k = 0; k < letters_; k++)
             for (int plane = 0; plane < PLANES; plane++)
-                planes()[(int64_t{k} * PLANES + plane) * quads_ + q] = -(packed_.bits(from, k / 64, plane) >> k % 64 & 1);
+                planes()[(int64_t{k} * PLANES + plane) * quads_ + q] =
+                    -(packed_.bits(from, k / 64, plane) >> k % 64 & 1);
     }
     void transpose(int q) {
         uint64_t block[64];
@@ -187,7 +198,7 @@ private:
 struct Work {
     const Packed &rows, &columns;
     const std::vector<Pair>& pairs;
-    const pa_linear& costs;
+    const pairalign_linear& costs;
     const BitwiseKernel& kernel;
     const volatile int32_t* cancelled;
     int32_t* scores;
@@ -240,7 +251,7 @@ private:
 };
 
 // The window's pairs, neighbours in the pair matrix together.
-std::vector<Pair> deal_out(const pa_window& w, const uint8_t* keep) {
+std::vector<Pair> deal_out(const pairalign_window& w, const uint8_t* keep) {
     std::vector<int64_t> bases;  // number of a row's pair with column 0
     int64_t pairs = 0;
     const auto first_column = [&](int32_t row) {
@@ -267,17 +278,20 @@ std::vector<Pair> deal_out(const pa_window& w, const uint8_t* keep) {
 
 using namespace pairalign;
 
-int32_t pa_bitwise_scores(const pa_set* first, const pa_set* second, const pa_window* window, const pa_linear* costs,
-                          const uint8_t* keep, int32_t threads, const char* instruction_set,
-                          const int32_t* cancelled, int32_t* scores) {
+int32_t pairalign_bitwise_scores(const pairalign_set* first, const pairalign_set* second,
+                                 const pairalign_window* window, const pairalign_linear* costs,
+                                 const uint8_t* keep, int32_t threads, const char* instruction_set,
+                                 const int32_t* cancelled, int32_t* scores) {
     const BitwiseKernel* kernel = choose_kernel(instruction_set);
-    if (!kernel) return PA_CAPACITY;
+    if (!kernel) return PAIRALIGN_CAPACITY;
     try {
         const std::vector<Pair> pairs = deal_out(*window, keep);
         const Packed rows(*first, window->row_start, window->row_stop, 1, true);
-        const Packed columns(second ? *second : *first, window->column_start, window->column_stop, window->strand, false);
+        const Packed columns(second ? *second : *first, window->column_start, window->column_stop,
+                             window->strand, false);
         const Work work{rows, columns, pairs, *costs, *kernel, cancelled, scores};
-        const size_t lanes = 64 * static_cast<size_t>(kernel->quads), words = (pairs.size() + lanes - 1) / lanes;
+        const size_t lanes = 64 * static_cast<size_t>(kernel->quads),
+                     words = (pairs.size() + lanes - 1) / lanes;
         std::atomic<size_t> next{0};
         std::mutex mutex;
         std::exception_ptr error;
@@ -301,8 +315,8 @@ int32_t pa_bitwise_scores(const pa_set* first, const pa_set* second, const pa_wi
         work_on();
         for (std::thread& helper : helpers) helper.join();
         if (error) std::rethrow_exception(error);
-        return *work.cancelled ? PA_CANCELLED : PA_DONE;
+        return *work.cancelled ? PAIRALIGN_CANCELLED : PAIRALIGN_DONE;
     } catch (const std::bad_alloc&) {
-        return PA_NO_MEMORY;
+        return PAIRALIGN_NO_MEMORY;
     }
 }

@@ -1,25 +1,25 @@
 // How part of the pair matrix becomes launches of the packed GPU kernels: pairalign_plan_packed. What words,
-// places, items and chunks are is said in pairalign/engines/cuda_packed_plan.py, which declares this with ctypes
-// and runs it for every batch: here it takes microseconds, and other threads go on meanwhile.
+// places, items and chunks are is said in pairalign/engines/cuda_packed_plan.py, which declares this with
+// ctypes and runs it for every batch: here it takes microseconds, and other threads go on meanwhile.
 
 #include <algorithm>
 #include <cstdint>
 #include <new>
 #include <vector>
 
-#define PAIRALIGN_API extern "C" __attribute__((visibility("default")))
+#include "../export.h"
 
 namespace {
 
 constexpr int GROUPS = 3, MOST_LAUNCHES = 64;
 
 struct Kind {
-    int32_t group;         // number of its lanes' prefix sums in bands_before
-    int32_t groups;        // that a block of the filling kernel has
-    int32_t width;         // columns of a strip
-    int32_t band_units;    // size of a band in 16 bytes
+    int32_t group;       // number of its lanes' prefix sums in bands_before
+    int32_t groups;      // that a block of the filling kernel has
+    int32_t width;       // columns of a strip
+    int32_t band_units;  // size of a band in 16 bytes
     int32_t traceback_threads;
-    int32_t far;           // whether its columns take several strips
+    int32_t far;  // whether its columns take several strips
 };
 
 struct Launch {
@@ -51,15 +51,15 @@ struct pairalign_packed_plan {
     int32_t kind_count, letters, multiprocessors;
     // What is to be planned: a rectangle, and of its columns which need a word of their own.
     int32_t row_start, row_stop, column_start, column_stop, triangular, traced;
-    const uint8_t* wide;             // [columns of the rectangle]
+    const uint8_t* wide;                  // [columns of the rectangle]
     const int32_t* bands_before[GROUPS];  // [places + 1]
-    const int64_t* letters_before;   // [places + 1]
+    const int64_t* letters_before;        // [places + 1]
     // Null, or the words of chosen pairs: then a place is a row of a word, else a row of the rectangle.
     const Word* words;
     int64_t word_count;
     // What comes of it. Tables that find no room are not written.
     uint8_t* tables;
-    int64_t capacity, needed;        // bytes of the tables
+    int64_t capacity, needed;  // bytes of the tables
     int64_t pair_of_row_at, first_pair_of_row_at, moves_of_row_at;
     int64_t tile_units, border_entries, profile_units, move_words;
     int32_t longest, launch_count;
@@ -130,8 +130,8 @@ void write_rows(Plan& plan, bool writes) {
 void write_launch(Plan& plan, const std::vector<Word>& words, int key, int64_t all_places, bool writes) {
     const Kind& kind = plan.kinds[key / 2];
     // Enough blocks to even out their ends, enough rows to be worth a profile.
-    const int64_t height = std::min<int64_t>(
-        std::max<int64_t>(all_places / (plan.multiprocessors * 16), 2 * kind.groups), 512);
+    const int64_t height =
+        std::min<int64_t>(std::max<int64_t>(all_places / (plan.multiprocessors * 16), 2 * kind.groups), 512);
     // Several rows a thread even out paths' lengths, but there must be blocks enough.
     const int64_t several = all_places / (256 * 3 * plan.multiprocessors);
     const int64_t paths = key % 2 ? 1 : 2;  // of a row, a thread each
@@ -175,7 +175,8 @@ void write_launch(Plan& plan, const std::vector<Word>& words, int key, int64_t a
             if (plan.traced) {
                 *tiles++ = plan.tile_units;
                 // Sums of bands may have gone round; their differences are right.
-                const uint32_t bands = static_cast<uint32_t>(bands_before[end]) - static_cast<uint32_t>(bands_before[place]);
+                const uint32_t bands =
+                    static_cast<uint32_t>(bands_before[end]) - static_cast<uint32_t>(bands_before[place]);
                 plan.tile_units += bands * strips * kind.band_units;
             }
             if (kind.far) {

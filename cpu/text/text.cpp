@@ -8,7 +8,7 @@
 
 #include "text_pair.h"
 
-namespace pairalign_text {
+namespace pairalign::text {
 namespace {
 
 constexpr char kOpLetters[17] = "MIDNSHP=X???????";
@@ -100,7 +100,7 @@ inline char* put_kind(char* out, uint8_t kind, bool exchanged) {
 }
 
 // `exchanged`: query and target have changed places. The CIGAR runs along what is now the target.
-char* put_paf(char* out, const PairalignText& text, const Pair& given, bool exchanged) {
+char* put_paf(char* out, const pairalign_text& text, const Pair& given, bool exchanged) {
     Pair pair = given;
     if (exchanged) std::swap(pair.query, pair.target);
     out = put(out, pair.query.name, pair.query.name_bytes);
@@ -124,7 +124,7 @@ char* put_paf(char* out, const PairalignText& text, const Pair& given, bool exch
     return out;
 }
 
-char* put_tsv(char* out, const PairalignText& text, const Pair& pair) {
+char* put_tsv(char* out, const pairalign_text& text, const Pair& pair) {
     out = put(out, pair.query.name, pair.query.name_bytes);
     *out++ = '\t';
     out = put(out, pair.target.name, pair.target.name_bytes);
@@ -151,7 +151,7 @@ char* put_tsv(char* out, const PairalignText& text, const Pair& pair) {
     return out;
 }
 
-inline char* put_pair(char* out, const PairalignText& text, const Pair& pair, const Markup& markup,
+inline char* put_pair(char* out, const pairalign_text& text, const Pair& pair, const Markup& markup,
                       int64_t number) {
     switch (text.format) {
         case PAIRALIGN_PAF:
@@ -171,13 +171,12 @@ inline char* put_pair(char* out, const PairalignText& text, const Pair& pair, co
 }
 
 }  // namespace
-}  // namespace pairalign_text
+}  // namespace pairalign::text
 
-using namespace pairalign_text;
+using namespace pairalign::text;
 
-extern "C" PAIRALIGN_API int64_t pairalign_text_plan(const PairalignText* text, int64_t begin,
-                                                     int64_t capacity, int64_t* end,
-                                                     int64_t* shown_pairs) {
+PAIRALIGN_API int64_t pairalign_text_plan(const pairalign_text* text, int64_t begin, int64_t capacity,
+                                          int64_t* end, int64_t* shown_pairs) {
     int64_t bytes = 0;
     int64_t count = 0;
     int64_t k = begin;
@@ -195,9 +194,8 @@ extern "C" PAIRALIGN_API int64_t pairalign_text_plan(const PairalignText* text, 
     return bytes;
 }
 
-extern "C" PAIRALIGN_API int64_t pairalign_text_format(const PairalignText* text, int64_t begin,
-                                                       int64_t end, int64_t first_number, char* out,
-                                                       int64_t capacity) {
+PAIRALIGN_API int64_t pairalign_text_format(const pairalign_text* text, int64_t begin, int64_t end,
+                                            int64_t first_number, char* out, int64_t capacity) {
     const Markup markup(text->matrix);
     char* at = out;
     int64_t number = first_number;

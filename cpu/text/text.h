@@ -1,23 +1,21 @@
 // Text of alignments: PAF, TSV, FASTA pairs, EMBOSS srspair and GFA, formatted from flat columns.
 //
 // Contract
-//   The caller describes a run of pairs once (PairalignText), asks `pairalign_text_plan` how many
+//   The caller describes a run of pairs once (pairalign_text), asks `pairalign_text_plan` how many
 //   pairs fit into a buffer, and has `pairalign_text_format` write them. Both are pure functions of
 //   their arguments, hold no state and may run on any number of threads at once; the text of a pair
 //   depends on that pair and its number alone. Nothing is allocated and nothing throws.
 //   Memory outside the given arrays is neither read nor written, even when a CIGAR contradicts
 //   the spans beside it: such a pair is reported instead.
 //   The files themselves (header, footer, order, compression) are the business of pairalign/formats.
-//   The ctypes declarations are in pairalign/formats/_text.py and must be changed with this file.
+//   The ctypes declarations are in pairalign/formats/text.py and must be changed with this file.
 #pragma once
 
 #include <cstdint>
 
-#define PAIRALIGN_API __attribute__((visibility("default")))
+#include "../export.h"
 
-extern "C" {
-
-enum PairalignTextFormat : int32_t {
+enum pairalign_file_format : int32_t {
     PAIRALIGN_PAF = 0,      // needs spans and counts; cg:Z: when there are CIGARs
     PAIRALIGN_TSV = 1,      // takes what there is
     PAIRALIGN_FASTA = 2,    // needs CIGARs
@@ -26,7 +24,7 @@ enum PairalignTextFormat : int32_t {
 };
 
 // How two reads overlap, see pairalign/overlap_kinds.py.
-enum PairalignKind : uint8_t {
+enum pairalign_overlap_kind : uint8_t {
     PAIRALIGN_DOVETAIL = 1,
     PAIRALIGN_CONTAINED = 2,  // the query in the target
     PAIRALIGN_CONTAINS = 3,   // the target in the query
@@ -34,7 +32,7 @@ enum PairalignKind : uint8_t {
 };
 
 // One SequenceSet, in input order. n = count.
-struct PairalignTextSet {
+struct pairalign_text_set {
     int64_t count;
     const char* names;            // first tokens one after the other, UTF-8
     const int64_t* name_offsets;  // [n + 1]
@@ -44,45 +42,43 @@ struct PairalignTextSet {
 };
 
 // The columns of an Alignments object. n = pairs.
-struct PairalignText {
-    PairalignTextSet queries;
-    PairalignTextSet targets;
+struct pairalign_text {
+    pairalign_text_set queries;
+    pairalign_text_set targets;
     int64_t pairs;
-    const int32_t* query;         // [n] indices into the sets
-    const int32_t* target;        // [n]
-    const int32_t* raw_score;     // [n] score * 10^decimals
-    const int32_t* query_start;   // [n] this and the next seven: null with scores only
-    const int32_t* query_end;     // [n]
-    const int32_t* target_start;  // [n]
-    const int32_t* target_end;    // [n]
-    const int32_t* matches;       // [n]
-    const int32_t* mismatches;    // [n]
-    const int32_t* gap_openings;  // [n]
-    const int32_t* gap_letters;   // [n]
-    const uint32_t* cigar;        // [total] length << 4 | op; null without CIGARs
-    const int64_t* cigar_offsets; // [n + 1]
-    const int8_t* strand;         // [n] -1: the query is reverse-complemented; null: none is. PAF and GFA
-    const uint8_t* kind;          // [n] PairalignKind; null: not known
-    const int32_t* matrix;        // [32][32] by code; for srspair
-    const char* block_header;     // srspair: lines of the pair's header that are equal for all pairs
+    const int32_t* query;          // [n] indices into the sets
+    const int32_t* target;         // [n]
+    const int32_t* raw_score;      // [n] score * 10^decimals
+    const int32_t* query_start;    // [n] this and the next seven: null with scores only
+    const int32_t* query_end;      // [n]
+    const int32_t* target_start;   // [n]
+    const int32_t* target_end;     // [n]
+    const int32_t* matches;        // [n]
+    const int32_t* mismatches;     // [n]
+    const int32_t* gap_openings;   // [n]
+    const int32_t* gap_letters;    // [n]
+    const uint32_t* cigar;         // [total] length << 4 | op; null without CIGARs
+    const int64_t* cigar_offsets;  // [n + 1]
+    const int8_t* strand;          // [n] -1: the query is reverse-complemented; null: none is. PAF and GFA
+    const uint8_t* kind;           // [n] pairalign_overlap_kind; null: not known
+    const int32_t* matrix;         // [32][32] by code; for srspair
+    const char* block_header;      // srspair: lines of the pair's header that are equal for all pairs
     int64_t block_header_bytes;
-    int32_t format;               // PairalignTextFormat
-    int32_t decimals;             // 0..6
-    int32_t whole;                // rows show whole sequences (free end gaps as gaps): not local
-    int32_t dual;                 // PAF: each pair a second time with query and target exchanged
+    int32_t format;    // pairalign_file_format
+    int32_t decimals;  // 0..6
+    int32_t whole;     // rows show whole sequences (free end gaps as gaps): not local
+    int32_t dual;      // PAF: each pair a second time with query and target exchanged
 };
 
 // Find the longest run of pairs [begin, *end) whose text surely fits into `capacity` bytes; it has at
 // least one pair, even when that one needs more. *shown becomes the number of these pairs that
 // the format shows (all but TSV leave out pairs without an alignment).
 // Returns an upper bound of the bytes needed, or -1 - k when the columns of pair k make no sense.
-PAIRALIGN_API int64_t pairalign_text_plan(const PairalignText* text, int64_t begin, int64_t capacity,
+PAIRALIGN_API int64_t pairalign_text_plan(const pairalign_text* text, int64_t begin, int64_t capacity,
                                           int64_t* end, int64_t* shown);
 
 // Write the pairs [begin, end) to `out`. `first_number` is the number of the first shown pair in the
 // file, counted from 1. Returns the bytes written, or -1 - k when pair k does not fit into `capacity`
 // or its CIGAR contradicts its spans or counts.
-PAIRALIGN_API int64_t pairalign_text_format(const PairalignText* text, int64_t begin, int64_t end,
+PAIRALIGN_API int64_t pairalign_text_format(const pairalign_text* text, int64_t begin, int64_t end,
                                             int64_t first_number, char* out, int64_t capacity);
-
-}  // extern "C"

@@ -7,7 +7,7 @@
 
 #include "text_pair.h"
 
-namespace pairalign_text {
+namespace pairalign::text {
 namespace {
 
 // How the pair's CIGAR is written: backwards, with I and D exchanged, or both.
@@ -68,4 +68,4 @@ char* put_gfa(char* out, const Pair& pair) {
     return out;
 }
 
-}  // namespace pairalign_text
+}  // namespace pairalign::text

@@ -7,14 +7,14 @@
 
 #include "text.h"
 
-namespace pairalign_text {
+namespace pairalign::text {
 
-constexpr int64_t kSlack = 16;     // bytes that a store may write past the end of its text
-constexpr int kWidth = 50;         // letters a line of srspair
-constexpr int kNameWidth = 13;     // characters of a name in front of such a line
-constexpr int64_t kNumber = 11;    // bytes of any int32 as text
+constexpr int64_t kSlack = 16;                  // bytes that a store may write past the end of its text
+constexpr int kWidth = 50;                      // letters a line of srspair
+constexpr int kNameWidth = 13;                  // characters of a name in front of such a line
+constexpr int64_t kNumber = 11;                 // bytes of any int32 as text
 constexpr int64_t kFixed = 16 * (kNumber + 8);  // all numbers and tags of one PAF or TSV line
-constexpr uint32_t kTableLength = 256;  // runs shorter than this are in the table
+constexpr uint32_t kTableLength = 256;          // runs shorter than this are in the table
 
 // A CIGAR run: length << 4 | op, SAM's op codes.
 enum Op : uint32_t { kInsertion = 1, kDeletion = 2, kMatch = 7, kMismatch = 8 };
@@ -116,10 +116,10 @@ struct Pair {
     const uint32_t* runs;
     int64_t run_count;
     bool minus;    // the query is reverse-complemented
-    uint8_t kind;  // PairalignKind or 0
+    uint8_t kind;  // pairalign_overlap_kind or 0
 };
 
-inline bool resolve_side(const PairalignTextSet& set, int32_t index, Side& side) {
+inline bool resolve_side(const pairalign_text_set& set, int32_t index, Side& side) {
     if (index < 0 || index >= set.count) return false;
     side.name = set.names + set.name_offsets[index];
     side.name_bytes = set.name_offsets[index + 1] - set.name_offsets[index];
@@ -137,7 +137,7 @@ inline bool sound_span(const Side& side) {
 }
 
 // Gather the columns of pair `k`. False when they make no sense.
-inline bool resolve(const PairalignText& text, int64_t k, Pair& pair) {
+inline bool resolve(const pairalign_text& text, int64_t k, Pair& pair) {
     if (!resolve_side(text.queries, text.query[k], pair.query) ||
         !resolve_side(text.targets, text.target[k], pair.target))
         return false;
@@ -165,24 +165,24 @@ inline bool resolve(const PairalignText& text, int64_t k, Pair& pair) {
     return pair.run_count >= 0 && pair.run_count <= pair.columns;
 }
 
-inline bool shown(const PairalignText& text, const Pair& pair) {
+inline bool shown(const pairalign_text& text, const Pair& pair) {
     if (text.format == PAIRALIGN_GFA)
         return pair.columns > 0 && pair.kind >= PAIRALIGN_DOVETAIL && pair.kind <= PAIRALIGN_CONTAINS;
     return text.format == PAIRALIGN_TSV || pair.columns > 0;
 }
 
 // Columns of the rows as FASTA and srspair show them: with the free end gaps when `whole`.
-inline int64_t row_columns(const PairalignText& text, const Pair& pair) {
+inline int64_t row_columns(const pairalign_text& text, const Pair& pair) {
     if (!text.whole) return pair.columns;
-    return pair.columns + pair.query.start + pair.target.start +
-           (pair.query.length - pair.query.end) + (pair.target.length - pair.target.end);
+    return pair.columns + pair.query.start + pair.target.start + (pair.query.length - pair.query.end) +
+           (pair.target.length - pair.target.end);
 }
 
 // The rows of a pair in full, before they are cut into blocks. They live behind the text that is
 // being written: the bound of a pair includes them.
 struct Rows {
     int64_t columns;
-    char* query;   // letters and '-'
+    char* query;  // letters and '-'
     char* target;
     char* markup;  // '|' equal, ':' similar, '.' other, ' ' gap
 
@@ -190,7 +190,7 @@ struct Rows {
 };
 
 // Bytes that the text of a pair needs at most.
-inline int64_t bound(const PairalignText& text, const Pair& pair) {
+inline int64_t bound(const pairalign_text& text, const Pair& pair) {
     const int64_t names = pair.query.name_bytes + pair.target.name_bytes;
     switch (text.format) {
         case PAIRALIGN_FASTA:
@@ -200,8 +200,8 @@ inline int64_t bound(const PairalignText& text, const Pair& pair) {
             // letters, the markup and an empty line.
             const int64_t row = 4 * kNameWidth + 2 * (kNumber + 1) + kWidth + 2;
             const int64_t blocks = row_columns(text, pair) / kWidth + 1;
-            return blocks * (2 * row + kNameWidth + 8 + kWidth + 2) + names +
-                   text.block_header_bytes + 512 + Rows::bytes(row_columns(text, pair));
+            return blocks * (2 * row + kNameWidth + 8 + kWidth + 2) + names + text.block_header_bytes + 512 +
+                   Rows::bytes(row_columns(text, pair));
         }
         default:
             // Runs in the table are at most 4 bytes, others at most 10, and those have 256 letters.
@@ -221,9 +221,9 @@ struct Markup {
 };
 
 // Rows of FASTA and srspair; null when the CIGAR contradicts spans or counts. Need `bound` bytes.
-char* put_fasta(char* out, const PairalignText& text, const Pair& pair, int64_t number);
+char* put_fasta(char* out, const pairalign_text& text, const Pair& pair, int64_t number);
 // A line of GFA; null when the CIGAR has more letters than the pair has columns.
 char* put_gfa(char* out, const Pair& pair);
-char* put_srspair(char* out, const PairalignText& text, const Pair& pair, const Markup& markup);
+char* put_srspair(char* out, const pairalign_text& text, const Pair& pair, const Markup& markup);
 
-}  // namespace pairalign_text
+}  // namespace pairalign::text

@@ -5,7 +5,7 @@
 
 #include "text_pair.h"
 
-namespace pairalign_text {
+namespace pairalign::text {
 namespace {
 
 constexpr uint8_t kGaps[kSlack + 1] = "----------------";
@@ -35,7 +35,7 @@ bool runs_fit(const Pair& pair) {
 
 // Call visit(op, length) for every run of the rows, free end gaps included when `whole`.
 template <typename Visit>
-inline void for_each_run(const PairalignText& text, const Pair& pair, Visit visit) {
+inline void for_each_run(const pairalign_text& text, const Pair& pair, Visit visit) {
     const int64_t edges[4] = {
         pair.query.start,
         pair.target.start,
@@ -79,7 +79,7 @@ inline char* put_run(char* out, const uint8_t* letters, bool gap, int64_t size, 
     return out + size;
 }
 
-char* put_fasta_row(char* out, const PairalignText& text, const Pair& pair, const Side& side,
+char* put_fasta_row(char* out, const pairalign_text& text, const Pair& pair, const Side& side,
                     uint32_t gap_op, int64_t number) {
     *out++ = '>';
     out = put(out, side.name, side.name_bytes);
@@ -104,7 +104,7 @@ char* put_fasta_row(char* out, const PairalignText& text, const Pair& pair, cons
 
 }  // namespace
 
-char* put_fasta(char* out, const PairalignText& text, const Pair& pair, int64_t number) {
+char* put_fasta(char* out, const pairalign_text& text, const Pair& pair, int64_t number) {
     if (!runs_fit(pair)) return nullptr;
     out = put_fasta_row(out, text, pair, pair.query, kDeletion, number);
     return put_fasta_row(out, text, pair, pair.target, kInsertion, number);
@@ -112,7 +112,7 @@ char* put_fasta(char* out, const PairalignText& text, const Pair& pair, int64_t 
 
 namespace {
 
-Rows make_rows(const PairalignText& text, const Pair& pair, const Markup& markup, char* scratch) {
+Rows make_rows(const pairalign_text& text, const Pair& pair, const Markup& markup, char* scratch) {
     const int64_t columns = row_columns(text, pair);
     const int64_t stride = columns + kSlack;
     const Rows rows{columns, scratch, scratch + stride, scratch + 2 * stride};
@@ -129,10 +129,8 @@ Rows make_rows(const PairalignText& text, const Pair& pair, const Markup& markup
         put_run(query_codes + at, query.codes + q, !in_query, length, query.codes_end);
         put_run(target_codes + at, target.codes + t, !in_target, length, target.codes_end);
         const int kind = kKinds[op];
-        if (__builtin_expect(length <= kSlack, 1))
-            std::memset(rows.markup + at, kind, kSlack);
-        else
-            std::memset(rows.markup + at, kind, static_cast<size_t>(length));
+        if (__builtin_expect(length <= kSlack, 1)) std::memset(rows.markup + at, kind, kSlack);
+        else std::memset(rows.markup + at, kind, static_cast<size_t>(length));
         at += length;
         q += length & -int64_t{in_query};
         t += length & -int64_t{in_target};
@@ -158,7 +156,7 @@ char* put_share(char* out, int64_t part, int64_t total) {
     return put(out, "%)\n");
 }
 
-char* put_srspair_header(char* out, const PairalignText& text, const Pair& pair, const Rows& rows) {
+char* put_srspair_header(char* out, const pairalign_text& text, const Pair& pair, const Rows& rows) {
     int64_t similar = pair.matches;
     for (int64_t i = 0; i < rows.columns; ++i) similar += rows.markup[i] == ':';
     out = put(out, "#=======================================\n#\n# Aligned_sequences: 2\n# 1: ");
@@ -215,8 +213,7 @@ struct Margin {
     }
 };
 
-char* put_block(char* out, const Rows& rows, int64_t from, int64_t width, Margin& query,
-                Margin& target) {
+char* put_block(char* out, const Rows& rows, int64_t from, int64_t width, Margin& query, Margin& target) {
     out = query.put_line(out, rows.query + from, width);
     out = put(out, "                     ");
     out = put(out, rows.markup + from, width);
@@ -228,7 +225,7 @@ char* put_block(char* out, const Rows& rows, int64_t from, int64_t width, Margin
 
 }  // namespace
 
-char* put_srspair(char* out, const PairalignText& text, const Pair& pair, const Markup& markup) {
+char* put_srspair(char* out, const pairalign_text& text, const Pair& pair, const Markup& markup) {
     if (!runs_fit(pair)) return nullptr;
     const Rows rows =
         make_rows(text, pair, markup, out + bound(text, pair) - Rows::bytes(row_columns(text, pair)));
@@ -243,4 +240,4 @@ char* put_srspair(char* out, const PairalignText& text, const Pair& pair, const 
     return out;
 }
 
-}  // namespace pairalign_text
+}  // namespace pairalign::text

@@ -3,17 +3,20 @@
 // What it computes, for score bits S = B + HI, match m > 0, mismatch -x, gap g (after `linear_scores` of
 // pairalign/bitwise.py: x <= 2g, no common factor):
 //     T = max(up, left);  H = max(0, T - g, corner + (m or -x))
-// A score is a word for each of its bits, lowest first. Neighbouring scores differ by little (see docs/bitwise.md):
+// A score is a word for each of its bits, lowest first. Neighbouring scores differ by little (see
+// docs/bitwise.md):
 //     up - corner, left - corner in [-g, m + g];  H - corner in [-x, m]
-// so both maxima are decided on the B lowest bits: a - b is negative where the top bit of (a - b) mod 2^B is set. The
-// HI upper bits follow corner's by a step of -1, 0 or 1, which is read off the two top bits of corner and H mod 2^B; a
-// step down from upper bits that are all 0 means that H is negative, and sets it to 0. This needs
+// so both maxima are decided on the B lowest bits: a - b is negative where the top bit of (a - b) mod 2^B is
+// set. The HI upper bits follow corner's by a step of -1, 0 or 1, which is read off the two top bits of
+// corner and H mod 2^B; a step down from upper bits that are all 0 means that H is negative, and sets it to
+// 0. This needs
 //     m + 2g < 2^(B-1), m <= 2^(B-2), x <= 2^(B-2)
 //
 // Shared by cuda/bitwise/score.cu and cpu/bitwise/kernel.h. A word type W has
-//     static W ternary<TABLE>(W a, W b, W c)   any function of three bits, by its truth table as in LOP3 and vpternlog
-// After T. Nishimura, J. L. Bordim, Y. Ito, K. Nakano: Accelerating the Smith-Waterman algorithm using bitwise parallel
-// bulk computation technique on GPU (IPDPS Workshops 2017), whose circuit works on all S bits throughout.
+//     static W ternary<TABLE>(W a, W b, W c)   any function of three bits, by its truth table
+// After T. Nishimura, J. L. Bordim, Y. Ito, K. Nakano: Accelerating the Smith-Waterman algorithm using
+// bitwise parallel bulk computation technique on GPU (IPDPS Workshops 2017), whose circuit works on all S
+// bits throughout.
 #pragma once
 
 #ifdef __CUDACC__
@@ -57,12 +60,23 @@ struct FixedScores {
     static constexpr bool mismatch_is_gaps = MINUS == 2 * LESS;  // then it never beats the gaps
 };
 
-template <class W> BITWISE_INLINE W bitwise_xor(W a, W b) { return W::template ternary<XOR2>(a, b, b); }
-template <class W> BITWISE_INLINE W bitwise_and(W a, W b) { return W::template ternary<AND2>(a, b, b); }
-template <class W> BITWISE_INLINE W bitwise_not(W a) { return W::template ternary<NOT>(a, a, a); }
+template <class W>
+BITWISE_INLINE W bitwise_xor(W a, W b) {
+    return W::template ternary<XOR2>(a, b, b);
+}
+template <class W>
+BITWISE_INLINE W bitwise_and(W a, W b) {
+    return W::template ternary<AND2>(a, b, b);
+}
+template <class W>
+BITWISE_INLINE W bitwise_not(W a) {
+    return W::template ternary<NOT>(a, a, a);
+}
 
-// Whether a < b, for N-bit numbers; with SIGNED_STEP for numbers mod 2^N that differ by less than half of that.
-template <int N, bool SIGNED_STEP, class W> BITWISE_INLINE W bitwise_less(const W* a, const W* b) {
+// Whether a < b, for N-bit numbers; with SIGNED_STEP for numbers mod 2^N that differ by less than half of
+// that.
+template <int N, bool SIGNED_STEP, class W>
+BITWISE_INLINE W bitwise_less(const W* a, const W* b) {
     W borrow = W::template ternary<BELOW2>(a[0], b[0], b[0]);
     BITWISE_UNROLL
     for (int k = 1; k < N - SIGNED_STEP; k++) borrow = W::template ternary<BORROW>(a[k], b[k], borrow);
@@ -71,13 +85,15 @@ template <int N, bool SIGNED_STEP, class W> BITWISE_INLINE W bitwise_less(const 
 }
 
 // out = a + (match ? scores.on_match : scores.otherwise), mod 2^N
-template <int N, class S, class W> BITWISE_INLINE void bitwise_add(const S& scores, const W* a, W match, W* out) {
+template <int N, class S, class W>
+BITWISE_INLINE void bitwise_add(const S& scores, const W* a, W match, W* out) {
     if constexpr (S::FIXED) {
         bool carrying = false;
         W carry = match;
         BITWISE_UNROLL
         for (int k = 0; k < N; k++) {
-            const bool yes = S::on_match >> k & 1, no = (S::mismatch_is_gaps ? S::on_match : S::otherwise) >> k & 1;
+            const bool yes = S::on_match >> k & 1,
+                       no = (S::mismatch_is_gaps ? S::on_match : S::otherwise) >> k & 1;
             if (!yes && !no) {
                 out[k] = carrying ? bitwise_xor(a[k], carry) : a[k];
                 if (carrying && k < N - 1) carry = bitwise_and(a[k], carry);
@@ -88,15 +104,18 @@ template <int N, class S, class W> BITWISE_INLINE void bitwise_add(const S& scor
             } else if (yes) {
                 out[k] = carrying ? W::template ternary<XOR3>(a[k], match, carry) : bitwise_xor(a[k], match);
                 if (k < N - 1)
-                    carry = carrying ? W::template ternary<MAJORITY>(a[k], match, carry) : bitwise_and(a[k], match);
+                    carry = carrying ? W::template ternary<MAJORITY>(a[k], match, carry)
+                                     : bitwise_and(a[k], match);
                 carrying = true;
             } else {
-                out[k] = carrying ? W::template ternary<BITWISE_TABLE(BIT_A ^ ~BIT_B ^ BIT_C)>(a[k], match, carry)
-                                  : W::template ternary<XNOR2>(a[k], match, match);
+                out[k] = carrying
+                             ? W::template ternary<BITWISE_TABLE(BIT_A ^ ~BIT_B ^ BIT_C)>(a[k], match, carry)
+                             : W::template ternary<XNOR2>(a[k], match, match);
                 if (k < N - 1)
-                    carry = carrying ? W::template ternary<BITWISE_TABLE((BIT_A & ~BIT_B) | (BIT_A & BIT_C) |
-                                                                         (~BIT_B & BIT_C))>(a[k], match, carry)
-                                     : W::template ternary<ABOVE2>(a[k], match, match);
+                    carry = carrying
+                                ? W::template ternary<BITWISE_TABLE((BIT_A & ~BIT_B) | (BIT_A & BIT_C) |
+                                                                    (~BIT_B & BIT_C))>(a[k], match, carry)
+                                : W::template ternary<ABOVE2>(a[k], match, match);
                 carrying = true;
             }
         }
@@ -106,13 +125,15 @@ template <int N, class S, class W> BITWISE_INLINE void bitwise_add(const S& scor
         for (int k = 0; k < N; k++) {
             const W step = W::template ternary<CHOOSE>(match, scores.on_match[k], scores.otherwise[k]);
             out[k] = k ? W::template ternary<XOR3>(a[k], step, carry) : bitwise_xor(a[k], step);
-            if (k < N - 1) carry = k ? W::template ternary<MAJORITY>(a[k], step, carry) : bitwise_and(a[k], step);
+            if (k < N - 1)
+                carry = k ? W::template ternary<MAJORITY>(a[k], step, carry) : bitwise_and(a[k], step);
         }
     }
 }
 
 // A number q of N bits less the gap cost: the borrow into each bit.
-template <int N, class S, class W> struct LessGap {
+template <int N, class S, class W>
+struct LessGap {
     const W* q;
     W borrows[N];
     bool borrowing[N];  // known when compiled, where the scores are
@@ -128,9 +149,9 @@ template <int N, class S, class W> struct LessGap {
             if constexpr (S::FIXED) {
                 const bool one = S::gap >> k & 1;
                 if (one)
-                    borrow = any ? W::template ternary<BITWISE_TABLE(~BIT_A | BIT_B)>(q[k], borrow, borrow) : bitwise_not(q[k]);
-                else if (any)
-                    borrow = W::template ternary<BELOW2>(q[k], borrow, borrow);
+                    borrow = any ? W::template ternary<BITWISE_TABLE(~BIT_A | BIT_B)>(q[k], borrow, borrow)
+                                 : bitwise_not(q[k]);
+                else if (any) borrow = W::template ternary<BELOW2>(q[k], borrow, borrow);
                 any = any || one;
             } else {
                 gap[k] = scores.gap[k];
@@ -144,9 +165,11 @@ template <int N, class S, class W> struct LessGap {
         if constexpr (S::FIXED) {
             const bool one = S::gap >> k & 1;
             if (!borrowing[k]) return one ? bitwise_not(q[k]) : q[k];
-            return one ? W::template ternary<XNOR2>(q[k], borrows[k], borrows[k]) : bitwise_xor(q[k], borrows[k]);
+            return one ? W::template ternary<XNOR2>(q[k], borrows[k], borrows[k])
+                       : bitwise_xor(q[k], borrows[k]);
         } else {
-            return borrowing[k] ? W::template ternary<XOR3>(q[k], gap[k], borrows[k]) : bitwise_xor(q[k], gap[k]);
+            return borrowing[k] ? W::template ternary<XOR3>(q[k], gap[k], borrows[k])
+                                : bitwise_xor(q[k], gap[k]);
         }
     }
     // The same bit, but 0 where `negative`.
@@ -164,10 +187,11 @@ template <int N, class S, class W> struct LessGap {
     }
 };
 
-// One cell: up, left and corner (B + HI words each) become out, which may be where up or left or corner is. TRACK: best
-// becomes max(best, up, left).
+// One cell: up, left and corner (B + HI words each) become out, which may be where up or left or corner is.
+// TRACK: best becomes max(best, up, left).
 template <int B, int HI, bool TRACK, class S, class W>
-BITWISE_INLINE void bitwise_cell(const S& scores, const W* up, const W* left, const W* corner, W match, W* out, W* best) {
+BITWISE_INLINE void bitwise_cell(const S& scores, const W* up, const W* left, const W* corner, W match,
+                                 W* out, W* best) {
     W highest[B + HI];  // T
     const W left_wins = bitwise_less<B, true>(up, left);
     BITWISE_UNROLL
@@ -200,7 +224,8 @@ BITWISE_INLINE void bitwise_cell(const S& scores, const W* up, const W* left, co
     }
     const W negative = bitwise_and(step, top);
     BITWISE_UNROLL
-    for (int k = 0; k < HI; k++) out[B + k] = W::template ternary<XOR_UNLESS>(corner[B + k], steps[k], negative);
+    for (int k = 0; k < HI; k++)
+        out[B + k] = W::template ternary<XOR_UNLESS>(corner[B + k], steps[k], negative);
     BITWISE_UNROLL
     for (int k = 0; k < B; k++) out[k] = less.bit_unless(k, negative);
 }

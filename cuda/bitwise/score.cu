@@ -1,23 +1,26 @@
 // Linear-gap local scores of 32 pairs at a time, one pair in each bit of a word.
 //
 // What it computes
-//   transpose_columns   letters of 32 sequences a group -> for each letter and column a word: who has it there
+//   transpose_columns   letters of 32 sequences a group -> a word for each letter and column: who has it
 //   score_rows          every row sequence against every group: 32 scores a word; columns that are one strip
 //   score_rows_in_passes   the same for columns of any length
 //   transpose_pairs     letters of 32 pairs a word -> three planes for rows and columns (see LETTER PLANES)
 //   score_pairs         pair k of the columns against pair k of the rows, as in the paper
 //
-// Source: T. Nishimura, J. L. Bordim, Y. Ito, K. Nakano, "Accelerating the Smith-Waterman algorithm using bitwise parallel
-// bulk computation technique on GPU" (IPDPS Workshops 2017). From there: scores and letters bit-transposed, 32 pairs to a
-// word, the recurrence as a circuit. Different here: the circuit (bitwise_cell.cuh), three inputs an operation, a strip
-// of columns instead of one row a thread, and, of all against all, a row sequence that all 32 pairs of a word share:
-// which pairs match is then a word read from a table by the row's letter, and costs nothing.
+// Source: T. Nishimura, J. L. Bordim, Y. Ito, K. Nakano, "Accelerating the Smith-Waterman algorithm using
+// bitwise parallel bulk computation technique on GPU" (IPDPS Workshops 2017). From there: scores and letters
+// bit-transposed, 32 pairs to a word, the recurrence as a circuit. Different here: the circuit
+// (bitwise_cell.cuh), three inputs an operation, a strip of columns instead of one row a thread, and, of all
+// against all, a row sequence that all 32 pairs of a word share: which pairs match is then a word read from a
+// table by the row's letter, and costs nothing.
 //
-// Thread mapping: LANES lanes (16 or 32) share a word, see bitwise_strip.cuh, which also says what stays in registers.
+// Thread mapping: LANES lanes (16 or 32) share a word, see bitwise_strip.cuh, which also says what stays in
+// registers.
 //
-// Shared memory: score_rows, the words of a strip's columns for each letter, [LETTERS][COLUMNS / 4][LANES][4].
-// Compiled for scores and sizes: -DMATCH -DMISMATCH -DGAP (positive, less gap costs; see bitwise_cell.cuh) -DLOW -DHIGH
-// (bits of a score in which cells are compared, and above those) -DCOLUMNS -DLANES.
+// Shared memory: score_rows, the words of a strip's columns for each letter, [LETTERS][COLUMNS /
+// 4][LANES][4]. Compiled for scores and sizes: -DMATCH -DMISMATCH -DGAP (positive, less gap costs; see
+// bitwise_cell.cuh) -DLOW -DHIGH (bits of a score in which cells are compared, and above those) -DCOLUMNS
+// -DLANES.
 
 #include "strip.cuh"
 
@@ -43,20 +46,21 @@ struct Sequences {
     const int32_t* inputs;
 };
 
-// ---------------------------------------------------------------------------------- every row against groups of 32
+// ---------------------------------------------------------------------------------- every row against groups
+// of 32
 
 struct RowsArguments {
     Sequences rows, columns;
-    uint32_t* planes;         // [groups][4][pitch]
-    uint4* border;            // [blocks][2][chunk][border_rows][BORDER_WORDS / 4]
-    const int64_t* bases;     // [row - first_row] number of its pair with the column 0 (which there need not be)
-    int32_t* results;         // [3][pairs]: score, input index of query, of target
-    int64_t pairs, stride;    // a column further is so many pairs further
+    uint32_t* planes;      // [groups][4][pitch]
+    uint4* border;         // [blocks][2][chunk][border_rows][BORDER_WORDS / 4]
+    const int64_t* bases;  // [row - first_row] number of its pair with the column 0 (which there need not be)
+    int32_t* results;      // [3][pairs]: score, input index of query, of target
+    int64_t pairs, stride;  // a column further is so many pairs further
     int32_t first_row, row_stop, first_column, column_stop;
-    int32_t pitch;            // columns of a plane: a multiple of STRIP
-    int32_t chunk;            // rows of a block
+    int32_t pitch;  // columns of a plane: a multiple of STRIP
+    int32_t chunk;  // rows of a block
     int32_t border_rows;
-    int32_t factor;           // scores are multiples of it
+    int32_t factor;  // scores are multiples of it
     int32_t triangular, one_set, rows_are_queries;
     int32_t first_chunk;
 };
@@ -71,7 +75,8 @@ extern "C" __global__ void __launch_bounds__(128) transpose_columns(RowsArgument
     if (column < a.column_stop) {
         length = a.columns.lengths[column];
         if (first < length) {
-            const uint4 read = *reinterpret_cast<const uint4*>(a.columns.codes + a.columns.starts[column] + first);
+            const uint4 read =
+                *reinterpret_cast<const uint4*>(a.columns.codes + a.columns.starts[column] + first);
             letters[0] = read.x, letters[1] = read.y, letters[2] = read.z, letters[3] = read.w;
         }
     }
@@ -111,7 +116,8 @@ struct SharedLetters {
     }
 };
 
-template <bool PASSES> __device__ __forceinline__ void score_all_rows(const RowsArguments& a, uint4* table) {
+template <bool PASSES>
+__device__ __forceinline__ void score_all_rows(const RowsArguments& a, uint4* table) {
     const Team team;
     const int group = int(blockIdx.x), columns_first = a.first_column + group * 32;
     const int chunk_first = a.first_row + (a.first_chunk + int(blockIdx.y)) * a.chunk;
@@ -128,10 +134,12 @@ template <bool PASSES> __device__ __forceinline__ void score_all_rows(const Rows
             uint32_t word = 0;
             if (letter < NOTHING)
                 word = a.planes[(int64_t(group) * 4 + letter) * a.pitch + strip_number * STRIP + column];
-            reinterpret_cast<uint32_t*>(table)[((letter * (COLUMNS / 4) + c / 4) * LANES + lane) * 4 + c % 4] = word;
+            reinterpret_cast<uint32_t*>(
+                table)[((letter * (COLUMNS / 4) + c / 4) * LANES + lane) * 4 + c % 4] = word;
         }
         __syncthreads();
-        for (int first = chunk_first + team.number / (32 / LANES) * (32 / LANES); first < chunk_stop; first += TEAMS) {
+        for (int first = chunk_first + team.number / (32 / LANES) * (32 / LANES); first < chunk_stop;
+             first += TEAMS) {
             const int row = first + team.number % (32 / LANES);  // the warp's teams take neighbours
             SharedLetters letters;
             letters.rows = 0;
@@ -188,19 +196,21 @@ extern "C" __global__ void __launch_bounds__(128) score_rows_in_passes(RowsArgum
     score_all_rows<true>(a, table);
 }
 
-// --------------------------------------------------------------------------------------------- pair k against pair k
+// --------------------------------------------------------------------------------------------- pair k
+// against pair k
 
 // LETTER PLANES: three bits of a letter, so that a row's and a column's agree only where the letters match.
 //     A 0, C 1, G 2, T 3 in bits 0 and 1 on both sides;  nothing: columns 4, rows 7
 struct PairsArguments {
-    const uint8_t* row_codes;      // [pairs][row_pitch]
-    const uint8_t* column_codes;   // [pairs][column_pitch]
-    uint32_t* row_planes;          // [words][3][row_pitch]
-    uint32_t* column_planes;       // [words][3][column_pitch]
-    int32_t* scores;               // [pairs]
-    const int32_t* row_lengths;    // [pairs]
-    const int32_t* column_lengths; // [pairs]
-    int32_t pairs, words, row_pitch, column_pitch;  // pitches: multiples of 64; column_pitch of STRIP too, and at most it
+    const uint8_t* row_codes;       // [pairs][row_pitch]
+    const uint8_t* column_codes;    // [pairs][column_pitch]
+    uint32_t* row_planes;           // [words][3][row_pitch]
+    uint32_t* column_planes;        // [words][3][column_pitch]
+    int32_t* scores;                // [pairs]
+    const int32_t* row_lengths;     // [pairs]
+    const int32_t* column_lengths;  // [pairs]
+    int32_t pairs, words, row_pitch,
+        column_pitch;  // pitches: multiples of 64; column_pitch of STRIP too, and at most it
     int32_t factor;
 };
 
@@ -229,7 +239,8 @@ extern "C" __global__ void __launch_bounds__(128) transpose_pairs(PairsArguments
         }
     }
     if (first >= pitch || lane >= 16) return;
-    uint32_t* planes = (of_columns ? a.column_planes : a.row_planes) + int64_t(blockIdx.y) * 3 * pitch + first + lane;
+    uint32_t* planes =
+        (of_columns ? a.column_planes : a.row_planes) + int64_t(blockIdx.y) * 3 * pitch + first + lane;
 #pragma unroll
     for (int plane = 0; plane < 3; plane++) planes[int64_t(plane) * pitch] = mine[plane];
 }
@@ -288,7 +299,8 @@ extern "C" __global__ void __launch_bounds__(128) score_pairs(PairsArguments a) 
                     letters.columns[c][plane] = {columns[int64_t(plane) * a.column_pitch + c]};
     }
     Strip strip;
-    stream_rows<false>(strip, letters, letters.rows, a.row_pitch + LANES, team.lane, Borders{nullptr, nullptr});
+    stream_rows<false>(strip, letters, letters.rows, a.row_pitch + LANES, team.lane,
+                       Borders{nullptr, nullptr});
     strip.join_lanes();
     if (word >= a.words) return;
 #pragma unroll

@@ -1,16 +1,17 @@
 // A strip of columns of 32 pairs, one pair in each bit of a word, through which rows stream.
 //
-// Computes   stream_rows: linear-gap local scores; after it and Strip::join_lanes, Strip::score(pair) is the best score
-//            of a pair in these columns, in every lane.
-// In         letters: which pairs match in a column and row, see stream_rows; Borders::in[rows][BORDER_WORDS / 4]: the
-//            last column of the strip before, or null.
+// Computes   stream_rows: linear-gap local scores; after it and Strip::join_lanes, Strip::score(pair) is the
+//            best score of a pair in these columns, in every lane.
+// In         letters: which pairs match in a column and row, see stream_rows; Borders::in[rows][BORDER_WORDS
+//            / 4]: the last column of the strip before, or null.
 // Out        Strip::best[BITS]; Borders::out[rows][BORDER_WORDS / 4], or null.
-// Threads    LANES lanes (16 or 32) share a word, each with COLUMNS neighbouring columns whose scores stay in registers.
-//            A lane is a row behind its left neighbour and gets the column before its own from it by shuffle. Columns
-//            beyond LANES * COLUMNS take further passes; a pass leaves its last column in `Borders::out`.
-// Bounds     Letters outside of a sequence match nothing, and a score there is never more than one inside: no bounds are
-//            checked. The best score looks at max(up, left), which the cell has made anyway, in every other column: that
-//            covers all cells when one row more than there are is done.
+// Threads    LANES lanes (16 or 32) share a word, each with COLUMNS neighbouring columns whose scores stay in
+//            registers. A lane is a row behind its left neighbour and gets the column before its own from it
+//            by shuffle. Columns beyond LANES * COLUMNS take further passes; a pass leaves its last column in
+//            `Borders::out`.
+// Bounds     Letters outside of a sequence match nothing, and a score there is never more than one inside: no
+//            bounds are checked. The best score looks at max(up, left), which the cell has made anyway, in
+//            every other column: that covers all cells when one row more than there are is done.
 // Shared     none.
 // Source     Nishimura et al. 2017, see score_bitwise.cu; the cell's circuit is in bitwise_cell.cuh.
 #pragma once
@@ -30,20 +31,20 @@ constexpr unsigned ALL = 0xffffffffu;
 
 static_assert(COLUMNS % 4 == 0 && COLUMNS >= 4, "words of columns are read four at a time");
 static_assert(LANES == 16 || LANES == 32, "a word's lanes are within a warp");
-static_assert(LOW >= 2 && MATCH + 2 * GAP < 1 << (LOW - 1) && MATCH <= 1 << (LOW - 2) && MISMATCH <= 1 << (LOW - 2) &&
-                  MISMATCH <= 2 * GAP,
+static_assert(LOW >= 2 && MATCH + 2 * GAP < 1 << (LOW - 1) && MATCH <= 1 << (LOW - 2) &&
+                  MISMATCH <= 1 << (LOW - 2) && MISMATCH <= 2 * GAP,
               "neighbouring scores differ by less than the low bits can tell");
 
 using Scores = FixedScores<MATCH, MISMATCH, GAP>;
 
 struct Word {
     uint32_t v;
-    template <unsigned TABLE> static __device__ __forceinline__ Word ternary(Word a, Word b, Word c) {
+    template <unsigned TABLE>
+    static __device__ __forceinline__ Word ternary(Word a, Word b, Word c) {
 #ifdef PAIRALIGN_EMULATE
         uint32_t r = 0;
         for (int k = 0; k < 8; k++)
-            if (TABLE >> k & 1)
-                r |= (k & 4 ? a.v : ~a.v) & (k & 2 ? b.v : ~b.v) & (k & 1 ? c.v : ~c.v);
+            if (TABLE >> k & 1) r |= (k & 4 ? a.v : ~a.v) & (k & 2 ? b.v : ~b.v) & (k & 1 ? c.v : ~c.v);
         return {r};
 #else
         Word r;
@@ -53,7 +54,9 @@ struct Word {
     }
 };
 
-__device__ __forceinline__ Word from_left_lane(Word value) { return {__shfl_up_sync(ALL, value.v, 1, LANES)}; }
+__device__ __forceinline__ Word from_left_lane(Word value) {
+    return {__shfl_up_sync(ALL, value.v, 1, LANES)};
+}
 
 // The strip's scores while rows stream through.
 struct Strip {
@@ -70,8 +73,10 @@ struct Strip {
         }
     }
 
-    // One row: `left` is the column before the first one, in this row; matches(c) says which pairs match in column c.
-    template <class Matches> __device__ __forceinline__ void row(const Word (&left)[BITS], Matches& matches) {
+    // One row: `left` is the column before the first one, in this row; matches(c) says which pairs match in
+    // column c.
+    template <class Matches>
+    __device__ __forceinline__ void row(const Word (&left)[BITS], Matches& matches) {
         Word diagonal[BITS];
 #pragma unroll
         for (int k = 0; k < BITS; k++) {
@@ -86,8 +91,7 @@ struct Strip {
             const Word* before = c ? scores[c - 1] : left;
             if (c & 1)
                 bitwise_cell<LOW, HIGH, true>(Scores(), up, before, diagonal, matches(c), scores[c], best);
-            else
-                bitwise_cell<LOW, HIGH, false>(Scores(), up, before, diagonal, matches(c), scores[c], best);
+            else bitwise_cell<LOW, HIGH, false>(Scores(), up, before, diagonal, matches(c), scores[c], best);
 #pragma unroll
             for (int k = 0; k < BITS; k++) diagonal[k] = up[k];
         }
@@ -114,7 +118,8 @@ struct Strip {
     }
 };
 
-// Last columns of the strip before and of this one; null where there is none. One entry of BORDER_WORDS a row.
+// Last columns of the strip before and of this one; null where there is none. One entry of BORDER_WORDS a
+// row.
 struct Borders {
     const uint4* in;
     uint4* out;
@@ -145,7 +150,8 @@ struct Borders {
 // letters.load(row) begins to read a row's letters, which are wanted a step later by letters(c), once taken.
 // PASSES: there may be columns before or after the strip.
 template <bool PASSES, class Letters>
-__device__ __forceinline__ void stream_rows(Strip& strip, Letters& letters, int rows, int steps, int lane, Borders borders) {
+__device__ __forceinline__ void stream_rows(Strip& strip, Letters& letters, int rows, int steps, int lane,
+                                            Borders borders) {
     const Word inner = {lane ? ALL : 0};
     Word next[BITS];
     if constexpr (PASSES) {
@@ -160,10 +166,8 @@ __device__ __forceinline__ void stream_rows(Strip& strip, Letters& letters, int 
 #pragma unroll
         for (int k = 0; k < BITS; k++) {
             left[k] = from_left_lane(strip.scores[COLUMNS - 1][k]);
-            if constexpr (PASSES)
-                left[k] = Word::ternary<CHOOSE>(inner, left[k], next[k]);
-            else
-                left[k] = bitwise_and(left[k], inner);
+            if constexpr (PASSES) left[k] = Word::ternary<CHOOSE>(inner, left[k], next[k]);
+            else left[k] = bitwise_and(left[k], inner);
         }
         letters.take();
         letters.load(row + 1);

@@ -61,7 +61,8 @@ struct Pair {
     int32_t row_is_query;
     int32_t unused;
 };
-static_assert(sizeof(Pair) == 80, "PAIR in pairalign/engines/cuda_block_diagonals_plan.py has the same layout");
+static_assert(sizeof(Pair) == 80,
+              "PAIR in pairalign/engines/cuda_block_diagonals_plan.py has the same layout");
 
 // All zero at first. Keys are compared as numbers: a score above 0 in the upper half.
 struct Progress {
@@ -69,23 +70,24 @@ struct Progress {
     word column_key;  // semiglobal: the best cell of the last column; low half: ~row
     word place;       // local: ~(column << 32 | row) of the end cell
     int32_t score;
-    int32_t tile_column;  // local: where the end cell is
+    int32_t tile_column;                 // local: where the end cell is
     int32_t row, column, state, active;  // of the walker
     int32_t operation, length;           // of the run being collected
     int32_t matches, diagonals, openings, runs;
     int32_t end_row, end_column;
 };
-static_assert(sizeof(Progress) == 80, "PROGRESS in pairalign/engines/cuda_block_diagonals_plan.py has the same layout");
+static_assert(sizeof(Progress) == 80,
+              "PROGRESS in pairalign/engines/cuda_block_diagonals_plan.py has the same layout");
 
 struct Params {
     const Pair* pairs;
     Progress* progress;
-    const int2* items;      // (pair, strip), strips of a pair in their order
+    const int2* items;  // (pair, strip), strips of a pair in their order
     uint32_t* ticket;
-    const int32_t* table;   // [32][32]: stored scores of two dense letters
-    const uint8_t* dense;   // [32]: code -> dense letter
-    word* scratch;          // [pairs][rooms][tile]: rows between strips of a tile
-    uint16_t* flags;        // [pairs][slots][tile / TILE_STRIP][tile + 32][32]
+    const int32_t* table;  // [32][32]: stored scores of two dense letters
+    const uint8_t* dense;  // [32]: code -> dense letter
+    word* scratch;         // [pairs][rooms][tile]: rows between strips of a tile
+    uint16_t* flags;       // [pairs][slots][tile / TILE_STRIP][tile + 32][32]
     int32_t first_item, items_stop;
     int32_t pair_count, letters;
     int32_t gap_open, gap_extend;
@@ -96,7 +98,8 @@ struct Params {
     int32_t rows_a_lane;  // of the filling kernel
     int32_t warp_words;   // shared memory of a warp
 };
-static_assert(sizeof(Params) == 128, "PARAMETERS in pairalign/engines/cuda_block_diagonals_plan.py has the same layout");
+static_assert(sizeof(Params) == 128,
+              "PARAMETERS in pairalign/engines/cuda_block_diagonals_plan.py has the same layout");
 
 namespace {
 
@@ -138,14 +141,17 @@ __device__ __forceinline__ int gap_of(word w) { return h_of(w) - (int)((w >> 32)
 __device__ __forceinline__ int tag_of(word w) { return (int)(w >> (32 + GAP_BITS)); }
 __device__ __forceinline__ int tag_for(int strip) { return 1 + strip % TAGS; }
 
-__device__ __forceinline__ int opening_of(const Params& p) { return LOCAL ? p.gap_open : p.gap_open - p.gap_extend; }
+__device__ __forceinline__ int opening_of(const Params& p) {
+    return LOCAL ? p.gap_open : p.gap_open - p.gap_extend;
+}
 
 // H of row 0 in column n, or of column 0 in row n.
 __device__ __forceinline__ int border(const Params& p, int n) {
     return LOCAL ? 0 : SEMIGLOBAL ? n * p.gap_extend : n == 0 ? 0 : p.gap_extend - p.gap_open;
 }
 
-template <class T> __device__ __forceinline__ T warp_max(T value) {
+template <class T>
+__device__ __forceinline__ T warp_max(T value) {
     for (int lanes = 16; lanes > 0; lanes /= 2) value = max(value, __shfl_xor_sync(ALL, value, lanes));
     return value;
 }

@@ -26,7 +26,8 @@ static_assert(FROM_NOTHING * ORIGIN + E_NEXT + F_NEXT == 15, "flags of a cell ar
 enum Use { FILL, REFILL, LOCATE };  // what cells are computed for: see fill_strip
 
 // The scores of K rows against a letter.
-template <int K> struct Scores {
+template <int K>
+struct Scores {
     static constexpr int COUNT = WORDS ? K : K / 4;
     int of[COUNT];
 
@@ -44,19 +45,22 @@ template <int K> struct Scores {
             of[0] = *at;
         }
     }
-    template <int k> __device__ __forceinline__ int add(int sum) const {
+    template <int k>
+    __device__ __forceinline__ int add(int sum) const {
         return WORDS ? sum + of[k] : __dp4a(of[k / 4], 1 << (8 * (k % 4)), sum);
     }
 };
 
-template <int K> struct Lane {
+template <int K>
+struct Lane {
     int h[K], e[K];  // H of the column before, E of the column to come
     int above;       // H of the row above, a column before
     int f;           // what the last row hands down
     int best;        // local: the highest score
 };
 
-template <int k, int K, class Function> __device__ __forceinline__ void each(Function&& function) {
+template <int k, int K, class Function>
+__device__ __forceinline__ void each(Function&& function) {
     if constexpr (k < K) {
         function.template operator()<k>();
         each<k + 1, K>(function);
@@ -64,13 +68,15 @@ template <int k, int K, class Function> __device__ __forceinline__ void each(Fun
 }
 
 // One column of a lane's cells. Returns their flags, four bits a row.
-template <int K, Use USE> struct Column {
+template <int K, Use USE>
+struct Column {
     Lane<K>& lane;
     const Scores<K>& scores;
     int diagonal, f, opening, extension;
     uint32_t flags;
 
-    template <int k> __device__ __forceinline__ void operator()() {
+    template <int k>
+    __device__ __forceinline__ void operator()() {
         const int d = scores.template add<k>(diagonal);
         diagonal = lane.h[k];
         int& e = lane.e[k];
@@ -107,10 +113,14 @@ template <int K, Use USE> struct Column {
     }
 };
 
-template <int K> struct Selected {  // value of a register that is known at run time only
+template <int K>
+struct Selected {  // value of a register that is known at run time only
     const Lane<K>& lane;
     int wanted, h;
-    template <int k> __device__ __forceinline__ void operator()() { h = k == wanted ? lane.h[k] : h; }
+    template <int k>
+    __device__ __forceinline__ void operator()() {
+        h = k == wanted ? lane.h[k] : h;
+    }
 };
 
 }  // namespace

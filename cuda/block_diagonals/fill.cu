@@ -16,7 +16,8 @@
 
 namespace {
 
-template <int K> __device__ void fill_block_diagonals(const Params& p) {
+template <int K>
+__device__ void fill_block_diagonals(const Params& p) {
     for (;;) {
         uint32_t ticket = 0;
         if (threadIdx.x % 32 == 0) ticket = atomicAdd(p.ticket, 1u);

@@ -18,9 +18,9 @@ namespace {
 // The part of the matrix that strips are counted in: the rows below `top`, the columns right of `left`.
 struct Piece {
     int top, left, rows, columns;
-    const word* above;  // row `top`, from column left + 1 on; unless top = 0
-    const word* beside; // column `left`, from row 1 on; unless left = 0
-    word* handed;       // the row between strips, from column left + 1 on
+    const word* above;   // row `top`, from column left + 1 on; unless top = 0
+    const word* beside;  // column `left`, from row 1 on; unless left = 0
+    word* handed;        // the row between strips, from column left + 1 on
 };
 
 // Shared memory of a warp, in words of 32 bits. Fixed places come first: steps then reach them without
@@ -40,7 +40,10 @@ __device__ inline int* shared_memory() { return (int*)shared_words; }
 
 // What may happen in the steps of a chunk besides filling cells.
 enum Kind { PLAIN, BEGINNING, SAVING, GENERAL };  // nothing; lanes not begun; borders kept; anything
-template <Kind kind> struct As { static constexpr Kind value = kind; };
+template <Kind kind>
+struct As {
+    static constexpr Kind value = kind;
+};
 
 // Sleeps while the strip that is waited for cannot have begun: some hundred nanoseconds for each strip
 // between. `first` is the word of the row's first column.
@@ -60,8 +63,8 @@ __device__ __forceinline__ void rest(word first, int strip) {
 // REFILL   `flags` [piece.columns + 32][32] of this strip
 // LOCATE   the cell with progress.score in the smallest column, of these the smallest row
 template <int K, Use USE>
-__device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress, const Piece& piece, int strip,
-                           uint16_t* flags) {
+__device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress, const Piece& piece,
+                           int strip, uint16_t* flags) {
     constexpr int STRIP = 32 * K;
     const int lane_id = threadIdx.x % 32;
     const int base = piece.top + strip * STRIP;  // the row above
@@ -163,7 +166,8 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
         }
         if (hands) {
             const int h_border = border(p, piece.left + my_column + 1);
-            in[lane_id] = from_border ? make_int2(h_border, h_border - opening) : make_int2(h_of(next), gap_of(next));
+            in[lane_id] =
+                from_border ? make_int2(h_border, h_border - opening) : make_int2(h_of(next), gap_of(next));
             put_letter(my_column + CHUNK, next_letter);
         }
         __syncwarp();
@@ -201,7 +205,8 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
 #pragma unroll
                     for (int k = 0; k < K; ++k)
                         if (lane.h[k] == progress.score && first + k < pair.rows)
-                            place = max(place, ~((word)(piece.left + at + 1) << 32 | (uint32_t)(first + k + 1)));
+                            place =
+                                max(place, ~((word)(piece.left + at + 1) << 32 | (uint32_t)(first + k + 1)));
                 }
             }
             if (USE == REFILL && (kind != GENERAL || start + x < columns + 31))

@@ -74,17 +74,20 @@ ENTRY(128) refill_tiles(const Params p) {
     for (;;) {
         const int ticket = take_ticket(p, p.pair_count * p.slots * strips);
         if (ticket < 0) break;
-        const int strip = ticket % strips, slot = ticket / strips % p.slots, number = ticket / strips / p.slots;
+        const int strip = ticket % strips, slot = ticket / strips % p.slots,
+                  number = ticket / strips / p.slots;
         Progress& progress = p.progress[number];
         if (!progress.active) continue;
         int tile_row, tile_column;
-        if (!tile_of_slot(slot, (progress.row - 1) / p.tile, (progress.column - 1) / p.tile, tile_row, tile_column))
+        if (!tile_of_slot(slot, (progress.row - 1) / p.tile, (progress.column - 1) / p.tile, tile_row,
+                          tile_column))
             continue;
         const Pair pair = p.pairs[number];
         word* handed = p.scratch + ((long long)number * p.rooms + slot) * p.tile;
         const Piece piece = piece_of(p, pair, tile_row, tile_column, handed);
         if (strip * TILE_STRIP >= piece.rows) continue;
-        uint16_t* flags = p.flags + (((long long)number * p.slots + slot) * strips + strip) * flags_of_strip(p);
+        uint16_t* flags =
+            p.flags + (((long long)number * p.slots + slot) * strips + strip) * flags_of_strip(p);
         fill_strip<TILE_ROWS, REFILL>(p, pair, progress, piece, strip, flags);
     }
 }
@@ -100,7 +103,8 @@ ENTRY(128) locate_end(const Params p) {
             const int number = ticket / strips / p.rooms;
             Progress& progress = p.progress[number];
             const Pair pair = p.pairs[number];
-            if (progress.score <= 0 || progress.score < p.min_score || tile_row * p.tile >= pair.rows) continue;
+            if (progress.score <= 0 || progress.score < p.min_score || tile_row * p.tile >= pair.rows)
+                continue;
             const int across = (pair.columns - 1) / p.tile + 1;
             bool candidate = false;
             for (int of_tile = 0; of_tile < strips_filled; ++of_tile) {
@@ -121,22 +125,23 @@ namespace {
 
 enum State { IN_H, IN_E, IN_F };
 constexpr int WALK_THREADS = 256;
-constexpr int STEPS = 192;  // of flags that are in shared memory at a time
+constexpr int STEPS = 192;                       // of flags that are in shared memory at a time
 constexpr int LOADS = STEPS * 4 / WALK_THREADS;  // of 16 bytes, of each thread
 static_assert(LOADS * WALK_THREADS == STEPS * 4 && STEPS + 32 <= WALK_THREADS, "threads load whole stages");
 
 // What is in shared memory: flags of a strip's steps `low` to `high`, and the letters there.
 struct Stage {
     uint16_t flags[STEPS * 32];
-    uint8_t row_letters[TILE_STRIP];      // from the strip's first row on
-    uint8_t column_letters[STEPS + 32];   // from the tile's column low - 31 on
+    uint8_t row_letters[TILE_STRIP];     // from the strip's first row on
+    uint8_t column_letters[STEPS + 32];  // from the tile's column low - 31 on
 };
 
 struct Walk {
     int row, column, state, operation, length, matches, diagonals, openings, runs;
 };
 
-__device__ __forceinline__ void emit(const Params& p, const Pair& pair, Walk& walk, int operation, int length) {
+__device__ __forceinline__ void emit(const Params& p, const Pair& pair, Walk& walk, int operation,
+                                     int length) {
     if (operation != walk.operation) {
         if (walk.length > 0) {
             ++walk.runs;
@@ -158,7 +163,8 @@ __device__ __forceinline__ void emit_diagonal(const Params& p, const Pair& pair,
     const unsigned mask = count == 32 ? ALL : (1u << count) - 1;
     matches &= mask;
     const auto operation_of = [&](int cell) { return matches >> cell & 1 ? 7 : 8; };
-    const unsigned begins = ((matches ^ matches << 1) & mask & ~1u) | (unsigned)(operation_of(0) != walk.operation);
+    const unsigned begins =
+        ((matches ^ matches << 1) & mask & ~1u) | (unsigned)(operation_of(0) != walk.operation);
     const int nothing = walk.length == 0;  // before the first run
     if (begins >> lane & 1) {
         const unsigned earlier = begins & ((1u << lane) - 1);
@@ -182,11 +188,13 @@ __device__ __forceinline__ void emit_diagonal(const Params& p, const Pair& pair,
     walk.column -= count;
 }
 
-__device__ __forceinline__ int trailing_ones(unsigned mask) { return mask == ALL ? 32 : __ffs((int)~mask) - 1; }
+__device__ __forceinline__ int trailing_ones(unsigned mask) {
+    return mask == ALL ? 32 : __ffs((int)~mask) - 1;
+}
 
 // Walks through one stage. Returns false when the path has come to its start.
-__device__ bool walk_stage(const Params& p, const Pair& pair, const Stage& stage, Walk& walk, int top, int left,
-                           int strip_top, int low) {
+__device__ bool walk_stage(const Params& p, const Pair& pair, const Stage& stage, Walk& walk, int top,
+                           int left, int strip_top, int low) {
     const int lane = threadIdx.x;
     const int e_operation = pair.row_is_query ? 2 : 1, f_operation = 3 - e_operation;
     for (;;) {
@@ -271,7 +279,8 @@ ENTRY(256) walk_tiles(const Params p) {
         const int high = column - 1 - left + (row - 1 - strip_top) / TILE_ROWS;
         const int low = max(0, high - (STEPS - 1));
         const uint16_t* flags =
-            p.flags + (((long long)blockIdx.x * p.slots + slot) * strips + strip) * flags_of_strip(p) + low * 32;
+            p.flags + (((long long)blockIdx.x * p.slots + slot) * strips + strip) * flags_of_strip(p) +
+            low * 32;
         // All loads first, for the path waits for them.
         uint4 pieces[LOADS];
         const int thread = threadIdx.x, count = (high - low + 1) * 4;

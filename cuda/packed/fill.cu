@@ -68,8 +68,7 @@ __device__ void fill(const Params& p) {
                 all_steps = __reduce_max_sync(WARP, steps);
                 least_rows = __reduce_min_sync(WARP, rows);
                 const int early = early_of(rows);
-                const unsigned char* letters =
-                    p.row_letters + p.row_starts[row] - early - ROWS * lane_id;
+                const unsigned char* letters = p.row_letters + p.row_starts[row] - early - ROWS * lane_id;
 
                 Lane<K> lane;
                 const int row_before = -ROWS * lane_id - early;  // the first step
@@ -86,18 +85,18 @@ __device__ void fill(const Params& p) {
                 lane.h_before = start_value(p, G, row_before, my_column - 1, padding_a, padding_b);
 #pragma unroll
                 for (int n = 0; n < ROWS; ++n)
-                    lane.e_out[n] = LOCAL ? c.floor
+                    lane.e_out[n] = LOCAL    ? c.floor
                                     : GLOBAL ? both(p.bias - p.gap_open)
                                              : add_lanes(lane.h_out[n], c.minus_open);
                 lane.best = 0;
-                word best = both(p.bias);           // local: of the whole strip
-                int best_band[2] = {-1, -1};        // the only band that has it
-                word last_best = lane.h[K - 1];     // semiglobal: in the last column, shifted
+                word best = both(p.bias);        // local: of the whole strip
+                int best_band[2] = {-1, -1};     // the only band that has it
+                word last_best = lane.h[K - 1];  // semiglobal: in the last column, shifted
                 int last_step_a = -1, last_step_b = -1;
 
                 // What lane 0 gets from the left: the border, or what the strip before left there.
                 word h_border = start_value(p, G, 1 - early, my_column - 1, padding_a, padding_b);
-                word e_border = LOCAL ? c.floor
+                word e_border = LOCAL    ? c.floor
                                 : GLOBAL ? both(p.bias - p.gap_open)
                                          : add_lanes(h_border, c.minus_open);
                 if (GLOBAL && !early) {
@@ -110,22 +109,25 @@ __device__ void fill(const Params& p) {
                 h_border &= of_first;
                 e_border &= of_first;
                 uint2* const handed = STRIPS ? p.borders + p.item_borders[blockIdx.x] +
-                    p.letters_before[place] - p.letters_before[item.y] : nullptr;
+                                                   p.letters_before[place] - p.letters_before[item.y]
+                                             : nullptr;
                 const bool takes = STRIPS && strip > 0 && lane_id == 0;
                 const bool hands = STRIPS && strip + 1 < strips && lane_id == G - 1;
 
-                uint4* tile = KEEP ? p.tiles + p.item_tiles[blockIdx.x] +
-                    ((long long)(p.bands_before[place] - p.bands_before[item.y]) * strips +
-                     (long long)strip * bands_of(rows, G)) * band_stride(G, K)
-                    : nullptr;
+                uint4* tile =
+                    KEEP ? p.tiles + p.item_tiles[blockIdx.x] +
+                               ((long long)(p.bands_before[place] - p.bands_before[item.y]) * strips +
+                                (long long)strip * bands_of(rows, G)) *
+                                   band_stride(G, K)
+                         : nullptr;
 
                 int letter_0 = letters[0], letter_1 = letters[1];
                 int t = 0;
                 word at_end = 0;  // global: H of the group's last column and row
 
                 // A step a row: take from the left, a row of cells, look after the ends.
-                auto take_steps = [&](const int (&letter)[ROWS], int at, bool guarded,
-                                      word (&h_in)[ROWS], word (&e_in)[ROWS]) {
+                auto take_steps = [&](const int (&letter)[ROWS], int at, bool guarded, word(&h_in)[ROWS],
+                                      word(&e_in)[ROWS]) {
                     Profile of_row[ROWS];
 #pragma unroll
                     for (int n = 0; n < ROWS; ++n) {
@@ -139,8 +141,8 @@ __device__ void fill(const Params& p) {
                             h_in[n] = from_left.x;
                             e_in[n] = from_left.y;
 #if !defined(PAIRALIGN_EMULATE)
-                            asm volatile("prefetch.global.L1 [%0];"
-                                         :: "l"(handed + min(row_index + 48, rows - 1)));
+                            asm volatile(
+                                "prefetch.global.L1 [%0];" ::"l"(handed + min(row_index + 48, rows - 1)));
 #endif
                         }
                         if (SEMIGLOBAL) {
@@ -166,8 +168,7 @@ __device__ void fill(const Params& p) {
                             }
                         } else {
                             bool high_stays, low_stays;
-                            last_best = __vibmax_u16x2(
-                                last_best, lane.h[K - 1], &high_stays, &low_stays);
+                            last_best = __vibmax_u16x2(last_best, lane.h[K - 1], &high_stays, &low_stays);
                             if (!low_stays) last_step_a = at;
                             if (!high_stays) last_step_b = at;
                         }
@@ -194,8 +195,8 @@ __device__ void fill(const Params& p) {
                         uint4* const rowline = (uint4*)band + lane_id;
 #pragma unroll
                         for (int k = 0; k < K; k += 4)
-                            rowline[k / 4 * G] = make_uint4(h_and_f(k), h_and_f(k + 1),
-                                                            h_and_f(k + 2), h_and_f(k + 3));
+                            rowline[k / 4 * G] =
+                                make_uint4(h_and_f(k), h_and_f(k + 1), h_and_f(k + 2), h_and_f(k + 3));
                         word* const corner = band + corners_at(G, K) + lane_id;
                         corner[0] = lane.h_before;
                         if (PARTS == 2) corner[G] = h_of(K / 2 - 1);
@@ -205,8 +206,7 @@ __device__ void fill(const Params& p) {
                     const auto two_steps = [&](int first) {
                         const int now[2] = {letter_0, letter_1};
                         // Padding follows the row, but not endlessly.
-                        const unsigned char* const ahead =
-                            letters + 2 + (G < 32 ? min(t, steps) : t);
+                        const unsigned char* const ahead = letters + 2 + (G < 32 ? min(t, steps) : t);
                         letter_0 = ahead[0];
                         letter_1 = ahead[1];
                         const bool guarded = SEMIGLOBAL && t + 1 >= least_rows;
@@ -220,8 +220,7 @@ __device__ void fill(const Params& p) {
 #pragma unroll
                             for (int n = 0; n < ROWS; ++n) {
                                 kept[0][first + at + n] = packed(h_in[n], e_in[n]);
-                                kept[1][first + at + n] =
-                                    packed(lane.h_middle[n], lane.e_middle[n]);
+                                kept[1][first + at + n] = packed(lane.h_middle[n], lane.e_middle[n]);
                             }
                         }
                         t += 2;
@@ -234,8 +233,8 @@ __device__ void fill(const Params& p) {
                         if (keeps) {
 #pragma unroll
                             for (int part = 0; part < PARTS; ++part)
-                                border[part * (BAND / 4) * G] = make_uint4(
-                                    kept[part][0], kept[part][1], kept[part][2], kept[part][3]);
+                                border[part * (BAND / 4) * G] =
+                                    make_uint4(kept[part][0], kept[part][1], kept[part][2], kept[part][3]);
                         }
                         border += G;
                     }
@@ -280,8 +279,7 @@ __device__ void fill(const Params& p) {
                     }
                     if (GLOBAL) {
                         if (valid && strip + 1 == strips)
-                            p.score[pair] =
-                                half_of(at_end, half) - p.bias - (rows + columns) * p.shift;
+                            p.score[pair] = half_of(at_end, half) - p.bias - (rows + columns) * p.shift;
                     }
                     if (LOCAL) {
                         const int score = half_of(best, half) - p.bias;
@@ -289,8 +287,7 @@ __device__ void fill(const Params& p) {
                         if (KEEP) {
                             // Tell the traceback which tile has the best cell if only one has.
                             const bool mine = half_of(lane_best, half) == half_of(best, half);
-                            const unsigned lanes =
-                                __ballot_sync(WARP, mine) >> group_of_warp * G & GROUP;
+                            const unsigned lanes = __ballot_sync(WARP, mine) >> group_of_warp * G & GROUP;
                             lane_of_best = __ffs(lanes) - 1;
                             band = __shfl_sync(WARP, best_band[half], lane_of_best, G);
                             if (lanes & (lanes - 1)) band = -1;
@@ -336,8 +333,8 @@ __device__ void fill(const Params& p) {
                             }
                             int end_row = rows, end_column = at;
                             if (strip + 1 == strips) {
-                                const int last = half_of(last_best, half) - p.bias -
-                                                 (rows + G + strips * G * K) * p.shift;
+                                const int last =
+                                    half_of(last_best, half) - p.bias - (rows + G + strips * G * K) * p.shift;
                                 const int step_at = half ? last_step_b : last_step_a;
                                 const int last_row = step_at < 0 ? 0 : step_at - early - (G - 1) + 1;
                                 const bool transposed = !p.triangular && columns > rows;

@@ -18,12 +18,20 @@
 namespace {
 
 // Of each pair: what results are, and what passes from kernel to kernel (COLUMNS and after).
-enum Field { QUERY_START, QUERY_END, TARGET_START, TARGET_END, MATCHES, MISMATCHES, GAP_OPENINGS,
-             GAP_LETTERS,
-             COLUMNS,  // that moves tell
-             LEADING,  // letters of the gap before these: target's, or query's and negative
-             RUNS,     // of the pairs before in the block of count_runs
-             FIELDS };
+enum Field {
+    QUERY_START,
+    QUERY_END,
+    TARGET_START,
+    TARGET_END,
+    MATCHES,
+    MISMATCHES,
+    GAP_OPENINGS,
+    GAP_LETTERS,
+    COLUMNS,  // that moves tell
+    LEADING,  // letters of the gap before these: target's, or query's and negative
+    RUNS,     // of the pairs before in the block of count_runs
+    FIELDS
+};
 
 // CIGAR operations, as in SAM.
 constexpr int INSERTION = 1, DELETION = 2, EQUAL = 7, DIFFERENT = 8;
@@ -31,13 +39,10 @@ static_assert(INSERTION + 1 == DELETION && DIFFERENT - 1 == EQUAL, "by the bits 
 
 // Room of a pair's moves in uint2, and where they begin; `place` matters where all pairs are
 // aligned.
-__device__ __forceinline__ int move_words(int rows, int columns) {
-    return (rows + columns + 31) / 32 + 1;
-}
+__device__ __forceinline__ int move_words(int rows, int columns) { return (rows + columns + 31) / 32 + 1; }
 __device__ __forceinline__ long long moves_at(const Params& p, int place, int rows, int pair) {
     if (p.moves_of_pair) return p.moves_of_pair[pair];
-    return p.moves_of_row[place] +
-           (pair - p.first_pair_of_row[place]) * move_words(rows, p.longest);
+    return p.moves_of_row[place] + (pair - p.first_pair_of_row[place]) * move_words(rows, p.longest);
 }
 
 }  // namespace

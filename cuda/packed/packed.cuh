@@ -59,7 +59,7 @@ constexpr int BAND = PAIRALIGN_BAND;
 // Rows that a lane does side by side, the lower one a column behind the upper one: in local mode
 // too little can be done at the same time in one row. A lane then is as many rows behind the next.
 constexpr int ROWS = LOCAL ? 2 : 1;
-constexpr int LETTERS = 32;  // row stride of the score table
+constexpr int LETTERS = 32;       // row stride of the score table
 constexpr int MOST_COLUMNS = 16;  // of a tile
 static_assert(BAND == 16, "steps of a band are told by four bits of a code");
 
@@ -73,49 +73,49 @@ struct Params {
     const unsigned char* column_letters;
     const long long* column_starts;
     const int* column_lengths;
-    const int* row_order;           // sorted position -> input index
+    const int* row_order;  // sorted position -> input index
     const int* column_order;
-    const int* table;               // [LETTERS][LETTERS] score of (row letter, column letter) as stored
+    const int* table;  // [LETTERS][LETTERS] score of (row letter, column letter) as stored
     // Work: an item is one or two columns and a range of places of rows, a block each. Place n is
     // row first_row + n, or rows[n] where pairs were chosen (`rows` is not null).
-    const int4* items;              // column, first place, place after the last, columns (1 or 2)
-    const int* rows;                // [places] or null
-    const int2* pair_of_place;      // [places] numbers of the two pairs, -1: not chosen; or null
-    const long long* item_tiles;    // [items] first uint4 of the item's tiles
-    const int* bands_before;        // [places + 1] bands of the rows before
+    const int4* items;            // column, first place, place after the last, columns (1 or 2)
+    const int* rows;              // [places] or null
+    const int2* pair_of_place;    // [places] numbers of the two pairs, -1: not chosen; or null
+    const long long* item_tiles;  // [items] first uint4 of the item's tiles
+    const int* bands_before;      // [places + 1] bands of the rows before
     uint4* tiles;
-    const long long* item_borders;  // [items] first entry of the item's strip borders
-    const long long* letters_before;  // [places + 1] row letters of the rows before
-    uint2* borders;                 // (H, E) that leave a strip's last column, a row letter each
-    const long long* pair_of_row;   // [places] number of the pair (row, column 0)
-    const long long* moves_of_row;  // [places + 1] moves, in uint2, of the rows before
+    const long long* item_borders;       // [items] first entry of the item's strip borders
+    const long long* letters_before;     // [places + 1] row letters of the rows before
+    uint2* borders;                      // (H, E) that leave a strip's last column, a row letter each
+    const long long* pair_of_row;        // [places] number of the pair (row, column 0)
+    const long long* moves_of_row;       // [places + 1] moves, in uint2, of the rows before
     const long long* first_pair_of_row;  // [places + 1] pairs of the rows before
-    const long long* moves_of_pair; // [pairs + 1] of the pairs before, of chosen pairs; or null
-    int* score;                     // [pairs]
-    int* end_row;                   // [pairs] semiglobal: cell where the alignment ends,
-    int* end_column;                //         counted from 1; 0 is the border
-    int* fields;                    // [FIELDS][pairs], see packed_moves.cuh
-    uint2* moves;                   // of each pair, see packed_moves.cuh
-    const int4* chunks;             // traceback: item, first place, place after the last, unused
-    uint4* profiles;                // traceback of far items: profiles in global memory
-    const long long* item_profiles; // [items] first uint4 of the item's profile
-    int* query;                     // [pairs] input indices; of one set query < target
+    const long long* moves_of_pair;      // [pairs + 1] of the pairs before, of chosen pairs; or null
+    int* score;                          // [pairs]
+    int* end_row;                        // [pairs] semiglobal: cell where the alignment ends,
+    int* end_column;                     //         counted from 1; 0 is the border
+    int* fields;                         // [FIELDS][pairs], see packed_moves.cuh
+    uint2* moves;                        // of each pair, see packed_moves.cuh
+    const int4* chunks;                  // traceback: item, first place, place after the last, unused
+    uint4* profiles;                     // traceback of far items: profiles in global memory
+    const long long* item_profiles;      // [items] first uint4 of the item's profile
+    int* query;                          // [pairs] input indices; of one set query < target
     int* target;
     long long pairs;
     int first_row;
     int first_column;
     int triangular;
-    int letters;                    // rows of a profile: letters in use and the padding letter
-    int definite;                   // letters below are never ambiguous
-    int gap_open;                   // open' = open - extend where values are shifted, else open
+    int letters;   // rows of a profile: letters in use and the padding letter
+    int definite;  // letters below are never ambiguous
+    int gap_open;  // open' = open - extend where values are shifted, else open
     int gap_extend;
-    int shift;                      // extend where values are shifted, else 0
+    int shift;  // extend where values are shifted, else 0
     int bias;
-    int tile_bias;                  // added to a tile's values, see traceback
+    int tile_bias;  // added to a tile's values, see traceback
     int min_score;
-    int one;                        // 1, but the compiler must not know
-    int group;                      // lanes of a group (G) in the kernel that filled the tiles
-    int longest;                    // letters of the batch's longest column
+    int one;      // 1, but the compiler must not know
+    int group;    // lanes of a group (G) in the kernel that filled the tiles
+    int longest;  // letters of the batch's longest column
     int places;
     int unused;
     word open_codes[MOST_COLUMNS];  // traceback: opening E after a tile's column, see packed_tile.cuh
@@ -156,9 +156,7 @@ __device__ __forceinline__ word maximum(word a, word b, word c) {
 __device__ __forceinline__ word add_maximum(word a, word b, word c) {  // max(a + b, c)
     return WIDE ? (word)__viaddmax_s32((int)a, (int)b, (int)c) : __viaddmax_u16x2(a, b, c);
 }
-__device__ __forceinline__ word add_lanes(word a, word b) {
-    return WIDE ? a + b : __vadd2(a, b);
-}
+__device__ __forceinline__ word add_lanes(word a, word b) { return WIDE ? a + b : __vadd2(a, b); }
 // a + b with the multiply-add pipe. `b` is an integer (see as_integer); no half may go below 0.
 __device__ __forceinline__ word add_words(word a, word b, int one) {
 #if defined(PAIRALIGN_EMULATE)
@@ -170,9 +168,7 @@ __device__ __forceinline__ word add_words(word a, word b, int one) {
 #endif
 }
 
-__device__ __forceinline__ int steps_of(int rows, int group) {
-    return (rows + ROWS * (group - 1) + 1) & ~1;
-}
+__device__ __forceinline__ int steps_of(int rows, int group) { return (rows + ROWS * (group - 1) + 1) & ~1; }
 // Steps that lane 0 takes before the first row, so that their number is even: 0 or 1.
 __device__ __forceinline__ int early_of(int rows) { return (rows + ROWS) & 1; }
 __device__ __forceinline__ int bands_of(int rows, int group) {
@@ -198,13 +194,12 @@ __device__ __forceinline__ word packed(word h, word gap) {
 
 // Stored H before the first row (global: "rows" <= 0) in padded column `column` (-1: left border).
 // `row` counts from -group + 1 - lane up; it matters in semiglobal mode only.
-__device__ __forceinline__ word start_value(
-    const Params& p, int group, int row, int column, int padding_a, int padding_b) {
+__device__ __forceinline__ word start_value(const Params& p, int group, int row, int column, int padding_a,
+                                            int padding_b) {
     if (LOCAL) return both(p.bias);
     if (SEMIGLOBAL) return both(p.bias + (row + group + column + 1) * p.shift);
-    return two(
-        column < padding_a ? p.bias : p.bias - p.gap_open,
-        column < padding_b ? p.bias : p.bias - p.gap_open);
+    return two(column < padding_a ? p.bias : p.bias - p.gap_open,
+               column < padding_b ? p.bias : p.bias - p.gap_open);
 }
 
 }  // namespace

@@ -29,8 +29,7 @@ __device__ void build_profile(const Params& p, const int4 item, int padding_a, i
         for (int letter = 0; letter < p.letters; ++letter) {
             const int* scores = p.table + letter * LETTERS;
             const int more = LOCAL && column % K != 0 ? p.gap_open : 0;  // see Lane
-            profile[letter * (G * K) + at] =
-                as_integer(scores[letter_a] + more, scores[letter_b] + more);
+            profile[letter * (G * K) + at] = as_integer(scores[letter_a] + more, scores[letter_b] + more);
         }
     }
 }
@@ -51,10 +50,10 @@ struct Lane {
 };
 
 struct Constants {
-    word minus_open;    // per half-word: -gap_open
+    word minus_open;  // per half-word: -gap_open
     word minus_extend;
     word floor;
-    word opens;         // as integers, see add_words
+    word opens;  // as integers, see add_words
     word extends;
     int one;
 };
@@ -77,17 +76,17 @@ __device__ __forceinline__ Profile further(Profile profile, int by) { return pro
 __device__ __forceinline__ uint4 four_scores(Profile profile, int at) {
     uint4 s;
     asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(s.x), "=r"(s.y), "=r"(s.z), "=r"(s.w) : "r"(profile + 16 * at));
+                 : "=r"(s.x), "=r"(s.y), "=r"(s.z), "=r"(s.w)
+                 : "r"(profile + 16 * at));
     return s;
 }
 #endif
 
-
 // ROWS rows of the lane, the lower one a column behind: so each waits for the other only.
 template <int G, int K>
 __device__ __forceinline__ void rows_of_cells(Lane<K>& lane, const word (&h_in)[ROWS],
-                                              const word (&e_in)[ROWS],
-                                              const Profile (&profile)[ROWS], const Constants& c) {
+                                              const word (&e_in)[ROWS], const Profile (&profile)[ROWS],
+                                              const Constants& c) {
     word e[ROWS], t[ROWS], previous[ROWS];
     uint4 four[ROWS];
 #pragma unroll

@@ -65,8 +65,7 @@ __device__ __forceinline__ Columns columns_at(const uint2* moves, int columns, i
     Columns of;
     of.gaps = here.x & valid;
     of.kinds = here.y & valid;
-    of.ends = (here.x ^ __funnelshift_l(later.x, here.x, 1)) |
-              (here.y ^ __funnelshift_l(later.y, here.y, 1));
+    of.ends = (here.x ^ __funnelshift_l(later.x, here.x, 1)) | (here.y ^ __funnelshift_l(later.y, here.y, 1));
     if (number == 0) of.ends |= 1;
     of.ends &= valid;
     return of;
@@ -82,8 +81,7 @@ __device__ __forceinline__ bool continues(const uint2* moves, int columns, int l
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(THREADS)
-count_runs(const Params p, int* block_runs) {
+extern "C" __global__ void __launch_bounds__(THREADS) count_runs(const Params p, int* block_runs) {
     __shared__ const uint2* moves_of_pair[THREADS];
     __shared__ int columns_of_pair[THREADS];
     __shared__ int counts[5][THREADS];
@@ -111,8 +109,7 @@ count_runs(const Params p, int* block_runs) {
 #pragma unroll
         for (int n = 0; n < 5; ++n) {
 #pragma unroll
-            for (int away = 1; away < LANES; away *= 2)
-                sums[n] += __shfl_xor_sync(WARP, sums[n], away);
+            for (int away = 1; away < LANES; away *= 2) sums[n] += __shfl_xor_sync(WARP, sums[n], away);
             if (lane == 0) counts[n][of] = sums[n];
         }
     }
@@ -141,7 +138,7 @@ count_runs(const Params p, int* block_runs) {
 }
 
 extern "C" __global__ void __launch_bounds__(PLACING_THREADS)
-place_runs(const int* block_runs, const int blocks, long long* block_starts) {
+    place_runs(const int* block_runs, const int blocks, long long* block_starts) {
     long long before = 0;
     for (int first = 0; first < blocks; first += PLACING_THREADS) {
         const int at = first + threadIdx.x;
@@ -154,8 +151,8 @@ place_runs(const int* block_runs, const int blocks, long long* block_starts) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-write_runs(const Params p, const long long* block_starts, long long* offsets, unsigned int* runs,
-           const long long capacity) {
+    write_runs(const Params p, const long long* block_starts, long long* offsets, unsigned int* runs,
+               const long long capacity) {
     __shared__ const uint2* moves_of_pair[THREADS];
     __shared__ int columns_of_pair[THREADS];
     __shared__ int leading_of_pair[THREADS];
@@ -206,8 +203,7 @@ write_runs(const Params p, const long long* block_starts, long long* offsets, un
             const int all = __shfl_sync(WARP, count, LANES - 1, LANES);
             // A run begins where the one before it ends, maybe several words ago.
             const int last_end = 32 * number + __ffs(here.ends) - 1;
-            const unsigned some =
-                __ballot_sync(WARP, here.ends != 0) >> group_lanes & ((1u << LANES) - 1);
+            const unsigned some = __ballot_sync(WARP, here.ends != 0) >> group_lanes & ((1u << LANES) - 1);
             const unsigned before = some & ((1u << lane) - 1);
             const int last_before = before ? 31 - __clz(before) : 0;
             const int before_end = __shfl_sync(WARP, last_end, last_before, LANES);

@@ -32,7 +32,8 @@ constexpr int STOP = 63, MATCH = 61, MISMATCH = 60;
 constexpr int F_FIRST = 42, E_CODES = 17, F_LAST = 0, OUTSIDE = 16;
 static_assert(OUTSIDE == MOST_COLUMNS && OUTSIDE == BAND, "a code a row or column, and one more");
 static_assert(F_LAST + OUTSIDE < E_CODES && E_CODES + OUTSIDE + MOST_COLUMNS / 2 < F_FIRST &&
-              F_FIRST + OUTSIDE < MISMATCH && STOP < SCALE, "codes must differ");
+                  F_FIRST + OUTSIDE < MISMATCH && STOP < SCALE,
+              "codes must differ");
 
 __host__ __device__ constexpr int tile_columns(int columns) { return columns / parts_of(columns); }
 // Left columns of a tile of so many; there are as many right ones, of which the last two may be
@@ -45,13 +46,9 @@ __host__ __device__ constexpr int tile_words(int columns) {
     return BAND * row_bytes(columns) / 4 + (half_columns(columns) % 4 == 0 ? 2 : 1);
 }
 // Entries of a profile's row: the few more put different letters on different banks.
-__host__ __device__ constexpr int pitch_of(int columns, int width) {
-    return width + (columns == 16 ? 8 : 4);
-}
+__host__ __device__ constexpr int pitch_of(int columns, int width) { return width + (columns == 16 ? 8 : 4); }
 
-__device__ __forceinline__ word clean(word value) {
-    return value & (WIDE ? 0xffffffc0u : 0xffc0ffc0u);
-}
+__device__ __forceinline__ word clean(word value) { return value & (WIDE ? 0xffffffc0u : 0xffc0ffc0u); }
 
 // The tile that a path is in, as pointers and numbers.
 struct Tile {
@@ -59,9 +56,9 @@ struct Tile {
     const unsigned char* letters;  // of the band's first step
     int column;                    // first column of the tile, padded
     int lane, part;
-    int last_step;                 // of the band that is needed
-    int wanted;                    // local: value whose first cell is wanted, relative to the tile
-    int first_step, stop_step;     // and only in these steps
+    int last_step;              // of the band that is needed
+    int wanted;                 // local: value whose first cell is wanted, relative to the tile
+    int first_step, stop_step;  // and only in these steps
 };
 
 // What a path is to a tile: with what it enters, and what refill finds besides the codes in memory.
@@ -158,9 +155,8 @@ __device__ __forceinline__ void keep_codes(const word (&full)[N], bool right, un
         for (int k = 0; k < N; k += 4)
             *(word*)(row + k) = __byte_perm(two_columns[k / 2], two_columns[k / 2 + 1], 0x5410);
     } else if (N == 8) {
-        *(uint2*)(row + (right ? 8 : 0)) =
-            make_uint2(__byte_perm(two_columns[0], two_columns[1], of_four),
-                       __byte_perm(two_columns[2], two_columns[3], of_four));
+        *(uint2*)(row + (right ? 8 : 0)) = make_uint2(__byte_perm(two_columns[0], two_columns[1], of_four),
+                                                      __byte_perm(two_columns[2], two_columns[3], of_four));
     } else if (right) {  // six columns, the second word on its own
         *(unsigned short*)(row + 6) = (unsigned short)(two_columns[0] >> 16);
         *(word*)(row + 8) = __byte_perm(two_columns[1], two_columns[N / 2 - 1], of_four);
@@ -175,9 +171,9 @@ __device__ __forceinline__ void keep_codes(const word (&full)[N], bool right, un
 // `half`: the pair's in the words of the tiles. `f_codes`: F_FIRST or F_LAST, `row_first`: the
 // order of equal ends. `profile`: of the pair's column sequence. `codes`: of this thread.
 template <int K>
-__device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& tile, int half,
-                                       int f_codes, bool row_first, const void* profile,
-                                       unsigned char* codes, Entry& entry) {
+__device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& tile, int half, int f_codes,
+                                       bool row_first, const void* profile, unsigned char* codes,
+                                       Entry& entry) {
     constexpr unsigned ALL = 0xffffffffu;
     constexpr int C = tile_columns(K), D = half_columns(C);
     constexpr int N = WIDE ? 2 * D : D;  // words of a row
@@ -185,7 +181,7 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
     constexpr int TOGETHER = !FOURS ? 2 : WIDE ? 4 : 8;
     constexpr int ROW = row_bytes(C);
     constexpr int ENTRY = WIDE ? 4 : 2;  // bytes of a score
-    constexpr bool AT_ONCE = !LOCAL;  // there are registers for that
+    constexpr bool AT_ONCE = !LOCAL;     // there are registers for that
     const int group = p.group;
     const Kept kept(half);
 
@@ -209,18 +205,16 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
     }
     const word corner = tile.band[corners_at(group, K) + tile.part * group + tile.lane];
     // Of the border and of the row's letters, those of the next four steps first.
-    const uint4* border = (const uint4*)(tile.band + borders_at(group, K)) +
-                          tile.part * (BAND / 4) * group + tile.lane;
+    const uint4* border =
+        (const uint4*)(tile.band + borders_at(group, K)) + tile.part * (BAND / 4) * group + tile.lane;
     uint4 borders[BAND / 4];
 #pragma unroll
     for (int four = 0; four < BAND / 4; ++four) {
         borders[four] = make_uint4(0, 0, 0, 0);
-        if (four == 0 || (AT_ONCE && 4 * four <= tile.last_step))
-            borders[four] = border[four * group];
+        if (four == 0 || (AT_ONCE && 4 * four <= tile.last_step)) borders[four] = border[four * group];
 #if !defined(PAIRALIGN_EMULATE)
         // Each of them is a way to memory of its own.
-        if (four > 0 && !AT_ONCE)
-            asm volatile("prefetch.global.L2 [%0];" ::"l"(border + four * group));
+        if (four > 0 && !AT_ONCE) asm volatile("prefetch.global.L2 [%0];" ::"l"(border + four * group));
 #endif
     }
     word letters[BAND / 4];
@@ -246,9 +240,9 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
     word f_open = both(-SCALE * p.gap_open + f_codes + 15);
     if (!WIDE) f_open = add_lanes(f_open, 2u << 16);
     const word bias = both(p.tile_bias * SCALE);
-    word side = bias;                      // H left of the tile in the row before,
+    word side = bias;                        // H left of the tile in the row before,
     word side_low = kept.h(corner, corner);  // and its low bits as they were kept
-    word left;                             // H left of the left and of the right columns
+    word left;                               // H left of the left and of the right columns
 
     word h[N], f[N];
     {
@@ -282,7 +276,7 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
         entry.found = min(entry.found, rank_of(row_first, step, column));
     };
     const char* const scores = (const char*)profile + tile.column * ENTRY;
-    const char* before[2] = {scores, scores};  // of the two rows before, for the right columns
+    const char* before[2] = {scores, scores};     // of the two rows before, for the right columns
     word left_h[2] = {0, 0}, left_e[2] = {0, 0};  // what leaves the left columns there
     // Two rows side by side, the lower one a column behind: so each waits for the other only.
     const auto two_rows = [&](int step, bool first, bool last, word row_letters, word x, word y) {
@@ -299,11 +293,9 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
                 side_low = after;
             } else {
                 const word rises = rise(now, __byte_perm(side_low, now, 0x5410));
-                const word values = add_lanes(add_lanes(__byte_perm(side, side, 0x1010),
-                                                        two(-RISE, -2 * RISE)),
-                                              rises + (rises << 16));
-                const word gaps =
-                    add_lanes(add_lanes(values, e_outside), above(kept.gap(x, y), now));
+                const word values = add_lanes(
+                    add_lanes(__byte_perm(side, side, 0x1010), two(-RISE, -2 * RISE)), rises + (rises << 16));
+                const word gaps = add_lanes(add_lanes(values, e_outside), above(kept.gap(x, y), now));
                 side = values >> 16;
                 side_low = now >> 16;
                 in_h[0] = __byte_perm(values, left_h[0], 0x5410);
@@ -319,8 +311,7 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
         const word opening[2] = {f_open, add_lanes(f_open, both(-1))};
         f_open = add_lanes(f_open, both(-2));
 #pragma unroll
-        for (int row = 0; row < 2; ++row)
-            low[row] = scores + (int)(row_letters >> 8 * row & 255) * pitch;
+        for (int row = 0; row < 2; ++row) low[row] = scores + (int)(row_letters >> 8 * row & 255) * pitch;
 #pragma unroll
         for (int pass = 0; pass <= N; ++pass) {
 #pragma unroll
@@ -328,8 +319,7 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
                 const int k = pass - row;
                 if (k < 0 || k >= N) continue;
                 if (k % TOGETHER == 0)
-                    scores_at<TOGETHER>(low[row] + k * ENTRY, before[row] + (D + k) * ENTRY,
-                                        s[row]);
+                    scores_at<TOGETHER>(low[row] + k * ENTRY, before[row] + (D + k) * ENTRY, s[row]);
                 const word t = add_lanes(diagonal[row], s[row][k % TOGETHER]);
                 diagonal[row] = h[k];
                 word now = maximum(t, e[row], f[k]);
@@ -405,8 +395,7 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
     }
     entry.e = (int)leaving & (SCALE - 1);
     entry.f = (int)f_left & (SCALE - 1);
-    if (!WIDE && entry.column >= D)
-        entry.f = half_of(element<N>(f, entry.column - D), 1) & (SCALE - 1);
+    if (!WIDE && entry.column >= D) entry.f = half_of(element<N>(f, entry.column - D), 1) & (SCALE - 1);
 }
 
 }  // namespace

@@ -17,8 +17,8 @@
 namespace {
 
 // Entry [half][letter][column]: the stored score times SCALE, with the code of a diagonal move.
-__device__ __forceinline__ void fill_profile(const Params& p, const int4 item, int width,
-                                             int pitch, void* profile) {
+__device__ __forceinline__ void fill_profile(const Params& p, const int4 item, int width, int pitch,
+                                             void* profile) {
     const int padding_letter = p.letters - 1;
     for (int half = 0; half < PAIRS; ++half) {
         const bool exists = half < item.w;
@@ -30,8 +30,7 @@ __device__ __forceinline__ void fill_profile(const Params& p, const int4 item, i
             const int of_column = at < 0 ? padding_letter : p.column_letters[start + at];
             for (int letter = 0; letter < p.letters; ++letter) {
                 const bool match = letter == of_column && letter < p.definite;
-                const int entry =
-                    p.table[letter * LETTERS + of_column] * SCALE + (match ? MATCH : MISMATCH);
+                const int entry = p.table[letter * LETTERS + of_column] * SCALE + (match ? MATCH : MISMATCH);
                 const int to = (half * p.letters + letter) * pitch + column;
                 if (WIDE) ((int*)profile)[to] = entry;
                 else ((short*)profile)[to] = (short)entry;
@@ -67,8 +66,8 @@ __device__ __forceinline__ Item item_of(const Params& p, int number, int half) {
 
 // A path for the next row that has one to trace in this half, if there is any.
 template <int K>
-__device__ __forceinline__ void start(const Params& p, const Item& of, int half, int stop,
-                                      int* next_place, Path& path) {
+__device__ __forceinline__ void start(const Params& p, const Item& of, int half, int stop, int* next_place,
+                                      Path& path) {
     for (;;) {
         const int place = atomicAdd(next_place, 1);
         if (place >= stop) return;
@@ -76,8 +75,7 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
         if (pair < 0) continue;
         const int score = p.score[pair];
         if (score < p.min_score || (!GLOBAL && score <= 0)) {
-            for (int field = QUERY_START; field <= TARGET_END; ++field)
-                p.fields[field * p.pairs + pair] = 0;
+            for (int field = QUERY_START; field <= TARGET_END; ++field) p.fields[field * p.pairs + pair] = 0;
             p.fields[COLUMNS * p.pairs + pair] = 0;
             continue;
         }
@@ -104,8 +102,8 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
             path.phase = SEARCHING;
             path.part = band < 0 ? parts_of(K) : 0;
             path.next_tile = band < 0 ? -1 : band * p.group + lane;
-            path.stop_tile = band < 0 ? of.strips * bands_of(path.rows, p.group) * p.group
-                                      : path.next_tile + 1;
+            path.stop_tile =
+                band < 0 ? of.strips * bands_of(path.rows, p.group) * p.group : path.next_tile + 1;
             path.end_row = path.end_column = 1 << 30;
         }
         path.i = GLOBAL ? path.rows : path.end_row;
@@ -116,8 +114,7 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
 
 // The tile of a padded column in a band; returns the row of the band's step 0, counted from 1.
 template <int K, bool FAR>
-__device__ __forceinline__ int place_at(const Params& p, const Path& path, int column, int band,
-                                        Tile& tile) {
+__device__ __forceinline__ int place_at(const Params& p, const Path& path, int column, int band, Tile& tile) {
     constexpr int C = tile_columns(K);
     const int overall_lane = column / K;
     const int strip = FAR ? overall_lane / 32 : 0;  // strips are of 32 lanes
@@ -142,17 +139,18 @@ __device__ __forceinline__ void seek(const Params& p, bool seeking, Path& path) 
     while (left) {
         const int of = __ffs(left) - 1, half = WIDE ? 0 : of & 1;
         left &= left - 1;
-        const word* const tiles = (const word*)(uintptr_t)__shfl_sync(
-            0xffffffffu, (unsigned long long)(uintptr_t)path.tiles, of);
+        const word* const tiles =
+            (const word*)(uintptr_t)__shfl_sync(0xffffffffu, (unsigned long long)(uintptr_t)path.tiles, of);
         const int wanted = __shfl_sync(0xffffffffu, mine, of);
         const int stop = __shfl_sync(0xffffffffu, path.stop_tile, of);
         int tile = __shfl_sync(0xffffffffu, path.next_tile, of);
         unsigned found = 0;
         for (; tile < stop; tile += 32) {
             const int at = tile + lane, band = at / p.group;
-            found = __ballot_sync(0xffffffffu, at < stop &&
-                half_of(tiles[(long long)band * (4 * band_stride(p.group, K)) +
-                              bests_at(p.group, K) + at - band * p.group], half) == wanted);
+            found = __ballot_sync(0xffffffffu,
+                                  at < stop && half_of(tiles[(long long)band * (4 * band_stride(p.group, K)) +
+                                                             bests_at(p.group, K) + at - band * p.group],
+                                                       half) == wanted);
             if (found) break;
         }
         if (lane == of) {
@@ -166,8 +164,7 @@ __device__ __forceinline__ void seek(const Params& p, bool seeking, Path& path) 
 // Local: the next tile that may hold the cell where the alignment ends, of the lane and band that
 // `seek` has found; false if it is not to be looked at. `row`: of the tile's step 0.
 template <int K, bool FAR>
-__device__ __forceinline__ bool candidate(const Params& p, int half, Path& path, Tile& tile,
-                                          int& row) {
+__device__ __forceinline__ bool candidate(const Params& p, int half, Path& path, Tile& tile, int& row) {
     constexpr int PARTS = parts_of(K), C = tile_columns(K);
     const int bands = bands_of(path.rows, p.group);
     const int overall_band = path.next_tile / p.group;
@@ -181,8 +178,7 @@ __device__ __forceinline__ bool candidate(const Params& p, int half, Path& path,
     }
     row = place_at<K, FAR>(p, path, column, band, tile);
     tile.last_step = min(BAND - 1, steps_of(path.rows, p.group) - 1 - band * BAND);
-    const int corner = half_of(
-        tile.band[corners_at(p.group, K) + tile.part * p.group + tile.lane], half);
+    const int corner = half_of(tile.band[corners_at(p.group, K) + tile.part * p.group + tile.lane], half);
     tile.wanted = p.score[path.pair] + p.bias - corner + p.tile_bias;
     tile.first_step = min(max(1 - row, 0), BAND);
     tile.stop_step = min(max(path.rows + 1 - row, 0), BAND);
@@ -240,8 +236,7 @@ __device__ void traceback(const Params& p) {
     for (;;) {
         // Starting a path is a long way to memory for the whole warp: wait for some to do it for.
         const int idle = __popc(__ballot_sync(ALL, path.phase == IDLE));
-        if (idle == 32 ||
-            (idle >= 12 && __any_sync(ALL, path.phase == IDLE && more))) {
+        if (idle == 32 || (idle >= 12 && __any_sync(ALL, path.phase == IDLE && more))) {
             if (path.phase == IDLE) {
                 start<K>(p, of, half, chunk.z, &next_place[half], path);
                 more = path.phase != IDLE;
@@ -274,8 +269,7 @@ __device__ void traceback(const Params& p) {
         }
         if (__all_sync(ALL, waits)) continue;
         const bool transposed = !waits && path.transposed;
-        refill<K>(p, pitch, tile, half, transposed ? F_FIRST : F_LAST, transposed, profile, codes,
-                  entry);
+        refill<K>(p, pitch, tile, half, transposed ? F_FIRST : F_LAST, transposed, profile, codes, entry);
         if (!waits) {
             bool walks = true;
             if (LOCAL && path.phase == SEARCHING) {
@@ -283,11 +277,11 @@ __device__ void traceback(const Params& p) {
                 const int major = entry.found >> 4, minor = entry.found & 15;
                 const int end_row = row + (path.transposed ? major : minor);
                 const int end_column = tile.column + (path.transposed ? minor : major);
-                const bool better = path.transposed
-                    ? end_row < path.end_row ||
-                          (end_row == path.end_row && end_column < path.end_column)
-                    : end_column < path.end_column ||
-                          (end_column == path.end_column && end_row < path.end_row);
+                const bool better =
+                    path.transposed
+                        ? end_row < path.end_row || (end_row == path.end_row && end_column < path.end_column)
+                        : end_column < path.end_column ||
+                              (end_column == path.end_column && end_row < path.end_row);
                 if (here && better) {
                     path.end_row = end_row;
                     path.end_column = end_column;
@@ -313,7 +307,7 @@ __device__ void traceback(const Params& p) {
 
 // Profiles of items that are too wide for shared memory, in global memory: a block an item.
 extern "C" __global__ void __launch_bounds__(256)
-build_far_profiles(const Params p, const int strip_columns) {
+    build_far_profiles(const Params p, const int strip_columns) {
     const int4 item = p.items[blockIdx.x];
     const int length_a = p.column_lengths[item.x];
     const int length_b = item.w == 2 ? p.column_lengths[item.x + 1] : 0;

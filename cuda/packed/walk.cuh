@@ -12,16 +12,16 @@ enum Phase { IDLE, SEARCHING, WALKING };
 // A path so far.
 struct Path {
     int phase;
-    int pair;     // number of the pair
-    int rows;     // letters of the row sequence
+    int pair;  // number of the pair
+    int rows;  // letters of the row sequence
     const uint4* tiles;
     const unsigned char* letters;
     uint2* moves;
     word gaps, kinds;  // of the moves that do not yet make up a word
     int columns;       // of the alignment so far
-    int i;        // row letters before the cell to look at, the cell's included
-    int column;   // padded column of that cell
-    int state;    // State with which the path comes to it
+    int i;             // row letters before the cell to look at, the cell's included
+    int column;        // padded column of that cell
+    int state;         // State with which the path comes to it
     int end_row, end_column;
     int next_tile, stop_tile;  // local: band * G + lane, of which tiles may have the end cell
     int part;                  // the next of a lane's tiles to look at
@@ -73,9 +73,8 @@ __device__ __forceinline__ bool walk(Path& path, const Entry& entry, int padding
                     const int at = 4 * four + n;
                     code_of[n] = at < C && at < inside ? cell[-at * (ROW + 1)] : 0;
                 }
-                const word codes_of =
-                    __byte_perm(__byte_perm(code_of[0], code_of[1], 0x0040),
-                                __byte_perm(code_of[2], code_of[3], 0x0040), 0x5410);
+                const word codes_of = __byte_perm(__byte_perm(code_of[0], code_of[1], 0x0040),
+                                                  __byte_perm(code_of[2], code_of[3], 0x0040), 0x5410);
                 word moves = (codes_of & 0x3f3f3f3fu) + 0x04040404u & 0x40404040u;
                 if (LOCAL) moves &= ~(codes_of << 5);  // where it stops, bit 1 is set
                 diagonal = diagonal >> 4 | (moves * 0x00408102u & 0xf0000000u);

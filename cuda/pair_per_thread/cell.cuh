@@ -52,72 +52,106 @@ static_assert((TAG_DIAGONAL & 15) == (BUP | BLEFT) && TAG_E == BUP && TAG_F == B
 //     NARROW  scores of 16 bits, matrix of 8    border: one word, H in its upper half
 //     WIDE    scores of 27 bits, matrix of 16   border: two words
 //     PLAIN   scores of 32 bits, matrix of 32   border: two words; flags by comparison, without tags
-template <Width width> struct Store;
+template <Width width>
+struct Store;
 
 // One product of bytes or halves adds a score to `sum`: the multiplier selects it and scales it.
-template <> struct Store<NARROW> {
+template <>
+struct Store<NARROW> {
     using Scores = uint2;  // int8[8]
     using Entry = int8_t;
     using Border = uint32_t;
     static constexpr int MINUS_INFINITY = -(1 << 30);
 
-    template <int scale> static __device__ int add_score(const Scores& scores, int k, int sum) {
+    template <int scale>
+    static __device__ int add_score(const Scores& scores, int k, int sum) {
         const uint32_t word = k < 4 ? scores.x : scores.y;
         return __dp4a(int(word), scale << (8 * (k & 3)), sum);
     }
-    template <int scale> static __device__ Border pack(int h, int f) {
+    template <int scale>
+    static __device__ Border pack(int h, int f) {
         constexpr int SHIFT = scale == 1 ? 16 : 16 - TAG_BITS;
         return __byte_perm(uint32_t(f) << SHIFT, uint32_t(h) << SHIFT, 0x7632);
     }
-    template <int scale> static __device__ int unpack_h(Border word, int tag) {
+    template <int scale>
+    static __device__ int unpack_h(Border word, int tag) {
         return __dp2a_lo(int(word), scale << 8, tag);
     }
-    template <int scale> static __device__ int unpack_f(Border word) {
+    template <int scale>
+    static __device__ int unpack_f(Border word) {
         return __dp2a_lo(int(word), scale, 0);
     }
-    template <int scale, int tag> static __device__ Border first_row(int score) {
+    template <int scale, int tag>
+    static __device__ Border first_row(int score) {
         return (uint32_t(score) << 16) | 0x8000u;  // F' = -32768 there: below any score less an extension
     }
 };
 
-template <> struct Store<WIDE> {
+template <>
+struct Store<WIDE> {
     using Scores = uint4;  // int16[8]
     using Entry = int16_t;
     using Border = int2;
     static constexpr int MINUS_INFINITY = -(1 << 30);
 
-    template <int scale> static __device__ int add_score(const Scores& scores, int k, int sum) {
+    template <int scale>
+    static __device__ int add_score(const Scores& scores, int k, int sum) {
         const uint32_t word = k < 2 ? scores.x : k < 4 ? scores.y : k < 6 ? scores.z : scores.w;
         return __dp2a_lo(int(word), scale << (8 * (k & 1)), sum);
     }
-    template <int scale> static __device__ Border pack(int h, int f) { return make_int2(h, f); }
-    template <int scale> static __device__ int unpack_h(Border word, int) { return word.x; }
-    template <int scale> static __device__ int unpack_f(Border word) { return word.y; }
-    template <int scale, int tag> static __device__ Border first_row(int score) {
+    template <int scale>
+    static __device__ Border pack(int h, int f) {
+        return make_int2(h, f);
+    }
+    template <int scale>
+    static __device__ int unpack_h(Border word, int) {
+        return word.x;
+    }
+    template <int scale>
+    static __device__ int unpack_f(Border word) {
+        return word.y;
+    }
+    template <int scale, int tag>
+    static __device__ Border first_row(int score) {
         return make_int2(score * scale + tag, MINUS_INFINITY);
     }
 };
 
-template <> struct Store<PLAIN> {
-    struct alignas(16) Scores { int32_t of[BAND]; };
+template <>
+struct Store<PLAIN> {
+    struct alignas(16) Scores {
+        int32_t of[BAND];
+    };
     using Entry = int32_t;
     using Border = int2;
     static constexpr int MINUS_INFINITY = -(1 << 30);
 
-    template <int scale> static __device__ int add_score(const Scores& scores, int k, int sum) {
+    template <int scale>
+    static __device__ int add_score(const Scores& scores, int k, int sum) {
         return sum + scores.of[k];
     }
-    template <int scale> static __device__ Border pack(int h, int f) { return make_int2(h, f); }
-    template <int scale> static __device__ int unpack_h(Border word, int) { return word.x; }
-    template <int scale> static __device__ int unpack_f(Border word) { return word.y; }
-    template <int scale, int tag> static __device__ Border first_row(int score) {
+    template <int scale>
+    static __device__ Border pack(int h, int f) {
+        return make_int2(h, f);
+    }
+    template <int scale>
+    static __device__ int unpack_h(Border word, int) {
+        return word.x;
+    }
+    template <int scale>
+    static __device__ int unpack_f(Border word) {
+        return word.y;
+    }
+    template <int scale, int tag>
+    static __device__ Border first_row(int score) {
         return make_int2(score * scale + tag, MINUS_INFINITY);
     }
 };
 
 // The bits of `a` where `mask` has ones, those of `b` elsewhere: one LOP3, which the compiler, left to
 // itself, takes apart again.
-template <uint32_t mask> __device__ inline uint32_t merge(uint32_t a, uint32_t b) {
+template <uint32_t mask>
+__device__ inline uint32_t merge(uint32_t a, uint32_t b) {
 #ifdef __CUDA_ARCH__
     uint32_t merged;
     asm("lop3.b32 %0, %1, %2, %3, 0xB8;" : "=r"(merged) : "r"(b), "n"(mask), "r"(a));
@@ -129,11 +163,12 @@ template <uint32_t mask> __device__ inline uint32_t merge(uint32_t a, uint32_t b
 
 // The scores of a band's rows against a letter, in shared memory. The address is worked out once: left
 // to itself the compiler does so in every column, to save a register.
-template <class Scores> class Profile {
+template <class Scores>
+class Profile {
 #ifdef __CUDA_ARCH__
     uint32_t address;
 
-  public:
+public:
     __device__ explicit Profile(const Scores* scores) : address(__cvta_generic_to_shared(scores)) {
         asm volatile("" : "+r"(address));
     }
@@ -159,14 +194,15 @@ template <class Scores> class Profile {
 #else
     const Scores* scores;
 
-  public:
+public:
     explicit Profile(const Scores* scores) : scores(scores) {}
     Scores operator[](uint32_t letter) const { return scores[letter]; }
 #endif
 };
 
 // The eight cells of one column of a band. `scale` is 32 when tags are carried, else 1.
-template <Mode mode, Width width, bool traced> struct Column {
+template <Mode mode, Width width, bool traced>
+struct Column {
     static constexpr bool TAGGED = traced && width != PLAIN;
     static constexpr int SCALE = TAGGED ? 1 << TAG_BITS : 1;
     static constexpr int H_TAG = TAGGED ? TAG_DIAGONAL : 0;  // what a kept H carries in its low bits

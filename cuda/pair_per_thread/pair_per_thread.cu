@@ -51,8 +51,8 @@ __device__ int border_score(int letters, const Arguments& arguments) {
 // score 0, which lets no cell there exceed those before it.
 template <class Storage>
 __device__ void build_profile(typename Storage::Scores (*profile)[LETTERS],
-                              const typename Storage::Entry (*matrix)[LETTERS],
-                              const Arguments& arguments, const Tile& tile, int first, int lane) {
+                              const typename Storage::Entry (*matrix)[LETTERS], const Arguments& arguments,
+                              const Tile& tile, int first, int lane) {
     auto entries = reinterpret_cast<typename Storage::Entry*>(profile);
 #pragma unroll
     for (int r = 0; r < TILE_ROWS; ++r) {
@@ -93,8 +93,9 @@ __device__ void fill(const Arguments& arguments) {
     const uint32_t* column_codes;
     {
         const Pair pair = pair_of_lane(arguments, tile, lane);
-        const bool wanted = !traced || !arguments.scored || !pair.active ||
-                            arguments.results[SCORE * int64_t(arguments.pairs) + pair.number] >= arguments.minimum;
+        const bool wanted =
+            !traced || !arguments.scored || !pair.active ||
+            arguments.results[SCORE * int64_t(arguments.pairs) + pair.number] >= arguments.minimum;
         rows = wanted ? pair.rows : 0;
         columns = wanted ? pair.columns : 0;
         column_codes = reinterpret_cast<const uint32_t*>(pair.column_codes);
@@ -339,11 +340,13 @@ __device__ void place_runs(const Arguments& arguments) {
 
 extern "C" {
 
-__global__ void __launch_bounds__(BLOCK_THREADS, SCORING_BLOCKS) score_pair_per_thread(const Arguments arguments) {
+__global__ void __launch_bounds__(BLOCK_THREADS, SCORING_BLOCKS)
+    score_pair_per_thread(const Arguments arguments) {
     fill<false>(arguments);
 }
 
-__global__ void __launch_bounds__(BLOCK_THREADS, FILLING_BLOCKS) fill_pair_per_thread(const Arguments arguments) {
+__global__ void __launch_bounds__(BLOCK_THREADS, FILLING_BLOCKS)
+    fill_pair_per_thread(const Arguments arguments) {
     fill<true>(arguments);
 }
 

@@ -31,8 +31,8 @@ struct Tile {
     int32_t turned;       // 1: rows come from the second set and columns from the first
     int32_t columns;      // letters of the tile's longest column sequence: the pitch of its arrays
     int32_t unused;
-    int64_t border;       // the tile's first entry in Arguments::border; columns x 32 entries
-    int64_t trace;        // its first word in Arguments::trace; bands x columns x 32 words
+    int64_t border;  // the tile's first entry in Arguments::border; columns x 32 entries
+    int64_t trace;   // its first word in Arguments::trace; bands x columns x 32 words
 };
 static_assert(sizeof(Tile) == 40, "TILE in pairalign/engines/cuda_plan.py has the same layout");
 
@@ -55,18 +55,18 @@ enum Result {
 };
 
 struct Arguments {
-    const Tile* tiles;           // [tile_count]
-    const uint8_t* codes[2];     // of the first and the second set: letters' codes,
-    const int64_t* starts[2];    //   each sorted position's first byte (a multiple of 16),
-    const int32_t* lengths[2];   //   its length,
-    const int32_t* order[2];     //   and its input index
-    const int32_t* pair_base;    // [window rows]: pair (row, column) is number pair_base[row] + column
-    const int32_t* matrix;       // [32][32], raw scores
-    void* border;                // H and F of the last row of the band above
-    uint32_t* trace;             // flags
-    int32_t* results;            // [Result][pairs]
-    const int64_t* run_offsets;  // [pairs + 1]: where each pair's CIGAR runs belong
-    uint32_t* runs;              // CIGAR runs of all pairs
+    const Tile* tiles;              // [tile_count]
+    const uint8_t* codes[2];        // of the first and the second set: letters' codes,
+    const int64_t* starts[2];       //   each sorted position's first byte (a multiple of 16),
+    const int32_t* lengths[2];      //   its length,
+    const int32_t* order[2];        //   and its input index
+    const int32_t* pair_base;       // [window rows]: pair (row, column) is number pair_base[row] + column
+    const int32_t* matrix;          // [32][32], raw scores
+    void* border;                   // H and F of the last row of the band above
+    uint32_t* trace;                // flags
+    int32_t* results;               // [Result][pairs]
+    const int64_t* run_offsets;     // [pairs + 1]: where each pair's CIGAR runs belong
+    uint32_t* runs;                 // CIGAR runs of all pairs
     int32_t tile_count, first_row;  // first_row: window row of pair_base[0]
     int32_t pairs, minimum;         // minimum: raw score below which a pair is not traced
     int32_t gap_open, gap_extend;
@@ -78,12 +78,12 @@ static_assert(sizeof(Arguments) == 168, "ARGUMENTS in pairalign/engines/cuda_pla
 // The pair of one lane.
 struct Pair {
     bool active;
-    int row, column;     // sorted positions
-    int rows, columns;   // lengths
+    int row, column;    // sorted positions
+    int rows, columns;  // lengths
     const uint8_t* row_codes;
     const uint8_t* column_codes;
-    int number;          // in the order of the window
-    bool row_is_query;   // the query is the sequence that comes earlier in the input
+    int number;         // in the order of the window
+    bool row_is_query;  // the query is the sequence that comes earlier in the input
 };
 
 __device__ inline Pair pair_of_lane(const Arguments& arguments, const Tile& tile, int lane) {
@@ -100,8 +100,7 @@ __device__ inline Pair pair_of_lane(const Arguments& arguments, const Tile& tile
     const int window_row = tile.turned ? pair.column : pair.row;
     const int window_column = tile.turned ? pair.row : pair.column;
     pair.number = pair.active ? arguments.pair_base[window_row - arguments.first_row] + window_column : 0;
-    pair.row_is_query = arguments.one_set
-                            ? arguments.order[0][pair.row] < arguments.order[0][pair.column]
-                            : !tile.turned;
+    pair.row_is_query =
+        arguments.one_set ? arguments.order[0][pair.row] < arguments.order[0][pair.column] : !tile.turned;
     return pair;
 }

@@ -55,36 +55,61 @@ constexpr int UNROLLED = UNROLL;
 constexpr int BLOCK_WARPS = 8;
 constexpr int ROWS = 2 * WARP;  // of a window
 
-template <Layout> struct Rows;
+template <Layout>
+struct Rows;
 
-template <> struct Rows<SEPARATE_INTS> : PairOfInts {
+template <>
+struct Rows<SEPARATE_INTS> : PairOfInts {
     int h[ROWS], e[ROWS];
-    __device__ void load(int row, int& h_out, int& e_out) const { h_out = h[row]; e_out = e[row]; }
-    __device__ void store(int row, int h_in, int e_in) { h[row] = h_in; e[row] = e_in; }
+    __device__ void load(int row, int& h_out, int& e_out) const {
+        h_out = h[row];
+        e_out = e[row];
+    }
+    __device__ void store(int row, int h_in, int e_in) {
+        h[row] = h_in;
+        e[row] = e_in;
+    }
 };
 
-template <> struct Rows<SEPARATE_SHORTS> : PackedShorts {
+template <>
+struct Rows<SEPARATE_SHORTS> : PackedShorts {
     int16_t h[ROWS], e[ROWS];
-    __device__ void load(int row, int& h_out, int& e_out) const { h_out = h[row]; e_out = e[row]; }
-    __device__ void store(int row, int h_in, int e_in) { h[row] = int16_t(h_in); e[row] = int16_t(e_in); }
+    __device__ void load(int row, int& h_out, int& e_out) const {
+        h_out = h[row];
+        e_out = e[row];
+    }
+    __device__ void store(int row, int h_in, int e_in) {
+        h[row] = int16_t(h_in);
+        e[row] = int16_t(e_in);
+    }
 };
 
-template <> struct Rows<INTERLEAVED_SHORTS> : PackedShorts {
+template <>
+struct Rows<INTERLEAVED_SHORTS> : PackedShorts {
     int16_t he[2 * ROWS];
-    __device__ void load(int row, int& h_out, int& e_out) const { h_out = he[2 * row]; e_out = he[2 * row + 1]; }
-    __device__ void store(int row, int h_in, int e_in) { he[2 * row] = int16_t(h_in); he[2 * row + 1] = int16_t(e_in); }
+    __device__ void load(int row, int& h_out, int& e_out) const {
+        h_out = he[2 * row];
+        e_out = he[2 * row + 1];
+    }
+    __device__ void store(int row, int h_in, int e_in) {
+        he[2 * row] = int16_t(h_in);
+        he[2 * row + 1] = int16_t(e_in);
+    }
 };
 
-template <> struct Rows<PACKED_SHORTS> : PackedShorts {
+template <>
+struct Rows<PACKED_SHORTS> : PackedShorts {
     int32_t he[ROWS];
     __device__ void load(int row, int& h_out, int& e_out) const { unpack(he[row], h_out, e_out); }
     __device__ void store(int row, int h_in, int e_in) { he[row] = pack(h_in, e_in); }
 };
 
 // Scores of a strip's columns against every letter, and where those of a letter are.
-template <Entries> struct Profile;
+template <Entries>
+struct Profile;
 
-template <> struct Profile<BYTES> {
+template <>
+struct Profile<BYTES> {
     int8_t entries[LETTERS * WARP];
     static __device__ int place(int letter) { return letter / 4 * (4 * WARP) + letter % 4; }
     __device__ void build(const void* table, int letter, int lane) {
@@ -102,7 +127,8 @@ template <> struct Profile<BYTES> {
     __device__ int score(int place, int lane) const { return entries[place + 4 * lane]; }
 };
 
-template <> struct Profile<INTS> {
+template <>
+struct Profile<INTS> {
     int32_t entries[LETTERS * WARP];
     static __device__ int place(int letter) { return letter * WARP; }
     __device__ void build(const void* table, int letter, int lane) {
@@ -127,7 +153,7 @@ struct Lane {
     int diagonal;  // H of the row above in the column to the left
     int h, f;      // of this lane's column: H of the row above, F of the row to come
     int best;
-    int score;     // of the row to come: loaded a step ahead
+    int score;  // of the row to come: loaded a step ahead
 };
 
 struct Gaps {
@@ -235,21 +261,21 @@ __device__ int align(WarpMemory& memory, const Gaps& gaps, const void* table, Bo
 
 extern "C" {
 
-__global__ void __launch_bounds__(BLOCK_WARPS * WARP) score_pair_per_warp(const ScoreArguments arguments) {
+__global__ void __launch_bounds__(BLOCK_WARPS* WARP) score_pair_per_warp(const ScoreArguments arguments) {
     __shared__ WarpMemory memories[BLOCK_WARPS];
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    Border* const border =
-        static_cast<Border*>(arguments.storage) + (int64_t(blockIdx.x) * BLOCK_WARPS + warp) * arguments.pitch;
+    Border* const border = static_cast<Border*>(arguments.storage) +
+                           (int64_t(blockIdx.x) * BLOCK_WARPS + warp) * arguments.pitch;
     const Gaps gaps{arguments.gap_open, arguments.gap_extend};
     for (;;) {
         const int place = take_pair(arguments, lane);
         if (place < 0) return;
         const ScorePair pair = find_pair(arguments, place);
         const bool turned = pair.columns > pair.rows;
-        const int score = align(
-            memories[warp], gaps, arguments.table, border, turned ? pair.column_codes : pair.row_codes,
-            turned ? pair.columns : pair.rows, turned ? pair.row_codes : pair.column_codes,
-            turned ? pair.rows : pair.columns, lane);
+        const int score =
+            align(memories[warp], gaps, arguments.table, border, turned ? pair.column_codes : pair.row_codes,
+                  turned ? pair.columns : pair.rows, turned ? pair.row_codes : pair.column_codes,
+                  turned ? pair.rows : pair.columns, lane);
         if (lane == 0) write_result(arguments, pair, place, score);
     }
 }

@@ -7,8 +7,8 @@
 enum Mode { GLOBAL, SEMIGLOBAL, LOCAL };
 
 constexpr int WARP = 32;
-constexpr int LETTERS = 32;       // codes an alphabet may have
-constexpr int PADDING_CODE = 31;  // never a letter; it scores as the host's table says
+constexpr int LETTERS = 32;                 // codes an alphabet may have
+constexpr int PADDING_CODE = 31;            // never a letter; it scores as the host's table says
 constexpr int MINUS_INFINITY = -(1 << 30);  // no score is below it, and extending a gap from it fits 32 bits
 constexpr unsigned EVERY_LANE = 0xffffffffu;
 
@@ -24,30 +24,39 @@ struct ScoreArguments {
     void* storage;                // a warp's own global memory, `pitch` entries each
     const void* profiles;         // striped: query profiles of the rows
     const int64_t* profile_starts;
-    int32_t* results;             // [3][pairs]: score, query, target
-    int32_t* next;                // the first pair that no warp has taken
+    int32_t* results;  // [3][pairs]: score, query, target
+    int32_t* next;     // the first pair that no warp has taken
     int64_t pitch;
     int32_t row_start, rows, pairs, warps;
     int32_t gap_open, gap_extend, one_set, unused;
 };
-static_assert(sizeof(ScoreArguments) == 176, "ARGUMENTS in pairalign/engines/cuda_scores.py has the same layout");
+static_assert(sizeof(ScoreArguments) == 176,
+              "ARGUMENTS in pairalign/engines/cuda_scores.py has the same layout");
 
 // H and E of a cell in a word: scores of 16 bits, H in the upper half.
 struct PackedShorts {
     using Word = int32_t;
-    static __device__ Word pack(int h, int e) { return int32_t(__byte_perm(uint32_t(e), uint32_t(h), 0x5410)); }
-    static __device__ void unpack(Word word, int& h, int& e) { h = word >> 16; e = int16_t(word); }
+    static __device__ Word pack(int h, int e) {
+        return int32_t(__byte_perm(uint32_t(e), uint32_t(h), 0x5410));
+    }
+    static __device__ void unpack(Word word, int& h, int& e) {
+        h = word >> 16;
+        e = int16_t(word);
+    }
 };
 
 struct PairOfInts {
     using Word = int2;
     static __device__ Word pack(int h, int e) { return make_int2(h, e); }
-    static __device__ void unpack(Word word, int& h, int& e) { h = word.x; e = word.y; }
+    static __device__ void unpack(Word word, int& h, int& e) {
+        h = word.x;
+        e = word.y;
+    }
 };
 
 struct ScorePair {
-    int row, column;       // sorted positions
-    int rows, columns;     // lengths
+    int row, column;    // sorted positions
+    int rows, columns;  // lengths
     const uint8_t* row_codes;
     const uint8_t* column_codes;
 };
@@ -79,7 +88,8 @@ __device__ inline ScorePair find_pair(const ScoreArguments& arguments, int place
 }
 
 // By one lane. The query is the sequence that comes earlier in the input.
-__device__ inline void write_result(const ScoreArguments& arguments, const ScorePair& pair, int place, int score) {
+__device__ inline void write_result(const ScoreArguments& arguments, const ScorePair& pair, int place,
+                                    int score) {
     const int64_t pairs = arguments.pairs;
     const int of_row = arguments.order[0][pair.row], of_column = arguments.order[1][pair.column];
     const bool turned = arguments.one_set && of_column < of_row;
@@ -90,6 +100,7 @@ __device__ inline void write_result(const ScoreArguments& arguments, const Score
 
 __device__ inline int highest_of_warp(int value) {
 #pragma unroll
-    for (int step = WARP / 2; step > 0; step /= 2) value = max(value, __shfl_xor_sync(EVERY_LANE, value, step));
+    for (int step = WARP / 2; step > 0; step /= 2)
+        value = max(value, __shfl_xor_sync(EVERY_LANE, value, step));
     return value;
 }

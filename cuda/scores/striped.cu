@@ -44,13 +44,25 @@ enum Entries { BYTES, INTS };
 enum Any { VOTE, REDUCTION };
 enum ProfilePath { READONLY, PLAIN };
 
-template <Width> struct CellOf;
-template <> struct CellOf<NARROW> : PackedShorts {};
-template <> struct CellOf<WIDE> : PairOfInts {};
+template <Width>
+struct CellOf;
+template <>
+struct CellOf<NARROW> : PackedShorts {};
+template <>
+struct CellOf<WIDE> : PairOfInts {};
 
-template <Entries> struct ScoreOf;
-template <> struct ScoreOf<BYTES> { using Score = int8_t; using Four = char4; };
-template <> struct ScoreOf<INTS> { using Score = int32_t; using Four = int4; };
+template <Entries>
+struct ScoreOf;
+template <>
+struct ScoreOf<BYTES> {
+    using Score = int8_t;
+    using Four = char4;
+};
+template <>
+struct ScoreOf<INTS> {
+    using Score = int32_t;
+    using Four = int4;
+};
 
 namespace {
 
@@ -234,8 +246,8 @@ __global__ void __launch_bounds__(256) score_striped(const ScoreArguments argume
 #endif
     const int warp = threadIdx.x / WARP, warps = blockDim.x / WARP, lane = threadIdx.x % WARP;
     volatile int* const scratch = shared + warp * WARP;  // of REDUCTION; without it nobody touches it
-    void* const storage =
-        WIDTH == NARROW ? static_cast<void*>(shared + (ANY == REDUCTION ? warps * WARP : 0)) : arguments.storage;
+    void* const storage = WIDTH == NARROW ? static_cast<void*>(shared + (ANY == REDUCTION ? warps * WARP : 0))
+                                          : arguments.storage;
     const int64_t owner = WIDTH == NARROW ? warp : int64_t(blockIdx.x) * warps + warp;
     Word* const cells = static_cast<Word*>(storage) + owner * arguments.pitch + lane;
     const Gaps gaps{arguments.gap_open, arguments.gap_extend};
@@ -243,9 +255,11 @@ __global__ void __launch_bounds__(256) score_striped(const ScoreArguments argume
         const int place = take_pair(arguments, lane);
         if (place < 0) return;
         const ScorePair pair = find_pair(arguments, place);
-        const auto* const profile = reinterpret_cast<const Four*>(
-            static_cast<const char*>(arguments.profiles) + arguments.profile_starts[pair.row - arguments.row_start]);
-        const int score = align(profile + lane, pair.rows, pair.column_codes, pair.columns, gaps, cells, lane, scratch);
+        const auto* const profile =
+            reinterpret_cast<const Four*>(static_cast<const char*>(arguments.profiles) +
+                                          arguments.profile_starts[pair.row - arguments.row_start]);
+        const int score =
+            align(profile + lane, pair.rows, pair.column_codes, pair.columns, gaps, cells, lane, scratch);
         if (lane == 0) write_result(arguments, pair, place, score);
     }
 }

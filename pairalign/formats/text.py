@@ -19,7 +19,7 @@ _COLUMNS = (*SCORE_COLUMNS, *STATS_COLUMNS, "cigar", "cigar_offsets", "strand")
 
 
 class NativeSet(ctypes.Structure):
-    """PairalignTextSet."""
+    """pairalign_text_set."""
 
     _fields_ = (
         ("count", ctypes.c_int64),
@@ -32,7 +32,7 @@ class NativeSet(ctypes.Structure):
 
 
 class NativeText(ctypes.Structure):
-    """PairalignText."""
+    """pairalign_text."""
 
     _fields_ = (
         ("queries", NativeSet),

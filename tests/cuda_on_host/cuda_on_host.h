@@ -34,12 +34,24 @@
 #define __align__(n) alignas(n)
 #define __restrict__
 
-struct char4 { signed char x, y, z, w; };
-struct uint2 { uint32_t x, y; };
-struct alignas(16) uint4 { uint32_t x, y, z, w; };
-struct int2 { int32_t x, y; };
-struct alignas(16) int4 { int32_t x, y, z, w; };
-struct dim3 { uint32_t x = 1, y = 1, z = 1; };
+struct char4 {
+    signed char x, y, z, w;
+};
+struct uint2 {
+    uint32_t x, y;
+};
+struct alignas(16) uint4 {
+    uint32_t x, y, z, w;
+};
+struct int2 {
+    int32_t x, y;
+};
+struct alignas(16) int4 {
+    int32_t x, y, z, w;
+};
+struct dim3 {
+    uint32_t x = 1, y = 1, z = 1;
+};
 inline int2 make_int2(int x, int y) { return {x, y}; }
 inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
 inline uint2 make_uint2(uint32_t x, uint32_t y) { return {x, y}; }
@@ -69,7 +81,7 @@ struct Block {
     Barrier barrier;
     std::vector<Barrier> whole_warps;
     std::map<std::pair<int, uint32_t>, Barrier> warps;  // by warp and mask: parts of a warp may sync
-    std::vector<uint64_t> values;  // one a thread, for warp-wide operations
+    std::vector<uint64_t> values;                       // one a thread, for warp-wide operations
 };
 
 inline Block* block;
@@ -87,7 +99,8 @@ inline void resume(Fibre& fibre) {
     setcontext(&fibre.context);
 }
 
-template <class Expected> void wait(Barrier& barrier, Expected expected) {
+template <class Expected>
+void wait(Barrier& barrier, Expected expected) {
     const int generation = barrier.generation;
     ++barrier.arrived;
     // Others may leave for good meanwhile; whoever looks next opens the barrier.
@@ -111,7 +124,8 @@ inline void sync_warp(uint32_t mask) {
 }
 
 // Every lane of the mask gives a value and then sees those of the others.
-template <class T, class Use> auto exchange(uint32_t mask, T value, Use use) {
+template <class T, class Use>
+auto exchange(uint32_t mask, T value, Use use) {
     static_assert(sizeof(T) <= 8);
     std::memcpy(&block->values[block->current], &value, sizeof(T));
     sync_warp(mask);
@@ -157,7 +171,8 @@ inline void run_block() {
             if (!self().done) resume(self());
 }
 
-template <class T> T take(const char*& from, const char* start) {
+template <class T>
+T take(const char*& from, const char* start) {
     const size_t offset = (from - start + alignof(T) - 1) / alignof(T) * alignof(T);
     T value;
     std::memcpy(static_cast<void*>(&value), start + offset, sizeof(T));
@@ -215,7 +230,8 @@ inline uint32_t __ballot_sync(uint32_t mask, int predicate) {
 inline int __any_sync(uint32_t mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
 inline int __all_sync(uint32_t mask, int predicate) { return __ballot_sync(mask, predicate) == mask; }
 
-template <class T> T reduce_sync(uint32_t mask, T value, T (*of_two)(T, T)) {
+template <class T>
+T reduce_sync(uint32_t mask, T value, T (*of_two)(T, T)) {
     return emulated::exchange(mask, value, [=](auto of) {
         T result = value;
         for (int lane = 0; lane < 32; ++lane)
@@ -230,33 +246,62 @@ inline int __reduce_min_sync(uint32_t mask, int value) {
     return reduce_sync<int>(mask, value, [](int a, int b) { return a < b ? a : b; });
 }
 
-template <class T> T __shfl_sync(uint32_t mask, T value, int lane, int width = 32) {
+template <class T>
+T __shfl_sync(uint32_t mask, T value, int lane, int width = 32) {
     const int first = emulated::block->current % 32 / width * width;
     return emulated::exchange(mask, value, [=](auto of) { return of(first + (lane & (width - 1))); });
 }
-template <class T> T __shfl_up_sync(uint32_t mask, T value, unsigned delta, int width = 32) {
+template <class T>
+T __shfl_up_sync(uint32_t mask, T value, unsigned delta, int width = 32) {
     const int lane = emulated::block->current % 32, first = lane / width * width;
     const int source = lane - int(delta) < first ? lane : lane - int(delta);
     return emulated::exchange(mask, value, [=](auto of) { return of(source); });
 }
-template <class T> T __shfl_down_sync(uint32_t mask, T value, unsigned delta, int width = 32) {
+template <class T>
+T __shfl_down_sync(uint32_t mask, T value, unsigned delta, int width = 32) {
     const int lane = emulated::block->current % 32, last = lane / width * width + width - 1;
     const int source = lane + int(delta) > last ? lane : lane + int(delta);
     return emulated::exchange(mask, value, [=](auto of) { return of(source); });
 }
-template <class T> T __shfl_xor_sync(uint32_t mask, T value, int lanes, int width = 32) {
+template <class T>
+T __shfl_xor_sync(uint32_t mask, T value, int lanes, int width = 32) {
     const int source = emulated::block->current % 32 ^ lanes;
     (void)width;
     return emulated::exchange(mask, value, [=](auto of) { return of(source); });
 }
 
-template <class T> T __ldg(const T* p) { return *p; }
-template <class T> T __ldcs(const T* p) { return *p; }
-template <class T> T __ldcg(const T* p) { return *p; }
-template <class T> void __stcs(T* p, T value) { *p = value; }
-template <class T> void __stcg(T* p, T value) { *p = value; }
-template <class T> T atomicAdd(T* p, T value) { T old = *p; *p += value; return old; }
-template <class T> T atomicMax(T* p, T value) { T old = *p; *p = max(old, value); return old; }
+template <class T>
+T __ldg(const T* p) {
+    return *p;
+}
+template <class T>
+T __ldcs(const T* p) {
+    return *p;
+}
+template <class T>
+T __ldcg(const T* p) {
+    return *p;
+}
+template <class T>
+void __stcs(T* p, T value) {
+    *p = value;
+}
+template <class T>
+void __stcg(T* p, T value) {
+    *p = value;
+}
+template <class T>
+T atomicAdd(T* p, T value) {
+    T old = *p;
+    *p += value;
+    return old;
+}
+template <class T>
+T atomicMax(T* p, T value) {
+    T old = *p;
+    *p = max(old, value);
+    return old;
+}
 inline int __popc(uint32_t x) { return __builtin_popcount(x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
 inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(x); }
@@ -279,12 +324,8 @@ inline uint32_t __vadd2(uint32_t a, uint32_t b) {
 inline uint32_t __vmaxu2(uint32_t a, uint32_t b) {
     return max(a & 0xffffu, b & 0xffffu) | max(a >> 16, b >> 16) << 16;
 }
-inline uint32_t __vimax3_u16x2(uint32_t a, uint32_t b, uint32_t c) {
-    return __vmaxu2(__vmaxu2(a, b), c);
-}
-inline uint32_t __viaddmax_u16x2(uint32_t a, uint32_t b, uint32_t c) {
-    return __vmaxu2(__vadd2(a, b), c);
-}
+inline uint32_t __vimax3_u16x2(uint32_t a, uint32_t b, uint32_t c) { return __vmaxu2(__vmaxu2(a, b), c); }
+inline uint32_t __viaddmax_u16x2(uint32_t a, uint32_t b, uint32_t c) { return __vmaxu2(__vadd2(a, b), c); }
 inline uint32_t __vibmax_u16x2(uint32_t a, uint32_t b, bool* high, bool* low) {
     *high = a >> 16 >= b >> 16;
     *low = (a & 0xffffu) >= (b & 0xffffu);

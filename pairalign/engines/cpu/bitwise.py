@@ -31,7 +31,7 @@ from pairalign.strands import to_original_strands
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
-library.pa_bitwise_scores.argtypes = (
+library.pairalign_bitwise_scores.argtypes = (
     c_void_p,
     c_void_p,
     c_void_p,
@@ -42,7 +42,7 @@ library.pa_bitwise_scores.argtypes = (
     POINTER(c_int32),
     c_void_p,
 )
-library.pa_bitwise_scores.restype = c_int32
+library.pairalign_bitwise_scores.restype = c_int32
 
 
 class CpuBitwise:
@@ -121,7 +121,7 @@ class CpuBitwise:
             complement_of(self.scoring.alphabet)
         chosen = None if keep is None else np.ascontiguousarray(keep, np.bool_)
         found = np.zeros(window.pairs, np.int32)
-        status = library.pa_bitwise_scores(
+        status = library.pairalign_bitwise_scores(
             ctypes.byref(self._first.struct),
             None if self._second is None else ctypes.byref(self._second.struct),
             ctypes.byref(NativeWindow.of(window)),

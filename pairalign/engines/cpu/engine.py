@@ -43,8 +43,8 @@ LONG_PAIRS = ("auto", "always", "never")
 READ_AHEAD_BYTES = 64  # the native code reads sequences in whole words
 
 
-library.pa_instruction_sets.restype = c_char_p
-library.pa_open.argtypes = (
+library.pairalign_instruction_sets.restype = c_char_p
+library.pairalign_open.argtypes = (
     POINTER(NativeSet),
     POINTER(NativeSet),
     c_void_p,
@@ -57,34 +57,34 @@ library.pa_open.argtypes = (
     c_char_p,
     c_int32,
 )
-library.pa_open.restype = c_void_p
-library.pa_set_reversed.argtypes = (c_void_p, POINTER(NativeSet))
-library.pa_set_reversed.restype = None
-library.pa_close.argtypes = (c_void_p,)
-library.pa_close.restype = None
-library.pa_cancel.argtypes = (c_void_p,)
-library.pa_cancel.restype = None
-library.pa_align.argtypes = (
+library.pairalign_open.restype = c_void_p
+library.pairalign_set_reversed.argtypes = (c_void_p, POINTER(NativeSet))
+library.pairalign_set_reversed.restype = None
+library.pairalign_close.argtypes = (c_void_p,)
+library.pairalign_close.restype = None
+library.pairalign_cancel.argtypes = (c_void_p,)
+library.pairalign_cancel.restype = None
+library.pairalign_align.argtypes = (
     c_void_p,
     POINTER(NativeWindow),
     POINTER(NativeWant),
     POINTER(c_void_p),
     POINTER(NativeTrouble),
 )
-library.pa_align.restype = c_int32
-library.pa_kept.argtypes = (c_void_p,)
-library.pa_kept.restype = c_int64
-library.pa_runs.argtypes = (c_void_p,)
-library.pa_runs.restype = c_int64
-library.pa_take.argtypes = (c_void_p, POINTER(NativeColumns))
-library.pa_take.restype = None
-library.pa_free.argtypes = (c_void_p,)
-library.pa_free.restype = None
+library.pairalign_align.restype = c_int32
+library.pairalign_kept.argtypes = (c_void_p,)
+library.pairalign_kept.restype = c_int64
+library.pairalign_runs.argtypes = (c_void_p,)
+library.pairalign_runs.restype = c_int64
+library.pairalign_take.argtypes = (c_void_p, POINTER(NativeColumns))
+library.pairalign_take.restype = None
+library.pairalign_free.argtypes = (c_void_p,)
+library.pairalign_free.restype = None
 
 
 def instruction_sets() -> tuple[str, ...]:
     """Names of the instruction sets that this machine can run, best first."""
-    names: bytes = library.pa_instruction_sets()
+    names: bytes = library.pairalign_instruction_sets()
     return tuple(names.decode().split(","))
 
 
@@ -172,7 +172,7 @@ class CpuEngine:
         self._second = None if targets is None else SharedSet(targets)
         wanted = instruction_set or os.environ.get("PAIRALIGN_ISA", "")
         matrix = np.ascontiguousarray(scoring.matrix, dtype=np.int32)
-        self._handle = library.pa_open(
+        self._handle = library.pairalign_open(
             ctypes.byref(self._first.struct),
             None if self._second is None else ctypes.byref(self._second.struct),
             matrix.ctypes.data,
@@ -220,13 +220,13 @@ class CpuEngine:
         """
         if window.strand < 0 and self._reversed is None:
             self._reversed = SharedSet(self.targets, reverse=True)
-            library.pa_set_reversed(self._handle, ctypes.byref(self._reversed.struct))
+            library.pairalign_set_reversed(self._handle, ctypes.byref(self._reversed.struct))
         if keep is not None:
             keep = np.ascontiguousarray(keep, dtype=np.bool_)
             assert keep.shape == (window.pairs,)
         result = c_void_p()
         trouble = NativeTrouble()
-        status = library.pa_align(
+        status = library.pairalign_align(
             self._handle,
             ctypes.byref(NativeWindow.of(window)),
             ctypes.byref(
@@ -245,33 +245,33 @@ class CpuEngine:
         try:
             return self._take(result, want.detail)
         finally:
-            library.pa_free(result)
+            library.pairalign_free(result)
 
     def cancel(self) -> None:
         """Make a running `align` raise InterruptedError soon."""
         if self._handle:
-            library.pa_cancel(self._handle)
+            library.pairalign_cancel(self._handle)
 
     def close(self) -> None:
         """Free what the engine holds; no method may be called afterwards."""
         if self._handle:
-            library.pa_close(self._handle)
+            library.pairalign_close(self._handle)
             self._handle = None
 
     def __del__(self) -> None:
         self.close()
 
     def _take(self, result: c_void_p, detail: Detail) -> Alignments:
-        pairs = library.pa_kept(result)
+        pairs = library.pairalign_kept(result)
         names = INT32_COLUMNS if detail > Detail.SCORE else SCORE_COLUMNS
         columns: dict[str, npt.NDArray[np.generic]] = {
             name: np.empty(pairs, np.int32) for name in names
         }
         if detail == Detail.CIGAR:
             columns["cigar_offsets"] = np.empty(pairs + 1, np.int64)
-            columns["cigar"] = np.empty(library.pa_runs(result), np.uint32)
+            columns["cigar"] = np.empty(library.pairalign_runs(result), np.uint32)
         native = NativeColumns(**{name: column.ctypes.data for name, column in columns.items()})
-        library.pa_take(result, ctypes.byref(native))
+        library.pairalign_take(result, ctypes.byref(native))
         return Alignments(
             queries=self.queries,
             targets=self.targets,

@@ -14,14 +14,14 @@ MODES = ("global", "semiglobal", "local")
 """Modes by their number in native code."""
 
 DONE, CANCELLED, CAPACITY, NO_MEMORY, SCORES = range(5)
-"""What native functions return: ``pa_status``."""
+"""What native functions return: ``pairalign_status``."""
 
 INT32_COLUMNS = (*SCORE_COLUMNS, *STATS_COLUMNS)
 """In the order of `NativeColumns`."""
 
 
 class NativeSet(Structure):
-    """A set of sequences by sorted position: ``pa_set``."""
+    """A set of sequences by sorted position: ``pairalign_set``."""
 
     _fields_ = (
         ("codes", c_void_p),
@@ -33,7 +33,7 @@ class NativeSet(Structure):
 
 
 class NativeWindow(Structure):
-    """A Window: ``pa_window``."""
+    """A Window: ``pairalign_window``."""
 
     _fields_ = tuple(
         (name, c_int32)
@@ -54,7 +54,7 @@ class NativeWindow(Structure):
 
 
 class NativeWant(Structure):
-    """A Want, and the pairs of the window that are wanted: ``pa_want``."""
+    """A Want, and the pairs of the window that are wanted: ``pairalign_want``."""
 
     _fields_ = (
         ("detail", c_int32),
@@ -65,13 +65,13 @@ class NativeWant(Structure):
 
 
 class NativeColumns(Structure):
-    """Where results are copied to: ``pa_columns``."""
+    """Where results are copied to: ``pairalign_columns``."""
 
     _fields_ = tuple((name, c_void_p) for name in (*INT32_COLUMNS, "cigar_offsets", "cigar"))
 
 
 class NativeTrouble(Structure):
-    """What could not be done, for the error message: ``pa_trouble``."""
+    """What could not be done, for the error message: ``pairalign_trouble``."""
 
     _fields_ = (
         ("row", c_int32),
@@ -82,6 +82,6 @@ class NativeTrouble(Structure):
 
 
 class NativeLinear(Structure):
-    """Linear-gap scores, all but `match` as costs: ``pa_linear`` in ``cpu/bitwise/bitwise.h``."""
+    """Linear-gap scores, all but `match` as costs: ``pairalign_linear`` in ``cpu/bitwise/bitwise.h``."""
 
     _fields_ = tuple((name, c_int32) for name in ("match", "mismatch", "gap", "factor", "low_bits"))
