@@ -82,6 +82,6 @@ class NativeTrouble(Structure):
 
 
 class NativeLinear(Structure):
-    """Linear-gap scores, all but `match` as costs: ``pairalign_linear`` in ``cpu/bitwise/bitwise.h``."""
+    """Linear-gap scores, all but `match` as costs: ``pairalign_linear`` of ``cpu/bitwise``."""
 
     _fields_ = tuple((name, c_int32) for name in ("match", "mismatch", "gap", "factor", "low_bits"))
