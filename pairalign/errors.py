@@ -75,3 +75,14 @@ class DeviceError(PairalignError, RuntimeError):
 
 class KernelBuildError(PairalignError, RuntimeError):
     """A GPU kernel does not compile, or cannot be loaded on the device present."""
+
+
+def describe_unreadable(error: OSError | ValueError, expected: str) -> str:
+    """Say why a file that was to be read cannot be, to follow its name."""
+    if isinstance(error, FileNotFoundError):
+        return "no such file"
+    if isinstance(error, IsADirectoryError):
+        return f"is a directory, expected {expected}"
+    if isinstance(error, PermissionError):
+        return "permission denied"
+    return f"cannot be read: {getattr(error, 'strerror', None) or error}"

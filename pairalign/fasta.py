@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.compression import decompress
-from pairalign.errors import FastaError
+from pairalign.errors import FastaError, describe_unreadable
 
 Source = Union[str, "os.PathLike[str]", IO[bytes], IO[str]]
 """Where sequences come from: a path, ``"-"`` for standard input, or an open file."""
@@ -134,15 +134,9 @@ def _read_bytes(source: Source) -> tuple[bytes, str]:
         if sys.stdin is None:
             raise OSError("it is closed")
         return sys.stdin.buffer.read(), name
-    except FileNotFoundError:
-        raise FastaError(f"{name}: no such file") from None
-    except IsADirectoryError:
-        raise FastaError(f"{name}: is a directory, expected a FASTA or FASTQ file") from None
-    except PermissionError:
-        raise FastaError(f"{name}: permission denied") from None
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise FastaError(f"{name}: cannot be read: {reason}") from error
+        reason = describe_unreadable(error, "a FASTA or FASTQ file")
+        raise FastaError(f"{name}: {reason}") from error
 
 
 def _as_bytes(data: Any) -> bytes:

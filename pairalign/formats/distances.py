@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from contextlib import contextmanager
 from typing import BinaryIO, cast
 
 from pairalign.distance_matrix import DistanceMatrix
-from pairalign.errors import DistanceError, FormatError
+from pairalign.errors import DistanceError, FormatError, describe_unreadable
 from pairalign.formats.matrix_npy import read_matrix_npy, write_matrix_npy
 from pairalign.formats.matrix_tsv import read_matrix_tsv, write_matrix_tsv
 from pairalign.formats.output import Path, open_output
@@ -26,6 +27,7 @@ SUFFIXES = {
 """Ends of names that mean each format."""
 
 _GZIP = b"\x1f\x8b"
+_GZIP_BEST = 1032  # deflate makes no more of a byte
 
 
 def find_by_suffix(
@@ -127,17 +129,20 @@ def read_distances(
     if chosen == "npy" and names is None:
         raise DistanceError(f"{source}: a NumPy file has no names; give the sequences (--names)")
     try:
-        with _open(path) as file:
+        with _open(path) as (file, most):
             if chosen == "npy":
                 assert names is not None
-                return read_matrix_npy(file, source, names)
-            lines = io.TextIOWrapper(file, encoding="utf-8")
-            matrix = (read_phylip if chosen == "phylip" else read_matrix_tsv)(lines, source)
+                return read_matrix_npy(file, source, names, most)
+            lines = io.TextIOWrapper(file, encoding="utf-8-sig")
+            matrix = (read_phylip if chosen == "phylip" else read_matrix_tsv)(lines, source, most)
     except DistanceError as error:
         if str(error).startswith(source):
             raise
         raise DistanceError(f"{source}: {error}") from error
-    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+    except OSError as error:
+        reason = describe_unreadable(error, "a distance matrix")
+        raise DistanceError(f"{source}: {reason}") from error
+    except (EOFError, UnicodeDecodeError, zlib.error) as error:
         raise DistanceError(f"{source}: cannot be read: {error}") from error
     if names is not None and matrix.names != names:
         raise DistanceError(f"{source}: its names are not those of the sequences, in their order")
@@ -145,7 +150,8 @@ def read_distances(
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[BinaryIO]:
+def _open(path: Path) -> Iterator[tuple[BinaryIO, int | None]]:
+    """Open a file; give it, decompressed, and how many bytes it holds at most, if that is known."""
     if os.fspath(path) == "-":
         if sys.stdin is None:
             raise OSError("it is closed")
@@ -155,7 +161,18 @@ def _open(path: Path) -> Iterator[BinaryIO]:
         yield _decompressed(file)
 
 
-def _decompressed(file: io.BufferedReader) -> BinaryIO:
+def _decompressed(file: io.BufferedReader) -> tuple[BinaryIO, int | None]:
+    most = _size_of(file)
     if file.peek(2)[:2] == _GZIP:
-        return cast(BinaryIO, gzip.GzipFile(fileobj=file))
-    return file
+        most = None if most is None else most * _GZIP_BEST
+        return cast(BinaryIO, gzip.GzipFile(fileobj=file)), most
+    return file, most
+
+
+def _size_of(file: io.BufferedReader) -> int | None:
+    """Size of a regular file; None for pipes and what is no file."""
+    try:
+        status = os.fstat(file.fileno())
+    except OSError:
+        return None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import io
 import math
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 
-from pairalign.distance_matrix import DistanceMatrix, TriangleBuilder
+from pairalign.distance_matrix import DistanceMatrix, TriangleBuilder, number_of_pairs
 from pairalign.errors import DistanceError
 from pairalign.formats.output import Output
 
@@ -31,31 +32,63 @@ def write_matrix_npy(output: Output, matrix: DistanceMatrix) -> None:
         output.write(np.ascontiguousarray(values[start : start + _PART], "<f4").data.cast("B"))
 
 
-def read_matrix_npy(file: BinaryIO, source: str, names: list[str]) -> DistanceMatrix:
+def read_matrix_npy(
+    file: BinaryIO, source: str, names: list[str], most_bytes: int | None = None
+) -> DistanceMatrix:
     """Read a condensed triangle or a square matrix, of sequences with these names.
+
+    Nothing is made room for before the array is known to be of so many sequences, and the file,
+    which holds `most_bytes` at most if that is known, to be large enough.
 
     Raises
     ------
     DistanceError
-        It is neither, or not of so many sequences.
+        It is neither, or not of so many sequences, or cut short.
     """
+    count = len(names)
     try:
-        values = np.load(file, allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+        shape, fortran_order, dtype = _read_header(file)
+    except (ValueError, EOFError) as error:
         raise DistanceError(f"{source}: not a NumPy array: {error}") from None
-    shape = getattr(values, "shape", None)
-    if shape is None or values.dtype.kind not in "fiu" or len(shape) not in (1, 2):
+    if dtype.kind not in "fiu" or len(shape) not in (1, 2):
         raise DistanceError(f"{source}: expected one array of numbers with one or two dimensions")
-    count = (1 + math.isqrt(1 + 8 * shape[0])) // 2 if len(shape) == 1 else shape[0]
-    if count != len(names):
+    if len(shape) == 2 and shape[0] != shape[1]:
+        raise DistanceError(f"{source}: an array of shape {shape}, expected a square")
+    found = (1 + math.isqrt(1 + 8 * shape[0])) // 2 if len(shape) == 1 else shape[0]
+    if found != count or (len(shape) == 1 and shape[0] != number_of_pairs(count)):
         raise DistanceError(
-            f"{source}: distances of {count} sequences, but {len(names)} names are given"
+            f"{source}: an array of shape {shape} has distances of {found} sequences, but {count} "
+            "names are given"
         )
+    values = _read_values(file, source, shape, dtype, most_bytes)
     if len(shape) == 1:
         return DistanceMatrix(names, values)
+    square = values.reshape(shape, order="F" if fortran_order else "C")
     builder = TriangleBuilder(count)
-    if shape[1] != count:
-        raise DistanceError(f"{source}: an array of shape {shape}, expected a square")
-    for name, row in zip(names, values, strict=True):
+    for name, row in zip(names, square, strict=True):
         builder.add(name, row.astype(np.float64))
     return builder.finish()
+
+
+def _read_header(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return the shape, whether it is in Fortran's order, and the type that a header tells."""
+    version = np.lib.format.read_magic(file)
+    if version == (1, 0):
+        return np.lib.format.read_array_header_1_0(file)
+    if version == (2, 0):
+        return np.lib.format.read_array_header_2_0(file)
+    raise ValueError(f"its version {version} is unknown, expected 1.0 or 2.0")
+
+
+def _read_values(
+    file: BinaryIO, source: str, shape: tuple[int, ...], dtype: np.dtype[Any], most: int | None
+) -> npt.NDArray[Any]:
+    needed = math.prod(shape) * dtype.itemsize
+    data = file.read(needed) if most is None or needed <= most else b""
+    if len(data) < needed:
+        raise DistanceError(
+            f"{source}: an array of shape {shape} takes {needed:,} bytes, but the file is smaller"
+        )
+    if file.read(1):
+        raise DistanceError(f"{source}: more follows the array of shape {shape}")
+    return np.frombuffer(data, dtype)

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pairalign.distance_matrix import DistanceMatrix, TriangleBuilder
+from pairalign.distance_matrix import DistanceMatrix
 from pairalign.errors import DistanceError
+from pairalign.formats.matrix_input import start_triangle
 from pairalign.formats.matrix_text import RowText
 from pairalign.formats.output import Output
 
@@ -22,8 +23,10 @@ def write_matrix_tsv(output: Output, matrix: DistanceMatrix) -> None:
         output.write(name.encode() + text.format(matrix.row(index)) + b"\n")
 
 
-def read_matrix_tsv(lines: Iterable[str], source: str) -> DistanceMatrix:
-    """Read such a table.
+def read_matrix_tsv(
+    lines: Iterable[str], source: str, most_bytes: int | None = None
+) -> DistanceMatrix:
+    """Read such a table; `most_bytes` is how much text there can be, if that is known.
 
     Raises
     ------
@@ -34,7 +37,7 @@ def read_matrix_tsv(lines: Iterable[str], source: str) -> DistanceMatrix:
     names = next(rows, "").rstrip("\r\n").split("\t")[1:]
     if len(names) < 2:
         raise DistanceError(f"{source}: line 1: expected names of two or more columns")
-    builder = TriangleBuilder(len(names))
+    builder = start_triangle(len(names), len(names) ** 2, f"{source}: line 1", most_bytes)
     row = -1
     for row, line in enumerate(rows):
         name, *words = line.rstrip("\r\n").split("\t")

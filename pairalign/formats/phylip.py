@@ -7,15 +7,19 @@ first blank; strict ones are ten characters, the rest blanks.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.distance_matrix import DistanceMatrix, TriangleBuilder
+from pairalign.distance_matrix import DistanceMatrix, number_of_pairs
 from pairalign.errors import DistanceError, FormatError
+from pairalign.formats.matrix_input import start_triangle
 from pairalign.formats.matrix_text import RowText
 from pairalign.formats.output import Output
+
+_COUNT = re.compile(r"[0-9]{1,7}")  # isdigit() and int() differ on other scripts' digits
 
 STRICT_NAME = 10
 LONGEST_LINE = 65_535
@@ -56,10 +60,11 @@ def check_strict_names(names: Iterable[str]) -> None:
             )
 
 
-def read_phylip(lines: Iterable[str], source: str) -> DistanceMatrix:
+def read_phylip(lines: Iterable[str], source: str, most_bytes: int | None = None) -> DistanceMatrix:
     """Read a matrix, square or lower triangle without its diagonal, with names without blanks.
 
     A square matrix may go on over several lines; it is one if the first line has any distance.
+    `most_bytes` is how much text there can be, if that is known.
 
     Raises
     ------
@@ -67,8 +72,10 @@ def read_phylip(lines: Iterable[str], source: str) -> DistanceMatrix:
         It is not such a matrix; the message names the line.
     """
     numbered = ((number, line.split()) for number, line in enumerate(lines, 1) if line.strip())
-    count = _read_count(numbered, source)
-    builder = TriangleBuilder(count)
+    first, count = _read_count(numbered, source)
+    # Of a lower triangle, the smaller of the two.
+    where = f"{source}: line {first}"
+    builder = start_triangle(count, number_of_pairs(count), where, most_bytes)
     square = False
     for row in range(count):
         number, words = next(numbered, (0, []))
@@ -97,14 +104,15 @@ def read_phylip(lines: Iterable[str], source: str) -> DistanceMatrix:
     return builder.finish()
 
 
-def _read_count(numbered: Iterator[tuple[int, list[str]]], source: str) -> int:
+def _read_count(numbered: Iterator[tuple[int, list[str]]], source: str) -> tuple[int, int]:
+    """Return the line with the number of sequences, and that number."""
     number, words = next(numbered, (1, []))
-    if len(words) != 1 or not words[0].isdigit() or not 2 <= int(words[0]) < 10**7:
+    if len(words) != 1 or not _COUNT.fullmatch(words[0]) or int(words[0]) < 2:
         raise DistanceError(
             f"{source}: line {number}: expected the number of sequences, found "
             f"{' '.join(words)[:40]!r}: is this a PHYLIP distance matrix?"
         )
-    return int(words[0])
+    return number, int(words[0])
 
 
 def _numbers(words: list[str], where: str, name: str, needed: int) -> npt.NDArray[np.float64]:
