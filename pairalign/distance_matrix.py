@@ -47,7 +47,7 @@ class DistanceMatrix:
     def __post_init__(self) -> None:
         names = [str(name) for name in self.names]
         condensed = np.ascontiguousarray(self.condensed, np.float32)
-        _check_names(names)
+        check_names(names)
         count = len(names)
         if condensed.shape != (number_of_pairs(count),):
             raise DistanceError(
@@ -200,15 +200,19 @@ class TriangleBuilder:
         return DistanceMatrix(self._names, self._condensed, measure)
 
 
-def _check_names(names: list[str]) -> None:
+def check_names(names: Sequence[str], source: str | None = None) -> None:
+    """Raise DistanceError for names, of the file `source`, that a matrix cannot have."""
+    prefix = "" if source is None else f"{source}: "
     if len(names) < 2:
-        raise DistanceError(f"{len(names)} sequences, distances need at least 2")
+        raise DistanceError(f"{prefix}{len(names)} sequences, distances need at least 2")
     seen: dict[str, int] = {}
     for index, name in enumerate(names):
         if not name or name.split() != [name]:
-            raise DistanceError(f"name {index + 1} is {name!r}, expected one without white space")
+            raise DistanceError(
+                f"{prefix}name {index + 1} is {name!r}, expected one without white space"
+            )
         if seen.setdefault(name, index) != index:
             raise DistanceError(
-                f"name {index + 1} {name!r} is that of number {seen[name] + 1}; names must be "
-                "unique"
+                f"{prefix}name {index + 1} {name!r} is that of number {seen[name] + 1}; names "
+                "must be unique"
             )

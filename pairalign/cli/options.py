@@ -17,6 +17,7 @@ from pairalign.cli.console import log
 from pairalign.engines.kernels import AUTO, kernel_names
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import OutputError
+from pairalign.formats.output import check_writable
 from pairalign.jobs.align import Run, raw_minimum
 from pairalign.jobs.memory import default_bytes, parse_size
 from pairalign.scoring import MODES, Scoring, make_scoring
@@ -205,7 +206,7 @@ def add_resources(parser: argparse.ArgumentParser) -> None:
 
 
 def check_output(output: str, *inputs: str | None) -> None:
-    """Refuse to replace a file that is read.
+    """Refuse what cannot be written, and to replace a file that is read, before any work.
 
     Parameters
     ----------
@@ -217,7 +218,7 @@ def check_output(output: str, *inputs: str | None) -> None:
     Raises
     ------
     OutputError
-        When the output is one of the inputs.
+        When the output is one of the inputs, or cannot be written.
     """
     for path in inputs:
         # Not devices: /dev/stdin and /dev/stdout may well be one terminal.
@@ -225,6 +226,7 @@ def check_output(output: str, *inputs: str | None) -> None:
             continue
         if os.path.samefile(path, output):
             raise OutputError(f"'{output}' is an input; choose another output")
+    check_writable(output)
 
 
 def read_sequences(options: argparse.Namespace) -> tuple[SequenceSet, SequenceSet | None]:

@@ -23,7 +23,7 @@ from pairalign.cli.options import (
 from pairalign.cli.summary import describe_scoring
 from pairalign.distance_matrix import DistanceMatrix
 from pairalign.engines.selection import usable_cores
-from pairalign.errors import FormatError
+from pairalign.errors import FormatError, OutputError
 from pairalign.formats.distances import (
     SUFFIXES,
     find_by_suffix,
@@ -175,9 +175,11 @@ def _distance(options: argparse.Namespace) -> None:
     options.output = outputs[0]  # what messages name
     for path in outputs:
         check_output(path, options.input, options.matrix)
+    if len(outputs) > len(set(map(os.path.realpath, outputs))):
+        raise OutputError(f"'{outputs[0]}' is to hold both the distances and their plot")
     sequences, _ = read_sequences(options)
     if options.strict_names:
-        check_strict_names(sequences.names)
+        check_strict_names(sequences.names, sequences.source)
     if options.plot is not None:
         check_count(len(sequences), sequences.source)
     report = _Report()
@@ -243,7 +245,7 @@ def _matrix_of(
             raise FormatError("--names is for distance matrices, IN are sequences")
         sequences, _ = read_sequences(options)
         check_count(len(sequences), sequences.source)
-        _check_names(options, sequences.names, sequences, format)
+        _check_names(options, sequences.names, sequences, format, sequences.source)
         share = _NJ_BYTES if options.method == "nj" else _UPGMA_BYTES
         return _measure(options, sequences, measure, report, share)
     named = None
@@ -251,7 +253,7 @@ def _matrix_of(
         named = read_fasta(options.names, degap=options.degap)
     matrix = read_distances(options.input, source, names=named.names if named else None)
     check_count(len(matrix), options.input)
-    _check_names(options, matrix.names, named, format)
+    _check_names(options, matrix.names, named, format, options.input)
     report.add("distances", f"of {len(matrix):,} sequences from {options.input}")
     return matrix
 
@@ -262,11 +264,15 @@ def _guess_source(path: str) -> str:
 
 
 def _check_names(
-    options: argparse.Namespace, names: list[str], sequences: SequenceSet | None, format: str
+    options: argparse.Namespace,
+    names: list[str],
+    sequences: SequenceSet | None,
+    format: str,
+    source: str,
 ) -> None:
     if format != "newick":
         return
-    check_names(names, options.program)
+    check_names(names, options.program, source)
     if sequences is not None and options.program is not None:
         check_headers(sequences, options.program)
 

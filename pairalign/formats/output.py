@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 import sys
 import zlib
@@ -21,6 +20,7 @@ from types import TracebackType
 from typing import IO, Union
 
 from pairalign.errors import OutputError
+from pairalign.formats.part_file import PartFile
 
 Path = Union[str, "os.PathLike[str]"]
 Bytes = bytes | bytearray | memoryview
@@ -105,13 +105,35 @@ def output_error(path: Path, error: OSError) -> OutputError:
     return converted
 
 
+def check_writable(path: Path) -> None:
+    """Raise OutputError if a result could not be written; leave everything as it is.
+
+    Pipes and devices are not opened for that: opening and closing them says something to readers.
+
+    Raises
+    ------
+    OutputError
+        See `open_output`.
+    """
+    try:
+        if path == "-":
+            _standard_output()
+            return
+        place = _find_place(os.fspath(path))
+        if place is not None:
+            probe = PartFile(*place)
+            os.close(probe.descriptor)
+            probe.remove()
+    except OSError as error:
+        raise output_error(path, error) from error
+
+
 class FileOutput(Output):
     """Bytes to a file (renamed into place by `close`), a pipe, a device or standard output."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._temporary: str | None = None
-        self._final = ""
+        self._part: PartFile | None = None
         self._file: IO[bytes] | None = None
         try:
             self._file = self._open()
@@ -126,38 +148,16 @@ class FileOutput(Output):
         if self.path == "-":
             return _standard_output()
         path = os.fspath(self.path)
-        mode = 0o666  # less the umask
-        try:
-            status = os.stat(path)
-        except FileNotFoundError:
-            status = None
-        if status is not None:
-            if stat.S_ISDIR(status.st_mode):
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            if not stat.S_ISREG(status.st_mode) or path.startswith(_STREAMS):
-                return open(path, "wb", buffering=0)
-            if not os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-            mode = stat.S_IMODE(status.st_mode)
-        elif not os.path.basename(path):  # nothing, or a slash at the end
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        # A link stays a link: the file it leads to is replaced.
-        self._final = os.path.realpath(path)
-        folder, name = os.path.split(self._final)
-        # Long names are cut: the file system's limit is 255 bytes.
-        short = os.fsdecode(os.fsencode(name)[:200])
-        temporary = os.path.join(folder, f".{short}.{secrets.token_hex(4)}.part")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        self._temporary = temporary
-        descriptor = os.open(temporary, flags, mode)
-        if status is not None:
-            os.fchmod(descriptor, mode)
-        return open(descriptor, "wb", buffering=0)
+        place = _find_place(path)
+        if place is None:
+            return open(path, "wb", buffering=0)
+        self._part = PartFile(*place)
+        return open(self._part.descriptor, "wb", buffering=0)
 
     @property
     def waits_for_readers(self) -> bool:
         """False for a regular file."""
-        return self._temporary is None
+        return self._part is None
 
     def write(self, data: Bytes) -> int:
         """Write all of `data`; return its size."""
@@ -177,9 +177,9 @@ class FileOutput(Output):
             if self._file is not None:
                 self._file.flush()
                 self._close_file()
-            if self._temporary is not None:
-                os.replace(self._temporary, self._final)
-                self._temporary = None
+            if self._part is not None:
+                self._part.publish()
+                self._part = None
         except OSError as error:
             raise output_error(self.path, error) from error
         finally:
@@ -189,15 +189,41 @@ class FileOutput(Output):
         """Remove what has been written, where that can be done."""
         with contextlib.suppress(OSError):
             self._close_file()
-        temporary, self._temporary = self._temporary, None
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
+        part, self._part = self._part, None
+        if part is not None:
+            part.remove()
 
     def _close_file(self) -> None:
         file, self._file = self._file, None
         if file is not None and self.path != "-":
             file.close()
+
+
+def _find_place(path: str) -> tuple[str, int | None] | None:
+    """Return where a regular file goes and the permissions of the one that it replaces.
+
+    None for what is written directly. A link stays a link: the file it leads to is replaced.
+
+    Raises
+    ------
+    OSError
+        There cannot be a file of that name.
+    """
+    mode = None
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        if not os.path.basename(path):  # nothing, or a slash at the end
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)) from None
+    else:
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not stat.S_ISREG(status.st_mode) or path.startswith(_STREAMS):
+            return None
+        if not os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        mode = stat.S_IMODE(status.st_mode)
+    return os.path.realpath(path), mode
 
 
 def _standard_output() -> IO[bytes]:

@@ -50,13 +50,14 @@ def write_phylip(
     return longest
 
 
-def check_strict_names(names: Iterable[str]) -> None:
-    """Raise FormatError for a name that does not fit a strict PHYLIP file."""
+def check_strict_names(names: Iterable[str], source: str | None = None) -> None:
+    """Raise FormatError for a name, of the file `source`, that does not fit strict PHYLIP."""
+    prefix = "" if source is None else f"{source}: "
     for index, name in enumerate(names):
         if len(name) > STRICT_NAME:
             raise FormatError(
-                f"sequence {index + 1} {name!r}: {len(name)} characters, strict PHYLIP has room "
-                f"for {STRICT_NAME}; shorten it in the FASTA file, or leave --strict-names out"
+                f"{prefix}sequence {index + 1} {name!r}: {len(name)} characters, strict PHYLIP has "
+                f"room for {STRICT_NAME}; shorten it in the FASTA file, or leave --strict-names out"
             )
 
 

@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
-from pairalign.distance_matrix import DistanceMatrix, number_of_pairs
+from pairalign.distance_matrix import DistanceMatrix, check_names, number_of_pairs
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import AlphabetError, CapacityError
 from pairalign.inputs import AnyScoring, Sequences, as_inputs
@@ -155,6 +155,8 @@ def measure_run(run: Run, measure: Measure) -> DistanceMatrix:
     ------
     AlphabetError
         The measure is not meant for the alphabet of the sequences.
+    DistanceError
+        A matrix cannot have these names: Unicode has more white space than FASTA.
     CapacityError
         There is not enough memory for the distances.
     """
@@ -163,6 +165,7 @@ def measure_run(run: Run, measure: Measure) -> DistanceMatrix:
     sequences = run.queries
     count = len(sequences)
     check_alphabet(measure, sequences)
+    check_names(sequences.names, sequences.source)
     check_memory(count, 4)
     own_scores = self_scores(sequences, run.scoring)
     condensed = np.full(number_of_pairs(count), np.nan, np.float32)

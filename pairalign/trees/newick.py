@@ -80,8 +80,12 @@ def to_newick(tree: Topology, program: str | None = None) -> str:
     return "".join(parts) + ";\n"
 
 
-def check_names(names: list[str], program: str | None = None) -> None:
-    """Raise FormatError for a name that Newick, or a program that reads it, cannot carry."""
+def check_names(names: list[str], program: str | None = None, source: str | None = None) -> None:
+    """Raise FormatError for a name that Newick, or a program that reads it, cannot carry.
+
+    Messages begin with `source`, the file that the names are from.
+    """
+    prefix = "" if source is None else f"{source}: "
     if program is not None and program not in PROGRAMS:
         raise FormatError(f"unknown program '{program}', expected one of {', '.join(PROGRAMS)}")
     longest = PROGRAMS[program].longest if program is not None else None
@@ -90,14 +94,14 @@ def check_names(names: list[str], program: str | None = None) -> None:
         if found:
             other = ", or use mafft rows, which have no names (--format mafft)"
             raise FormatError(
-                f"sequence {index + 1} {name!r}: Newick cannot hold {found[0]!r} in a name that is "
-                "not quoted, and programs do not read quotes; rename it in the FASTA file"
+                f"{prefix}sequence {index + 1} {name!r}: Newick cannot hold {found[0]!r} in a name "
+                "that is not quoted, and programs do not read quotes; rename it in the FASTA file"
                 f"{'' if program else other}"
             )
         if longest is not None and len(name) > longest:
             raise FormatError(
-                f"sequence {index + 1} {name!r}: a name of {len(name)} characters, of which "
-                f"{program} reads {longest}; shorten it in the FASTA file"
+                f"{prefix}sequence {index + 1} {name!r}: a name of {len(name)} characters, of "
+                f"which {program} reads {longest}; shorten it in the FASTA file"
             )
 
 

@@ -1,0 +1,111 @@
+"""Files under a temporary name beside their place: ``.OUT.xxxxxxxx.part``.
+
+As long as a process writes one it holds a lock on it, which ends with the process however that
+ends. Those of an output that nobody holds were left by a run that was killed: the next one that
+writes the same output removes them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import secrets
+
+_ANY_FILE = 0o666  # less the umask
+_RANDOM = re.compile(r"[0-9a-f]{8}\.part")
+
+
+class PartFile:
+    """A new file that becomes `final` when it is complete.
+
+    Parameters
+    ----------
+    final : str
+        The path that it is to have; what is there is replaced.
+    mode : int or None
+        Its permissions; None: those of any new file.
+
+    Attributes
+    ----------
+    descriptor : int
+        Open for writing; belongs to the caller, who closes it before `publish`.
+
+    Raises
+    ------
+    OSError
+        It cannot be made.
+    """
+
+    def __init__(self, final: str, mode: int | None) -> None:
+        self.final = final
+        folder, name = os.path.split(final)
+        # Long names are cut: the file system's limit is 255 bytes.
+        self._prefix = f".{os.fsdecode(os.fsencode(name)[:200])}."
+        self._remove_dead(folder)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        while True:
+            self._path = os.path.join(folder, f"{self._prefix}{secrets.token_hex(4)}.part")
+            self.descriptor = os.open(
+                self._path, flags, 0o666 if mode is None else mode
+            )  # less the umask
+            _lock(self.descriptor)
+            # Another process may have taken it for a dead one before it was locked.
+            if os.fstat(self.descriptor).st_nlink:
+                break
+            os.close(self.descriptor)
+        # Of the same open file: the lock outlives the closing of `descriptor`.
+        self._held: int | None = os.dup(self.descriptor)
+        if mode is not None:
+            self._change_mode(mode)
+
+    def _change_mode(self, mode: int) -> None:
+        try:
+            os.fchmod(self.descriptor, mode)
+        except OSError:
+            os.close(self.descriptor)
+            self.remove()
+            raise
+
+    def publish(self) -> None:
+        """Give the file its name; OSError if that fails."""
+        os.replace(self._path, self.final)
+        self._release()
+
+    def remove(self) -> None:
+        """Remove the file unless it was published. Never raises."""
+        if self._held is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(self._path)
+            self._release()
+
+    def _release(self) -> None:
+        held, self._held = self._held, None
+        if held is not None:
+            os.close(held)
+
+    def _remove_dead(self, folder: str) -> None:
+        with contextlib.suppress(OSError), os.scandir(folder or ".") as entries:
+            for entry in entries:
+                name = entry.name
+                if name.startswith(self._prefix) and _RANDOM.fullmatch(name, len(self._prefix)):
+                    with contextlib.suppress(OSError):
+                        _remove_if_dead(entry.path)
+
+
+def _lock(descriptor: int) -> None:
+    """Lock a new file; where file systems have no locks, dead files stay."""
+    with contextlib.suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+def _remove_if_dead(path: str) -> None:
+    """Remove a file that no process holds; OSError if one does."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(descriptor), os.lstat(path)):
+            os.unlink(path)
+    finally:
+        os.close(descriptor)

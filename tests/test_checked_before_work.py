@@ -1,0 +1,104 @@
+"""What would stop a command at its end stops it before anything is aligned."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from commands import PROTEINS, fasta, run, write_random_set
+
+from pairalign import DistanceError, distances
+from pairalign.formats.output import check_writable
+
+COMMANDS = {
+    "align": ("align", "in.fa", "-o", "{}.paf"),
+    "align.gz": ("align", "in.fa", "-o", "{}.tsv.gz"),
+    "distance": ("distance", "in.fa", "-o", "{}.phy"),
+    "plot": ("distance", "in.fa", "-o", "good.phy", "--plot", "{}.svg"),
+    "tree": ("tree", "in.fa", "-o", "{}.nwk"),
+    "overlap": ("overlap", "in.fa", "-o", "{}.paf"),
+}
+TIMES = ("GCUPS", "cells")  # of the summary
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start in a folder with a file whose alignments would take hours."""
+    monkeypatch.chdir(tmp_path)
+    write_random_set(Path("in.fa"), 4000, 2000)
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_an_output_that_cannot_be_written(command: tuple[str, ...]) -> None:
+    done = run(*(word.format("nodir/x") for word in command), cwd=Path.cwd())
+    assert done.returncode == 1
+    assert b"there is no directory" in done.stderr
+    assert b"nodir" in done.stderr
+    assert os.listdir() == ["in.fa"]
+
+
+def test_one_file_for_two_outputs() -> None:
+    done = run(
+        *("distance", "in.fa", "--format", "tsv", "-o", "x.svg", "--plot", "./x.svg"),
+        cwd=Path.cwd(),
+    )
+    assert done.returncode == 1
+    assert b"'x.svg' is to hold both" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "command", "said"),
+    [
+        ("a\u2003b", ("distance", "-o", "x.phy"), "name 1 is 'a\\u2003b'"),
+        ("a\u00a0b", ("tree", "-o", "x.mafft"), "name 1 is 'a\\xa0b'"),
+        ("a:b", ("tree", "-o", "x.nwk"), "sequence 1 'a:b': Newick cannot hold ':'"),
+        ("a" * 11, ("distance", "--strict-names", "-o", "x.phy"), "sequence 1 'aaaaaaaaaaa': 11"),
+        ("a" * 128, ("tree", "--for", "clustalo", "-o", "x"), "a name of 128 characters"),
+        ("*a", ("overlap", "-o", "x.gfa"), "GFA names"),
+    ],
+)
+def test_a_name_that_the_output_cannot_hold(name: str, command: tuple[str, ...], said: str) -> None:
+    text = Path("in.fa").read_text().replace("M", "A")  # for overlaps
+    if command[0] == "overlap":
+        text = "".join(f">{i}\n{'ACGT' * 5000}\n" for i in range(2000))
+    _, _, rest = text.partition("\n")
+    Path("in.fa").write_text(f">{name}\n{rest}", encoding="utf-8")
+    done = run(command[0], "in.fa", *command[1:], cwd=Path.cwd())
+    assert done.returncode in (1, 2)
+    last = done.stderr.decode().splitlines()[-1]
+    assert last.startswith("pairalign: error: in.fa: ")
+    assert said in last
+    assert os.listdir() == ["in.fa"]
+
+
+def test_names_of_a_matrix_are_named_with_its_file() -> None:
+    Path("m.phy").write_text("3\na:b\nb 1\nc 2 3\n")
+    done = run("tree", "m.phy", "-o", "x.nwk", cwd=Path.cwd())
+    assert b"error: m.phy: sequence 1 'a:b': Newick" in done.stderr
+
+
+def test_names_in_python() -> None:
+    with pytest.raises(DistanceError, match="sequences: name 2 is"):
+        distances({"a": "M" * 100_000, "b\u2003": "M" * 100_000, "c": "M" * 100_000})
+
+
+def test_checking_leaves_nothing() -> None:
+    Path("there").write_text("before")
+    for name in ("new", "there", "new.gz"):
+        check_writable(name)
+    assert sorted(os.listdir()) == ["in.fa", "there"]
+    assert Path("there").read_text() == "before"
+
+
+def test_checking_does_not_open_a_pipe() -> None:
+    """It would wait for a reader, and tell one that all was over."""
+    os.mkfifo("pipe")
+    check_writable("pipe")
+
+
+def test_a_good_command_still_works() -> None:
+    Path("in.fa").write_text(fasta(PROTEINS))
+    done = run("distance", "in.fa", "-o", "x.phy", "--plot", "x.svg", cwd=Path.cwd())
+    assert done.returncode == 0, done.stderr
+    assert sorted(os.listdir()) == ["in.fa", "x.phy", "x.svg"]
