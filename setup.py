@@ -46,6 +46,8 @@ KERNELS = {
     for isa, flags in ISA_FLAGS.get(MACHINE, {"scalar": []}).items()
     for folder in ("align", "bitwise")
 }
+# Sums of distances must not depend on whether a processor has fused multiply-add.
+SOURCE_FLAGS = {**KERNELS, "cpu/trees/linkage.cpp": ["-ffp-contract=off"]}
 SOURCES = sorted(
     path.as_posix() for path in Path("cpu").rglob("*.cpp") if not path.name.startswith("kernel_")
 )
@@ -61,7 +63,7 @@ class BuildNative(build_ext):
             return self.compiler.compile(
                 [source],
                 output_dir=self.build_temp,
-                extra_postargs=COMMON_FLAGS + KERNELS.get(source, []),
+                extra_postargs=COMMON_FLAGS + SOURCE_FLAGS.get(source, []),
                 depends=ext.depends,
             )
 

@@ -28,10 +28,10 @@ class Topology:
         Lengths of the branches to them, 0 or more.
     linkage : ndarray of float64, shape (n-1, 4)
         The tree as SciPy's hierarchical clustering has it: two nodes, their distance, and how
-        many sequences they hold. For UPGMA it is what SciPy computed; else the distance is twice
+        many sequences they hold. For UPGMA and mixed linkage it is that of joining; else the distance is twice
         the longest way from the node down to a sequence, as in an ultrametric tree.
     method : str
-        ``"upgma"`` or ``"nj"``.
+        ``"upgma"``, ``"mixed"`` or ``"nj"``.
     """
 
     names: list[str]
