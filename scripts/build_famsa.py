@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import subprocess
 import sys
 import tarfile
@@ -41,19 +42,19 @@ def main(program: Path) -> None:
         flags, simd = choose_instructions()
         files = [path for name in FOLDERS for path in (source / "src" / name).glob("*.cpp")]
         files += [source / "src" / "simd" / name for name in simd]
-        compiler = os.environ.get("CXX", "g++")
+        compiler = shlex.split(os.environ.get("CXX", "g++"))
         common = ["-O2", "-std=c++20", "-w", *flags, f"-I{include}", f"-I{source / 'libs'}"]
 
         def compile_one(path: Path) -> str:
             target = Path(folder) / f"{path.parent.name}_{path.stem}.o"
-            subprocess.run([compiler, *common, "-c", path, "-o", target], check=True)
+            subprocess.run([*compiler, *common, "-c", path, "-o", target], check=True)
             return str(target)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             objects = list(pool.map(compile_one, files))
         program.parent.mkdir(parents=True, exist_ok=True)
         libraries = ["-ldeflate", "-lz", "-lpthread"]
-        subprocess.run([compiler, "-o", program, *objects, *libraries], check=True)
+        subprocess.run([*compiler, "-o", program, *objects, *libraries], check=True)
 
 
 def download(folder: Path) -> Path:

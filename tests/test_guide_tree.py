@@ -339,7 +339,7 @@ def test_wrong_names_of_a_matrix(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_python_errors() -> None:
-    with pytest.raises(ValueError, match="expected upgma or nj"):
+    with pytest.raises(ValueError, match="expected one of upgma, mixed, nj"):
         guide_tree(GLOBINS, method="wpgma")
     with pytest.raises(DistanceError, match="at least 3"):
         guide_tree(["MKT", "MKA"])

@@ -32,7 +32,7 @@ PROGRAMS = {
     "clustalo": ("clustalo", "-i {fasta} --guidetree-in {tree} -o {out} --force --threads 1"),
     "mafft": ("mafft", "--quiet --treein {tree} {fasta}"),
     "muscle": ("muscle3", "-quiet -maxiters 1 -in {fasta} -usetree_nowarn {tree} -out {out}"),
-    "famsa": ("famsa", "-gt import {tree} {fasta} {out}"),
+    "famsa": ("famsa", "-keep-duplicates -gt import {tree} {fasta} {out}"),
 }
 Align = Callable[[Path, str], dict[str, str]]
 
@@ -64,10 +64,10 @@ def program(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-def run(executable: str, arguments: str, **files: Path) -> dict[str, str]:
+def run(executable: str, arguments: str, *, seconds: float = 300, **files: Path) -> dict[str, str]:
     """Run a program to its end; return the rows of its alignment."""
     command = [find(executable), *(word.format(**files) for word in arguments.split())]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
     assert done.returncode == 0, done.stderr
     text = files["out"].read_text() if "{out}" in arguments else done.stdout
     rows: dict[str, str] = {}
@@ -167,7 +167,26 @@ def test_equal_sequences(program: str, same: str, tmp_path: Path) -> None:
         if main(["tree", str(fasta), "-o", str(tree), *options]):
             pytest.skip("scikit-bio is not installed")
         executable, arguments = PROGRAMS[program]
-        if program == "famsa":
-            arguments = f"-keep-duplicates {arguments}"
         found = run(executable, arguments, fasta=fasta, tree=tree, out=out)
         check_complete(found, pairalign.read_fasta(fasta))
+
+
+@pytest.mark.parametrize("measure", ["identity", "score"])
+@pytest.mark.parametrize("method", ["upgma", "mixed", "nj"])
+def test_famsa_ends_with_a_fragment_and_a_copy(method: str, measure: str, tmp_path: Path) -> None:
+    """Without its flag it never ends where copies are not siblings: a fragment is no farther."""
+    find("famsa")
+    if method == "nj":
+        pytest.importorskip("skbio", reason="scikit-bio is not installed")
+    whole = "MVLSPADKTNVKAAWGKVGAHAGEYGAEALERMFLSFPTTKTYFPHF"
+    other = "MVHLTPEEKSAVTALWGKVNVDEVGGEALGRLLVVYPWTQRFFESF"
+    rows = [whole, whole[:20], whole, other, whole[:20], other.lower(), whole]
+    fasta, tree, out = (tmp_path / name for name in ("in.fasta", "tree", "out.fasta"))
+    fasta.write_text("".join(f">s{k}\n{row}\n" for k, row in enumerate(rows)))
+    options = ["--for", "famsa", "--method", method, "--measure", measure, "--quiet"]
+    assert main(["tree", str(fasta), "-o", str(tree), *options]) == 0
+    for flag in ("-keep-duplicates ", ""):
+        out.unlink(missing_ok=True)
+        arguments = f"{flag}-gt import {{tree}} {{fasta}} {{out}}"
+        found = run("famsa", arguments, fasta=fasta, tree=tree, out=out, seconds=20)
+        assert sorted(found) == [f"s{k}" for k in range(len(rows))]

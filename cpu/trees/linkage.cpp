@@ -1,5 +1,6 @@
 // Hierarchical clustering of a triangle of distances, by averages (UPGMA) and by MAFFT's mixture of the
-// nearest and the mean. The ctypes declarations, and what the results mean, are in pairalign/trees/linkage.py.
+// nearest and the mean. The ctypes declarations, and what the results mean, are in
+// pairalign/trees/linkage.py.
 
 #include <algorithm>
 #include <cstdint>
@@ -50,16 +51,21 @@ struct Mixture {
     }
 };
 
-// Joins the closest two clusters again and again, of equals the ones with the earliest first, then the earliest
-// second sequence; a cluster is known by its first sequence, its label. Each has its nearest later cluster, or,
-// once that has changed, a bound below the distance: joining two brings the result no closer to a third than
-// the nearer of them was. A bound is looked into only when it is the smallest (Muellner 2011, generic algorithm).
+// Joins the closest two clusters again and again, of equals the ones with the earliest first, then the
+// earliest second sequence; a cluster is known by its first sequence, its label. Each has its nearest later
+// cluster, or, once that has changed, a bound below the distance: joining two brings the result no closer to
+// a third than the nearer of them was. A bound is looked into only when it is the smallest (Muellner 2011,
+// generic algorithm).
 template <class Linkage>
 class Clustering {
 public:
     Clustering(const float* condensed, int64_t count)
-        : triangle_(condensed, count), sizes_(static_cast<size_t>(count), 1.0), row_(sizes_), other_row_(sizes_),
-          bounds_(sizes_), nearest_(sizes_.size(), UNKNOWN) {
+        : triangle_(condensed, count),
+          sizes_(static_cast<size_t>(count), 1.0),
+          row_(sizes_),
+          other_row_(sizes_),
+          bounds_(sizes_),
+          nearest_(sizes_.size(), UNKNOWN) {
         merges_.reserve(sizes_.size() - 1);
     }
 
@@ -139,10 +145,10 @@ private:
     }
 
     Triangle triangle_;
-    std::vector<double> sizes_;             // of each label: sequences
-    std::vector<double> row_, other_row_;   // of each place
-    std::vector<double> bounds_;            // of each label
-    std::vector<int32_t> nearest_;          // of each label, a label or UNKNOWN
+    std::vector<double> sizes_;            // of each label: sequences
+    std::vector<double> row_, other_row_;  // of each place
+    std::vector<double> bounds_;           // of each label
+    std::vector<int32_t> nearest_;         // of each label, a label or UNKNOWN
     std::vector<Merge> merges_;
 };
 
@@ -150,7 +156,8 @@ private:
 // merge, where node count + k is the k-th row.
 void write_linkage(std::vector<Merge>& merges, double* linkage) {
     const int64_t count = static_cast<int64_t>(merges.size()) + 1;
-    std::stable_sort(merges.begin(), merges.end(), [](const Merge& a, const Merge& b) { return a.distance < b.distance; });
+    std::stable_sort(merges.begin(), merges.end(),
+                     [](const Merge& a, const Merge& b) { return a.distance < b.distance; });
     std::vector<int64_t> parent(static_cast<size_t>(2 * count - 1));
     std::vector<int64_t> sizes(parent.size(), 1);
     std::iota(parent.begin(), parent.end(), 0);
@@ -174,13 +181,12 @@ void write_linkage(std::vector<Merge>& merges, double* linkage) {
 
 // Clusters `count` >= 2 sequences. condensed: float[count * (count - 1) / 2]; first: int32[count], of each
 // sequence the first one that is equal; linkage: double[count - 1][4]. Returns 0, or 1 without memory.
-PAIRALIGN_API int pairalign_linkage(int method, int64_t count, const float* condensed, const int32_t* first, double* linkage) {
+PAIRALIGN_API int pairalign_linkage(int method, int64_t count, const float* condensed, const int32_t* first,
+                                    double* linkage) {
     using namespace pairalign;
     try {
-        if (method == UPGMA)
-            write_linkage(Clustering<Average>(condensed, count).join_all(first), linkage);
-        else
-            write_linkage(Clustering<Mixture>(condensed, count).join_all(first), linkage);
+        if (method == UPGMA) write_linkage(Clustering<Average>(condensed, count).join_all(first), linkage);
+        else write_linkage(Clustering<Mixture>(condensed, count).join_all(first), linkage);
         return 0;
     } catch (const std::bad_alloc&) {
         return 1;

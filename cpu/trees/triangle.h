@@ -30,7 +30,9 @@ public:
 
     int64_t live() const { return static_cast<int64_t>(live_.size()); }
     int32_t label(int64_t place) const { return labels_[live_[place]]; }
-    int64_t place(int32_t label) const { return std::lower_bound(live_.begin(), live_.end(), slots_[label]) - live_.begin(); }
+    int64_t place(int32_t label) const {
+        return std::lower_bound(live_.begin(), live_.end(), slots_[label]) - live_.begin();
+    }
 
     // Writes the distances of a cluster to all that are left into row[live()], infinity for itself.
     void read_row(int64_t place, double* row) const {
@@ -105,11 +107,11 @@ private:
 
     Buffer memory_;
     double* distances_;
-    int64_t stride_;                // slots of the triangle
-    std::vector<int64_t> bases_;    // of each slot
-    std::vector<int32_t> live_;     // slots in use, rising
-    std::vector<int32_t> labels_;   // of each slot
-    std::vector<int32_t> slots_;    // of each label
+    int64_t stride_;               // slots of the triangle
+    std::vector<int64_t> bases_;   // of each slot
+    std::vector<int32_t> live_;    // slots in use, rising
+    std::vector<int32_t> labels_;  // of each slot
+    std::vector<int32_t> slots_;   // of each label
 };
 
 }  // namespace pairalign

@@ -62,7 +62,7 @@ TREE_SUFFIXES = {
     **{name: (f".{name}",) for name in PICTURES},
 }
 SEQUENCES = "sequences"
-_UPGMA_BYTES, _NJ_BYTES = 20, 36
+_JOINING_BYTES, _NJ_BYTES = 12, 36
 """A pair's share of memory at most: its distance, and what making the tree takes."""
 
 
@@ -213,9 +213,9 @@ def _tree(options: argparse.Namespace) -> None:
         check_matplotlib()
     check_output(options.output, options.input, options.names, options.matrix)
     report = _Report()
-    matrix = _matrix_of(options, measure, report, format)
+    matrix, sequences = _matrix_of(options, measure, report, format)
     started = time.perf_counter()
-    tree = build_tree(matrix, options.method)
+    tree = build_tree(matrix, options.method, sequences)
     _write(options.output, _tree_text(tree, format, options))
     report.add("tree", f"{options.method}, {time.perf_counter() - started:.2f} s")
     _finish(options, report, [options.output])
@@ -237,8 +237,11 @@ def _tree_format(options: argparse.Namespace) -> str:
 
 def _matrix_of(
     options: argparse.Namespace, measure: Measure, report: _Report, format: str
-) -> DistanceMatrix:
-    """Read or compute the distances; what the tree's format cannot hold is said before that."""
+) -> tuple[DistanceMatrix, SequenceSet | None]:
+    """Read or compute the distances; what the tree's format cannot hold is said before that.
+
+    The sequences come along where they are known.
+    """
     source = options.source or _guess_source(options.input)
     if source == SEQUENCES:
         if options.names is not None:
@@ -246,8 +249,8 @@ def _matrix_of(
         sequences, _ = read_sequences(options)
         check_count(len(sequences), sequences.source)
         _check_names(options, sequences.names, sequences, format, sequences.source)
-        share = _NJ_BYTES if options.method == "nj" else _UPGMA_BYTES
-        return _measure(options, sequences, measure, report, share)
+        share = _NJ_BYTES if options.method == "nj" else _JOINING_BYTES
+        return _measure(options, sequences, measure, report, share), sequences
     named = None
     if options.names is not None:
         named = read_fasta(options.names, degap=options.degap)
@@ -255,7 +258,7 @@ def _matrix_of(
     check_count(len(matrix), options.input)
     _check_names(options, matrix.names, named, format, options.input)
     report.add("distances", f"of {len(matrix):,} sequences from {options.input}")
-    return matrix
+    return matrix, named
 
 
 def _guess_source(path: str) -> str:

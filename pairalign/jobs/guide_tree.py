@@ -101,6 +101,7 @@ def guide_tree(
         memory_bytes=memory_bytes,
         progress=progress,
     )
+    return build_tree(matrix, method, sequences)
 
 
 def build_tree(

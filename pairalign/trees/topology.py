@@ -28,8 +28,8 @@ class Topology:
         Lengths of the branches to them, 0 or more.
     linkage : ndarray of float64, shape (n-1, 4)
         The tree as SciPy's hierarchical clustering has it: two nodes, their distance, and how
-        many sequences they hold. For UPGMA and mixed linkage it is that of joining; else the distance is twice
-        the longest way from the node down to a sequence, as in an ultrametric tree.
+        many sequences they hold. For UPGMA and mixed linkage it is the distance at which they
+        were joined, else twice the longest way from the node down to a sequence.
     method : str
         ``"upgma"``, ``"mixed"`` or ``"nj"``.
     """
