@@ -15,8 +15,8 @@ from conftest import open_cpu
 from cuda_engines import cuda_device, host_device, open_on
 from strategies import MODES, Problem, make_scoring, match_matrix
 
-from pairalign.engines.cuda.packed import family as cuda_packed
 from pairalign.engines.cuda.packed.family import Packed
+from pairalign.engines.cuda.packed.kernels import Flight
 from pairalign.engines.cuda.packed.results import WindowResults
 from pairalign.engines.cuda.packed.score_table import Costs
 from pairalign.engines.cuda.packed.tilings import BAND, STRIPS, TILINGS, choose_tilings
@@ -187,7 +187,7 @@ def test_runs_that_do_not_fit_where_tiles_have_been(
     device = host_device()
     launches = device.driver.memory.launches
     launches.clear()
-    monkeypatch.setattr(cuda_packed, "_room_for_runs", lambda at: 0)
+    monkeypatch.setattr(Flight, "run_capacity", 0)
     queries = tuple(random_protein(n, n) for n in (40, 9, 1))
     assert_like_cpu(device, Problem(queries, None, protein_scoring(mode)))
     assert launches.count("write_runs") == 2 * launches.count("place_runs") > 0
@@ -206,7 +206,6 @@ def test_offsets_of_runs_in_several_batches(device: Any, mode: str) -> None:
     cpu = open_cpu([sequences], scoring)
     (window,) = plan_windows(len(sequences), None, 100)
     gpu.align(window, Want())
-    family = gpu._router._family
     starts = []
     runs_of = WindowResults.runs_of
     with pytest.MonkeyPatch.context() as patch:
@@ -215,7 +214,7 @@ def test_offsets_of_runs_in_several_batches(device: Any, mode: str) -> None:
             "runs_of",
             lambda self, first, pairs: starts.append(first) or runs_of(self, first, pairs),
         )
-        family._limit_bytes = 30_000
+        gpu.family.pipeline.limit_bytes = 30_000
         for want in (Want(), Want(min_raw_score=60)):
             assert_same(cpu.align(window, want), gpu.align(window, want))
     assert len(set(starts)) > 2

@@ -215,7 +215,7 @@ def test_out_of_memory_halves_the_batch(
             return real(size)
 
         monkeypatch.setattr(device.driver, "mem_alloc", alloc)
-        engine._router._family._limit_bytes = 1 << 30  # what was free a moment ago
+        engine.family.pipeline.limit_bytes = 1 << 30  # what was free a moment ago
         return engine
 
     monkeypatch.setattr(device_sets, "LEAST_BATCH_BYTES", 1)

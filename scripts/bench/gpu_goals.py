@@ -22,6 +22,7 @@ import numpy as np
 
 from bench.gpu_job import Job
 from pairalign.engines.cuda.devices import CudaDevice
+from pairalign.engines.cuda.packed.family import Packed
 from pairalign.scoring import make_scoring
 from pairalign.sequences import SequenceSet, read_fasta
 from pairalign.want import Detail
@@ -150,14 +151,15 @@ def _met(rate: float, goal: int | None) -> str:
 class KernelClock:
     """Adds up the times of an engine's kernels by events; one kernel runs at a time."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, device: CudaDevice) -> None:
         self.milliseconds: defaultdict[str, float] = defaultdict(float)
         (engine,) = job.engines
-        family = engine._router._family
-        if not hasattr(family, "_launch"):
+        family = engine.family
+        if not isinstance(family, Packed):
             raise SystemExit(f"--table kernels: not for the kernels '{family.name}'")
-        launch = family._launch
-        driver = engine._device.driver
+        packed = family.kernels
+        launch = packed.launch
+        driver = device.driver
 
         def timed(kernel: str, wide: bool, *rest: Any) -> None:
             slot = next(one for one in rest if hasattr(one, "stream"))
@@ -170,8 +172,8 @@ class KernelClock:
             name = f"{kernel}{' (32 bits)' if wide else ''}"
             self.milliseconds[name] += start.time_till(end)
 
-        family._launch = timed
-        self.stop = lambda: setattr(family, "_launch", launch)
+        packed.launch = timed
+        self.stop = lambda: setattr(packed, "launch", launch)
 
 
 def kernels(options: argparse.Namespace, device: CudaDevice, files: list[Path]) -> list[str]:
@@ -186,7 +188,7 @@ def kernels(options: argparse.Namespace, device: CudaDevice, files: list[Path]) 
             try:
                 for detail in options.detail:
                     job.warm_up(detail)
-                    clock = KernelClock(job)
+                    clock = KernelClock(job, device)
                     start = time.perf_counter()
                     job.seconds(detail)
                     passed = 1e3 * (time.perf_counter() - start)

@@ -17,7 +17,6 @@ from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.engines.cuda.devices import CudaDevice
 from pairalign.engines.cuda.engine import CudaEngine
 from pairalign.engines.cuda.family import KernelFamily
-from pairalign.engines.cuda.router import Router
 from pairalign.jobs import schedule
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
@@ -56,11 +55,8 @@ class Search:
 
     def use(self, make: Callable[[], KernelFamily]) -> None:
         """Go on with a variant of a kernel; the database stays where it is."""
-        for device, engine in zip(self.devices, self.engines, strict=True):
-            with device.current():
-                engine._router.close()
-                engine._router = Router(make(), None)
-                engine._router.open(engine._context)
+        for engine in self.engines:
+            engine.use_family(make())
 
     def row_of(self, query: int) -> int:
         """Sorted position of a query, given its place in the set."""

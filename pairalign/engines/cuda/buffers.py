@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,13 @@ class Slot:
     ----------
     driver : module
         ``pycuda.driver``. The CUDA context must be current whenever a method runs.
+    grows : bool
+        Take more device memory than a batch needs, up to a limit, so that the next one finds room.
     """
 
-    def __init__(self, driver: Any) -> None:
+    def __init__(self, driver: Any, *, grows: bool = True) -> None:
         self._driver = driver
+        self._grows = grows
         self.stream = driver.Stream()
         self.kernels = self.stream  # kernels may have another one, see cuda_lanes
         # Waiting for these does not take a core, as waiting for a stream does.
@@ -40,12 +44,12 @@ class Slot:
         """Device memory that the slot holds."""
         return self._arena_bytes
 
-    def arrange(self, sizes: dict[str, int], limit_bytes: int = 0) -> dict[str, int]:
+    def arrange(self, sizes: Mapping[str, int], limit_bytes: int) -> dict[str, int]:
         """Find room on the device for arrays of these sizes in bytes, and return their addresses.
 
-        What the slot held before is lost. It takes more than needed, up to `limit_bytes`, so that
-        it need not grow often. Raises the driver's MemoryError when there is no room; the slot then
-        holds nothing.
+        What the slot held before is lost. A slot that grows takes up to twice as much as needed,
+        but no more than `limit_bytes`. Raises the driver's MemoryError when there is no room; the
+        slot then holds nothing.
         """
         places = {}
         total = 0
@@ -54,7 +58,7 @@ class Slot:
             total += -(-size // ALIGNMENT) * ALIGNMENT
         if total > self._arena_bytes:
             self.free_arena()  # this waits for all of the device
-            room = max(total, min(total * 2, limit_bytes))
+            room = max(total, min(total * 2, limit_bytes)) if self._grows else total
             self._arena = self._driver.mem_alloc(room)
             self._arena_bytes = room
         start = int(self._arena)
@@ -108,9 +112,13 @@ class Slot:
                     return
         self._finished.synchronize()
 
+    def settle(self) -> None:
+        """Wait for all that is queued, also after an error."""
+        self.stream.synchronize()
+
     def close(self) -> None:
         """Free everything."""
-        self.stream.synchronize()
+        self.settle()
         self.free_arena()
         for name in list(self._pinned):
             self._free_pinned(name)

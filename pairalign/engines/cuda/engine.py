@@ -70,6 +70,18 @@ class CudaEngine(DeviceEngine[CudaDevice]):
         )
 
     @property
+    def family(self) -> KernelFamily:
+        """The kernels that most pairs go to."""
+        return self._router.family
+
+    def use_family(self, family: KernelFamily) -> None:
+        """Go on with these kernels alone, for measurements; the sequences stay where they are."""
+        with self._device.current():
+            self._router.close()
+            self._router = Router(family, None)
+            self._router.open(self._context)
+
+    @property
     def _framework(self) -> Any:
         return self._device.driver
 

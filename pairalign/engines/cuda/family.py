@@ -17,7 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
+from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.streams import Lanes
+from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.pinned_pool import PinnedPool
 from pairalign.engines.device.sets import DeviceSet, halve_batches
 from pairalign.scoring import Scoring
@@ -98,6 +100,19 @@ class DeviceContext:
             That would be less than `LEAST_BATCH_BYTES`.
         """
         return halve_batches(self.name, limit_bytes, batch_bytes, self.log)
+
+    def pipeline(self, slots: int, memory_bytes: int, *, grows: bool = True) -> BatchPipeline[Slot]:
+        """Return a pipeline of so many batches at a time, which share `memory_bytes`.
+
+        `grows`: see `pairalign.engines.cuda.buffers.Slot`.
+        """
+        return BatchPipeline(
+            [Slot(self.driver, grows=grows) for _ in range(slots)],
+            self.driver,
+            memory_bytes // slots,
+            check_cancelled=self.check_cancelled,
+            halve=self.halve,
+        )
 
 
 class KernelFamily(Protocol):

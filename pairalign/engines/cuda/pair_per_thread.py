@@ -8,8 +8,6 @@ with an efficient backtracking routine on multiple GPUs. BMC Bioinformatics 12:1
 
 from __future__ import annotations
 
-import contextlib
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +19,7 @@ from pairalign.alignments import Alignments
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.device.assembly import Assembly
+from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.rectangles import align_rectangles
 from pairalign.engines.device.tile_plan import ARGUMENTS, Batch, Costs, Planner, Rectangle
 from pairalign.engines.device.widths import (
@@ -38,15 +37,6 @@ WARPS = BLOCK_THREADS // 32
 PLACING_THREADS = 1024
 
 
-@dataclass
-class _InFlight:
-    """A batch whose kernels are queued."""
-
-    slot: Slot
-    place: slice  # of its pairs in the window
-    runs_address: int | None  # where the CIGAR runs are, when they are wanted
-
-
 class PairPerThread:
     """The paper's kernels: fill with flags, then walk back; or scores only.
 
@@ -56,14 +46,19 @@ class PairPerThread:
         Rows and columns of a block of pairs: 8, 16 (as in the paper) or 32.
     slots : int
         Batches under way at a time; two let copies and host work overlap kernels.
+
+    Attributes
+    ----------
+    pipeline : BatchPipeline
+        Of an open family.
     """
 
     name = "pair-per-thread"
+    pipeline: BatchPipeline[Slot]
 
     def __init__(self, block: int = 16, slots: int = 2) -> None:
         assert block in (8, 16, 32)
         self._block = block
-        self._slots: list[Slot] = []
         self._slot_count = slots
         self._functions: dict[tuple[Width, str], Any] = {}
 
@@ -89,23 +84,19 @@ class PairPerThread:
         matrix = np.ascontiguousarray(context.scoring.matrix, dtype=np.int32)
         self._matrix = driver.mem_alloc(matrix.nbytes)
         driver.memcpy_htod(self._matrix, matrix)
-        self._slots = [Slot(driver) for _ in range(self._slot_count)]
-        self._limit_bytes = (context.memory_bytes - matrix.nbytes) // self._slot_count
+        self.pipeline = context.pipeline(self._slot_count, context.memory_bytes - matrix.nbytes)
         self._target_pairs = context.multiprocessors * 4 * BLOCK_THREADS
         self._planner = Planner(context.queries.lengths, context.targets.lengths, self._block)
 
     def close(self) -> None:
         """Free what `open` and `align` took."""
-        for slot in self._slots:
-            slot.close()
-        self._slots = []
+        self.pipeline.close()
         self._functions = {}
         self._matrix.free()
 
     def release(self) -> None:
         """Free the memory of batches; the next one takes it again."""
-        for slot in self._slots:
-            slot.free_arena()
+        self.pipeline.free_memory()
 
     def align(
         self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
@@ -117,62 +108,74 @@ class PairPerThread:
         """Align a window batch by batch."""
         context = self._context
         whole = Rectangle.of(window)
-        assembly = Assembly(whole.pairs, want, context.pool)
-        width = width_of(whole, context.scoring, context.queries, context.targets)
-        costs = Costs(width.border_bytes, traced=want.detail > Detail.SCORE)
-        pending = deque([whole])
-        under_way: deque[_InFlight] = deque()
-        free = deque(self._slots)
-        try:
-            while pending:
-                part = pending.popleft()
-                for batch in self._planner.batches(
-                    part, costs, self._limit_bytes, self._target_pairs
-                ):
-                    context.check_cancelled()
-                    if batch.on_host:
-                        self._drain(under_way, free, assembly)
-                        assembly.add_alignments(
-                            context.align_on_host(batch.rectangle.window(), Want(want.detail))
-                        )
-                        continue
-                    if not free:
-                        free.append(self._finish(under_way.popleft(), assembly))
-                    try:
-                        addresses = free[0].arrange(batch.array_bytes(costs), self._limit_bytes)
-                    except context.driver.MemoryError:
-                        self._drain(under_way, free, assembly)
-                        for slot in free:
-                            slot.free_arena()
-                        self._limit_bytes = self._context.halve(
-                            self._limit_bytes, batch.bytes(costs)
-                        )
-                        # Plan what is left of this part of the window again, with less memory.
-                        pending.extendleft(reversed(part.rest(batch.rectangle)))
-                        break
-                    under_way.append(
-                        self._start(batch, free.popleft(), addresses, width, want, assembly)
-                    )
-            self._drain(under_way, free, assembly)
-        finally:
-            for flight in under_way:  # after an error: nothing may write to buffers used again
-                with contextlib.suppress(context.driver.Error):  # the first error says more
-                    flight.slot.stream.synchronize()
-        return assembly.finish(
+        task = _WindowTask(self, context, whole, want)
+        self.pipeline.run(task, whole)
+        return task.assembly.finish(
             context.queries.sequences, context.targets.sequences, context.scoring
         )
 
-    def _start(
-        self,
-        batch: Batch,
-        slot: Slot,
-        addresses: dict[str, int],
-        width: Width,
-        want: Want,
-        assembly: Assembly,
-    ) -> _InFlight:
-        """Queue the copies and kernels of a batch."""
+    def plan(self, work: Rectangle, costs: Costs, limit_bytes: int) -> Iterator[Batch]:
+        """Cut part of a window into batches."""
+        return self._planner.batches(work, costs, limit_bytes, self._target_pairs)
+
+    @property
+    def matrix_address(self) -> int:
+        """Where the scores of letters lie on the device."""
+        return int(self._matrix)
+
+    def launch(
+        self, kernel: str, width: Width, blocks: int, threads: int, slot: Slot, packed: Any
+    ) -> None:
+        """Queue one kernel."""
         context = self._context
+        function = self._functions.get((width, kernel))
+        if function is None:
+            module = context.load_module(SOURCE, self._defines(context.scoring.mode, width))
+            function = self._functions[width, kernel] = module.get_function(kernel)
+        context.kernel = kernel
+        function(packed, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.stream)
+
+
+@dataclass
+class _Flight:
+    """A batch whose kernels are queued."""
+
+    place: slice  # of its pairs in the window
+    runs_address: int | None  # where the CIGAR runs are, when they are wanted
+
+
+class _WindowTask(BatchTask[Rectangle, Batch, Slot, _Flight]):
+    """A window on its way through the pipeline."""
+
+    def __init__(
+        self, family: PairPerThread, context: DeviceContext, whole: Rectangle, want: Want
+    ) -> None:
+        self.assembly = Assembly(whole.pairs, want, context.pool)
+        self._family = family
+        self._context = context
+        self._want = want
+        self._width = width_of(whole, context.scoring, context.queries, context.targets)
+        self._costs = Costs(self._width.border_bytes, traced=want.detail > Detail.SCORE)
+
+    def plan(self, work: Rectangle, limit_bytes: int) -> Iterator[Batch]:
+        return self._family.plan(work, self._costs, limit_bytes)
+
+    def rest(self, work: Rectangle, batch: Batch) -> list[Rectangle]:
+        return work.rest(batch.rectangle)
+
+    def array_bytes(self, batch: Batch) -> dict[str, int]:
+        return batch.array_bytes(self._costs)
+
+    def is_for_host(self, batch: Batch) -> bool:
+        return batch.on_host
+
+    def align_on_host(self, batch: Batch) -> None:
+        window = batch.rectangle.window()
+        found = self._context.align_on_host(window, Want(self._want.detail))
+        self.assembly.add_alignments(found)
+
+    def start(self, batch: Batch, slot: Slot, addresses: dict[str, int]) -> _Flight:
+        context, assembly, want = self._context, self.assembly, self._want
         slot.upload("tiles", batch.tiles, addresses["tiles"])
         slot.upload("pair_base", batch.rectangle.pair_base(), addresses["pair_base"])
         arguments = np.zeros((), ARGUMENTS)
@@ -183,29 +186,29 @@ class PairPerThread:
                 arguments[name][k] = int(getattr(one, name))
         for k, one in enumerate((context.queries, context.targets)):
             arguments["lengths"][k] = int(one.device_lengths)
-        arguments["matrix"] = int(self._matrix)
+        arguments["matrix"] = self._family.matrix_address
         batch.write_numbers(arguments, want, context.scoring, one_set=context.one_set)
         packed: Any = arguments[()]
 
-        place = assembly.place(batch.pairs)
+        place = assembly.next_place(batch.pairs)
         blocks = -(-len(batch.tiles) // WARPS)
         if want.detail == Detail.SCORE or want.min_raw_score is not None:
-            self._launch("score_pair_per_thread", width, blocks, BLOCK_THREADS, slot, packed)
+            self._launch("score_pair_per_thread", blocks, BLOCK_THREADS, slot, packed)
         if want.detail > Detail.SCORE:
-            self._launch("fill_pair_per_thread", width, blocks, BLOCK_THREADS, slot, packed)
-            self._launch("measure_pair_per_thread", width, blocks, BLOCK_THREADS, slot, packed)
+            self._launch("fill_pair_per_thread", blocks, BLOCK_THREADS, slot, packed)
+            self._launch("measure_pair_per_thread", blocks, BLOCK_THREADS, slot, packed)
         self._copy_columns(assembly.columns, place, batch.pairs, addresses["results"], slot)
         if assembly.run_offsets is None:
-            return _InFlight(slot, place, None)
-        self._launch("place_runs_by_one_block", width, 1, PLACING_THREADS, slot, packed)
+            return _Flight(assembly.place(batch.pairs), None)
+        self._launch("place_runs_by_one_block", 1, PLACING_THREADS, slot, packed)
         context.driver.memcpy_dtoh_async(  # without the first, 0: it is the last of another batch
             assembly.run_offsets[place.start + 1 : place.stop + 1],
             addresses["run_offsets"] + 8,
             slot.stream,
         )
         slot.computed.record(slot.stream)
-        self._launch("traceback_pair_per_thread", width, blocks, BLOCK_THREADS, slot, packed)
-        return _InFlight(slot, place, addresses["runs"])
+        self._launch("traceback_pair_per_thread", blocks, BLOCK_THREADS, slot, packed)
+        return _Flight(assembly.place(batch.pairs), addresses["runs"])
 
     def _copy_columns(
         self, columns: npt.NDArray[np.int32], place: slice, pairs: int, address: int, slot: Slot
@@ -217,28 +220,13 @@ class PairPerThread:
         for k, column in enumerate(columns):
             driver.memcpy_dtoh_async(column[place], address + 4 * k * pairs, slot.stream)
 
-    def _finish(self, flight: _InFlight, assembly: Assembly) -> Slot:
-        """Wait for a batch; returns the slot, free again."""
-        slot = flight.slot
+    def finish(self, slot: Slot, flight: _Flight) -> None:
         if flight.runs_address is not None:
             slot.computed.synchronize()  # the number of runs is known; they are being written
-            runs = assembly.add_runs(flight.place)
+            runs = self.assembly.add_runs(flight.place)
             if len(runs):
                 self._context.driver.memcpy_dtoh_async(runs, flight.runs_address, slot.stream)
         slot.wait()
-        return slot
 
-    def _drain(self, under_way: deque[_InFlight], free: deque[Slot], assembly: Assembly) -> None:
-        while under_way:
-            free.append(self._finish(under_way.popleft(), assembly))
-
-    def _launch(
-        self, kernel: str, width: Width, blocks: int, threads: int, slot: Slot, packed: Any
-    ) -> None:
-        context = self._context
-        function = self._functions.get((width, kernel))
-        if function is None:
-            module = context.load_module(SOURCE, self._defines(context.scoring.mode, width))
-            function = self._functions[width, kernel] = module.get_function(kernel)
-        context.kernel = kernel
-        function(packed, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.stream)
+    def _launch(self, kernel: str, blocks: int, threads: int, slot: Slot, packed: Any) -> None:
+        self._family.launch(kernel, self._width, blocks, threads, slot, packed)

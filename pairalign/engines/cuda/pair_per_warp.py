@@ -70,7 +70,7 @@ class PairPerWarp(ScoreFamily):
             "UNROLL": self._unrolled,
         }
 
-    def _plan(self, rectangle: Rectangle) -> Iterator[tuple[Rectangle, Launch]]:
+    def _plan(self, rectangle: Rectangle, limit_bytes: int) -> Iterator[tuple[Rectangle, Launch]]:
         context = self._context
         rows = int(context.queries.lengths[rectangle.row_start])
         columns = int(context.targets.lengths[rectangle.column_start])

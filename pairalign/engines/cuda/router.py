@@ -31,12 +31,13 @@ class Router:
 
     Attributes
     ----------
+    family : KernelFamily
     is_aligning_long : bool
         Whether `align_long` is under way.
     """
 
     def __init__(self, family: KernelFamily, long_family: BlockDiagonals | None) -> None:
-        self._family = family
+        self.family = family
         self._long = long_family
         self._long_is_open = False
         self.is_aligning_long = False
@@ -44,11 +45,11 @@ class Router:
     def open(self, context: DeviceContext) -> None:
         """Open the family; that for long pairs when the first one comes."""
         self._context = context
-        self._family.open(context)
+        self.family.open(context)
 
     def close(self) -> None:
         """Free what `open` and `align` took."""
-        self._family.close()
+        self.family.close()
         if self._long is not None and self._long_is_open:
             self._long.close()
 
@@ -65,11 +66,11 @@ class Router:
                 context.multiprocessors,
             )
         if long is None:
-            return self._family.align(window, want, keep)
+            return self.family.align(window, want, keep)
         parts = [self.align_long(window, want, long)]
         others = ~long if keep is None else keep & ~long
         if others.any():
-            parts.append(self._family.align(window, want, others))
+            parts.append(self.family.align(window, want, others))
         orders = (context.queries.sequences.order, context.targets.sequences.order)
         return merge(window, parts, orders) if len(parts) > 1 else parts[0]
 
@@ -81,7 +82,7 @@ class Router:
     def align_long(self, window: Window, want: Want, keep: Mask | None = None) -> Alignments:
         """Align pairs by the kernel of block diagonals; nothing else may be under way."""
         assert self._long is not None
-        self._family.release()
+        self.family.release()
         if not self._long_is_open:
             self._long.open(self._context)
             self._long_is_open = True

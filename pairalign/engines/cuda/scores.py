@@ -7,9 +7,7 @@ copied while the next pairs are aligned.
 
 from __future__ import annotations
 
-import contextlib
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,6 +19,7 @@ from pairalign.alignments import Alignments
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.device.assembly import Assembly
+from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.sets import PADDING_CODE
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.engines.kernels import find_kernel
@@ -93,11 +92,51 @@ class Launch:
         return 0 if self.profile_starts is None else int(self.profile_starts[-1])
 
 
-@dataclass
-class _InFlight:
-    """A batch whose kernels are queued."""
+@dataclass(frozen=True)
+class Batch:
+    """Some pairs that are on the device together.
 
-    slot: Slot
+    Attributes
+    ----------
+    rectangle : Rectangle
+    launch : Launch
+        Without blocks: the device has no room for a single warp's memory.
+    numbers : ndarray of int64, or None
+        Of the chosen pairs in the rectangle; None: all.
+    """
+
+    rectangle: Rectangle
+    launch: Launch
+    numbers: npt.NDArray[np.int64] | None
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs that are aligned."""
+        return self.rectangle.pairs if self.numbers is None else len(self.numbers)
+
+    def tables(self) -> dict[str, npt.NDArray[Any]]:
+        """Small arrays of the batch, by their names in `ARGUMENTS`; the widest entries first."""
+        first = self.rectangle.first_columns()
+        counts = self.rectangle.column_stop - first
+        tables: dict[str, npt.NDArray[Any]] = {}
+        if self.launch.profile_starts is not None:
+            tables["profile_starts"] = self.launch.profile_starts
+        tables["first_pair"] = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
+        tables["first_column"] = first.astype(np.int32)
+        tables["next"] = np.zeros(1, np.int32)
+        if self.numbers is not None and len(self.numbers):
+            tables["chosen"] = self.numbers.astype(np.int32)
+        return tables
+
+    def array_bytes(self) -> dict[str, int]:
+        """Device arrays of the batch, in bytes."""
+        sizes = {
+            "tables": sum(one.nbytes for one in self.tables().values()),
+            "results": _PAIR_BYTES * self.pairs,
+            "storage": self.launch.storage_bytes,
+            "profiles": self.launch.profile_bytes,
+        }
+        return {name: size for name, size in sizes.items() if size}
 
 
 class ScoreFamily(ABC):
@@ -112,15 +151,15 @@ class ScoreFamily(ABC):
     """
 
     name: str
+    pipeline: BatchPipeline[Slot]
 
     def __init__(self, slots: int = 2, batch_pairs: int = MOST_PAIRS) -> None:
         self._slot_count = slots
         self._batch_pairs = batch_pairs
-        self._slots: list[Slot] = []
         self._functions: dict[tuple[object, ...], Any] = {}
 
     @abstractmethod
-    def _plan(self, rectangle: Rectangle) -> Iterator[tuple[Rectangle, Launch]]:
+    def _plan(self, rectangle: Rectangle, limit_bytes: int) -> Iterator[tuple[Rectangle, Launch]]:
         """Cut some rows of a window into batches."""
 
     def supports(self, scoring: Scoring, detail: Detail, capability: tuple[int, int]) -> str | None:
@@ -136,20 +175,18 @@ class ScoreFamily(ABC):
         self._table, self.table_bytes = padded_table(context.scoring)
         self._device_table = context.driver.mem_alloc(self._table.nbytes)
         context.driver.memcpy_htod(self._device_table, self._table)
-        self._slots = [Slot(context.driver) for _ in range(self._slot_count)]
-        self._limit_bytes = (context.memory_bytes - self._table.nbytes) // self._slot_count
+        room = context.memory_bytes - self._table.nbytes
+        self.pipeline = context.pipeline(self._slot_count, room, grows=False)
 
     def close(self) -> None:
         """Free what `open` and `align` took."""
-        for slot in self._slots:
-            slot.close()
-        self._slots, self._functions = [], {}
+        self.pipeline.close()
+        self._functions = {}
         self._device_table.free()
 
     def release(self) -> None:
         """Free the memory of batches; the next one takes it again."""
-        for slot in self._slots:
-            slot.free_arena()
+        self.pipeline.free_memory()
 
     def align(
         self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
@@ -159,115 +196,27 @@ class ScoreFamily(ABC):
         context = self._context
         whole = Rectangle.of(window)
         pairs = whole.pairs if keep is None else int(np.count_nonzero(keep))
-        assembly = Assembly(pairs, want, context.pool)
-        pending = deque([whole] if pairs else [])
-        under_way: deque[_InFlight] = deque()
-        free = deque(self._slots)
-        done = 0  # pairs of the window before the next batch, kept or not
-        try:
-            while pending:
-                part = pending.popleft()
-                for rectangle, launch in self._batches(part):
-                    context.check_cancelled()
-                    chosen = None
-                    if keep is not None:
-                        chosen = np.flatnonzero(keep[done : done + rectangle.pairs])
-                    if launch.blocks == 0:
-                        self._drain(under_way, free)
-                        assembly.add_alignments(_on_host(context, rectangle, want, chosen))
-                        done += rectangle.pairs
-                        continue
-                    if not free:
-                        free.append(self._finish(under_way.popleft()))
-                    sizes = _array_bytes(rectangle, launch, chosen)
-                    try:
-                        addresses = free[0].arrange(sizes)
-                    except context.driver.MemoryError:
-                        self._drain(under_way, free)
-                        for slot in free:
-                            slot.free_arena()
-                        self._limit_bytes = context.halve(self._limit_bytes, sum(sizes.values()))
-                        pending.extendleft(reversed(part.rest(rectangle)))
-                        break
-                    slot = free.popleft()
-                    under_way.append(_InFlight(slot))
-                    self._start(rectangle, launch, slot, addresses, assembly, chosen)
-                    done += rectangle.pairs
-            self._drain(under_way, free)
-        finally:
-            for flight in under_way:  # after an error: nothing may write to buffers used again
-                with contextlib.suppress(context.driver.Error):  # the first error says more
-                    flight.slot.stream.synchronize()
-        return assembly.finish(
+        task = _ScoreTask(self, context, pairs, want, keep)
+        if pairs:
+            self.pipeline.run(task, whole)
+        return task.assembly.finish(
             context.queries.sequences, context.targets.sequences, context.scoring
         )
 
-    def _batches(self, rectangle: Rectangle) -> Iterator[tuple[Rectangle, Launch]]:
+    def cut(self, rectangle: Rectangle, limit_bytes: int) -> Iterator[tuple[Rectangle, Launch]]:
         """Cut a rectangle into batches that fit; those that cannot have no blocks."""
-        most_pairs = min(self._batch_pairs, max(WARP, self._limit_bytes // (4 * _PAIR_BYTES)))
+        most_pairs = min(self._batch_pairs, max(WARP, limit_bytes // (4 * _PAIR_BYTES)))
         for part in rectangles(rectangle, most_pairs):
-            for batch, launch in self._plan(part):
+            for batch, launch in self._plan(part, limit_bytes):
                 if batch.pairs:
-                    yield batch, self._fitted(batch, launch)
+                    yield batch, _fitted(batch, launch, limit_bytes)
 
-    def _fitted(self, rectangle: Rectangle, launch: Launch) -> Launch:
-        """Launch fewer blocks where their memory would be too much."""
-        fixed = sum(_array_bytes(rectangle, replace(launch, blocks=0), None).values())
-        own = launch.warps_per_block * launch.entry_bytes * launch.pitch
-        if own == 0:
-            return launch if fixed <= self._limit_bytes else replace(launch, blocks=0)
-        return replace(
-            launch, blocks=max(0, min(launch.blocks, (self._limit_bytes - fixed) // own))
-        )
+    @property
+    def table_address(self) -> int:
+        """Where the scores of letters lie on the device."""
+        return int(self._device_table)
 
-    def _start(
-        self,
-        rectangle: Rectangle,
-        launch: Launch,
-        slot: Slot,
-        addresses: dict[str, int],
-        assembly: Assembly,
-        chosen: npt.NDArray[np.int64] | None,
-    ) -> None:
-        """Queue the copies and kernels of a batch."""
-        context = self._context
-        arguments = np.zeros((), ARGUMENTS)
-        for k, one in enumerate((context.queries, context.columns)):
-            for name in ("codes", "starts", "order"):
-                arguments[name][k] = int(getattr(one, name))
-            arguments["lengths"][k] = int(one.device_lengths)
-        tables = _tables(rectangle, launch, chosen)
-        at = addresses["tables"]
-        for name, array in tables.items():
-            arguments[name] = at
-            at += array.nbytes
-        slot.upload(
-            "tables",
-            np.concatenate([array.view(np.uint8) for array in tables.values()]),
-            addresses["tables"],
-        )
-        for name in ("results", "storage", "profiles"):
-            arguments[name] = addresses.get(name, 0)
-        pairs = rectangle.pairs if chosen is None else len(chosen)
-        arguments["table"] = int(self._device_table)
-        arguments["pitch"] = launch.pitch
-        arguments["row_start"] = rectangle.row_start
-        arguments["rows"] = rectangle.row_stop - rectangle.row_start
-        arguments["pairs"] = pairs
-        arguments["warps"] = launch.blocks * launch.warps_per_block
-        arguments["gap_open"] = context.scoring.gap_open
-        arguments["gap_extend"] = context.scoring.gap_extend
-        arguments["one_set"] = context.one_set
-        if pairs:
-            self._queue(launch, slot, arguments[()])
-        place = assembly.place(pairs)
-        for k, column in enumerate(assembly.columns):
-            if pairs:
-                context.driver.memcpy_dtoh_async(
-                    column[place], addresses["results"] + 4 * k * pairs, slot.stream
-                )
-
-    def _queue(self, launch: Launch, slot: Slot, packed: Any) -> None:
+    def queue(self, launch: Launch, slot: Slot, packed: Any) -> None:
         """Queue the kernels of a batch."""
         self._launch(launch, launch.kernel, launch.blocks, launch.shared_bytes, slot, packed)
 
@@ -287,13 +236,96 @@ class ScoreFamily(ABC):
         threads = launch.warps_per_block * WARP
         function(packed, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.stream, shared=shared)
 
-    def _finish(self, flight: _InFlight) -> Slot:
-        flight.slot.wait()
-        return flight.slot
 
-    def _drain(self, under_way: deque[_InFlight], free: deque[Slot]) -> None:
-        while under_way:
-            free.append(self._finish(under_way.popleft()))
+class _ScoreTask(BatchTask[Rectangle, Batch, Slot, None]):
+    """Pairs of a window on their way through the pipeline."""
+
+    def __init__(
+        self,
+        family: ScoreFamily,
+        context: DeviceContext,
+        pairs: int,
+        want: Want,
+        keep: npt.NDArray[np.bool_] | None,
+    ) -> None:
+        self.assembly = Assembly(pairs, want, context.pool)
+        self._family = family
+        self._context = context
+        self._want = want
+        self._keep = keep
+        self._started = 0  # pairs of the window before the next batch, chosen or not
+
+    def plan(self, work: Rectangle, limit_bytes: int) -> Iterator[Batch]:
+        for rectangle, launch in self._family.cut(work, limit_bytes):
+            numbers = None
+            if self._keep is not None:
+                part = slice(self._started, self._started + rectangle.pairs)
+                numbers = np.flatnonzero(self._keep[part])
+            yield Batch(rectangle, launch, numbers)
+
+    def rest(self, work: Rectangle, batch: Batch) -> list[Rectangle]:
+        return work.rest(batch.rectangle)
+
+    def array_bytes(self, batch: Batch) -> dict[str, int]:
+        return batch.array_bytes()
+
+    def is_for_host(self, batch: Batch) -> bool:
+        return batch.launch.blocks == 0
+
+    def align_on_host(self, batch: Batch) -> None:
+        found = self._context.align_on_host(batch.rectangle.window(), Want(self._want.detail))
+        self.assembly.add_alignments(found if batch.numbers is None else found.take(batch.numbers))
+        self._started += batch.rectangle.pairs
+
+    def start(self, batch: Batch, slot: Slot, addresses: dict[str, int]) -> None:
+        context, launch, pairs = self._context, batch.launch, batch.pairs
+        arguments = np.zeros((), ARGUMENTS)
+        for k, one in enumerate((context.queries, context.columns)):
+            for name in ("codes", "starts", "order"):
+                arguments[name][k] = int(getattr(one, name))
+            arguments["lengths"][k] = int(one.device_lengths)
+        tables = batch.tables()
+        at = addresses["tables"]
+        for name, array in tables.items():
+            arguments[name] = at
+            at += array.nbytes
+        slot.upload(
+            "tables",
+            np.concatenate([array.view(np.uint8) for array in tables.values()]),
+            addresses["tables"],
+        )
+        for name in ("results", "storage", "profiles"):
+            arguments[name] = addresses.get(name, 0)
+        arguments["table"] = self._family.table_address
+        arguments["pitch"] = launch.pitch
+        arguments["row_start"] = batch.rectangle.row_start
+        arguments["rows"] = batch.rectangle.row_stop - batch.rectangle.row_start
+        arguments["pairs"] = pairs
+        arguments["warps"] = launch.blocks * launch.warps_per_block
+        arguments["gap_open"] = context.scoring.gap_open
+        arguments["gap_extend"] = context.scoring.gap_extend
+        arguments["one_set"] = context.one_set
+        if pairs:
+            self._family.queue(launch, slot, arguments[()])
+            place = self.assembly.next_place(pairs)
+            for k, column in enumerate(self.assembly.columns):
+                context.driver.memcpy_dtoh_async(
+                    column[place], addresses["results"] + 4 * k * pairs, slot.stream
+                )
+        self.assembly.place(pairs)
+        self._started += batch.rectangle.pairs
+
+    def finish(self, slot: Slot, flight: None) -> None:
+        slot.wait()
+
+
+def _fitted(rectangle: Rectangle, launch: Launch, limit_bytes: int) -> Launch:
+    """Launch fewer blocks where their memory would be too much."""
+    fixed = sum(Batch(rectangle, replace(launch, blocks=0), None).array_bytes().values())
+    own = launch.warps_per_block * launch.entry_bytes * launch.pitch
+    if own == 0:
+        return launch if fixed <= limit_bytes else replace(launch, blocks=0)
+    return replace(launch, blocks=max(0, min(launch.blocks, (limit_bytes - fixed) // own)))
 
 
 def rectangles(whole: Rectangle, most_pairs: int) -> Iterator[Rectangle]:
@@ -334,44 +366,3 @@ def fits_shorts(scoring: Scoring, rows: int, columns: int) -> bool:
     """Whether no H, E or F of sequences of these lengths leaves 16 bits."""
     low, high = scoring.score_bounds(rows, columns)
     return low - scoring.gap_open >= -(1 << 15) and high < 1 << 15
-
-
-def _tables(
-    rectangle: Rectangle, launch: Launch, chosen: npt.NDArray[np.int64] | None
-) -> dict[str, npt.NDArray[Any]]:
-    """Small arrays of a batch, by their names in `ARGUMENTS`; the widest entries first."""
-    first = rectangle.first_columns()
-    counts = rectangle.column_stop - first
-    tables: dict[str, npt.NDArray[Any]] = {}
-    if launch.profile_starts is not None:
-        tables["profile_starts"] = launch.profile_starts
-    tables["first_pair"] = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
-    tables["first_column"] = first.astype(np.int32)
-    tables["next"] = np.zeros(1, np.int32)
-    if chosen is not None and len(chosen):
-        tables["chosen"] = chosen.astype(np.int32)
-    return tables
-
-
-def _array_bytes(
-    rectangle: Rectangle, launch: Launch, chosen: npt.NDArray[np.int64] | None
-) -> dict[str, int]:
-    """Device arrays of a batch, in bytes."""
-    pairs = rectangle.pairs if chosen is None else len(chosen)
-    sizes = {
-        "tables": sum(one.nbytes for one in _tables(rectangle, launch, chosen).values()),
-        "results": _PAIR_BYTES * pairs,
-        "storage": launch.storage_bytes,
-        "profiles": launch.profile_bytes,
-    }
-    return {name: size for name, size in sizes.items() if size}
-
-
-def _on_host(
-    context: DeviceContext,
-    rectangle: Rectangle,
-    want: Want,
-    chosen: npt.NDArray[np.int64] | None,
-) -> Alignments:
-    everything = context.align_on_host(rectangle.window(), Want(want.detail))
-    return everything if chosen is None else everything.take(chosen)

@@ -79,7 +79,7 @@ class Striped(ScoreFamily):
             **self._choices,
         }
 
-    def _plan(self, rectangle: Rectangle) -> Iterator[tuple[Rectangle, Launch]]:
+    def _plan(self, rectangle: Rectangle, limit_bytes: int) -> Iterator[tuple[Rectangle, Launch]]:
         """Cut where rows get much shorter, for the first row decides the memory of all warps."""
         context = self._context
         lengths = context.queries.lengths[rectangle.row_start : rectangle.row_stop]
@@ -90,7 +90,7 @@ class Striped(ScoreFamily):
             enough = max(longest * 3 // 4, longest - 64)
             stop = row + int(np.searchsorted(-lengths[row:], -enough, side="left"))
             fitting = np.cumsum(sizes[row : max(stop, row + 1)])
-            limit = self._limit_bytes // _PROFILE_SHARE
+            limit = limit_bytes // _PROFILE_SHARE
             stop = row + max(1, int(np.searchsorted(fitting, limit, side="right")))
             start = rectangle.row_start
             part = replace(rectangle, row_start=start + row, row_stop=start + stop)
@@ -128,11 +128,12 @@ class Striped(ScoreFamily):
             profile_starts=np.concatenate(([0], np.cumsum(sizes))),
         )
 
-    def _queue(self, launch: Launch, slot: Slot, packed: Any) -> None:
+    def queue(self, launch: Launch, slot: Slot, packed: Any) -> None:
+        """Queue the kernel of the profiles, and the one that reads them."""
         assert launch.profile_starts is not None
         rows = len(launch.profile_starts) - 1
         self._launch(launch, "build_striped_profiles", min(rows, 1 << 16), 0, slot, packed)
-        super()._queue(launch, slot, packed)
+        super().queue(launch, slot, packed)
 
 
 def profile_bytes(lengths: npt.NDArray[np.int32], entry_bytes: int) -> npt.NDArray[np.int64]:

@@ -62,12 +62,17 @@ class Assembly:
         self._runs = np.empty(0, np.uint32)
         self._run_count = 0
 
+    def next_place(self, pairs: int) -> slice:
+        """Return where the next pairs belong in `columns`; `place` says that they are there."""
+        stop = self._placed + pairs
+        assert stop <= self._pairs
+        return slice(self._placed, stop)
+
     def place(self, pairs: int) -> slice:
-        """Return where the next pairs belong in `columns`."""
-        start = self._placed
-        self._placed += pairs
-        assert self._placed <= self._pairs
-        return slice(start, self._placed)
+        """Return where the next pairs belong in `columns`; others come after them."""
+        place = self.next_place(pairs)
+        self._placed = place.stop
+        return place
 
     def add_runs(self, place: slice) -> npt.NDArray[np.uint32]:
         """Return where the CIGAR runs of a batch go, to be filled by the caller.

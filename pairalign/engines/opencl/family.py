@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
+from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.pinned_pool import PinnedPool
 from pairalign.engines.device.sets import DeviceSet, halve_batches
 from pairalign.engines.opencl.devices import OpenClDevice
@@ -67,6 +68,16 @@ class OpenClContext:
     def halve(self, limit_bytes: int, batch_bytes: int) -> int:
         """See `pairalign.engines.device.sets.halve_batches`."""
         return halve_batches(self.device.name, limit_bytes, batch_bytes, self.log)
+
+    def pipeline(self, memory_bytes: int) -> BatchPipeline[Arena]:
+        """Return a pipeline of one batch at a time, which takes so much memory at most."""
+        return BatchPipeline(
+            [Arena(self)],
+            self.device.cl,
+            memory_bytes,
+            check_cancelled=self.check_cancelled,
+            halve=self.halve,
+        )
 
     def allocate(self, size_bytes: int) -> Any:
         """Return a buffer; raises PyOpenCL's MemoryError now, not when it is first used."""
@@ -122,7 +133,10 @@ class OpenClContext:
 
 
 class Arena:
-    """Named buffers of one engine, used again from batch to batch and grown when needed."""
+    """Named buffers of one engine, used again from batch to batch and grown when needed.
+
+    A slot of `pairalign.engines.device.batch_pipeline.BatchPipeline`.
+    """
 
     def __init__(self, context: OpenClContext) -> None:
         self._context = context
@@ -140,16 +154,24 @@ class Arena:
             self._free(name)
         held = sum(size for size, _ in self._buffers.values())
         if held + sum(needed.values()) > limit_bytes:
-            self.free()
+            self.free_arena()
             needed = dict(sizes)
         for name, size in needed.items():
             self._buffers[name] = size, self._context.allocate(size)
         return {name: self._buffers[name][1] for name in sizes}
 
-    def free(self) -> None:
+    def settle(self) -> None:
+        """Wait for all that is queued."""
+        self._context.queue.finish()
+
+    def free_arena(self) -> None:
         """Give all memory back; nothing may be under way."""
         for name in list(self._buffers):
             self._free(name)
+
+    def close(self) -> None:
+        """Give all memory back."""
+        self.free_arena()
 
     def _free(self, name: str) -> None:
         _, buffer = self._buffers.pop(name, (0, None))

@@ -8,8 +8,8 @@ with an efficient backtracking routine on multiple GPUs. BMC Bioinformatics 12:1
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.engines.device.assembly import Assembly
+from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.tile_plan import BATCH_NUMBERS, Batch, Costs, Planner, Rectangle
 from pairalign.engines.device.widths import Width, width_of
 from pairalign.engines.kernels import find_kernel
@@ -70,16 +71,17 @@ class OpenClPairPerThread:
         self._context = context
         matrix = np.ascontiguousarray(context.scoring.matrix, dtype=np.int32)
         self._matrix = context.upload(matrix)
-        self._arena = Arena(context)
         self._reversed = ReversedColumns(context)
-        self._limit_bytes = context.memory_bytes - matrix.nbytes
+        self._pipeline: BatchPipeline[Arena] = context.pipeline(
+            context.memory_bytes - matrix.nbytes
+        )
         self._target_pairs = max(4096, context.device.compute_units * 4 * 256)
         self._planner = Planner(context.queries.lengths, context.targets.lengths, BLOCK)
         self._kernels: dict[tuple[object, ...], Any] = {}
 
     def close(self) -> None:
         """Free what `open` and `align` took."""
-        self._arena.free()
+        self._pipeline.close()
         self._reversed.free()
         self._matrix.release()
         self._kernels = {}
@@ -88,63 +90,35 @@ class OpenClPairPerThread:
         """Align a window batch by batch; see `pairalign.engines.opencl.family.OpenClFamily`."""
         context = self._context
         whole = Rectangle.of(window)
-        assembly = Assembly(whole.pairs if keep is None else int(keep.sum()), want, context.pool)
-        width = width_of(whole, context.scoring, context.queries, context.targets)
-        costs = Costs(
-            width.border_bytes,
-            traced=want.detail > Detail.SCORE,
-            array_limit=context.device.array_bytes,
-        )
-        limit = self._limit_bytes - self._reversed.prepare(window, self._arena)
-        pending = deque([whole])
-        done = 0  # pairs of the window before the next batch, kept or not
-        while pending:
-            part = pending.popleft()
-            for batch in self._planner.batches(part, costs, limit, self._target_pairs):
-                context.check_cancelled()
-                kept = None if keep is None else keep[done : done + batch.pairs]
-                if kept is not None and not kept.any():
-                    done += batch.pairs
-                    continue
-                if batch.on_host:  # a single pair
-                    on_host = replace(batch.rectangle.window(), strand=window.strand)
-                    assembly.add_alignments(context.align_on_host(on_host, Want(want.detail)))
-                    done += batch.pairs
-                    continue
-                try:
-                    buffers, ends = self._run(batch, costs, limit, width, want, kept)
-                except context.device.cl.MemoryError:
-                    self._arena.free()
-                    limit = self._limit_bytes = context.halve(limit, batch.bytes(costs))
-                    # Plan what is left of this part of the window again, with less memory.
-                    pending.extendleft(reversed(part.rest(batch.rectangle)))
-                    break
-                self._collect(assembly, buffers, ends, kept)
-                done += batch.pairs
-        return assembly.finish(
+        (arena,) = self._pipeline.slots
+        held_bytes = self._reversed.prepare(window, arena)
+        task = _WindowTask(self, context, window, want, keep)
+        self._pipeline.run(task, whole, held_bytes)
+        return task.assembly.finish(
             context.queries.sequences, context.targets.sequences, context.scoring
         )
 
-    def _run(
+    def plan(self, work: Rectangle, costs: Costs, limit_bytes: int) -> Iterator[Batch]:
+        """Cut part of a window into batches."""
+        return self._planner.batches(work, costs, limit_bytes, self._target_pairs)
+
+    def run(
         self,
         batch: Batch,
+        buffers: dict[str, Any],
         costs: Costs,
-        limit_bytes: int,
         width: Width,
         want: Want,
         kept: npt.NDArray[np.bool_] | None,
-    ) -> tuple[dict[str, Any], npt.NDArray[np.int64]]:
-        """Align a batch and wait for it.
+    ) -> npt.NDArray[np.int64]:
+        """Align a batch whose arrays have their buffers, and wait for it.
 
         Returns
         -------
-        buffers : dict
-            Where the results are.
         ends : ndarray of int64, shape (pairs of the batch,)
             Where each pair's CIGAR runs end.
         """
         context = self._context
-        buffers = self._arena.arrange(batch.array_bytes(costs), limit_bytes)
         if kept is not None:
             batch = self._planner.chosen(batch, kept)
         context.write(buffers["tiles"], batch.tiles)
@@ -177,29 +151,7 @@ class OpenClPairPerThread:
             writing = [buffers["run_offsets"], buffers["runs"]]
             self._walk("traceback", batch, [*sets, trace, results, packed, *writing])
         context.queue.finish()
-        return buffers, offsets[1:]
-
-    def _collect(
-        self,
-        assembly: Assembly,
-        buffers: dict[str, Any],
-        ends: npt.NDArray[np.int64],
-        kept: npt.NDArray[np.bool_] | None,
-    ) -> None:
-        """Copy a batch's results to where they belong."""
-        context = self._context
-        if kept is None:
-            place = assembly.place(len(ends))
-            context.read_columns(assembly.columns, place, buffers["results"])
-        else:
-            columns = np.empty((len(assembly.columns), len(ends)), np.int32)
-            context.read(columns, buffers["results"])
-            ends = ends[kept]
-            place = assembly.place(len(ends))
-            assembly.columns[:, place] = columns[:, kept]
-        if assembly.run_offsets is not None:
-            assembly.run_offsets[place.start + 1 : place.stop + 1] = ends
-            context.read(assembly.add_runs(place), buffers["runs"])
+        return offsets[1:]
 
     def _pack(self, batch: Batch, want: Want) -> Any:
         """Return Batch of opencl/tiles.clh."""
@@ -233,3 +185,88 @@ class OpenClPairPerThread:
             )
         groups = -(-len(batch.tiles) // GROUP_TILES)
         self._context.launch(kernel, groups, GROUP_TILES * TILE_ITEMS, arguments)
+
+
+@dataclass
+class _Flight:
+    """A batch that has been aligned."""
+
+    buffers: dict[str, Any]
+    ends: npt.NDArray[np.int64]  # of each pair's CIGAR runs
+    kept: npt.NDArray[np.bool_] | None  # the pairs that were aligned; None: all
+
+
+class _WindowTask(BatchTask[Rectangle, Batch, Arena, _Flight]):
+    """A window on its way through the pipeline."""
+
+    def __init__(
+        self,
+        family: OpenClPairPerThread,
+        context: OpenClContext,
+        window: Window,
+        want: Want,
+        keep: npt.NDArray[np.bool_] | None,
+    ) -> None:
+        pairs = window.pairs if keep is None else int(keep.sum())
+        self.assembly = Assembly(pairs, want, context.pool)
+        self._family = family
+        self._context = context
+        self._window = window
+        self._want = want
+        self._keep = keep
+        self._started = 0  # pairs of the window before the next batch, kept or not
+        whole = Rectangle.of(window)
+        self._width = width_of(whole, context.scoring, context.queries, context.targets)
+        self._costs = Costs(
+            self._width.border_bytes,
+            traced=want.detail > Detail.SCORE,
+            array_limit=context.device.array_bytes,
+        )
+
+    def plan(self, work: Rectangle, limit_bytes: int) -> Iterator[Batch]:
+        for batch in self._family.plan(work, self._costs, limit_bytes):
+            kept = self._kept_of(batch)
+            if kept is None or kept.any():
+                yield batch
+            else:
+                self._started += batch.pairs
+
+    def rest(self, work: Rectangle, batch: Batch) -> list[Rectangle]:
+        return work.rest(batch.rectangle)
+
+    def array_bytes(self, batch: Batch) -> dict[str, int]:
+        return batch.array_bytes(self._costs)
+
+    def is_for_host(self, batch: Batch) -> bool:
+        return batch.on_host
+
+    def align_on_host(self, batch: Batch) -> None:
+        on_host = replace(batch.rectangle.window(), strand=self._window.strand)
+        found = self._context.align_on_host(on_host, Want(self._want.detail))
+        self.assembly.add_alignments(found)
+        self._started += batch.pairs
+
+    def start(self, batch: Batch, slot: Arena, addresses: dict[str, Any]) -> _Flight:
+        kept = self._kept_of(batch)
+        ends = self._family.run(batch, addresses, self._costs, self._width, self._want, kept)
+        self._started += batch.pairs
+        return _Flight(addresses, ends, kept)
+
+    def finish(self, slot: Arena, flight: _Flight) -> None:
+        context, assembly = self._context, self.assembly
+        buffers, ends, kept = flight.buffers, flight.ends, flight.kept
+        if kept is None:
+            place = assembly.place(len(ends))
+            context.read_columns(assembly.columns, place, buffers["results"])
+        else:
+            columns = np.empty((len(assembly.columns), len(ends)), np.int32)
+            context.read(columns, buffers["results"])
+            ends = ends[kept]
+            place = assembly.place(len(ends))
+            assembly.columns[:, place] = columns[:, kept]
+        if assembly.run_offsets is not None:
+            assembly.run_offsets[place.start + 1 : place.stop + 1] = ends
+            context.read(assembly.add_runs(place), buffers["runs"])
+
+    def _kept_of(self, batch: Batch) -> npt.NDArray[np.bool_] | None:
+        return None if self._keep is None else self._keep[self._started :][: batch.pairs]

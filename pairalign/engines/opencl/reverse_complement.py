@@ -60,7 +60,7 @@ class ReversedColumns:
             try:
                 self._buffer = context.allocate(needed)
             except context.device.cl.MemoryError:
-                arena.free()
+                arena.free_arena()
                 self._buffer = context.allocate(needed)
             self._bytes = needed
         if self._kernel is None:

@@ -10,7 +10,6 @@ implementations. Bioinformatics 23(2):156-161, 2007.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +19,7 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.engines.device.assembly import Assembly
+from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.engines.kernels import find_kernel
 from pairalign.engines.opencl.devices import OpenClDevice
@@ -123,15 +123,16 @@ class OpenClStriped:
         matrix = np.ascontiguousarray(context.scoring.matrix, dtype=np.int32)
         self._matrix = context.upload(matrix)
         narrow = bool(matrix.min() >= -128 and matrix.max() <= 127)
-        self._entry, self._entry_bytes = ("char4", 4) if narrow else ("int4", 16)
-        self._arena = Arena(context)
+        self._entry, self.entry_bytes = ("char4", 4) if narrow else ("int4", 16)
         self._reversed = ReversedColumns(context)
-        self._limit_bytes = context.memory_bytes - matrix.nbytes
+        self._pipeline: BatchPipeline[Arena] = context.pipeline(
+            context.memory_bytes - matrix.nbytes
+        )
         self._kernels: dict[tuple[object, ...], Any] = {}
 
     def close(self) -> None:
         """Free what `open` and `align` took."""
-        self._arena.free()
+        self._pipeline.close()
         self._reversed.free()
         self._matrix.release()
         self._kernels = {}
@@ -143,64 +144,37 @@ class OpenClStriped:
         assert want.detail == Detail.SCORE, "the engine was opened for scores"
         context = self._context
         whole = Rectangle.of(window)
-        assembly = Assembly(whole.pairs if keep is None else int(keep.sum()), want, context.pool)
-        limit = self._limit_bytes - self._reversed.prepare(window, self._arena)
-        pending = deque([whole] if whole.pairs else [])
-        done = 0  # pairs of the window before the next batch, kept or not
-        while pending:
-            part = pending.popleft()
-            for rectangle in self._batches(part, limit):
-                context.check_cancelled()
-                pairs = rectangle.pairs
-                chosen = None if keep is None else np.flatnonzero(keep[done : done + pairs])
-                launch = self._plan(rectangle)
-                sizes = launch.array_bytes(
-                    rectangle,
-                    pairs if chosen is None else len(chosen),
-                    self._entry_bytes,
-                    chosen is not None,
-                )
-                if not self._fits(sizes, limit):
-                    on_host = replace(rectangle.window(), strand=window.strand)
-                    found = context.align_on_host(on_host, Want(want.detail))
-                    assembly.add_alignments(found if chosen is None else found.take(chosen))
-                elif chosen is None or len(chosen):
-                    try:
-                        results = self._run(rectangle, launch, sizes, limit, chosen)
-                    except context.device.cl.MemoryError:
-                        self._arena.free()
-                        limit = self._limit_bytes = context.halve(limit, sum(sizes.values()))
-                        pending.extendleft(reversed(part.rest(rectangle)))
-                        break
-                    context.read_columns(
-                        assembly.columns,
-                        assembly.place(pairs if chosen is None else len(chosen)),
-                        results,
-                    )
-                done += pairs
-        return assembly.finish(
+        pairs = whole.pairs if keep is None else int(keep.sum())
+        (arena,) = self._pipeline.slots
+        held_bytes = self._reversed.prepare(window, arena)
+        task = _ScoreTask(self, context, pairs, window, want, keep)
+        if pairs:
+            self._pipeline.run(task, whole, held_bytes)
+        return task.assembly.finish(
             context.queries.sequences, context.targets.sequences, context.scoring
         )
 
-    def _batches(self, rectangle: Rectangle, limit_bytes: int) -> Iterator[Rectangle]:
+    def batches(self, rectangle: Rectangle, limit_bytes: int) -> Iterator[Rectangle]:
         """Cut a rectangle into batches of whole rows that fit; a single row may not."""
         pairs = rectangle.pairs
         if pairs == 0:
             return
-        sizes = self._plan(rectangle).array_bytes(rectangle, pairs, self._entry_bytes, True)
+        sizes = self.plan(rectangle).array_bytes(rectangle, pairs, self.entry_bytes, True)
         one_row = rectangle.row_stop - rectangle.row_start == 1
-        if one_row or (pairs <= MOST_PAIRS and self._fits(sizes, limit_bytes)):
+        if one_row or (pairs <= MOST_PAIRS and self.fits(sizes, limit_bytes)):
             yield rectangle
             return
         middle = (rectangle.row_start + rectangle.row_stop) // 2
-        yield from self._batches(replace(rectangle, row_stop=middle), limit_bytes)
-        yield from self._batches(replace(rectangle, row_start=middle), limit_bytes)
+        yield from self.batches(replace(rectangle, row_stop=middle), limit_bytes)
+        yield from self.batches(replace(rectangle, row_start=middle), limit_bytes)
 
-    def _fits(self, sizes: dict[str, int], limit_bytes: int) -> bool:
+    def fits(self, sizes: dict[str, int], limit_bytes: int) -> bool:
+        """Whether arrays of these sizes find room, all together and each for itself."""
         largest = self._context.device.array_bytes
         return sum(sizes.values()) <= limit_bytes and max(sizes.values()) <= largest
 
-    def _plan(self, rectangle: Rectangle) -> _Launch:
+    def plan(self, rectangle: Rectangle) -> _Launch:
+        """Choose how a batch is launched."""
         context = self._context
         device = context.device
         lengths = context.queries.lengths[rectangle.row_start : rectangle.row_stop]
@@ -213,37 +187,28 @@ class OpenClStriped:
         groups = rectangle.pairs if local else min(rectangle.pairs, 32 * device.compute_units)
         return _Launch(profile_starts, pitch, local, groups)
 
-    def _run(
-        self,
-        rectangle: Rectangle,
-        launch: _Launch,
-        sizes: dict[str, int],
-        limit_bytes: int,
-        chosen: npt.NDArray[np.int64] | None,
-    ) -> Any:
-        """Score a batch and wait for it; return the buffer of its results."""
-        context = self._context
-        buffers = self._arena.arrange(sizes, limit_bytes)
+    def run(self, batch: _Batch, buffers: dict[str, Any]) -> None:
+        """Score a batch whose arrays have their buffers, and wait for it."""
+        context, rectangle, launch = self._context, batch.rectangle, batch.launch
         first = rectangle.first_columns()
         counts = rectangle.column_stop - first
         first_pair = np.concatenate(([0], np.cumsum(counts)))
         context.write(buffers["first_pair"], first_pair.astype(np.int32))
         context.write(buffers["first_column"], first.astype(np.int32))
         context.write(buffers["profile_starts"], launch.profile_starts)
-        if chosen is not None:
-            context.write(buffers["chosen"], chosen.astype(np.int32))
+        if batch.numbers is not None:
+            context.write(buffers["chosen"], batch.numbers.astype(np.int32))
 
-        pairs = rectangle.pairs if chosen is None else len(chosen)
         packed = np.zeros((), RECTANGLE)
         packed["shift"] = self._reversed.shift
         packed["row_start"] = rectangle.row_start
         packed["rows"] = len(first)
-        packed["pairs"] = pairs
+        packed["pairs"] = batch.pairs
         packed["groups"] = launch.groups
         packed["gap_open"] = context.scoring.gap_open
         packed["gap_extend"] = context.scoring.gap_extend
         packed["one_set"] = context.one_set
-        packed["chosen"] = chosen is not None
+        packed["chosen"] = batch.numbers is not None
         packed["pitch"] = 0 if launch.local else launch.pitch
 
         sets = []
@@ -261,7 +226,6 @@ class OpenClStriped:
         arguments = [*sets, *tables, starts, profiles, storage, buffers["results"], packed[()]]
         context.launch(self._kernel("score_striped", launch), launch.groups, ITEMS, arguments)
         context.queue.finish()
-        return buffers["results"]
 
     def _kernel(self, name: str, launch: _Launch) -> Any:
         key = (name, launch.local)
@@ -270,3 +234,86 @@ class OpenClStriped:
             kernel = self._context.kernel_of(SOURCE, name, self._defines(launch))
             self._kernels[key] = kernel
         return kernel
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Some rows of a window, or part of one; `numbers`: of the chosen pairs there, None: all."""
+
+    rectangle: Rectangle
+    launch: _Launch
+    numbers: npt.NDArray[np.int64] | None
+    sizes: dict[str, int]
+    fits: bool
+
+    @property
+    def pairs(self) -> int:
+        return self.rectangle.pairs if self.numbers is None else len(self.numbers)
+
+
+@dataclass(frozen=True)
+class _Flight:
+    """A batch that has been scored, and the buffer of its results."""
+
+    pairs: int
+    results: Any
+
+
+class _ScoreTask(BatchTask[Rectangle, _Batch, Arena, _Flight]):
+    """Pairs of a window on their way through the pipeline."""
+
+    def __init__(
+        self,
+        family: OpenClStriped,
+        context: OpenClContext,
+        pairs: int,
+        window: Window,
+        want: Want,
+        keep: npt.NDArray[np.bool_] | None,
+    ) -> None:
+        self.assembly = Assembly(pairs, want, context.pool)
+        self._family = family
+        self._context = context
+        self._window = window
+        self._want = want
+        self._keep = keep
+        self._started = 0  # pairs of the window before the next batch, chosen or not
+
+    def plan(self, work: Rectangle, limit_bytes: int) -> Iterator[_Batch]:
+        family = self._family
+        for rectangle in family.batches(work, limit_bytes):
+            numbers = None
+            if self._keep is not None:
+                numbers = np.flatnonzero(self._keep[self._started :][: rectangle.pairs])
+            launch = family.plan(rectangle)
+            pairs = rectangle.pairs if numbers is None else len(numbers)
+            sizes = launch.array_bytes(rectangle, pairs, family.entry_bytes, numbers is not None)
+            if pairs:
+                fits = family.fits(sizes, limit_bytes)
+                yield _Batch(rectangle, launch, numbers, sizes, fits)
+            else:
+                self._started += rectangle.pairs
+
+    def rest(self, work: Rectangle, batch: _Batch) -> list[Rectangle]:
+        return work.rest(batch.rectangle)
+
+    def array_bytes(self, batch: _Batch) -> dict[str, int]:
+        return batch.sizes
+
+    def is_for_host(self, batch: _Batch) -> bool:
+        return not batch.fits
+
+    def align_on_host(self, batch: _Batch) -> None:
+        on_host = replace(batch.rectangle.window(), strand=self._window.strand)
+        found = self._context.align_on_host(on_host, Want(self._want.detail))
+        self.assembly.add_alignments(found if batch.numbers is None else found.take(batch.numbers))
+        self._started += batch.rectangle.pairs
+
+    def start(self, batch: _Batch, slot: Arena, addresses: dict[str, Any]) -> _Flight:
+        self._family.run(batch, addresses)
+        self._started += batch.rectangle.pairs
+        return _Flight(batch.pairs, addresses["results"])
+
+    def finish(self, slot: Arena, flight: _Flight) -> None:
+        place = self.assembly.place(flight.pairs)
+        self._context.read_columns(self.assembly.columns, place, flight.results)

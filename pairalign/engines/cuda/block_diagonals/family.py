@@ -12,6 +12,7 @@ GPU parallelization techniques. University of Minnesota.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from pairalign.engines.cuda.block_diagonals.plan import (
 from pairalign.engines.cuda.block_diagonals.results import Chosen, make_alignments
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
+from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.sets import rooms_of
 from pairalign.engines.kernels import find_kernel
 from pairalign.scoring import MODES, Scoring
@@ -76,12 +78,12 @@ class BlockDiagonals:
     """
 
     name = "block-diagonals"
+    pipeline: BatchPipeline[Slot]
 
     def __init__(self, rows_a_lane: int | None = None) -> None:
         self._rows_a_lane = rows_a_lane
         self._functions: dict[str, Any] = {}
         self._allocations: list[Any] = []
-        self._slot: Slot | None = None
 
     def supports(self, scoring: Scoring, detail: Detail, capability: tuple[int, int]) -> str | None:
         """Any mode, alphabet and detail; None, or why not."""
@@ -121,21 +123,20 @@ class BlockDiagonals:
             np.cumsum(rooms_of(one.lengths)) - rooms_of(one.lengths)
             for one in (context.queries, context.targets)
         ]
-        self._slot = Slot(context.driver)
-        self._limit_bytes = context.memory_bytes - table.nbytes - dense.nbytes
+        room = context.memory_bytes - table.nbytes - dense.nbytes
+        self.pipeline = context.pipeline(1, room, grows=False)
 
     def close(self) -> None:
         """Free what `open` and `align` took."""
-        if self._slot is not None:
-            self._slot.close()
+        self.pipeline.close()
         for allocation in self._allocations:
             allocation.free()
-        self._slot, self._allocations, self._functions = None, [], {}
+        self._allocations, self._functions = [], {}
 
     def release(self) -> None:
         """Free the memory of batches unless it is little; the next one takes it again."""
-        if self._slot is not None and self._slot.arena_bytes > self._limit_bytes // KEPT_SHARE:
-            self._slot.free_arena()
+        if self._slot.arena_bytes > self.pipeline.limit_bytes // KEPT_SHARE:
+            self.pipeline.free_memory()
 
     def align(
         self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
@@ -152,31 +153,11 @@ class BlockDiagonals:
             multiprocessors=context.multiprocessors,
             rows_a_lane=self._rows_a_lane,
         )
-        parts: list[Alignments] = []
-        first = 0
-        while first < len(shapes):
-            context.check_cancelled()
-            count, layout = cut_batch(shapes, first, task, self._limit_bytes)
-            if layout is None:
-                parts.append(self._on_host(window, chosen, first, want))
-                first += 1
-                continue
-            assert self._slot is not None
-            try:
-                addresses = self._slot.arrange(layout.sizes)
-            except context.driver.MemoryError:
-                self._limit_bytes = context.halve(self._limit_bytes, layout.bytes)
-                continue
-            batch = slice(first, first + count)
-            parts.append(
-                self._align_batch(
-                    chosen, batch, turned[batch], shapes[batch], layout, addresses, want
-                )
-            )
-            first += count
-        if not parts:
+        job = _WindowTask(self, context, window, want, chosen, turned, shapes, task)
+        self.pipeline.run(job, 0)
+        if not job.parts:
             return make_alignments(context, chosen.part(slice(0, 0)), want)
-        return concatenate(parts)
+        return concatenate(job.parts)
 
     def _orient(self, chosen: Chosen) -> tuple[npt.NDArray[np.bool_], list[Shape]]:
         """Return which pairs have the window's column along the rows, and the shape of each."""
@@ -187,12 +168,12 @@ class BlockDiagonals:
         rows, columns = np.maximum(first, second).tolist(), np.minimum(first, second).tolist()
         return turned, [Shape(m, n) for m, n in zip(rows, columns, strict=True)]
 
-    def _on_host(self, window: Window, chosen: Chosen, pair: int, want: Want) -> Alignments:
-        row, column = int(chosen.rows[pair]), int(chosen.columns[pair])
-        one = Window(window.index, row, row + 1, column, column + 1, window.triangular)
-        return self._context.align_on_host(one, want)
+    @property
+    def _slot(self) -> Slot:
+        (slot,) = self.pipeline.slots
+        return slot
 
-    def _align_batch(
+    def align_batch(
         self,
         chosen: Chosen,
         batch: slice,
@@ -202,8 +183,8 @@ class BlockDiagonals:
         addresses: dict[str, int],
         want: Want,
     ) -> Alignments:
+        """Align pairs that have their place on the device, and wait for them."""
         context, slot = self._context, self._slot
-        assert slot is not None
         pairs, items = describe_pairs(shapes, layout, addresses)
         letters = [
             int(device.codes) + starts[positions[batch]]
@@ -303,7 +284,6 @@ class BlockDiagonals:
             rounds = min(2 * rounds, MOST_ROUNDS)
 
     def _read_progress(self, parameters: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
-        assert self._slot is not None
         pairs = int(parameters["pair_count"])
         progress: npt.NDArray[np.void] = self._slot.download(
             "progress", pairs * PROGRESS.itemsize, np.uint8, int(parameters["progress"])
@@ -312,16 +292,13 @@ class BlockDiagonals:
         return progress
 
     def _wait(self) -> None:
-        assert self._slot is not None
         self._slot.wait(IMPATIENT_SECONDS)
 
     def _clear_ticket(self, parameters: npt.NDArray[np.void]) -> None:
-        assert self._slot is not None
         self._context.driver.memset_d8_async(int(parameters["ticket"]), 0, 16, self._slot.stream)
 
     def _clear_scratch(self, layout: Layout, scratch: int) -> None:
         """Clear rows between strips and the ticket before them: nothing old may look valid."""
-        assert self._slot is not None
         self._context.driver.memset_d8_async(scratch, 0, layout.sizes["scratch"], self._slot.stream)
 
     def _launch_strips(
@@ -352,7 +329,6 @@ class BlockDiagonals:
         shared: int = 0,
     ) -> None:
         context, slot = self._context, self._slot
-        assert slot is not None
         function = self._functions.get(kernel)
         if function is None:
             module = context.load_module(source, _defines(context.scoring.mode, self._wide))
@@ -366,6 +342,83 @@ class BlockDiagonals:
         buffer = driver.mem_alloc(array.nbytes)
         driver.memcpy_htod(buffer, array)
         return buffer
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Some pairs of a task from `first` on; `layout`: None where a single one does not fit."""
+
+    first: int
+    count: int
+    layout: Layout | None
+
+    @property
+    def pairs(self) -> slice:
+        return slice(self.first, self.first + self.count)
+
+
+class _WindowTask(BatchTask[int, _Batch, Slot, Alignments]):
+    """Pairs of a window on their way through the pipeline; work is the number of the first one."""
+
+    def __init__(
+        self,
+        family: BlockDiagonals,
+        context: DeviceContext,
+        window: Window,
+        want: Want,
+        chosen: Chosen,
+        turned: npt.NDArray[np.bool_],
+        shapes: list[Shape],
+        task: Task,
+    ) -> None:
+        self.parts: list[Alignments] = []
+        self._family = family
+        self._context = context
+        self._window = window
+        self._want = want
+        self._chosen = chosen
+        self._turned = turned
+        self._shapes = shapes
+        self._task = task
+
+    def plan(self, work: int, limit_bytes: int) -> Iterator[_Batch]:
+        first = work
+        while first < len(self._shapes):
+            count, layout = cut_batch(self._shapes, first, self._task, limit_bytes)
+            yield _Batch(first, count, layout)
+            first += count
+
+    def rest(self, work: int, batch: _Batch) -> list[int]:
+        return [batch.first]
+
+    def array_bytes(self, batch: _Batch) -> dict[str, int]:
+        assert batch.layout is not None
+        return batch.layout.sizes
+
+    def is_for_host(self, batch: _Batch) -> bool:
+        return batch.layout is None
+
+    def align_on_host(self, batch: _Batch) -> None:
+        row = int(self._chosen.rows[batch.first])
+        column = int(self._chosen.columns[batch.first])
+        window = self._window
+        one = Window(window.index, row, row + 1, column, column + 1, window.triangular)
+        self.parts.append(self._context.align_on_host(one, self._want))
+
+    def start(self, batch: _Batch, slot: Slot, addresses: dict[str, int]) -> Alignments:
+        assert batch.layout is not None
+        return self._family.align_batch(
+            self._chosen,
+            batch.pairs,
+            self._turned[batch.pairs],
+            self._shapes[batch.pairs],
+            batch.layout,
+            addresses,
+            self._want,
+        )
+
+    def finish(self, slot: Slot, flight: Alignments) -> None:
+        self.parts.append(flight)
 
 
 def _bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:

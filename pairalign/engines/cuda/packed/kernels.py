@@ -1,0 +1,171 @@
+"""Launching the packed kernels: of a batch one after the other in its stream."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.family import DeviceContext
+from pairalign.engines.cuda.packed.batches import Batch, Launch
+from pairalign.engines.cuda.packed.parameters import PAIRS_OF_BLOCK, PLACING_THREADS, blocks_of
+from pairalign.engines.cuda.packed.score_table import Costs
+from pairalign.engines.cuda.packed.tilings import BAND, FILL_THREADS
+from pairalign.scoring import MODES
+from pairalign.want import Detail, Want
+
+
+@dataclass
+class Flight:
+    """A batch whose kernels are queued.
+
+    Attributes
+    ----------
+    batch : Batch
+    slot : Slot
+    first_pair : int
+        Number of its first pair in the window.
+    parameters : PARAMETERS scalar
+    addresses : dict of str to int
+        Where its arrays lie on the device.
+    """
+
+    batch: Batch
+    slot: Slot
+    first_pair: int
+    parameters: npt.NDArray[np.void]
+    addresses: dict[str, int]
+
+    @property
+    def run_capacity(self) -> int:
+        """CIGAR runs that find room where the batch's tiles have been."""
+        return (self.addresses["tiles_end"] - self.addresses["tiles"]) // 4
+
+
+class PackedKernels:
+    """The kernels of one engine; modules are loaded when a batch needs them.
+
+    Parameters
+    ----------
+    context : DeviceContext
+    costs : Costs
+    bands_before : mapping of int to device address
+        By lanes of a group: the sums of bands over all rows of the set.
+    """
+
+    def __init__(
+        self, context: DeviceContext, costs: Costs, bands_before: Mapping[int, int]
+    ) -> None:
+        self._context = context
+        self._costs = costs
+        self._bands_before = bands_before
+        self._open_codes = {wide: costs.open_codes(wide) for wide in (False, True)}
+        self._functions: dict[tuple[str, bool], Any] = {}
+
+    def queue(self, flight: Flight, places: dict[str, int], want: Want) -> None:
+        """Launch a batch's kernels one after the other; `places`: of its tables on the device."""
+        slot, at, parameters = flight.slot, flight.addresses, flight.parameters
+        traced = want.detail > Detail.SCORE
+        for launch in flight.batch.launches:
+            group, wide = launch.kind.tiling.group, launch.kind.wide
+            bands = places.get(f"bands_before_{group}")
+            if bands is None:  # of all rows of the set
+                bands = int(self._bands_before[group]) + 4 * flight.batch.rectangle.row_start
+            parameters["bands_before"] = bands
+            for name in ("items", "item_tiles", "item_borders", "item_profiles", "chunks"):
+                parameters[name] = at["tables"] + getattr(launch, f"{name}_at")
+            parameters["group"] = group
+            parameters["open_codes"] = self._open_codes[wide]
+            self._launch_one(launch, parameters[()], slot, traced)
+        if traced:
+            self._make_runs(flight, want)
+
+    def _launch_one(self, launch: Launch, packed: Any, slot: Slot, traced: bool) -> None:
+        kind, tiling = launch.kind, launch.kind.tiling
+        group = "strips" if kind.strips else f"g{tiling.group}"
+        profile = 4 * self._costs.letters * tiling.width
+        name = f"{'fill' if traced else 'score'}_{group}_k{tiling.columns}"
+        self.launch(name, kind.wide, launch.items, FILL_THREADS, slot, profile, packed)
+        if not traced:
+            return
+        threads = launch.traceback_threads
+        name = f"traceback_k{tiling.columns}"
+        shared = threads * tiling.code_bytes
+        if kind.strips:
+            name = f"traceback_far_k{tiling.columns}"
+            width = np.int32(tiling.width)
+            items = launch.items
+            self.launch("build_far_profiles", kind.wide, items, 256, slot, 0, packed, width)
+        else:
+            shared += tiling.profile_bytes(self._costs.letters)
+        self.launch(name, kind.wide, launch.chunks, threads, slot, shared, packed)
+
+    def _make_runs(self, flight: Flight, want: Want) -> None:
+        """Queue the kernels that make counts, and where wanted runs, of what the traceback left."""
+        slot, at = flight.slot, flight.addresses
+        blocks = blocks_of(flight.batch.pairs)
+        counts, starts = np.uint64(at["block_runs"]), np.uint64(at["block_starts"])
+        self.launch(
+            "count_runs", False, blocks, PAIRS_OF_BLOCK, slot, 0, flight.parameters[()], counts
+        )
+        if want.detail < Detail.CIGAR:
+            return
+        self.launch(
+            "place_runs", False, 1, PLACING_THREADS, slot, 0, counts, np.int32(blocks), starts
+        )
+        # The tiles have served: their room takes the runs, where it does.
+        self.write_runs(flight, at["tiles"], flight.run_capacity)
+
+    def write_runs(self, flight: Flight, target: int, capacity: int) -> None:
+        """Queue the kernel that writes CIGAR runs to a device address, as many as find room."""
+        at, pairs = flight.addresses, flight.batch.pairs
+        addresses = (np.uint64(at[name]) for name in ("block_starts", "run_offsets"))
+        arguments = (flight.parameters[()], *addresses, np.uint64(target), np.int64(capacity))
+        self.launch(
+            "write_runs", False, blocks_of(pairs), PAIRS_OF_BLOCK, flight.slot, 0, *arguments
+        )
+
+    def launch(
+        self,
+        kernel: str,
+        wide: bool,
+        blocks: int,
+        threads: int,
+        slot: Slot,
+        shared: int,
+        *args: Any,
+    ) -> None:
+        """Queue one kernel; what it is compiled for follows from its name and `wide`."""
+        context = self._context
+        function = self._functions.get((kernel, wide))
+        if function is None:
+            source, defines = "packed/traceback.cu", kernel_defines(context.scoring.mode, wide)
+            if kernel.startswith(("fill", "score")):
+                source = "packed/fill.cu"
+            elif kernel.endswith("_runs"):
+                source, defines = "packed/runs.cu", {}
+            module = context.load_module(source, defines)
+            function = self._functions[kernel, wide] = module.get_function(kernel)
+            if shared:
+                attribute = context.driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+                function.set_attribute(attribute, shared_bytes(context.capability) - 1024)
+        context.kernel = kernel
+        function(*args, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.kernels, shared=shared)
+
+
+def shared_bytes(capability: tuple[int, int]) -> int:
+    """Shared memory of a multiprocessor that blocks may use."""
+    return (163 if capability < (9, 0) else 227) << 10
+
+
+def kernel_defines(mode: str, wide: bool) -> dict[str, int | str]:
+    """Return what the filling and traceback kernels are compiled for."""
+    return {
+        "PAIRALIGN_MODE": MODES.index(mode),
+        "PAIRALIGN_WIDE": int(wide),
+        "PAIRALIGN_BAND": BAND,
+    }
