@@ -12,7 +12,7 @@ import pytest
 from commands import TIMEOUT_SECONDS, start, write_random_set
 
 from pairalign.formats.output import FileOutput, check_writable
-from pairalign.formats.part_file import PartFile
+from pairalign.part_file import PartFile
 
 
 def parts() -> list[str]:

@@ -26,10 +26,10 @@ from pairalign.engines.selection import usable_cores
 from pairalign.errors import FormatError, OutputError
 from pairalign.formats.distances import (
     SUFFIXES,
-    find_by_suffix,
     read_distances,
     write_distances,
 )
+from pairalign.formats.names import choose_format, format_by_suffix
 from pairalign.formats.output import open_output
 from pairalign.formats.phylip import LONGEST_LINE, check_strict_names
 from pairalign.jobs.distances import (
@@ -59,7 +59,7 @@ TREE_SUFFIXES = {
     "newick": (".nwk", ".newick", ".dnd", ".tre", ".tree"),
     "mafft": (".mafft",),
     "ascii": (".txt",),
-    **{name: (f".{name}",) for name in PICTURES},
+    **PICTURES,
 }
 SEQUENCES = "sequences"
 _JOINING_BYTES, _NJ_BYTES = 12, 36
@@ -168,7 +168,7 @@ def _distance(options: argparse.Namespace) -> None:
         check_matplotlib()
     format = None
     if options.output is not None:
-        format = find_by_suffix(options.output, options.format, SUFFIXES, "distances")
+        format = choose_format(options.output, options.format, SUFFIXES, "distances")
         if format != "phylip" and (options.lower or options.strict_names):
             raise FormatError("--lower and --strict-names are for phylip only")
     outputs = [path for path in (options.output, options.plot) if path is not None]
@@ -230,7 +230,7 @@ def _tree_format(options: argparse.Namespace) -> str:
             raise FormatError(f"{options.program} reads {needed}, but --format is {wanted}")
         return needed
     try:
-        return find_by_suffix(options.output, wanted, TREE_SUFFIXES, "trees")
+        return choose_format(options.output, wanted, TREE_SUFFIXES, "trees")
     except FormatError:
         return "newick"
 
@@ -242,7 +242,7 @@ def _matrix_of(
 
     The sequences come along where they are known.
     """
-    source = options.source or _guess_source(options.input)
+    source = options.source or format_by_suffix(options.input, SUFFIXES) or SEQUENCES
     if source == SEQUENCES:
         if options.names is not None:
             raise FormatError("--names is for distance matrices, IN are sequences")
@@ -259,11 +259,6 @@ def _matrix_of(
     _check_names(options, matrix.names, named, format, options.input)
     report.add("distances", f"of {len(matrix):,} sequences from {options.input}")
     return matrix, named
-
-
-def _guess_source(path: str) -> str:
-    ending = os.path.splitext(path.lower().removesuffix(".gz"))[1]
-    return next((name for name, endings in SUFFIXES.items() if ending in endings), SEQUENCES)
 
 
 def _check_names(

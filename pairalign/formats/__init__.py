@@ -1,16 +1,19 @@
-"""Formats of alignment files: one writer per format, found by its name or a file's name."""
+"""Formats of alignment files: one writer per format, found by its name or a file's name.
+
+`WRITERS` is their registry.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 
 from pairalign.errors import FormatError
 from pairalign.formats.fasta import FastaWriter
 from pairalign.formats.gfa import GfaWriter
-from pairalign.formats.output import Output, Path, open_output
-from pairalign.formats.paf import OverlapPafWriter, PafWriter
+from pairalign.formats.names import choose_format
+from pairalign.formats.output import Path, open_output
+from pairalign.formats.paf import PafWriter
 from pairalign.formats.parquet import ParquetWriter
 from pairalign.formats.srspair import SrspairWriter
 from pairalign.formats.tsv import TsvWriter
@@ -22,6 +25,7 @@ from pairalign.want import Detail
 __all__ = [
     "FORMATS",
     "OVERLAP_FORMATS",
+    "WRITERS",
     "FormatError",
     "Writer",
     "find_format",
@@ -29,14 +33,18 @@ __all__ = [
     "open_writer",
 ]
 
-FORMATS: dict[str, type[Writer]] = {
-    writer.name: writer
-    for writer in (PafWriter, TsvWriter, FastaWriter, SrspairWriter, ParquetWriter)
-}
+WRITERS: tuple[type[Writer], ...] = (
+    PafWriter,
+    TsvWriter,
+    FastaWriter,
+    SrspairWriter,
+    ParquetWriter,
+    GfaWriter,
+)
+"""The registry: a format that is in here has all that the program knows of it in its class."""
 
-OVERLAP_FORMATS: dict[str, type[Writer]] = {
-    writer.name: writer for writer in (OverlapPafWriter, GfaWriter)
-}
+FORMATS = {writer.name: writer for writer in WRITERS if writer.of_pairs}
+OVERLAP_FORMATS = {writer.name: writer for writer in WRITERS if writer.of_overlaps}
 """Formats of overlaps, which have a strand and a kind."""
 
 
@@ -57,22 +65,8 @@ def find_format(
     FormatError
         If there is no such format, or the file's name does not tell.
     """
-    if name is not None:
-        if name not in formats:
-            raise FormatError(f"unknown format '{name}', expected one of {', '.join(formats)}")
-        return formats[name]
-    if os.fspath(path) == "-":
-        raise FormatError(f"standard output needs a format: one of {', '.join(formats)}")
-    stem = os.fspath(path).lower().removesuffix(".gz")
-    suffix = os.path.splitext(stem)[1]
-    for writer in formats.values():
-        if suffix in writer.suffixes:
-            return writer
-    known = "; ".join(f"{w.name}: {' '.join(w.suffixes)}" for w in formats.values())
-    raise FormatError(
-        f"the name '{os.fspath(path)}' does not tell the format; name one, or use a known ending "
-        f"({known}; text formats also with .gz)"
-    )
+    suffixes = {format: writer.suffixes for format, writer in formats.items()}
+    return formats[choose_format(path, name, suffixes, "alignments")]
 
 
 def open_writer(
@@ -115,23 +109,7 @@ def open_writer(
         If the file cannot be written.
     """
     writer = find_format(path, format)
-    if detail < writer.needs:
-        without = "alignments" if writer.needs == Detail.CIGAR else "spans"
-        raise FormatError(
-            f"{writer.name} needs {without}, but only "
-            f"{'scores' if detail == Detail.SCORE else 'spans and counts'} are computed; "
-            f"write tsv or parquet instead, or compute alignments"
-        )
-    if not writer.compressible and os.fspath(path).endswith(".gz"):
-        raise FormatError(f"{writer.name} is compressed inside: leave '.gz' out of the name")
-    writer.check()
-    threads = max(1, threads)
-    output = open_output(path, threads=threads)
-    try:
-        return writer(output, Content(queries, targets, scoring, Detail(detail)), threads)
-    except BaseException:
-        output.abort()
-        raise
+    return _open(writer, path, Content(queries, targets, scoring, Detail(detail)), threads)
 
 
 def open_overlap_writer(
@@ -169,16 +147,30 @@ def open_overlap_writer(
         If the file cannot be written.
     """
     writer = find_format(path, format, OVERLAP_FORMATS)
-    make: Callable[[Output, Content, int], Writer]
-    if writer is OverlapPafWriter:
-        make = partial(OverlapPafWriter, max_overhang=max_overhang, dual=dual)
-    elif dual:
+    content = Content(
+        reads, reads, scoring, Detail.CIGAR, max_overhang=max_overhang, both_ways=dual
+    )
+    return _open(writer, path, content, threads)
+
+
+def _open(writer: type[Writer], path: Path, content: Content, threads: int) -> Writer:
+    """Open an output for a writer that can hold what is coming."""
+    if content.detail < writer.needs:
+        without = "alignments" if writer.needs == Detail.CIGAR else "spans"
+        raise FormatError(
+            f"{writer.name} needs {without}, but only "
+            f"{'scores' if content.detail == Detail.SCORE else 'spans and counts'} are computed; "
+            f"write tsv or parquet instead, or compute alignments"
+        )
+    if content.both_ways and not writer.both_ways:
         raise FormatError(f"{writer.name} has each overlap once: leave --dual out, or write paf")
-    else:
-        make = partial(GfaWriter, max_overhang=max_overhang)
-    output = open_output(path, threads=max(1, threads))
+    if not writer.compressible and os.fspath(path).endswith(".gz"):
+        raise FormatError(f"{writer.name} is compressed inside: leave '.gz' out of the name")
+    writer.check()
+    threads = max(1, threads)
+    output = open_output(path, threads=threads)
     try:
-        return make(output, Content(reads, reads, scoring, Detail.CIGAR), max(1, threads))
+        return writer(output, content, threads)
     except BaseException:
         output.abort()
         raise

@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from typing import BinaryIO, cast
 
 from pairalign.distance_matrix import DistanceMatrix
-from pairalign.errors import DistanceError, FormatError, describe_unreadable
+from pairalign.errors import DistanceError, describe_unreadable
 from pairalign.formats.matrix_npy import read_matrix_npy, write_matrix_npy
 from pairalign.formats.matrix_tsv import read_matrix_tsv, write_matrix_tsv
+from pairalign.formats.names import choose_format
 from pairalign.formats.output import Path, open_output
 from pairalign.formats.phylip import read_phylip, write_phylip
 
@@ -28,33 +29,6 @@ SUFFIXES = {
 
 _GZIP = b"\x1f\x8b"
 _GZIP_BEST = 1032  # deflate makes no more of a byte
-
-
-def find_by_suffix(
-    path: Path, name: str | None, suffixes: dict[str, tuple[str, ...]], what: str
-) -> str:
-    """Return a format's name, or find the one that the end of a file's name means.
-
-    Raises
-    ------
-    FormatError
-        There is no such format, or the file's name does not tell.
-    """
-    if name is not None:
-        if name not in suffixes:
-            raise FormatError(f"unknown format '{name}', expected one of {', '.join(suffixes)}")
-        return name
-    if os.fspath(path) == "-":
-        raise FormatError(f"standard output needs a format: one of {', '.join(suffixes)}")
-    ending = os.path.splitext(os.fspath(path).lower().removesuffix(".gz"))[1]
-    for format, known in suffixes.items():
-        if ending in known:
-            return format
-    shown = "; ".join(f"{format}: {' '.join(known)}" for format, known in suffixes.items())
-    raise FormatError(
-        f"the name '{os.fspath(path)}' does not tell the format of {what}; name one, or use a "
-        f"known ending ({shown})"
-    )
 
 
 def write_distances(
@@ -92,7 +66,7 @@ def write_distances(
     OutputError
         The file cannot be written.
     """
-    chosen = find_by_suffix(path, format, SUFFIXES, "distances")
+    chosen = choose_format(path, format, SUFFIXES, "distances")
     with open_output(path, threads=threads) as output:
         if chosen == "phylip":
             return write_phylip(output, matrix, lower=lower, strict=strict)
@@ -124,7 +98,7 @@ def read_distances(
     FormatError
         Unknown format.
     """
-    chosen = find_by_suffix(path, format, SUFFIXES, "distances")
+    chosen = choose_format(path, format, SUFFIXES, "distances")
     source = "<stdin>" if os.fspath(path) == "-" else os.fspath(path)
     if chosen == "npy" and names is None:
         raise DistanceError(f"{source}: a NumPy file has no names; give the sequences (--names)")

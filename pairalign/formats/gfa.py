@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 
-from pairalign.alignments import Alignments
 from pairalign.errors import FormatError
 from pairalign.formats import text
 from pairalign.formats.output import Output
-from pairalign.formats.text import PairText
 from pairalign.formats.writer import Content, TextWriter
-from pairalign.overlap_kinds import classify
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
 
@@ -25,12 +22,10 @@ class GfaWriter(TextWriter):
     container. CIGARs have M, I and D; the first read is the reference (D consumes it alone). Both
     have ``NM:i:`` mismatches and gap letters. Internal matches are left out.
 
-    Parameters
-    ----------
-    output, content, threads
-        As for every writer.
-    max_overhang : int
-        See `pairalign.overlap_kinds.classify`.
+    Raises
+    ------
+    FormatError
+        By the constructor, if a name cannot stand in a GFA file.
     """
 
     name = "gfa"
@@ -38,23 +33,18 @@ class GfaWriter(TextWriter):
     needs = Detail.CIGAR
     format_code = text.GFA
     either_strand = True
+    of_pairs = False
+    of_overlaps = True
 
-    def __init__(
-        self, output: Output, content: Content, threads: int = 1, *, max_overhang: int = 0
-    ) -> None:
+    def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         check_gfa_names(content.queries)
         super().__init__(output, content, threads)
-        self._max_overhang = max_overhang
         for start in range(0, len(content.queries), 1024):
             self._output.write(_segments(content.queries, start, start + 1024))
 
     def header(self) -> bytes:
         """Return the line that names the version."""
         return b"H\tVN:Z:1.0\n"
-
-    def _text(self, alignments: Alignments) -> PairText:
-        kinds = classify(alignments, self._max_overhang)
-        return PairText(alignments, *self._sets, self.format_code, kinds=kinds)
 
 
 def check_gfa_names(sequences: SequenceSet) -> None:

@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import IO, Union
 
 from pairalign.errors import OutputError
-from pairalign.formats.part_file import PartFile
+from pairalign.part_file import PartFile
 
 Path = Union[str, "os.PathLike[str]"]
 Bytes = bytes | bytearray | memoryview

@@ -16,6 +16,7 @@ from pairalign.alignments import Alignments
 from pairalign.errors import FormatError
 from pairalign.formats.output import Output
 from pairalign.formats.text import PairText, SetText
+from pairalign.overlap_kinds import classify
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
@@ -40,12 +41,19 @@ class Content:
     scoring : Scoring
     detail : Detail
         What was computed for each pair.
+    max_overhang : int or None
+        Of overlaps, whose kinds a format may show: see `pairalign.overlap_kinds.classify`. None:
+        the pairs are not looked at as overlaps.
+    both_ways : bool
+        Whether each pair comes a second time with query and target exchanged.
     """
 
     queries: SequenceSet
     targets: SequenceSet
     scoring: Scoring
     detail: Detail
+    max_overhang: int | None = None
+    both_ways: bool = False
 
 
 class Writer(ABC):
@@ -63,6 +71,10 @@ class Writer(ABC):
         Whether ``.gz`` makes sense.
     either_strand : bool
         Whether it can hold alignments of a reverse-complemented query.
+    of_pairs, of_overlaps : bool
+        Whether it is a format of alignments, and of overlaps.
+    both_ways : bool
+        Whether it can have each pair a second time with query and target exchanged.
     """
 
     name: ClassVar[str]
@@ -70,6 +82,9 @@ class Writer(ABC):
     needs: ClassVar[Detail]
     compressible: ClassVar[bool] = True
     either_strand: ClassVar[bool] = False
+    of_pairs: ClassVar[bool] = True
+    of_overlaps: ClassVar[bool] = False
+    both_ways: ClassVar[bool] = False
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         self._output = output
@@ -193,7 +208,15 @@ class TextWriter(Writer):
         self._drain(0)
 
     def _text(self, alignments: Alignments) -> PairText:
-        return PairText(alignments, *self._sets, self.format_code, self.block_header())
+        overhang = self._content.max_overhang
+        return PairText(
+            alignments,
+            *self._sets,
+            self.format_code,
+            self.block_header(),
+            kinds=None if overhang is None else classify(alignments, overhang),
+            dual=self._content.both_ways,
+        )
 
     def _buffer(self, needed: int) -> Buffer:
         if needed <= CHUNK_BYTES and self._spare:

@@ -7,7 +7,6 @@ global state but for the time of saving; equal input gives equal SVG.
 from __future__ import annotations
 
 import io
-import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy.typing as npt
 
 from pairalign.distance_matrix import DistanceMatrix
 from pairalign.errors import FormatError
+from pairalign.formats.names import format_by_suffix
 from pairalign.jobs.guide_tree import build_tree
 from pairalign.trees.tree import GuideTree
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PICTURES = ("svg", "png")
+PICTURES = {"svg": (".svg",), "png": (".png",)}
+"""Formats of pictures and the ends of names that mean them."""
 
 _NAMED = 120
 """More sequences than these are drawn without names in a heat map: they could not be read."""
@@ -36,10 +37,10 @@ _PIXELS = 2400
 
 def picture_format(path: str) -> str:
     """Return ``svg`` or ``png`` by the end of a file's name; FormatError for another."""
-    ending = os.path.splitext(path.lower())[1].removeprefix(".")
-    if ending not in PICTURES:
+    found = format_by_suffix(path, PICTURES)
+    if found is None:
         raise FormatError(f"the picture '{path}' should end in {' or '.join(PICTURES)}")
-    return ending
+    return found
 
 
 def check_matplotlib() -> None:

@@ -12,13 +12,13 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from pairalign.errors import KernelBuildError
+from pairalign.part_file import PartFile
 
 Defines = Mapping[str, "int | str"]
 
@@ -30,6 +30,9 @@ PTX_ARCHITECTURE = 80
 
 PACKAGE = Path(__file__).resolve().parents[2]
 AHEAD_FOLDER = PACKAGE / "cuda_kernels"
+
+_MODE = 0o644
+"""Of a compiled kernel: whoever may read the cache may use it."""
 
 _lock = threading.Lock()
 
@@ -121,14 +124,14 @@ def compile_to(target: Path, source: str, defines: Defines, options: list[str]) 
     definitions = [f"-D{name}={value}" for name, value in sorted(defines.items())]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=target.parent, suffix=target.suffix)
-        os.close(descriptor)
+        part = PartFile(os.fspath(target), _MODE)
+        os.close(part.descriptor)
     except OSError as error:
         raise KernelBuildError(
             f"compiled kernels cannot be kept in {target.parent} ({error}); "
             "set PAIRALIGN_CACHE to another folder"
         ) from error
-    command = [nvcc, *FLAGS, *options, *definitions, "-o", name, str(path)]
+    command = [nvcc, *FLAGS, *options, *definitions, "-o", part.path, str(path)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         printed = (done.stdout + done.stderr).strip()
@@ -137,13 +140,11 @@ def compile_to(target: Path, source: str, defines: Defines, options: list[str]) 
                 f"nvcc cannot compile {source} ({' '.join(options + definitions)}):\n"
                 f"{printed}\n{_advice(printed)}".rstrip()
             )
-        os.chmod(name, 0o644)
-        os.replace(name, target)
+        part.publish()
     except OSError as error:
         raise KernelBuildError(f"running {nvcc} failed: {error}") from error
     finally:
-        if os.path.exists(name):
-            os.unlink(name)
+        part.remove()
     return printed
 
 

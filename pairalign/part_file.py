@@ -29,6 +29,8 @@ class PartFile:
 
     Attributes
     ----------
+    path : str
+        Where it is until then.
     descriptor : int
         Open for writing; belongs to the caller, who closes it before `publish`.
 
@@ -46,10 +48,8 @@ class PartFile:
         self._remove_dead(folder)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         while True:
-            self._path = os.path.join(folder, f"{self._prefix}{secrets.token_hex(4)}.part")
-            self.descriptor = os.open(
-                self._path, flags, 0o666 if mode is None else mode
-            )  # less the umask
+            self.path = os.path.join(folder, f"{self._prefix}{secrets.token_hex(4)}.part")
+            self.descriptor = os.open(self.path, flags, _ANY_FILE if mode is None else mode)
             _lock(self.descriptor)
             # Another process may have taken it for a dead one before it was locked.
             if os.fstat(self.descriptor).st_nlink:
@@ -70,14 +70,14 @@ class PartFile:
 
     def publish(self) -> None:
         """Give the file its name; OSError if that fails."""
-        os.replace(self._path, self.final)
+        os.replace(self.path, self.final)
         self._release()
 
     def remove(self) -> None:
         """Remove the file unless it was published. Never raises."""
         if self._held is not None:
             with contextlib.suppress(OSError):
-                os.unlink(self._path)
+                os.unlink(self.path)
             self._release()
 
     def _release(self) -> None:

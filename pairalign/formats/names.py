@@ -1,0 +1,60 @@
+"""A format by its name, or by the end of a file's name: the one rule for all kinds of files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from pairalign.errors import FormatError
+
+Suffixes = Mapping[str, tuple[str, ...]]
+"""Ends of file names, in lower case and with the dot, by the name of the format."""
+
+
+def format_by_suffix(path: str | os.PathLike[str], suffixes: Suffixes) -> str | None:
+    """Return the format that the end of a file's name means, ``.gz`` or not; None if it does not.
+
+    Parameters
+    ----------
+    path : str or path
+    suffixes : mapping of str to tuple of str
+    """
+    suffix = os.path.splitext(os.fspath(path).lower().removesuffix(".gz"))[1]
+    return next((name for name, known in suffixes.items() if suffix in known), None)
+
+
+def choose_format(
+    path: str | os.PathLike[str], name: str | None, suffixes: Suffixes, what: str
+) -> str:
+    """Return a format's name, or find the one that the end of a file's name means.
+
+    Parameters
+    ----------
+    path : str or path
+        ``"-"``, standard output, needs a name.
+    name : str or None
+        What was asked for.
+    suffixes : mapping of str to tuple of str
+        What there is to choose from.
+    what : str
+        What the file holds, for the message: "distances".
+
+    Raises
+    ------
+    FormatError
+        There is no such format, or the file's name does not tell.
+    """
+    if name is not None:
+        if name not in suffixes:
+            raise FormatError(f"unknown format '{name}', expected one of {', '.join(suffixes)}")
+        return name
+    if os.fspath(path) == "-":
+        raise FormatError(f"standard output needs a format: one of {', '.join(suffixes)}")
+    found = format_by_suffix(path, suffixes)
+    if found is None:
+        shown = "; ".join(f"{format}: {' '.join(known)}" for format, known in suffixes.items())
+        raise FormatError(
+            f"the name '{os.fspath(path)}' does not tell the format of {what}; name one, or use a "
+            f"known ending ({shown}; text also with .gz)"
+        )
+    return found
