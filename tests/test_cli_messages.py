@@ -47,8 +47,8 @@ def test_summary(folder: Path, family: Path, capsys: pytest.CaptureFixture[str])
         "scoring": "global, BLOSUM62, gap open 11, gap extend 1",
         "pairs": "1,596",
         "cells": "405,422,077",
-        "closest": "CYP4A11 and CYP4A22: 94.8% identical, score 2600",
-        "most distant": "CYP2A7 and CYP7A1: 17.3% identical, score 49",
+        "closest": "CYP4A11 and CYP4A22: 492 of 519 columns identical (94.8%), score 2600",
+        "most distant": "CYP2A7 and CYP7A1: 92 of 531 columns identical (17.3%), score 49",
         "written to": "out.paf",
     }
 
@@ -69,7 +69,7 @@ def test_large_and_decimal_scores_are_shown_in_full(
 ) -> None:
     Path("long.fa").write_text(fasta({"x": "A" * 9000, "y": "A" * 9000}))
     align("long.fa", "-o", "x.paf", "--match", "1100.25", "--mismatch", "-1", "--alphabet", "dna")
-    assert "100.0% identical, score 9902250\n" in capsys.readouterr().err
+    assert "9,000 of 9,000 columns identical (100.0%), score 9902250\n" in capsys.readouterr().err
     found = table("long.fa", "--match", "0.1235", "--mismatch", "-1", "--score-only")
     assert found[0]["score"] == "1111.5"
 

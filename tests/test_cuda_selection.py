@@ -20,6 +20,7 @@ from pairalign.engines import selection
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.engines.cuda import build as cuda_build
 from pairalign.engines.cuda import devices as cuda_devices
+from pairalign.engines.cuda import selection as cuda_selection
 from pairalign.engines.cuda.engine import ENGINES_PER_DEVICE, FAMILIES, CudaEngine
 from pairalign.engines.cuda.pair_per_thread import PairPerThread
 from pairalign.engines.cuda.selection import choose_devices, list_cuda_devices, parse_device
@@ -163,6 +164,8 @@ def test_each_reason_has_its_own_message(
         import_that_raises(monkeypatch, error)
     else:
         monkeypatch.setattr(cuda_devices, "_import_driver", lambda: driver_that(error=error))
+    for module in (selection, cuda_selection):  # elsewhere nobody asks why not
+        monkeypatch.setattr(module, "has_nvidia_gpu", lambda: True)
     with pytest.raises(DeviceError, match=said):
         open_engines("cuda")
     with caplog.at_level(logging.INFO):

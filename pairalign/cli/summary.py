@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from pairalign.alignments import Alignment, Alignments
 from pairalign.scoring import Scoring
@@ -49,17 +50,15 @@ class Summary:
         self._kept += len(alignments)
         if not alignments.has_stats:
             return
-        identity = alignments.identity
-        aligned = np.flatnonzero(~np.isnan(identity))
+        aligned = np.flatnonzero(alignments.columns)
         if len(aligned) == 0:
             return
+        share = _shares(alignments)[aligned]
         # Copies: a view would keep all of these results in memory.
-        high, low = alignments.take(
-            [aligned[np.argmax(identity[aligned])], aligned[np.argmin(identity[aligned])]]
-        )
-        if self._closest is None or high.identity > self._closest.identity:
+        high, low = alignments.take([aligned[np.argmax(share)], aligned[np.argmin(share)]])
+        if self._closest is None or share.max() > _share_of(self._closest):
             self._closest = high
-        if self._most_distant is None or low.identity < self._most_distant.identity:
+        if self._most_distant is None or share.min() < _share_of(self._most_distant):
             self._most_distant = low
 
     def text(self, seconds: float, output: str) -> str:
@@ -98,9 +97,27 @@ def describe_set(sequences: SequenceSet) -> str:
     return f"{len(sequences):,} {kind} of {lengths} letters"
 
 
+def _shares(alignments: Alignments) -> npt.NDArray[np.float64]:
+    """How much of the shorter sequence of each pair is identical to the other, shape (n,).
+
+    By columns an overlap of five letters could be closer than any two whole sequences.
+    """
+    assert alignments.matches is not None
+    lengths = (
+        alignments.queries.lengths[alignments.query],
+        alignments.targets.lengths[alignments.target],
+    )
+    share: npt.NDArray[np.float64] = alignments.matches / np.minimum(*lengths)
+    return share
+
+
+def _share_of(pair: Alignment) -> float:
+    return float(_shares(pair.alignments)[pair.index])
+
+
 def _describe_pair(pair: Alignment) -> str:
     scoring = pair.alignments.scoring
     return (
-        f"{pair.query.name} and {pair.target.name}: {100 * pair.identity:.1f}% identical, "
-        f"score {scoring.format_score(pair.raw_score)}"
+        f"{pair.query.name} and {pair.target.name}: {pair.matches:,} of {pair.columns:,} columns "
+        f"identical ({100 * pair.identity:.1f}%), score {scoring.format_score(pair.raw_score)}"
     )

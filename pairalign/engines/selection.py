@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pairalign.engines import Engine
 from pairalign.engines.cpu.bitwise import CpuBitwise
 from pairalign.engines.cpu.engine import CpuEngine, instruction_sets
+from pairalign.engines.cuda.devices import has_nvidia_gpu
 from pairalign.engines.cuda.selection import (
     list_cuda_devices,
     open_chosen,
@@ -85,7 +86,8 @@ def open_engines(
     ----------
     device : str
         ``"cpu"``; ``"cuda"`` for all GPUs, ``"cuda:0,2"`` for some; ``"auto"`` for all that can
-        be used if the set is worth their start, else the CPU, with a line in the log that says why;
+        be used if the set is worth their start, else the CPU, with a line in the log that says why
+        if there is an NVIDIA GPU;
         ``"opencl"`` for OpenCL GPUs, or a CPU where there is none, ``"opencl:0,1"`` for some
         devices: never part of ``"auto"``.
     queries, targets : SequenceSet
@@ -160,7 +162,8 @@ def open_engines(
                 return open_gpus(None)
             log.info("using the CPU, the set is small (--device cuda for the GPU)")
         except (DeviceError, KernelBuildError) as error:
-            log.info("using the CPU: %s", error)
+            if has_nvidia_gpu():  # without one nobody asks why not
+                log.info("using the CPU: %s", error)
     if chosen is not None and chosen.name == "bitwise":
         return [CpuBitwise(queries, targets, scoring, threads=threads)]
     return [CpuEngine(queries, targets, scoring, threads=threads, memory_bytes=memory_bytes)]

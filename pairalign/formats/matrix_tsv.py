@@ -1,4 +1,7 @@
-"""A distance matrix as a table: names in the first line and column, tabs between."""
+"""A distance matrix as a table: names in the first line and column, tabs between.
+
+The first cell is empty, as scikit-bio (``lsmat``) and R write it; any text in it is read.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,11 @@ from pairalign.formats.matrix_input import start_triangle
 from pairalign.formats.matrix_text import RowText
 from pairalign.formats.output import Output
 
-CORNER = "name"
-
 
 def write_matrix_tsv(output: Output, matrix: DistanceMatrix) -> None:
-    """Write the whole (square) matrix, for pandas, R and spreadsheets."""
+    """Write the whole (square) matrix, for scikit-bio, pandas, R and spreadsheets."""
     text = RowText(float(matrix.condensed.max()), b"\t")
-    output.write(("\t".join([CORNER, *matrix.names]) + "\n").encode())
+    output.write(("\t".join(["", *matrix.names]) + "\n").encode())
     for index, name in enumerate(matrix.names):
         output.write(name.encode() + text.format(matrix.row(index)) + b"\n")
 

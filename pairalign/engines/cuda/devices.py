@@ -8,12 +8,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from pairalign.engines.cuda import build as cuda_build
 from pairalign.engines.cuda.pinning import Pinning
 from pairalign.engines.cuda.streams import Lanes
 from pairalign.errors import DeviceError, KernelBuildError
+
+_SIGNS_OF_A_GPU = ("proc/driver/nvidia", "dev/nvidia0", "dev/nvidiactl", "dev/dxg")
 
 _lock = threading.Lock()
 _devices: list[CudaDevice] | None = None
@@ -116,6 +119,17 @@ def find_devices() -> list[CudaDevice]:
                 _devices = None
                 raise DeviceError("no CUDA device: the driver is there but finds none")
         return _devices
+
+
+def has_nvidia_gpu(root: Path = Path("/")) -> bool:
+    """Whether the system shows an NVIDIA GPU, usable or not; also under WSL.
+
+    Parameters
+    ----------
+    root : path
+        Where ``proc`` and ``dev`` are.
+    """
+    return any((root / path).exists() for path in _SIGNS_OF_A_GPU)
 
 
 def _import_driver() -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pairalign.engines import Engine
 from pairalign.engines.cuda import build as cuda_build
-from pairalign.engines.cuda.devices import CudaDevice, find_devices
+from pairalign.engines.cuda.devices import CudaDevice, find_devices, has_nvidia_gpu
 from pairalign.engines.cuda.engine import FAMILIES, choose_family, open_cuda_engines
 from pairalign.engines.kernels import find_kernel
 from pairalign.errors import DeviceError
@@ -107,7 +107,7 @@ def list_cuda_devices() -> list[tuple[str, bool, str]]:
     try:
         devices = find_devices()
     except DeviceError as error:
-        return [("cuda", False, str(error))]
+        return [("cuda", False, str(error) if has_nvidia_gpu() else "no NVIDIA GPU is there")]
     lines = []
     for device in devices:
         reason = why_not(device)
