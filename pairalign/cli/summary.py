@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -44,6 +46,7 @@ class Summary:
         self._kept = 0
         self._closest: Alignment | None = None
         self._most_distant: Alignment | None = None
+        self._highest_share, self._lowest_share = -math.inf, math.inf
 
     def add(self, alignments: Alignments) -> None:
         """Take in some more of the run's results."""
@@ -56,10 +59,10 @@ class Summary:
         share = _shares(alignments)[aligned]
         # Copies: a view would keep all of these results in memory.
         high, low = alignments.take([aligned[np.argmax(share)], aligned[np.argmin(share)]])
-        if self._closest is None or share.max() > _share_of(self._closest):
-            self._closest = high
-        if self._most_distant is None or share.min() < _share_of(self._most_distant):
-            self._most_distant = low
+        if share.max() > self._highest_share:
+            self._highest_share, self._closest = share.max(), high
+        if share.min() < self._lowest_share:
+            self._lowest_share, self._most_distant = share.min(), low
 
     def text(self, seconds: float, output: str) -> str:
         """Lines for a person; `seconds` is what reading apart took, `output` where results went."""
@@ -109,10 +112,6 @@ def _shares(alignments: Alignments) -> npt.NDArray[np.float64]:
     )
     share: npt.NDArray[np.float64] = alignments.matches / np.minimum(*lengths)
     return share
-
-
-def _share_of(pair: Alignment) -> float:
-    return float(_shares(pair.alignments)[pair.index])
 
 
 def _describe_pair(pair: Alignment) -> str:
