@@ -1,6 +1,7 @@
 # Everything happens in a virtual environment of its own, .venv.
 #   make demo     set up, then align every pair of a small real set
-#   make test     set up, then run all tests
+#   make test     set up, then run the tests, less those that are slow
+#   make test-all all tests, as CI does
 #   make check    formatting, lint, types, which module imports which
 #   make build    the native library, after a change in cpu/
 #   make cuda     compile the GPU kernels ahead (otherwise they are compiled at first use)
@@ -13,9 +14,13 @@ BIN := $(VENV)/bin
 SETUP := setup.py setup.cfg pyproject.toml
 NATIVE := $(wildcard cpu/*.h cpu/*/*.cpp cpu/*/*.h) cuda/bitwise/cell.cuh
 NATIVE_SOURCES = $(shell find cpu cuda opencl tests/cuda_on_host -name '*.h' -o -name '*.cpp' -o -name '*.c[ul]*')
+# All cores; a file's tests stay together, since they share what they set up.
+PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile
 PYTEST_OPTIONS ?=
+# setuptools warns of an editable installation as such; nobody can act on it.
+QUIETER := ignore:Editable installation
 
-.PHONY: demo test check format build cuda test-gpu bench clean
+.PHONY: demo test test-all check format build cuda test-gpu bench clean
 
 demo: $(VENV)/.ready
 	@mkdir -p demo
@@ -24,7 +29,11 @@ demo: $(VENV)/.ready
 	@echo "Also as EMBOSS pairs, to read: demo/cytochrome_p450.srspair"
 
 test: $(VENV)/.ready-test
-	$(BIN)/python -m pytest $(PYTEST_OPTIONS)
+	@echo "Running the tests on all cores: one to four minutes"
+	@$(PYTEST) -m "not slow" $(PYTEST_OPTIONS)
+
+test-all: $(VENV)/.ready-test
+	$(PYTEST) $(PYTEST_OPTIONS)
 
 check: $(VENV)/.ready-check
 	$(BIN)/ruff format --check .
@@ -51,27 +60,33 @@ bench: $(VENV)/.ready-bench
 	$(BIN)/python scripts/benchmark.py cpu --data $(DATA)
 
 $(BIN)/pip: scripts/make_venv.py
-	$(PYTHON) scripts/make_venv.py $(VENV)
+	@echo "Setting up $(VENV): fetching packages, compiling the native library; a minute or two, once"
+	@$(PYTHON) scripts/make_venv.py $(VENV)
 	@touch $@
 
 $(VENV)/.ready: $(BIN)/pip $(SETUP) $(NATIVE)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@echo "Compiling the native library and installing pairalign into $(VENV)"
+	@PYTHONWARNINGS="$(QUIETER)" $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
 $(VENV)/.ready-test: $(VENV)/.ready
-	$(BIN)/python scripts/install_extra.py test
+	@echo "Installing what the tests need"
+	@$(BIN)/python scripts/install_extra.py test
 	@touch $@
 
 $(VENV)/.ready-check: $(VENV)/.ready-test
-	$(BIN)/python scripts/install_extra.py check
+	@echo "Installing what the checks need"
+	@$(BIN)/python scripts/install_extra.py check
 	@touch $@
 
 $(VENV)/.ready-gpu: $(VENV)/.ready-test
-	$(BIN)/python scripts/install_extra.py gpu
+	@echo "Installing what GPUs need"
+	@$(BIN)/python scripts/install_extra.py gpu
 	@touch $@
 
 $(VENV)/.ready-bench: $(VENV)/.ready
-	$(BIN)/python scripts/install_extra.py bench
+	@echo "Installing what the benchmark needs"
+	@$(BIN)/python scripts/install_extra.py bench
 	@touch $@
 
 clean:

@@ -22,6 +22,8 @@ from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
 
+pytest_plugins = ["left_out"]
+
 # The default profile always draws the same examples: a test that passed yesterday passes today.
 # HYPOTHESIS_PROFILE=search looks for new ones, twenty times as many.
 COMMON = {

@@ -37,14 +37,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def imported(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The command has run once: nothing that it uses is left to import for an ordinary user."""
-    place = tmp_path_factory.mktemp("imported")
-    (place / "good.fa").write_bytes(GOOD)
-    assert main(["align", str(place / "good.fa"), "-o", str(place / "out.paf"), "--quiet"]) == 0
-
-
 def listing() -> dict[str, bytes | None]:
     """Everything in the folder: names, and what is in the files."""
     return {
@@ -150,9 +142,7 @@ def test_files_that_cannot_be_read(folder: Path, refuse_here: Callable[..., None
     refuse("-", *out, message="<stdin>: the file is empty", input=b"")
 
 
-def test_an_input_without_permission(
-    folder: Path, imported: None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_input_without_permission(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("bad.fa").write_bytes(GOOD)
     Path("bad.fa").chmod(0)
     with ordinary_user():
@@ -297,9 +287,7 @@ def test_outputs_that_cannot_be_written(folder: Path, refuse_here: Callable[...,
     refuse_here("good.fa", "-o", long, message=f"cannot write '{long}': File name too long")
 
 
-def test_an_output_without_permission(
-    folder: Path, imported: None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_output_without_permission(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("good.fa").write_bytes(GOOD)
     Path("place").mkdir()
     Path("place").chmod(0o555)

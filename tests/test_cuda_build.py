@@ -19,6 +19,7 @@ DEFINES = {"MODE": "LOCAL", "WIDTH": "NARROW", "BLOCK": 16}
 SOURCE = "pair_per_thread/pair_per_thread.cu"
 
 
+@pytest.mark.slow
 @needs_nvcc
 @pytest.mark.parametrize("family", list(FAMILIES))
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "compute_80"])
@@ -43,6 +44,7 @@ def test_kernels_compile(
                 print("", f"{source} {defines}", *lines, sep="\n    ")
 
 
+@pytest.mark.slow
 @needs_nvcc
 def test_the_usual_kernels_spill_nothing_in_loops(tmp_path: Path) -> None:
     for mode in ("GLOBAL", "SEMIGLOBAL", "LOCAL"):

@@ -78,6 +78,7 @@ def test_hard_cases(device: Any, case: str, mode: str) -> None:
         assert_same(scores, found, Detail.SCORE, problem)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("block", [8, 32])
 def test_the_size_of_blocks_does_not_matter(

@@ -51,6 +51,7 @@ def random_protein(length: int, seed: int) -> str:
     return "".join(np.random.default_rng(seed).choice(LETTERS, size=length))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_gaps_that_begin_and_end_anywhere_in_a_tile(device: Any, mode: str) -> None:
     """A deletion of 1 letter to several tiles at every place: in rows, then in columns."""

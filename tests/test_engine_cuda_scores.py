@@ -139,6 +139,7 @@ def test_absurd_scores_are_right_or_refused(device: Any, kernel: str, mode: str)
                     check(device, kernel, problem)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_variants_agree(device: Any, monkeypatch: pytest.MonkeyPatch, variant: str) -> None:
     make, options = VARIANTS[variant]

@@ -78,6 +78,7 @@ def test_less_detail(problem: Problem, name: str, detail: Detail) -> None:
     assert_same(found, run(open_cpu, problem, long_pairs="never"), detail, problem)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", instruction_sets())
 @pytest.mark.parametrize("case", CASES)
 def test_hard_cases(case: str, name: str) -> None:
@@ -116,6 +117,7 @@ def test_tiles(problem: Problem, name: str, share: int) -> None:
     pytest.fail("what a CapacityError asked for was never enough")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", instruction_sets())
 @pytest.mark.parametrize("mode", MODES)
 def test_thousands_of_letters(mode: str, name: str) -> None:

@@ -52,6 +52,7 @@ def test_small_sets(open_engine: OpenEngine) -> None:
     check()
 
 
+@pytest.mark.slow
 def test_lanes_of_mixed_lengths(open_engine: OpenEngine) -> None:
     @settings(max_examples=examples(300, open_engine))
     @given(problem=large_problems)

@@ -147,6 +147,7 @@ def test_neighbour_joining_has_no_negative_branches() -> None:
     check_shape(guide_tree(DistanceMatrix.from_square("abcd", square), method="nj"), 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_tree_like_a_ladder(method: str) -> None:
     """Nothing in it may recurse: as deep as there are sequences."""

@@ -19,6 +19,8 @@ from pairalign.cli.main import main
 from pairalign.jobs.overlap_presets import PRESETS
 from pairalign.sequences import SequenceSet, read_fasta
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parent / "data"
 
 

@@ -55,6 +55,7 @@ def parasail_scores(found: Alignments, matrix: object) -> Iterator[tuple[int, in
         yield ours, max(score, 0) if kind == "sg" else score, query, target
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("name", "gap_open", "gap_extend"), PROTEIN_COSTS)
 def test_parasail_on_proteins(
@@ -93,6 +94,7 @@ def test_parasail_on_dna(
         assert ours == theirs, pair
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("gap_open", "gap_extend"), [("11", "1"), ("10", "0.5"), ("4", "4")])
 def test_biopython_on_proteins(
@@ -114,6 +116,7 @@ def test_biopython_on_proteins(
         assert float(scoring.format_score(ours)) == score
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", ["proteins", "genes"])
 def test_every_cigar_is_worth_its_score(

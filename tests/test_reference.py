@@ -130,7 +130,9 @@ def expect(rows: list[int], columns: list[int], costs: Costs) -> Expected:
     )
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "mode", ["global", "semiglobal", pytest.param("local", marks=pytest.mark.slow)]
+)
 def test_every_alignment_of_tiny_sequences(mode: str) -> None:
     """Score, span and path, ties included, are those found by trying every alignment."""
     rng = random.Random(f"tiny {mode}")
@@ -274,6 +276,7 @@ def test_scores_of_biopython(mode: str, gap_open: int, gap_extend: int) -> None:
         assert align(*codes, costs).score == aligner.score(query, target), (query, target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("gap_open", "gap_extend"), [(11, 1), (3, 3), (6, 0)])
 def test_scores_of_parasail(mode: str, gap_open: int, gap_extend: int) -> None:

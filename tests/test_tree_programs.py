@@ -92,6 +92,7 @@ def far_from(sequences: SequenceSet) -> DistanceMatrix:
     return DistanceMatrix(sequences.names, rng.random(count * (count - 1) // 2).astype(np.float32))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["upgma", "nj"])
 def test_programs_align_along_our_tree(
     family: Path, program: str, method: str, tmp_path: Path

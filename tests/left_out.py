@@ -1,0 +1,78 @@
+"""Tests that are left out, in one line each: those of GPUs where there is none, and slow ones.
+
+A test that needs a GPU is deselected where there is none, so that a run without one does not end
+in a thousand skips. Only such tests chosen (``-m gpu``) and no GPU is an error, never a success.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pairalign.errors import DeviceError
+
+LEFT_OUT = pytest.StashKey[Counter]()
+"""How many tests were left out by marker; on xdist's controller what a worker has counted."""
+
+
+@functools.cache
+def why_no_gpu() -> str | None:
+    """Why tests cannot have a GPU; nothing where they can."""
+    from pairalign.engines.cuda.devices import find_devices
+
+    try:
+        find_devices()
+    except DeviceError as error:
+        return str(error)
+    return None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[LEFT_OUT] = Counter()
+
+
+@pytest.hookimpl(trylast=True)  # after -m and -k have chosen
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    needing = [item for item in items if item.get_closest_marker("gpu")]
+    if not needing or why_no_gpu() is None:
+        return
+    if len(needing) == len(items):
+        raise pytest.UsageError(f"these tests need a GPU: {why_no_gpu()}")
+    items[:] = [item for item in items if not item.get_closest_marker("gpu")]
+    config.stash[LEFT_OUT]["gpu"] += len(needing)
+    config.hook.pytest_deselected(items=needing)
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    for item in items:
+        config = item.config
+        if "not slow" in config.option.markexpr and item.get_closest_marker("slow"):
+            config.stash[LEFT_OUT]["slow"] += 1
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = dict(session.config.stash[LEFT_OUT])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Keep what a worker of xdist has counted; all workers collect the same."""
+    node.config.stash[LEFT_OUT] = Counter(getattr(node, "workeroutput", {}).get("left_out", {}))
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    left_out = config.stash[LEFT_OUT]
+    if left_out["gpu"]:
+        terminalreporter.write_line(
+            f"Left out: {left_out['gpu']:,} tests that need a GPU ({why_no_gpu()}); on a machine "
+            "with one: make test-gpu"
+        )
+    if left_out["slow"]:
+        terminalreporter.write_line(
+            f"Left out: {left_out['slow']:,} slow tests; to run everything: make test-all"
+        )
