@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         PairalignError,
         ScoringError,
     )
-    from pairalign.jobs.align import Run, align
+    from pairalign.jobs.align import AlignmentJob, Run, align
     from pairalign.jobs.distances import distances
     from pairalign.jobs.guide_tree import guide_tree
     from pairalign.jobs.overlaps import Overlaps, overlaps
@@ -34,6 +34,7 @@ __all__ = [
     "DNA",
     "PROTEIN",
     "Alignment",
+    "AlignmentJob",
     "Alignments",
     "Alphabet",
     "AlphabetError",
@@ -74,7 +75,7 @@ _NAMES = {
         "PairalignError",
         "ScoringError",
     ),
-    "jobs.align": ("Run", "align"),
+    "jobs.align": ("AlignmentJob", "Run", "align"),
     "jobs.distances": ("distances",),
     "jobs.guide_tree": ("guide_tree",),
     "jobs.overlaps": ("Overlaps", "overlaps"),

@@ -182,7 +182,7 @@ def test_what_the_filter_cannot_score() -> None:
 @pytest.mark.parametrize("window", [3, 1024])
 def test_windows_and_strands_keep_their_order(window: int) -> None:
     from pairalign.jobs.overlap_stages import Thresholds
-    from pairalign.jobs.overlaps import OverlapRun
+    from pairalign.jobs.overlaps import OverlapJob
     from pairalign.want import Want
 
     reads = SequenceSet.from_strings(
@@ -190,7 +190,7 @@ def test_windows_and_strands_keep_their_order(window: int) -> None:
         + [other_strand(GENOME[k : k + 80]) for k in range(20, 400, 40)]
     )
     scoring = PRESETS["short"].scoring("semiglobal")
-    run = OverlapRun(
+    run = OverlapJob(
         reads,
         None,
         scoring,

@@ -2,7 +2,7 @@
 
 A subcommand adds groups of options to its parser with `add_scoring`, `add_input` and
 `add_resources`, and its function then turns the parsed options into sequences, a `Scoring` and a
-`Run` with `read_sequences`, `scoring_of` and `plan_run`.
+`AlignmentJob` with `read_sequences`, `scoring_of` and `plan_run`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pairalign.engines.kernels import AUTO, kernel_names
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import OutputError
 from pairalign.formats.output import check_writable
-from pairalign.jobs.align import Run, raw_minimum
+from pairalign.jobs.align import AlignmentJob, raw_minimum
 from pairalign.jobs.memory import default_bytes, parse_size
 from pairalign.scoring import MODES, Scoring, make_scoring
 from pairalign.sequences import SequenceSet, read_fasta, read_fasta_pair
@@ -301,7 +301,7 @@ def plan_run(
     targets: SequenceSet | None,
     scoring: Scoring,
     detail: Detail,
-) -> Run:
+) -> AlignmentJob:
     """Plan the alignment of all pairs with what `add_resources` added.
 
     Parameters
@@ -317,7 +317,7 @@ def plan_run(
 
     Returns
     -------
-    Run
+    AlignmentJob
         Not begun yet: nothing is aligned before it is opened.
 
     Raises
@@ -327,7 +327,7 @@ def plan_run(
     AlphabetError, ScoringError
         The sequences cannot be scored, or their scores would not fit.
     """
-    return Run(
+    return AlignmentJob(
         queries,
         targets,
         scoring,

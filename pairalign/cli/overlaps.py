@@ -29,7 +29,7 @@ from pairalign.formats import OVERLAP_FORMATS, find_format, open_overlap_writer
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.overlap_presets import AUTO, PRESETS, find_preset
 from pairalign.jobs.overlap_stages import ALIGN, FILTER, SCORE
-from pairalign.jobs.overlaps import FILTERS, OverlapRun, make_thresholds
+from pairalign.jobs.overlaps import FILTERS, OverlapJob, make_thresholds
 from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, classify
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail, Want
@@ -137,7 +137,7 @@ def _overlap(options: argparse.Namespace) -> None:
         gap_extend=options.gap_extend,
     )
     warn_of_letters(scoring, reads)
-    run = OverlapRun(
+    run = OverlapJob(
         reads,
         None,
         scoring,
@@ -188,7 +188,7 @@ def _count_kinds(found: Alignments, max_overhang: int) -> np.ndarray:
 
 
 def _summary(
-    run: OverlapRun,
+    run: OverlapJob,
     preset: str,
     reads: SequenceSet,
     counts: np.ndarray,

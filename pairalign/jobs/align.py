@@ -47,8 +47,8 @@ _MOST_BYTES = 1 << 60
 
 
 @dataclass
-class Run:
-    """A planned run: what is aligned with what, on what; iterate over it for the results.
+class AlignmentJob:
+    """A planned job: what is aligned with what, on what; iterate over it for the results.
 
     Attributes
     ----------
@@ -196,6 +196,10 @@ class Run:
         return count_cells(window, self._rows, self._columns)
 
 
+Run = AlignmentJob
+"""What `AlignmentJob` was called at first; still works."""
+
+
 def align(
     sequences: Sequences,
     targets: Sequences | None = None,
@@ -244,7 +248,7 @@ def align(
     -------
     Alignments
         In the order of windows; held in memory as a whole. For sets too large for that iterate
-        over a `Run`, or use the command line.
+        over an `AlignmentJob`, or use the command line.
 
     Raises
     ------
@@ -266,7 +270,7 @@ def align(
     message = chosen.replaced_message(*(s for s in (first, second) if s is not None))
     if message:
         warnings.warn(message, stacklevel=2)
-    run = Run(
+    run = AlignmentJob(
         first,
         second,
         chosen,

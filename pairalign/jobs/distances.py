@@ -34,7 +34,7 @@ from pairalign.distance_matrix import DistanceMatrix, check_names, number_of_pai
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import AlphabetError, CapacityError
 from pairalign.inputs import AnyScoring, Sequences, as_inputs
-from pairalign.jobs.align import Run
+from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.memory import default_bytes, free_bytes
 from pairalign.jobs.transitions import count_transitions
 from pairalign.scoring import Scoring
@@ -121,7 +121,7 @@ def distances(
     message = way.replaced_message(first)
     if message:
         warnings.warn(message, stacklevel=2)
-    run = Run(
+    run = AlignmentJob(
         first,
         None,
         way,
@@ -142,12 +142,12 @@ def find_measure(name: str) -> Measure:
     return MEASURES[name]
 
 
-def measure_run(run: Run, measure: Measure) -> DistanceMatrix:
+def measure_run(run: AlignmentJob, measure: Measure) -> DistanceMatrix:
     """Carry out a run over all pairs of a set and keep nothing but the distances.
 
     Parameters
     ----------
-    run : Run
+    run : AlignmentJob
         Of one set; wants at least ``measure.detail`` and all pairs.
     measure : Measure
 

@@ -24,7 +24,7 @@ from pairalign.engines.selection import usable_cores
 from pairalign.errors import DeviceError, FormatError
 from pairalign.formats import open_overlap_writer
 from pairalign.inputs import AnyScoring, Sequences, as_scoring, as_sets
-from pairalign.jobs.align import Run, raw_minimum
+from pairalign.jobs.align import AlignmentJob, raw_minimum
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.overlap_presets import AUTO, Preset, find_preset
 from pairalign.jobs.overlap_stages import SharedFilter, StagedEngine, Stages, Thresholds
@@ -39,7 +39,7 @@ _LONGEST_TO_FILTER = 600
 
 
 @dataclass
-class OverlapRun(Run):
+class OverlapJob(AlignmentJob):
     """A planned search for overlaps; iterate over it for those found, some pairs at a time.
 
     Attributes
@@ -270,7 +270,7 @@ def overlaps(
     all_strands : bool
         Keep both strands of a pair where both pass; else the one that scores more, of equals plus.
     filter : {"auto", "none", "bitwise"}
-        See `OverlapRun`.
+        See `OverlapJob`.
     device, threads, memory_bytes, progress
         As for `pairalign.align`.
 
@@ -302,7 +302,7 @@ def overlaps(
     message = way.replaced_message(first)
     if message:
         warnings.warn(message, stacklevel=2)
-    run = OverlapRun(
+    run = OverlapJob(
         first,
         None,
         way,

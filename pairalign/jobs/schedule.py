@@ -50,7 +50,7 @@ def run(
         What an engine raised. Anything else it raises becomes a DeviceError that names engine and
         window.
     """
-    run = _Run(windows, want, cost, max(1, ahead))
+    run = _Schedule(windows, want, cost, max(1, ahead))
     threads = [
         threading.Thread(target=run.work, args=(engine,), name=engine.name, daemon=True)
         for engine in engines
@@ -95,7 +95,7 @@ def _interrupts_come_through() -> Iterator[None]:
         raise
 
 
-class _Run:
+class _Schedule:
     """The state that the engines' threads and the consumer share."""
 
     def __init__(
