@@ -1,6 +1,7 @@
 """Where output goes: complete or not at all, the same bytes from any number of threads."""
 
 import errno
+import fcntl
 import gzip
 import os
 import re
@@ -21,6 +22,7 @@ from written_files import MODES, TEXT, write, written
 
 from pairalign.errors import OutputError
 from pairalign.formats import (
+    find_format,
     open_writer,
     parquet,
 )
@@ -66,11 +68,10 @@ def test_a_pair_larger_than_the_buffer(tmp_path, monkeypatch):
         assert written(alignments, format, tmp_path, threads=2) == text
 
 
-@pytest.mark.parametrize("name", ["a.paf", "a.tsv.gz"])
-def test_a_slow_disk_holds_nobody_up(name, tmp_path, monkeypatch):
-    """With several threads, `write` returns while the disk still takes the text."""
+def test_a_slow_disk_holds_nobody_up(tmp_path, monkeypatch):
+    """`write` returns while the disk still takes the text."""
     alignments = sample(3, pairs=300)
-    write(alignments, tmp_path / f"once.{name}")
+    write(alignments, tmp_path / "once.tsv.gz")
     disk_is_ready = threading.Event()
     write_now = output_module.FileOutput.write
 
@@ -81,11 +82,56 @@ def test_a_slow_disk_holds_nobody_up(name, tmp_path, monkeypatch):
 
     monkeypatch.setattr(output_module.FileOutput, "write", write_when_ready)
     sets = alignments.queries, alignments.targets
-    path = tmp_path / name
+    path = tmp_path / "a.tsv.gz"
     with open_writer(path, None, *sets, alignments.scoring, Detail.CIGAR, threads=4) as writer:
         writer.write(alignments)  # would wait for ever
         disk_is_ready.set()
-    assert path.read_bytes() == (tmp_path / f"once.{name}").read_bytes()
+    assert path.read_bytes() == (tmp_path / "once.tsv.gz").read_bytes()
+
+
+def test_a_slow_disk_holds_nobody_up_natively(tmp_path, monkeypatch):
+    """A pipe that is not read yet stands in for the file that a native thread writes to."""
+    alignments = sample(3, pairs=300)
+    expected = written(alignments, "srspair", tmp_path).encode()
+    read_end, write_end = os.pipe()
+    assert len(expected) > fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, 4096)
+    monkeypatch.setattr(output_module.FileOutput, "descriptor", write_end)
+    sets = alignments.queries, alignments.targets
+    writer = open_writer(tmp_path / "a.srspair", None, *sets, alignments.scoring, Detail.CIGAR, 2)
+    header = Path(writer._output._temporary).read_bytes()
+    writer.write(alignments)  # would wait for ever
+    found = []
+    reader = threading.Thread(target=lambda: found.append(read_to_end(read_end)))
+    reader.start()
+    writer.close()
+    os.close(write_end)
+    reader.join(20)
+    text = (tmp_path / "a.srspair").read_bytes()
+    footer = text.removeprefix(header)
+    assert [header + found[0] + footer] == [expected]
+
+
+def read_to_end(descriptor):
+    with open(descriptor, "rb") as file:
+        return file.read()
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.fasta", "a.paf.gz", "-"])
+def test_calls_do_not_wait_for_each_other(name, tmp_path, monkeypatch, capfdbinary):
+    """Many calls of few pairs, so that several are being formatted at a time."""
+    monkeypatch.setattr(writer_module, "CHUNK_BYTES", 2000)
+    alignments = sample(7, pairs=400)
+    format = "tsv" if name == "-" else None
+    expected = written(alignments, find_format(name, format).name, tmp_path).encode()
+    path = name if name == "-" else tmp_path / name
+    sets = alignments.queries, alignments.targets
+    arguments = (path, format, *sets, alignments.scoring, Detail.CIGAR)
+    with open_writer(*arguments, threads=5) as writer:
+        for start in range(0, 400, 3):
+            writer.write(alignments[start : start + 3])
+            assert writer._queue.release() <= 1  # memory: what is kept of calls before
+    text = capfdbinary.readouterr().out if name == "-" else path.read_bytes()
+    assert (gzip.decompress(text) if name.endswith("gz") else text) == expected
 
 
 def test_gz_of_nothing_is_a_gzip_file(tmp_path):

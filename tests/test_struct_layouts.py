@@ -30,7 +30,7 @@ from pairalign.engines.cuda.packed import native_plan, parameters, score_table, 
 from pairalign.engines.device import sets, tile_plan
 from pairalign.engines.opencl import pair_per_thread, striped
 from pairalign.engines.opencl.devices import read_source
-from pairalign.formats import text
+from pairalign.formats import text, text_queue
 
 COMPILER = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++ to ask")
 
@@ -62,6 +62,7 @@ BLOCK_DIAGONALS = Source("cuda/block_diagonals/block_diagonals.cuh", "block-diag
 PLAN = Source("cpu/gpu_plan/packed_plan.cpp")
 CPU = Source("cpu/bitwise/bitwise.h", other=("cpu/align/batch.h",))
 TEXT = Source("cpu/text/text.h")
+TEXT_QUEUE = Source("cpu/text/text_queue.h")
 
 STRUCTS: list[tuple[Declaration, str, Source]] = [
     (parameters.PARAMETERS, "Params", PACKED),
@@ -83,6 +84,7 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (cpu.NativeLinear, "pairalign_linear", CPU),
     (text.NativeSet, "pairalign_text_set", TEXT),
     (text.NativeText, "pairalign_text", TEXT),
+    (text_queue.NativePiece, "pairalign_text_piece", TEXT_QUEUE),
 ]
 
 OPENCL_STRUCTS: list[tuple[Declaration, str, str, dict[str, int]]] = [

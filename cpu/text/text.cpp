@@ -1,12 +1,14 @@
-// Text of alignments: PAF, TSV and the C functions; the contract is in text.h.
+// Text of alignments: PAF, TSV, and how a run of pairs is cut and written; the contract is in text.h.
 //
 // Most runs of a CIGAR are short, so the time goes into runs, not letters: a table holds the text
 // of every run shorter than 256, and the loop over runs is a load, a store and an add. Stores write a
 // few bytes more than they need (kSlack); bounds include that.
 
+#include <algorithm>
 #include <utility>
 
 #include "text_pair.h"
+#include "text_plan.h"
 
 namespace pairalign::text {
 namespace {
@@ -170,42 +172,86 @@ inline char* put_pair(char* out, const pairalign_text& text, const Pair& pair, c
     }
 }
 
-}  // namespace
-}  // namespace pairalign::text
-
-using namespace pairalign::text;
-
-PAIRALIGN_API int64_t pairalign_text_plan(const pairalign_text* text, int64_t begin, int64_t capacity,
-                                          int64_t* end, int64_t* shown_pairs) {
-    int64_t bytes = 0;
-    int64_t count = 0;
+// One pair after the other: exact, and counts those that are shown.
+Range by_pairs(const pairalign_text& text, int64_t begin, int64_t capacity) {
+    Range range;
+    range.begin = begin;
     int64_t k = begin;
-    for (; k < text->pairs; ++k) {
+    for (; k < text.pairs; ++k) {
         Pair pair;
-        if (!resolve(*text, k, pair)) return -1 - k;
-        if (!shown(*text, pair)) continue;
-        const int64_t more = bound(*text, pair);
-        if (count > 0 && bytes + more > capacity) break;
-        bytes += more;
-        ++count;
+        if (!resolve(text, k, pair)) {
+            range.bytes = -1 - k;
+            break;
+        }
+        if (!shown(text, pair)) continue;
+        const int64_t more = bound(text, pair);
+        if (range.shown > 0 && range.bytes + more > capacity) break;
+        range.bytes += more;
+        ++range.shown;
     }
-    *end = k;
-    *shown_pairs = count;
-    return bytes;
+    range.end = k;
+    return range;
 }
 
-PAIRALIGN_API int64_t pairalign_text_format(const pairalign_text* text, int64_t begin, int64_t end,
-                                            int64_t first_number, char* out, int64_t capacity) {
-    const Markup markup(text->matrix);
+int64_t most_columns(const pairalign_text& text) {
+    if (text.matches == nullptr) return 0;
+    int32_t most = 0;  // of 32 bits, which vectorises; where it wraps, `resolve` or `bound` finds the pair
+    for (int64_t k = 0; k < text.pairs; ++k) {
+        const uint32_t columns = static_cast<uint32_t>(text.matches[k]) +
+                                 static_cast<uint32_t>(text.mismatches[k]) +
+                                 static_cast<uint32_t>(text.gap_letters[k]);
+        most = std::max(most, static_cast<int32_t>(columns));
+    }
+    return most;
+}
+
+}  // namespace
+
+Range Planner::next(const pairalign_text& text, int64_t capacity, int64_t number) {
+    const bool rows = text.format == PAIRALIGN_FASTA || text.format == PAIRALIGN_SRSPAIR;
+    Range range = rows ? by_pairs(text, at_, capacity) : by_runs(text, capacity);
+    range.number = number;
+    at_ = range.end;
+    return range;
+}
+
+// From the offsets of runs alone, with what the largest of the slab's pairs could need beside its runs: the
+// pairs of a slab have about the same length.
+Range Planner::by_runs(const pairalign_text& text, int64_t capacity) {
+    const int64_t names = text.queries.most_name_bytes + text.targets.most_name_bytes;
+    if (pair_bytes_ == 0) pair_bytes_ = line_bytes(text, names, 0, most_columns(text));
+    const int64_t run_bytes =
+        text.cigar == nullptr ? 0 : line_bytes(text, 0, 1, 0) - line_bytes(text, 0, 0, 0);
+    auto needed = [&](int64_t end) {
+        const int64_t runs = run_bytes ? text.cigar_offsets[end] - text.cigar_offsets[at_] : 0;
+        return (end - at_) * pair_bytes_ + runs * run_bytes;
+    };
+    int64_t low = at_ + 1, high = text.pairs;  // the end is one of [low, high]
+    while (low < high) {
+        const int64_t middle = low + (high - low + 1) / 2;
+        if (needed(middle) <= capacity) low = middle;
+        else high = middle - 1;
+    }
+    Range range;
+    range.begin = at_;
+    range.end = low;
+    range.bytes = needed(low);
+    return range;
+}
+
+int64_t format_pairs(const pairalign_text& text, const Range& range, char* out, int64_t capacity) {
+    const Markup markup(text.matrix);
     char* at = out;
-    int64_t number = first_number;
-    for (int64_t k = begin; k < end; ++k) {
+    int64_t number = range.number;
+    for (int64_t k = range.begin; k < range.end; ++k) {
         Pair pair;
-        if (!resolve(*text, k, pair)) return -1 - k;
-        if (!shown(*text, pair)) continue;
-        if (bound(*text, pair) > capacity - (at - out)) return -1 - k;
-        at = put_pair(at, *text, pair, markup, number++);
+        if (!resolve(text, k, pair)) return -1 - k;
+        if (!shown(text, pair)) continue;
+        if (bound(text, pair) > capacity - (at - out)) return -1 - k;
+        at = put_pair(at, text, pair, markup, number++);
         if (at == nullptr) return -1 - k;
     }
     return at - out;
 }
+
+}  // namespace pairalign::text

@@ -1,10 +1,9 @@
 // Text of alignments: PAF, TSV, FASTA pairs, EMBOSS srspair and GFA, formatted from flat columns.
 //
 // Contract
-//   The caller describes a run of pairs once (pairalign_text), asks `pairalign_text_plan` how many
-//   pairs fit into a buffer, and has `pairalign_text_format` write them. Both are pure functions of
-//   their arguments, hold no state and may run on any number of threads at once; the text of a pair
-//   depends on that pair and its number alone. Nothing is allocated and nothing throws.
+//   The caller describes a slab of pairs once (pairalign_text) and submits it to a queue
+//   (text_queue.h), whose threads cut it into pieces and format them (text_plan.h). The text of a
+//   pair depends on that pair and its number alone.
 //   Memory outside the given arrays is neither read nor written, even when a CIGAR contradicts
 //   the spans beside it: such a pair is reported instead.
 //   The files themselves (header, footer, order, compression) are the business of pairalign/formats.
@@ -39,6 +38,7 @@ struct pairalign_text_set {
     const uint8_t* letters;       // original letters one after the other
     const uint8_t* codes;         // alphabet codes, beside `letters`
     const int64_t* offsets;       // [n + 1] of both
+    int64_t most_name_bytes;      // of the longest first token
 };
 
 // The columns of an Alignments object. n = pairs.
@@ -69,16 +69,3 @@ struct pairalign_text {
     int32_t whole;     // rows show whole sequences (free end gaps as gaps): not local
     int32_t dual;      // PAF: each pair a second time with query and target exchanged
 };
-
-// Find the longest run of pairs [begin, *end) whose text surely fits into `capacity` bytes; it has at
-// least one pair, even when that one needs more. *shown becomes the number of these pairs that
-// the format shows (all but TSV leave out pairs without an alignment).
-// Returns an upper bound of the bytes needed, or -1 - k when the columns of pair k make no sense.
-PAIRALIGN_API int64_t pairalign_text_plan(const pairalign_text* text, int64_t begin, int64_t capacity,
-                                          int64_t* end, int64_t* shown);
-
-// Write the pairs [begin, end) to `out`. `first_number` is the number of the first shown pair in the
-// file, counted from 1. Returns the bytes written, or -1 - k when pair k does not fit into `capacity`
-// or its CIGAR contradicts its spans or counts.
-PAIRALIGN_API int64_t pairalign_text_format(const pairalign_text* text, int64_t begin, int64_t end,
-                                            int64_t first_number, char* out, int64_t capacity);

@@ -189,6 +189,13 @@ struct Rows {
     static constexpr int64_t bytes(int64_t columns) { return 5 * (columns + kSlack); }
 };
 
+// Bytes that a line of PAF, TSV or GFA needs at most.
+inline int64_t line_bytes(const pairalign_text& text, int64_t names, int64_t runs, int64_t columns) {
+    if (text.matches == nullptr) return names + 2 * (kNumber + 8) + kSlack;  // names and a score
+    // Runs in the table are at most 4 bytes, others at most 10, and those have 256 letters.
+    return (text.dual ? 2 : 1) * (names + kFixed + 4 * runs + 6 * (columns / kTableLength)) + kSlack;
+}
+
 // Bytes that the text of a pair needs at most.
 inline int64_t bound(const pairalign_text& text, const Pair& pair) {
     const int64_t names = pair.query.name_bytes + pair.target.name_bytes;
@@ -204,10 +211,7 @@ inline int64_t bound(const pairalign_text& text, const Pair& pair) {
                    Rows::bytes(row_columns(text, pair));
         }
         default:
-            // Runs in the table are at most 4 bytes, others at most 10, and those have 256 letters.
-            return (text.dual ? 2 : 1) *
-                       (names + kFixed + 4 * pair.run_count + 6 * (pair.columns / kTableLength)) +
-                   kSlack;
+            return line_bytes(text, names, pair.run_count, pair.columns);
     }
 }
 

@@ -53,6 +53,15 @@ class Output(ABC):
         """Whether a `write` may take forever, as into a pipe that nobody reads."""
         return True
 
+    @property
+    def descriptor(self) -> int | None:
+        """An open file to which native code may write as well; None: only `write` may."""
+        return None
+
+    def explain(self, error: OSError) -> OSError:
+        """Return the error to raise when writing to `descriptor` failed."""
+        return error
+
     def __enter__(self) -> Output:
         return self
 
@@ -134,6 +143,7 @@ class FileOutput(Output):
     def __init__(self, path: Path) -> None:
         self.path = path
         self._part: PartFile | None = None
+        self._is_null = False
         self._file: IO[bytes] | None = None
         try:
             self._file = self._open()
@@ -150,14 +160,24 @@ class FileOutput(Output):
         path = os.fspath(self.path)
         place = _find_place(path)
         if place is None:
+            self._is_null = os.path.realpath(path) == os.devnull
             return open(path, "wb", buffering=0)
         self._part = PartFile(*place)
         return open(self._part.descriptor, "wb", buffering=0)
 
     @property
     def waits_for_readers(self) -> bool:
-        """False for a regular file."""
-        return self._part is None
+        """False for a regular file, and for the null device."""
+        return self._part is None and not self._is_null
+
+    @property
+    def descriptor(self) -> int | None:
+        """The file, unless a `write` may take forever."""
+        return None if self._file is None or self.waits_for_readers else self._file.fileno()
+
+    def explain(self, error: OSError) -> OSError:
+        """Return the error to raise when writing to `descriptor` failed."""
+        return error if isinstance(error, OutputError) else output_error(self.path, error)
 
     def write(self, data: Bytes) -> int:
         """Write all of `data`; return its size."""

@@ -1,4 +1,4 @@
-"""Native text formatting through ctypes: the declarations of cpu/text/text.h and a thin layer."""
+"""What native code formats, through ctypes: the declarations of cpu/text/text.h."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import SCORE_COLUMNS, STATS_COLUMNS, Alignments
-from pairalign.native import library
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 
@@ -28,6 +27,7 @@ class NativeSet(ctypes.Structure):
         ("letters", ctypes.c_void_p),
         ("codes", ctypes.c_void_p),
         ("offsets", ctypes.c_void_p),
+        ("most_name_bytes", ctypes.c_int64),
     )
 
 
@@ -50,27 +50,6 @@ class NativeText(ctypes.Structure):
     )
 
 
-_plan = library.pairalign_text_plan
-_plan.restype = ctypes.c_int64
-_plan.argtypes = (
-    ctypes.POINTER(NativeText),
-    ctypes.c_int64,
-    ctypes.c_int64,
-    ctypes.POINTER(ctypes.c_int64),
-    ctypes.POINTER(ctypes.c_int64),
-)
-_format = library.pairalign_text_format
-_format.restype = ctypes.c_int64
-_format.argtypes = (
-    ctypes.POINTER(NativeText),
-    ctypes.c_int64,
-    ctypes.c_int64,
-    ctypes.c_int64,
-    ctypes.c_void_p,
-    ctypes.c_int64,
-)
-
-
 class SetText:
     """What native code needs of a SequenceSet; made once a file. Keeps the arrays alive."""
 
@@ -85,11 +64,12 @@ class SetText:
             np.ascontiguousarray(sequences.offsets, np.int64),
         )
         blob, *arrays = self._keep
-        self.native = NativeSet(len(names), blob, *(array.ctypes.data for array in arrays))
+        addresses = (array.ctypes.data for array in arrays)
+        self.native = NativeSet(len(names), blob, *addresses, int(lengths.max(initial=0)))
 
 
 class PairText:
-    """The text of the pairs of one Alignments object, from any thread.
+    """The pairs of one Alignments object as native code reads them.
 
     Parameters
     ----------
@@ -122,7 +102,7 @@ class PairText:
         matrix = np.ascontiguousarray(scoring.matrix, np.int32)
         assert matrix.shape == (32, 32)
         self._keep = (alignments, queries, targets, columns, matrix, block_header, kinds)
-        self._native = NativeText(
+        self.native = NativeText(
             queries.native,
             targets.native,
             len(alignments),
@@ -136,23 +116,6 @@ class PairText:
             scoring.mode != "local",
             dual,
         )
-
-    def plan(self, begin: int, capacity: int) -> tuple[int, int, int]:
-        """Return (end, shown pairs, bytes needed at most) of the next chunk (cpu/text/text.h)."""
-        end, shown = ctypes.c_int64(), ctypes.c_int64()
-        needed = _plan(self._native, begin, capacity, ctypes.byref(end), ctypes.byref(shown))
-        self._check(needed)
-        return end.value, shown.value, needed
-
-    def format(self, begin: int, end: int, number: int, buffer: npt.NDArray[np.uint8]) -> int:
-        """Write pairs [begin, end) to `buffer`, the first shown one numbered `number`; bytes."""
-        written: int = _format(self._native, begin, end, number, buffer.ctypes.data, buffer.nbytes)
-        self._check(written)
-        return written
-
-    def _check(self, result: int) -> None:
-        if result < 0:
-            raise ValueError(f"pair {-1 - result}: CIGAR, spans and counts do not fit together")
 
 
 def decimals_of(scoring: Scoring) -> int:

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
-from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
 from typing import ClassVar, TypeVar
-
-import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.errors import FormatError
 from pairalign.formats.output import Output
 from pairalign.formats.text import PairText, SetText
+from pairalign.formats.text_queue import NativePiece, TextQueue, text_of
 from pairalign.overlap_kinds import classify
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
 
 AnyWriter = TypeVar("AnyWriter", bound="Writer")
-Buffer = npt.NDArray[np.uint8]
 
-# Text of one chunk at most (bounds are generous: usually about half of it).
-CHUNK_BYTES = 2 << 20
+# Text of one piece at most (bounds are generous: usually about half of it).
+CHUNK_BYTES = 1 << 20
 # A thread formats some 400 MB a second: so many keep up with the fastest disks and GPUs.
-MOST_FORMATTERS = 16
+MOST_FORMATTERS = 32
 
 
 @dataclass(frozen=True)
@@ -152,13 +149,14 @@ class Writer(ABC):
 
 
 class TextWriter(Writer):
-    """A text format: pairs are formatted in native code, in chunks, on several threads.
+    """A text format: pairs are formatted in native code, in pieces, on several threads.
 
-    Chunks are written in order and the text of a pair depends on nothing but the pair and its
-    number, so bytes depend neither on threads nor on how pairs come in. With several threads a
-    file is written behind: while the disk takes text, `write` goes on, and what cannot be written
-    is said by a later `write` or by `close`. Memory: two buffers of `CHUNK_BYTES` for every
-    thread and two more, or the text of one pair where that is larger.
+    `write` hands pairs over and waits for those of the call before: formatting never pauses
+    between calls. Pieces are written in order and the text of a pair depends on nothing but the
+    pair and its number, so bytes depend neither on threads nor on how pairs come in. A file is
+    written behind: while the disk takes text, `write` goes on, and what cannot be written is said
+    by a later `write` or by `close`. Memory: two buffers of `CHUNK_BYTES` for every thread and two
+    more (where one pair has more text, that), and the alignments of one call.
     """
 
     format_code: ClassVar[int]
@@ -168,16 +166,15 @@ class TextWriter(Writer):
         queries = SetText(content.queries)
         same = content.targets is content.queries
         self._sets = queries, queries if same else SetText(content.targets)
-        self._number = 1
-        self._spare: list[Buffer] = []
-        self._workers = min(threads, MOST_FORMATTERS)
-        self._pool = ThreadPoolExecutor(self._workers, "format") if self._workers > 1 else None
-        self._pending: deque[tuple[Future[int], Buffer]] = deque()
-        # Not where a reader may make it wait: then only the main thread can be interrupted.
-        behind = self._pool is not None and not output.waits_for_readers
-        self._behind = ThreadPoolExecutor(1, "write") if behind else None
-        self._unwritten: deque[Future[None]] = deque()
         self._output.write(self.header())
+        self._queue = TextQueue(min(threads, MOST_FORMATTERS), CHUNK_BYTES)
+        self._carrier: _Carrier
+        if output.descriptor is not None:
+            self._carrier = _NativeCarrier(self._queue, output.descriptor)
+        elif not output.waits_for_readers:
+            self._carrier = _Behind(self._queue, output)
+        else:  # only the main thread can be interrupted while it waits for a reader
+            self._carrier = _Carrier(self._queue, output)
 
     def header(self) -> bytes:
         """Text before the first pair."""
@@ -192,20 +189,11 @@ class TextWriter(Writer):
         return b""
 
     def _write(self, alignments: Alignments) -> None:
-        text = self._text(alignments)
-        end = 0
-        while end < len(alignments):
-            begin = end
-            end, shown, needed = text.plan(begin, CHUNK_BYTES)
-            buffer = self._buffer(needed)
-            if self._pool is None:
-                self._flush(text.format(begin, end, self._number, buffer), buffer)
-            else:
-                arguments = begin, end, self._number, buffer
-                self._pending.append((self._pool.submit(text.format, *arguments), buffer))
-                self._drain(self._workers)
-            self._number += shown
-        self._drain(0)
+        try:
+            self._queue.submit(self._text(alignments))
+            self._carrier.submitted()
+        except OSError as error:
+            raise self._output.explain(error) from error
 
     def _text(self, alignments: Alignments) -> PairText:
         overhang = self._content.max_overhang
@@ -218,46 +206,107 @@ class TextWriter(Writer):
             dual=self._content.both_ways,
         )
 
-    def _buffer(self, needed: int) -> Buffer:
-        if needed <= CHUNK_BYTES and self._spare:
-            return self._spare.pop()
-        return np.empty(max(needed, CHUNK_BYTES), np.uint8)
-
-    def _drain(self, left: int) -> None:
-        while len(self._pending) > left:
-            future, buffer = self._pending.popleft()
-            self._flush(future.result(), buffer)
-
-    def _flush(self, size: int, buffer: Buffer) -> None:
-        if self._behind is None:
-            self._write_out(size, buffer)
-            return
-        self._wait_for_writes(self._workers)
-        self._unwritten.append(self._behind.submit(self._write_out, size, buffer))
-
-    def _wait_for_writes(self, left: int) -> None:
-        while len(self._unwritten) > left:
-            self._unwritten.popleft().result()
-
-    def _write_out(self, size: int, buffer: Buffer) -> None:
-        self._output.write(buffer[:size].data)
-        if buffer.nbytes == CHUNK_BYTES:
-            self._spare.append(buffer)
-
     def close(self) -> None:
         """Write what is left and make the file appear under its name."""
         try:
-            self._wait_for_writes(0)
+            self._carrier.finish()
             self._output.write(self.footer())
             self._output.close()
+        except OSError as error:
+            raise self._output.explain(error) from error
         finally:
             self.abort()
 
     def abort(self) -> None:
         """Give up: remove what was written, where that can be done. Does nothing after `close`."""
-        self._pending.clear()
-        self._unwritten.clear()
-        for pool in (self._pool, self._behind):
-            if pool is not None:
-                pool.shutdown(cancel_futures=True)
+        self._carrier.stop()
+        self._queue.close()
         super().abort()
+
+
+class _Carrier:
+    """Carries pieces of text from a queue to an output, in the thread that calls it."""
+
+    def __init__(self, queue: TextQueue, output: Output) -> None:
+        self._queue = queue
+        self._output = output
+
+    def submitted(self) -> None:
+        """Go on after a slab was submitted: return when all before it are formatted."""
+        while self._queue.release() > 1:
+            self._carry(self._queue.take())
+        while (piece := self._queue.take(wait=False)) is not None:
+            self._carry(piece)
+
+    def finish(self) -> None:
+        """Carry everything that was submitted."""
+        while (piece := self._queue.take()) is not None:
+            self._carry(piece)
+
+    def stop(self) -> None:
+        """Carry no more than the piece in hand."""
+
+    def _carry(self, piece: NativePiece | None) -> None:
+        if piece is not None:
+            self._output.write(text_of(piece))
+            self._queue.give_back(piece)
+
+
+class _Behind(_Carrier):
+    """Carries in a thread of its own, where the output is Python's: compressed."""
+
+    def __init__(self, queue: TextQueue, output: Output) -> None:
+        super().__init__(queue, output)
+        self._came = threading.Event()
+        self._no_more = self._stopped = False
+        self._pool = ThreadPoolExecutor(1, "write")
+        self._done = self._pool.submit(self._work)
+
+    def submitted(self) -> None:
+        """Go on after a slab was submitted: return when all before it are formatted."""
+        self._came.set()
+        while not self._queue.wait_formatted(1):
+            if self._done.done():
+                self._done.result()
+                return
+
+    def finish(self) -> None:
+        """Carry everything that was submitted."""
+        self._no_more = True
+        self._came.set()
+        self._done.result()
+
+    def stop(self) -> None:
+        """Carry no more than the piece in hand."""
+        self._stopped = self._no_more = True
+        self._came.set()
+        self._pool.shutdown()
+
+    def _work(self) -> None:
+        while not self._stopped:
+            no_more = self._no_more  # before there turns out to be none
+            piece = self._queue.take()
+            self._carry(piece)
+            if piece is None:
+                if no_more:
+                    return
+                self._came.wait()
+                self._came.clear()
+
+
+class _NativeCarrier(_Carrier):
+    """Leaves carrying to a native thread, which writes to an open file."""
+
+    def __init__(self, queue: TextQueue, descriptor: int) -> None:
+        self._queue = queue
+        queue.write_to(descriptor)
+
+    def submitted(self) -> None:
+        """Go on after a slab was submitted: return when all before it are formatted."""
+        while not self._queue.wait_formatted(1):
+            pass
+
+    def finish(self) -> None:
+        """Carry everything that was submitted."""
+        while not self._queue.wait_written():
+            pass

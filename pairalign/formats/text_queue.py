@@ -1,0 +1,152 @@
+"""Text formatted behind the caller by native threads: cpu/text/text_queue.h through ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import weakref
+from collections import deque
+
+from pairalign.formats.text import NativeText, PairText
+from pairalign.native import library
+
+_DONE, _WAITING, _IDLE, _BAD_PAIR, _NO_MEMORY, _UNWRITTEN = range(6)
+
+_WAIT_MS = 50
+"""Native code waits no longer at a time: then Python looks for signals."""
+
+
+class NativePiece(ctypes.Structure):
+    """PairalignTextPiece."""
+
+    _fields_ = (("data", ctypes.c_void_p), ("bytes", ctypes.c_int64))
+
+
+def _declare(name: str, result: object, *arguments: object) -> ctypes._NamedFuncPointer:
+    function = getattr(library, f"pairalign_text_{name}")
+    function.restype, function.argtypes = result, arguments
+    return function  # type: ignore[no-any-return]
+
+
+_PIECE = ctypes.POINTER(NativePiece)
+_open = _declare("open", ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64)
+_write_to = _declare("write_to", ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32)
+_submit = _declare("submit", ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(NativeText))
+_take = _declare("take", ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, _PIECE)
+_give_back = _declare("give_back", None, ctypes.c_void_p, _PIECE)
+_formatted = _declare("formatted", ctypes.c_int64, ctypes.c_void_p)
+_wait = _declare("wait", ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32)
+_wait_written = _declare("wait_written", ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32)
+_trouble = _declare("trouble", ctypes.c_int64, ctypes.c_void_p)
+_close = _declare("close", None, ctypes.c_void_p)
+
+
+class TextQueue:
+    """Slabs of pairs go in, pieces of text come out in order; formatted on native threads.
+
+    Nothing is done for a single pair, or under the interpreter's lock, but what is called here
+    once a slab or once a piece.
+
+    Parameters
+    ----------
+    threads : int
+        Threads that format.
+    piece_bytes : int
+        Text of a piece at most, but for a pair that has more.
+
+    Raises
+    ------
+    MemoryError
+        The system gives no memory, or no threads.
+
+    Notes
+    -----
+    Memory: ``2 * threads + 2`` buffers of `piece_bytes`. Methods may be called from any thread,
+    but not while or after `close` runs.
+    """
+
+    def __init__(self, threads: int, piece_bytes: int) -> None:
+        self._handle = _open(threads, piece_bytes)
+        if not self._handle:
+            raise MemoryError("no threads for formatting; lower --threads")
+        self._submitted = 0
+        self._kept: deque[tuple[int, PairText]] = deque()  # with their numbers, from 1
+        self._close = weakref.finalize(self, _close, self._handle)
+
+    def write_to(self, file: int) -> None:
+        """Let a native thread write all text to an open file; before the first `submit`."""
+        if not _write_to(self._handle, file):
+            raise MemoryError("no thread for writing; lower --threads")
+
+    def submit(self, text: PairText) -> None:
+        """Add a slab; returns at once. Keeps `text` until it has been formatted.
+
+        Raises
+        ------
+        ValueError
+            Of what was submitted before, columns of a pair contradict each other.
+        OSError
+            The file cannot be written.
+        MemoryError
+        """
+        self.release()
+        self._check(_submit(self._handle, text.native))
+        self._submitted += 1
+        self._kept.append((self._submitted, text))
+
+    def release(self) -> int:
+        """Let go of what has been formatted; return how many slabs have not."""
+        done = _formatted(self._handle)
+        while self._kept and self._kept[0][0] <= done:
+            self._kept.popleft()
+        return len(self._kept)
+
+    def wait_formatted(self, left: int) -> bool:
+        """Wait a moment until `left` slabs are unformatted; whether so. Raises as `submit`."""
+        status = self._check(_wait(self._handle, self._submitted - left, _WAIT_MS))
+        self.release()
+        return status == _DONE
+
+    def wait_written(self) -> bool:
+        """Wait a moment for the file of `write_to` to get all; whether so. Raises as `submit`."""
+        status = self._check(_wait_written(self._handle, _WAIT_MS))
+        self.release()
+        return status == _DONE
+
+    def take(self, wait: bool = True) -> NativePiece | None:
+        """Return the next piece, or None: there is no more of what was submitted.
+
+        Without `wait`, None as well where the next piece is not ready. Raises as `submit`.
+        """
+        piece = NativePiece()
+        status = _WAITING
+        while status == _WAITING:
+            status = self._check(_take(self._handle, _WAIT_MS if wait else 0, piece))
+            if not wait:
+                break
+        return piece if status == _DONE else None
+
+    def give_back(self, piece: NativePiece) -> None:
+        """Let the piece's memory be used again."""
+        _give_back(self._handle, piece)
+
+    def close(self) -> None:
+        """End the threads; what has not been taken or written is lost. May come twice."""
+        self._close()
+        self._kept.clear()
+
+    def _check(self, status: int) -> int:
+        if status == _BAD_PAIR:
+            pair = _trouble(self._handle)
+            raise ValueError(f"pair {pair}: CIGAR, spans and counts do not fit together")
+        if status == _NO_MEMORY:
+            raise MemoryError("out of memory; lower --memory or --threads")
+        if status == _UNWRITTEN:
+            number = _trouble(self._handle)
+            raise OSError(number, os.strerror(number))
+        return status
+
+
+def text_of(piece: NativePiece) -> memoryview:
+    """Return the text of a piece, where it lies."""
+    return memoryview((ctypes.c_char * piece.bytes).from_address(piece.data or 0)).cast("B")
