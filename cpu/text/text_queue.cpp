@@ -143,6 +143,11 @@ public:
         return what_;
     }
 
+    void stop() {
+        const std::lock_guard<std::mutex> guard(lock_);
+        fail(PAIRALIGN_TEXT_STOPPED, 0);
+    }
+
 private:
     // Below: with `lock_` held, where nothing else is said.
 
@@ -194,8 +199,8 @@ private:
     bool claim(Job& job) {
         const std::lock_guard<std::mutex> one_at_a_time(claiming_);
         std::unique_lock<std::mutex> guard(lock_);
-        work_.wait(guard, [this] { return stopped_ || trouble_ || (unused_ > 0 && find_unplanned()); });
-        if (stopped_ || trouble_ != PAIRALIGN_TEXT_DONE) return false;
+        work_.wait(guard, [this] { return trouble_ || (unused_ > 0 && find_unplanned()); });
+        if (trouble_ != PAIRALIGN_TEXT_DONE) return false;
         Slab& slab = slabs_[planning_];
         --unused_;
         pieces_.emplace_back();
@@ -250,8 +255,8 @@ private:
             pairalign_text_piece piece;
             {
                 std::unique_lock<std::mutex> guard(lock_);
-                changed_.wait(guard, [this] { return stopped_ || trouble_ || takeable(); });
-                if (stopped_ || trouble_ != PAIRALIGN_TEXT_DONE) return;
+                changed_.wait(guard, [this] { return trouble_ || takeable(); });
+                if (trouble_ != PAIRALIGN_TEXT_DONE) return;
             }
             if (take(0, piece) != PAIRALIGN_TEXT_DONE) return;
             if (const int error = write_bytes(file, piece.data, piece.bytes)) {
@@ -275,12 +280,7 @@ private:
 
     // Without `lock_`.
     void end() {
-        {
-            const std::lock_guard<std::mutex> guard(lock_);
-            stopped_ = true;
-        }
-        work_.notify_all();
-        changed_.notify_all();
+        stop();
         for (std::thread& thread : threads_) thread.join();
     }
 
@@ -296,7 +296,6 @@ private:
     std::deque<Piece> pieces_;  // in order; not yet taken
     std::vector<Buffer> taken_, spare_;
     int32_t unused_;  // buffers that may still be asked for
-    bool stopped_ = false;
     pairalign_text_status trouble_ = PAIRALIGN_TEXT_DONE;
     int64_t what_ = 0;
     std::vector<std::thread> threads_;
@@ -347,5 +346,7 @@ PAIRALIGN_API int32_t pairalign_text_wait_written(pairalign_text_queue* queue, i
 }
 
 PAIRALIGN_API int64_t pairalign_text_trouble(pairalign_text_queue* queue) { return queue->trouble(); }
+
+PAIRALIGN_API void pairalign_text_stop(pairalign_text_queue* queue) { queue->stop(); }
 
 PAIRALIGN_API void pairalign_text_close(pairalign_text_queue* queue) { delete queue; }

@@ -26,12 +26,12 @@ struct pairalign_text_piece {
 // What came of a call. Troubles last: no other call does better.
 enum pairalign_text_status : int32_t {
     PAIRALIGN_TEXT_DONE = 0,
-    PAIRALIGN_TEXT_WAITING = 1,  // not yet
-    PAIRALIGN_TEXT_IDLE = 2,     // `take`: there is nothing more to come of what was submitted
-    PAIRALIGN_TEXT_BAD_PAIR =
-        3,  // the columns of a pair contradict each other: `pairalign_text_trouble` says which
+    PAIRALIGN_TEXT_WAITING = 1,   // not yet
+    PAIRALIGN_TEXT_IDLE = 2,      // `take`: there is nothing more to come of what was submitted
+    PAIRALIGN_TEXT_BAD_PAIR = 3,  // its columns contradict each other: `pairalign_text_trouble` says which
     PAIRALIGN_TEXT_NO_MEMORY = 4,
     PAIRALIGN_TEXT_UNWRITTEN = 5,  // the file: `pairalign_text_trouble` is its errno
+    PAIRALIGN_TEXT_STOPPED = 6,
 };
 
 // Start a queue of so many formatting threads. Null: the system gives no memory or no threads.
@@ -60,5 +60,8 @@ PAIRALIGN_API int32_t pairalign_text_wait_written(pairalign_text_queue* queue, i
 
 PAIRALIGN_API int64_t pairalign_text_trouble(pairalign_text_queue* queue);
 
-// End the threads, which finish no more than the piece in hand, and free everything.
+// Let threads finish no more than the piece in hand, and all that wait return.
+PAIRALIGN_API void pairalign_text_stop(pairalign_text_queue* queue);
+
+// End the threads and free everything. Nobody else may be using the queue.
 PAIRALIGN_API void pairalign_text_close(pairalign_text_queue* queue);

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 import weakref
 from collections import deque
 
 from pairalign.formats.text import NativeText, PairText
 from pairalign.native import library
 
-_DONE, _WAITING, _IDLE, _BAD_PAIR, _NO_MEMORY, _UNWRITTEN = range(6)
+_DONE, _WAITING, _IDLE, _BAD_PAIR, _NO_MEMORY, _UNWRITTEN, _STOPPED = range(7)
 
 _WAIT_MS = 50
 """Native code waits no longer at a time: then Python looks for signals."""
@@ -38,14 +39,14 @@ _formatted = _declare("formatted", ctypes.c_int64, ctypes.c_void_p)
 _wait = _declare("wait", ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32)
 _wait_written = _declare("wait_written", ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32)
 _trouble = _declare("trouble", ctypes.c_int64, ctypes.c_void_p)
+_stop = _declare("stop", None, ctypes.c_void_p)
 _close = _declare("close", None, ctypes.c_void_p)
 
 
 class TextQueue:
     """Slabs of pairs go in, pieces of text come out in order; formatted on native threads.
 
-    Nothing is done for a single pair, or under the interpreter's lock, but what is called here
-    once a slab or once a piece.
+    What is done under the interpreter's lock is done once a slab, or once a piece that is taken.
 
     Parameters
     ----------
@@ -61,7 +62,8 @@ class TextQueue:
 
     Notes
     -----
-    Memory: ``2 * threads + 2`` buffers of `piece_bytes`. Methods may be called from any thread,
+    Memory: ``2 * threads + 2`` buffers of `piece_bytes`, and slabs until they have been formatted
+    (a thread lets go of them then). Methods may be called from any thread,
     but not while or after `close` runs.
     """
 
@@ -71,7 +73,11 @@ class TextQueue:
             raise MemoryError("no threads for formatting; lower --threads")
         self._submitted = 0
         self._kept: deque[tuple[int, PairText]] = deque()  # with their numbers, from 1
-        self._close = weakref.finalize(self, _close, self._handle)
+        keeper = threading.Thread(
+            target=_let_go, args=(self._handle, self._kept), name="let go", daemon=True
+        )
+        keeper.start()
+        self._end = weakref.finalize(self, _end, self._handle, keeper)
 
     def write_to(self, file: int) -> None:
         """Let a native thread write all text to an open file; before the first `submit`."""
@@ -89,28 +95,23 @@ class TextQueue:
             The file cannot be written.
         MemoryError
         """
-        self.release()
-        self._check(_submit(self._handle, text.native))
         self._submitted += 1
         self._kept.append((self._submitted, text))
+        self._check(_submit(self._handle, text.native))
 
-    def release(self) -> int:
-        """Let go of what has been formatted; return how many slabs have not."""
-        done = _formatted(self._handle)
-        while self._kept and self._kept[0][0] <= done:
-            self._kept.popleft()
-        return len(self._kept)
+    @property
+    def unformatted(self) -> int:
+        """Number of slabs that have not been formatted to their end."""
+        return self._submitted - int(_formatted(self._handle))
 
     def wait_formatted(self, left: int) -> bool:
         """Wait a moment until `left` slabs are unformatted; whether so. Raises as `submit`."""
         status = self._check(_wait(self._handle, self._submitted - left, _WAIT_MS))
-        self.release()
         return status == _DONE
 
     def wait_written(self) -> bool:
         """Wait a moment for the file of `write_to` to get all; whether so. Raises as `submit`."""
         status = self._check(_wait_written(self._handle, _WAIT_MS))
-        self.release()
         return status == _DONE
 
     def take(self, wait: bool = True) -> NativePiece | None:
@@ -132,7 +133,7 @@ class TextQueue:
 
     def close(self) -> None:
         """End the threads; what has not been taken or written is lost. May come twice."""
-        self._close()
+        self._end()
         self._kept.clear()
 
     def _check(self, status: int) -> int:
@@ -145,6 +146,22 @@ class TextQueue:
             number = _trouble(self._handle)
             raise OSError(number, os.strerror(number))
         return status
+
+
+def _let_go(handle: int, kept: deque[tuple[int, PairText]]) -> None:
+    """Drop the columns of slabs as soon as they have been formatted; the target of a thread."""
+    done, status = 0, _DONE
+    while status in (_DONE, _WAITING):
+        status = _wait(handle, done + 1, 1000)
+        done = _formatted(handle)
+        while kept and kept[0][0] <= done:
+            kept.popleft()
+
+
+def _end(handle: int, keeper: threading.Thread) -> None:
+    _stop(handle)
+    keeper.join()
+    _close(handle)
 
 
 def text_of(piece: NativePiece) -> memoryview:

@@ -233,7 +233,7 @@ class _Carrier:
 
     def submitted(self) -> None:
         """Go on after a slab was submitted: return when all before it are formatted."""
-        while self._queue.release() > 1:
+        while self._queue.unformatted > 1:
             self._carry(self._queue.take())
         while (piece := self._queue.take(wait=False)) is not None:
             self._carry(piece)
