@@ -224,10 +224,10 @@ def test_only_chosen_pairs() -> None:
     engine = open_bitwise(sets, linear(1, -2, 2))
     window = whole(sets)
     everything = engine.scores(window)
-    keep = rng.random(window.pairs) < 0.3
-    assert np.array_equal(engine.scores(window, keep), np.where(keep, everything, 0))
-    found = engine.align(window, Want(Detail.SCORE, min_raw_score=5), keep)
-    assert np.array_equal(found.raw_score, everything[keep & (everything >= 5)])
+    pair_mask = rng.random(window.pairs) < 0.3
+    assert np.array_equal(engine.scores(window, pair_mask), np.where(pair_mask, everything, 0))
+    found = engine.align(window, Want(Detail.SCORE, min_raw_score=5), pair_mask)
+    assert np.array_equal(found.raw_score, everything[pair_mask & (everything >= 5)])
 
 
 def test_the_threshold_is_reached_by_its_own_score() -> None:

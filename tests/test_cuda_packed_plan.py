@@ -190,11 +190,11 @@ def test_every_pair_once_and_room_for_all_of_it(seed: int, mode: str) -> None:
     traced = bool(rng.integers(2))
     limit = int(rng.choice([1 << 16, 1 << 21, 1 << 25, 1 << 45]))
     works: list[Any] = [case.part]
-    keep = rng.random(case.part.pairs) < rng.choice([0.02, 0.3, 1.0])
-    if keep.any():
-        works.append(Chosen.of(case.part, keep))
+    pair_mask = rng.random(case.part.pairs) < rng.choice([0.02, 0.3, 1.0])
+    if pair_mask.any():
+        works.append(Chosen.of(case.part, pair_mask))
     want = Want(Detail.CIGAR if traced else Detail.SCORE)
-    for work, kept in zip(works, (np.ones_like(keep), keep), strict=False):
+    for work, kept in zip(works, (np.ones_like(pair_mask), pair_mask), strict=False):
         found = []
         for batch in case.planner.batches(work, traced, limit):
             pairs = check(case, batch, traced)

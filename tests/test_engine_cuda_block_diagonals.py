@@ -164,14 +164,14 @@ def test_details_least_scores_and_chosen_pairs(device: Any, detail: Detail) -> N
     everything = run(open_cpu, problem)
     least = int(np.median(everything.raw_score))
     check(device, problem, Want(detail, min_raw_score=least))
-    keep = rng.random(len(everything)) < 0.4
+    pair_mask = rng.random(len(everything)) < 0.4
     (window,) = windows_of(7, None, 7)
     engine = opener(device)(problem.sets(), problem.scoring)
     try:
-        found = engine.align(window, Want(detail), keep)
+        found = engine.align(window, Want(detail), pair_mask)
     finally:
         engine.close()
-    assert_same(everything.take(keep), found, detail)
+    assert_same(everything.take(pair_mask), found, detail)
 
 
 def test_launches_and_batches_do_not_show(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,9 +215,9 @@ def test_auto_gives_long_pairs_to_block_diagonals(
     routed = []
     align = BlockDiagonals.align
 
-    def spy(self: Any, window: Any, want: Want, keep: Any = None) -> Any:
-        routed.append(int(keep.sum()))
-        return align(self, window, want, keep)
+    def spy(self: Any, window: Any, want: Want, pair_mask: Any = None) -> Any:
+        routed.append(int(pair_mask.sum()))
+        return align(self, window, want, pair_mask)
 
     monkeypatch.setattr(BlockDiagonals, "align", spy)
     assert_same(run(open_cpu, problem), run(opener(device, family=None), problem))
@@ -259,13 +259,13 @@ def test_chosen_pairs_of_a_family_that_does_not_choose(share: float, two_sets: b
     second = tuple(random_sequences(rng, "ACGT", 40, 12, "mixed")) if two_sets else None
     problem = Problem(sequences, second, dna("local"))
     everything = run(open_cpu, problem)
-    keep = rng.random(len(everything)) < share
+    pair_mask = rng.random(len(everything)) < share
     (window,) = windows_of(90, 40 if two_sets else None, 90)
     for least in (None, int(np.median(everything.raw_score))):
         engine = opener(device, family=PairPerThread.name)(problem.sets(), problem.scoring)
-        found = engine.align(window, Want(min_raw_score=least), keep)
+        found = engine.align(window, Want(min_raw_score=least), pair_mask)
         engine.close()
-        expected = everything.take(keep)
+        expected = everything.take(pair_mask)
         if least is not None:
             expected = expected.take(expected.raw_score >= least)
         assert_same(expected, found)

@@ -231,17 +231,17 @@ def test_least_scores_and_chosen_pairs(device: Any, kernel: str) -> None:
     problem = Problem(proteins(23, 40), None, blosum_like("local"))
     sets = problem.sets()
     expected = run(open_cpu, problem, SCORES)
-    keep = np.arange(len(expected)) % 3 == 1
+    pair_mask = np.arange(len(expected)) % 3 == 1
     least = int(np.median(expected.raw_score))
     engine = opener(device, kernel)(sets, problem.scoring)
     try:
         (window,) = windows_of(23, None, 23)
-        found = engine.align(window, SCORES, keep)
-        assert_same(expected.take(keep), found, Detail.SCORE)
-        found = engine.align(window, Want(Detail.SCORE, min_raw_score=least), keep)
-        wanted = keep & (expected.raw_score >= least)
+        found = engine.align(window, SCORES, pair_mask)
+        assert_same(expected.take(pair_mask), found, Detail.SCORE)
+        found = engine.align(window, Want(Detail.SCORE, min_raw_score=least), pair_mask)
+        wanted = pair_mask & (expected.raw_score >= least)
         assert_same(expected.take(wanted), found, Detail.SCORE)
-        assert len(engine.align(window, SCORES, np.zeros_like(keep))) == 0
+        assert len(engine.align(window, SCORES, np.zeros_like(pair_mask))) == 0
     finally:
         engine.close()
 

@@ -113,11 +113,11 @@ def test_pairs_without_room_go_to_the_cpu(device: Any, caplog: pytest.LogCapture
         assert [record.getMessage() for record in caplog.records if "need more" in record.msg]
 
 
-def of_15_letters(window: Any, keep: Any, rows: Any, columns: Any, units: int) -> Any:
+def of_15_letters(window: Any, pair_mask: Any, rows: Any, columns: Any, units: int) -> Any:
     """Stands for `long_pairs`: there are few long sequences among the examples."""
     of_row, of_column = window.positions()
     chosen = np.minimum(rows[of_row], columns[of_column]) >= 15
-    chosen &= True if keep is None else keep
+    chosen &= True if pair_mask is None else pair_mask
     return chosen if chosen.any() else None
 
 
@@ -134,9 +134,9 @@ def test_long_pairs_go_to_the_cpu(device: Any, problem: Problem, strand: int, sh
         engine = open_opencl(sets, problem.scoring)
         for window in windows_of(lengths[0], lengths[1], 1 << 20):
             window = replace(window, strand=strand)
-            keep = np.random.default_rng(1).random(window.pairs) < share
-            expected = cpu.align(window, Want(), keep)
-            assert_same(expected, engine.align(window, Want(), keep), note=problem)
+            pair_mask = np.random.default_rng(1).random(window.pairs) < share
+            expected = cpu.align(window, Want(), pair_mask)
+            assert_same(expected, engine.align(window, Want(), pair_mask), note=problem)
         engine.close()
     cpu.close()
 
@@ -285,13 +285,13 @@ def test_chosen_pairs_of_either_strand(
         lengths = [len(one) for one in sets] + [None]
         for window in windows_of(lengths[0], lengths[1], 30):
             window = replace(window, strand=strand)
-            keep = rng.random(window.pairs) < share
+            pair_mask = rng.random(window.pairs) < share
             minimum = None
             if scored and window.pairs:
                 minimum = int(np.median(cpu.align(window, SCORES).raw_score))
             want = Want(detail, minimum)
-            expected = cpu.align(window, want, keep)
-            assert_same(expected, engine.align(window, want, keep), detail, problem)
+            expected = cpu.align(window, want, pair_mask)
+            assert_same(expected, engine.align(window, want, pair_mask), detail, problem)
     finally:
         cpu.close()
         engine.close()
@@ -350,12 +350,12 @@ def test_striped_pairs_chosen_or_without_room(device: Any) -> None:
     sets = problem.sets()
     (window,) = windows_of(12, None, 12)
     cpu = open_cpu(sets, problem.scoring)
-    keep = np.random.default_rng(3).random(window.pairs) < 0.4
+    pair_mask = np.random.default_rng(3).random(window.pairs) < 0.4
     for memory_bytes in (None, 16 * KIB):
         engine = striped(sets, problem.scoring, memory_bytes=memory_bytes)
         for want in (SCORES, Want(Detail.SCORE, 20)):
-            expected = cpu.align(window, want, keep)
-            assert_same(expected, engine.align(window, want, keep), Detail.SCORE)
+            expected = cpu.align(window, want, pair_mask)
+            assert_same(expected, engine.align(window, want, pair_mask), Detail.SCORE)
         engine.close()
 
 

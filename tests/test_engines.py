@@ -135,11 +135,11 @@ def test_minimum_score(
     scores = np.sort(everything.raw_score)
     least = int(scores[-1]) + 1 if quantile > 1 else int(scores[int(quantile * (len(scores) - 1))])
     found = run(open_engine, problem, Want(detail, min_raw_score=least))
-    keep = everything.raw_score >= least
-    assert len(found) == keep.sum()
+    pair_mask = everything.raw_score >= least
+    assert len(found) == pair_mask.sum()
     for name, column in columns_of(everything, detail).items():
         if not name.startswith("cigar"):
-            assert np.array_equal(getattr(found, name), column[keep]), name
+            assert np.array_equal(getattr(found, name), column[pair_mask]), name
     if detail == Detail.CIGAR:
         alone = by_pair(everything)
         assert by_pair(found) == {pair: alone[pair] for pair in by_pair(found)}

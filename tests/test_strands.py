@@ -69,7 +69,7 @@ def run_minus(
     problem: Problem,
     want: Want | None = None,
     window: int = 1 << 20,
-    keep: np.ndarray | None = None,
+    pair_mask: np.ndarray | None = None,
     **options: object,
 ) -> Alignments:
     """Align every pair of a problem, columns reverse-complemented."""
@@ -79,7 +79,7 @@ def run_minus(
     try:
         parts, done = [], 0
         for one in windows_of(lengths[0], lengths[1], window):
-            mask = None if keep is None else keep[done : done + one.pairs]
+            mask = None if pair_mask is None else pair_mask[done : done + one.pairs]
             done += one.pairs
             parts.append(engine.align(replace(one, strand=-1), want or Want(), mask))
     finally:
@@ -175,10 +175,10 @@ def test_only_the_pairs_to_keep_are_aligned(
         (window,) = windows_of(lengths[0], lengths[1], 1 << 20)
         window = replace(window, strand=strand)
         every = engine.align(window, Want(detail))
-        keep = rng.random(window.pairs) < share
+        pair_mask = rng.random(window.pairs) < share
         minimum = int(np.median(every.raw_score)) if scored else None
-        expected = keep if minimum is None else keep & (every.raw_score >= minimum)
-        found = engine.align(window, Want(detail, minimum), keep)
+        expected = pair_mask if minimum is None else pair_mask & (every.raw_score >= minimum)
+        found = engine.align(window, Want(detail, minimum), pair_mask)
         assert_same(every.take(expected), found, detail, problem)
     finally:
         engine.close()
@@ -204,9 +204,9 @@ def test_devices_align_the_minus_strand(device: Any, family: str, mode: str) -> 
         found = run_minus(open_device, problem, window=12)
         assert_same(expected, found, note=problem)
         assert (found.strand == -1).all()
-        keep = rng.random(len(expected)) < 0.3
-        kept = run_minus(open_device, problem, window=12, keep=keep)
-        assert_same(expected.take(keep), kept, note=problem)
+        pair_mask = rng.random(len(expected)) < 0.3
+        kept = run_minus(open_device, problem, window=12, pair_mask=pair_mask)
+        assert_same(expected.take(pair_mask), kept, note=problem)
 
 
 def test_a_device_that_is_short_of_memory_asks_the_host(device: Any) -> None:

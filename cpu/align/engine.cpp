@@ -89,14 +89,14 @@ void align_window(pairalign_engine& engine, pairalign_result& result, const pair
     result.scores.resize(pairs);
     const bool trace = want.detail != SCORE;
     if (trace) result.traced.resize(pairs);
-    if (want.keep) result.kept.assign(want.keep, want.keep + pairs);
+    if (want.pair_mask) result.kept.assign(want.pair_mask, want.pair_mask + pairs);
     auto run_kept = [&](bool traced) {
         if (result.kept.empty()) run_tasks(engine, result, all_tasks(engine, w), traced, nullptr);
         else run_tasks(engine, result, passing_tasks(engine, result), traced, result.kept.data());
     };
     if (want.has_minimum) {
         run_kept(false);
-        if (!want.keep) result.kept.assign(pairs, 1);
+        if (!want.pair_mask) result.kept.assign(pairs, 1);
         for (size_t p = 0; p < pairs; p++) result.kept[p] &= result.scores[p] >= want.minimum;
     }
     if ((trace || !want.has_minimum) && !engine.cancelled) run_kept(trace);

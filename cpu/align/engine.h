@@ -26,7 +26,7 @@ struct pairalign_want {
     int32_t detail;  // 0 score, 1 statistics, 2 CIGAR
     int32_t has_minimum;
     int32_t minimum;      // raw score that a pair must reach to be kept
-    const uint8_t* keep;  // [pairs of the window]: only these are looked at; null: all
+    const uint8_t* pair_mask;  // [pairs of the window]: only these are looked at; null: all
 };
 
 // Where pairalign_take copies the columns; null pointers are left out. Arrays of pairalign_kept(...) entries,

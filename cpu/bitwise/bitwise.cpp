@@ -251,7 +251,7 @@ private:
 };
 
 // The window's pairs, neighbours in the pair matrix together.
-std::vector<Pair> deal_out(const pairalign_window& w, const uint8_t* keep) {
+std::vector<Pair> deal_out(const pairalign_window& w, const uint8_t* pair_mask) {
     std::vector<int64_t> bases;  // number of a row's pair with column 0
     int64_t pairs = 0;
     const auto first_column = [&](int32_t row) {
@@ -268,7 +268,7 @@ std::vector<Pair> deal_out(const pairalign_window& w, const uint8_t* keep) {
             for (int32_t row = first; row < std::min(first + BLOCK_ROWS, w.row_stop); row++) {
                 if (column < first_column(row)) break;
                 const int64_t number = bases[static_cast<size_t>(row - w.row_start)] + column;
-                if (!keep || keep[number]) dealt.push_back({row, column, number});
+                if (!pair_mask || pair_mask[number]) dealt.push_back({row, column, number});
             }
     return dealt;
 }
@@ -280,12 +280,12 @@ using namespace pairalign;
 
 int32_t pairalign_bitwise_scores(const pairalign_set* first, const pairalign_set* second,
                                  const pairalign_window* window, const pairalign_linear* costs,
-                                 const uint8_t* keep, int32_t threads, const char* instruction_set,
+                                 const uint8_t* pair_mask, int32_t threads, const char* instruction_set,
                                  const int32_t* cancelled, int32_t* scores) {
     const BitwiseKernel* kernel = choose_kernel(instruction_set);
     if (!kernel) return PAIRALIGN_CAPACITY;
     try {
-        const std::vector<Pair> pairs = deal_out(*window, keep);
+        const std::vector<Pair> pairs = deal_out(*window, pair_mask);
         const Packed rows(*first, window->row_start, window->row_stop, 1, true);
         const Packed columns(second ? *second : *first, window->column_start, window->column_stop,
                              window->strand, false);

@@ -21,7 +21,7 @@ class Engine(Protocol):
     name: str
 
     def align(
-        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
         """Align the pairs of `window` in their order, less those below ``want.min_raw_score``.
 
@@ -29,7 +29,7 @@ class Engine(Protocol):
         ----------
         window : Window
         want : Want
-        keep : ndarray of bool, shape (pairs of the window,), optional
+        pair_mask : ndarray of bool, shape (pairs of the window,), optional
             Only these pairs are aligned and returned.
         """
         ...

@@ -3,7 +3,7 @@
 A `PairFilter` scores the pairs of a window by linear-gap local alignment
 (`pairalign.engines.bitwise_scoring`), many pairs to a machine word, and says which of them reach
 a threshold. Only those need an affine alignment with traceback
-(``Engine.align(window, want, keep)``).
+(``Engine.align(window, want, pair_mask)``).
 
 References
 ----------

@@ -164,7 +164,7 @@ class StagedEngine:
         self._stages = stages
         self._filter = shared_filter
 
-    def align(self, window: Window, want: Want, keep: Mask | None = None) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
         """Find the overlaps of a window's pairs, in their order, plus strand first.
 
         Parameters
@@ -173,9 +173,9 @@ class StagedEngine:
             Of strand 1: both strands are looked at.
         want : Want
             At least STATS; its minimum is not used.
-        keep : None
+        pair_mask : None
         """
-        assert keep is None
+        assert pair_mask is None
         assert want.detail >= Detail.STATS
         assert window.strand == 1
         windows = [replace(window, strand=strand) for strand in STRANDS]

@@ -186,7 +186,7 @@ class SimulatedEngine:
         self.name, self._source = name, source
 
     def align(
-        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
         """Results of a window."""
         found = self._source.of(window)

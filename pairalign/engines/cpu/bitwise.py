@@ -98,14 +98,14 @@ class CpuBitwise:
         self._cancelled = c_int32(0)
 
     def scores(
-        self, window: Window, keep: npt.NDArray[np.bool_] | None = None
+        self, window: Window, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> npt.NDArray[np.int32]:
         """Return the raw score of every pair of `window`, int32 of shape (pairs,).
 
         Parameters
         ----------
         window : Window
-        keep : ndarray of bool, shape (pairs,), optional
+        pair_mask : ndarray of bool, shape (pairs,), optional
             Only these pairs are scored; the others get 0.
 
         Raises
@@ -119,7 +119,7 @@ class CpuBitwise:
         """
         if window.strand < 0:
             complement_of(self.scoring.alphabet)
-        chosen = None if keep is None else np.ascontiguousarray(keep, np.bool_)
+        chosen = None if pair_mask is None else np.ascontiguousarray(pair_mask, np.bool_)
         found = np.zeros(window.pairs, np.int32)
         status = library.pairalign_bitwise_scores(
             ctypes.byref(self._first.struct),
@@ -140,11 +140,11 @@ class CpuBitwise:
         return found
 
     def align(
-        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
         """Score the pairs of `window`; see `pairalign.engines.Engine` and `scores`."""
         assert want.detail == Detail.SCORE
-        scores = self.scores(window, keep)
+        scores = self.scores(window, pair_mask)
         rows, columns = window.positions()
         ones, others = self.queries.order[rows], self.targets.order[columns]
         row_first = ones < others if self._one_set else np.ones(len(ones), bool)
@@ -156,11 +156,11 @@ class CpuBitwise:
             query=np.where(row_first, ones, others),
             target=np.where(row_first, others, ones),
         )
-        wanted = keep
+        mask = pair_mask
         if want.min_raw_score is not None:
             reach = scores >= want.min_raw_score
-            wanted = reach if keep is None else reach & keep
-        return to_original_strands(found if wanted is None else found.take(wanted), window)
+            mask = reach if pair_mask is None else reach & pair_mask
+        return to_original_strands(found if mask is None else found.take(mask), window)
 
     def cancel(self) -> None:
         """Make a running `align` raise InterruptedError soon."""

@@ -189,7 +189,7 @@ class CpuEngine:
             raise cannot_run(wanted)
 
     def align(
-        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
         """Align the pairs of `window`; see `pairalign.engines.Engine`.
 
@@ -200,10 +200,10 @@ class CpuEngine:
         CapacityError, ScoringError, InterruptedError
             See `align_as_read`.
         """
-        return to_original_strands(self.align_as_read(window, want, keep), window)
+        return to_original_strands(self.align_as_read(window, want, pair_mask), window)
 
     def align_as_read(
-        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
         """Align, but leave what a window of strand -1 gives as the kernels read the sequences.
 
@@ -221,9 +221,9 @@ class CpuEngine:
         if window.strand < 0 and self._reversed is None:
             self._reversed = SharedSet(self.targets, reverse=True)
             library.pairalign_set_reversed(self._handle, ctypes.byref(self._reversed.struct))
-        if keep is not None:
-            keep = np.ascontiguousarray(keep, dtype=np.bool_)
-            assert keep.shape == (window.pairs,)
+        if pair_mask is not None:
+            pair_mask = np.ascontiguousarray(pair_mask, dtype=np.bool_)
+            assert pair_mask.shape == (window.pairs,)
         result = c_void_p()
         trouble = NativeTrouble()
         status = library.pairalign_align(
@@ -234,7 +234,7 @@ class CpuEngine:
                     want.detail,
                     want.min_raw_score is not None,
                     want.min_raw_score or 0,
-                    None if keep is None else keep.ctypes.data,
+                    None if pair_mask is None else pair_mask.ctypes.data,
                 )
             ),
             ctypes.byref(result),

@@ -60,7 +60,7 @@ class NativeWant(Structure):
         ("detail", c_int32),
         ("has_minimum", c_int32),
         ("minimum", c_int32),
-        ("keep", c_void_p),
+        ("pair_mask", c_void_p),
     )
 
 

@@ -188,11 +188,11 @@ class Bitwise:
         self._slot.free_arena()
 
     def align(
-        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
         """Score a window's pairs; see `pairalign.engines.cuda.family.KernelFamily`."""
         assert want.detail == Detail.SCORE
-        return align_rectangles(self._align, window, want, keep)
+        return align_rectangles(self._align, window, want, pair_mask)
 
     def _align(self, window: Window, want: Want) -> Alignments:
         context = self._context

@@ -121,11 +121,13 @@ class CudaEngine(DeviceEngine[CudaDevice]):
                 self._pool.close()  # others may share it
                 raise
 
-    def _align(self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None) -> Alignments:
+    def _align(
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None
+    ) -> Alignments:
         with self._device.current():
             self._strand = window.strand
             self._context.columns = self._columns_of(window)
-            return self._router.align(window, want, keep)
+            return self._router.align(window, want, pair_mask)
 
     def _free(self) -> None:
         with self._device.current():

@@ -134,9 +134,9 @@ class KernelFamily(Protocol):
         ...
 
     def align(
-        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
-        """Align the pairs of a window, or those that `keep` names, bool[pairs], in their order.
+        """Align the pairs of a window, or those `pair_mask` (bool[pairs]) names, in order.
 
         Raises
         ------

@@ -99,10 +99,10 @@ class PairPerThread:
         self.pipeline.free_memory()
 
     def align(
-        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
         """Align a window's pairs; see `pairalign.engines.cuda.family.KernelFamily`."""
-        return align_rectangles(self._align, window, want, keep)
+        return align_rectangles(self._align, window, want, pair_mask)
 
     def _align(self, window: Window, want: Want) -> Alignments:
         """Align a window batch by batch."""

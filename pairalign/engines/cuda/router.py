@@ -53,22 +53,22 @@ class Router:
         if self._long is not None and self._long_is_open:
             self._long.close()
 
-    def align(self, window: Window, want: Want, keep: Mask | None = None) -> Alignments:
-        """Align the pairs of a window, or those that `keep` names, in their order."""
+    def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
+        """Align the pairs of a window, or those that `pair_mask` names, in their order."""
         context = self._context
         long = None
         if self._long is not None:
             long = long_pairs(
                 window,
-                keep,
+                pair_mask,
                 context.queries.lengths,
                 context.targets.lengths,
                 context.multiprocessors,
             )
         if long is None:
-            return self.family.align(window, want, keep)
+            return self.family.align(window, want, pair_mask)
         parts = [self.align_long(window, want, long)]
-        others = ~long if keep is None else keep & ~long
+        others = ~long if pair_mask is None else pair_mask & ~long
         if others.any():
             parts.append(self.family.align(window, want, others))
         orders = (context.queries.sequences.order, context.targets.sequences.order)
@@ -79,7 +79,7 @@ class Router:
         """Whether `align_long` may be called."""
         return self._long is not None
 
-    def align_long(self, window: Window, want: Want, keep: Mask | None = None) -> Alignments:
+    def align_long(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
         """Align pairs by the kernel of block diagonals; nothing else may be under way."""
         assert self._long is not None
         self.family.release()
@@ -88,7 +88,7 @@ class Router:
             self._long_is_open = True
         self.is_aligning_long = True
         try:
-            return self._long.align(window, want, keep)
+            return self._long.align(window, want, pair_mask)
         finally:
             self.is_aligning_long = False
             self._long.release()

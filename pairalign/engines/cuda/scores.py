@@ -189,14 +189,14 @@ class ScoreFamily(ABC):
         self.pipeline.free_memory()
 
     def align(
-        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
         """Score a window batch by batch; see `pairalign.engines.cuda.family.KernelFamily`."""
         assert want.detail == Detail.SCORE, "CudaEngine was opened for scores"
         context = self._context
         whole = Rectangle.of(window)
-        pairs = whole.pairs if keep is None else int(np.count_nonzero(keep))
-        task = _ScoreTask(self, context, pairs, want, keep)
+        pairs = whole.pairs if pair_mask is None else int(np.count_nonzero(pair_mask))
+        task = _ScoreTask(self, context, pairs, want, pair_mask)
         if pairs:
             self.pipeline.run(task, whole)
         return task.assembly.finish(
@@ -246,21 +246,21 @@ class _ScoreTask(BatchTask[Rectangle, Batch, Slot, None]):
         context: DeviceContext,
         pairs: int,
         want: Want,
-        keep: npt.NDArray[np.bool_] | None,
+        pair_mask: npt.NDArray[np.bool_] | None,
     ) -> None:
         self.assembly = Assembly(pairs, want, context.pool)
         self._family = family
         self._context = context
         self._want = want
-        self._keep = keep
+        self._pair_mask = pair_mask
         self._started = 0  # pairs of the window before the next batch, chosen or not
 
     def plan(self, work: Rectangle, limit_bytes: int) -> Iterator[Batch]:
         for rectangle, launch in self._family.cut(work, limit_bytes):
             numbers = None
-            if self._keep is not None:
+            if self._pair_mask is not None:
                 part = slice(self._started, self._started + rectangle.pairs)
-                numbers = np.flatnonzero(self._keep[part])
+                numbers = np.flatnonzero(self._pair_mask[part])
             yield Batch(rectangle, launch, numbers)
 
     def rest(self, work: Rectangle, batch: Batch) -> list[Rectangle]:

@@ -113,10 +113,10 @@ class Assembly:
         offsets = self.run_offsets
         minimum = self._want.min_raw_score
         if minimum is not None:
-            keep = np.flatnonzero(fields["raw_score"] >= minimum)
-            fields = {name: column[keep] for name, column in fields.items()}
+            passing = np.flatnonzero(fields["raw_score"] >= minimum)
+            fields = {name: column[passing] for name, column in fields.items()}
             if offsets is not None:  # a pair that drops out has no runs
-                offsets = np.concatenate((offsets[:1], offsets[1:][keep]))
+                offsets = np.concatenate((offsets[:1], offsets[1:][passing]))
         if offsets is not None:
             fields["cigar"] = self._runs[: self._run_count]
             fields["cigar_offsets"] = offsets

@@ -130,7 +130,9 @@ class DeviceEngine(ABC, Generic[_Device]):
         """Upload the sets and open the kernels."""
 
     @abstractmethod
-    def _align(self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None) -> Alignments:
+    def _align(
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None
+    ) -> Alignments:
         """Align the pairs of a window, sequences as the kernels read them."""
 
     @abstractmethod
@@ -144,7 +146,7 @@ class DeviceEngine(ABC, Generic[_Device]):
     # What all have in common
 
     def align(
-        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
         """Align the pairs of `window`; see `pairalign.engines.Engine`.
 
@@ -160,7 +162,7 @@ class DeviceEngine(ABC, Generic[_Device]):
             `cancel` was called.
         """
         try:
-            return to_original_strands(self._align(window, want, keep), window)
+            return to_original_strands(self._align(window, want, pair_mask), window)
         except PairalignError:
             raise
         except self._framework.Error as error:

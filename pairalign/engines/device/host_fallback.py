@@ -49,11 +49,11 @@ class HostFallback:
         window: Window,
         want: Want,
         device: str,
-        keep: npt.NDArray[np.bool_] | None = None,
+        pair_mask: npt.NDArray[np.bool_] | None = None,
         *,
         long: bool = False,
     ) -> Alignments:
-        """Align a window, or its pairs that `keep` names; the first time, log that and why.
+        """Align a window, or its pairs that `pair_mask` names; the first time, log that and why.
 
         `long`: not for want of memory, but since these pairs would leave most of the device idle.
         What comes back of a window of strand -1 is as kernels of devices leave it, not yet turned
@@ -61,7 +61,7 @@ class HostFallback:
         """
         with self._lock:
             if self._engine is None:
-                self._log(window, device, keep, long)
+                self._log(window, device, pair_mask, long)
                 self._engine = CpuEngine(
                     self._queries,
                     self._targets,
@@ -69,7 +69,7 @@ class HostFallback:
                     threads=self._threads,
                     memory_bytes=self._memory_bytes,
                 )
-            return self._engine.align_as_read(window, want, keep)
+            return self._engine.align_as_read(window, want, pair_mask)
 
     def cancel(self) -> None:
         """Make a running `align` raise."""
@@ -85,10 +85,10 @@ class HostFallback:
                 self._engine = None
 
     def _log(
-        self, window: Window, device: str, keep: npt.NDArray[np.bool_] | None, long: bool
+        self, window: Window, device: str, pair_mask: npt.NDArray[np.bool_] | None, long: bool
     ) -> None:
         rows, columns = window.positions()
-        pair = 0 if keep is None else int(np.argmax(keep))
+        pair = 0 if pair_mask is None else int(np.argmax(pair_mask))
         targets = self._queries if self._targets is None else self._targets
         names = (
             self._queries.names[int(self._queries.order[rows[pair]])],

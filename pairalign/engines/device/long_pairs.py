@@ -22,7 +22,7 @@ LETTERS_A_PAIR = 1000
 
 
 def long_pairs(
-    window: Window, keep: Mask | None, rows: Lengths, columns: Lengths, multiprocessors: int
+    window: Window, pair_mask: Mask | None, rows: Lengths, columns: Lengths, multiprocessors: int
 ) -> Mask | None:
     """Choose the pairs that would leave most of a GPU idle if a warp or a thread aligned each.
 
@@ -33,7 +33,7 @@ def long_pairs(
     Parameters
     ----------
     window : Window
-    keep : ndarray of bool or None
+    pair_mask : ndarray of bool or None
         The pairs that are aligned at all; None: all.
     rows, columns : ndarray of int32
         Lengths by sorted position, longest first, of the first and the second set.
@@ -49,20 +49,20 @@ def long_pairs(
     longest = int(rows[window.row_start]), int(columns[window.column_start])
     if min(longest) < LEAST_LETTERS:
         return None  # most windows end here
-    all_cells = 0 if keep is not None else count_cells(window, rows, columns)
+    all_cells = 0 if pair_mask is not None else count_cells(window, rows, columns)
     most = longest[0] * longest[1] * min(longest) * multiprocessors
     if most <= all_cells * LETTERS_A_PAIR:
         return None  # and nearly all others here
     of_row, of_column = window.positions()
     m, n = rows[of_row].astype(np.int64), columns[of_column].astype(np.int64)
     cells = m * n
-    if keep is not None:
-        all_cells = int(cells[keep].sum())
+    if pair_mask is not None:
+        all_cells = int(cells[pair_mask].sum())
     shorter = np.minimum(m, n)
     busy = shorter * (multiprocessors / LETTERS_A_PAIR)
     chosen: Mask = (shorter >= LEAST_LETTERS) & (cells * busy > all_cells)
-    if keep is not None:
-        chosen &= keep
+    if pair_mask is not None:
+        chosen &= pair_mask
     return chosen if chosen.any() else None
 
 

@@ -18,9 +18,9 @@ _BLOCK, _MOST_RECTANGLES = 16, 64
 
 
 def align_rectangles(
-    align: Callable[[Window, Want], Alignments], window: Window, want: Want, keep: Mask | None
+    align: Callable[[Window, Want], Alignments], window: Window, want: Want, pair_mask: Mask | None
 ) -> Alignments:
-    """Align the pairs of a window that `keep` names, in their order.
+    """Align the pairs of a window that `pair_mask` names, in their order.
 
     Rectangles that hold these pairs are aligned; the others in them are dropped.
 
@@ -30,13 +30,13 @@ def align_rectangles(
         Aligns all pairs of a window.
     window : Window
     want : Want
-    keep : ndarray of bool, shape (pairs,), or None
+    pair_mask : ndarray of bool, shape (pairs,), or None
         None: all pairs.
     """
-    if keep is None:
+    if pair_mask is None:
         return align(window, want)
     parts, numbers = [], []
-    for part, of_window, inside in _rectangles(window, keep):
+    for part, of_window, inside in _rectangles(window, pair_mask):
         parts.append(align(part, Want(want.detail)).take(inside))
         numbers.append(of_window[inside])
     if not parts:
@@ -48,7 +48,9 @@ def align_rectangles(
     return found
 
 
-def _rectangles(window: Window, keep: Mask) -> Iterator[tuple[Window, npt.NDArray[np.int64], Mask]]:
+def _rectangles(
+    window: Window, pair_mask: Mask
+) -> Iterator[tuple[Window, npt.NDArray[np.int64], Mask]]:
     """Cover the chosen pairs of a window with a few rectangles.
 
     Yields
@@ -62,7 +64,7 @@ def _rectangles(window: Window, keep: Mask) -> Iterator[tuple[Window, npt.NDArra
     rows, columns = window.positions()
     size = _BLOCK
     while True:
-        blocks = _blocks(window, rows[keep], columns[keep], size)
+        blocks = _blocks(window, rows[pair_mask], columns[pair_mask], size)
         if len(blocks) <= _MOST_RECTANGLES:
             break
         size *= 2
@@ -80,7 +82,7 @@ def _rectangles(window: Window, keep: Mask) -> Iterator[tuple[Window, npt.NDArra
         if window.triangular:
             firsts = np.maximum(of_row + 1, window.column_start)
         numbers = offsets[of_row - window.row_start] + of_column - firsts
-        yield part, numbers, keep[numbers]
+        yield part, numbers, pair_mask[numbers]
 
 
 def _blocks(

@@ -340,13 +340,13 @@ class Planner:
             most_runs=int(((longest + columns_of) * WARP).sum()),
         )
 
-    def chosen(self, batch: Batch, keep: npt.NDArray[np.bool_]) -> Batch:
+    def chosen(self, batch: Batch, pair_mask: npt.NDArray[np.bool_]) -> Batch:
         """Return a batch without the pairs that are not wanted; its arrays stay where they are.
 
         Parameters
         ----------
         batch : Batch
-        keep : ndarray of bool, shape (pairs of the batch,)
+        pair_mask : ndarray of bool, shape (pairs of the batch,)
         """
         tiles = batch.tiles
         items = np.arange(WARP)
@@ -357,7 +357,7 @@ class Planner:
         active = (tiles["lanes"][:, None] >> items.astype(np.uint32)) & 1 != 0
         base = batch.rectangle.pair_base()
         numbers = base[np.where(active, window_rows, 0)] + np.where(turned, rows, columns)
-        active &= keep[np.where(active, numbers, 0)]
+        active &= pair_mask[np.where(active, numbers, 0)]
         lanes = (active.astype(np.uint64) << items.astype(np.uint64)).sum(axis=1, dtype=np.uint64)
         tiles = tiles.copy()
         tiles["lanes"] = lanes.astype(np.uint32)

@@ -82,17 +82,19 @@ class OpenClEngine(DeviceEngine[OpenClDevice]):
         self._context.memory_bytes = limit - self._allocated
         self._family.open(self._context)
 
-    def _align(self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None) -> Alignments:
+    def _align(
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None
+    ) -> Alignments:
         """Leave pairs to the CPU that would keep one work-item busy and the others waiting."""
         context = self._context
         long = None
         if self._is_routing:
             lengths = (context.queries.lengths, context.targets.lengths)
-            long = long_pairs(window, keep, *lengths, self._device.compute_units)
+            long = long_pairs(window, pair_mask, *lengths, self._device.compute_units)
         if long is None:
-            return self._family.align(window, want, keep)
+            return self._family.align(window, want, pair_mask)
         parts = [self._host.align(window, want, self.name, long, long=True)]
-        others = ~long if keep is None else keep & ~long
+        others = ~long if pair_mask is None else pair_mask & ~long
         if others.any():
             parts.append(self._family.align(window, want, others))
         return merge(window, parts, (self.queries.order, self.targets.order))

@@ -193,7 +193,9 @@ class OpenClFamily(Protocol):
         """Upload tables. Sequences are already on the device."""
         ...
 
-    def align(self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None) -> Alignments:
+    def align(
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None
+    ) -> Alignments:
         """Align the pairs of a window, in their order; columns of strand -1 reverse-complemented.
 
         Raises

@@ -86,13 +86,15 @@ class OpenClPairPerThread:
         self._matrix.release()
         self._kernels = {}
 
-    def align(self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None) -> Alignments:
+    def align(
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None
+    ) -> Alignments:
         """Align a window batch by batch; see `pairalign.engines.opencl.family.OpenClFamily`."""
         context = self._context
         whole = Rectangle.of(window)
         (arena,) = self._pipeline.slots
         held_bytes = self._reversed.prepare(window, arena)
-        task = _WindowTask(self, context, window, want, keep)
+        task = _WindowTask(self, context, window, want, pair_mask)
         self._pipeline.run(task, whole, held_bytes)
         return task.assembly.finish(
             context.queries.sequences, context.targets.sequences, context.scoring
@@ -109,7 +111,7 @@ class OpenClPairPerThread:
         costs: Costs,
         width: Width,
         want: Want,
-        kept: npt.NDArray[np.bool_] | None,
+        mask: npt.NDArray[np.bool_] | None,
     ) -> npt.NDArray[np.int64]:
         """Align a batch whose arrays have their buffers, and wait for it.
 
@@ -119,8 +121,8 @@ class OpenClPairPerThread:
             Where each pair's CIGAR runs end.
         """
         context = self._context
-        if kept is not None:
-            batch = self._planner.chosen(batch, kept)
+        if mask is not None:
+            batch = self._planner.chosen(batch, mask)
         context.write(buffers["tiles"], batch.tiles)
         context.write(buffers["pair_base"], batch.rectangle.pair_base())
         packed = self._pack(batch, want)
@@ -144,8 +146,8 @@ class OpenClPairPerThread:
         if want.detail >= Detail.CIGAR:
             counts = np.empty(batch.pairs, np.int32)
             context.read(counts, results, 4 * _RUNS_COLUMN * batch.pairs)
-            if kept is not None:
-                counts[~kept] = 0  # nobody has written those
+            if mask is not None:
+                counts[~mask] = 0  # nobody has written those
             np.cumsum(counts, out=offsets[1:])
             context.write(buffers["run_offsets"], offsets)
             writing = [buffers["run_offsets"], buffers["runs"]]
@@ -193,7 +195,7 @@ class _Flight:
 
     buffers: dict[str, Any]
     ends: npt.NDArray[np.int64]  # of each pair's CIGAR runs
-    kept: npt.NDArray[np.bool_] | None  # the pairs that were aligned; None: all
+    mask: npt.NDArray[np.bool_] | None  # the pairs that were aligned; None: all
 
 
 class _WindowTask(BatchTask[Rectangle, Batch, Arena, _Flight]):
@@ -205,15 +207,15 @@ class _WindowTask(BatchTask[Rectangle, Batch, Arena, _Flight]):
         context: OpenClContext,
         window: Window,
         want: Want,
-        keep: npt.NDArray[np.bool_] | None,
+        pair_mask: npt.NDArray[np.bool_] | None,
     ) -> None:
-        pairs = window.pairs if keep is None else int(keep.sum())
+        pairs = window.pairs if pair_mask is None else int(pair_mask.sum())
         self.assembly = Assembly(pairs, want, context.pool)
         self._family = family
         self._context = context
         self._window = window
         self._want = want
-        self._keep = keep
+        self._pair_mask = pair_mask
         self._started = 0  # pairs of the window before the next batch, kept or not
         whole = Rectangle.of(window)
         self._width = width_of(whole, context.scoring, context.queries, context.targets)
@@ -225,8 +227,8 @@ class _WindowTask(BatchTask[Rectangle, Batch, Arena, _Flight]):
 
     def plan(self, work: Rectangle, limit_bytes: int) -> Iterator[Batch]:
         for batch in self._family.plan(work, self._costs, limit_bytes):
-            kept = self._kept_of(batch)
-            if kept is None or kept.any():
+            mask = self._mask_of(batch)
+            if mask is None or mask.any():
                 yield batch
             else:
                 self._started += batch.pairs
@@ -247,26 +249,26 @@ class _WindowTask(BatchTask[Rectangle, Batch, Arena, _Flight]):
         self._started += batch.pairs
 
     def start(self, batch: Batch, slot: Arena, addresses: dict[str, Any]) -> _Flight:
-        kept = self._kept_of(batch)
-        ends = self._family.run(batch, addresses, self._costs, self._width, self._want, kept)
+        mask = self._mask_of(batch)
+        ends = self._family.run(batch, addresses, self._costs, self._width, self._want, mask)
         self._started += batch.pairs
-        return _Flight(addresses, ends, kept)
+        return _Flight(addresses, ends, mask)
 
     def finish(self, slot: Arena, flight: _Flight) -> None:
         context, assembly = self._context, self.assembly
-        buffers, ends, kept = flight.buffers, flight.ends, flight.kept
-        if kept is None:
+        buffers, ends, mask = flight.buffers, flight.ends, flight.mask
+        if mask is None:
             place = assembly.place(len(ends))
             context.read_columns(assembly.columns, place, buffers["results"])
         else:
             columns = np.empty((len(assembly.columns), len(ends)), np.int32)
             context.read(columns, buffers["results"])
-            ends = ends[kept]
+            ends = ends[mask]
             place = assembly.place(len(ends))
-            assembly.columns[:, place] = columns[:, kept]
+            assembly.columns[:, place] = columns[:, mask]
         if assembly.run_offsets is not None:
             assembly.run_offsets[place.start + 1 : place.stop + 1] = ends
             context.read(assembly.add_runs(place), buffers["runs"])
 
-    def _kept_of(self, batch: Batch) -> npt.NDArray[np.bool_] | None:
-        return None if self._keep is None else self._keep[self._started :][: batch.pairs]
+    def _mask_of(self, batch: Batch) -> npt.NDArray[np.bool_] | None:
+        return None if self._pair_mask is None else self._pair_mask[self._started :][: batch.pairs]

@@ -138,16 +138,16 @@ class OpenClStriped:
         self._kernels = {}
 
     def align(
-        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
         """Score a window batch by batch; see `pairalign.engines.opencl.family.OpenClFamily`."""
         assert want.detail == Detail.SCORE, "the engine was opened for scores"
         context = self._context
         whole = Rectangle.of(window)
-        pairs = whole.pairs if keep is None else int(keep.sum())
+        pairs = whole.pairs if pair_mask is None else int(pair_mask.sum())
         (arena,) = self._pipeline.slots
         held_bytes = self._reversed.prepare(window, arena)
-        task = _ScoreTask(self, context, pairs, window, want, keep)
+        task = _ScoreTask(self, context, pairs, window, want, pair_mask)
         if pairs:
             self._pipeline.run(task, whole, held_bytes)
         return task.assembly.finish(
@@ -269,22 +269,22 @@ class _ScoreTask(BatchTask[Rectangle, _Batch, Arena, _Flight]):
         pairs: int,
         window: Window,
         want: Want,
-        keep: npt.NDArray[np.bool_] | None,
+        pair_mask: npt.NDArray[np.bool_] | None,
     ) -> None:
         self.assembly = Assembly(pairs, want, context.pool)
         self._family = family
         self._context = context
         self._window = window
         self._want = want
-        self._keep = keep
+        self._pair_mask = pair_mask
         self._started = 0  # pairs of the window before the next batch, chosen or not
 
     def plan(self, work: Rectangle, limit_bytes: int) -> Iterator[_Batch]:
         family = self._family
         for rectangle in family.batches(work, limit_bytes):
             numbers = None
-            if self._keep is not None:
-                numbers = np.flatnonzero(self._keep[self._started :][: rectangle.pairs])
+            if self._pair_mask is not None:
+                numbers = np.flatnonzero(self._pair_mask[self._started :][: rectangle.pairs])
             launch = family.plan(rectangle)
             pairs = rectangle.pairs if numbers is None else len(numbers)
             sizes = launch.array_bytes(rectangle, pairs, family.entry_bytes, numbers is not None)

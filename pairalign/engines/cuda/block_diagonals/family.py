@@ -139,11 +139,11 @@ class BlockDiagonals:
             self.pipeline.free_memory()
 
     def align(
-        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
         """Align pairs of a window; see `pairalign.engines.cuda.family.KernelFamily`."""
         context = self._context
-        chosen = Chosen.of(context, window, keep)
+        chosen = Chosen.of(context, window, pair_mask)
         turned, shapes = self._orient(chosen)
         task = Task(
             traced=want.detail > Detail.SCORE,

@@ -34,12 +34,12 @@ class Chosen:
 
     @classmethod
     def of(
-        cls, context: DeviceContext, window: Window, keep: npt.NDArray[np.bool_] | None
+        cls, context: DeviceContext, window: Window, pair_mask: npt.NDArray[np.bool_] | None
     ) -> Chosen:
-        """Choose the pairs of a window that `keep` names, bool[pairs]; all without it."""
+        """Choose the pairs of a window that `pair_mask` names, bool[pairs]; all without it."""
         rows, columns = (one.astype(np.int64) for one in window.positions())
-        if keep is not None:
-            rows, columns = rows[keep], columns[keep]
+        if pair_mask is not None:
+            rows, columns = rows[pair_mask], columns[pair_mask]
         of_row = context.queries.sequences.order[rows].astype(np.int32)
         of_column = context.targets.sequences.order[columns].astype(np.int32)
         if window.triangular:

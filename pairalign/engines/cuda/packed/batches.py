@@ -66,19 +66,19 @@ class Chosen:
     rectangle: Rectangle
 
     @classmethod
-    def of(cls, rectangle: Rectangle, keep: npt.NDArray[np.bool_]) -> Chosen:
-        """Choose the pairs that `keep` names, bool[pairs]."""
+    def of(cls, rectangle: Rectangle, pair_mask: npt.NDArray[np.bool_]) -> Chosen:
+        """Choose the pairs that `pair_mask` names, bool[pairs]."""
         rows, columns = rectangle.window().positions()
-        return cls(rows[keep].astype(np.int64), columns[keep].astype(np.int64), rectangle)
+        return cls(rows[pair_mask].astype(np.int64), columns[pair_mask].astype(np.int64), rectangle)
 
     @property
     def pairs(self) -> int:
         """Number of pairs."""
         return len(self.rows)
 
-    def only(self, keep: npt.NDArray[np.bool_]) -> Chosen:
+    def only(self, pair_mask: npt.NDArray[np.bool_]) -> Chosen:
         """Choose among the chosen, bool[pairs]."""
-        return replace(self, rows=self.rows[keep], columns=self.columns[keep])
+        return replace(self, rows=self.rows[pair_mask], columns=self.columns[pair_mask])
 
     def part(self, start: int, stop: int) -> Chosen:
         """Return the pairs from one number up to another, and the smallest rectangle of them."""

@@ -145,18 +145,18 @@ class Packed:
         self.pipeline.free_memory()
 
     def align(
-        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None = None
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
-        """Align the pairs of a window, or those that `keep` names: bool[pairs].
+        """Align the pairs of a window, or those that `pair_mask` names: bool[pairs].
 
         See `pairalign.engines.cuda.family.KernelFamily`. With a minimum, pairs are scored first,
         and those that reach it are traced; unless most did so in the window before.
         """
         whole = Rectangle.of(window)
         if not self._planner.fits_words(whole):
-            return self._align_on_host(window, want, keep)
+            return self._align_on_host(window, want, pair_mask)
         letters = self._column_letters.of(window)
-        work: Work = whole if keep is None else Chosen.of(whole, keep)
+        work: Work = whole if pair_mask is None else Chosen.of(whole, pair_mask)
         if want.min_raw_score is None or want.detail == Detail.SCORE:
             return self._align(work, want, letters)
         pairs = work.pairs
@@ -170,11 +170,11 @@ class Packed:
         return found
 
     def _align_on_host(
-        self, window: Window, want: Want, keep: npt.NDArray[np.bool_] | None
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None
     ) -> Alignments:
-        if keep is None:
+        if pair_mask is None:
             return self._context.align_on_host(window, want)
-        found = self._context.align_on_host(window, Want(want.detail)).take(keep)
+        found = self._context.align_on_host(window, Want(want.detail)).take(pair_mask)
         if want.min_raw_score is not None:
             found = found.take(found.raw_score >= want.min_raw_score)
         return found

@@ -77,10 +77,10 @@ class WindowResults:
         columns: dict[str, npt.NDArray[Any]] = dict(zip(names, self._columns, strict=False))
         offsets = self._offsets if self.has_runs else None
         if self._want.min_raw_score is not None:
-            keep = np.flatnonzero(columns["raw_score"] >= self._want.min_raw_score)
-            columns = {name: column[keep] for name, column in columns.items()}
+            passing = np.flatnonzero(columns["raw_score"] >= self._want.min_raw_score)
+            columns = {name: column[passing] for name, column in columns.items()}
             if self.has_runs:  # a pair that drops out has no runs
-                counts = np.diff(self._offsets)[keep]
+                counts = np.diff(self._offsets)[passing]
                 offsets = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
         fields: dict[str, Any] = dict(columns)
         if offsets is not None:
