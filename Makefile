@@ -4,6 +4,7 @@
 #   make test-all all tests, as CI does
 #   make check    formatting, lint, types, which module imports which
 #   make build    the native library, after a change in cpu/
+#   make man      the manual page, build/man/pairalign.1; pip install . takes it along
 #   make cuda     compile the GPU kernels ahead (otherwise they are compiled at first use)
 #   make test-gpu the tests that need a GPU
 #   make bench DATA=proteins.fasta    measure against other programs
@@ -20,7 +21,7 @@ PYTEST_OPTIONS ?=
 # setuptools warns of an editable installation as such; nobody can act on it.
 QUIETER := ignore:Editable installation
 
-.PHONY: demo test test-all check format build cuda test-gpu bench clean
+.PHONY: demo test test-all check format build man cuda test-gpu bench clean
 
 demo: $(VENV)/.ready
 	@mkdir -p demo
@@ -50,6 +51,12 @@ format: $(VENV)/.ready-check
 
 build: $(VENV)/.ready
 
+man: $(VENV)/.ready-man
+	@mkdir -p build/man
+	$(BIN)/argparse-manpage --module pairalign.cli.program --function build_parser --prog pairalign \
+	  --project-name pairalign --manual-title pairalign \
+	  --description "exact alignment of every pair in a set of sequences" --output build/man/pairalign.1
+
 cuda: $(VENV)/.ready
 	$(BIN)/python -m pairalign.engines.cuda.build_ahead
 
@@ -77,6 +84,10 @@ $(VENV)/.ready-test: $(VENV)/.ready
 $(VENV)/.ready-check: $(VENV)/.ready-test
 	@echo "Installing what the checks need"
 	@$(BIN)/python scripts/install_extra.py check
+	@touch $@
+
+$(VENV)/.ready-man: $(VENV)/.ready
+	$(BIN)/python scripts/install_extra.py man
 	@touch $@
 
 $(VENV)/.ready-gpu: $(VENV)/.ready-test

@@ -106,7 +106,10 @@ class PlatformWheel(bdist_wheel):
         return "py3", "none", super().get_tag()[2]
 
 
+MANUAL = Path("build/man/pairalign.1")  # made by `make man`
+
 setup(
+    data_files=[("share/man/man1", [MANUAL.as_posix()])] if MANUAL.exists() else [],
     ext_modules=[
         Extension(
             "pairalign._native",

@@ -288,8 +288,7 @@ def test_window_alone_changes_the_order_only(folder: Path, few: Path) -> None:
     [
         ([], "required: COMMAND"),
         (["aline"], "invalid choice: 'aline'"),
-        (["align"], "required: IN, -o/--output"),
-        (["align", "x.fa"], "required: -o/--output"),
+        (["align"], "required: IN"),
         (["align", "x.fa", "-o", "x.paf", "--mode", "glocal"], "invalid choice: 'glocal'"),
         (["align", "x.fa", "-o", "x.paf", "--threads", "0"], "'0', expected a whole number of at"),
         (["align", "x.fa", "-o", "x.paf", "--window", "1.5"], "'1.5', expected a whole number"),
@@ -301,7 +300,6 @@ def test_window_alone_changes_the_order_only(folder: Path, few: Path) -> None:
         (["align", "", "-o", "x.paf"], "argument IN: found '', expected the name of a file"),
         (["align", "x.fa", "-o", ""], "expected the name of a file"),
         (["align", "x.fa", "-o", "x.bam"], "'x.bam' does not tell the format"),
-        (["align", "x.fa", "-o", "-"], "standard output needs a format"),
         (["align", "x.fa", "-o", "x.paf", "--format", "bam"], "invalid choice: 'bam'"),
         (["align", "x.fa", "-o", "x.paf", "--fast"], "unrecognized arguments: --fast"),
         (["align", "x.fa", "y.fa", "z.fa", "-o", "x.paf"], "unrecognized arguments: z.fa"),

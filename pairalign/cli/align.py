@@ -8,14 +8,15 @@ import time
 from pairalign.cli.console import say
 from pairalign.cli.options import (
     NUMBER,
-    PATH,
     POSITIVE,
     add_input,
     add_output,
+    add_path,
     add_resources,
     add_scoring,
     add_sequences,
     check_output,
+    choose_output,
     plan_run,
     read_sequences,
     scoring_of,
@@ -37,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.set_defaults(run=_align)
     add_sequences(parser)
-    parser.add_argument("input2", metavar="IN2", type=PATH, nargs="?", help="second set")
+    add_path(parser, "input2", metavar="IN2", nargs="?", help="second set")
     add_output(parser, FORMATS)
     add_scoring(parser)
     results = parser.add_argument_group("results")
@@ -57,6 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def _align(options: argparse.Namespace) -> None:
     detail = Detail.SCORE if options.score_only else Detail.CIGAR
+    choose_output(options)
     find_format(options.output, options.format)  # wrong usage is said before anything is read
     check_output(options.output, options.input, options.input2, options.matrix)
     queries, targets = read_sequences(options)

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Callable, Iterable
 from decimal import Decimal
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pairalign.cli.console import log
 from pairalign.engines.kernels import AUTO, kernel_names
 from pairalign.engines.selection import usable_cores
-from pairalign.errors import OutputError
+from pairalign.errors import FormatError, OutputError
 from pairalign.formats.output import check_writable
 from pairalign.jobs.align import AlignmentJob, raw_minimum
 from pairalign.jobs.memory import default_bytes, parse_size
@@ -79,6 +80,8 @@ PATH = converter(_parse_path, "the name of a file")
 POSITIVE = converter(_parse_positive, "a whole number of at least 1")
 NUMBER = converter(_parse_number, "a number")
 """The text of a finite decimal number, which is kept as it is: costs are exact."""
+_COMPLETE_FILES = {"bash": "_shtab_compgen_files", "zsh": "_files"}
+"""What shtab asks each shell for."""
 SIZE = converter(parse_size, "a number with K, M, G or T, such as 512M")
 
 
@@ -86,8 +89,24 @@ SIZE = converter(parse_size, "a number with K, M, G or T, such as 512M")
 # Groups of options
 
 
-def add_output(parser: argparse.ArgumentParser, formats: Iterable[str]) -> None:
-    """Add ``-o``, which must be given, and ``--format``.
+def add_path(parser: argparse.ArgumentParser, *names: str, **options: Any) -> None:
+    """Add an argument that is the name of a file, which shells complete.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Of a subcommand.
+    *names, **options
+        As for ``add_argument``, without ``type``.
+    """
+    action: Any = parser.add_argument(*names, type=PATH, **options)
+    action.complete = _COMPLETE_FILES
+
+
+def add_output(
+    parser: argparse.ArgumentParser, formats: Iterable[str], default: str = "paf"
+) -> None:
+    """Add ``-o`` and ``--format``, which `choose_output` reads.
 
     Parameters
     ----------
@@ -95,17 +114,22 @@ def add_output(parser: argparse.ArgumentParser, formats: Iterable[str]) -> None:
         Of a subcommand.
     formats : iterable of str
         Names of the formats.
+    default : str
+        The one for standard output.
     """
-    parser.add_argument(
+    parser.set_defaults(default_format=default)
+    add_path(
+        parser,
         "-o",
         "--output",
         metavar="OUT",
-        type=PATH,
-        required=True,
-        help="file, or - for stdout; .gz compresses",
+        help="file, or - for stdout, which is the default unless that is a terminal; .gz "
+        "compresses",
     )
     parser.add_argument(
-        "--format", choices=list(formats), help="default: by the ending of OUT's name"
+        "--format",
+        choices=list(formats),
+        help=f"default: by the ending of OUT's name; {default} for stdout",
     )
 
 
@@ -119,9 +143,7 @@ def add_sequences(parser: argparse.ArgumentParser, metavar: str = "IN") -> None:
     metavar : str
         What the help calls the file.
     """
-    parser.add_argument(
-        "input", metavar=metavar, type=PATH, help="FASTA or FASTQ, .gz or not; - is stdin"
-    )
+    add_path(parser, "input", metavar=metavar, help="FASTA or FASTQ, .gz or not; - is stdin")
 
 
 def add_scoring(parser: argparse.ArgumentParser, mode: str = "global") -> None:
@@ -194,15 +216,41 @@ def add_resources(parser: argparse.ArgumentParser) -> None:
         default=AUTO,
         help="the way to align, see: pairalign devices --kernels (default: %(default)s)",
     )
-    group.add_argument("--threads", metavar="N", type=POSITIVE, help="default: all cores")
+    group.add_argument("-t", "--threads", metavar="N", type=POSITIVE, help="default: all cores")
     group.add_argument(
         "--memory", metavar="SIZE", type=SIZE, help="such as 4G; default: half of what is free"
     )
-    group.add_argument("--quiet", action="store_true", help="no progress, no summary, no warnings")
+    group.add_argument(
+        "-q", "--quiet", action="store_true", help="no progress, no summary, no warnings"
+    )
 
 
 # ---------------------------------------------------------------------------------------------
 # What is made of the options
+
+
+def choose_output(options: argparse.Namespace) -> None:
+    """Set the output and, for standard output, the format where they were not given.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        With what `add_output` added.
+
+    Raises
+    ------
+    FormatError
+        There is no output, and standard output is a terminal.
+    """
+    if options.output is None:
+        if sys.stdout is None or sys.stdout.isatty():
+            raise FormatError(
+                "nowhere to write to: give -o OUT, or lead standard output to a file (-o - for "
+                "the terminal)"
+            )
+        options.output = "-"
+    if options.output == "-" and options.format is None:
+        options.format = options.default_format
 
 
 def check_output(output: str, *inputs: str | None) -> None:

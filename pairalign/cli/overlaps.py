@@ -18,6 +18,7 @@ from pairalign.cli.options import (
     add_resources,
     add_sequences,
     check_output,
+    choose_output,
     converter,
     read_sequences,
     warn_of_letters,
@@ -124,6 +125,7 @@ def _add_thresholds(parser: argparse.ArgumentParser) -> None:
 
 
 def _overlap(options: argparse.Namespace) -> None:
+    choose_output(options)
     writer_type = find_format(options.output, options.format, OVERLAP_FORMATS)
     check_output(options.output, options.input)
     reads, _ = read_sequences(options)

@@ -67,6 +67,13 @@ COMMANDS = (
     Command(
         "devices", "list what pairalign can run on here", "pairalign.cli.devices", "add_options"
     ),
+    Command("help", "show the help of a command", "pairalign.cli.help", "add_options"),
+    Command(
+        "completion",
+        "print what makes a shell complete commands and options",
+        "pairalign.cli.completion",
+        "add_options",
+    ),
 )
 
 
@@ -110,7 +117,12 @@ def build_parser(used: Container[str] | None = None) -> argparse.ArgumentParser:
         description="Exact alignment of every pair in a set of sequences.",
     )
     parser.add_argument(
-        "--version", action=_Version, nargs=0, help="show program's version number and exit"
+        "-v",
+        "-V",
+        "--version",
+        action=_Version,
+        nargs=0,
+        help="show the version and exit",
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for command in COMMANDS:
@@ -136,5 +148,4 @@ def _fail(message: object, code: int) -> int:
 
 
 def _output(options: argparse.Namespace) -> str:
-    output: str = getattr(options, "output", "-")
-    return output
+    return getattr(options, "output", None) or "-"

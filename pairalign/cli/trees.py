@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 
 from pairalign.cli.console import log, say
 from pairalign.cli.options import (
-    PATH,
     add_input,
+    add_output,
+    add_path,
     add_resources,
     add_scoring,
     add_sequences,
     check_output,
+    choose_output,
     plan_run,
     read_sequences,
     scoring_of,
@@ -84,19 +86,14 @@ def add_distance_options(parser: argparse.ArgumentParser) -> None:
     parser.description = "Align every pair of the sequences of IN and write how far apart they are."
     parser.set_defaults(run=_distance)
     add_sequences(parser)
-    parser.add_argument("-o", "--output", metavar="OUT", type=PATH, help="file, - for stdout")
-    parser.add_argument(
-        "--format", choices=list(SUFFIXES), help="default: by the ending of OUT's name"
-    )
+    add_output(parser, SUFFIXES, "phylip")
     parser.add_argument(
         "--lower", action="store_true", help="PHYLIP: lower triangle instead of square"
     )
     parser.add_argument(
         "--strict-names", action="store_true", help="PHYLIP: names of ten characters"
     )
-    parser.add_argument(
-        "--plot", metavar="FILE", type=PATH, help="heat map with a tree, .svg or .png"
-    )
+    add_path(parser, "--plot", metavar="FILE", help="heat map with a tree, .svg or .png")
     _add_common(parser, DEFAULT_MEASURE)
 
 
@@ -104,17 +101,8 @@ def add_tree_options(parser: argparse.ArgumentParser) -> None:
     """Give the parser of ``tree`` its description and options."""
     parser.description = "Make a guide tree: rooted, binary, with branch lengths, on one line."
     parser.set_defaults(run=_tree)
-    parser.add_argument(
-        "input", metavar="IN", type=PATH, help="FASTA or FASTQ, or a distance matrix"
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="OUT", type=PATH, required=True, help="file, - for stdout"
-    )
-    parser.add_argument(
-        "--format",
-        choices=list(TREE_SUFFIXES),
-        help="default: by the ending of OUT's name, else newick; mafft is for --treein",
-    )
+    add_path(parser, "input", metavar="IN", help="FASTA or FASTQ, or a distance matrix")
+    add_output(parser, TREE_SUFFIXES, "newick")
     parser.add_argument(
         "--method", choices=METHODS, default=DEFAULT_METHOD, help="default: %(default)s"
     )
@@ -132,9 +120,7 @@ def add_tree_options(parser: argparse.ArgumentParser) -> None:
         f"({', '.join(ending for endings in SUFFIXES.values() for ending in endings)}), "
         "else sequences",
     )
-    parser.add_argument(
-        "--names", metavar="FASTA", type=PATH, help="the sequences of a matrix, for its names"
-    )
+    add_path(parser, "--names", metavar="FASTA", help="the sequences of a matrix, for its names")
     _add_common(parser, DEFAULT_TREE_MEASURE)
 
 
@@ -161,8 +147,8 @@ def _describe_measures() -> str:
 
 def _distance(options: argparse.Namespace) -> None:
     measure = find_measure(options.measure)
-    if options.output is None and options.plot is None:
-        raise FormatError("nothing to write: give -o OUT, --plot FILE or both")
+    if options.output is not None or options.plot is None:
+        choose_output(options)
     if options.plot is not None:
         picture_format(options.plot)
         check_matplotlib()
@@ -207,6 +193,9 @@ def _distance(options: argparse.Namespace) -> None:
 
 def _tree(options: argparse.Namespace) -> None:
     measure = find_measure(options.measure)
+    if options.program is not None:
+        options.default_format = None  # that of the program
+    choose_output(options)
     format = _tree_format(options)
     check_method(options.method)
     if format in PICTURES:

@@ -1,0 +1,33 @@
+"""The command ``pairalign completion``: scripts for shells, made by shtab from the parser."""
+
+from __future__ import annotations
+
+import argparse
+
+from pairalign.cli.program import build_parser
+from pairalign.errors import MissingPackageError
+
+SHELLS = ("bash", "zsh")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Give the command's parser its description and options."""
+    parser.description = (
+        "Print a script that makes a shell complete commands, options, their values and files."
+    )
+    parser.epilog = (
+        "bash: pairalign completion bash > ~/.local/share/bash-completion/completions/pairalign; "
+        "zsh: pairalign completion zsh > _pairalign, in a folder of $fpath."
+    )
+    parser.add_argument("shell", metavar="|".join(SHELLS), choices=SHELLS)
+    parser.set_defaults(run=_complete)
+
+
+def _complete(options: argparse.Namespace) -> None:
+    try:
+        import shtab
+    except ImportError as error:
+        raise MissingPackageError(
+            "completion needs shtab: pip install 'pairalign[completion]'"
+        ) from error
+    print(shtab.complete(build_parser(), options.shell))
