@@ -193,7 +193,7 @@ def test_wrong_alphabet_and_measure() -> None:
 
 def test_too_many_pairs_are_said_before_aligning(monkeypatch: pytest.MonkeyPatch) -> None:
     # The package has a function of the module's name.
-    monkeypatch.setattr("pairalign.jobs.distances.free_bytes", lambda: 100)
+    monkeypatch.setattr("pairalign.jobs.memory.free_bytes", lambda: 100)
     with pytest.raises(CapacityError, match="12 sequences have 66 pairs") as caught:
         pairalign.distances(GLOBINS)
     assert caught.value.needed_bytes == 264

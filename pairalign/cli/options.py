@@ -218,7 +218,10 @@ def add_resources(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("-t", "--threads", metavar="N", type=POSITIVE, help="default: all cores")
     group.add_argument(
-        "--memory", metavar="SIZE", type=SIZE, help="such as 4G; default: half of what is free"
+        "--memory",
+        metavar="SIZE",
+        type=SIZE,
+        help="what may be held in memory, such as 4G; default: half of what is free",
     )
     group.add_argument(
         "-q", "--quiet", action="store_true", help="no progress, no summary, no warnings"
@@ -349,6 +352,7 @@ def plan_run(
     targets: SequenceSet | None,
     scoring: Scoring,
     detail: Detail,
+    memory_bytes: int | None = None,
 ) -> AlignmentJob:
     """Plan the alignment of all pairs with what `add_resources` added.
 
@@ -362,6 +366,8 @@ def plan_run(
     scoring : Scoring
     detail : Detail
         How much is wanted of each pair.
+    memory_bytes : int, optional
+        What aligning may use where results are kept besides; default: all that ``--memory`` says.
 
     Returns
     -------
@@ -383,7 +389,7 @@ def plan_run(
         device=options.device,
         threads=options.threads or usable_cores(),
         window=options.window,
-        memory_bytes=options.memory or default_bytes(),
+        memory_bytes=memory_bytes or options.memory or default_bytes(),
         progress=not options.quiet,
         kernel=options.kernel,
     )

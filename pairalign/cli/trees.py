@@ -39,12 +39,20 @@ from pairalign.jobs.distances import (
     MEASURES,
     Measure,
     check_alphabet,
-    check_memory,
     find_measure,
     measure_run,
 )
 from pairalign.jobs.guide_tree import DEFAULT_MEASURE as DEFAULT_TREE_MEASURE
-from pairalign.jobs.guide_tree import DEFAULT_METHOD, METHODS, build_tree, check_count, check_method
+from pairalign.jobs.guide_tree import (
+    DEFAULT_METHOD,
+    METHOD_BYTES,
+    METHODS,
+    build_tree,
+    check_count,
+    check_method,
+    check_tree_memory,
+)
+from pairalign.jobs.memory import PAIR_BYTES, bytes_beside_distances
 from pairalign.jobs.plots import (
     PICTURES,
     check_matplotlib,
@@ -64,8 +72,6 @@ TREE_SUFFIXES = {
     **PICTURES,
 }
 SEQUENCES = "sequences"
-_JOINING_BYTES, _NJ_BYTES = 12, 36
-"""A pair's share of memory at most: its distance, and what making the tree takes."""
 
 
 @dataclass
@@ -169,7 +175,8 @@ def _distance(options: argparse.Namespace) -> None:
     if options.plot is not None:
         check_count(len(sequences), sequences.source)
     report = _Report()
-    matrix = _measure(options, sequences, measure, report, 4)
+    tree = None if options.plot is None else DEFAULT_METHOD
+    matrix = _measure(options, sequences, measure, report, tree)
     if format is not None:
         longest = write_distances(
             outputs[0],
@@ -238,13 +245,13 @@ def _matrix_of(
         sequences, _ = read_sequences(options)
         check_count(len(sequences), sequences.source)
         _check_names(options, sequences.names, sequences, format, sequences.source)
-        share = _NJ_BYTES if options.method == "nj" else _JOINING_BYTES
-        return _measure(options, sequences, measure, report, share), sequences
+        return _measure(options, sequences, measure, report, options.method), sequences
     named = None
     if options.names is not None:
         named = read_fasta(options.names, degap=options.degap)
     matrix = read_distances(options.input, source, names=named.names if named else None)
     check_count(len(matrix), options.input)
+    check_tree_memory(len(matrix), options.memory, options.method)
     _check_names(options, matrix.names, named, format, options.input)
     report.add("distances", f"of {len(matrix):,} sequences from {options.input}")
     return matrix, named
@@ -277,14 +284,18 @@ def _measure(
     sequences: SequenceSet,
     measure: Measure,
     report: _Report,
-    pair_bytes: int,
+    method: str | None,
 ) -> DistanceMatrix:
-    """Compute the distances of all pairs, and report on it."""
+    """Compute the distances of all pairs, and report on it.
+
+    Where a tree is made of them, by `method`, there must be memory for that, too.
+    """
     check_alphabet(measure, sequences)
-    check_memory(len(sequences), pair_bytes)
+    pair_bytes = PAIR_BYTES + (0 if method is None else METHOD_BYTES[method])
+    memory_bytes = bytes_beside_distances(len(sequences), options.memory, pair_bytes)
     scoring = scoring_of(options, sequences)
     warn_of_letters(scoring, sequences, None)
-    run = plan_run(options, sequences, None, scoring, measure.detail)
+    run = plan_run(options, sequences, None, scoring, measure.detail, memory_bytes)
     started = time.perf_counter()
     matrix = measure_run(run, measure)
     seconds = time.perf_counter() - started

@@ -32,10 +32,10 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments
 from pairalign.distance_matrix import DistanceMatrix, check_names, number_of_pairs
 from pairalign.engines.selection import usable_cores
-from pairalign.errors import AlphabetError, CapacityError
+from pairalign.errors import AlphabetError
 from pairalign.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs.align import AlignmentJob
-from pairalign.jobs.memory import default_bytes, free_bytes
+from pairalign.jobs.memory import PAIR_BYTES, bytes_beside_distances, check_memory
 from pairalign.jobs.transitions import count_transitions
 from pairalign.scoring import Scoring
 from pairalign.sequences import DNA, PROTEIN, Alphabet, SequenceSet
@@ -46,6 +46,8 @@ Doubles = npt.NDArray[np.float64]
 
 SATURATED = 5.0
 """The largest distance of the measures that take a logarithm: substitutions a site."""
+
+_PART_PAIRS = 1 << 16  # measures make many doubles of a pair: of so many at a time
 
 DEFAULT_MEASURE = "identity"
 """What ClustalW takes from full alignments; guide trees have a default of their own."""
@@ -98,7 +100,7 @@ def distances(
     mode : {"global", "semiglobal", "local"}, optional
         Default: that of `scoring`, else global; one that is not that of `scoring` is an error.
     device, threads, memory_bytes, progress
-        As for `pairalign.align`; `memory_bytes` does not include the distances themselves.
+        As for `pairalign.align`; `memory_bytes` includes the distances themselves.
 
     Returns
     -------
@@ -113,8 +115,9 @@ def distances(
 
     Notes
     -----
-    Memory: 4 bytes a pair, 0.7 GB for 18,282 sequences. Time is that of the alignments; only
-    ``kimura-2p`` needs the alignments themselves, ``score`` not even counts.
+    Memory: 4 bytes a pair, 0.7 GB for 18,282 sequences, besides what aligning takes. Time is that
+    of the alignments; only ``kimura-2p`` needs the alignments themselves, ``score`` not even
+    counts.
     """
     chosen = find_measure(measure)
     first, _, way = as_inputs(sequences, None, scoring, mode)
@@ -129,7 +132,7 @@ def distances(
         device=device,
         threads=usable_cores() if threads is None else threads,
         window=DEFAULT_WINDOW,
-        memory_bytes=default_bytes() if memory_bytes is None else memory_bytes,
+        memory_bytes=bytes_beside_distances(len(first), memory_bytes),
         progress=progress,
     )
     return measure_run(run, chosen)
@@ -166,15 +169,18 @@ def measure_run(run: AlignmentJob, measure: Measure) -> DistanceMatrix:
     count = len(sequences)
     check_alphabet(measure, sequences)
     check_names(sequences.names, sequences.source)
-    check_memory(count, 4)
+    check_memory(count, PAIR_BYTES)
     own_scores = self_scores(sequences, run.scoring)
     condensed = np.full(number_of_pairs(count), np.nan, np.float32)
     with run.open() as results:
         for alignments in results:
-            i, j = alignments.query.astype(np.int64), alignments.target
-            place = i * count - i * (i + 1) // 2 + (j - i - 1)
-            condensed[place] = measure.compute(alignments, own_scores)
-            del alignments, i, j, place  # or they would stay while the next ones are waited for
+            for start in range(0, len(alignments), _PART_PAIRS):
+                part = alignments[start : start + _PART_PAIRS]
+                i, j = part.query.astype(np.int64), part.target
+                place = i * count - i * (i + 1) // 2 + (j - i - 1)
+                condensed[place] = measure.compute(part, own_scores)
+                del part
+            del alignments  # or they would stay while the next ones are waited for
     return DistanceMatrix(list(sequences.names), condensed, measure.name)
 
 
@@ -186,18 +192,6 @@ def check_alphabet(measure: Measure, sequences: SequenceSet) -> None:
             f"{sequences.source}: {sequences.alphabet.name} sequences, but measure "
             f"'{measure.name}' is for {measure.alphabet.name if measure.alphabet else 'any'}; "
             f"take one of {', '.join(fitting)}"
-        )
-
-
-def check_memory(count: int, pair_bytes: int) -> None:
-    """Raise CapacityError if there is no room for so many bytes for each pair of a set."""
-    needed, available = number_of_pairs(count) * pair_bytes, free_bytes()
-    if needed > available:
-        raise CapacityError(
-            f"{count:,} sequences have {number_of_pairs(count):,} pairs, which need "
-            f"{needed / 2**30:.1f} GiB; {available / 2**30:.1f} GiB are free",
-            needed_bytes=needed,
-            available_bytes=available,
         )
 
 

@@ -22,7 +22,8 @@ import numpy.typing as npt
 from pairalign.distance_matrix import DistanceMatrix, first_place
 from pairalign.errors import DistanceError, MissingPackageError
 from pairalign.inputs import AnyScoring, Sequences, as_inputs
-from pairalign.jobs.distances import check_memory, distances
+from pairalign.jobs.distances import distances
+from pairalign.jobs.memory import PAIR_BYTES, bytes_beside_distances, check_memory
 from pairalign.sequences import SequenceSet
 from pairalign.trees.linkage import cluster
 from pairalign.trees.tree import GuideTree
@@ -34,7 +35,9 @@ Parts = dict[int, list[tuple[int, float]]]
 
 _ROOT = -1
 
-METHODS = ("upgma", "mixed", "nj")
+METHOD_BYTES = {"upgma": 8, "mixed": 8, "nj": 32}
+"""What making a tree takes for each pair, besides the distances."""
+METHODS = tuple(METHOD_BYTES)
 DEFAULT_METHOD = "upgma"
 DEFAULT_MEASURE = "score"
 """Of all measures this gives the aligners the best trees: docs/guide-trees.md."""
@@ -92,6 +95,7 @@ def guide_tree(
     if isinstance(source, DistanceMatrix):
         return build_tree(source, method)
     sequences, _, chosen = as_inputs(source, None, scoring, mode)
+    check_tree_memory(len(sequences), memory_bytes, method)
     matrix = distances(
         sequences,
         measure=measure,
@@ -148,6 +152,11 @@ def _equal_rows(matrix: DistanceMatrix) -> Firsts:
     return first
 
 
+def check_tree_memory(count: int, memory_bytes: int | None, method: str) -> None:
+    """Raise CapacityError if the limit is too small for distances and their tree together."""
+    bytes_beside_distances(count, memory_bytes, PAIR_BYTES + METHOD_BYTES[method])
+
+
 def check_count(count: int, source: str) -> None:
     """Raise DistanceError for fewer sequences than the programs align along a tree."""
     if count < 3:
@@ -168,7 +177,7 @@ def check_method(method: str) -> None:
 
 def _cluster(matrix: DistanceMatrix, first: Firsts, method: str) -> GuideTree:
     count = len(matrix)
-    check_memory(count, 8)
+    check_memory(count, METHOD_BYTES[method])
     merges = cluster(matrix.condensed, first, method)
     children = merges[:, :2].astype(np.int64)
     heights = np.concatenate((np.zeros(count), merges[:, 2] / 2))
@@ -179,7 +188,7 @@ def _cluster(matrix: DistanceMatrix, first: Firsts, method: str) -> GuideTree:
 
 def _neighbour_joining(matrix: DistanceMatrix, first: Firsts) -> GuideTree:
     count = len(matrix)
-    check_memory(count, 32)
+    check_memory(count, METHOD_BYTES["nj"])
     parts = _join_neighbours(matrix, np.flatnonzero(first == np.arange(count)).tolist())
     _hang_copies(parts, first)
     children, lengths = _number(parts, count)

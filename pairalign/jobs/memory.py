@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from pairalign.distance_matrix import number_of_pairs
+from pairalign.errors import CapacityError
+
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _MOST = 1 << 60
 _LEAST_DEFAULT = 64 << 20
+_LEAST_WORK = 16 << 20
+
+PAIR_BYTES = 4
+"""A distance."""
 
 # Files of a control group, in version 2 and 1: limit, usage, and in memory.stat what the kernel
 # takes back first (pages of files that were read once: no reason to use less).
@@ -38,6 +46,58 @@ def parse_size(text: str) -> int:
 def default_bytes() -> int:
     """Memory that a run uses unless told: half of what is free."""
     return max(free_bytes() // 2, _LEAST_DEFAULT)
+
+
+def bytes_beside_distances(
+    count: int, memory_bytes: int | None, pair_bytes: int = PAIR_BYTES
+) -> int:
+    """Memory for aligning all pairs of a set when the distances of all of them are kept.
+
+    Parameters
+    ----------
+    count : int
+        Sequences.
+    memory_bytes : int or None
+        Limit for all that is held: the distances, what is made of them, and aligning. None: what
+        is free, of which aligning gets half of what the distances leave.
+    pair_bytes : int
+        What a pair takes at most: `PAIR_BYTES`, and what is made of the distances in the end.
+
+    Raises
+    ------
+    CapacityError
+        The limit, or what is free, is too small; the message has what is needed.
+    """
+    check_memory(count, pair_bytes)
+    held = PAIR_BYTES * number_of_pairs(count)
+    if memory_bytes is None:
+        return max((free_bytes() - held) // 2, _LEAST_DEFAULT)
+    needed = max(held + _LEAST_WORK, pair_bytes * number_of_pairs(count))
+    if needed > memory_bytes:
+        raise _too_many_pairs(
+            count, needed, f"{_mebibytes(memory_bytes)} are allowed", memory_bytes
+        )
+    return memory_bytes - held
+
+
+def check_memory(count: int, pair_bytes: int) -> None:
+    """Raise CapacityError if so many bytes for each pair of a set are not free."""
+    needed, available = number_of_pairs(count) * pair_bytes, free_bytes()
+    if needed > available:
+        raise _too_many_pairs(count, needed, f"{_mebibytes(available)} are free", available)
+
+
+def _too_many_pairs(count: int, needed: int, found: str, available: int) -> CapacityError:
+    return CapacityError(
+        f"{count:,} sequences have {number_of_pairs(count):,} pairs, whose distances need "
+        f"{_mebibytes(needed)} of memory in all; {found}",
+        needed_bytes=needed,
+        available_bytes=available,
+    )
+
+
+def _mebibytes(size: int) -> str:
+    return f"{math.ceil(size / 2**20):,} MiB"
 
 
 def free_bytes(root: Path = Path("/")) -> int:
