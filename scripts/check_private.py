@@ -20,6 +20,8 @@ ALLOWED = {
     # argparse has public functions that return these, and no public names for them.
     "_ArgumentGroup",
     "_SubParsersAction",
+    # The type of a library's function, for mypy.
+    "_NamedFuncPointer",
     # ctypes calls the fields of structures so.
     "_fields_",
     # The way to end a process at once.

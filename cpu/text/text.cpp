@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "text_pair.h"
-#include "text_plan.h"
+#include "text_format.h"
 
 namespace pairalign::text {
 namespace {
@@ -153,45 +152,25 @@ char* put_tsv(char* out, const pairalign_text& text, const Pair& pair) {
     return out;
 }
 
-inline char* put_pair(char* out, const pairalign_text& text, const Pair& pair, const Markup& markup,
-                      int64_t number) {
-    switch (text.format) {
-        case PAIRALIGN_PAF:
-            out = put_paf(out, text, pair, false);
-            return out != nullptr && text.dual ? put_paf(out, text, pair, true) : out;
-        case PAIRALIGN_GFA:
-            return put_gfa(out, pair);
-        case PAIRALIGN_TSV:
-            return put_tsv(out, text, pair);
-        case PAIRALIGN_FASTA:
-            return put_fasta(out, text, pair, number);
-        case PAIRALIGN_SRSPAIR:
-            return put_srspair(out, text, pair, markup);
-        default:
-            return nullptr;
-    }
-}
+// Needs spans and counts; cg:Z: when there are CIGARs.
+struct Paf : LineFormat {
+    using LineFormat::LineFormat;
 
-// One pair after the other: exact, and counts those that are shown.
-Range by_pairs(const pairalign_text& text, int64_t begin, int64_t capacity) {
-    Range range;
-    range.begin = begin;
-    int64_t k = begin;
-    for (; k < text.pairs; ++k) {
-        Pair pair;
-        if (!resolve(text, k, pair)) {
-            range.bytes = -1 - k;
-            break;
-        }
-        if (!shown(text, pair)) continue;
-        const int64_t more = bound(text, pair);
-        if (range.shown > 0 && range.bytes + more > capacity) break;
-        range.bytes += more;
-        ++range.shown;
+    char* put(char* out, const pairalign_text& text, const Pair& pair, int64_t) const {
+        out = put_paf(out, text, pair, false);
+        return out != nullptr && text.dual ? put_paf(out, text, pair, true) : out;
     }
-    range.end = k;
-    return range;
-}
+};
+
+// Takes what there is, and shows all pairs.
+struct Tsv : LineFormat {
+    using LineFormat::LineFormat;
+
+    static bool shown(const Pair&) { return true; }
+    char* put(char* out, const pairalign_text& text, const Pair& pair, int64_t) const {
+        return put_tsv(out, text, pair);
+    }
+};
 
 int64_t most_columns(const pairalign_text& text) {
     if (text.matches == nullptr) return 0;
@@ -208,8 +187,8 @@ int64_t most_columns(const pairalign_text& text) {
 }  // namespace
 
 Range Planner::next(const pairalign_text& text, int64_t capacity, int64_t number) {
-    const bool rows = text.format == PAIRALIGN_FASTA || text.format == PAIRALIGN_SRSPAIR;
-    Range range = rows ? by_pairs(text, at_, capacity) : by_runs(text, capacity);
+    const auto cut = text.format->cut;
+    Range range = cut != nullptr ? cut(text, at_, capacity) : by_runs(text, capacity);
     range.number = number;
     at_ = range.end;
     return range;
@@ -240,18 +219,10 @@ Range Planner::by_runs(const pairalign_text& text, int64_t capacity) {
 }
 
 int64_t format_pairs(const pairalign_text& text, const Range& range, char* out, int64_t capacity) {
-    const Markup markup(text.matrix);
-    char* at = out;
-    int64_t number = range.number;
-    for (int64_t k = range.begin; k < range.end; ++k) {
-        Pair pair;
-        if (!resolve(text, k, pair)) return -1 - k;
-        if (!shown(text, pair)) continue;
-        if (bound(text, pair) > capacity - (at - out)) return -1 - k;
-        at = put_pair(at, text, pair, markup, number++);
-        if (at == nullptr) return -1 - k;
-    }
-    return at - out;
+    return text.format->format(text, range, out, capacity);
 }
 
 }  // namespace pairalign::text
+
+PAIRALIGN_TEXT_FORMAT(paf, pairalign::text::Paf)
+PAIRALIGN_TEXT_FORMAT(tsv, pairalign::text::Tsv)

@@ -1,4 +1,4 @@
-// Text of alignments: PAF, TSV, FASTA pairs, EMBOSS srspair and GFA, formatted from flat columns.
+// Text of alignments, formatted from flat columns: PAF, TSV, FASTA pairs, EMBOSS srspair, GFA.
 //
 // Contract
 //   The caller describes a slab of pairs once (pairalign_text) and submits it to a queue
@@ -14,13 +14,9 @@
 
 #include "../export.h"
 
-enum pairalign_file_format : int32_t {
-    PAIRALIGN_PAF = 0,      // needs spans and counts; cg:Z: when there are CIGARs
-    PAIRALIGN_TSV = 1,      // takes what there is
-    PAIRALIGN_FASTA = 2,    // needs CIGARs
-    PAIRALIGN_SRSPAIR = 3,  // needs CIGARs and the matrix
-    PAIRALIGN_GFA = 4,      // needs CIGARs and kinds; links and containments, others are left out
-};
+// A format of files. A C++ file defines it and exports it as pairalign_format_NAME (text_format.h), a Python
+// file of pairalign/formats writes its files; nothing else knows the formats one by one.
+struct pairalign_text_format;
 
 // How two reads overlap, see pairalign/overlap_kinds.py.
 enum pairalign_overlap_kind : uint8_t {
@@ -64,7 +60,7 @@ struct pairalign_text {
     const int32_t* matrix;         // [32][32] by code; for srspair
     const char* block_header;      // srspair: lines of the pair's header that are equal for all pairs
     int64_t block_header_bytes;
-    int32_t format;    // pairalign_file_format
+    const pairalign_text_format* format;
     int32_t decimals;  // 0..6
     int32_t whole;     // rows show whole sequences (free end gaps as gaps): not local
     int32_t dual;      // PAF: each pair a second time with query and target exchanged

@@ -5,7 +5,7 @@
 // The first sequence is the CIGAR's reference: D consumes it alone, I the other. Runs of = and X are
 // joined to M, which is all that many readers know.
 
-#include "text_pair.h"
+#include "text_format.h"
 
 namespace pairalign::text {
 namespace {
@@ -37,8 +37,7 @@ char* put_segment(char* out, const Side& side, bool minus) {
     return minus ? put(out, "\t-") : put(out, "\t+");
 }
 
-}  // namespace
-
+// Null when the CIGAR has more letters than the pair has columns.
 char* put_gfa(char* out, const Pair& pair) {
     const Side &query = pair.query, &target = pair.target;
     if (pair.kind == PAIRALIGN_DOVETAIL) {
@@ -68,4 +67,19 @@ char* put_gfa(char* out, const Pair& pair) {
     return out;
 }
 
+// Needs CIGARs and kinds; links and containments, others are left out.
+struct Gfa : LineFormat {
+    using LineFormat::LineFormat;
+
+    static bool shown(const Pair& pair) {
+        return pair.columns > 0 && pair.kind >= PAIRALIGN_DOVETAIL && pair.kind <= PAIRALIGN_CONTAINS;
+    }
+    char* put(char* out, const pairalign_text&, const Pair& pair, int64_t) const {
+        return put_gfa(out, pair);
+    }
+};
+
+}  // namespace
 }  // namespace pairalign::text
+
+PAIRALIGN_TEXT_FORMAT(gfa, pairalign::text::Gfa)

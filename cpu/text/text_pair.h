@@ -1,5 +1,4 @@
-// What the two halves of the text formatter share: numbers, and a pair gathered from its columns.
-// Internal to text.cpp (PAF, TSV and the C functions) and text_rows.cpp (FASTA pairs, srspair).
+// What the formats share: numbers, and a pair gathered from its columns. Internal to cpu/text.
 #pragma once
 
 #include <array>
@@ -165,12 +164,6 @@ inline bool resolve(const pairalign_text& text, int64_t k, Pair& pair) {
     return pair.run_count >= 0 && pair.run_count <= pair.columns;
 }
 
-inline bool shown(const pairalign_text& text, const Pair& pair) {
-    if (text.format == PAIRALIGN_GFA)
-        return pair.columns > 0 && pair.kind >= PAIRALIGN_DOVETAIL && pair.kind <= PAIRALIGN_CONTAINS;
-    return text.format == PAIRALIGN_TSV || pair.columns > 0;
-}
-
 // Columns of the rows as FASTA and srspair show them: with the free end gaps when `whole`.
 inline int64_t row_columns(const pairalign_text& text, const Pair& pair) {
     if (!text.whole) return pair.columns;
@@ -195,39 +188,5 @@ inline int64_t line_bytes(const pairalign_text& text, int64_t names, int64_t run
     // Runs in the table are at most 4 bytes, others at most 10, and those have 256 letters.
     return (text.dual ? 2 : 1) * (names + kFixed + 4 * runs + 6 * (columns / kTableLength)) + kSlack;
 }
-
-// Bytes that the text of a pair needs at most.
-inline int64_t bound(const pairalign_text& text, const Pair& pair) {
-    const int64_t names = pair.query.name_bytes + pair.target.name_bytes;
-    switch (text.format) {
-        case PAIRALIGN_FASTA:
-            return 2 * row_columns(text, pair) + names + 2 * 128 + kSlack;
-        case PAIRALIGN_SRSPAIR: {
-            // Per block two rows of name (UTF-8: up to 4 bytes a character), numbers and
-            // letters, the markup and an empty line.
-            const int64_t row = 4 * kNameWidth + 2 * (kNumber + 1) + kWidth + 2;
-            const int64_t blocks = row_columns(text, pair) / kWidth + 1;
-            return blocks * (2 * row + kNameWidth + 8 + kWidth + 2) + names + text.block_header_bytes + 512 +
-                   Rows::bytes(row_columns(text, pair));
-        }
-        default:
-            return line_bytes(text, names, pair.run_count, pair.columns);
-    }
-}
-
-// Markup of an aligned pair that is not equal, by its two codes.
-struct Markup {
-    char other[32][32];
-
-    explicit Markup(const int32_t* matrix) {
-        for (int i = 0; i < 32 * 32; ++i) other[i / 32][i % 32] = matrix[i] > 0 ? ':' : '.';
-    }
-};
-
-// Rows of FASTA and srspair; null when the CIGAR contradicts spans or counts. Need `bound` bytes.
-char* put_fasta(char* out, const pairalign_text& text, const Pair& pair, int64_t number);
-// A line of GFA; null when the CIGAR has more letters than the pair has columns.
-char* put_gfa(char* out, const Pair& pair);
-char* put_srspair(char* out, const pairalign_text& text, const Pair& pair, const Markup& markup);
 
 }  // namespace pairalign::text

@@ -3,11 +3,13 @@
 // Runs are short and come in random order, so what costs is a branch that depends on one. Rows are
 // copied 16 bytes at a time, from the letters or from gaps, chosen without a branch.
 
-#include "text_pair.h"
+#include "text_format.h"
 
 namespace pairalign::text {
 namespace {
 
+constexpr int64_t kFastaHeader = 128;    // bytes of a header line at most, less the name
+constexpr int64_t kSrspairHeader = 512;  // bytes of a pair's header at most, less names and parameters
 constexpr uint8_t kGaps[kSlack + 1] = "----------------";
 constexpr char kKinds[17] = "       |.       ";  // markup of an op; '.' may become ':'
 
@@ -102,15 +104,32 @@ char* put_fasta_row(char* out, const pairalign_text& text, const Pair& pair, con
     return out;
 }
 
-}  // namespace
+// Needs CIGARs.
+struct Fasta {
+    static constexpr bool kByPairs = true;
 
-char* put_fasta(char* out, const pairalign_text& text, const Pair& pair, int64_t number) {
-    if (!runs_fit(pair)) return nullptr;
-    out = put_fasta_row(out, text, pair, pair.query, kDeletion, number);
-    return put_fasta_row(out, text, pair, pair.target, kInsertion, number);
-}
+    explicit Fasta(const pairalign_text&) {}
+    static bool shown(const Pair& pair) { return pair.columns > 0; }
+    static int64_t bound(const pairalign_text& text, const Pair& pair) {
+        const int64_t names = pair.query.name_bytes + pair.target.name_bytes;
+        return 2 * row_columns(text, pair) + names + 2 * kFastaHeader + kSlack;
+    }
+    [[gnu::noinline]] char* put(char* out, const pairalign_text& text, const Pair& pair,
+                                int64_t number) const {
+        if (!runs_fit(pair)) return nullptr;
+        out = put_fasta_row(out, text, pair, pair.query, kDeletion, number);
+        return put_fasta_row(out, text, pair, pair.target, kInsertion, number);
+    }
+};
 
-namespace {
+// Markup of an aligned pair that is not equal, by its two codes.
+struct Markup {
+    char other[32][32];
+
+    explicit Markup(const int32_t* matrix) {
+        for (int i = 0; i < 32 * 32; ++i) other[i / 32][i % 32] = matrix[i] > 0 ? ':' : '.';
+    }
+};
 
 Rows make_rows(const pairalign_text& text, const Pair& pair, const Markup& markup, char* scratch) {
     const int64_t columns = row_columns(text, pair);
@@ -223,21 +242,41 @@ char* put_block(char* out, const Rows& rows, int64_t from, int64_t width, Margin
     return out;
 }
 
+// Needs CIGARs and the matrix.
+struct Srspair {
+    static constexpr bool kByPairs = true;
+
+    explicit Srspair(const pairalign_text& text) : markup(text.matrix) {}
+    static bool shown(const Pair& pair) { return pair.columns > 0; }
+    static int64_t bound(const pairalign_text& text, const Pair& pair) {
+        // Per block two rows of name (UTF-8: up to 4 bytes a character), numbers and
+        // letters, the markup and an empty line.
+        const int64_t names = pair.query.name_bytes + pair.target.name_bytes;
+        const int64_t row = 4 * kNameWidth + 2 * (kNumber + 1) + kWidth + 2;
+        const int64_t blocks = row_columns(text, pair) / kWidth + 1;
+        return blocks * (2 * row + kNameWidth + 8 + kWidth + 2) + names + text.block_header_bytes +
+               kSrspairHeader + Rows::bytes(row_columns(text, pair));
+    }
+    [[gnu::noinline]] char* put(char* out, const pairalign_text& text, const Pair& pair, int64_t) const {
+        if (!runs_fit(pair)) return nullptr;
+        char* const behind = out + bound(text, pair) - Rows::bytes(row_columns(text, pair));
+        const Rows rows = make_rows(text, pair, markup, behind);
+        out = put_srspair_header(out, text, pair, rows);
+        Margin query(pair.query, text.whole);
+        Margin target(pair.target, text.whole);
+        int64_t from = 0;
+        for (; from + kWidth <= rows.columns; from += kWidth)
+            out = put_block(out, rows, from, kWidth, query, target);
+        if (from < rows.columns) out = put_block(out, rows, from, rows.columns - from, query, target);
+        *out++ = '\n';
+        return out;
+    }
+
+    Markup markup;
+};
+
 }  // namespace
-
-char* put_srspair(char* out, const pairalign_text& text, const Pair& pair, const Markup& markup) {
-    if (!runs_fit(pair)) return nullptr;
-    const Rows rows =
-        make_rows(text, pair, markup, out + bound(text, pair) - Rows::bytes(row_columns(text, pair)));
-    out = put_srspair_header(out, text, pair, rows);
-    Margin query(pair.query, text.whole);
-    Margin target(pair.target, text.whole);
-    int64_t from = 0;
-    for (; from + kWidth <= rows.columns; from += kWidth)
-        out = put_block(out, rows, from, kWidth, query, target);
-    if (from < rows.columns) out = put_block(out, rows, from, rows.columns - from, query, target);
-    *out++ = '\n';
-    return out;
-}
-
 }  // namespace pairalign::text
+
+PAIRALIGN_TEXT_FORMAT(fasta, pairalign::text::Fasta)
+PAIRALIGN_TEXT_FORMAT(srspair, pairalign::text::Srspair)

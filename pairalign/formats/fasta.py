@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pairalign.formats import text
 from pairalign.formats.writer import TextWriter
 from pairalign.want import Detail
 
@@ -20,4 +19,3 @@ class FastaWriter(TextWriter):
     name = "fasta"
     suffixes = (".fasta", ".fa", ".fas", ".afa")
     needs = Detail.CIGAR
-    format_code = text.FASTA

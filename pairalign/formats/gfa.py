@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from pairalign.errors import FormatError
-from pairalign.formats import text
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, TextWriter
 from pairalign.sequences import SequenceSet
@@ -31,7 +30,6 @@ class GfaWriter(TextWriter):
     name = "gfa"
     suffixes = (".gfa",)
     needs = Detail.CIGAR
-    format_code = text.GFA
     either_strand = True
     of_pairs = False
     of_overlaps = True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pairalign.formats import text
 from pairalign.formats.writer import TextWriter
 from pairalign.want import Detail
 
@@ -25,7 +24,6 @@ class PafWriter(TextWriter):
     name = "paf"
     suffixes = (".paf",)
     needs = Detail.STATS
-    format_code = text.PAF
     either_strand = True
     of_overlaps = True
     both_ways = True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pairalign.formats import text
 from pairalign.formats.writer import TextWriter
 from pairalign.want import Detail
 
@@ -28,7 +27,6 @@ class SrspairWriter(TextWriter):
     name = "srspair"
     suffixes = (".srspair", ".emboss", ".needle", ".water")
     needs = Detail.CIGAR
-    format_code = text.SRSPAIR
 
     def header(self) -> bytes:
         """Text before the first pair."""

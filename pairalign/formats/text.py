@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import SCORE_COLUMNS, STATS_COLUMNS, Alignments
+from pairalign.native import library
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
-
-PAF, TSV, FASTA, SRSPAIR, GFA = range(5)
 
 _COLUMNS = (*SCORE_COLUMNS, *STATS_COLUMNS, "cigar", "cigar_offsets", "strand")
 
@@ -43,7 +42,7 @@ class NativeText(ctypes.Structure):
         ("matrix", ctypes.c_void_p),
         ("block_header", ctypes.c_char_p),
         ("block_header_bytes", ctypes.c_int64),
-        ("format", ctypes.c_int32),
+        ("format", ctypes.c_void_p),
         ("decimals", ctypes.c_int32),
         ("whole", ctypes.c_int32),
         ("dual", ctypes.c_int32),
@@ -77,10 +76,10 @@ class PairText:
         Kept alive while this object lives.
     queries, targets : SetText
         Of the sets in `alignments`.
-    format_code : int
-        PAF, TSV, FASTA, SRSPAIR or GFA.
+    format : str
+        The name of a format that native code exports, see cpu/text/text_format.h.
     block_header : bytes
-        For SRSPAIR, see cpu/text/text.h.
+        For srspair, see cpu/text/text.h.
     kinds : ndarray of uint8, shape (pairs,), optional
         Kinds of overlaps; for PAF and GFA.
     dual : bool
@@ -92,7 +91,7 @@ class PairText:
         alignments: Alignments,
         queries: SetText,
         targets: SetText,
-        format_code: int,
+        format: str,
         block_header: bytes = b"",
         kinds: npt.NDArray[np.uint8] | None = None,
         dual: bool = False,
@@ -111,11 +110,16 @@ class PairText:
             matrix.ctypes.data,
             block_header,
             len(block_header),
-            format_code,
+            native_format(format),
             decimals_of(scoring),
             scoring.mode != "local",
             dual,
         )
+
+
+def native_format(name: str) -> int:
+    """Return the address of what native code knows of a format."""
+    return ctypes.addressof(ctypes.c_char.in_dll(library, f"pairalign_format_{name}"))
 
 
 def decimals_of(scoring: Scoring) -> int:

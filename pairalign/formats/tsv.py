@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pairalign.formats import text
 from pairalign.formats.writer import TextWriter
 from pairalign.want import Detail
 
@@ -39,7 +38,6 @@ class TsvWriter(TextWriter):
     name = "tsv"
     suffixes = (".tsv", ".tab")
     needs = Detail.SCORE
-    format_code = text.TSV
 
     def header(self) -> bytes:
         """Return the line of column names."""

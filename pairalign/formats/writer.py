@@ -151,6 +151,9 @@ class Writer(ABC):
 class TextWriter(Writer):
     """A text format: pairs are formatted in native code, in pieces, on several threads.
 
+    The native code of a format has its name: ``pairalign_format_NAME``, see
+    cpu/text/text_format.h.
+
     `write` hands pairs over and waits for those of the call before: formatting never pauses
     between calls. Pieces are written in order and the text of a pair depends on nothing but the
     pair and its number, so bytes depend neither on threads nor on how pairs come in. A file is
@@ -158,8 +161,6 @@ class TextWriter(Writer):
     by a later `write` or by `close`. Memory: two buffers of `CHUNK_BYTES` for every thread and two
     more (where one pair has more text, that), and the alignments of one call.
     """
-
-    format_code: ClassVar[int]
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)
@@ -200,7 +201,7 @@ class TextWriter(Writer):
         return PairText(
             alignments,
             *self._sets,
-            self.format_code,
+            self.name,
             self.block_header(),
             kinds=None if overhang is None else classify(alignments, overhang),
             dual=self._content.both_ways,
