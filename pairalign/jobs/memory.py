@@ -72,7 +72,7 @@ def bytes_beside_distances(
     held = PAIR_BYTES * number_of_pairs(count)
     if memory_bytes is None:
         return max((free_bytes() - held) // 2, _LEAST_DEFAULT)
-    needed = max(held + _LEAST_WORK, pair_bytes * number_of_pairs(count))
+    needed = pair_bytes * number_of_pairs(count) + _LEAST_WORK
     if needed > memory_bytes:
         raise _too_many_pairs(
             count, needed, f"{_mebibytes(memory_bytes)} are allowed", memory_bytes
