@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.columns import window_positions
+
 DEFAULT_WINDOW = 1024
 
 Lengths = npt.NDArray[np.signedinteger[Any]]
@@ -77,11 +79,12 @@ class Window:
 
     def positions(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """Row and column of every pair in order, two int32 arrays of shape (pairs,)."""
-        offsets = self.row_offsets
-        counts = np.diff(offsets)
-        rows = np.repeat(np.arange(self.row_start, self.row_stop, dtype=np.int32), counts)
-        columns = np.arange(self.pairs, dtype=np.int64) - np.repeat(offsets[:-1], counts)
-        return rows, (columns + np.repeat(self.column_stop - counts, counts)).astype(np.int32)
+        return window_positions(
+            (self.row_start, self.row_stop),
+            (self.column_start, self.column_stop),
+            self.triangular,
+            self.pairs,
+        )
 
 
 def plan_windows(

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-import numpy.typing as npt
-
 from pairalign.alignments import Alignment, Alignments
+from pairalign.columns import find_extremes
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 
@@ -53,16 +51,23 @@ class Summary:
         self._kept += len(alignments)
         if not alignments.has_stats:
             return
-        aligned = np.flatnonzero(alignments.columns)
-        if len(aligned) == 0:
+        assert alignments.matches is not None
+        assert alignments.mismatches is not None
+        assert alignments.gap_letters is not None
+        found = find_extremes(
+            alignments.query,
+            alignments.target,
+            (alignments.matches, alignments.mismatches, alignments.gap_letters),
+            (alignments.queries.lengths, alignments.targets.lengths),
+        )
+        if found is None:
             return
-        share = _shares(alignments)[aligned]
         # Copies: a view would keep all of these results in memory.
-        high, low = alignments.take([aligned[np.argmax(share)], aligned[np.argmin(share)]])
-        if share.max() > self._highest_share:
-            self._highest_share, self._closest = share.max(), high
-        if share.min() < self._lowest_share:
-            self._lowest_share, self._most_distant = share.min(), low
+        high, low = alignments.take(list(found))
+        if (share := _share(high)) > self._highest_share:
+            self._highest_share, self._closest = share, high
+        if (share := _share(low)) < self._lowest_share:
+            self._lowest_share, self._most_distant = share, low
 
     def text(self, seconds: float, output: str) -> str:
         """Lines for a person; `seconds` is what reading apart took, `output` where results went."""
@@ -100,18 +105,12 @@ def describe_set(sequences: SequenceSet) -> str:
     return f"{len(sequences):,} {kind} of {lengths} letters"
 
 
-def _shares(alignments: Alignments) -> npt.NDArray[np.float64]:
-    """How much of the shorter sequence of each pair is identical to the other, shape (n,).
+def _share(pair: Alignment) -> float:
+    """How much of the shorter sequence of a pair is identical to the other.
 
     By columns an overlap of five letters could be closer than any two whole sequences.
     """
-    assert alignments.matches is not None
-    lengths = (
-        alignments.queries.lengths[alignments.query],
-        alignments.targets.lengths[alignments.target],
-    )
-    share: npt.NDArray[np.float64] = alignments.matches / np.minimum(*lengths)
-    return share
+    return pair.matches / min(len(pair.query), len(pair.target))
 
 
 def _describe_pair(pair: Alignment) -> str:

@@ -6,13 +6,15 @@ import math
 import operator
 import sys
 import warnings
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import SupportsIndex
 
+import numpy as np
+import numpy.typing as npt
 from tqdm import tqdm
 
 from pairalign.alignments import Alignments, concatenate
@@ -139,6 +141,24 @@ class AlignmentJob:
         finally:
             self._close_engines(engines)
 
+    def hand_out(self, use: Callable[[Alignments], None]) -> None:
+        """Align; hand all results to `use`, in the thread of the engine that made them.
+
+        Parameters
+        ----------
+        use : callable
+            Takes some pairs at a time, each pair once, in any order and from several threads at
+            once. What it raises ends the work, as a DeviceError unless it is a PairalignError.
+        """
+        engines = self._open_engines()
+        try:
+            users = [_User(engine, use) for engine in engines]
+            with closing(self._run(list(users), in_order=False)) as results:
+                for _ in results:
+                    pass
+        finally:
+            self._close_engines(engines)
+
     def _close_engines(self, engines: Iterable[Engine]) -> None:
         for engine in engines:
             engine.close()
@@ -155,7 +175,9 @@ class AlignmentJob:
             detail=self.want.detail,
         )
 
-    def _run(self, engines: list[Engine]) -> Generator[Alignments, None, None]:
+    def _run(
+        self, engines: list[Engine], *, in_order: bool = True
+    ) -> Generator[Alignments, None, None]:
         # An eighth of the memory holds a slab; few are around at a time: in the engine (twice while
         # it is gathered), waiting, being written.
         # A GPU wants more pairs at a time than the cores do.
@@ -178,6 +200,8 @@ class AlignmentJob:
         ahead = max(len(engines) + 1, min(64, self.memory_bytes // 4 // limit))
         if len(engines) == 1:
             ahead = 2
+        if not in_order:  # then nothing waits
+            ahead = len(slabs)
         bar = tqdm(
             total=self.cells,
             unit="cells",
@@ -194,6 +218,31 @@ class AlignmentJob:
 
     def _cost(self, window: Window) -> int:
         return count_cells(window, self._rows, self._columns)
+
+
+class _User:
+    """An engine whose results are used in its own thread; what it returns is empty."""
+
+    def __init__(self, engine: Engine, use: Callable[[Alignments], None]) -> None:
+        self.name = engine.name
+        self._engine = engine
+        self._use = use
+
+    def align(
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Align the pairs of a window and use what was found."""
+        found = self._engine.align(window, want, pair_mask)
+        self._use(found)
+        return found.take([])
+
+    def cancel(self) -> None:
+        """Make a running `align` return early by raising."""
+        self._engine.cancel()
+
+    def close(self) -> None:
+        """Give memory and device back."""
+        self._engine.close()
 
 
 Run = AlignmentJob

@@ -30,6 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
+from pairalign.columns import place_in_triangle
 from pairalign.distance_matrix import DistanceMatrix, check_names, number_of_pairs
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import AlphabetError
@@ -172,15 +173,14 @@ def measure_run(run: AlignmentJob, measure: Measure) -> DistanceMatrix:
     check_memory(count, PAIR_BYTES)
     own_scores = self_scores(sequences, run.scoring)
     condensed = np.full(number_of_pairs(count), np.nan, np.float32)
-    with run.open() as results:
-        for alignments in results:
-            for start in range(0, len(alignments), _PART_PAIRS):
-                part = alignments[start : start + _PART_PAIRS]
-                i, j = part.query.astype(np.int64), part.target
-                place = i * count - i * (i + 1) // 2 + (j - i - 1)
-                condensed[place] = measure.compute(part, own_scores)
-                del part
-            del alignments  # or they would stay while the next ones are waited for
+
+    def place(found: Alignments) -> None:
+        for start in range(0, len(found), _PART_PAIRS):
+            part = found[start : start + _PART_PAIRS]
+            values = measure.compute(part, own_scores)
+            place_in_triangle(part.query, part.target, values, count, condensed)
+
+    run.hand_out(place)
     return DistanceMatrix(list(sequences.names), condensed, measure.name)
 
 

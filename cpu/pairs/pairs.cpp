@@ -1,0 +1,54 @@
+// Single passes over the columns of many pairs, outside the interpreter's lock. n = pairs. The ctypes
+// declarations are in pairalign/columns.py.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "../export.h"
+
+// Row and column of every pair of a window in order, see pairalign/windows.py: rows[n], columns[n].
+PAIRALIGN_API void pairalign_window_positions(int32_t row_start, int32_t row_stop, int32_t column_start,
+                                              int32_t column_stop, int32_t triangular, int32_t* rows,
+                                              int32_t* columns) {
+    for (int32_t row = row_start; row < row_stop; ++row) {
+        const int32_t first = triangular ? std::max(column_start, row + 1) : column_start;
+        for (int32_t column = first; column < column_stop; ++column) {
+            *rows++ = row;
+            *columns++ = column;
+        }
+    }
+}
+
+// Puts the values of pairs of one set into its condensed triangle, float[count * (count - 1) / 2]: pairs
+// (0, 1), (0, 2), ..., (1, 2), ... For each pair query[k] < target[k] < count.
+PAIRALIGN_API void pairalign_place_in_triangle(int64_t pairs, const int32_t* query, const int32_t* target,
+                                               const double* values, int64_t count, float* condensed) {
+    for (int64_t k = 0; k < pairs; ++k) {
+        const int64_t i = query[k], j = target[k];
+        condensed[i * count - i * (i + 1) / 2 + (j - i - 1)] = static_cast<float>(values[k]);
+    }
+}
+
+// The pairs with most and least matches for each letter of the shorter sequence, the first of equals, of
+// those of which something is aligned: most_and_least[2]. Returns how many these are.
+PAIRALIGN_API int64_t pairalign_find_extremes(int64_t pairs, const int32_t* query, const int32_t* target,
+                                              const int32_t* matches, const int32_t* mismatches,
+                                              const int32_t* gap_letters, const int32_t* query_lengths,
+                                              const int32_t* target_lengths, int64_t* most_and_least) {
+    int64_t aligned = 0;
+    double most = -1, least = 0;
+    for (int64_t k = 0; k < pairs; ++k) {
+        if (matches[k] + mismatches[k] + gap_letters[k] == 0) continue;
+        const double share =
+            static_cast<double>(matches[k]) / std::min(query_lengths[query[k]], target_lengths[target[k]]);
+        if (share > most) {
+            most = share;
+            most_and_least[0] = k;
+        }
+        if (aligned++ == 0 || share < least) {
+            least = share;
+            most_and_least[1] = k;
+        }
+    }
+    return aligned;
+}

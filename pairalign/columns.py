@@ -1,0 +1,104 @@
+"""Single passes over the columns of many pairs, in native code (``cpu/pairs/pairs.cpp``).
+
+No array is made on the way, and the interpreter is free meanwhile.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.native import library
+
+Ints = npt.NDArray[np.int32]
+
+_positions = library.pairalign_window_positions
+_positions.restype = None
+_positions.argtypes = (*(ctypes.c_int32,) * 5, *(ctypes.c_void_p,) * 2)
+_place = library.pairalign_place_in_triangle
+_place.restype = None
+_place.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 3, ctypes.c_int64, ctypes.c_void_p)
+_extremes = library.pairalign_find_extremes
+_extremes.restype = ctypes.c_int64
+_extremes.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 8)
+
+
+def window_positions(
+    rows: tuple[int, int], columns: tuple[int, int], triangular: bool, pairs: int
+) -> tuple[Ints, Ints]:
+    """Return row and column of every pair of a window, row by row, int32 of shape (pairs,).
+
+    Parameters
+    ----------
+    rows, columns : (int, int)
+        Half-open ranges.
+    triangular : bool
+        Only pairs with ``row < column``.
+    pairs : int
+        How many there are.
+    """
+    found = np.empty(pairs, np.int32), np.empty(pairs, np.int32)
+    _positions(*rows, *columns, triangular, *(one.ctypes.data for one in found))
+    return found
+
+
+def place_in_triangle(
+    query: Ints,
+    target: Ints,
+    values: npt.NDArray[np.float64],
+    count: int,
+    condensed: npt.NDArray[np.float32],
+) -> None:
+    """Put values of pairs of one set where they belong in its condensed triangle.
+
+    Parameters
+    ----------
+    query, target : ndarray of int32, shape (n,)
+        Input indices, ``query < target``.
+    values : ndarray of float64, shape (n,)
+    count : int
+        Sequences of the set.
+    condensed : ndarray of float32, shape (count * (count - 1) / 2,)
+        See `pairalign.distance_matrix`.
+    """
+    assert len(query) == len(target) == len(values)
+    assert condensed.shape == (count * (count - 1) // 2,)
+    assert condensed.dtype == np.float32
+    kept = (
+        np.ascontiguousarray(query, np.int32),
+        np.ascontiguousarray(target, np.int32),
+        np.ascontiguousarray(values, np.float64),
+    )
+    addresses = (one.ctypes.data for one in kept)
+    _place(len(query), *addresses, count, condensed.ctypes.data)
+
+
+def find_extremes(
+    query: Ints,
+    target: Ints,
+    counts: tuple[Ints, Ints, Ints],
+    lengths: tuple[Ints, Ints],
+) -> tuple[int, int] | None:
+    """Find the pairs with most and least matches for each letter of their shorter sequence.
+
+    Parameters
+    ----------
+    query, target : ndarray of int32, shape (n,)
+        Input indices.
+    counts : three ndarrays of int32, shape (n,)
+        Matches, mismatches, gap letters.
+    lengths : two ndarrays of int32
+        Letters of the sequences that `query` and `target` point to.
+
+    Returns
+    -------
+    (int, int) or None
+        Positions of the two, the first of equals; None where nothing is aligned in any pair.
+    """
+    columns = [np.ascontiguousarray(one, np.int32) for one in (query, target, *counts, *lengths)]
+    found = np.zeros(2, np.int64)
+    addresses = (one.ctypes.data for one in columns)
+    aligned = _extremes(len(query), *addresses, found.ctypes.data)
+    return (int(found[0]), int(found[1])) if aligned else None
