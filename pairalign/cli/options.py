@@ -21,6 +21,7 @@ from pairalign.errors import FormatError, OutputError
 from pairalign.formats.output import check_writable
 from pairalign.jobs.align import AlignmentJob, raw_minimum
 from pairalign.jobs.memory import default_bytes, parse_size
+from pairalign.jobs.progress import Progress
 from pairalign.scoring import MODES, Scoring, make_scoring
 from pairalign.sequences import SequenceSet, read_fasta, read_fasta_pair
 from pairalign.want import Detail, Want
@@ -223,8 +224,14 @@ def add_resources(parser: argparse.ArgumentParser) -> None:
         type=SIZE,
         help="what may be held in memory, such as 4G; default: half of what is free",
     )
-    group.add_argument(
+    loudness = group.add_mutually_exclusive_group()
+    loudness.add_argument(
         "-q", "--quiet", action="store_true", help="no progress, no summary, no warnings"
+    )
+    loudness.add_argument(
+        "--progress",
+        action="store_true",
+        help="a line every 30 s on how far it is, as in a log, also on a terminal instead of a bar",
     )
 
 
@@ -346,6 +353,11 @@ def warn_of_letters(scoring: Scoring, *sets: SequenceSet | None) -> None:
         log.warning("%s", message)
 
 
+def progress_of(options: argparse.Namespace) -> Progress:
+    """Return how progress is to be shown, of ``--quiet`` and ``--progress``."""
+    return "lines" if options.progress else not options.quiet
+
+
 def plan_run(
     options: argparse.Namespace,
     queries: SequenceSet,
@@ -390,6 +402,6 @@ def plan_run(
         threads=options.threads or usable_cores(),
         window=options.window,
         memory_bytes=memory_bytes or options.memory or default_bytes(),
-        progress=not options.quiet,
+        progress=progress_of(options),
         kernel=options.kernel,
     )

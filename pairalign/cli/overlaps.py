@@ -20,6 +20,7 @@ from pairalign.cli.options import (
     check_output,
     choose_output,
     converter,
+    progress_of,
     read_sequences,
     warn_of_letters,
 )
@@ -147,7 +148,7 @@ def _overlap(options: argparse.Namespace) -> None:
         device=options.device,
         threads=options.threads or usable_cores(),
         memory_bytes=options.memory or default_bytes(),
-        progress=not options.quiet,
+        progress=progress_of(options),
         kernel=options.kernel,
         thresholds=make_thresholds(
             preset,

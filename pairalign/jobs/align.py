@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -15,7 +14,6 @@ from typing import SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
-from tqdm import tqdm
 
 from pairalign.alignments import Alignments, concatenate
 from pairalign.engines import Engine
@@ -24,6 +22,7 @@ from pairalign.errors import FastaError, ScoringError
 from pairalign.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs import schedule
 from pairalign.jobs.memory import default_bytes
+from pairalign.jobs.progress import Progress, show_progress
 from pairalign.scoring import Scoring
 from pairalign.sequences import (
     SequenceSet,
@@ -65,8 +64,9 @@ class AlignmentJob:
         Rows and columns of a window; it decides the order of the results.
     memory_bytes : int
         Host memory that engines and waiting results may use.
-    progress : bool
-        Show a bar on stderr (only on a terminal).
+    progress : bool or "lines"
+        Show on stderr how far it is: a bar on a terminal, else (or with ``"lines"``) a line every
+        30 seconds.
     kernel : str or None
         A kernel instead of ``"auto"``, the best that can, see `open_engines`.
 
@@ -93,7 +93,7 @@ class AlignmentJob:
     threads: int = field(default_factory=usable_cores)
     window: int = DEFAULT_WINDOW
     memory_bytes: int = field(default_factory=default_bytes)
-    progress: bool = False
+    progress: Progress = False
     kernel: str | None = None
 
     def __post_init__(self) -> None:
@@ -202,19 +202,14 @@ class AlignmentJob:
             ahead = 2
         if not in_order:  # then nothing waits
             ahead = len(slabs)
-        bar = tqdm(
-            total=self.cells,
-            unit="cells",
-            unit_scale=True,
-            desc="aligning",
-            dynamic_ncols=True,
-            disable=None if self.progress and sys.stderr is not None else True,  # None: no terminal
-        )
-        with bar, closing(schedule.run(engines, slabs, self.want, self._cost, ahead)) as results:
+        with (
+            show_progress(self.cells, self.progress) as meter,
+            closing(schedule.run(engines, slabs, self.want, self._cost, ahead)) as results,
+        ):
             for slab, result in results:
                 yield result
                 del result  # or it would stay in memory while the next one is waited for
-                bar.update(self._cost(slab))
+                meter.update(self._cost(slab))
 
     def _cost(self, window: Window) -> int:
         return count_cells(window, self._rows, self._columns)
@@ -261,7 +256,7 @@ def align(
     threads: int | None = None,
     window: int = DEFAULT_WINDOW,
     memory_bytes: int | None = None,
-    progress: bool = False,
+    progress: Progress = False,
 ) -> Alignments:
     """Align every pair of a set, or every sequence of one set with every one of another.
 
@@ -290,8 +285,9 @@ def align(
         Rows and columns of the windows that the pair matrix is cut into; decides the order.
     memory_bytes : int, optional
         What the run may use, results apart; default: half of what is free.
-    progress : bool
-        Show a bar on stderr.
+    progress : bool or "lines"
+        Show on stderr how far it is: a bar on a terminal, else (or with ``"lines"``) a line every
+        30 seconds.
 
     Returns
     -------

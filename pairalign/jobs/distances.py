@@ -37,6 +37,7 @@ from pairalign.errors import AlphabetError
 from pairalign.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.memory import PAIR_BYTES, bytes_beside_distances, check_memory
+from pairalign.jobs.progress import Progress
 from pairalign.jobs.transitions import count_transitions
 from pairalign.scoring import Scoring
 from pairalign.sequences import DNA, PROTEIN, Alphabet, SequenceSet
@@ -86,7 +87,7 @@ def distances(
     device: str = "auto",
     threads: int | None = None,
     memory_bytes: int | None = None,
-    progress: bool = False,
+    progress: Progress = False,
 ) -> DistanceMatrix:
     """Align every pair of a set and return how far apart they are.
 

@@ -24,6 +24,7 @@ from pairalign.errors import DistanceError, MissingPackageError
 from pairalign.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs.distances import distances
 from pairalign.jobs.memory import PAIR_BYTES, bytes_beside_distances, check_memory
+from pairalign.jobs.progress import Progress
 from pairalign.sequences import SequenceSet
 from pairalign.trees.linkage import cluster
 from pairalign.trees.tree import GuideTree
@@ -53,7 +54,7 @@ def guide_tree(
     device: str = "auto",
     threads: int | None = None,
     memory_bytes: int | None = None,
-    progress: bool = False,
+    progress: Progress = False,
 ) -> GuideTree:
     """Make a guide tree of sequences, or from distances.
 

@@ -28,6 +28,7 @@ from pairalign.jobs.align import AlignmentJob, raw_minimum
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.overlap_presets import AUTO, Preset, find_preset
 from pairalign.jobs.overlap_stages import SharedFilter, StagedEngine, Stages, Thresholds
+from pairalign.jobs.progress import Progress
 from pairalign.overlap_kinds import KIND_NAMES, classify
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
@@ -249,7 +250,7 @@ def overlaps(
     device: str = "auto",
     threads: int | None = None,
     memory_bytes: int | None = None,
-    progress: bool = False,
+    progress: Progress = False,
 ) -> Overlaps:
     """Find the overlaps of a set of reads: every pair, both strands, exactly.
 

@@ -8,11 +8,13 @@ File names hold a digest of source, headers, definitions and flags, so nothing s
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import re
 import shutil
 import subprocess
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -34,6 +36,7 @@ AHEAD_FOLDER = PACKAGE / "cuda_kernels"
 _MODE = 0o644
 """Of a compiled kernel: whoever may read the cache may use it."""
 
+log = logging.getLogger("pairalign")
 _lock = threading.Lock()
 
 
@@ -88,8 +91,20 @@ def load_binary(source: str, defines: Defines, capability: tuple[int, int]) -> b
     cached = cache_folder() / f"{key}-sm{architecture}.cubin"
     with _lock:  # engines of one device ask for the same kernels at the same time
         if not cached.exists():
-            compile_to(cached, source, defines, [f"-arch=sm_{architecture}", "-cubin"])
+            _compile_once(cached, source, defines, architecture)
         return cached.read_bytes()
+
+
+def _compile_once(target: Path, source: str, defines: Defines, architecture: int) -> None:
+    """Compile kernels for the cache, and say that and how long: it is a wait of many seconds."""
+    name = Path(source).with_suffix("").as_posix()
+    log.info(
+        "compiling the kernels '%s' for this GPU, once; all that a run needs take 10 to 20 s", name
+    )
+    started = time.monotonic()
+    compile_to(target, source, defines, [f"-arch=sm_{architecture}", "-cubin"])
+    seconds = time.monotonic() - started
+    log.info("compiled '%s' in %.1f s, kept in %s", name, seconds, target.parent)
 
 
 def can_load(capability: tuple[int, int], sources: Iterable[tuple[str, Defines]]) -> str | None:

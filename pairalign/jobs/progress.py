@@ -1,0 +1,75 @@
+"""How far a job is: a bar on a terminal, a line now and then in a log."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Literal, Protocol
+
+from tqdm import tqdm
+
+LINE_SECONDS = 30.0
+"""A line in a log comes about as often."""
+
+Progress = bool | Literal["lines"]
+"""Whether to show progress; lines also on a terminal."""
+
+
+class Meter(Protocol):
+    """Something that is told how much has been done."""
+
+    def update(self, cells: int) -> object:
+        """Add cells to those that are done."""
+
+
+@contextmanager
+def show_progress(total: int, progress: Progress) -> Iterator[Meter]:
+    """Show on stderr how many of `total` cells are done: a bar on a terminal, else lines."""
+    if not progress or sys.stderr is None:
+        yield _Silent()
+    elif progress == "lines" or not sys.stderr.isatty():
+        yield Lines(total)
+    else:
+        with tqdm(
+            total=total, unit="cells", unit_scale=True, desc="aligning", dynamic_ncols=True
+        ) as bar:
+            yield bar
+
+
+class _Silent:
+    def update(self, cells: int) -> None:
+        """Say nothing."""
+
+
+class Lines:
+    """Writes a line to stderr when `LINE_SECONDS` have passed since the last one.
+
+    Parameters
+    ----------
+    total : int
+        Cells to do.
+    """
+
+    def __init__(self, total: int) -> None:
+        self._total = max(total, 1)
+        self._done = 0
+        self._started = self._last = time.monotonic()
+
+    def update(self, cells: int) -> None:
+        """Add cells to those that are done; write a line if it is time for one."""
+        self._done += cells
+        now = time.monotonic()
+        if now - self._last < LINE_SECONDS:
+            return
+        self._last = now
+        passed = now - self._started
+        left = passed * (self._total - self._done) / max(self._done, 1)
+        with suppress(OSError):  # a run does not fail because nobody can read this
+            print(
+                f"pairalign: aligned {100 * self._done / self._total:.1f}% of {self._total:.3g} "
+                f"cells in {tqdm.format_interval(passed)}, about {tqdm.format_interval(left)} left",
+                file=sys.stderr,
+                flush=True,
+            )
