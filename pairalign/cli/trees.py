@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pairalign.cli.console import log, say
 from pairalign.cli.options import (
@@ -127,6 +127,13 @@ def add_tree_options(parser: argparse.ArgumentParser) -> None:
         "else sequences",
     )
     add_path(parser, "--names", metavar="FASTA", help="the sequences of a matrix, for its names")
+    add_path(
+        parser,
+        "--rename",
+        metavar="TABLE",
+        help="name the sequences s1, s2, ... in the tree, and write a table of these and the "
+        "original names",
+    )
     _add_common(parser, DEFAULT_TREE_MEASURE)
 
 
@@ -207,14 +214,32 @@ def _tree(options: argparse.Namespace) -> None:
     check_method(options.method)
     if format in PICTURES:
         check_matplotlib()
-    check_output(options.output, options.input, options.names, options.matrix)
+    outputs = [path for path in (options.output, options.rename) if path is not None]
+    for path in outputs:
+        check_output(path, options.input, options.names, options.matrix)
+    _check_rename(options, format)
     report = _Report()
     matrix, sequences = _matrix_of(options, measure, report, format)
     started = time.perf_counter()
     tree = build_tree(matrix, options.method, sequences)
-    _write(options.output, _tree_text(tree, format, options))
+    if options.rename is None:
+        _write(options.output, _tree_text(tree, format, options))
+    else:
+        short = replace(tree, names=[f"s{number}" for number in range(1, len(tree) + 1)])
+        with open_output(options.rename) as table:
+            table.write("".join(map("{}\t{}\n".format, short.names, tree.names)).encode())
+            _write(options.output, _tree_text(short, format, options))
     report.add("tree", f"{options.method}, {time.perf_counter() - started:.2f} s")
-    _finish(options, report, [options.output])
+    _finish(options, report, outputs)
+
+
+def _check_rename(options: argparse.Namespace, format: str) -> None:
+    if options.rename is None:
+        return
+    if format != "newick":
+        raise FormatError(f"--rename is for names in Newick, but the tree is written as {format}")
+    if os.path.abspath(options.rename) == os.path.abspath(options.output):
+        raise FormatError(f"--rename and -o are both '{options.output}'; choose another file")
 
 
 def _tree_format(options: argparse.Namespace) -> str:
@@ -264,7 +289,7 @@ def _check_names(
     format: str,
     source: str,
 ) -> None:
-    if format != "newick":
+    if format != "newick" or options.rename is not None:
         return
     check_names(names, options.program, source)
     if sequences is not None and options.program is not None:

@@ -92,11 +92,11 @@ def check_names(names: list[str], program: str | None = None, source: str | None
     for index, name in enumerate(names):
         found = _SPECIAL.search(name)
         if found:
-            other = ", or use mafft rows, which have no names (--format mafft)"
             raise FormatError(
                 f"{prefix}sequence {index + 1} {name!r}: Newick cannot hold {found[0]!r} in a name "
-                "that is not quoted, and programs do not read quotes; rename it in the FASTA file"
-                f"{'' if program else other}"
+                "that is not quoted, and programs do not read quotes; write short names and a "
+                "table of them (--rename TABLE), or rows for MAFFT, which have no names "
+                "(--for mafft)"
             )
         if longest is not None and len(name) > longest:
             raise FormatError(
