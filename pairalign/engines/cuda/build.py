@@ -2,7 +2,8 @@
 
 A kernel is looked for in three places: among those compiled ahead (``make cuda`` writes them to
 ``pairalign/cuda_kernels/``), in the cache (``$XDG_CACHE_HOME/pairalign``), and then it is compiled.
-File names hold a digest of source, headers, definitions and flags, so nothing stale is ever loaded.
+File names hold a digest of source, headers, definitions and flags, so nothing stale is ever loaded;
+nor is anything from the cache that another user can have put there.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from pairalign.engines.cuda.kernel_cache import make_folder, why_untrusted
 from pairalign.errors import KernelBuildError
 from pairalign.part_file import PartFile
 
@@ -38,6 +41,7 @@ _MODE = 0o644
 
 log = logging.getLogger("pairalign")
 _lock = threading.Lock()
+_said: set[str] = set()
 
 
 def source_folder() -> Path:
@@ -90,21 +94,48 @@ def load_binary(source: str, defines: Defines, capability: tuple[int, int]) -> b
             return ahead.read_bytes()
     cached = cache_folder() / f"{key}-sm{architecture}.cubin"
     with _lock:  # engines of one device ask for the same kernels at the same time
-        if not cached.exists():
-            _compile_once(cached, source, defines, architecture)
+        reason = why_untrusted(cached.parent)
+        if reason is not None:
+            _say_untrusted(reason)
+            return _compile_apart(cached.name, source, defines, architecture)
+        reason = why_untrusted(cached)
+        if reason is not None:
+            _say_untrusted(reason)
+        if reason is not None or not cached.exists():
+            seconds = _compile_for_device(cached, source, defines, architecture)
+            log.info("compiled '%s' in %.1f s, kept in %s", _title(source), seconds, cached.parent)
         return cached.read_bytes()
 
 
-def _compile_once(target: Path, source: str, defines: Defines, architecture: int) -> None:
-    """Compile kernels for the cache, and say that and how long: it is a wait of many seconds."""
-    name = Path(source).with_suffix("").as_posix()
+def _say_untrusted(reason: str) -> None:
+    """Warn that a cache is not used, once."""
+    if reason not in _said:
+        _said.add(reason)
+        log.warning("compiled kernels are not loaded: %s", reason)
+
+
+def _compile_apart(name: str, source: str, defines: Defines, architecture: int) -> bytes:
+    """Compile into a folder of this process, for this time only."""
+    with tempfile.TemporaryDirectory(prefix="pairalign-") as folder:
+        target = Path(folder) / name
+        seconds = _compile_for_device(target, source, defines, architecture)
+        log.info("compiled '%s' in %.1f s, not kept", _title(source), seconds)
+        return target.read_bytes()
+
+
+def _compile_for_device(target: Path, source: str, defines: Defines, architecture: int) -> float:
+    """Compile kernels, and say so before: it is a wait of many seconds. Return how many."""
     log.info(
-        "compiling the kernels '%s' for this GPU, once; all that a run needs take 10 to 20 s", name
+        "compiling the kernels '%s' for this GPU; all that a run needs take 10 to 20 s",
+        _title(source),
     )
     started = time.monotonic()
     compile_to(target, source, defines, [f"-arch=sm_{architecture}", "-cubin"])
-    seconds = time.monotonic() - started
-    log.info("compiled '%s' in %.1f s, kept in %s", name, seconds, target.parent)
+    return time.monotonic() - started
+
+
+def _title(source: str) -> str:
+    return Path(source).with_suffix("").as_posix()
 
 
 def can_load(capability: tuple[int, int], sources: Iterable[tuple[str, Defines]]) -> str | None:
@@ -116,8 +147,12 @@ def can_load(capability: tuple[int, int], sources: Iterable[tuple[str, Defines]]
         key = _key(source, defines)
         if architecture >= PTX_ARCHITECTURE and (AHEAD_FOLDER / f"{key}.fatbin").exists():
             continue
-        if not (cache_folder() / f"{key}-sm{architecture}.cubin").exists():
+        cached = cache_folder() / f"{key}-sm{architecture}.cubin"
+        if not cached.exists():
             return _NO_NVCC
+        reason = why_untrusted(cached.parent) or why_untrusted(cached)
+        if reason is not None:
+            return f"compiled kernels are not loaded: {reason}"
     return None
 
 
@@ -138,7 +173,7 @@ def compile_to(target: Path, source: str, defines: Defines, options: list[str]) 
     path = source_folder() / source
     definitions = [f"-D{name}={value}" for name, value in sorted(defines.items())]
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(target.parent)
         part = PartFile(os.fspath(target), _MODE)
         os.close(part.descriptor)
     except OSError as error:
