@@ -47,26 +47,32 @@ class PartFile:
         self._prefix = f".{os.fsdecode(os.fsencode(name)[:200])}."
         self._remove_dead(folder)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        self._held: int | None = None
         while True:
             self.path = os.path.join(folder, f"{self._prefix}{secrets.token_hex(4)}.part")
             self.descriptor = os.open(self.path, flags, _ANY_FILE if mode is None else mode)
-            _lock(self.descriptor)
-            # Another process may have taken it for a dead one before it was locked.
-            if os.fstat(self.descriptor).st_nlink:
-                break
+            try:
+                if self._hold(mode):
+                    break
+            except BaseException:  # a signal, too: nobody else knows of the file yet
+                os.close(self.descriptor)
+                with contextlib.suppress(OSError):
+                    os.unlink(self.path)
+                self._release()
+                raise
             os.close(self.descriptor)
-        # Of the same open file: the lock outlives the closing of `descriptor`.
-        self._held: int | None = os.dup(self.descriptor)
-        if mode is not None:
-            self._change_mode(mode)
 
-    def _change_mode(self, mode: int) -> None:
-        try:
+    def _hold(self, mode: int | None) -> bool:
+        """Lock the new file and set its permissions; False if it has been removed before."""
+        _lock(self.descriptor)
+        # Another process may have taken it for a dead one before it was locked.
+        if not os.fstat(self.descriptor).st_nlink:
+            return False
+        # Of the same open file: the lock outlives the closing of `descriptor`.
+        self._held = os.dup(self.descriptor)
+        if mode is not None:
             os.fchmod(self.descriptor, mode)
-        except OSError:
-            os.close(self.descriptor)
-            self.remove()
-            raise
+        return True
 
     def publish(self) -> None:
         """Give the file its name; OSError if that fails."""

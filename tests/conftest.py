@@ -54,8 +54,9 @@ ENGINES: dict[str, Callable[..., Engine]] = {"cpu": open_cpu}
 ALIGNING = [name for name in FAMILIES if find_kernel(name, "cuda").detail == Detail.CIGAR]
 ENGINES.update({f"cuda-{name}": partial(open_preferring, name) for name in ALIGNING})
 ENGINES["opencl"] = open_opencl
-GPU = pytest.mark.gpu
-ENGINE_PARAMETERS = [pytest.param(e, marks=GPU if "cuda" in e else ()) for e in ENGINES]
+# OpenCL takes its time to compile and to open; test_engine_opencl.py has what is its own.
+MARKS = {name: pytest.mark.gpu for name in ENGINES if "cuda" in name} | {"opencl": pytest.mark.slow}
+ENGINE_PARAMETERS = [pytest.param(name, marks=MARKS.get(name, ())) for name in ENGINES]
 
 
 @pytest.fixture(scope="session", params=ENGINE_PARAMETERS)

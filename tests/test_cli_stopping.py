@@ -7,6 +7,7 @@ import os
 import signal
 import struct
 import subprocess
+import sys
 import termios
 import time
 from collections.abc import Iterator
@@ -213,7 +214,7 @@ def test_signals_while_the_program_starts(
     place.write_text(f"import time\nopen({str(started)!r}, 'w').close()\ntime.sleep(60)\n")
     process = subprocess.Popen(
         program,
-        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ['PYTHONPATH']}"},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

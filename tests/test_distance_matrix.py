@@ -101,7 +101,7 @@ def test_phylip_text(tmp_path: Path) -> None:
     )
     write_distances(tmp_path / "c.tsv", matrix)
     assert (tmp_path / "c.tsv").read_text().splitlines()[:2] == [
-        "name\tone\tsecond\tx",
+        "\tone\tsecond\tx",
         "one\t0.000000\t0.500000\t1.250000",
     ]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from commands import TIMEOUT_SECONDS, start, write_random_set
 
+from pairalign import part_file
 from pairalign.formats.output import FileOutput, check_writable
 from pairalign.part_file import PartFile
 
@@ -51,6 +52,16 @@ def test_a_killed_command_is_cleaned_up_after() -> None:
     write("x.tsv")
     assert parts() == []
     assert Path("x.tsv").read_bytes() == b"new"
+
+
+def test_a_signal_while_it_is_made_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(part_file.fcntl, "flock", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        PartFile("x.paf", None)
+    assert parts() == []
 
 
 def test_only_what_is_dead_and_of_this_output_goes() -> None:
