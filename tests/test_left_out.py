@@ -1,0 +1,78 @@
+"""Tests that are left out are counted, and a run of nothing but such tests is no success."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = """
+import pytest
+
+def test_plain():
+    pass
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("number", [1, 2])
+def test_on_a_gpu(number):
+    raise AssertionError("there is none")
+
+@pytest.mark.slow
+def test_slow():
+    pass
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Four tests: one as any other, two that need a GPU, one slow one."""
+    (tmp_path / "test_some.py").write_text(TESTS)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    gpu\n    slow\n")
+    return tmp_path
+
+
+def run_tests(folder: Path, *options: str) -> tuple[int, str]:
+    """Exit code and output of pytest, on a machine where no GPU is to be seen."""
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")
+    }
+    environment |= {
+        "CUDA_VISIBLE_DEVICES": "",
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path]),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "left_out", "-p", "no:cacheprovider", *options],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["here", "in workers"])
+def test_each_kind_is_a_line(folder: Path, workers: list[str]) -> None:
+    code, said = run_tests(folder, *workers, "-m", "not slow")
+    assert code == 0, said
+    assert "1 passed" in said
+    assert "skipped" not in said
+    assert "Left out: 2 tests that need a GPU (" in said
+    assert "make test-gpu\n" in said
+    assert "Left out: 1 slow tests; to run everything: make test-all\n" in said
+
+
+def test_slow_tests_run_unless_deselected(folder: Path) -> None:
+    code, said = run_tests(folder)
+    assert code == 0, said
+    assert "2 passed" in said
+    assert "slow tests" not in said
+
+
+def test_tests_of_gpus_alone_are_an_error(folder: Path) -> None:
+    code, said = run_tests(folder, "-m", "gpu")
+    assert code == pytest.ExitCode.USAGE_ERROR
+    assert "these tests need a GPU: " in said
