@@ -3,8 +3,8 @@
 Simulated engines hand out ready-made results at no cost, so that what is left is the host: naming
 the pairs, planning, formatting and writing text, distances, the summary. The sequences are copies
 of a few ones under many names, all of one length; so the results of a window are those of the
-window before it, which the CPU engine has aligned once. Nothing is written to a disk unless
-``--output`` says so.
+window before it, which the CPU engine has aligned once (but for the names, which are random).
+Nothing is written to a disk unless ``--output`` says so.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.cli.summary import Summary
+from pairalign.columns import place_in_triangle
+from pairalign.distance_matrix import number_of_pairs
 from pairalign.engines import Engine
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.formats import open_writer
 from pairalign.formats.distances import write_distances
 from pairalign.jobs.align import Run
-from pairalign.jobs.distances import MEASURES, measure_run
+from pairalign.jobs.distances import MEASURES, measure_run, self_scores
 from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import SequenceSet, read_fasta
 from pairalign.want import Detail, Want
@@ -139,6 +141,13 @@ class Recycled:
             triangular: self._repeat(tile, Window(0, 0, WINDOW, 0, WINDOW, triangular))
             for triangular in (False, True)
         }
+        # Sets are not sorted by length: names come in another order than rows and columns.
+        shuffled = np.random.default_rng(2).permutation(len(sequences)).astype(np.int32)
+        self._names = {}
+        for window in plan_windows(len(sequences), window=WINDOW):
+            one, other = (shuffled[places] for places in window.positions())
+            names = np.minimum(one, other), np.maximum(one, other)
+            self._names[window.row_start, window.column_start] = names
 
     def _repeat(self, tile: Alignments, window: Window) -> Alignments:
         rows, columns = window.positions()
@@ -149,13 +158,13 @@ class Recycled:
         )
 
     def of(self, slab: Window) -> Alignments:
-        """Results of a slab, less the names of its pairs: those of another window."""
-        diagonal = slab.row_start // WINDOW == slab.column_start // WINDOW
-        start = slab.row_start % WINDOW
-        whole = Window(0, 0, WINDOW, 0, WINDOW, diagonal)
-        offsets = whole.row_offsets
-        stop = start + slab.row_stop - slab.row_start
-        return self._windows[diagonal][int(offsets[start]) : int(offsets[stop])]
+        """Results of a slab, ready-made: views of what is there."""
+        start, diagonal = slab.row_start % WINDOW, slab.row_start // WINDOW * WINDOW
+        triangular = diagonal == slab.column_start
+        offsets = Window(0, 0, WINDOW, 0, WINDOW, triangular).row_offsets
+        pairs = slice(int(offsets[start]), int(offsets[start + slab.row_stop - slab.row_start]))
+        query, target = self._names[diagonal, slab.column_start]
+        return replace(self._windows[triangular][pairs], query=query[pairs], target=target[pairs])
 
     def run(self, threads: int, engines: int) -> Run:
         """A run that these results are the results of."""
@@ -180,7 +189,7 @@ def _head(sequences: SequenceSet) -> SequenceSet:
 
 
 class SimulatedEngine:
-    """An engine that names the pairs of a window and has their results already."""
+    """An engine that has all results already."""
 
     def __init__(self, source: Recycled, name: str) -> None:
         self.name, self._source = name, source
@@ -189,13 +198,7 @@ class SimulatedEngine:
         self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
         """Results of a window."""
-        found = self._source.of(window)
-        # A GPU writes the names of its pairs; the least that it costs the host is a copy.
-        return replace(
-            found,
-            query=found.query + np.int32(window.row_start // WINDOW * WINDOW),
-            target=found.target + np.int32(window.column_start // WINDOW * WINDOW),
-        )
+        return self._source.of(window)
 
     def cancel(self) -> None:
         """Nothing runs."""
@@ -259,14 +262,28 @@ def measure_parts(source: Recycled, kind: str) -> dict[str, float]:
     sequences = source.sequences
     window = plan_windows(len(sequences), window=WINDOW)[1 if len(sequences) > WINDOW else 0]
     alignments = source.of(window)
-    order = sequences.order
     summary = Summary(sequences, None, source.scoring, pairs=1, cells=1)
     parts: dict[str, Callable[[], object]] = {
-        "names": lambda: [order[one] for one in window.positions()],
+        "rows and columns": window.positions,
         "checks of columns": lambda: replace(alignments),
         "summary": lambda: summary.add(alignments),
     }
+    if kind in MEASURES:
+        own = self_scores(sequences, source.scoring)
+        condensed = np.zeros(number_of_pairs(len(sequences)), np.float32)
+        values = MEASURES[kind].compute(alignments, own)
+        names = alignments.query, alignments.target
+        parts["measure"] = lambda: MEASURES[kind].compute(alignments, own)
+        parts["place"] = lambda: place_in_triangle(*names, values, len(sequences), condensed)
+    elif kind != "none":
+        parts["text, one thread"] = lambda: _write_once(alignments, kind, source.detail)
     return {name: _time(part) / len(alignments) for name, part in parts.items()}
+
+
+def _write_once(alignments: Alignments, kind: str, detail: Detail) -> None:
+    sets = alignments.queries, alignments.targets
+    with open_writer(os.devnull, kind, *sets, alignments.scoring, detail, threads=1) as writer:
+        writer.write(alignments)
 
 
 def _time(part: Callable[[], object], rounds: int = 5) -> float:
