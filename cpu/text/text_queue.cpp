@@ -103,8 +103,8 @@ public:
 
     int32_t take(int32_t wait_ms, pairalign_text_piece& given) {
         std::unique_lock<std::mutex> guard(lock_);
-        changed_.wait_for(guard, std::chrono::milliseconds(wait_ms),
-                          [this] { return takeable() || idle() || trouble_; });
+        ready_.wait_for(guard, std::chrono::milliseconds(wait_ms),
+                        [this] { return takeable() || idle() || trouble_; });
         if (trouble_ != PAIRALIGN_TEXT_DONE) return trouble_;
         if (!takeable()) return idle() ? PAIRALIGN_TEXT_IDLE : PAIRALIGN_TEXT_WAITING;
         Piece& piece = pieces_.front();
@@ -122,7 +122,7 @@ public:
             taken_.erase(buffer);
             break;
         }
-        changed_.notify_all();
+        if (idle() && taken_.empty()) progress_.notify_all();
     }
 
     int64_t formatted() {
@@ -157,8 +157,8 @@ private:
     template <typename Condition>
     int32_t wait_until(int32_t wait_ms, Condition condition) {
         std::unique_lock<std::mutex> guard(lock_);
-        const bool met = changed_.wait_for(guard, std::chrono::milliseconds(wait_ms),
-                                           [&] { return trouble_ != PAIRALIGN_TEXT_DONE || condition(); });
+        const bool met = progress_.wait_for(guard, std::chrono::milliseconds(wait_ms),
+                                            [&] { return trouble_ != PAIRALIGN_TEXT_DONE || condition(); });
         if (trouble_ != PAIRALIGN_TEXT_DONE) return trouble_;
         return met ? PAIRALIGN_TEXT_DONE : PAIRALIGN_TEXT_WAITING;
     }
@@ -172,12 +172,15 @@ private:
 
     // The first slabs, those without unformatted pairs, are done with.
     void retire() {
+        bool any = false;
         while (!slabs_.empty() && slabs_.front().planned && slabs_.front().unfinished == 0) {
             slabs_.pop_front();
             ++formatted_;
             if (planning_ > 0) --planning_;
+            any = true;
         }
-        changed_.notify_all();
+        if (any) progress_.notify_all();
+        if (takeable() || idle()) ready_.notify_all();
     }
 
     void fail(pairalign_text_status status, int64_t what) {
@@ -185,8 +188,7 @@ private:
             trouble_ = status;
             what_ = what;
         }
-        changed_.notify_all();
-        work_.notify_all();
+        for (std::condition_variable* one : {&work_, &ready_, &progress_}) one->notify_all();
     }
 
     // Without `lock_`.
@@ -255,7 +257,7 @@ private:
             pairalign_text_piece piece;
             {
                 std::unique_lock<std::mutex> guard(lock_);
-                changed_.wait(guard, [this] { return trouble_ || takeable(); });
+                ready_.wait(guard, [this] { return trouble_ || takeable(); });
                 if (trouble_ != PAIRALIGN_TEXT_DONE) return;
             }
             if (take(0, piece) != PAIRALIGN_TEXT_DONE) return;
@@ -285,11 +287,12 @@ private:
     }
 
     const int64_t piece_bytes_;
-    std::mutex claiming_;              // of the planners; taken before `lock_`
-    int64_t number_ = 1;               // of the next pair shown; with `claiming_` held
-    std::mutex lock_;                  // of all that follows
-    std::condition_variable work_;     // for formatters: a slab, or a buffer
-    std::condition_variable changed_;  // for the others
+    std::mutex claiming_;               // of the planners; taken before `lock_`
+    int64_t number_ = 1;                // of the next pair shown; with `claiming_` held
+    std::mutex lock_;                   // of all that follows
+    std::condition_variable work_;      // for formatters: a slab, or a buffer
+    std::condition_variable ready_;     // for those who take: the next piece
+    std::condition_variable progress_;  // for those who wait: a slab is formatted, all is written
     std::deque<Slab> slabs_;
     size_t planning_ = 0;  // slabs before it are planned
     int64_t formatted_ = 0;
