@@ -15,11 +15,14 @@ from conftest import open_cpu
 from cuda_engines import cuda_device, host_device, open_on
 from strategies import MODES, Problem, make_scoring, match_matrix
 
+from pairalign.engines.cuda.packed.batches import choose_numbers
 from pairalign.engines.cuda.packed.family import Packed
 from pairalign.engines.cuda.packed.kernels import Flight
+from pairalign.engines.cuda.packed.parameters import PAIRS_OF_PASSING_BLOCK
 from pairalign.engines.cuda.packed.results import WindowResults
 from pairalign.engines.cuda.packed.score_table import Costs
 from pairalign.engines.cuda.packed.tilings import BAND, STRIPS, TILINGS, choose_tilings
+from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.jobs import schedule
 from pairalign.scoring import Scoring
 from pairalign.sequences import DNA, PROTEIN, SequenceSet
@@ -162,6 +165,41 @@ def test_chosen_pairs(device: Any, mode: str) -> None:
                 assert_same(cpu.align(window, want), gpu.align(window, want), want.detail)
         gpu.close()
         cpu.close()
+
+
+@pytest.mark.parametrize("memory_bytes", [None, 300 << 10])
+def test_passing_pairs_of_many_blocks_and_batches(device: Any, memory_bytes: int | None) -> None:
+    """Thousands of pairs, of which none, few, most or all reach the minimum."""
+    rng = np.random.default_rng(12)
+    letters = ["".join(rng.choice(list("ARND"), size=rng.integers(1, 12))) for _ in range(97)]
+    sequences = SequenceSet.from_strings(letters, alphabet=PROTEIN)
+    scoring = protein_scoring("local")
+    gpu = open_on(device, [sequences], scoring, family=Packed.name, memory_bytes=memory_bytes)
+    cpu = open_cpu([sequences], scoring)
+    (window,) = plan_windows(len(sequences), None, 100)
+    assert window.pairs > PAIRS_OF_PASSING_BLOCK
+    scores = cpu.align(window, Want(Detail.SCORE)).raw_score
+    for least in (0, int(np.median(scores)), int(np.sort(scores)[-20]), int(scores.max()) + 1):
+        for want in (Want(Detail.SCORE, least), Want(Detail.CIGAR, least)):
+            found = gpu.align(window, want)
+            assert len(found) == (scores >= least).sum()
+            assert_same(cpu.align(window, want), found, want.detail)
+    gpu.close()
+    cpu.close()
+
+
+@pytest.mark.parametrize("triangular", [False, True])
+def test_numbers_of_pairs_are_those_of_the_window(triangular: bool) -> None:
+    rectangle = Rectangle(3, 40, 20, 60, triangular)
+    rows, columns = rectangle.window().positions()
+    numbers = np.flatnonzero(np.random.default_rng(3).random(rectangle.pairs) < 0.2).astype(
+        np.int32
+    )
+    chosen = choose_numbers(rectangle, numbers)
+    assert (chosen.rows == rows[numbers]).all()
+    assert (chosen.columns == columns[numbers]).all()
+    again = choose_numbers(chosen, np.array([0, 5, 9], np.int32))
+    assert (again.columns == columns[numbers[[0, 5, 9]]]).all()
 
 
 def test_few_passing_pairs_need_few_tiles(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,6 +60,7 @@ SCORES = Source("cuda/scores/score_pairs.cuh")
 BITWISE = Source("cuda/bitwise/score.cu", "bitwise")
 BLOCK_DIAGONALS = Source("cuda/block_diagonals/block_diagonals.cuh", "block-diagonals")
 PLAN = Source("cpu/gpu_plan/packed_plan.cpp")
+CHOSEN = Source("cpu/gpu_plan/chosen_pairs.cpp")
 CPU = Source("cpu/bitwise/bitwise.h", other=("cpu/align/batch.h",))
 TEXT = Source("cpu/text/text.h")
 TEXT_QUEUE = Source("cpu/text/text_queue.h")
@@ -69,6 +70,8 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (native_plan.KIND, "Kind", PLAN),
     (native_plan.NativeLaunch, "Launch", PLAN),
     (native_plan.NativePlan, "pairalign_packed_plan", PLAN),
+    (native_plan.WORD, "Word", CHOSEN),
+    (native_plan.NativeChosenPairs, "pairalign_chosen_pairs", CHOSEN),
     (tile_plan.TILE, "Tile", TILES),
     (tile_plan.ARGUMENTS, "Arguments", TILES),
     (scores.ARGUMENTS, "ScoreArguments", SCORES),

@@ -1,5 +1,5 @@
 // How part of the pair matrix becomes launches of the packed GPU kernels: pairalign_plan_packed. What words,
-// places, items and chunks are is said in pairalign/engines/cuda_packed_plan.py, which declares this with
+// places, items and chunks are is said in pairalign/engines/cuda/packed/plan.py, which declares this with
 // ctypes and runs it for every batch: here it takes microseconds, and other threads go on meanwhile.
 
 #include <algorithm>
@@ -8,10 +8,14 @@
 #include <vector>
 
 #include "../export.h"
+#include "words.h"
 
 namespace {
 
-constexpr int GROUPS = 3, MOST_LAUNCHES = 64;
+using pairalign::GROUPS;
+using pairalign::Word;
+
+constexpr int MOST_LAUNCHES = 64;
 
 struct Kind {
     int32_t group;       // number of its lanes' prefix sums in bands_before
@@ -27,10 +31,6 @@ struct Launch {
     int64_t items, chunks;  // how many
     // Where they begin in the tables, in bytes. Kinds that are not far have no borders and profiles.
     int64_t items_at, tiles_at, borders_at, profiles_at, chunks_at;
-};
-
-struct Word {
-    int32_t column, columns, first_place, last_place;  // one or two columns; half-open
 };
 
 struct Item {
@@ -90,7 +90,7 @@ std::vector<Word> words_of_rectangle(const Plan& plan) {
     words.reserve(static_cast<size_t>(plan.column_stop - plan.column_start));
     for (int32_t column = plan.column_start, columns; column < plan.column_stop; column += columns) {
         const uint8_t* wide = plan.wide + (column - plan.column_start);
-        columns = column + 1 < plan.column_stop && !wide[0] && !wide[1] ? 2 : 1;
+        columns = pairalign::columns_of_word(wide, column, plan.column_stop);
         int32_t rows = plan.row_stop - plan.row_start;
         if (plan.triangular) rows = std::min(rows, column + columns - 1 - plan.row_start);
         if (rows > 0) words.push_back({column, columns, 0, rows});
@@ -118,7 +118,7 @@ void write_rows(Plan& plan, bool writes) {
         int32_t first = plan.column_start;
         if (plan.triangular) first = std::min(std::max(first, row + 1), plan.column_stop);
         const int64_t pairs = plan.column_stop - first;
-        const int64_t words = (plan.row_lengths[row] + plan.longest + 31) / 32 + 1;
+        const int64_t words = pairalign::move_words(plan.row_lengths[row], plan.longest);
         pair_of_row[place] = first_pair[place] - first;
         first_pair[place + 1] = first_pair[place] + pairs;
         moves[place + 1] = moves[place] + pairs * words;

@@ -10,6 +10,7 @@
 //            place_runs: one block.
 // Shared     count_runs: sums; write_runs: runs, so that they are stored side by side.
 #include "moves.cuh"
+#include "sums.cuh"
 
 namespace {
 
@@ -17,29 +18,6 @@ constexpr int THREADS = 256;  // and pairs of a block
 constexpr int LANES = 8;      // that take a pair together
 constexpr int GROUPS = THREADS / LANES;
 constexpr int PLACING_THREADS = 1024;
-constexpr unsigned WARP = 0xffffffffu;
-
-// Sum of the values of the threads before, and of all: for up to 1,024 threads.
-__device__ __forceinline__ long long sum_before(long long value, long long& all) {
-    __shared__ long long of_warp[32];
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    long long sum = value;
-#pragma unroll
-    for (int away = 1; away < 32; away *= 2) {
-        const long long other = __shfl_up_sync(WARP, sum, away);
-        if (lane >= away) sum += other;
-    }
-    __syncthreads();
-    if (lane == 31) of_warp[warp] = sum;
-    __syncthreads();
-    long long before = 0;
-    all = 0;
-    for (int other = 0; other < (int)blockDim.x / 32; ++other) {
-        if (other < warp) before += of_warp[other];
-        all += of_warp[other];
-    }
-    return before + sum - value;
-}
 
 // Where the moves of a pair begin.
 __device__ __forceinline__ const uint2* moves_of(const Params& p, int pair) {

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.engines.cuda.packed.tilings import Ints, Longs, Tiling
+from pairalign.engines.cuda.packed.tilings import Ints, Tiling
 from pairalign.engines.device.tile_plan import Rectangle
 
 
@@ -55,30 +55,26 @@ class Chosen:
 
     Attributes
     ----------
-    rows, columns : int64 arrays
-        Sorted positions.
+    rows, columns : int32 arrays
+        Sorted positions, row by row.
     rectangle : Rectangle
         What they were chosen from.
     """
 
-    rows: Longs
-    columns: Longs
+    rows: Ints
+    columns: Ints
     rectangle: Rectangle
 
     @classmethod
     def of(cls, rectangle: Rectangle, pair_mask: npt.NDArray[np.bool_]) -> Chosen:
         """Choose the pairs that `pair_mask` names, bool[pairs]."""
         rows, columns = rectangle.window().positions()
-        return cls(rows[pair_mask].astype(np.int64), columns[pair_mask].astype(np.int64), rectangle)
+        return cls(rows[pair_mask], columns[pair_mask], rectangle)
 
     @property
     def pairs(self) -> int:
         """Number of pairs."""
         return len(self.rows)
-
-    def only(self, pair_mask: npt.NDArray[np.bool_]) -> Chosen:
-        """Choose among the chosen, bool[pairs]."""
-        return replace(self, rows=self.rows[pair_mask], columns=self.columns[pair_mask])
 
     def part(self, start: int, stop: int) -> Chosen:
         """Return the pairs from one number up to another, and the smallest rectangle of them."""
@@ -101,6 +97,16 @@ class Chosen:
 
 
 Work = Rectangle | Chosen
+
+
+def choose_numbers(work: Work, numbers: Ints) -> Chosen:
+    """Choose pairs of some work by their numbers in it, which ascend."""
+    if isinstance(work, Chosen):
+        return replace(work, rows=work.rows[numbers], columns=work.columns[numbers])
+    offsets = work.window().row_offsets
+    rows = np.searchsorted(offsets, numbers, side="right") - 1
+    columns = numbers - offsets[rows] + work.first_columns()[rows]
+    return Chosen((rows + work.row_start).astype(np.int32), columns.astype(np.int32), work)
 
 
 @dataclass(frozen=True)

@@ -20,26 +20,22 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
-from pairalign.engines.cuda.packed.batches import Batch, Chosen, Work
+from pairalign.engines.cuda.packed.batches import Chosen, Work, choose_numbers
 from pairalign.engines.cuda.packed.kernels import (
-    Flight,
     PackedKernels,
     kernel_defines,
     shared_bytes,
 )
 from pairalign.engines.cuda.packed.parameters import (
-    PARAMETER_NAMES,
-    array_bytes,
     constants,
-    parameters_of,
-    upload_tables,
 )
 from pairalign.engines.cuda.packed.plan import PackedPlanner
-from pairalign.engines.cuda.packed.results import WindowResults
+from pairalign.engines.cuda.packed.results import PassingPairs
 from pairalign.engines.cuda.packed.score_table import LETTERS, Costs, worth_of
 from pairalign.engines.cuda.packed.sequences import PADDING, ColumnLetters, DenseSet, used_codes
+from pairalign.engines.cuda.packed.tasks import AlignTask, OpenKernels, PassingTask
 from pairalign.engines.cuda.packed.tilings import TILINGS
-from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
+from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.scoring import MODES, Scoring
 from pairalign.want import Detail, Want
@@ -95,6 +91,7 @@ class Packed:
                 for source in ("packed/fill.cu", "packed/traceback.cu"):
                     yield source, kernel_defines(mode, wide)
         yield "packed/runs.cu", {}
+        yield "packed/passing.cu", {}
 
     def open(self, context: DeviceContext) -> None:
         """Upload the sequences with dense letters, and the score table."""
@@ -119,7 +116,7 @@ class Packed:
         before = self._planner.bands_before.items()
         bands_before = {group: int(self._upload(bands)) for group, bands in before}
         self.kernels = PackedKernels(context, costs, bands_before)
-        self._same_parameters = constants(
+        parameters = constants(
             context,
             costs,
             {"row": rows, "column": columns},
@@ -127,6 +124,7 @@ class Packed:
             letters_before=int(self._upload(self._planner.letters_before)),
             definite=int(np.searchsorted(codes, context.scoring.alphabet.definite)),
         )
+        self._open = OpenKernels(context, self._planner, self.kernels, parameters)
         self._passing = 0.0  # share of pairs that reached the minimum, in the window before
         sets = [context.queries] if context.one_set else [context.queries, context.targets]
         used = sum(len(one.sequences.codes) + PADDING * len(one.lengths) for one in sets)
@@ -157,14 +155,16 @@ class Packed:
             return self._align_on_host(window, want, pair_mask)
         letters = self._column_letters.of(window)
         work: Work = whole if pair_mask is None else Chosen.of(whole, pair_mask)
-        if want.min_raw_score is None or want.detail == Detail.SCORE:
+        least = want.min_raw_score
+        if least is None:
             return self._align(work, want, letters)
+        if want.detail == Detail.SCORE:
+            return self._select(work, least, letters).alignments()
         pairs = work.pairs
         if self._passing < _WORTH_SCORING_FIRST:
-            scores = self._align(work, Want(Detail.SCORE), letters).raw_score
-            passes = scores >= want.min_raw_score
-            if not passes.all():
-                work = work.only(passes) if isinstance(work, Chosen) else Chosen.of(whole, passes)
+            numbers = self._select(work, least, letters).numbers()
+            if len(numbers) < pairs:
+                work = choose_numbers(work, numbers)
         found = self._align(work, want, letters)
         self._passing = len(found) / max(pairs, 1)
         return found
@@ -181,86 +181,20 @@ class Packed:
 
     def _align(self, work: Work, want: Want, letters: int) -> Alignments:
         """Align some pairs batch by batch."""
-        task = _PackedTask(
-            self._context, self._planner, self.kernels, self._same_parameters, work, want, letters
-        )
+        task = AlignTask(self._open, work, want, letters)
         if work.pairs:
             self.pipeline.run(task, work)
         return task.results.finish()
+
+    def _select(self, work: Work, least: int, letters: int) -> PassingPairs:
+        """Score some pairs batch by batch; only those that reach `least` leave the device."""
+        task = PassingTask(self._open, least, letters)
+        if work.pairs:
+            self.pipeline.run(task, work)
+        return task.passing
 
     def _upload(self, array: npt.NDArray[Any]) -> Any:
         allocation = self._context.driver.mem_alloc(max(array.nbytes, 16))
         self._allocations.append(allocation)
         self._context.driver.memcpy_htod(allocation, array)
         return allocation
-
-
-class _PackedTask(BatchTask[Work, Batch, Slot, Flight]):
-    """Some pairs of a window on their way through the pipeline."""
-
-    def __init__(
-        self,
-        context: DeviceContext,
-        planner: PackedPlanner,
-        kernels: PackedKernels,
-        same_parameters: npt.NDArray[np.void],
-        work: Work,
-        want: Want,
-        letters: int,
-    ) -> None:
-        self.results = WindowResults(context, work.pairs, want)
-        self._context = context
-        self._planner = planner
-        self._kernels = kernels
-        self._same_parameters = same_parameters
-        self._want = want
-        self._letters = letters  # device address of the columns'
-        self._started = 0  # pairs
-
-    def plan(self, work: Work, limit_bytes: int) -> Iterator[Batch]:
-        return self._planner.batches(work, self._want.detail > Detail.SCORE, limit_bytes)
-
-    def rest(self, work: Work, batch: Batch) -> list[Work]:
-        return list(work.rest(batch.work))  # type: ignore[arg-type]  # both are of one kind
-
-    def array_bytes(self, batch: Batch) -> dict[str, int]:
-        return array_bytes(batch, self._want)
-
-    def start(self, batch: Batch, slot: Slot, addresses: dict[str, int]) -> Flight:
-        parameters = parameters_of(batch, self._want, addresses, self._same_parameters)
-        parameters["column_letters"] = self._letters
-        places = upload_tables(batch, slot, addresses["tables"])
-        for name, place in places.items():
-            if name in PARAMETER_NAMES:
-                parameters[name] = place
-        flight = Flight(batch, slot, self._started, parameters, addresses)
-        with self._context.lanes.batch(slot, batch.is_uneven):
-            self._kernels.queue(flight, places, self._want)
-        self.results.download(self._started, batch.pairs, addresses, slot.stream)
-        slot.computed.record(slot.stream)
-        self._started += batch.pairs
-        return flight
-
-    def finish(self, slot: Slot, flight: Flight) -> None:
-        slot.computed.synchronize()
-        if self.results.has_runs:
-            self._fetch_runs(flight)
-
-    def _fetch_runs(self, flight: Flight) -> None:
-        """Copy the CIGAR runs of a batch whose offsets have arrived."""
-        driver = self._context.driver
-        slot, at = flight.slot, flight.addresses
-        runs = self.results.runs_of(flight.first_pair, flight.batch.pairs)
-        if not len(runs):
-            return
-        source = at["tiles"]
-        extra: Any = None
-        if len(runs) > flight.run_capacity:
-            extra = driver.mem_alloc(runs.nbytes)
-            source = int(extra)
-            with self._context.lanes.batch(slot):
-                self._kernels.write_runs(flight, source, len(runs))
-        driver.memcpy_dtoh_async(runs, source, slot.stream)
-        slot.stream.synchronize()
-        if extra is not None:
-            extra.free()

@@ -12,7 +12,13 @@ import numpy.typing as npt
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.cuda.packed.batches import Batch, Launch
-from pairalign.engines.cuda.packed.parameters import PAIRS_OF_BLOCK, PLACING_THREADS, blocks_of
+from pairalign.engines.cuda.packed.parameters import (
+    PAIRS_OF_BLOCK,
+    PASSING_THREADS,
+    PLACING_THREADS,
+    blocks_of,
+    passing_blocks_of,
+)
 from pairalign.engines.cuda.packed.score_table import Costs
 from pairalign.engines.cuda.packed.tilings import BAND, FILL_THREADS
 from pairalign.scoring import MODES
@@ -129,6 +135,28 @@ class PackedKernels:
             "write_runs", False, blocks_of(pairs), PAIRS_OF_BLOCK, flight.slot, 0, *arguments
         )
 
+    def select_passing(self, flight: Flight, least: int) -> None:
+        """Queue the kernels that gather the pairs whose scores reach `least`."""
+        at, pairs, slot = flight.addresses, flight.batch.pairs, flight.slot
+        blocks = passing_blocks_of(pairs)
+        columns, counts, starts, numbers, passing = (
+            np.uint64(at[name])
+            for name in (
+                "columns",
+                "passing_counts",
+                "passing_starts",
+                "passing_numbers",
+                "passing_columns",
+            )
+        )
+        scores = (columns, np.int64(pairs), np.int32(least))
+        self.launch("count_passing", False, blocks, PASSING_THREADS, slot, 0, *scores, counts)
+        self.launch(
+            "place_runs", False, 1, PLACING_THREADS, slot, 0, counts, np.int32(blocks), starts
+        )
+        out = (starts, numbers, passing)
+        self.launch("write_passing", False, blocks, PASSING_THREADS, slot, 0, *scores, *out)
+
     def launch(
         self,
         kernel: str,
@@ -148,6 +176,8 @@ class PackedKernels:
                 source = "packed/fill.cu"
             elif kernel.endswith("_runs"):
                 source, defines = "packed/runs.cu", {}
+            elif kernel.endswith("_passing"):
+                source, defines = "packed/passing.cu", {}
             module = context.load_module(source, defines)
             function = self._functions[kernel, wide] = module.get_function(kernel)
             if shared:

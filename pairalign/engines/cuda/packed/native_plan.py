@@ -1,4 +1,4 @@
-"""The plan of a batch, made in native code: declarations for ``cpu/gpu_plan/packed_plan.cpp``."""
+"""The plan of a batch, made in native code: declarations for what is in ``cpu/gpu_plan/``."""
 
 from __future__ import annotations
 
@@ -71,3 +71,42 @@ def plan_natively(plan: NativePlan) -> None:
     """
     if _plan(ctypes.byref(plan)):
         raise MemoryError("no memory to plan a batch in")
+
+
+WORD = np.dtype([(name, "<i4") for name in ("column", "columns", "first_place", "last_place")])
+"""See ``Word`` in words.h."""
+
+
+class NativeChosenPairs(ctypes.Structure):
+    """Chosen pairs and their places: see ``pairalign_chosen_pairs`` in chosen_pairs.cpp."""
+
+    _fields_ = [
+        ("rows", c_void_p),
+        ("columns", c_void_p),
+        ("pairs", c_int64),
+        *((name, c_int32) for name in ("row_start", "row_stop", "column_start", "column_stop")),
+        *((name, c_void_p) for name in ("wide", "row_lengths", "column_lengths")),
+        ("bands_before", c_void_p * len(GROUPS)),
+        *((name, c_void_p) for name in ("words", "row_of_place", "pair_of_place")),
+        *((name, c_void_p) for name in ("moves_before", "letters_before")),
+        ("place_bands", c_void_p * len(GROUPS)),
+        *((name, c_int64) for name in ("word_count", "places")),
+        *((name, c_int32) for name in ("longest", "unused")),
+    ]
+
+
+_place = library.pairalign_place_pairs
+_place.restype = c_int32
+_place.argtypes = (ctypes.POINTER(NativeChosenPairs),)
+
+
+def place_natively(chosen: NativeChosenPairs) -> None:
+    """Fill in the places and words of chosen pairs.
+
+    Raises
+    ------
+    MemoryError
+        There is no memory to sort them in.
+    """
+    if _place(ctypes.byref(chosen)):
+        raise MemoryError("no memory to plan chosen pairs in")

@@ -20,6 +20,8 @@ NAMES = len(SCORE_COLUMNS)  # columns before the fields
 FIELDS = 11  # Field in cuda/packed/moves.cuh
 PAIRS_OF_BLOCK = 256  # THREADS in cuda/packed/runs.cu, as the next one
 PLACING_THREADS = 1024
+PAIRS_OF_PASSING_BLOCK = 4096  # PAIRS in cuda/packed/passing.cu, as the next one
+PASSING_THREADS = 256
 
 PARAMETERS = np.dtype(
     [
@@ -147,6 +149,22 @@ def _round_up(size: int) -> int:
 def blocks_of(pairs: int) -> int:
     """Count the blocks of the kernels that make runs."""
     return -(-pairs // PAIRS_OF_BLOCK)
+
+
+def passing_blocks_of(pairs: int) -> int:
+    """Count the blocks of the kernels that look for pairs that reach a minimum."""
+    return -(-pairs // PAIRS_OF_PASSING_BLOCK)
+
+
+def passing_bytes(pairs: int) -> dict[str, int]:
+    """Device arrays for the pairs of a batch that reach a minimum, in bytes."""
+    blocks = passing_blocks_of(pairs)
+    return {
+        "passing_counts": 4 * blocks,
+        "passing_starts": 8 * (blocks + 1),
+        "passing_numbers": 4 * pairs,
+        "passing_columns": 4 * NAMES * pairs,
+    }
 
 
 def array_bytes(batch: Batch, want: Want) -> dict[str, int]:

@@ -12,7 +12,7 @@ What follows from the sets alone is computed once; the rest takes native code so
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +23,11 @@ from pairalign.engines.cuda.packed.native_plan import (
     GROUPS,
     KIND,
     MOST_LAUNCHES,
+    WORD,
+    NativeChosenPairs,
     NativeLaunch,
     NativePlan,
+    place_natively,
     plan_natively,
 )
 from pairalign.engines.cuda.packed.score_table import Costs
@@ -36,7 +39,6 @@ from pairalign.engines.cuda.packed.tilings import (
     Longs,
     bands_of,
     choose_tilings,
-    move_words,
     tiling_of,
 )
 from pairalign.engines.device.tile_plan import Rectangle
@@ -46,6 +48,15 @@ _WORD_LIMIT = 2**31 - 2**24
 _PAIRS_OF_MULTIPROCESSOR = 32  # that are filled at a time: two in each of 16 warps
 
 Mask = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """Words of chosen pairs, and what the kernels look up, by its name in ``Params``."""
+
+    words: npt.NDArray[np.void]
+    arrays: dict[str, npt.NDArray[np.integer]]
+    longest: int
 
 
 class PackedPlanner:
@@ -174,40 +185,56 @@ class PackedPlanner:
     def _plan_chosen(self, work: Chosen, traced: bool) -> Batch:
         rectangle = work.part(0, work.pairs).rectangle
         wide = self._wide(rectangle, traced)
-        columns, numbers = _pair_up(wide == 0, rectangle.column_start)
-        word_of_column = np.repeat(np.arange(len(columns)), numbers)
-        word = word_of_column[work.columns - rectangle.column_start]
-        # A place is a row of a word; those of a word follow one another.
-        height = rectangle.row_stop - rectangle.row_start
-        keys, place = np.unique(
-            word * height + work.rows - rectangle.row_start, return_inverse=True
-        )
-        row_of_place = (keys % height + rectangle.row_start).astype(np.int32)
-        pair_of_place = np.full((len(keys), 2), -1, np.int32)
-        pair_of_place[place.ravel(), work.columns - columns[word]] = np.arange(work.pairs)
-        used, starts = np.unique(keys // height, return_index=True)
-        stops = np.append(starts[1:], len(keys))
-        words = np.stack((columns[used], numbers[used], starts, stops), 1).astype(np.int32)
-
-        lengths = self._columns[work.columns]
-        moves_before = sums_before(move_words(self._rows[work.rows], lengths))
-        arrays: dict[str, npt.NDArray[np.integer]] = {
-            "rows": row_of_place,
-            "pair_of_place": pair_of_place,
-            "moves_of_pair": moves_before,
-            "letters_before": sums_before(self._rows[row_of_place]),
-        }
+        placed = self._place(work, rectangle, wide)
         native = self._native
         for number, group in enumerate(GROUPS):
-            before = _bands_before(self._bands[group][row_of_place])
-            arrays[f"bands_before_{group}"] = before
-            native.bands_before[number] = before.ctypes.data
-        native.letters_before = arrays["letters_before"].ctypes.data
-        native.words = words.ctypes.data
-        native.word_count = len(words)
-        native.longest = int(lengths.max(initial=0))
+            native.bands_before[number] = placed.arrays[f"bands_before_{group}"].ctypes.data
+        native.letters_before = placed.arrays["letters_before"].ctypes.data
+        native.words, native.word_count = placed.words.ctypes.data, len(placed.words)
+        native.longest = placed.longest
         batch = self._batch(work, rectangle, wide, traced)
-        return replace(batch, arrays=arrays, move_words=int(moves_before[-1]))
+        moves = int(placed.arrays["moves_of_pair"][-1])
+        return replace(batch, arrays=placed.arrays, move_words=moves)
+
+    def _place(self, work: Chosen, rectangle: Rectangle, wide: Mask) -> _Placed:
+        """Put chosen pairs into words, and their rows into places."""
+        pairs, wide = work.pairs, np.ascontiguousarray(wide)
+        words = np.empty(pairs, WORD)
+        row_of_place = np.empty(pairs, np.int32)
+        pair_of_place = np.empty((pairs, 2), np.int32)
+        moves_before, letters_before = np.empty((2, pairs + 1), np.int64)
+        bands = [np.empty(pairs + 1, np.int32) for _ in GROUPS]
+        chosen = NativeChosenPairs(
+            rows=work.rows.ctypes.data,
+            columns=work.columns.ctypes.data,
+            pairs=pairs,
+            row_start=rectangle.row_start,
+            row_stop=rectangle.row_stop,
+            column_start=rectangle.column_start,
+            column_stop=rectangle.column_stop,
+            wide=wide.ctypes.data,
+            row_lengths=self._rows.ctypes.data,
+            column_lengths=self._columns.ctypes.data,
+            words=words.ctypes.data,
+            row_of_place=row_of_place.ctypes.data,
+            pair_of_place=pair_of_place.ctypes.data,
+            moves_before=moves_before.ctypes.data,
+            letters_before=letters_before.ctypes.data,
+        )
+        for number, of_group in enumerate(bands):
+            chosen.bands_before[number] = self._bands_at[number]
+            chosen.place_bands[number] = of_group.ctypes.data
+        place_natively(chosen)
+        places = chosen.places
+        arrays: dict[str, npt.NDArray[np.integer]] = {
+            "rows": row_of_place[:places],
+            "pair_of_place": pair_of_place[:places],
+            "moves_of_pair": moves_before,
+            "letters_before": letters_before[: places + 1],
+        }
+        for group, of_group in zip(GROUPS, bands, strict=True):
+            arrays[f"bands_before_{group}"] = of_group[: places + 1]
+        return _Placed(words[: chosen.word_count], arrays, chosen.longest)
 
     def _batch(self, work: Work, rectangle: Rectangle, wide: Mask, traced: bool) -> Batch:
         """Plan a batch whose places the native plan knows."""
@@ -311,27 +338,6 @@ class PackedPlanner:
             return
         for half in row.halves(1):
             yield from self._cut_row(half, traced, limit)
-
-
-def _pair_up(narrow: npt.NDArray[np.bool_], first: int) -> tuple[Longs, Longs]:
-    """Put two neighbouring columns into a word where both are narrow.
-
-    Returns
-    -------
-    columns, numbers : int64 arrays
-        First column of each word, and how many columns it holds.
-    """
-    if narrow.all():
-        columns = np.arange(0, len(narrow), 2)
-        return columns + first, np.minimum(2, len(narrow) - columns)
-    found = []
-    column = 0
-    while column < len(narrow):
-        number = 2 if column + 1 < len(narrow) and narrow[column : column + 2].all() else 1
-        found.append((first + column, number))
-        column += number
-    both = np.array(found, np.int64)
-    return both[:, 0], both[:, 1]
 
 
 def _bands_before(bands: Ints) -> Ints:

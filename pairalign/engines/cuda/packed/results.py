@@ -5,14 +5,82 @@ See `pairalign.engines.device.pinned_pool` for why that is pinned memory which i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import SCORE_COLUMNS, STATS_COLUMNS, Alignments
+from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
+from pairalign.engines.cuda.packed.parameters import passing_blocks_of
 from pairalign.want import Detail, Want
+
+
+class PassingPairs:
+    """Pairs that reach a minimum, batch by batch in the order of the batches.
+
+    Parameters
+    ----------
+    context : DeviceContext
+    """
+
+    def __init__(self, context: DeviceContext) -> None:
+        self._context = context
+        self._batches: list[npt.NDArray[np.int32]] = []  # number, query, target, score; each [4, n]
+
+    def download_count(self, at: dict[str, int], pairs: int, slot: Slot) -> None:
+        """Start copying how many pairs of a batch passed."""
+        last = at["passing_starts"] + 8 * passing_blocks_of(pairs)
+        slot.download("passing", 1, np.int64, last)
+
+    def fetch(self, first: int, at: dict[str, int], pairs: int, slot: Slot) -> None:
+        """Copy the pairs of a batch that passed; their count has arrived.
+
+        `first`: number of the batch's first pair; `at`: where its arrays lie on the device.
+        """
+        count = int(slot.pinned("passing", 1, np.int64)[0])
+        if not count:
+            return
+        found = take_array(self._context, 4 * count, np.int32).reshape(4, count)
+        sources = [at["passing_columns"] + 4 * pairs * number for number in range(3)]
+        for row, source in zip(found, (at["passing_numbers"], *sources), strict=True):
+            self._context.driver.memcpy_dtoh_async(row, source, slot.stream)
+        slot.stream.synchronize()
+        found[0] += first
+        self._batches.append(found)
+
+    def _row(self, number: int) -> npt.NDArray[np.int32]:
+        parts = [batch[number] for batch in self._batches]
+        if len(parts) == 1:
+            return np.asarray(parts[0])
+        return np.concatenate([np.empty(0, np.int32), *parts])
+
+    def numbers(self) -> npt.NDArray[np.int32]:
+        """Return the numbers of the pairs, ascending."""
+        return self._row(0)
+
+    def alignments(self) -> Alignments:
+        """Return the pairs and their scores."""
+        fields = {name: self._row(row) for row, name in enumerate(SCORE_COLUMNS, start=1)}
+        return new_alignments(self._context, fields)
+
+
+def take_array(context: DeviceContext, count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return an array for results: pinned memory where there is some."""
+    array: npt.NDArray[Any] | None = context.pool.take(count, dtype)
+    return np.empty(count, dtype) if array is None else array
+
+
+def new_alignments(context: DeviceContext, fields: Mapping[str, Any]) -> Alignments:
+    """Return alignments of the engine's sets."""
+    return Alignments(
+        queries=context.queries.sequences,
+        targets=context.targets.sequences,
+        scoring=context.scoring,
+        **fields,
+    )
 
 
 class WindowResults:
@@ -32,16 +100,12 @@ class WindowResults:
         self._want = want
         stats = len(STATS_COLUMNS) if want.detail >= Detail.STATS else 0
         count = len(SCORE_COLUMNS) + stats
-        self._columns = self._take(count * pairs, np.int32).reshape(count, pairs)
+        self._columns = take_array(context, count * pairs, np.int32).reshape(count, pairs)
         self.has_runs = want.detail >= Detail.CIGAR
         if self.has_runs:
-            self._offsets = self._take(pairs + 1, np.int64)
+            self._offsets = take_array(context, pairs + 1, np.int64)
             self._offsets[0] = 0
             self._runs: npt.NDArray[np.uint32] = np.empty(0, np.uint32)
-
-    def _take(self, count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-        array = self._context.pool.take(count, dtype)
-        return np.empty(count, dtype) if array is None else array
 
     def download(self, first: int, pairs: int, at: dict[str, int], stream: Any) -> None:
         """Start copying columns and offsets of the pairs from `first` on from device addresses."""
@@ -65,7 +129,7 @@ class WindowResults:
             room = stop
             if first + pairs < self._pairs:
                 room = stop * self._pairs // (first + pairs) * 17 // 16 + 1024
-            larger = self._take(room, np.uint32)
+            larger = take_array(self._context, room, np.uint32)
             larger[:start] = self._runs[:start]
             self._runs = larger
         return self._runs[start:stop]
@@ -76,8 +140,10 @@ class WindowResults:
         names = (*SCORE_COLUMNS, *STATS_COLUMNS)
         columns: dict[str, npt.NDArray[Any]] = dict(zip(names, self._columns, strict=False))
         offsets = self._offsets if self.has_runs else None
+        passing = None
         if self._want.min_raw_score is not None:
             passing = np.flatnonzero(columns["raw_score"] >= self._want.min_raw_score)
+        if passing is not None and len(passing) < self._pairs:
             columns = {name: column[passing] for name, column in columns.items()}
             if self.has_runs:  # a pair that drops out has no runs
                 counts = np.diff(self._offsets)[passing]
@@ -86,9 +152,4 @@ class WindowResults:
         if offsets is not None:
             fields["cigar"] = self._runs[: int(offsets[-1])]
             fields["cigar_offsets"] = offsets
-        return Alignments(
-            queries=context.queries.sequences,
-            targets=context.targets.sequences,
-            scoring=context.scoring,
-            **fields,
-        )
+        return new_alignments(context, fields)

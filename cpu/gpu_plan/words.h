@@ -1,0 +1,24 @@
+// Words of the packed GPU kernels: one column of the pair matrix, or two neighbours that are narrow.
+#pragma once
+
+#include <cstdint>
+
+namespace pairalign {
+
+constexpr int GROUPS = 3;  // numbers of lanes that share a row sequence: 8, 16, 32
+
+struct Word {
+    int32_t column, columns, first_place, last_place;  // one or two columns; half-open
+};
+
+// How many columns the word has that begins at a column; `wide`: from that column on.
+inline int32_t columns_of_word(const uint8_t* wide, int32_t column, int32_t column_stop) {
+    return column + 1 < column_stop && !wide[0] && !wide[1] ? 2 : 1;
+}
+
+// Words of 8 bytes that the moves of a pair take at most: see cuda/packed/moves.cuh.
+inline int64_t move_words(int64_t row_letters, int64_t column_letters) {
+    return (row_letters + column_letters + 31) / 32 + 1;
+}
+
+}  // namespace pairalign
