@@ -6,7 +6,6 @@ It knows those by what it needs of them, `Fields`: they make views, and imports 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -49,7 +48,6 @@ class Fields(Protocol):
         """Return one of the spans and counts; ValueError if only scores were computed."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Alignment:
     """One pair of an `Alignments`: a view, made when asked for.
 
@@ -66,8 +64,12 @@ class Alignment:
         By whatever needs spans, counts or the CIGAR when these were not computed.
     """
 
-    alignments: Fields
-    index: int
+    # No dataclass: pandas takes those apart, field by field.
+    __slots__ = ("alignments", "index")
+
+    def __init__(self, alignments: Fields, index: int) -> None:
+        self.alignments = alignments
+        self.index = index
 
     @property
     def query(self) -> Sequence:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,10 @@ from pairalign.alignment_view import Alignment
 from pairalign.runs import gather_runs
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.tables import Tabular, make_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["Alignment", "Alignments", "concatenate"]
 
@@ -38,7 +42,7 @@ _PAIR_COLUMNS = (*SCORE_COLUMNS, *STATS_COLUMNS, "strand")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Alignments:
+class Alignments(Tabular):
     """Alignments of many pairs as columns; n pairs, in the order of output.
 
     Attributes
@@ -196,6 +200,23 @@ class Alignments:
             columns["cigar"] = self.cigar[offsets[0] : offsets[-1]]
             columns["cigar_offsets"] = offsets - offsets[0]
         return replace(self, **columns)
+
+    def to_arrow(self) -> pa.Table:
+        """Convert to a ``pyarrow.Table`` with the columns that were computed.
+
+        Returns
+        -------
+        pyarrow.Table
+            The columns of the Parquet format: names, ``score``, ``identity`` (null where nothing
+            is aligned), counts, lengths, spans, ``cigar`` as lists of uint32 runs ``length << 4 |
+            op``; and ``strand`` where strands were looked at. The parameters are in the metadata.
+
+        Raises
+        ------
+        MissingPackageError
+            pyarrow is not installed.
+        """
+        return make_table(self)
 
     def without(self, *, stats: bool = False, cigar: bool = False) -> Alignments:
         """Return the same pairs without CIGARs, or without spans, counts and CIGARs."""

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments import Alignments, concatenate
 from pairalign.errors import FormatError
 from pairalign.formats.output import Output
-from pairalign.formats.tsv import COLUMNS
 from pairalign.formats.writer import Content, Writer
-from pairalign.sequences import SequenceSet
+from pairalign.tables import arrow_names, arrow_schema, arrow_table
 from pairalign.want import Detail
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 # A row group ends with the pair that reaches one of these: the file then depends on the pairs
 # alone, not on how they come in, and memory stays bounded (runs: 32 MB).
@@ -48,8 +46,8 @@ class ParquetWriter(Writer):
         super().__init__(output, content, threads)  # but one thread keeps up
         self._parts: list[Alignments] = []
         self._pairs = self._runs = 0
-        self._names = [_names(content.queries), _names(content.targets)]
-        self._schema = _schema(content)
+        self._names = [arrow_names(content.queries), arrow_names(content.targets)]
+        self._schema = arrow_schema(content.scoring, content.detail)
         self._sink = _Sink(output)
         self._file = pq.ParquetWriter(
             self._sink,
@@ -86,7 +84,7 @@ class ParquetWriter(Writer):
         group = concatenate(self._parts)
         self._parts.clear()
         self._pairs = self._runs = 0
-        table = _table(group, self._names, self._schema)
+        table = arrow_table(group, self._names, self._schema)
         self._file.write_table(table, row_group_size=len(group))
 
     def close(self) -> None:
@@ -129,75 +127,3 @@ class _Sink:
 
     def close(self) -> None:
         self.closed = True
-
-
-def _names(sequences: SequenceSet) -> pa.Array:
-    import pyarrow as pa
-
-    return pa.array(sequences.names, pa.string())
-
-
-def _schema(content: Content) -> pa.Schema:
-    import pyarrow as pa
-
-    from pairalign.version import __version__
-
-    scoring = content.scoring
-    types = dict.fromkeys(COLUMNS[Detail.CIGAR], pa.int32())
-    types["query"] = types["target"] = pa.dictionary(pa.int32(), pa.string())
-    types["score"] = pa.int64() if scoring.scale == 1 else pa.float64()
-    types["identity"] = pa.float64()
-    types["cigar"] = pa.list_(pa.uint32())
-    metadata = {
-        "version": __version__,
-        "mode": scoring.mode,
-        "matrix": scoring.matrix_name,
-        "gap_open": scoring.format_score(scoring.gap_open),
-        "gap_extend": scoring.format_score(scoring.gap_extend),
-        "scale": str(scoring.scale),
-        "alphabet": scoring.alphabet.name,
-    }
-    return pa.schema(
-        [
-            pa.field(name, types[name], nullable=name == "identity")
-            for name in COLUMNS[content.detail]
-        ],
-        metadata={f"pairalign.{key}": value for key, value in metadata.items()},
-    )
-
-
-def _table(group: Alignments, names: list[pa.Array], schema: pa.Schema) -> pa.Table:
-    import pyarrow as pa
-
-    columns: dict[str, Any] = {
-        "query": _dictionary(group.query, names[0]),
-        "target": _dictionary(group.target, names[1]),
-        "score": pa.array(group.score).cast(schema.field("score").type),
-    }
-    if "identity" in schema.names:
-        columns["identity"] = pa.array(group.identity, from_pandas=True)
-        columns["columns"] = pa.array(group.columns)
-        columns["query_length"] = pa.array(group.queries.lengths[group.query])
-        columns["target_length"] = pa.array(group.targets.lengths[group.target])
-    if "cigar" in schema.names:
-        assert group.cigar is not None
-        assert group.cigar_offsets is not None
-        # Runs stay where they are; offsets are few and become 32 bits. One pair alone may exceed
-        # GROUP_RUNS, but not 2^31 runs: sequences are shorter than that.
-        offsets = (group.cigar_offsets - group.cigar_offsets[0]).astype(np.int32)
-        runs = group.cigar[group.cigar_offsets[0] : group.cigar_offsets[-1]]
-        columns["cigar"] = pa.ListArray.from_arrays(pa.array(offsets), pa.array(runs))
-    for name in schema.names:
-        if name not in columns:
-            columns[name] = pa.array(getattr(group, name))
-    return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
-
-
-def _dictionary(indices: npt.NDArray[np.int32], names: pa.Array) -> pa.Array:
-    """Names of a row group, with a dictionary of only those that occur in it."""
-    import pyarrow as pa
-
-    used, codes = np.unique(indices, return_inverse=True)
-    return pa.DictionaryArray.from_arrays(
-        pa.array(codes.astype(np.int32)), names.take(pa.array(used))
-    )

@@ -3,29 +3,8 @@
 from __future__ import annotations
 
 from pairalign.formats.writer import TextWriter
+from pairalign.tables import COLUMNS
 from pairalign.want import Detail
-
-SCORE_COLUMNS = ("query", "target", "score")
-STATS_COLUMNS = (
-    *SCORE_COLUMNS,
-    "identity",
-    "columns",
-    "matches",
-    "mismatches",
-    "gap_openings",
-    "gap_letters",
-    "query_length",
-    "query_start",
-    "query_end",
-    "target_length",
-    "target_start",
-    "target_end",
-)
-COLUMNS = {
-    Detail.SCORE: SCORE_COLUMNS,
-    Detail.STATS: STATS_COLUMNS,
-    Detail.CIGAR: (*STATS_COLUMNS, "cigar"),
-}
 
 
 class TsvWriter(TextWriter):

@@ -11,7 +11,7 @@ import os
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +32,12 @@ from pairalign.jobs.progress import Progress
 from pairalign.overlap_kinds import KIND_NAMES, classify
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.tables import Tabular
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FILTERS = ("auto", "none", "bitwise")
 _LONGEST_TO_FILTER = 600
@@ -128,7 +132,7 @@ class OverlapJob(AlignmentJob):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Overlaps:
+class Overlaps(Tabular):
     """Overlaps of a set of reads, as columns.
 
     Attributes
@@ -175,6 +179,14 @@ class Overlaps:
             alignments=self.alignments.take(pairs),
             kind_codes=self.kind_codes[np.asarray(pairs)],
         )
+
+    def to_arrow(self) -> pa.Table:
+        """Convert to a ``pyarrow.Table``: as `Alignments.to_arrow`, and ``kind``."""
+        import pyarrow as pa
+
+        table = self.alignments.to_arrow()
+        kinds = pa.DictionaryArray.from_arrays(pa.array(self.kind_codes), list(KIND_NAMES))
+        return table.append_column("kind", kinds)
 
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Write PAF (``.paf``) or GFA (``.gfa``), compressed when the name ends in ``.gz``.
