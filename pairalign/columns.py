@@ -6,11 +6,15 @@ No array is made on the way, and the interpreter is free meanwhile.
 from __future__ import annotations
 
 import ctypes
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.native import library
+
+if TYPE_CHECKING:
+    from pairalign.alignments import Alignments
 
 Ints = npt.NDArray[np.int32]
 
@@ -23,6 +27,35 @@ _place.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 3, ctypes.c_int64, ctyp
 _extremes = library.pairalign_find_extremes
 _extremes.restype = ctypes.c_int64
 _extremes.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 8)
+_differences = library.pairalign_find_differences
+
+
+class NativeCounts(ctypes.Structure):
+    """pairalign_counts."""
+
+    _fields_ = (
+        ("pairs", ctypes.c_int64),
+        *(
+            (name, ctypes.c_void_p)
+            for name in (
+                "query",
+                "target",
+                "raw_score",
+                "matches",
+                "mismatches",
+                "gap_letters",
+                "lengths",
+                "own_scores",
+            )
+        ),
+    )
+
+
+_differences.restype = None
+_differences.argtypes = (ctypes.POINTER(NativeCounts), ctypes.c_int32, ctypes.c_void_p)
+
+DIFFERENCES = ("identity", "identity-columns", "identity-shorter", "score")
+"""What `find_differences` can count, in the order of pairalign_difference."""
 
 
 def window_positions(
@@ -42,6 +75,41 @@ def window_positions(
     found = np.empty(pairs, np.int32), np.empty(pairs, np.int32)
     _positions(*rows, *columns, triangular, *(one.ctypes.data for one in found))
     return found
+
+
+def find_differences(
+    difference: str,
+    alignments: Alignments,
+    own_scores: npt.NDArray[np.float64] | None = None,
+) -> npt.NDArray[np.float64]:
+    """Return how different the pairs of a set are, float64 of shape (n,).
+
+    Parameters
+    ----------
+    difference : str
+        One of `DIFFERENCES`: 1 less the share of matches among the columns without gaps, among
+        all columns, or among the letters of the shorter sequence; or 1 less twice the raw score
+        by the scores of both with themselves. 1 where there is nothing to divide by.
+    alignments : Alignments
+        Of one set; with counts unless `difference` is ``"score"``.
+    own_scores : ndarray of float64, shape (sequences,), optional
+        Raw score of each sequence with itself, for ``"score"``.
+    """
+    columns = [
+        getattr(alignments, name)
+        for name in ("query", "target", "raw_score", "matches", "mismatches", "gap_letters")
+    ]
+    if difference == "score":
+        assert own_scores is not None
+        own_scores = np.ascontiguousarray(own_scores, np.float64)
+    else:
+        assert alignments.has_stats
+    kept = [*columns, np.ascontiguousarray(alignments.queries.lengths, np.int32), own_scores]
+    addresses = (None if one is None else one.ctypes.data for one in kept)
+    values = np.empty(len(alignments), np.float64)
+    counts = NativeCounts(len(alignments), *addresses)
+    _differences(counts, DIFFERENCES.index(difference), values.ctypes.data)
+    return values
 
 
 def place_in_triangle(

@@ -21,6 +21,7 @@ from struct_layouts import (
     opencl_layout,
 )
 
+from pairalign import columns
 from pairalign.engines.cpu import native_structs as cpu
 from pairalign.engines.cuda import bitwise, scores
 from pairalign.engines.cuda.block_diagonals import family as block_diagonals_family
@@ -64,6 +65,7 @@ CHOSEN = Source("cpu/gpu_plan/chosen_pairs.cpp")
 CPU = Source("cpu/bitwise/bitwise.h", other=("cpu/align/batch.h",))
 TEXT = Source("cpu/text/text.h")
 TEXT_QUEUE = Source("cpu/text/text_queue.h")
+PAIRS = Source("cpu/pairs/pairs.cpp")
 
 STRUCTS: list[tuple[Declaration, str, Source]] = [
     (parameters.PARAMETERS, "Params", PACKED),
@@ -88,6 +90,7 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (text.NativeSet, "pairalign_text_set", TEXT),
     (text.NativeText, "pairalign_text", TEXT),
     (text_queue.NativePiece, "pairalign_text_piece", TEXT_QUEUE),
+    (columns.NativeCounts, "pairalign_counts", PAIRS),
 ]
 
 OPENCL_STRUCTS: list[tuple[Declaration, str, str, dict[str, int]]] = [

@@ -29,6 +29,62 @@ PAIRALIGN_API void pairalign_place_in_triangle(int64_t pairs, const int32_t* que
     }
 }
 
+// What a distance counts, see pairalign/jobs/distances.py: 1 - part / whole, or 1 where there is nothing.
+enum pairalign_difference : int32_t {
+    PAIRALIGN_IDENTITY = 0,          // matches by columns without gaps
+    PAIRALIGN_IDENTITY_COLUMNS = 1,  // matches by columns
+    PAIRALIGN_IDENTITY_SHORTER = 2,  // matches by the letters of the shorter sequence
+    PAIRALIGN_SCORE = 3,             // twice the score by the scores of both with themselves
+};
+
+// Columns of pairs of one set; null where the difference does not need them.
+struct pairalign_counts {
+    int64_t pairs;
+    const int32_t* query;        // [n]
+    const int32_t* target;       // [n]
+    const int32_t* raw_score;    // [n]
+    const int32_t* matches;      // [n]
+    const int32_t* mismatches;   // [n]
+    const int32_t* gap_letters;  // [n]
+    const int32_t* lengths;      // of the set's sequences
+    const double* own_scores;    // of each of them with itself
+};
+
+namespace {
+
+template <typename Part, typename Whole>
+void subtract_shares(int64_t pairs, double* values, Part part, Whole whole) {
+    for (int64_t k = 0; k < pairs; ++k) {
+        const double all = whole(k);
+        values[k] = 1 - (all > 0 ? static_cast<double>(part(k)) / all : 0);
+    }
+}
+
+}  // namespace
+
+// values[n]: the differences of all pairs.
+PAIRALIGN_API void pairalign_find_differences(const pairalign_counts* counts, int32_t difference,
+                                              double* values) {
+    const pairalign_counts& of = *counts;
+    auto matches = [&](int64_t k) { return of.matches[k]; };
+    auto aligned = [&](int64_t k) { return static_cast<double>(of.matches[k]) + of.mismatches[k]; };
+    switch (difference) {
+        case PAIRALIGN_IDENTITY:
+            return subtract_shares(of.pairs, values, matches, aligned);
+        case PAIRALIGN_IDENTITY_COLUMNS:
+            return subtract_shares(of.pairs, values, matches,
+                                   [&](int64_t k) { return aligned(k) + of.gap_letters[k]; });
+        case PAIRALIGN_IDENTITY_SHORTER:
+            return subtract_shares(of.pairs, values, matches, [&](int64_t k) {
+                return static_cast<double>(std::min(of.lengths[of.query[k]], of.lengths[of.target[k]]));
+            });
+        default:
+            subtract_shares(
+                of.pairs, values, [&](int64_t k) { return 2 * static_cast<double>(of.raw_score[k]); },
+                [&](int64_t k) { return of.own_scores[of.query[k]] + of.own_scores[of.target[k]]; });
+    }
+}
+
 // The pairs with most and least matches for each letter of the shorter sequence, the first of equals, of
 // those of which something is aligned: most_and_least[2]. Returns how many these are.
 PAIRALIGN_API int64_t pairalign_find_extremes(int64_t pairs, const int32_t* query, const int32_t* target,

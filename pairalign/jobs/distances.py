@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
-from pairalign.columns import place_in_triangle
+from pairalign.columns import find_differences, place_in_triangle
 from pairalign.distance_matrix import DistanceMatrix, check_names, number_of_pairs
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import AlphabetError
@@ -215,33 +215,21 @@ def self_scores(sequences: SequenceSet, scoring: Scoring) -> Doubles:
 # Measures
 
 
-def _counts(alignments: Alignments) -> tuple[Doubles, Doubles]:
-    """Return matches, and columns without gaps."""
-    assert alignments.matches is not None
-    assert alignments.mismatches is not None
-    matches = alignments.matches.astype(np.float64)
-    return matches, matches + alignments.mismatches
-
-
 def _divide(part: Doubles, whole: Doubles) -> Doubles:
     """Quotients; 0 where there is nothing."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 
 def _identity(alignments: Alignments, own: Doubles) -> Doubles:
-    return 1 - _divide(*_counts(alignments))
+    return find_differences("identity", alignments)
 
 
 def _identity_columns(alignments: Alignments, own: Doubles) -> Doubles:
-    matches, _ = _counts(alignments)
-    return 1 - _divide(matches, alignments.columns.astype(np.float64))
+    return find_differences("identity-columns", alignments)
 
 
 def _identity_shorter(alignments: Alignments, own: Doubles) -> Doubles:
-    matches, _ = _counts(alignments)
-    lengths = alignments.queries.lengths
-    shorter = np.minimum(lengths[alignments.query], lengths[alignments.target])
-    return 1 - matches / shorter
+    return find_differences("identity-shorter", alignments)
 
 
 def _minus_log(inside: Doubles) -> Doubles:
@@ -271,9 +259,7 @@ def _kimura_2p(alignments: Alignments, own: Doubles) -> Doubles:
 
 
 def _score(alignments: Alignments, own: Doubles) -> Doubles:
-    both = own[alignments.query] + own[alignments.target]
-    found = 2 * alignments.raw_score.astype(np.float64)
-    return np.clip(1 - _divide(found, both), 0, SATURATED)
+    return np.clip(find_differences("score", alignments, own), 0, SATURATED)
 
 
 MEASURES: dict[str, Measure] = {
