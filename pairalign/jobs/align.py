@@ -12,15 +12,13 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import SupportsIndex
 
-import numpy as np
-import numpy.typing as npt
-
 from pairalign.alignments import Alignments, concatenate
 from pairalign.engines import Engine
 from pairalign.engines.selection import open_engines, usable_cores
 from pairalign.errors import FastaError, ScoringError
 from pairalign.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs import schedule
+from pairalign.jobs.handing_out import HandingEngine, Users
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import Progress, show_progress
 from pairalign.scoring import Scoring
@@ -142,20 +140,21 @@ class AlignmentJob:
             self._close_engines(engines)
 
     def hand_out(self, use: Callable[[Alignments], None]) -> None:
-        """Align; hand all results to `use`, in the thread of the engine that made them.
+        """Align; hand all results to `use`, on threads beside those of the engines.
 
         Parameters
         ----------
         use : callable
             Takes some pairs at a time, each pair once, in any order and from several threads at
-            once. What it raises ends the work, as a DeviceError unless it is a PairalignError.
+            once. What it raises ends the work and is raised here.
         """
         engines = self._open_engines()
         try:
-            users = [_User(engine, use) for engine in engines]
-            with closing(self._run(list(users), in_order=False)) as results:
-                for _ in results:
-                    pass
+            with Users(use) as users:
+                handing = [HandingEngine(engine, users) for engine in engines]
+                with closing(self._run(list(handing), in_order=False)) as results:
+                    for _ in results:
+                        pass
         finally:
             self._close_engines(engines)
 
@@ -213,31 +212,6 @@ class AlignmentJob:
 
     def _cost(self, window: Window) -> int:
         return count_cells(window, self._rows, self._columns)
-
-
-class _User:
-    """An engine whose results are used in its own thread; what it returns is empty."""
-
-    def __init__(self, engine: Engine, use: Callable[[Alignments], None]) -> None:
-        self.name = engine.name
-        self._engine = engine
-        self._use = use
-
-    def align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
-    ) -> Alignments:
-        """Align the pairs of a window and use what was found."""
-        found = self._engine.align(window, want, pair_mask)
-        self._use(found)
-        return found.take([])
-
-    def cancel(self) -> None:
-        """Make a running `align` return early by raising."""
-        self._engine.cancel()
-
-    def close(self) -> None:
-        """Give memory and device back."""
-        self._engine.close()
 
 
 Run = AlignmentJob
