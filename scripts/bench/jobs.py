@@ -140,6 +140,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     jobs.add_argument("--repeat", type=int, default=3, help="runs of each command (3)")
     jobs.add_argument("--only", nargs="+", metavar="NAME", help="only these commands")
     jobs.add_argument("--against", type=Path, help="another checkout, run in turns with this one")
+    jobs.add_argument("--warm-up", type=int, default=1, help="runs that do not count, first (1)")
     jobs.add_argument("--cold", action="store_true", help="and one run without compiled kernels")
     jobs.add_argument("--no-engines", action="store_true", help="leave out the engines alone")
     jobs.add_argument("--markdown", type=Path, help="write the table here as well")
@@ -190,7 +191,7 @@ def first_records(path: Path, number: int) -> Iterator[str]:
 
 
 def time_command(command: WholeCommand, data: Path, options: argparse.Namespace) -> Timed:
-    """Run the command and, in turns, that of the other checkout; one run each is not counted."""
+    """Run the command and, in turns, that of the other checkout; first some that do not count."""
     timed = Timed()
     if options.cold:
         with tempfile.TemporaryDirectory(prefix="pairalign-cache-") as cache:
@@ -198,7 +199,7 @@ def time_command(command: WholeCommand, data: Path, options: argparse.Namespace)
     versions = [(ROOT, timed.here)]
     if options.against:
         versions.append((options.against.resolve(), timed.there))
-    for root, _ in versions:
+    for root, _ in versions * options.warm_up:
         seconds_of(command, data, options.device, root)
     for _ in range(options.repeat):
         for root, seconds in versions:
