@@ -40,6 +40,7 @@ def commands(reads: Path) -> Iterator[tuple[str, list[str]]]:
         yield f"distances.{name}", ["distance", str(PROTEINS), "--format", name]
     for name in TREES:
         yield f"{name}.tree", ["tree", str(PROTEINS), "--for", name]
+    yield "mixed.tree", ["tree", str(PROTEINS), "--format", "newick", "--method", "mixed"]
     yield "tree.txt", ["tree", str(PROTEINS), "--format", "ascii"]
     for name in ("paf", "gfa"):
         yield f"overlaps.{name}", ["overlap", str(reads), "--preset", "short", "--format", name]
