@@ -11,6 +11,17 @@ constexpr int CODES = 32;       // letters of an alphabet, at most
 constexpr int PAD = CODES - 1;  // code that fills short lanes; scores as the worst letter pair
 constexpr int MAX_LANES = 32;
 
+constexpr size_t MOST_BYTES = size_t{1} << 60;  // as good as infinite, and twice that fits int64_t
+
+// Bytes of something with three dimensions; at most MOST_BYTES, where they would not fit. It must be inlined,
+// or the linker would pick one instruction set's copy for all.
+inline __attribute__((always_inline)) size_t bounded_product(size_t a, size_t b, size_t c) {
+    size_t product;
+    const bool beyond =
+        __builtin_mul_overflow(a, b, &product) || __builtin_mul_overflow(product, c, &product);
+    return beyond || product > MOST_BYTES ? MOST_BYTES : product;
+}
+
 enum Mode { GLOBAL = 0, SEMIGLOBAL = 1, LOCAL = 2 };
 enum Detail { SCORE = 0, STATS = 1, CIGAR = 2 };
 
@@ -74,10 +85,10 @@ struct Kernel {
     }
     size_t flags_bytes(int32_t block_rows, int32_t columns) const {
         size_t rows = (static_cast<size_t>(block_rows) + 7) / 8 * 8;
-        return rows * (static_cast<size_t>(columns) + 1) * static_cast<size_t>(flag_bytes);
+        return bounded_product(rows, static_cast<size_t>(columns) + 1, static_cast<size_t>(flag_bytes));
     }
     size_t checkpoint_bytes(int32_t rows, int32_t block_rows, int32_t columns) const {
-        return static_cast<size_t>((rows - 1) / block_rows) * border_bytes(columns);
+        return bounded_product(static_cast<size_t>((rows - 1) / block_rows), border_bytes(columns), 1);
     }
 };
 
@@ -127,12 +138,13 @@ struct LongKernel {
     size_t flags_bytes(const Tile& tile, int32_t rows, int32_t columns) const {
         const size_t height = strips(tile.rows < rows ? tile.rows : rows) * lane_rows;
         const size_t width = static_cast<size_t>(tile.columns < columns ? tile.columns : columns) + lanes;
-        return height * width * static_cast<size_t>(flag_bytes);
+        return bounded_product(height, width, static_cast<size_t>(flag_bytes));
     }
     size_t checkpoint_bytes(const Tile& tile, int32_t rows, int32_t columns) const {
         const size_t across = static_cast<size_t>((columns - 1) / tile.columns);
         const size_t down = static_cast<size_t>((rows - 1) / tile.rows);
-        return across * strips(rows) * state_bytes() + down * border_bytes(columns);
+        return bounded_product(across, strips(rows), state_bytes()) +
+               bounded_product(down, border_bytes(columns), 1);
     }
 };
 

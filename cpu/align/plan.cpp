@@ -21,19 +21,20 @@ bool fits_wide(const Scheme& s, int32_t rows, int32_t columns) {
 }
 
 BatchPlan plan_batch(const Kernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget) {
-    const int64_t cells = int64_t{rows} * columns;
+    const double cells = double{1} * rows * columns;
     // Measured. 32-bit lanes go with long columns, whose borders and profiles leave the caches, as many flags
     // do.
-    const int64_t score_cost = kernel.lane_bytes == 2 ? 2 : 4;
+    const double score_cost = kernel.lane_bytes == 2 ? 2 : 4;
     if (!trace) return {rows, 0, cells * score_cost};
-    const int64_t flags_cost = score_cost + (kernel.flags_bytes(rows, columns) > (1 << 20) ? 3 : 2);
+    const double flags_cost = score_cost + (kernel.flags_bytes(rows, columns) > (1 << 20) ? 3 : 2);
     auto bytes = [&](int32_t block) {
         return kernel.flags_bytes(block, columns) +
                (block < rows ? kernel.checkpoint_bytes(rows, block, columns) : 0);
     };
     if (bytes(rows) <= budget) return {rows, bytes(rows), cells * flags_cost};
     int32_t best = 8;
-    for (int32_t block = 8; block < rows; block = block < 64 ? block + 8 : block / 8 * 9 / 8 * 8) {
+    for (int64_t next = 8; next < rows; next = next < 64 ? next + 8 : next / 8 * 9 / 8 * 8) {
+        const int32_t block = static_cast<int32_t>(next);
         if (bytes(block) <= bytes(best)) best = block;
         if (bytes(block) <= budget) best = block;
     }
@@ -43,8 +44,8 @@ BatchPlan plan_batch(const Kernel& kernel, int32_t rows, int32_t columns, bool t
 LongPlan plan_long_pair(const LongKernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget) {
     // Vectors of cells to be filled. Lanes start and stop one after the other, in steps that do more.
     auto vectors = [&](int32_t height, int32_t width, int32_t starts) {
-        return static_cast<int64_t>(kernel.strips(height)) * kernel.lane_rows *
-               (width + int64_t{starts} * 2 * kernel.lanes);
+        return static_cast<double>(kernel.strips(height)) * kernel.lane_rows *
+               (width + 2.0 * starts * kernel.lanes);
     };
     if (!trace) return {{rows, columns}, 0, vectors(rows, columns, 1) * kernel.score_cost};
     auto plan = [&](const Tile& tile) -> LongPlan {
@@ -53,15 +54,16 @@ LongPlan plan_long_pair(const LongKernel& kernel, int32_t rows, int32_t columns,
             return {tile, flags, vectors(rows, columns, 1) * kernel.flags_cost};
         const int32_t down = (rows - 1) / tile.rows + 1, across = (columns - 1) / tile.columns + 1;
         // A path goes through so many tiles at most, and of each two thirds are needed.
-        const int64_t each = vectors(std::min(tile.rows, rows), std::min(tile.columns, columns), 1);
-        const int64_t again = (down + across - 1) * each * 2 / 3;
+        const double each = vectors(std::min(tile.rows, rows), std::min(tile.columns, columns), 1);
+        const double again = (int64_t{down} + across - 1) * each * 2 / 3;
         return {tile, flags + kernel.checkpoint_bytes(tile, rows, columns),
                 vectors(rows, columns, across) * kernel.score_cost + again * kernel.flags_cost};
     };
     LongPlan best = plan({rows, columns});
     const int32_t strip = kernel.strip_rows();
-    for (int32_t side = 64; side < std::max(rows, columns); side *= 2) {
-        const LongPlan other = plan({(side + strip - 1) / strip * strip, side});
+    for (int64_t side = 64; side < std::max(rows, columns); side *= 2) {
+        const int64_t height = std::min<int64_t>((side + strip - 1) / strip * strip, INT32_MAX);
+        const LongPlan other = plan({static_cast<int32_t>(height), static_cast<int32_t>(side)});
         const bool fits = other.bytes <= budget;
         if (best.bytes <= budget ? fits && other.cost < best.cost : fits || other.bytes < best.bytes)
             best = other;

@@ -18,7 +18,7 @@ bool fits_wide(const Scheme& scheme, int32_t rows, int32_t columns);
 struct BatchPlan {
     int32_t block_rows;
     size_t bytes;  // of flags and checkpoints; more than the budget where nothing fits
-    int64_t cost;
+    double cost;   // exact below 2^53
 };
 BatchPlan plan_batch(const Kernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget);
 
@@ -26,7 +26,7 @@ BatchPlan plan_batch(const Kernel& kernel, int32_t rows, int32_t columns, bool t
 struct LongPlan {
     Tile tile;
     size_t bytes;
-    int64_t cost;
+    double cost;
 };
 LongPlan plan_long_pair(const LongKernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget);
 

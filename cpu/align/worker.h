@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -87,20 +88,20 @@ private:
     int long_pairs_end(int32_t rows, const Kernel& kernel, int32_t row, int first, int end,
                        const uint8_t* wanted) const {
         if (engine_.long_pairs != AUTO) return engine_.long_pairs == ALWAYS ? end : first;
-        constexpr int64_t IMPOSSIBLE = INT64_MAX;
+        constexpr double IMPOSSIBLE = std::numeric_limits<double>::infinity();
         auto batch = [&](int lane) {
             const BatchPlan plan = plan_batch(kernel, rows, column_length(lane), trace_, engine_.share());
             return plan.bytes > engine_.share() ? IMPOSSIBLE : plan.cost;
         };
         int best = first;
-        int64_t least = batch(first), one_by_one = 0;
+        double least = batch(first), one_by_one = 0;
         for (int lane = first; lane < end && one_by_one < least; lane++) {
             if (wanted && !wanted[pair(row, lane)]) continue;
             one_by_one +=
                 plan_long_pair(engine_.set->long_pair, rows, column_length(lane), trace_, engine_.share())
                     .cost;
-            const int64_t rest = lane + 1 < end ? batch(lane + 1) : 0;
-            if (rest < least - one_by_one) {
+            const double rest = lane + 1 < end ? batch(lane + 1) : 0;
+            if (rest + one_by_one < least) {
                 least = one_by_one + rest;
                 best = lane + 1;
             }
@@ -150,7 +151,8 @@ private:
         std::unique_lock<std::mutex> large(engine_.large, std::defer_lock);
         if (needed <= engine_.share()) return large;
         if (needed > static_cast<size_t>(engine_.memory_bytes / 2))
-            throw Capacity{trouble(row, lane, static_cast<int64_t>(2 * needed), engine_.memory_bytes)};
+            throw Capacity{trouble(row, lane, static_cast<int64_t>(2 * std::min(needed, MOST_BYTES)),
+                                   engine_.memory_bytes)};
         large.lock();
         return large;
     }

@@ -15,7 +15,7 @@ from typing import SupportsIndex
 from pairalign.alignments import Alignments, concatenate
 from pairalign.engines import Engine
 from pairalign.engines.selection import open_engines, usable_cores
-from pairalign.errors import FastaError, ScoringError
+from pairalign.errors import CapacityError, FastaError, ScoringError
 from pairalign.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs import schedule
 from pairalign.jobs.handing_out import HandingEngine, Users
@@ -43,6 +43,8 @@ _LEAST_SLAB_BYTES = 1 << 20
 _MOST_THREADS = 4096
 _MOST_ROWS = 2**31 - 1
 _MOST_BYTES = 1 << 60
+# Engines count the letters of a pair, and a few more, in 31 bits; a run of a CIGAR has 28.
+_MOST_LETTERS = {Detail.SCORE: 2**30 - 2**16, Detail.STATS: 2**30 - 2**16, Detail.CIGAR: 2**28 - 1}
 
 
 @dataclass
@@ -103,6 +105,8 @@ class AlignmentJob:
         self.threads = _whole("threads", self.threads, _MOST_THREADS)
         self.window = _whole("window", self.window, _MOST_ROWS)
         self.memory_bytes = _whole("memory_bytes", self.memory_bytes, _MOST_BYTES)
+        for sequences in (self.queries, self.queries if self.targets is None else self.targets):
+            _check_lengths(sequences, self.want.detail)
         self.scoring.check_sets(self.queries, self.targets)
         other = self.queries if self.targets is None else self.targets
         self._rows = self.queries.lengths[self.queries.order]
@@ -301,6 +305,18 @@ def align(
         progress=progress,
     )
     return concatenate(list(run))
+
+
+def _check_lengths(sequences: SequenceSet, detail: Detail) -> None:
+    """Raise CapacityError for a sequence that is too long for any engine."""
+    most = _MOST_LETTERS[detail]
+    index = int(np.argmax(sequences.lengths))
+    if sequences.lengths[index] > most:
+        what = "aligned with CIGARs" if detail == Detail.CIGAR else "aligned"
+        raise CapacityError(
+            f"{sequences.source}: {sequences.record(index)} has {sequences.lengths[index]:,} "
+            f"letters; sequences that are {what} have at most {most:,}"
+        )
 
 
 def _whole(name: str, value: object, most: int) -> int:
