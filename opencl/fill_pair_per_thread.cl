@@ -81,7 +81,7 @@ void score_pair_per_thread(
     int longest = 0;
     for (int t = 0; t < GROUP_TILES; ++t) {
         global const Tile* other = tiles + min(group_tile + t, batch.tile_count - 1);
-        longest = max(longest, (other->turned ? lengths_2 : lengths_1)[other->row]);
+        longest = max(longest, (other->swapped ? lengths_2 : lengths_1)[other->row]);
     }
 
     const Pair pair = pair_of_item(tile, first_set, second_set, batch, pair_base, item);
@@ -112,7 +112,7 @@ void score_pair_per_thread(
     for (int first = 0; first < longest; first += BAND) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (inside)
-            build_profile(profiles[place], matrix, tile.turned ? second_set : first_set, tile, first, item);
+            build_profile(profiles[place], matrix, tile.swapped ? second_set : first_set, tile, first, item);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (first < rows) {
             const int last = rows - 1 - first;  // the pair's last row, when in this band

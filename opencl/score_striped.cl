@@ -241,10 +241,10 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void score_striped(
         if (item == 0) {
             const long pairs = rectangle.pairs;
             const int of_row = row_set.order[row], of_column = column_set.order[column];
-            const bool turned = rectangle.one_set && of_column < of_row;
+            const bool swapped = rectangle.one_set && of_column < of_row;
             results[place] = score;
-            results[pairs + place] = turned ? of_column : of_row;
-            results[2 * pairs + place] = turned ? of_row : of_column;
+            results[pairs + place] = swapped ? of_column : of_row;
+            results[2 * pairs + place] = swapped ? of_row : of_column;
         }
     }
 }

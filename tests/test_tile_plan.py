@@ -20,7 +20,7 @@ def pairs_of(batch: Batch, planner: Planner) -> list[tuple[int, int, int]]:
     border_end = trace_end = 0
     for tile in batch.tiles:
         sides = [planner.row_lengths, planner.column_lengths]
-        rows, columns = sides[::-1] if tile["turned"] else sides
+        rows, columns = sides[::-1] if tile["swapped"] else sides
         longest_row = 0
         assert tile["border"] == border_end
         assert tile["trace"] == trace_end
@@ -33,8 +33,8 @@ def pairs_of(batch: Batch, planner: Planner) -> list[tuple[int, int, int]]:
             longest_row = max(longest_row, rows[row])
             assert columns[column] <= tile["columns"]
             # Rows run along the longer sequence, of equals along the first set's.
-            assert columns[column] <= rows[row] - int(tile["turned"])
-            if tile["turned"]:
+            assert columns[column] <= rows[row] - int(tile["swapped"])
+            if tile["swapped"]:
                 row, column = column, row
             found.append((int(base[row - batch.rectangle.row_start]) + column, row, column))
         border_end += (int(tile["columns"]) + 1) * WARP

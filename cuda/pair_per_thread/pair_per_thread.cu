@@ -57,10 +57,10 @@ __device__ void build_profile(typename Storage::Scores (*profile)[LETTERS],
 #pragma unroll
     for (int r = 0; r < TILE_ROWS; ++r) {
         if (((tile.lanes >> (r * BLOCK)) & (0xffffffffu >> (WARP - BLOCK))) == 0) continue;
-        const int length = arguments.lengths[tile.turned][tile.row + r];
+        const int length = arguments.lengths[tile.swapped][tile.row + r];
         if (first >= length) continue;
         const uint2 letters = *reinterpret_cast<const uint2*>(
-            arguments.codes[tile.turned] + arguments.starts[tile.turned][tile.row + r] + first);
+            arguments.codes[tile.swapped] + arguments.starts[tile.swapped][tile.row + r] + first);
 #pragma unroll
         for (int k = 0; k < BAND; ++k) {
             const uint32_t letter = ((k < 4 ? letters.x : letters.y) >> (8 * (k & 3))) & 0xff;
@@ -196,7 +196,7 @@ __device__ void fill(const Arguments& arguments) {
     const Pair pair = pair_of_lane(arguments, tile, lane);
     const int64_t pairs = arguments.pairs;
     int32_t* const results = arguments.results + pair.number;
-    const int query_set = pair.row_is_query ? tile.turned : 1 - tile.turned;
+    const int query_set = pair.row_is_query ? tile.swapped : 1 - tile.swapped;
     results[SCORE * pairs] = Cells::score(best.h);
     results[QUERY * pairs] = arguments.order[query_set][pair.row_is_query ? pair.row : pair.column];
     results[TARGET * pairs] = arguments.order[1 - query_set][pair.row_is_query ? pair.column : pair.row];

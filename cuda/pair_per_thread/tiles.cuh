@@ -8,7 +8,7 @@
 //     lane 16 ..31   row sequence tile.row + 1  the same
 //
 // `row` and `column` are positions in a set sorted longest first. Rows run over the longer sequence
-// of a pair. With two sets that may be a sequence of the second one: the tile is `turned` then.
+// of a pair. With two sets that may be a sequence of the second one: the tile is `swapped` then.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ constexpr int LETTERS = 32;  // codes an alphabet may have
 struct Tile {
     int32_t row, column;  // sorted positions of the first row sequence and the first column sequence
     uint32_t lanes;       // bit l: lane l has a pair
-    int32_t turned;       // 1: rows come from the second set and columns from the first
+    int32_t swapped;       // 1: rows come from the second set and columns from the first
     int32_t columns;      // letters of the tile's longest column sequence: the pitch of its arrays
     int32_t unused;
     int64_t border;  // the tile's first entry in Arguments::border; columns x 32 entries
@@ -89,7 +89,7 @@ struct Pair {
 __device__ inline Pair pair_of_lane(const Arguments& arguments, const Tile& tile, int lane) {
     Pair pair;
     pair.active = (tile.lanes >> lane) & 1u;
-    const int row_set = tile.turned, column_set = 1 - tile.turned;
+    const int row_set = tile.swapped, column_set = 1 - tile.swapped;
     // Lanes without a pair take the first pair's sequences: their profile is read by nobody.
     pair.row = tile.row + (pair.active ? lane / BLOCK : 0);
     pair.column = tile.column + (pair.active ? lane % BLOCK : 0);
@@ -97,10 +97,10 @@ __device__ inline Pair pair_of_lane(const Arguments& arguments, const Tile& tile
     pair.columns = pair.active ? arguments.lengths[column_set][pair.column] : 0;
     pair.row_codes = arguments.codes[row_set] + arguments.starts[row_set][pair.row];
     pair.column_codes = arguments.codes[column_set] + arguments.starts[column_set][pair.column];
-    const int window_row = tile.turned ? pair.column : pair.row;
-    const int window_column = tile.turned ? pair.row : pair.column;
+    const int window_row = tile.swapped ? pair.column : pair.row;
+    const int window_column = tile.swapped ? pair.row : pair.column;
     pair.number = pair.active ? arguments.pair_base[window_row - arguments.first_row] + window_column : 0;
     pair.row_is_query =
-        arguments.one_set ? arguments.order[0][pair.row] < arguments.order[0][pair.column] : !tile.turned;
+        arguments.one_set ? arguments.order[0][pair.row] < arguments.order[0][pair.column] : !tile.swapped;
     return pair;
 }

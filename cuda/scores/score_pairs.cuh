@@ -92,10 +92,10 @@ __device__ inline void write_result(const ScoreArguments& arguments, const Score
                                     int score) {
     const int64_t pairs = arguments.pairs;
     const int of_row = arguments.order[0][pair.row], of_column = arguments.order[1][pair.column];
-    const bool turned = arguments.one_set && of_column < of_row;
+    const bool swapped = arguments.one_set && of_column < of_row;
     arguments.results[place] = score;
-    arguments.results[pairs + place] = turned ? of_column : of_row;
-    arguments.results[2 * pairs + place] = turned ? of_row : of_column;
+    arguments.results[pairs + place] = swapped ? of_column : of_row;
+    arguments.results[2 * pairs + place] = swapped ? of_row : of_column;
 }
 
 __device__ inline int highest_of_warp(int value) {

@@ -19,6 +19,8 @@ class Engine(Protocol):
     """
 
     name: str
+    is_gpu: bool
+    """Whether it wants more pairs at a time than the cores of a machine do."""
 
     def align(
         self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None

@@ -186,7 +186,7 @@ class AlignmentJob:
         # An eighth of the memory holds a slab; few are around at a time: in the engine (twice while
         # it is gathered), waiting, being written.
         # A GPU wants more pairs at a time than the cores do.
-        on_gpu = any(engine.name.startswith("cuda") for engine in engines)
+        on_gpu = any(engine.is_gpu for engine in engines)
         wanted = _GPU_SLAB_BYTES if on_gpu else _SLAB_BYTES * max(1, self.threads // 4)
         limit = max(_LEAST_SLAB_BYTES, min(self.memory_bytes // 8, wanted))
         detail = self.want.detail

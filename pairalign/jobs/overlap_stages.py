@@ -159,6 +159,7 @@ class StagedEngine:
         shared_filter: SharedFilter | None = None,
     ) -> None:
         self.name = engine.name
+        self.is_gpu = engine.is_gpu
         self._engine = engine
         self._thresholds = thresholds
         self._stages = stages

@@ -191,6 +191,8 @@ def _head(sequences: SequenceSet) -> SequenceSet:
 class SimulatedEngine:
     """An engine that has all results already."""
 
+    is_gpu = True
+
     def __init__(self, source: Recycled, name: str) -> None:
         self.name, self._source = name, source
 

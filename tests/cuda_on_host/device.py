@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cuda_on_host import driver
-from pairalign.engines.cuda.streams import Lanes
+from pairalign.engines.cuda.streams import SharedStreams
 
 
 @functools.cache
@@ -29,6 +29,8 @@ def load(source: str, defines: tuple[tuple[str, int | str], ...]) -> driver.Modu
 class HostDevice:
     """Stands for `pairalign.engines.cuda.devices.CudaDevice`."""
 
+    is_cpu = False
+
     def __init__(self, index: int = 0, multiprocessors: int = 1) -> None:
         self.driver = self.pinning = driver
         self.index = index
@@ -42,8 +44,8 @@ class HostDevice:
     def current(self) -> Iterator[None]:
         yield
 
-    def lanes(self) -> Lanes:
-        return Lanes(self.driver)
+    def streams(self) -> SharedStreams:
+        return SharedStreams(self.driver)
 
     def load_module(self, source: str, defines: Mapping[str, int | str]) -> driver.Module:
         return load(source, tuple(sorted(defines.items())))

@@ -68,6 +68,7 @@ class CpuBitwise:
     """
 
     name = "cpu"
+    is_gpu = False
 
     def __init__(
         self,

@@ -151,6 +151,7 @@ class CpuEngine:
     """
 
     name = "cpu"
+    is_gpu = False
     _reversed: SharedSet | None = None
     _handle: int | None = None
 

@@ -216,7 +216,7 @@ class Bitwise:
         context = self._context
         plan = _Plan.of(window, context.queries.lengths, context.columns.lengths)
         sets = [context.queries, context.columns]
-        rows, columns = sets[::-1] if plan.turned else sets
+        rows, columns = sets[::-1] if plan.swapped else sets
         longest = int(rows.lengths[plan.first_row]), int(columns.lengths[plan.first_column])
         shape = self._shape or choose_shape(
             round_bits(self._scores, self._scores.bits(*longest)), longest[1]
@@ -237,10 +237,10 @@ class Bitwise:
             "bases": plan.bases.nbytes,
             "results": _PAIR_BYTES * window.pairs,
         }
-        room = max(self._limit_bytes - sum(sizes.values()), border_bytes)
+        available_bytes = max(self._limit_bytes - sum(sizes.values()), border_bytes)
         while True:
             if border_bytes:
-                at_once = max(1, min(chunks, room // border_bytes))
+                at_once = max(1, min(chunks, available_bytes // border_bytes))
             try:
                 addresses = self._slot.arrange(
                     {**sizes, "border": max(16, at_once * border_bytes)}, self._limit_bytes
@@ -249,7 +249,7 @@ class Bitwise:
             except context.driver.MemoryError:
                 if at_once == 1:
                     raise
-                room //= 2
+                available_bytes //= 2
         self._slot.upload("bases", plan.bases, addresses["bases"])
         arguments = np.zeros((), ARGUMENTS)
         for name, one in (("rows", rows), ("columns", columns)):
@@ -266,7 +266,7 @@ class Bitwise:
         arguments["factor"] = self._scores.factor
         arguments["triangular"] = window.triangular
         arguments["one_set"] = context.one_set
-        arguments["rows_are_queries"] = not plan.turned
+        arguments["rows_are_queries"] = not plan.swapped
 
         self._launch("transpose_columns", shape, (-(-pitch // _ROUND), plan.groups), arguments)
         kernel = "score_rows" if passes == 1 else "score_rows_in_passes"
@@ -275,9 +275,9 @@ class Bitwise:
             arguments["first_chunk"] = first
             self._launch(kernel, shape, (plan.groups, min(at_once, chunks - first)), arguments)
         place = assembly.place(window.pairs)
-        for k, column in enumerate(assembly.columns):
+        for k, field in enumerate(assembly.fields):
             context.driver.memcpy_dtoh_async(
-                column[place], addresses["results"] + 4 * k * window.pairs, self._slot.stream
+                field[place], addresses["results"] + 4 * k * window.pairs, self._slot.stream
             )
         self._slot.wait()
 
@@ -300,17 +300,17 @@ class _Plan:
 
     Attributes
     ----------
-    turned : bool
+    swapped : bool
         The kernel's rows are the window's columns: its words would be emptier otherwise.
     first_row, row_stop, first_column, column_stop : int
         Sorted positions, of the kernel.
     bases : ndarray of int64, shape (rows,)
         Number of the pair of a row with column 0, which there need not be.
     stride : int
-        A column further is so many pairs further.
+        Difference of the numbers of a row's pairs with neighbouring columns.
     """
 
-    turned: bool
+    swapped: bool
     first_row: int
     row_stop: int
     first_column: int
@@ -338,9 +338,9 @@ class _Plan:
         if window.triangular:
             return as_given
         width = window.column_stop - window.column_start
-        turned = replace(
+        swapped = replace(
             as_given,
-            turned=True,
+            swapped=True,
             first_row=window.column_start,
             row_stop=window.column_stop,
             first_column=window.row_start,
@@ -351,9 +351,9 @@ class _Plan:
         costs = [
             plan.groups * int(side[plan.first_row : plan.row_stop].sum(dtype=np.int64))
             * int(other[plan.first_column])
-            for plan, side, other in ((as_given, rows, columns), (turned, columns, rows))
+            for plan, side, other in ((as_given, rows, columns), (swapped, columns, rows))
         ]  # fmt: skip
-        return turned if costs[1] < costs[0] else as_given
+        return swapped if costs[1] < costs[0] else as_given
 
 
 def _fill_set(arguments: npt.NDArray[Any], one: DeviceSet) -> None:

@@ -27,7 +27,7 @@ class Slot:
         self._driver = driver
         self._grows = grows
         self.stream = driver.Stream()
-        self.kernels = self.stream  # kernels may have another one, see cuda_lanes
+        self.kernels = self.stream  # or another one: see `SharedStreams.batch`
         # Waiting for these does not take a core, as waiting for a stream does.
         kinds = driver.event_flags
         flags = int(kinds.BLOCKING_SYNC) | int(kinds.DISABLE_TIMING)
@@ -58,9 +58,9 @@ class Slot:
             total += -(-size // ALIGNMENT) * ALIGNMENT
         if total > self._arena_bytes:
             self.free_arena()  # this waits for all of the device
-            room = max(total, min(total * 2, limit_bytes)) if self._grows else total
-            self._arena = self._driver.mem_alloc(room)
-            self._arena_bytes = room
+            size_taken = max(total, min(total * 2, limit_bytes)) if self._grows else total
+            self._arena = self._driver.mem_alloc(size_taken)
+            self._arena_bytes = size_taken
         start = int(self._arena)
         return {name: start + place for name, place in places.items()}
 
@@ -73,9 +73,9 @@ class Slot:
         buffer = self._pinned.get(name)
         if buffer is None or buffer.nbytes < size:
             # Pinning is slow: grow by half, so that it happens a few times only.
-            room = max(size, 4096, 0 if buffer is None else buffer.nbytes * 3 // 2)
+            size_taken = max(size, 4096, 0 if buffer is None else buffer.nbytes * 3 // 2)
             self._free_pinned(name)
-            self._pinned[name] = self._driver.pagelocked_empty(room, np.uint8)
+            self._pinned[name] = self._driver.pagelocked_empty(size_taken, np.uint8)
         return self._pinned[name][:size].view(dtype).reshape(shape)
 
     def upload(self, name: str, array: npt.NDArray[Any], address: int) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from pairalign.engines.cuda import build as cuda_build
 from pairalign.engines.cuda.pinning import Pinning
-from pairalign.engines.cuda.streams import Lanes
+from pairalign.engines.cuda.streams import SharedStreams
 from pairalign.errors import DeviceError, KernelBuildError
 
 _SIGNS_OF_A_GPU = ("proc/driver/nvidia", "dev/nvidia0", "dev/nvidiactl", "dev/dxg")
@@ -33,6 +33,8 @@ class CudaDevice:
         ``cuda:0``.
     model : str
         As the vendor calls it.
+    is_cpu : bool
+        False.
     capability : (int, int)
         Compute capability.
     multiprocessors : int
@@ -43,6 +45,8 @@ class CudaDevice:
     pinning : Pinning
         Makes pinned memory of any size.
     """
+
+    is_cpu = False
 
     def __init__(self, driver: Any, index: int) -> None:
         handle = driver.Device(index)
@@ -59,7 +63,7 @@ class CudaDevice:
         self._handle = handle
         self._context: Any = None
         self._modules: dict[tuple[object, ...], Any] = {}
-        self._lanes: Lanes | None = None
+        self._streams: SharedStreams | None = None
         self._lock = threading.Lock()
 
     @contextmanager
@@ -74,12 +78,12 @@ class CudaDevice:
         finally:
             self.driver.Context.pop()
 
-    def lanes(self) -> Lanes:
+    def streams(self) -> SharedStreams:
         """Return the streams that all engines on the device share; the context must be current."""
         with self._lock:
-            if self._lanes is None:
-                self._lanes = Lanes(self.driver)
-            return self._lanes
+            if self._streams is None:
+                self._streams = SharedStreams(self.driver)
+            return self._streams
 
     def load_module(self, source: str, defines: Mapping[str, int | str]) -> Any:
         """Load kernels once, compiling them if need be; the context must be current."""

@@ -25,7 +25,7 @@ from pairalign.engines.cuda.router import Router
 from pairalign.engines.cuda.striped import Striped
 from pairalign.engines.device.engine import DeviceEngine, choose_among
 from pairalign.engines.device.pinned_pool import PinnedPool
-from pairalign.engines.device.sets import PADDING_CODE, rooms_of
+from pairalign.engines.device.sets import PADDING_CODE, padded_lengths
 from pairalign.engines.kernels import AUTO
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
@@ -86,7 +86,7 @@ class CudaEngine(DeviceEngine[CudaDevice]):
         return self._device.driver
 
     @staticmethod
-    def room_on(device: CudaDevice, memory_bytes: int | None) -> int:
+    def memory_budget(device: CudaDevice, memory_bytes: int | None) -> int:
         """Return how much memory may be used: nine tenths of what is free, or less if told so."""
         with device.current():
             free, _ = device.driver.mem_get_info()
@@ -96,7 +96,7 @@ class CudaEngine(DeviceEngine[CudaDevice]):
     def _open(self, memory_bytes: int | None, pinned_bytes: int) -> None:
         device = self._device
         with device.current():
-            limit = self.room_on(device, memory_bytes)
+            limit = self.memory_budget(device, memory_bytes)
             queries, targets = self._upload_sets()
             self._pool = PinnedPool.of(device, pinned_bytes)
             self._context = DeviceContext(
@@ -112,7 +112,7 @@ class CudaEngine(DeviceEngine[CudaDevice]):
                 pool=self._pool,
                 align_on_host=self._align_elsewhere,
                 check_cancelled=self._check_cancelled,
-                lanes=device.lanes(),
+                streams=device.streams(),
                 log=log,
             )
             try:
@@ -154,14 +154,14 @@ class CudaEngine(DeviceEngine[CudaDevice]):
         if self._other_strand is None:
             complement = np.full(256, PADDING_CODE, np.uint8)
             complement[:32] = complement_of(self.scoring.alphabet)
-            rooms = rooms_of(targets.lengths)
+            padded = padded_lengths(targets.lengths)
             self._other_strand = OtherStrand(
                 self._device.driver,
                 self._device.load_module,
                 letters=targets.codes,
                 starts=targets.starts,
                 lengths=targets.device_lengths,
-                host_starts=np.cumsum(rooms) - rooms,
+                host_starts=np.cumsum(padded) - padded,
                 host_lengths=targets.lengths,
                 complement=complement,
                 padding=PADDING_CODE,
@@ -171,7 +171,7 @@ class CudaEngine(DeviceEngine[CudaDevice]):
 
     def _align_elsewhere(self, window: Window, want: Want) -> Alignments:
         """Align pairs that the family has no room for: in less memory, or on the CPU."""
-        if self._router.takes_long_pairs and not self._router.is_aligning_long:
+        if self._router.has_long_family and not self._router.is_aligning_long:
             return self._router.align_long(window, want)
         return self._host.align(replace(window, strand=self._strand), want, self.name)
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.engines.cuda.buffers import Slot
-from pairalign.engines.cuda.streams import Lanes
+from pairalign.engines.cuda.streams import SharedStreams
 from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.pinned_pool import PinnedPool
 from pairalign.engines.device.sets import DeviceSet, halve_batches
@@ -59,7 +59,7 @@ class DeviceContext:
         The CPU engine, for pairs too large for the device; says so once in the log.
     check_cancelled : callable () -> None
         Raises when the run was cancelled; call it between batches.
-    lanes : Lanes
+    streams : SharedStreams
         Streams for kernels, shared by all engines on the device.
     kernel : str
         The kernel launched last; set it before each launch, errors quote it.
@@ -78,7 +78,7 @@ class DeviceContext:
     pool: PinnedPool
     align_on_host: Callable[[Window, Want], Alignments]
     check_cancelled: Callable[[], None]
-    lanes: Lanes
+    streams: SharedStreams
     kernel: str = "(none)"
     log: logging.Logger = field(default_factory=lambda: logging.getLogger("pairalign"))
     columns: DeviceSet = field(init=False)

@@ -38,7 +38,7 @@ PLACING_THREADS = 1024
 
 
 class PairPerThread:
-    """The paper's kernels: fill with flags, then walk back; or scores only.
+    """The paper's kernels: fill with flags, then trace back; or scores only.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ class _WindowTask(BatchTask[Rectangle, Batch, Slot, _Flight]):
         if want.detail > Detail.SCORE:
             self._launch("fill_pair_per_thread", blocks, BLOCK_THREADS, slot, packed)
             self._launch("measure_pair_per_thread", blocks, BLOCK_THREADS, slot, packed)
-        self._copy_columns(assembly.columns, place, batch.pairs, addresses["results"], slot)
+        self._copy_fields(assembly.fields, place, batch.pairs, addresses["results"], slot)
         if assembly.run_offsets is None:
             return _Flight(assembly.place(batch.pairs), None)
         self._launch("place_runs_by_one_block", 1, PLACING_THREADS, slot, packed)
@@ -210,15 +210,15 @@ class _WindowTask(BatchTask[Rectangle, Batch, Slot, _Flight]):
         self._launch("traceback_pair_per_thread", blocks, BLOCK_THREADS, slot, packed)
         return _Flight(assembly.place(batch.pairs), addresses["runs"])
 
-    def _copy_columns(
-        self, columns: npt.NDArray[np.int32], place: slice, pairs: int, address: int, slot: Slot
+    def _copy_fields(
+        self, fields: npt.NDArray[np.int32], place: slice, pairs: int, address: int, slot: Slot
     ) -> None:
         driver = self._context.driver
-        if columns.shape[1] == pairs:  # a batch is the whole window
-            driver.memcpy_dtoh_async(columns, address, slot.stream)
+        if fields.shape[1] == pairs:  # a batch is the whole window
+            driver.memcpy_dtoh_async(fields, address, slot.stream)
             return
-        for k, column in enumerate(columns):
-            driver.memcpy_dtoh_async(column[place], address + 4 * k * pairs, slot.stream)
+        for k, field in enumerate(fields):
+            driver.memcpy_dtoh_async(field[place], address + 4 * k * pairs, slot.stream)
 
     def finish(self, slot: Slot, flight: _Flight) -> None:
         if flight.runs_address is not None:

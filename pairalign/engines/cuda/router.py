@@ -75,7 +75,7 @@ class Router:
         return merge(window, parts, orders) if len(parts) > 1 else parts[0]
 
     @property
-    def takes_long_pairs(self) -> bool:
+    def has_long_family(self) -> bool:
         """Whether `align_long` may be called."""
         return self._long is not None
 

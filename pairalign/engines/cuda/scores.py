@@ -175,8 +175,8 @@ class ScoreFamily(ABC):
         self._table, self.table_bytes = padded_table(context.scoring)
         self._device_table = context.driver.mem_alloc(self._table.nbytes)
         context.driver.memcpy_htod(self._device_table, self._table)
-        room = context.memory_bytes - self._table.nbytes
-        self.pipeline = context.pipeline(self._slot_count, room, grows=False)
+        memory_bytes = context.memory_bytes - self._table.nbytes
+        self.pipeline = context.pipeline(self._slot_count, memory_bytes, grows=False)
 
     def close(self) -> None:
         """Free what `open` and `align` took."""
@@ -308,9 +308,9 @@ class _ScoreTask(BatchTask[Rectangle, Batch, Slot, None]):
         if pairs:
             self._family.queue(launch, slot, arguments[()])
             place = self.assembly.next_place(pairs)
-            for k, column in enumerate(self.assembly.columns):
+            for k, field in enumerate(self.assembly.fields):
                 context.driver.memcpy_dtoh_async(
-                    column[place], addresses["results"] + 4 * k * pairs, slot.stream
+                    field[place], addresses["results"] + 4 * k * pairs, slot.stream
                 )
         self.assembly.place(pairs)
         self._started += batch.rectangle.pairs

@@ -2,8 +2,8 @@
 
 An engine has one window under way at a time, so a device has several engines. With streams of their
 own their kernels would take turns: the last kernel of one window waits for those of all others, all
-windows end together, and then the device waits for the host. In a lane the kernels of a batch stay
-together: results come one batch after the other while the device works on the next. Two lanes, so
+windows end together, and then the device waits for the host. Here the kernels of a batch stay
+together: results come one batch after the other while the device works on the next. Two streams, so
 that blocks of one fill the gap that the last blocks of a kernel leave in the other.
 """
 
@@ -17,10 +17,10 @@ from typing import Any
 
 from pairalign.engines.cuda.buffers import Slot
 
-LANES = 2
+STREAMS = 2
 
 
-class Lanes:
+class SharedStreams:
     """Streams for kernels, taken in turns.
 
     Parameters
@@ -31,7 +31,7 @@ class Lanes:
 
     def __init__(self, driver: Any) -> None:
         self._driver = driver
-        self._streams = [driver.Stream() for _ in range(LANES)]
+        self._streams = [driver.Stream() for _ in range(STREAMS)]
         self._turn = 0
         self._lock = threading.Lock()
 
@@ -40,8 +40,8 @@ class Lanes:
         """Let the kernels that are launched in ``slot.kernels`` meanwhile follow one another.
 
         They begin when what has been queued in ``slot.stream`` is done, and what is queued there
-        afterwards begins when they are. `aside`: in no lane, as they would hold it up for long
-        while most of the device is idle.
+        afterwards begins when they are. `aside`: in the slot's own stream, as they
+        would hold others up for long while most of the device is idle.
         """
         if aside:
             slot.kernels = slot.stream
@@ -49,7 +49,7 @@ class Lanes:
             return
         with self._lock:
             slot.kernels = self._streams[self._turn]
-            self._turn = (self._turn + 1) % LANES
+            self._turn = (self._turn + 1) % STREAMS
             slot.ready.record(slot.stream)
             slot.kernels.wait_for_event(slot.ready)
             try:

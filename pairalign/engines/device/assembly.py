@@ -28,7 +28,7 @@ class Pool(Protocol):
 
 
 class Assembly:
-    """Columns of a window, filled batch by batch in the window's order.
+    """Fields of a window's alignments, filled batch by batch in the window's order.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Assembly:
 
     Attributes
     ----------
-    columns : ndarray of int32, shape (3 or 11, pairs)
+    fields : ndarray of int32, shape (3 or 11, pairs)
         In the order of Result in cuda/pair_per_thread/tiles.cuh.
     run_offsets : ndarray of int64, shape (pairs + 1,), or None
         Where each pair's CIGAR runs begin.
@@ -53,7 +53,7 @@ class Assembly:
         self._pairs = pairs
         self._names = _SCORE_ROWS + (STATS_COLUMNS if want.detail >= Detail.STATS else ())
         count = len(self._names)
-        self.columns = self._array(count * pairs, np.int32).reshape(count, pairs)
+        self.fields = self._array(count * pairs, np.int32).reshape(count, pairs)
         self.run_offsets: npt.NDArray[np.int64] | None = None
         if want.detail >= Detail.CIGAR:
             self.run_offsets = self._array(pairs + 1, np.int64)
@@ -63,13 +63,13 @@ class Assembly:
         self._run_count = 0
 
     def next_place(self, pairs: int) -> slice:
-        """Return where the next pairs belong in `columns`; `place` says that they are there."""
+        """Return where the next pairs belong in `fields`; `place` says that they are there."""
         stop = self._placed + pairs
         assert stop <= self._pairs
         return slice(self._placed, stop)
 
     def place(self, pairs: int) -> slice:
-        """Return where the next pairs belong in `columns`; others come after them."""
+        """Return where the next pairs belong in `fields`; others come after them."""
         place = self.next_place(pairs)
         self._placed = place.stop
         return place
@@ -89,9 +89,9 @@ class Assembly:
         if stop > len(self._runs):
             # Guess from the pairs done so far, this batch included, what all of them will need.
             guess = stop * self._pairs // max(1, place.stop) * 33 // 32
-            room = self._array(max(stop, guess if place.stop < self._pairs else 0), np.uint32)
-            room[:start] = self._runs[:start]
-            self._runs = room
+            larger = self._array(max(stop, guess if place.stop < self._pairs else 0), np.uint32)
+            larger[:start] = self._runs[:start]
+            self._runs = larger
         self._run_count = stop
         return self._runs[start:stop]
 
@@ -99,7 +99,7 @@ class Assembly:
         """Append the next pairs from another engine's result."""
         place = self.place(len(part))
         for k, name in enumerate(self._names):
-            self.columns[k, place] = getattr(part, name)
+            self.fields[k, place] = getattr(part, name)
         if self.run_offsets is not None:
             assert part.cigar is not None
             assert part.cigar_offsets is not None
@@ -109,7 +109,7 @@ class Assembly:
     def finish(self, queries: SequenceSet, targets: SequenceSet, scoring: Scoring) -> Alignments:
         """Return the alignments of all pairs, or of those that reach the minimum."""
         assert self._placed == self._pairs
-        fields: dict[str, Any] = dict(zip(self._names, self.columns, strict=True))
+        fields: dict[str, Any] = dict(zip(self._names, self.fields, strict=True))
         offsets = self.run_offsets
         minimum = self._want.min_raw_score
         if minimum is not None:

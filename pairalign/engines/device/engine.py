@@ -35,6 +35,7 @@ class Device(Protocol):
 
     name: str
     model: str
+    is_cpu: bool
 
 
 _Device = TypeVar("_Device", bound=Device)
@@ -54,7 +55,7 @@ class DeviceEngine(ABC, Generic[_Device]):
     scoring : Scoring
         Must have the alphabet of the sets.
     memory_bytes : int or None
-        Device memory to use at most; default: see `room_on`.
+        Device memory to use at most; default: see `memory_budget`.
     family : str or None
         Name of the kernels to use; default: the first that can.
     detail : Detail
@@ -86,6 +87,7 @@ class DeviceEngine(ABC, Generic[_Device]):
         host: HostFallback | None = None,
     ) -> None:
         self.name = device.name
+        self.is_gpu = not device.is_cpu
         self.queries = queries
         self.targets = queries if targets is None else targets
         self.scoring = scoring
@@ -118,7 +120,7 @@ class DeviceEngine(ABC, Generic[_Device]):
 
     @staticmethod
     @abstractmethod
-    def room_on(device: Any, memory_bytes: int | None) -> int:
+    def memory_budget(device: Any, memory_bytes: int | None) -> int:
         """Return how much of a device's memory may be used, `memory_bytes` at most."""
 
     @abstractmethod
@@ -243,7 +245,7 @@ class DeviceEngine(ABC, Generic[_Device]):
         def open_each() -> Iterator[Engine]:
             for device in devices:
                 share = engines_on(device)
-                limit = cls.room_on(device, memory_bytes)
+                limit = cls.memory_budget(device, memory_bytes)
                 for _ in range(share):
                     yield cls(
                         device,

@@ -131,7 +131,7 @@ class PinnedPool:
         its views are gone.
         """
         dtype = np.dtype(dtype)
-        size = _room_for(count * dtype.itemsize)
+        size = _padded_size(count * dtype.itemsize)
         with self._looking_after():
             found = self._cut(size)
             pinned = 0 if found else self._make_way(size)
@@ -209,9 +209,9 @@ class PinnedPool:
         if size > limit:
             return 0
         self._free_idle(self._pinned_bytes + size - limit)
-        room = limit - self._pinned_bytes
-        ahead = min(self._pinned_bytes, _MOST_AHEAD, room)
-        return max(size, ahead, min(_LEAST_SEGMENT, room)) if size <= room else 0
+        left_bytes = limit - self._pinned_bytes
+        ahead = min(self._pinned_bytes, _MOST_AHEAD, left_bytes)
+        return max(size, ahead, min(_LEAST_SEGMENT, left_bytes)) if size <= left_bytes else 0
 
     def _pin(self, size: int) -> Block | None:
         try:
@@ -232,7 +232,7 @@ class PinnedPool:
                     base.free()
 
 
-def _room_for(size: int) -> int:
+def _padded_size(size: int) -> int:
     """Round up to one of eight sizes between a power of two and the next: then they fit again."""
     step = max(_PAGE, (1 << max(size - 1, 1).bit_length()) >> 4)
     return max(1, -(-size // step)) * step

@@ -61,7 +61,7 @@ class SetLayout:
     order: npt.NDArray[np.int32]
 
 
-def rooms_of(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+def padded_lengths(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
     """Bytes that sequences of these lengths take, each where 16 bytes can be read."""
     return -(-lengths.astype(np.int64) // SEQUENCE_ALIGNMENT) * SEQUENCE_ALIGNMENT
 
@@ -70,9 +70,9 @@ def lay_out(sequences: SequenceSet) -> SetLayout:
     """Lay a set out in sorted order, each sequence where 16 bytes can be read."""
     order = np.ascontiguousarray(sequences.order, dtype=np.int32)
     lengths = np.ascontiguousarray(sequences.lengths[order], dtype=np.int32)
-    rooms = rooms_of(lengths)
-    starts = np.cumsum(rooms) - rooms
-    codes = np.full(int(rooms.sum()) + END_PADDING, PADDING_CODE, dtype=np.uint8)
+    padded = padded_lengths(lengths)
+    starts = np.cumsum(padded) - padded
+    codes = np.full(int(padded.sum()) + END_PADDING, PADDING_CODE, dtype=np.uint8)
     sources = sequences.offsets[:-1][order]
     # Letter k of a sequence: its number among all letters, moved to where the sequence lies.
     ends = np.cumsum(lengths, dtype=np.int64)

@@ -29,7 +29,7 @@ TILE = np.dtype(
         ("row", "<i4"),
         ("column", "<i4"),
         ("lanes", "<u4"),
-        ("turned", "<i4"),
+        ("swapped", "<i4"),
         ("columns", "<i4"),
         ("unused", "<i4"),
         ("border", "<i8"),
@@ -314,15 +314,15 @@ class Planner:
         column_lengths = self.column_lengths[columns]
         first = rectangle.first_columns()
         if rectangle.triangular:
-            parts = [self._grid(rows, first, columns, row_lengths, column_lengths, turned=0)]
+            parts = [self._grid(rows, first, columns, row_lengths, column_lengths, swapped=0)]
         else:
             # Of each row the columns that are not longer (longest first, so they are the last ones)
-            # and, turned, of each column the rows that are shorter.
+            # and, swapped, of each column the rows that are shorter.
             first = columns[0] + np.searchsorted(-column_lengths, -row_lengths, side="left")
             shorter = rows[0] + np.searchsorted(-row_lengths, -column_lengths, side="right")
             parts = [
-                self._grid(rows, first, columns, row_lengths, column_lengths, turned=0),
-                self._grid(columns, shorter, rows, column_lengths, row_lengths, turned=1),
+                self._grid(rows, first, columns, row_lengths, column_lengths, swapped=0),
+                self._grid(columns, shorter, rows, column_lengths, row_lengths, swapped=1),
             ]
         tiles = np.concatenate([tiles for tiles, _ in parts])
         longest = np.concatenate([longest for _, longest in parts])
@@ -352,11 +352,11 @@ class Planner:
         items = np.arange(WARP)
         rows = tiles["row"][:, None] + items // self.block
         columns = tiles["column"][:, None] + items % self.block
-        turned = tiles["turned"][:, None] != 0
-        window_rows = np.where(turned, columns, rows) - batch.rectangle.row_start
+        swapped = tiles["swapped"][:, None] != 0
+        window_rows = np.where(swapped, columns, rows) - batch.rectangle.row_start
         active = (tiles["lanes"][:, None] >> items.astype(np.uint32)) & 1 != 0
         base = batch.rectangle.pair_base()
-        numbers = base[np.where(active, window_rows, 0)] + np.where(turned, rows, columns)
+        numbers = base[np.where(active, window_rows, 0)] + np.where(swapped, rows, columns)
         active &= pair_mask[np.where(active, numbers, 0)]
         lanes = (active.astype(np.uint64) << items.astype(np.uint64)).sum(axis=1, dtype=np.uint64)
         tiles = tiles.copy()
@@ -371,7 +371,7 @@ class Planner:
         row_lengths: npt.NDArray[np.int64],
         column_lengths: npt.NDArray[np.int64],
         *,
-        turned: int,
+        swapped: int,
     ) -> tuple[Tiles, npt.NDArray[np.int64]]:
         """Lay tiles over consecutive positions; also return their longest row sequences.
 
@@ -406,6 +406,6 @@ class Planner:
         tiles["row"] = tops
         tiles["column"] = lefts
         tiles["lanes"] = lanes[used].astype(np.uint32)
-        tiles["turned"] = turned
+        tiles["swapped"] = swapped
         tiles["columns"] = column_lengths[leftmost - columns[0]]
         return tiles, row_lengths[tops - rows[0]]

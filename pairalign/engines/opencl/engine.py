@@ -55,14 +55,14 @@ class OpenClEngine(DeviceEngine[OpenClDevice]):
         return self._device.cl
 
     @staticmethod
-    def room_on(device: OpenClDevice, memory_bytes: int | None) -> int:
+    def memory_budget(device: OpenClDevice, memory_bytes: int | None) -> int:
         """Return how much memory may be used: three quarters of all, or less if told so."""
         limit = int(device.memory_bytes * _MEMORY_SHARE)
         return limit if memory_bytes is None else min(limit, memory_bytes)
 
     def _open(self, memory_bytes: int | None, pinned_bytes: int) -> None:
         device = self._device
-        limit = self.room_on(device, memory_bytes)
+        limit = self.memory_budget(device, memory_bytes)
         self._queue = device.cl.CommandQueue(device.context())
         self._pool = pinned_pool(device, self._queue, pinned_bytes)
         nothing: Any = None  # until the sequences are there

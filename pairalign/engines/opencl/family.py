@@ -106,14 +106,14 @@ class OpenClContext:
                 self.queue, array, buffer, src_offset=offset_bytes, is_blocking=True
             )
 
-    def read_columns(self, columns: npt.NDArray[np.int32], place: slice, buffer: Any) -> None:
-        """Copy a batch's results, one row of int32 a column, to their place in `columns`."""
+    def read_fields(self, fields: npt.NDArray[np.int32], place: slice, buffer: Any) -> None:
+        """Copy a batch's results, a row of int32 a field, to their place in `fields`."""
         pairs = place.stop - place.start
-        if columns.shape[1] == pairs:  # a batch is the whole window
-            self.read(columns, buffer)
+        if fields.shape[1] == pairs:  # a batch is the whole window
+            self.read(fields, buffer)
             return
-        for k, column in enumerate(columns):
-            self.read(column[place], buffer, 4 * k * pairs)
+        for k, one in enumerate(fields):
+            self.read(one[place], buffer, 4 * k * pairs)
 
     def kernel_of(self, source: str, name: str, defines: Mapping[str, int | str]) -> Any:
         """Return a kernel of this engine's own: arguments belong to the kernel object."""

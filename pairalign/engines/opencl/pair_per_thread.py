@@ -49,7 +49,7 @@ assert BATCH.itemsize == 48
 
 
 class OpenClPairPerThread:
-    """gpu-pairAlign's kernels: fill with flags, then walk back; or scores only."""
+    """gpu-pairAlign's kernels: fill with flags, then trace back; or scores only."""
 
     name = find_kernel("pair-per-thread", "opencl").name
 
@@ -259,13 +259,13 @@ class _WindowTask(BatchTask[Rectangle, Batch, Arena, _Flight]):
         buffers, ends, mask = flight.buffers, flight.ends, flight.mask
         if mask is None:
             place = assembly.place(len(ends))
-            context.read_columns(assembly.columns, place, buffers["results"])
+            context.read_fields(assembly.fields, place, buffers["results"])
         else:
-            columns = np.empty((len(assembly.columns), len(ends)), np.int32)
-            context.read(columns, buffers["results"])
+            fields = np.empty((len(assembly.fields), len(ends)), np.int32)
+            context.read(fields, buffers["results"])
             ends = ends[mask]
             place = assembly.place(len(ends))
-            assembly.columns[:, place] = columns[:, mask]
+            assembly.fields[:, place] = fields[:, mask]
         if assembly.run_offsets is not None:
             assembly.run_offsets[place.start + 1 : place.stop + 1] = ends
             context.read(assembly.add_runs(place), buffers["runs"])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pairalign.complement import complement_of
-from pairalign.engines.device.sets import END_PADDING, rooms_of
+from pairalign.engines.device.sets import END_PADDING, padded_lengths
 from pairalign.engines.opencl.family import Arena, OpenClContext
 from pairalign.windows import Window
 
@@ -52,9 +52,9 @@ class ReversedColumns:
             self.codes, self.shift = context.targets.codes, 0
             return self._bytes
         complement = complement_of(context.scoring.alphabet)
-        rooms = rooms_of(context.targets.lengths)
+        padded = padded_lengths(context.targets.lengths)
         first, stop = window.column_start, window.column_stop
-        needed = int(rooms[first:stop].sum()) + END_PADDING
+        needed = int(padded[first:stop].sum()) + END_PADDING
         if needed > self._bytes:
             self.free()
             try:
@@ -80,7 +80,7 @@ class ReversedColumns:
                 np.int32(first),
             ],
         )
-        self.codes, self.shift = self._buffer, int(rooms[:first].sum())
+        self.codes, self.shift = self._buffer, int(padded[:first].sum())
         return self._bytes
 
     def free(self) -> None:

@@ -316,4 +316,4 @@ class _ScoreTask(BatchTask[Rectangle, _Batch, Arena, _Flight]):
 
     def finish(self, slot: Arena, flight: _Flight) -> None:
         place = self.assembly.place(flight.pairs)
-        self._context.read_columns(self.assembly.columns, place, flight.results)
+        self._context.read_fields(self.assembly.fields, place, flight.results)

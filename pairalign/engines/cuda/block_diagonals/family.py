@@ -35,7 +35,7 @@ from pairalign.engines.cuda.block_diagonals.results import Chosen, make_alignmen
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
-from pairalign.engines.device.sets import rooms_of
+from pairalign.engines.device.sets import padded_lengths
 from pairalign.engines.kernels import find_kernel
 from pairalign.scoring import MODES, Scoring
 from pairalign.want import Detail, Want
@@ -120,11 +120,11 @@ class BlockDiagonals:
         dense[codes] = np.arange(len(codes), dtype=np.uint8)
         self._allocations = [self._upload(table), self._upload(dense)]
         self._starts = [
-            np.cumsum(rooms_of(one.lengths)) - rooms_of(one.lengths)
+            np.cumsum(padded_lengths(one.lengths)) - padded_lengths(one.lengths)
             for one in (context.queries, context.targets)
         ]
-        room = context.memory_bytes - table.nbytes - dense.nbytes
-        self.pipeline = context.pipeline(1, room, grows=False)
+        memory_bytes = context.memory_bytes - table.nbytes - dense.nbytes
+        self.pipeline = context.pipeline(1, memory_bytes, grows=False)
 
     def close(self) -> None:
         """Free what `open` and `align` took."""
@@ -144,7 +144,7 @@ class BlockDiagonals:
         """Align pairs of a window; see `pairalign.engines.cuda.family.KernelFamily`."""
         context = self._context
         chosen = Chosen.of(context, window, pair_mask)
-        turned, shapes = self._orient(chosen)
+        swapped, shapes = self._orient(chosen)
         task = Task(
             traced=want.detail > Detail.SCORE,
             local=context.scoring.mode == "local",
@@ -153,7 +153,7 @@ class BlockDiagonals:
             multiprocessors=context.multiprocessors,
             rows_a_lane=self._rows_a_lane,
         )
-        job = _WindowTask(self, context, window, want, chosen, turned, shapes, task)
+        job = _WindowTask(self, context, window, want, chosen, swapped, shapes, task)
         self.pipeline.run(job, 0)
         if not job.parts:
             return make_alignments(context, chosen.part(slice(0, 0)), want)
@@ -164,9 +164,9 @@ class BlockDiagonals:
         context = self._context
         first = context.queries.lengths[chosen.rows]
         second = context.targets.lengths[chosen.columns]
-        turned = second > first
+        swapped = second > first
         rows, columns = np.maximum(first, second).tolist(), np.minimum(first, second).tolist()
-        return turned, [Shape(m, n) for m, n in zip(rows, columns, strict=True)]
+        return swapped, [Shape(m, n) for m, n in zip(rows, columns, strict=True)]
 
     @property
     def _slot(self) -> Slot:
@@ -177,7 +177,7 @@ class BlockDiagonals:
         self,
         chosen: Chosen,
         batch: slice,
-        turned: npt.NDArray[np.bool_],
+        swapped: npt.NDArray[np.bool_],
         shapes: list[Shape],
         layout: Layout,
         addresses: dict[str, int],
@@ -193,9 +193,9 @@ class BlockDiagonals:
                 (context.columns, self._starts[1], chosen.columns),
             )
         ]
-        pairs["row_letters"] = np.where(turned, letters[1], letters[0])
-        pairs["column_letters"] = np.where(turned, letters[0], letters[1])
-        row_is_query = ~turned
+        pairs["row_letters"] = np.where(swapped, letters[1], letters[0])
+        pairs["column_letters"] = np.where(swapped, letters[0], letters[1])
+        row_is_query = ~swapped
         if context.one_set:
             row_is_query = (
                 chosen.query[batch] == context.queries.sequences.order[chosen.rows[batch]]
@@ -367,7 +367,7 @@ class _WindowTask(BatchTask[int, _Batch, Slot, Alignments]):
         window: Window,
         want: Want,
         chosen: Chosen,
-        turned: npt.NDArray[np.bool_],
+        swapped: npt.NDArray[np.bool_],
         shapes: list[Shape],
         task: Task,
     ) -> None:
@@ -377,7 +377,7 @@ class _WindowTask(BatchTask[int, _Batch, Slot, Alignments]):
         self._window = window
         self._want = want
         self._chosen = chosen
-        self._turned = turned
+        self._swapped = swapped
         self._shapes = shapes
         self._task = task
 
@@ -410,7 +410,7 @@ class _WindowTask(BatchTask[int, _Batch, Slot, Alignments]):
         return self._family.align_batch(
             self._chosen,
             batch.pairs,
-            self._turned[batch.pairs],
+            self._swapped[batch.pairs],
             self._shapes[batch.pairs],
             batch.layout,
             addresses,

@@ -22,7 +22,7 @@ from pairalign.engines.cuda.packed.tilings import (
 from pairalign.engines.device.tile_plan import Rectangle
 
 
-class Room:
+class MemoryEstimate:
     """Bytes that rows and pairs take; what columns add is summed up once.
 
     Parameters

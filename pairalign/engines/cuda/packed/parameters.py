@@ -108,7 +108,7 @@ def parameters_of(batch: Batch, want: Want, at: Mapping[str, int], same: Paramet
     )
     parameters["letters_before"] += 8 * rectangle.row_start
     for number, name in enumerate(("query", "target", "score", "fields")):
-        parameters[name] = at["columns"] + 4 * batch.pairs * number
+        parameters[name] = at["fields"] + 4 * batch.pairs * number
     for name in ("end_row", "end_column", "borders", "profiles", "moves", "tiles"):
         parameters[name] = at.get(name, 0)
     return parameters
@@ -174,7 +174,7 @@ def array_bytes(batch: Batch, want: Want) -> dict[str, int]:
     sizes = {
         "tables": table_bytes(batch),
         # Query, target, score and fields, one after the other as results have them.
-        "columns": 4 * (NAMES + (FIELDS if is_traced else 0)) * pairs,
+        "fields": 4 * (NAMES + (FIELDS if is_traced else 0)) * pairs,
         "end_row": 4 * pairs,
         "end_column": 4 * pairs,
         "borders": 8 * batch.border_entries,

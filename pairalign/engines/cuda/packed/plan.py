@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.engines.cuda.packed.batches import Batch, Chosen, Kind, Launch, Work
-from pairalign.engines.cuda.packed.memory_estimate import Room, sums_before
+from pairalign.engines.cuda.packed.memory_estimate import MemoryEstimate, sums_before
 from pairalign.engines.cuda.packed.native_plan import (
     GROUPS,
     KIND,
@@ -117,7 +117,7 @@ class PackedPlanner:
         self._kinds = self._describe_kinds(mode, shared_bytes)
         longest = int(self._rows.max(initial=0))
         wide = self._wide_with(longest).view(np.bool_)
-        self._room = Room(self._rows, self._columns, self._bands, tilings, costs, wide)
+        self._memory = MemoryEstimate(self._rows, self._columns, self._bands, tilings, costs, wide)
         self._native = NativePlan(
             row_lengths=self._rows.ctypes.data,
             column_lengths=self._columns.ctypes.data,
@@ -303,7 +303,7 @@ class PackedPlanner:
         """
         if isinstance(work, Chosen):
             first = 0
-            before = sums_before(self._room.of_pairs(work, traced).astype(np.int64))
+            before = sums_before(self._memory.of_pairs(work, traced).astype(np.int64))
             while first < work.pairs:
                 stop = int(np.searchsorted(before, before[first] + limit, side="right")) - 1
                 stop = max(stop, first + 1)
@@ -311,11 +311,11 @@ class PackedPlanner:
                 first = stop
             return
         rows = work.row_stop - work.row_start
-        if rows * self._room.of_first_row(work, traced) <= limit:  # no other row takes more
+        if rows * self._memory.of_first_row(work, traced) <= limit:  # no other row takes more
             if work.pairs:
                 yield self.plan(work, traced)
             return
-        ends = np.cumsum(self._room.of_rows(work, traced))
+        ends = np.cumsum(self._memory.of_rows(work, traced))
         first, done = 0, 0.0
         while first < rows:
             stop = max(first + 1, int(np.searchsorted(ends, done + limit, side="right")))
@@ -333,7 +333,7 @@ class PackedPlanner:
     def _cut_row(self, row: Rectangle, traced: bool, limit: int) -> Iterator[Batch]:
         if row.pairs == 0:
             return
-        if row.pairs <= 2 or self._room.of_first_row(row, traced) <= limit:
+        if row.pairs <= 2 or self._memory.of_first_row(row, traced) <= limit:
             yield self.plan(row, traced)
             return
         for half in row.halves(1):

@@ -111,10 +111,10 @@ class WindowResults:
         """Start copying columns and offsets of the pairs from `first` on from device addresses."""
         copy, part = self._context.driver.memcpy_dtoh_async, slice(first, first + pairs)
         if pairs == self._pairs:
-            copy(self._columns, at["columns"], stream)
+            copy(self._columns, at["fields"], stream)
         else:
             for number, column in enumerate(self._columns):
-                copy(column[part], at["columns"] + 4 * pairs * number, stream)
+                copy(column[part], at["fields"] + 4 * pairs * number, stream)
         if self.has_runs:  # but for the first offset, which is the last one of the batch before
             copy(self._offsets[first + 1 : first + pairs + 1], at["run_offsets"] + 8, stream)
 

@@ -85,7 +85,7 @@ class PackedTask(BatchTask[Work, Batch, Slot, Flight]):
             if name in PARAMETER_NAMES:
                 parameters[name] = place
         flight = Flight(batch, slot, self._started, parameters, addresses)
-        with self._context.lanes.batch(slot, batch.is_uneven):
+        with self._context.streams.batch(slot, batch.is_uneven):
             self._queue(flight, places)
         self._download(flight)
         slot.computed.record(slot.stream)
@@ -141,7 +141,7 @@ class AlignTask(PackedTask):
         if len(runs) > flight.run_capacity:
             extra = driver.mem_alloc(runs.nbytes)
             source = int(extra)
-            with self._context.lanes.batch(slot):
+            with self._context.streams.batch(slot):
                 self._family.kernels.write_runs(flight, source, len(runs))
         driver.memcpy_dtoh_async(runs, source, slot.stream)
         slot.stream.synchronize()
