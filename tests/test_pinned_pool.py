@@ -135,7 +135,7 @@ def test_memory_comes_back_from_any_thread(device: Any) -> None:
 
 
 def test_engines_on_a_device_share_a_pool(device: Any) -> None:
-    first, second = (PinnedPool.of(device, 2 * MIB) for _ in range(2))
+    first, second = (device.pool(2 * MIB) for _ in range(2))
     assert first is second
     array = first.take(3 * MIB, np.uint8)
     assert array is not None
@@ -147,7 +147,7 @@ def test_engines_on_a_device_share_a_pool(device: Any) -> None:
     assert device.driver.memory.pinned_bytes > 0
     del array
     assert device.driver.memory.pinned_bytes == 0
-    assert PinnedPool.of(device, 2 * MIB) is not first
+    assert device.pool(2 * MIB) is not first
 
 
 def test_results_outlive_their_engine(device: Any) -> None:
@@ -189,6 +189,6 @@ def test_an_engine_that_cannot_be_opened_leaves_the_pool(
         patch.setattr("pairalign.engines.cuda.router.Router.open", refuse)
         with pytest.raises(DeviceError):
             open_on(device, sets, scoring)
-    pool = PinnedPool.of(device, 1 * MIB)
+    pool = device.pool(1 * MIB)
     assert pool.take(2 * MIB, np.uint8) is None  # only what this one may pin
     pool.close()

@@ -25,7 +25,7 @@ struct pairalign_window {
 struct pairalign_want {
     int32_t detail;  // 0 score, 1 statistics, 2 CIGAR
     int32_t has_minimum;
-    int32_t minimum;      // raw score that a pair must reach to be kept
+    int32_t minimum;           // raw score that a pair must reach to be kept
     const uint8_t* pair_mask;  // [pairs of the window]: only these are looked at; null: all
 };
 

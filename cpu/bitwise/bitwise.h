@@ -18,9 +18,9 @@ struct pairalign_linear {
     int32_t low_bits;  // on which cells are compared
 };
 
-// Raw scores of the pairs of a window in its order, those with pair_mask[pair] = 0 left as they are; pair_mask may be
-// null. window->strand -1: columns are reverse-complemented here. *cancelled may become 1 while it runs.
-// Codes 0 to 3 are A, C, G, T.
+// Raw scores of the pairs of a window in its order, those with pair_mask[pair] = 0 left as they are;
+// pair_mask may be null. window->strand -1: columns are reverse-complemented here. *cancelled may become 1
+// while it runs. Codes 0 to 3 are A, C, G, T.
 PAIRALIGN_API int32_t pairalign_bitwise_scores(const pairalign_set* first, const pairalign_set* second,
                                                const pairalign_window* window, const pairalign_linear* costs,
                                                const uint8_t* pair_mask, int32_t threads,

@@ -28,7 +28,7 @@ constexpr int LETTERS = 32;  // codes an alphabet may have
 struct Tile {
     int32_t row, column;  // sorted positions of the first row sequence and the first column sequence
     uint32_t lanes;       // bit l: lane l has a pair
-    int32_t swapped;       // 1: rows come from the second set and columns from the first
+    int32_t swapped;      // 1: rows come from the second set and columns from the first
     int32_t columns;      // letters of the tile's longest column sequence: the pitch of its arrays
     int32_t unused;
     int64_t border;  // the tile's first entry in Arguments::border; columns x 32 entries

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from cuda_on_host import driver
 from pairalign.engines.cuda.streams import SharedStreams
+from pairalign.engines.device.pinned_pool import SharedPool
 
 
 @functools.cache
@@ -39,6 +40,7 @@ class HostDevice:
         self.capability = (9, 0)
         self.multiprocessors = multiprocessors
         self.memory_bytes = driver.memory.total_bytes
+        self.pool = SharedPool(driver, self.current).open
 
     @contextmanager
     def current(self) -> Iterator[None]:

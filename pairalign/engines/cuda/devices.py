@@ -14,6 +14,7 @@ from typing import Any
 from pairalign.engines.cuda import build as cuda_build
 from pairalign.engines.cuda.pinning import Pinning
 from pairalign.engines.cuda.streams import SharedStreams
+from pairalign.engines.device.pinned_pool import PinnedPool, SharedPool
 from pairalign.errors import DeviceError, KernelBuildError
 
 _SIGNS_OF_A_GPU = ("proc/driver/nvidia", "dev/nvidia0", "dev/nvidiactl", "dev/dxg")
@@ -64,6 +65,7 @@ class CudaDevice:
         self._context: Any = None
         self._modules: dict[tuple[object, ...], Any] = {}
         self._streams: SharedStreams | None = None
+        self._pool = SharedPool(self.pinning, self.current)
         self._lock = threading.Lock()
 
     @contextmanager
@@ -84,6 +86,13 @@ class CudaDevice:
             if self._streams is None:
                 self._streams = SharedStreams(self.driver)
             return self._streams
+
+    def pool(self, limit_bytes: int) -> PinnedPool:
+        """Return the pinned memory that all engines on the device share, with so much more of it.
+
+        Close it once.
+        """
+        return self._pool.open(limit_bytes)
 
     def load_module(self, source: str, defines: Mapping[str, int | str]) -> Any:
         """Load kernels once, compiling them if need be; the context must be current."""

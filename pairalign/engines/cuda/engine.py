@@ -24,7 +24,6 @@ from pairalign.engines.cuda.reverse_complement import OtherStrand
 from pairalign.engines.cuda.router import Router
 from pairalign.engines.cuda.striped import Striped
 from pairalign.engines.device.engine import DeviceEngine, choose_among
-from pairalign.engines.device.pinned_pool import PinnedPool
 from pairalign.engines.device.sets import PADDING_CODE, padded_lengths
 from pairalign.engines.kernels import AUTO
 from pairalign.scoring import Scoring
@@ -98,7 +97,7 @@ class CudaEngine(DeviceEngine[CudaDevice]):
         with device.current():
             limit = self.memory_budget(device, memory_bytes)
             queries, targets = self._upload_sets()
-            self._pool = PinnedPool.of(device, pinned_bytes)
+            self._pool = device.pool(pinned_bytes)
             self._context = DeviceContext(
                 name=device.name,
                 driver=device.driver,

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from pairalign.engines import Engine
 from pairalign.engines.cuda import build as cuda_build
 from pairalign.engines.cuda.devices import CudaDevice, find_devices, has_nvidia_gpu
 from pairalign.engines.cuda.engine import FAMILIES, choose_family, open_cuda_engines
+from pairalign.engines.device.specification import parse_indices, pick_devices
 from pairalign.engines.kernels import find_kernel
 from pairalign.errors import DeviceError
 from pairalign.scoring import MODES, Scoring, make_scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
-
-_SPECIFICATION = re.compile(r"cuda(?::(\d+(?:,\d+)*))?")
 
 
 def parse_device(device: str) -> tuple[int, ...] | None:
@@ -23,10 +21,7 @@ def parse_device(device: str) -> tuple[int, ...] | None:
 
     Returns None when `device` means something else.
     """
-    found = _SPECIFICATION.fullmatch(device)
-    if not found:
-        return None
-    return tuple(int(index) for index in found[1].split(",")) if found[1] else ()
+    return parse_indices(device, "cuda")
 
 
 def choose_devices(indices: Sequence[int]) -> list[CudaDevice]:
@@ -40,13 +35,7 @@ def choose_devices(indices: Sequence[int]) -> list[CudaDevice]:
     devices = find_devices()
     if not indices:
         return devices
-    for index in indices:
-        if index >= len(devices):
-            names = ", ".join(device.name for device in devices)
-            raise DeviceError(f"there is no device cuda:{index}; this machine has {names}")
-    if len(set(indices)) < len(indices):
-        raise DeviceError(f"device 'cuda:{','.join(map(str, indices))}' names a GPU twice")
-    return [devices[index] for index in indices]
+    return pick_devices(devices, indices, "cuda", "GPU")
 
 
 def usable_devices() -> list[CudaDevice]:

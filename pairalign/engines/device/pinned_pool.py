@@ -14,12 +14,11 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import weakref
 from bisect import insort
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -94,9 +93,6 @@ class PinnedPool:
         How much to pin at most.
     """
 
-    _shared: ClassVar[weakref.WeakKeyDictionary[Any, PinnedPool]] = weakref.WeakKeyDictionary()
-    _sharing: ClassVar = threading.Lock()
-
     def __init__(
         self,
         driver: Any,
@@ -111,18 +107,15 @@ class PinnedPool:
         # What has come back, since others were looking after the segments. Appending is atomic.
         self._returned: deque[tuple[_Segment, Extent]] = deque()
         self._lock = threading.Lock()
+        self._sharing = threading.Lock()
         self._closed = False
 
-    @classmethod
-    def of(cls, device: Any, limit_bytes: int) -> PinnedPool:
-        """Return the pool of a device, which may now pin so much more; `close` it once."""
-        with cls._sharing:
-            pool = cls._shared.get(device)
-            if pool is None:
-                pool = cls._shared[device] = cls(device.pinning, device.current, limit_bytes)
-            else:
-                pool._limits.append(limit_bytes)
-            return pool
+    def share(self, limit_bytes: int) -> bool:
+        """Pin so much more for one who shares it and will `close` it, too; False: it is closed."""
+        with self._sharing:
+            if not self._closed:
+                self._limits.append(limit_bytes)
+            return not self._closed
 
     def take(self, count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any] | None:
         """Return an array of pinned memory, or None when that would be too much of it.
@@ -167,9 +160,6 @@ class PinnedPool:
             if self._limits:
                 return
             self._closed = True
-            for device, pool in list(self._shared.items()):
-                if pool is self:
-                    del self._shared[device]
         with self._looking_after():
             pass
 
@@ -230,6 +220,29 @@ class PinnedPool:
                 base: Any = segment.block.base
                 if hasattr(base, "free"):
                     base.free()
+
+
+class SharedPool:
+    """The pool of a device: one for all of its engines, while any is open.
+
+    Parameters
+    ----------
+    driver, current
+        See `PinnedPool`.
+    """
+
+    def __init__(self, driver: Any, current: Callable[[], AbstractContextManager[None]]) -> None:
+        self._driver = driver
+        self._current = current
+        self._pool: PinnedPool | None = None
+        self._lock = threading.Lock()
+
+    def open(self, limit_bytes: int) -> PinnedPool:
+        """Return the pool, which may now pin so much more; `PinnedPool.close` it once."""
+        with self._lock:
+            if self._pool is None or not self._pool.share(limit_bytes):
+                self._pool = PinnedPool(self._driver, self._current, limit_bytes)
+            return self._pool
 
 
 def _padded_size(size: int) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from pairalign.engines import Engine
+from pairalign.engines.device.specification import parse_indices, pick_devices
 from pairalign.engines.opencl.devices import OpenClDevice, find_devices
 from pairalign.engines.opencl.engine import open_opencl_engines
 from pairalign.errors import DeviceError
@@ -13,18 +13,13 @@ from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
 
-_SPECIFICATION = re.compile(r"opencl(?::(\d+(?:,\d+)*))?")
-
 
 def parse_opencl(device: str) -> tuple[int, ...] | None:
     """Return the indices of ``opencl:0,1``; none for ``opencl``, see `choose_opencl_devices`.
 
     Returns None when `device` means something else.
     """
-    found = _SPECIFICATION.fullmatch(device)
-    if not found:
-        return None
-    return tuple(int(index) for index in found[1].split(",")) if found[1] else ()
+    return parse_indices(device, "opencl")
 
 
 def choose_opencl_devices(indices: Sequence[int]) -> list[OpenClDevice]:
@@ -42,16 +37,12 @@ def choose_opencl_devices(indices: Sequence[int]) -> list[OpenClDevice]:
             reasons = (f"{device.name} ({device.model}): {device.why_not()}" for device in devices)
             raise DeviceError(f"no OpenCL device can be used: {'; '.join(reasons)}")
         return [device for device in usable if not device.is_cpu] or usable[:1]
-    for index in indices:
-        if index >= len(devices):
-            names = ", ".join(device.name for device in devices)
-            raise DeviceError(f"there is no device opencl:{index}; this machine has {names}")
-        reason = devices[index].why_not()
+    chosen = pick_devices(devices, indices, "opencl", "device")
+    for device in chosen:
+        reason = device.why_not()
         if reason is not None:
-            raise DeviceError(f"{devices[index].name} ({devices[index].model}): {reason}")
-    if len(set(indices)) < len(indices):
-        raise DeviceError(f"device 'opencl:{','.join(map(str, indices))}' names a device twice")
-    return [devices[index] for index in indices]
+            raise DeviceError(f"{device.name} ({device.model}): {reason}")
+    return chosen
 
 
 def list_opencl_devices() -> list[tuple[str, bool, str]]:
