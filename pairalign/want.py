@@ -28,3 +28,9 @@ class Want:
 
     detail: Detail = Detail.CIGAR
     min_raw_score: int | None = None
+
+    @property
+    def least_raw_score(self) -> int:
+        """`min_raw_score` for native code: without one, or below it, the least of 32 bits."""
+        least = -(1 << 31)
+        return least if self.min_raw_score is None else max(self.min_raw_score, least)

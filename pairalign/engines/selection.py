@@ -124,22 +124,9 @@ def open_engines(
             detail=detail,
         )
 
-    framework: str | None
-    indices = parse_device(device)
-    opencl_indices = parse_opencl(device)
-    if indices is not None:
-        framework = "cuda"
-    elif opencl_indices is not None:
-        framework = "opencl"
-    elif device in ("auto", "cpu"):
-        framework = None if device == "auto" else device
-    else:
-        raise DeviceError(
-            f"device '{device}' is not known, expected auto, cpu, cuda, cuda:0,1, opencl or "
-            "opencl:0,1"
-        )
-    chosen = check_kernel(kernel, framework, scoring, detail)
+    chosen = check_kernel(kernel, _framework_of(device), scoring, detail)
     kernel = None if chosen is None else chosen.name
+    indices, opencl_indices = parse_device(device), parse_opencl(device)
     if opencl_indices is not None:
         return open_chosen_opencl(
             opencl_indices,
@@ -157,16 +144,48 @@ def open_engines(
         return open_gpus(None)
     if device == "auto" and chosen is None:
         try:
-            usable_devices()
-            if _cells(queries, targets) >= _WORTH_A_GPU:
+            if _is_worth_a_gpu(queries, targets):
                 return open_gpus(None)
-            log.info("using the CPU, the set is small (--device cuda for the GPU)")
         except (DeviceError, KernelBuildError) as error:
             if has_nvidia_gpu():  # without one nobody asks why not
                 log.info("using the CPU: %s", error)
     if chosen is not None and chosen.name == "bitwise":
         return [CpuBitwise(queries, targets, scoring, threads=threads)]
     return [CpuEngine(queries, targets, scoring, threads=threads, memory_bytes=memory_bytes)]
+
+
+def _framework_of(device: str) -> str | None:
+    """Return the framework of a device specification; None for ``auto``, which may be any.
+
+    Raises
+    ------
+    DeviceError
+        It is no device specification.
+    """
+    if parse_device(device) is not None:
+        return "cuda"
+    if parse_opencl(device) is not None:
+        return "opencl"
+    if device in ("auto", "cpu"):
+        return None if device == "auto" else device
+    raise DeviceError(
+        f"device '{device}' is not known, expected auto, cpu, cuda, cuda:0,1, opencl or opencl:0,1"
+    )
+
+
+def _is_worth_a_gpu(queries: SequenceSet, targets: SequenceSet | None) -> bool:
+    """Whether a set is worth the start of a GPU; if not, say so in the log.
+
+    Raises
+    ------
+    DeviceError
+        No GPU can be used.
+    """
+    usable_devices()
+    if _cells(queries, targets) >= _WORTH_A_GPU:
+        return True
+    log.info("using the CPU, the set is small (--device cuda for the GPU)")
+    return False
 
 
 def _cells(queries: SequenceSet, targets: SequenceSet | None) -> int:

@@ -253,11 +253,11 @@ class TimedBitwise(Bitwise):
         super().__init__(shape)
         self.times: list[tuple[Any, Any]] = []
 
-    def _launch(self, kernel: str, *arguments: Any) -> None:
+    def launch(self, kernel: str, *arguments: Any) -> None:
         driver, stream = self._context.driver, self._slot.stream
         start, stop = driver.Event(), driver.Event()
         start.record(stream)
-        super()._launch(kernel, *arguments)
+        super().launch(kernel, *arguments)
         stop.record(stream)
         if kernel != "transpose_columns":
             self.times.append((start, stop))

@@ -22,6 +22,7 @@ from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.device.assembly import Assembly
 from pairalign.engines.device.rectangles import align_rectangles
 from pairalign.engines.device.sets import DeviceSet
+from pairalign.engines.device.tile_plan import ALIGNMENT
 from pairalign.scoring import Scoring
 from pairalign.want import Detail, Want
 from pairalign.windows import Window, split_rows
@@ -221,59 +222,26 @@ class Bitwise:
         shape = self._shape or choose_shape(
             round_bits(self._scores, self._scores.bits(*longest)), longest[1]
         )
-        pitch = -(-longest[1] // shape.strip) * shape.strip
-        passes = pitch // shape.strip
-        height = plan.row_stop - plan.first_row
-        chunk, teams = _CHUNK, BLOCK_THREADS // shape.lanes
-        while chunk > teams and plan.groups * height < _BLOCKS * context.multiprocessors * chunk:
-            chunk //= 2
-        border_bytes = 0
-        if passes > 1:
-            border_bytes = plan.groups * 2 * chunk * longest[0] * (-(-shape.bits // 4) * 16)
-        chunks = -(-height // chunk)
-        at_once = chunks
+        grid = _Grid.of(plan, shape, longest, context.multiprocessors)
         sizes = {
-            "planes": plan.groups * 4 * pitch * 4,
+            "planes": plan.groups * 4 * grid.pitch * 4,
             "bases": plan.bases.nbytes,
             "results": _PAIR_BYTES * window.pairs,
         }
-        available_bytes = max(self._limit_bytes - sum(sizes.values()), border_bytes)
-        while True:
-            if border_bytes:
-                at_once = max(1, min(chunks, available_bytes // border_bytes))
-            try:
-                addresses = self._slot.arrange(
-                    {**sizes, "border": max(16, at_once * border_bytes)}, self._limit_bytes
-                )
-                break
-            except context.driver.MemoryError:
-                if at_once == 1:
-                    raise
-                available_bytes //= 2
+        addresses, at_once = self._arrange(sizes, grid)
         self._slot.upload("bases", plan.bases, addresses["bases"])
-        arguments = np.zeros((), ARGUMENTS)
-        for name, one in (("rows", rows), ("columns", columns)):
-            _fill_set(arguments[name], one)
-        for name, address in addresses.items():
-            arguments[name] = address
-        arguments["pairs"] = window.pairs
-        arguments["stride"] = plan.stride
-        arguments["first_row"], arguments["row_stop"] = plan.first_row, plan.row_stop
-        arguments["first_column"], arguments["column_stop"] = plan.first_column, plan.column_stop
-        arguments["pitch"] = pitch
-        arguments["chunk"] = chunk
+        arguments = self._arguments(window, plan, grid, addresses)
+        _fill_set(arguments["rows"], rows)
+        _fill_set(arguments["columns"], columns)
         arguments["border_rows"] = longest[0]
-        arguments["factor"] = self._scores.factor
-        arguments["triangular"] = window.triangular
-        arguments["one_set"] = context.one_set
-        arguments["rows_are_queries"] = not plan.swapped
 
-        self._launch("transpose_columns", shape, (-(-pitch // _ROUND), plan.groups), arguments)
-        kernel = "score_rows" if passes == 1 else "score_rows_in_passes"
-        for first in range(0, chunks, at_once):
+        self.launch("transpose_columns", shape, (-(-grid.pitch // _ROUND), plan.groups), arguments)
+        kernel = "score_rows" if grid.passes == 1 else "score_rows_in_passes"
+        for first in range(0, grid.chunks, at_once):
             context.check_cancelled()
             arguments["first_chunk"] = first
-            self._launch(kernel, shape, (plan.groups, min(at_once, chunks - first)), arguments)
+            blocks = plan.groups, min(at_once, grid.chunks - first)
+            self.launch(kernel, shape, blocks, arguments)
         place = assembly.place(window.pairs)
         for k, field in enumerate(assembly.fields):
             context.driver.memcpy_dtoh_async(
@@ -281,9 +249,52 @@ class Bitwise:
             )
         self._slot.wait()
 
-    def _launch(
+    def _arrange(self, sizes: dict[str, int], grid: _Grid) -> tuple[dict[str, int], int]:
+        """Find room for arrays and for the borders of as many chunks as that leaves room for.
+
+        Returns
+        -------
+        addresses : dict of str to int
+        at_once : int
+            Chunks that are scored at a time.
+        """
+        at_once = grid.chunks
+        available_bytes = max(self._limit_bytes - sum(sizes.values()), grid.border_bytes)
+        while True:
+            if grid.border_bytes:
+                at_once = max(1, min(grid.chunks, available_bytes // grid.border_bytes))
+            border_bytes = max(ALIGNMENT, at_once * grid.border_bytes)
+            try:
+                addresses = self._slot.arrange({**sizes, "border": border_bytes}, self._limit_bytes)
+                return addresses, at_once
+            except self._context.driver.MemoryError:
+                if at_once == 1:
+                    raise
+                available_bytes //= 2
+
+    def _arguments(
+        self, window: Window, plan: _Plan, grid: _Grid, addresses: dict[str, int]
+    ) -> npt.NDArray[Any]:
+        """Return what kernels are given, but for the sets and what depends on them."""
+        arguments = np.zeros((), ARGUMENTS)
+        for name, address in addresses.items():
+            arguments[name] = address
+        arguments["pairs"] = window.pairs
+        arguments["stride"] = plan.stride
+        arguments["first_row"], arguments["row_stop"] = plan.first_row, plan.row_stop
+        arguments["first_column"], arguments["column_stop"] = plan.first_column, plan.column_stop
+        arguments["pitch"] = grid.pitch
+        arguments["chunk"] = grid.chunk
+        arguments["factor"] = self._scores.factor
+        arguments["triangular"] = window.triangular
+        arguments["one_set"] = self._context.one_set
+        arguments["rows_are_queries"] = not plan.swapped
+        return arguments
+
+    def launch(
         self, kernel: str, shape: Shape, grid: tuple[int, int], arguments: npt.NDArray[Any]
     ) -> None:
+        """Queue one kernel."""
         context = self._context
         function = self._functions.get((shape, kernel))
         if function is None:
@@ -354,6 +365,42 @@ class _Plan:
             for plan, side, other in ((as_given, rows, columns), (swapped, columns, rows))
         ]  # fmt: skip
         return swapped if costs[1] < costs[0] else as_given
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """How the rows of a plan are dealt out to blocks.
+
+    Attributes
+    ----------
+    pitch : int
+        Columns of a plane: whole strips.
+    passes : int
+        Strips, which a block does one after the other.
+    chunk, chunks : int
+        Rows of a block, and how many blocks those of a group make.
+    border_bytes : int
+        Of what the passes of a chunk hand on, for all groups.
+    """
+
+    pitch: int
+    passes: int
+    chunk: int
+    chunks: int
+    border_bytes: int
+
+    @classmethod
+    def of(cls, plan: _Plan, shape: Shape, longest: tuple[int, int], multiprocessors: int) -> _Grid:
+        pitch = -(-longest[1] // shape.strip) * shape.strip
+        passes = pitch // shape.strip
+        height = plan.row_stop - plan.first_row
+        chunk, teams = _CHUNK, BLOCK_THREADS // shape.lanes
+        while chunk > teams and plan.groups * height < _BLOCKS * multiprocessors * chunk:
+            chunk //= 2
+        border_bytes = 0
+        if passes > 1:
+            border_bytes = plan.groups * 2 * chunk * longest[0] * (-(-shape.bits // 4) * 16)
+        return cls(pitch, passes, chunk, -(-height // chunk), border_bytes)
 
 
 def _fill_set(arguments: npt.NDArray[Any], one: DeviceSet) -> None:

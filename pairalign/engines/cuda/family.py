@@ -29,6 +29,10 @@ from pairalign.windows import Window
 __all__ = ["DeviceContext", "DeviceSet", "KernelFamily"]
 
 
+USUAL_SHARED_BYTES = 48 << 10
+"""Shared memory of a block that every device gives without asking."""
+
+
 @dataclass
 class DeviceContext:
     """One device as a kernel family sees it. The CUDA context is current whenever a family runs.

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.engines.cuda.buffers import Slot
-from pairalign.engines.cuda.family import DeviceContext
+from pairalign.engines.cuda.family import USUAL_SHARED_BYTES, DeviceContext
 from pairalign.engines.device.assembly import Assembly
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.sets import PADDING_CODE
@@ -229,7 +229,7 @@ class ScoreFamily(ABC):
         if function is None:
             module = context.load_module(launch.source, launch.defines)
             function = self._functions[key] = module.get_function(kernel)
-        if shared > 48 << 10:
+        if shared > USUAL_SHARED_BYTES:
             attribute = context.driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
             function.set_attribute(attribute, shared)
         context.kernel = kernel

@@ -19,13 +19,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.family import USUAL_SHARED_BYTES
 from pairalign.engines.cuda.scores import MOST_PAIRS, WARP, Launch, ScoreFamily, fits_shorts
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.scoring import CODES, MODES
 
 SOURCE = "scores/striped.cu"
 
-_SHARED_BYTES = 48 << 10  # of a block: what every device gives without asking
 _MOST_WARPS = 8
 _BLOCKS = 8  # of eight warps on a multiprocessor
 _PROFILE_SHARE = 4  # of the memory: profiles may take a quarter
@@ -104,7 +104,7 @@ class Striped(ScoreFamily):
         pitch = -(-longest // WARP) * WARP
         scratch = 0 if self._vote else 4 * WARP
         warps = _MOST_WARPS
-        while warps > 1 and warps * (4 * pitch + scratch) > _SHARED_BYTES:
+        while warps > 1 and warps * (4 * pitch + scratch) > USUAL_SHARED_BYTES:
             warps //= 2
         columns = int(context.targets.lengths[rectangle.column_start])
         narrow = (

@@ -22,7 +22,6 @@ WARP = 32
 BAND = 8  # rows of the DP matrix whose flags share a word
 RESULT_COLUMNS = 14  # Result in cuda/pair_per_thread/tiles.cuh
 ALIGNMENT = 256  # bytes; every array of a batch starts at a multiple of it
-_NO_MINIMUM = -(1 << 31)
 
 TILE = np.dtype(
     [
@@ -244,16 +243,15 @@ class Batch:
         self, arguments: npt.NDArray[np.void], want: Want, scoring: Scoring, *, one_set: bool
     ) -> None:
         """Set the fields of `BATCH_NUMBERS` in what a kernel is given."""
-        least = want.min_raw_score
         arguments["tile_count"] = len(self.tiles)
         arguments["first_row"] = self.rectangle.row_start
         arguments["pairs"] = self.pairs
-        arguments["minimum"] = _NO_MINIMUM if least is None else least
+        arguments["minimum"] = want.least_raw_score
         arguments["gap_open"] = scoring.gap_open
         arguments["gap_extend"] = scoring.gap_extend
         arguments["definite"] = scoring.alphabet.definite
         arguments["one_set"] = one_set
-        arguments["scored"] = least is not None
+        arguments["scored"] = want.min_raw_score is not None
 
 
 class Planner:

@@ -33,9 +33,10 @@ from pairalign.engines.cuda.block_diagonals.plan import (
 )
 from pairalign.engines.cuda.block_diagonals.results import Chosen, make_alignments
 from pairalign.engines.cuda.buffers import Slot
-from pairalign.engines.cuda.family import DeviceContext
+from pairalign.engines.cuda.family import USUAL_SHARED_BYTES, DeviceContext
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.sets import padded_lengths
+from pairalign.engines.device.tile_plan import ALIGNMENT
 from pairalign.engines.kernels import find_kernel
 from pairalign.scoring import MODES, Scoring
 from pairalign.want import Detail, Want
@@ -52,7 +53,6 @@ CELLS_A_MULTIPROCESSOR = 8e9
 WARPS_A_MULTIPROCESSOR = 32
 MOST_WARPS = 4094  # fewer than TAGS in cuda/block_diagonals/block_diagonals.cuh
 WARPS_A_BLOCK = (4, 2, 1)  # as shared memory allows: four are one for each part of a multiprocessor
-SHARED_BYTES = 48 << 10
 ENDING_THREADS = 256
 WALK_THREADS = 256
 MOST_ROUNDS = 16
@@ -64,7 +64,6 @@ IMPATIENT_SECONDS = 0.005
 KEPT_SHARE = 256
 """A batch that takes less of the memory than one part in so many keeps it."""
 
-_NO_MINIMUM = -(1 << 31)
 _FIXED_WORDS = 160 + 64 + 64  # SHARED_PROFILE in cuda/block_diagonals/strip.cuh
 
 
@@ -202,39 +201,51 @@ class BlockDiagonals:
             )
         pairs["row_is_query"] = row_is_query
 
-        progress_bytes = PROGRESS.itemsize * len(shapes)
-        tables = np.concatenate(
-            [np.zeros(256 + progress_bytes, np.uint8), pairs.view(np.uint8), _bytes(items)]
-        )
-        start = addresses["tables"]  # ticket, progress, pairs, items
-        slot.upload("tables", tables, start)
-        parameters = np.zeros((), PARAMETERS)
-        parameters["ticket"] = start
-        parameters["progress"] = start + 256
-        parameters["pairs"] = start + 256 + progress_bytes
-        parameters["items"] = start + 256 + progress_bytes + pairs.nbytes
-        parameters["table"], parameters["dense"] = (int(one) for one in self._allocations)
-        parameters["pair_count"] = len(shapes)
-        parameters["letters"], parameters["low"] = self._letters, self._low
-        parameters["gap_open"] = context.scoring.gap_open
-        parameters["gap_extend"] = context.scoring.gap_extend
-        parameters["definite"] = context.scoring.alphabet.definite
-        parameters["tile"], parameters["slots"] = layout.tile, layout.slots
-        parameters["rooms"] = layout.rooms
-        rows_a_lane = layout.rows_a_lane
-        parameters["rows_a_lane"] = rows_a_lane
-        parameters["traced"] = want.detail > Detail.SCORE
-        parameters["want_runs"] = want.detail == Detail.CIGAR
-        parameters["min_score"] = _NO_MINIMUM if want.min_raw_score is None else want.min_raw_score
+        parameters = self._upload_tables(pairs, items, layout, addresses, want)
         context.driver.memset_d8_async(addresses["handed"], 0, layout.sizes["handed"], slot.stream)
-        self._fill(parameters, items, shapes, rows_a_lane)
+        self._fill(parameters, items, shapes, layout.rows_a_lane)
         if want.detail > Detail.SCORE:
-            parameters["scratch"] = addresses["scratch"] + 256
+            parameters["scratch"] = addresses["scratch"] + ALIGNMENT
             parameters["flags"] = addresses["flags"]
             progress = self._trace(parameters, layout, addresses["scratch"])
         else:
             progress = self._read_progress(parameters)
         return make_alignments(context, chosen.part(batch), want, progress, pairs)
+
+    def _upload_tables(
+        self,
+        pairs: npt.NDArray[np.void],
+        items: npt.NDArray[np.int32],
+        layout: Layout,
+        addresses: dict[str, int],
+        want: Want,
+    ) -> npt.NDArray[np.void]:
+        """Copy the tables of a batch to the device; return the parameters of its kernels."""
+        scoring = self._context.scoring
+        progress_bytes = PROGRESS.itemsize * len(pairs)
+        tables = np.concatenate(
+            [np.zeros(ALIGNMENT + progress_bytes, np.uint8), pairs.view(np.uint8), _bytes(items)]
+        )
+        start = addresses["tables"]  # ticket, progress, pairs, items
+        self._slot.upload("tables", tables, start)
+        parameters = np.zeros((), PARAMETERS)
+        parameters["ticket"] = start
+        parameters["progress"] = start + ALIGNMENT
+        parameters["pairs"] = start + ALIGNMENT + progress_bytes
+        parameters["items"] = start + ALIGNMENT + progress_bytes + pairs.nbytes
+        parameters["table"], parameters["dense"] = (int(one) for one in self._allocations)
+        parameters["pair_count"] = len(pairs)
+        parameters["letters"], parameters["low"] = self._letters, self._low
+        parameters["gap_open"] = scoring.gap_open
+        parameters["gap_extend"] = scoring.gap_extend
+        parameters["definite"] = scoring.alphabet.definite
+        parameters["tile"], parameters["slots"] = layout.tile, layout.slots
+        parameters["rooms"] = layout.rooms
+        parameters["rows_a_lane"] = layout.rows_a_lane
+        parameters["traced"] = want.detail > Detail.SCORE
+        parameters["want_runs"] = want.detail == Detail.CIGAR
+        parameters["min_score"] = want.least_raw_score
+        return parameters
 
     def _fill(
         self,
@@ -314,7 +325,7 @@ class BlockDiagonals:
         words = -(-rows * self._letters * (4 if self._wide else 1) // 4)
         words = -(-(_FIXED_WORDS + words + rows) // 4) * 4
         parameters["warp_words"] = words
-        warps = next(n for n in WARPS_A_BLOCK if 4 * words * n <= SHARED_BYTES)
+        warps = next(n for n in WARPS_A_BLOCK if 4 * words * n <= USUAL_SHARED_BYTES)
         most = min(self._context.multiprocessors * WARPS_A_MULTIPROCESSOR, MOST_WARPS) // warps
         blocks = min(-(-strips // warps), most)
         self._launch(source, kernel, blocks, LANES * warps, parameters, 4 * words * warps)

@@ -23,6 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.engines.device.tile_plan import ALIGNMENT
+
 PAIR = np.dtype(
     [
         *((name, "<u8") for name in ("row_letters", "column_letters", "handed", "kept_rows")),
@@ -72,8 +74,6 @@ TILES_ACROSS, USUAL_TILE = 32, 8192
 STRIPS_AGAIN = 4096
 """Strips filled again at a time, about as many as a device has warps."""
 DEEPEST = 128
-
-ALIGNMENT = 256
 
 
 @dataclass(frozen=True)

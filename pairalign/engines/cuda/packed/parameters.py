@@ -47,8 +47,6 @@ PARAMETERS = np.dtype(
 
 Parameters = npt.NDArray[np.void]
 
-_NO_MINIMUM = -(1 << 31)
-
 PARAMETER_NAMES = frozenset(PARAMETERS.names or ())
 
 
@@ -103,9 +101,7 @@ def parameters_of(batch: Batch, want: Want, at: Mapping[str, int], same: Paramet
     parameters["places"] = rectangle.row_stop - rectangle.row_start
     parameters["longest"] = batch.longest
     parameters["triangular"] = rectangle.triangular
-    parameters["min_score"] = (
-        _NO_MINIMUM if want.min_raw_score is None else max(want.min_raw_score, _NO_MINIMUM)
-    )
+    parameters["min_score"] = want.least_raw_score
     parameters["letters_before"] += 8 * rectangle.row_start
     for number, name in enumerate(("query", "target", "score", "fields")):
         parameters[name] = at["fields"] + 4 * batch.pairs * number
