@@ -46,7 +46,7 @@ typedef struct {
     int row_start, rows, pairs, groups;
     int gap_open, gap_extend, one_set, chosen;
     int pitch, unused;
-} Rectangle;  // 48 bytes: RECTANGLE in pairalign/engines/opencl_striped.py
+} Rectangle;  // 48 bytes: RECTANGLE in pairalign/engines/opencl/striped.py
 
 #define ITEMS 32
 #define MINUS_INFINITY (-(1 << 30))  // no score is below it, and a gap's extension from it fits 32 bits

@@ -1,5 +1,5 @@
 // Linear-gap local scores of many pairs at a time, one pair in each bit of a word: what bitwise.cpp asks of
-// the kernels, one for each instruction set, and the C ABI that pairalign/engines/cpu_bitwise.py declares
+// the kernels, one for each instruction set, and the C ABI that pairalign/engines/cpu/bitwise.py declares
 // with ctypes.
 //
 // After T. Nishimura, J. L. Bordim, Y. Ito, K. Nakano: Accelerating the Smith-Waterman algorithm using
@@ -12,7 +12,8 @@
 
 #include "../align/engine.h"
 
-// Costs as in pairalign/bitwise.py: all but `match` are costs, without a common factor but `factor`.
+// Costs as in pairalign/engines/bitwise_scoring.py: all but `match` are costs, without a common factor but
+// `factor`.
 struct pairalign_linear {
     int32_t match, mismatch, gap, factor;
     int32_t low_bits;  // on which cells are compared

@@ -1,7 +1,7 @@
 // One cell of linear-gap local alignment as a circuit: bit k of a word belongs to pair k of the word's pairs.
 //
 // What it computes, for score bits S = B + HI, match m > 0, mismatch -x, gap g (after `linear_scores` of
-// pairalign/bitwise.py: x <= 2g, no common factor):
+// pairalign/engines/bitwise_scoring.py: x <= 2g, no common factor):
 //     T = max(up, left);  H = max(0, T - g, corner + (m or -x))
 // A score is a word for each of its bits, lowest first. Neighbouring scores differ by little (see
 // docs/bitwise.md):

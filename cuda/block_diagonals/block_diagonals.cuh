@@ -62,7 +62,7 @@ struct Pair {
     int32_t unused;
 };
 static_assert(sizeof(Pair) == 80,
-              "PAIR in pairalign/engines/cuda_block_diagonals_plan.py has the same layout");
+              "PAIR in pairalign/engines/cuda/block_diagonals/plan.py has the same layout");
 
 // All zero at first. Keys are compared as numbers: a score above 0 in the upper half.
 struct Progress {
@@ -77,7 +77,7 @@ struct Progress {
     int32_t end_row, end_column;
 };
 static_assert(sizeof(Progress) == 80,
-              "PROGRESS in pairalign/engines/cuda_block_diagonals_plan.py has the same layout");
+              "PROGRESS in pairalign/engines/cuda/block_diagonals/plan.py has the same layout");
 
 struct Params {
     const Pair* pairs;
@@ -99,7 +99,7 @@ struct Params {
     int32_t warp_words;   // shared memory of a warp
 };
 static_assert(sizeof(Params) == 128,
-              "PARAMETERS in pairalign/engines/cuda_block_diagonals_plan.py has the same layout");
+              "PARAMETERS in pairalign/engines/cuda/block_diagonals/plan.py has the same layout");
 
 namespace {
 

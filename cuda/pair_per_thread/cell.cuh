@@ -48,7 +48,7 @@ static_assert((TAG_DIAGONAL & 15) == (BUP | BLEFT) && TAG_E == BUP && TAG_F == B
 
 // How the scores of a band's eight rows against one column letter are stored in the profile, and how
 // H and F' of the band's last row are stored for the next band. The host picks the width from the
-// score bounds (see cuda_pair_per_thread.py):
+// score bounds (see pairalign/engines/device/widths.py):
 //     NARROW  scores of 16 bits, matrix of 8    border: one word, H in its upper half
 //     WIDE    scores of 27 bits, matrix of 16   border: two words
 //     PLAIN   scores of 32 bits, matrix of 32   border: two words; flags by comparison, without tags

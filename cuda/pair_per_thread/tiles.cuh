@@ -34,7 +34,7 @@ struct Tile {
     int64_t border;  // the tile's first entry in Arguments::border; columns x 32 entries
     int64_t trace;   // its first word in Arguments::trace; bands x columns x 32 words
 };
-static_assert(sizeof(Tile) == 40, "TILE in pairalign/engines/cuda_plan.py has the same layout");
+static_assert(sizeof(Tile) == 40, "TILE in pairalign/engines/device/tile_plan.py has the same layout");
 
 // Columns of Arguments::results, each int32[pairs], pairs in the order of the window.
 enum Result {
@@ -73,7 +73,8 @@ struct Arguments {
     int32_t definite, one_set;  // codes >= definite never match; one_set: both sets are the same
     int32_t scored, unused;     // scored: SCORE is known, and pairs below `minimum` are not filled
 };
-static_assert(sizeof(Arguments) == 168, "ARGUMENTS in pairalign/engines/cuda_plan.py has the same layout");
+static_assert(sizeof(Arguments) == 168,
+              "ARGUMENTS in pairalign/engines/device/tile_plan.py has the same layout");
 
 // The pair of one lane.
 struct Pair {

@@ -271,11 +271,11 @@ __global__ void __launch_bounds__(BLOCK_WARPS* WARP) score_pair_per_warp(const S
         const int place = take_pair(arguments, lane);
         if (place < 0) return;
         const ScorePair pair = find_pair(arguments, place);
-        const bool turned = pair.columns > pair.rows;
+        const bool swapped = pair.columns > pair.rows;
         const int score =
-            align(memories[warp], gaps, arguments.table, border, turned ? pair.column_codes : pair.row_codes,
-                  turned ? pair.columns : pair.rows, turned ? pair.row_codes : pair.column_codes,
-                  turned ? pair.rows : pair.columns, lane);
+            align(memories[warp], gaps, arguments.table, border, swapped ? pair.column_codes : pair.row_codes,
+                  swapped ? pair.columns : pair.rows, swapped ? pair.row_codes : pair.column_codes,
+                  swapped ? pair.rows : pair.columns, lane);
         if (lane == 0) write_result(arguments, pair, place, score);
     }
 }

@@ -31,7 +31,7 @@ struct ScoreArguments {
     int32_t gap_open, gap_extend, one_set, unused;
 };
 static_assert(sizeof(ScoreArguments) == 176,
-              "ARGUMENTS in pairalign/engines/cuda_scores.py has the same layout");
+              "ARGUMENTS in pairalign/engines/cuda/scores.py has the same layout");
 
 // H and E of a cell in a word: scores of 16 bits, H in the upper half.
 struct PackedShorts {

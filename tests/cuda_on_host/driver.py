@@ -206,8 +206,9 @@ class Module:
         digest = hashlib.sha256(repr((source, kernels, flags, text)).encode()).hexdigest()[:16]
         library = folder / f"{Path(source).stem}-{digest}.so"
         if not library.exists():
-            # Under names of this process until it is whole: other processes look for it, too.
-            mine = folder / f"{Path(source).stem}-{digest}-{os.getpid()}.so"
+            # Under names of this thread until it is whole: others look for it, too.
+            me = f"{os.getpid()}-{threading.get_ident()}"
+            mine = folder / f"{Path(source).stem}-{digest}-{me}.so"
             wrapper = mine.with_suffix(".cpp")
             wrapper.write_text(
                 f'#include "{HERE}/cuda_on_host.h"\n#include "{SOURCES / source}"\n'
