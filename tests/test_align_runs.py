@@ -129,6 +129,7 @@ class Fake:
     """An engine that remembers whether it was closed."""
 
     name = "fake"
+    is_gpu = False
 
     def __init__(self, sequences: SequenceSet, scoring: pairalign.Scoring) -> None:
         self.closed = 0
