@@ -72,7 +72,7 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (native_plan.KIND, "Kind", PLAN),
     (native_plan.NativeLaunch, "Launch", PLAN),
     (native_plan.NativePlan, "pairalign_packed_plan", PLAN),
-    (native_plan.WORD, "Word", CHOSEN),
+    (native_plan.WORD, "pairalign::Word", CHOSEN),
     (native_plan.NativeChosenPairs, "pairalign_chosen_pairs", CHOSEN),
     (tile_plan.TILE, "Tile", TILES),
     (tile_plan.ARGUMENTS, "Arguments", TILES),
@@ -120,7 +120,7 @@ NUMBERS: list[tuple[Source, dict[str, int]]] = [
         },
     ),
     (RUNS, {"THREADS": parameters.PAIRS_OF_BLOCK, "PLACING_THREADS": parameters.PLACING_THREADS}),
-    (PLAN, {"GROUPS": len(native_plan.GROUPS), "MOST_LAUNCHES": native_plan.MOST_LAUNCHES}),
+    (PLAN, {"pairalign::GROUPS": len(native_plan.GROUPS), "MOST_LAUNCHES": native_plan.MOST_LAUNCHES}),
     (
         TILES,
         {
