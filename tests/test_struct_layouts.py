@@ -120,7 +120,10 @@ NUMBERS: list[tuple[Source, dict[str, int]]] = [
         },
     ),
     (RUNS, {"THREADS": parameters.PAIRS_OF_BLOCK, "PLACING_THREADS": parameters.PLACING_THREADS}),
-    (PLAN, {"pairalign::GROUPS": len(native_plan.GROUPS), "MOST_LAUNCHES": native_plan.MOST_LAUNCHES}),
+    (
+        PLAN,
+        {"pairalign::GROUPS": len(native_plan.GROUPS), "MOST_LAUNCHES": native_plan.MOST_LAUNCHES},
+    ),
     (
         TILES,
         {

@@ -57,6 +57,7 @@ class HandingEngine:
 
     def __init__(self, engine: Engine, users: Users) -> None:
         self.name = engine.name
+        self.is_gpu = engine.is_gpu
         self._engine = engine
         self._users = users
 

@@ -142,7 +142,7 @@ class PackedKernels:
         columns, counts, starts, numbers, passing = (
             np.uint64(at[name])
             for name in (
-                "columns",
+                "fields",
                 "passing_counts",
                 "passing_starts",
                 "passing_numbers",
