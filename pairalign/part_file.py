@@ -17,6 +17,9 @@ _ANY_FILE = 0o666  # less the umask
 _RANDOM = re.compile(r"[0-9a-f]{8}\.part")
 
 
+_unfinished: set[PartFile] = set()
+
+
 class PartFile:
     """A new file that becomes `final` when it is complete.
 
@@ -48,6 +51,7 @@ class PartFile:
         self._remove_dead(folder)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         self._held: int | None = None
+        _unfinished.add(self)
         while True:
             self.path = os.path.join(folder, f"{self._prefix}{secrets.token_hex(4)}.part")
             self.descriptor = os.open(self.path, flags, _ANY_FILE if mode is None else mode)
@@ -87,6 +91,7 @@ class PartFile:
             self._release()
 
     def _release(self) -> None:
+        _unfinished.discard(self)
         held, self._held = self._held, None
         if held is not None:
             os.close(held)
@@ -98,6 +103,12 @@ class PartFile:
                 if name.startswith(self._prefix) and _RANDOM.fullmatch(name, len(self._prefix)):
                     with contextlib.suppress(OSError):
                         _remove_if_dead(entry.path)
+
+
+def remove_unfinished() -> None:
+    """Remove what a signal has left: it may come when nobody is yet to clean up a new file."""
+    for one in list(_unfinished):
+        one.remove()
 
 
 def _lock(descriptor: int) -> None:

@@ -64,6 +64,14 @@ def test_a_signal_while_it_is_made_leaves_nothing(monkeypatch: pytest.MonkeyPatc
     assert parts() == []
 
 
+def test_what_a_signal_leaves_to_nobody_is_removed() -> None:
+    kept = PartFile("kept.paf", None)
+    kept.publish()
+    PartFile("lost.paf", None)
+    part_file.remove_unfinished()
+    assert sorted(os.listdir()) == ["kept.paf"]
+
+
 def test_only_what_is_dead_and_of_this_output_goes() -> None:
     dead = [".x.paf.01234567.part", ".x.paf.89abcdef.part"]
     others = [

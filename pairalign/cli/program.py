@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from pairalign.cli.console import give_up_stdout, messages, say
 from pairalign.cli.signals import SIGNAL_CODE, StopHandler
 from pairalign.errors import FormatError, PairalignError
+from pairalign.part_file import remove_unfinished
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 
@@ -95,6 +96,7 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
                 return FAILED  # the reader has what it wanted
             return _fail(error, FAILED)
         except KeyboardInterrupt as error:
+            remove_unfinished()
             give_up_stdout()
             output = _output(options)
             unwritten = "" if output == "-" else f"; '{output}' was not written"
