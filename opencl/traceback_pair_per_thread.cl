@@ -6,7 +6,7 @@
 //   traceback_pair_per_thread  the runs themselves, written where the host says
 //
 // Source and inputs: see fill_pair_per_thread.cl, which leaves SCORE, END_ROW, END_COLUMN in the results and
-// the flags in `trace`. One source for all modes and widths: flags are the same in all of them. The way back
+// the flags in `trace`. One source for all modes and widths: flags are the same in all of them. The traceback
 // is linear in the lengths and is walked twice, so that runs lie compactly and in order.
 // Work-groups of any size; no local memory. -DBLOCK=
 

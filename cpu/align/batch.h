@@ -46,6 +46,9 @@ struct Group {
     void* lanes;         // filled by Kernel::prepare, Kernel::group_bytes(...) long, 64-byte aligned
 };
 
+// What Batch::end_state holds: these vectors, then a byte a column, which says where lanes end (semiglobal).
+enum EndState { BEST = 0, BEST_ROW = 1, BEST_COLUMN = 2, LENGTHS = 3, END_VECTORS = 4 };
+
 struct Path {
     int32_t score;
     int32_t end_row, end_column;      // letters before the end cell
@@ -83,6 +86,9 @@ struct Kernel {
     size_t border_bytes(int32_t columns) const {
         return 2 * vector_bytes() * (static_cast<size_t>(columns) + 1);
     }
+    size_t end_bytes(int32_t columns) const {
+        return END_VECTORS * vector_bytes() + static_cast<size_t>(columns) + 64;
+    }
     size_t flags_bytes(int32_t block_rows, int32_t columns) const {
         size_t rows = (static_cast<size_t>(block_rows) + 7) / 8 * 8;
         return bounded_product(rows, static_cast<size_t>(columns) + 1, static_cast<size_t>(flag_bytes));
@@ -92,7 +98,7 @@ struct Kernel {
     }
 };
 
-// One pair on all lanes, see long_pair.h. The matrix is cut into tiles, in which the way back finds its
+// One pair on all lanes, see long_pair.h. The matrix is cut into tiles, in which the traceback finds its
 // flags: a tile of all rows and columns is filled once, with flags; of smaller ones the borders are kept, and
 // those on the path are filled again.
 struct Tile {

@@ -44,9 +44,6 @@ struct Fill {
     const uint8_t* ends_at;  // semiglobal: 1 where a lane in use ends, [columns + 1]
 };
 
-// Offsets into end_state, in vectors.
-enum { BEST = 0, BEST_ROW = 1, BEST_COLUMN = 2, LENGTHS = 3, END_VECTORS = 4 };
-
 template <class V>
 struct Kernels {
     using Lane = typename V::Lane;
@@ -304,7 +301,7 @@ struct Kernels {
         }
     }
 
-    // ---------------------------------------------------------------- the way back
+    // ---------------------------------------------------------------- traceback
 
     // Where the flags of one lane are, for rows begin+1 .. and columns up to `columns` (see fill).
     struct LaneFlags {

@@ -339,7 +339,7 @@ struct LongPairs {
         }
     }
 
-    // ---------------------------------------------------------------- the way back
+    // ---------------------------------------------------------------- traceback
 
     // Where flags are, for the tile below `top` and right of `left`: [strip][step][row of the lane].
     struct TileFlags {

@@ -1,4 +1,4 @@
-// The way back through the flags of a piece of the matrix, shared by kernel.h and long_pair.h.
+// The traceback through the flags of a piece of the matrix, shared by kernel.h and long_pair.h.
 #pragma once
 
 #include "batch.h"

@@ -175,7 +175,7 @@ private:
         batch_.cancelled = &engine_.cancelled;
         const int32_t columns = group.lengths[batch_.first_lane];
         batch_.border = border_.need(kernel.border_bytes(columns));
-        batch_.end_state = end_state_.need(4 * kernel.vector_bytes() + static_cast<size_t>(columns) + 64);
+        batch_.end_state = end_state_.need(kernel.end_bytes(columns));
         std::unique_lock<std::mutex> large;
         if (trace_) {
             const BatchPlan plan = plan_batch(kernel, batch_.rows, columns, true, engine_.share());

@@ -1,5 +1,5 @@
 // What the kernels for long pairs share: parameters, and the words between strips. The cells of a lane
-// are in align_block_diagonals_cells.cuh, a warp's strip of them in align_block_diagonals_strip.cuh.
+// are in cells.cuh, a warp's strip of them in strip.cuh.
 //
 // A pair's matrix is cut into strips of 32 * K rows, one a warp; lane l has K of its rows in registers
 // and is l columns behind lane 0, so that what a lane hands down (H and F of its last row) is what the

@@ -1,4 +1,4 @@
-// Long pairs, each on the whole device: fill_block_diagonals, and where the alignment ends.
+// Long pairs, each on the whole device: fill_k4, fill_k8, fill_k16, and where the alignment ends.
 //
 // Computes   H, E, F of affine-gap global, semiglobal or local alignment in 32 bits; the score and the
 //            end cell of each pair, and with Params::traced the borders of tiles for a traceback.
@@ -6,8 +6,8 @@
 //            ticket = 0; Pair::handed without a valid word, or as the launch before left it.
 // Out        progress[], kept_rows, kept_columns, best.
 // Threads    Up to four warps a block; each for itself takes strips until there are none. A strip is
-//            swept 32 columns at a time (see align_block_diagonals_strip.cuh); between strips words in
-//            global memory hand H and F on (see align_block_diagonals.cuh).
+//            swept 32 columns at a time (see strip.cuh); between strips words in
+//            global memory hand H and F on (see block_diagonals.cuh).
 // Shared     the scores of the strip's rows against each letter: [letters][32 * K] of 8 or 32 bits,
 //            then letters and words of 64 columns.
 // After      Huynh et al.: blocks along diagonals, sequence pieces in shared memory, borders in global

@@ -1,6 +1,6 @@
-// Long pairs: the way back through tiles that are filled again, with flags.
+// Long pairs: the traceback through tiles that are filled again, with flags.
 //
-// Computes   CIGAR runs, counts and spans of the pairs that align_block_diagonals.cu filled.
+// Computes   CIGAR runs, counts and spans of the pairs that fill.cu filled.
 // In         the borders of tiles; progress[]: where each walker is. scratch cleared, ticket = 0.
 // Out        progress[], Pair::runs.
 //

@@ -1,4 +1,4 @@
-// Scores of pairs, and optionally the borders of tiles for a traceback: fill_pairs_per_group.
+// Scores of pairs, and optionally the borders of tiles for a traceback: score_* and fill_*.
 //
 // Computes   H, E, F of affine-gap global, semiglobal or local alignment (see packed.cuh); the
 //            score of each pair, semiglobal also its end cell, and with KEEP the tiles' borders.

@@ -94,8 +94,8 @@ struct Params {
     int* score;                          // [pairs]
     int* end_row;                        // [pairs] semiglobal: cell where the alignment ends,
     int* end_column;                     //         counted from 1; 0 is the border
-    int* fields;                         // [FIELDS][pairs], see packed_moves.cuh
-    uint2* moves;                        // of each pair, see packed_moves.cuh
+    int* fields;                         // [FIELDS][pairs], see moves.cuh
+    uint2* moves;                        // of each pair, see moves.cuh
     const int4* chunks;                  // traceback: item, first place, place after the last, unused
     uint4* profiles;                     // traceback of far items: profiles in global memory
     const long long* item_profiles;      // [items] first uint4 of the item's profile
@@ -118,7 +118,7 @@ struct Params {
     int longest;  // letters of the batch's longest column
     int places;
     int unused;
-    word open_codes[MOST_COLUMNS];  // traceback: opening E after a tile's column, see packed_tile.cuh
+    word open_codes[MOST_COLUMNS];  // traceback: opening E after a tile's column, see tile.cuh
 };
 
 __device__ __forceinline__ int row_at(const Params& p, int place) {

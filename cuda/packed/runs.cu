@@ -1,9 +1,9 @@
-// CIGAR runs and counts from the moves that traceback_pairs_per_thread leaves.
+// CIGAR runs and counts from the moves that traceback.cu leaves.
 //
 // Computes   count_runs: of every pair matches, mismatches, gaps and how many runs it has;
 //            place_runs: where the runs of each block of pairs begin; write_runs: where those of
 //            each pair begin, and the runs themselves, first run first, pairs in order.
-// In         moves (see packed_moves.cuh); fields: the spans and COLUMNS of each pair.
+// In         moves (see moves.cuh); fields: the spans and COLUMNS of each pair.
 // Out        fields: MATCHES to GAP_LETTERS, LEADING and RUNS; block_runs[blocks],
 //            block_starts[blocks + 1]; offsets[pairs + 1], runs[total] if there is room for them.
 // Threads    A block for 256 pairs, 8 lanes for each at a time, a word of 32 columns a lane.

@@ -185,7 +185,7 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
     const int group = p.group;
     const Kept kept(half);
 
-    // What is read of a tile, first of all: each of it is a way to memory.
+    // All that is read of a tile is asked for first, so that the loads wait for memory together.
     const uint4* const rowline = (const uint4*)tile.band + tile.lane;
     word top[2 * D];
     if (FOURS) {
@@ -213,7 +213,7 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
         borders[four] = make_uint4(0, 0, 0, 0);
         if (four == 0 || (AT_ONCE && 4 * four <= tile.last_step)) borders[four] = border[four * group];
 #if !defined(PAIRALIGN_EMULATE)
-        // Each of them is a way to memory of its own.
+        // Asked for ahead, since each would wait for memory on its own.
         if (four > 0 && !AT_ONCE) asm volatile("prefetch.global.L2 [%0];" ::"l"(border + four * group));
 #endif
     }

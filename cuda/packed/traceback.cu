@@ -1,12 +1,12 @@
-// Alignments from the tiles that fill_pairs_per_group kept: traceback_pairs_per_thread.
+// Alignments from the tiles that fill.cu kept: traceback_*.
 //
-// Computes   for every pair its alignment's spans and moves (packed_moves.cuh).
+// Computes   for every pair its alignment's spans and moves (moves.cuh).
 // In         the batch's items as filled, tiles, score, end_row, end_column; chunks[blocks]: an
 //            item and some of its rows.
 // Out        fields[FIELDS][pairs]: the spans and COLUMNS; moves.
 // Threads    A thread follows a path, its neighbour one in the other half of the tiles' words. It
-//            fills the tile that the path is in again (packed_tile.cuh), walks through it
-//            (packed_walk.cuh), and goes on with the next tile. Paths that are done make way for
+//            fills the tile that the path is in again (tile.cuh), walks through it
+//            (walk.cuh), and goes on with the next tile. Paths that are done make way for
 //            those of further rows, some at a time, so that a warp's lanes all have work although
 //            paths differ in length.
 // Shared     per half, letter and column the score times SCALE with its code, 16 bits (in global
@@ -234,7 +234,7 @@ __device__ void traceback(const Params& p) {
     path.phase = IDLE;
     bool more = true;  // places that nobody has taken
     for (;;) {
-        // Starting a path is a long way to memory for the whole warp: wait for some to do it for.
+        // The whole warp waits for memory when a path is started: so several are started together.
         const int idle = __popc(__ballot_sync(ALL, path.phase == IDLE));
         if (idle == 32 || (idle >= 12 && __any_sync(ALL, path.phase == IDLE && more))) {
             if (path.phase == IDLE) {
@@ -318,7 +318,7 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 
 // Threads of a block, and blocks of a multiprocessor, at most; see traceback_threads in
-// pairalign/engines/cuda_packed_tilings.py.
+// pairalign/engines/cuda/packed/tilings.py.
 constexpr int THREADS = LOCAL ? 256 : 512, BLOCKS = LOCAL ? 2 : 1;
 
 #define ENTRY extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)

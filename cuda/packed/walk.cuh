@@ -1,4 +1,4 @@
-// A path's way through a tile whose codes are known: moves. See packed_tile.cuh, packed_moves.cuh.
+// A path through a tile whose codes are known: moves. See tile.cuh, moves.cuh.
 #pragma once
 
 #include "moves.cuh"

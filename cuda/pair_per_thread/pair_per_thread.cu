@@ -11,10 +11,10 @@
 // algorithms with an efficient backtracking routine on multiple GPUs", BMC Bioinformatics 12:181
 // (2011). From there: a thread a pair, blocks of 16 x 16 pairs of a length-sorted set, rows taken eight
 // at a time, H and the vertical gap state of the last row of a band in one word of global memory, four
-// flags of eight cells in another, and the way back in linear time by a second kernel. Different here:
+// flags of eight cells in another, and the traceback in linear time by a second kernel. Different here:
 // flags travel in the low bits of the scores (see cell.cuh), the horizontal state stays in registers,
 // a warp shares the scores of its two row sequences as a profile in shared memory (the paper found no
-// sequence to share: a block of the pair matrix has sixteen), and the way back is walked twice, so
+// sequence to share: a block of the pair matrix has sixteen), and the traceback is walked twice, so
 // that CIGAR runs are written compactly and in order and nothing else crosses the bus.
 //
 // Thread mapping: warp = tile (see tiles.cuh), lane = pair; a block is eight warps that never meet.
