@@ -223,7 +223,8 @@ def _dictionary(indices: npt.NDArray[np.int32], names: pa.Array) -> pa.Array:
     """Names of some pairs, with a dictionary of only those that occur in them."""
     import pyarrow as pa
 
-    used, codes = np.unique(indices, return_inverse=True)
-    return pa.DictionaryArray.from_arrays(
-        pa.array(codes.astype(np.int32)), names.take(pa.array(used))
-    )
+    occurs = np.zeros(len(names), np.bool_)  # quicker than sorting the indices
+    occurs[indices] = True
+    used = np.flatnonzero(occurs)
+    codes = (np.cumsum(occurs, dtype=np.int32) - 1)[indices]
+    return pa.DictionaryArray.from_arrays(pa.array(codes), names.take(pa.array(used)))
