@@ -9,6 +9,7 @@ that memory stays bounded.
 from __future__ import annotations
 
 import contextlib
+import heapq
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 
@@ -110,7 +111,7 @@ class _Schedule:
         self._cost = cost
         self._ahead = ahead
         self._changed = threading.Condition()
-        self._startable: list[tuple[int, int]] = []  # cost, and less the place; not yet started
+        self._startable: list[tuple[int, int]] = []  # a heap: less the cost, place; not yet started
         self._seen = 0  # places before were startable at some time
         self._results: dict[int, Alignments] = {}
         self._next = 0  # place that the consumer waits for
@@ -154,16 +155,14 @@ class _Schedule:
         """Let windows start that may do so now."""
         stop = min(self._next + self._ahead, len(self._windows))
         for place in range(self._seen, stop):
-            self._startable.append((self._cost(self._windows[place]), -place))
+            heapq.heappush(self._startable, (-self._cost(self._windows[place]), place))
         self._seen = max(self._seen, stop)
 
     def _claim(self) -> int | None:
         with self._changed:
             while not self._stopped:
                 if self._startable:
-                    most = max(self._startable)
-                    self._startable.remove(most)
-                    return -most[1]
+                    return heapq.heappop(self._startable)[1]
                 if self._seen == len(self._windows):
                     break
                 self._changed.wait()
