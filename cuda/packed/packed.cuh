@@ -170,7 +170,7 @@ __device__ __forceinline__ word add_words(word a, word b, int one) {
 
 __device__ __forceinline__ int steps_of(int rows, int group) { return (rows + ROWS * (group - 1) + 1) & ~1; }
 // Steps that lane 0 takes before the first row, so that their number is even: 0 or 1.
-__device__ __forceinline__ int early_of(int rows) { return (rows + ROWS) & 1; }
+__device__ __forceinline__ int idle_steps_of(int rows) { return (rows + ROWS) & 1; }
 __device__ __forceinline__ int bands_of(int rows, int group) {
     return (steps_of(rows, group) + BAND - 1) / BAND;
 }

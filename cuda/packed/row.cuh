@@ -56,6 +56,14 @@ struct Constants {
     word opens;  // as integers, see add_words
     word extends;
     int one;
+
+    __device__ __forceinline__ explicit Constants(const Params& p)
+        : minus_open(both(-p.gap_open)),
+          minus_extend(both(-p.gap_extend)),
+          floor(both(p.bias)),
+          opens(as_integer(-p.gap_open, -p.gap_open)),
+          extends(as_integer(-p.gap_extend, -p.gap_extend)),
+          one(p.one) {}
 };
 
 // Where a lane's profile begins in shared memory. As a number that the compiler knows nothing of:
@@ -63,7 +71,7 @@ struct Constants {
 #if defined(PAIRALIGN_EMULATE)
 typedef const uint4* Profile;
 inline Profile profile_at(const uint4* shared) { return shared; }
-inline Profile further(Profile profile, int by) { return profile + by; }
+inline Profile profile_plus(Profile profile, int by) { return profile + by; }
 inline uint4 four_scores(Profile profile, int at) { return profile[at]; }
 #else
 typedef unsigned Profile;
@@ -72,7 +80,7 @@ __device__ __forceinline__ Profile profile_at(const uint4* shared) {
     asm volatile("" : "+r"(address));
     return address;
 }
-__device__ __forceinline__ Profile further(Profile profile, int by) { return profile + 16 * by; }
+__device__ __forceinline__ Profile profile_plus(Profile profile, int by) { return profile + 16 * by; }
 __device__ __forceinline__ uint4 four_scores(Profile profile, int at) {
     uint4 s;
     asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"

@@ -122,7 +122,7 @@ __device__ __forceinline__ int place_at(const Params& p, const Path& path, int c
     tile.band = (const word*)(path.tiles + overall_band * band_stride(p.group, K));
     tile.lane = overall_lane - strip * 32;
     tile.part = (column - overall_lane * K) / C;
-    const int behind = early_of(path.rows) + ROWS * tile.lane;  // steps before the lane's row 1
+    const int behind = idle_steps_of(path.rows) + ROWS * tile.lane;  // steps before the lane's row 1
     tile.letters = path.letters - behind + band * BAND;
     tile.column = overall_lane * K + tile.part * C;
     return band * BAND - behind + 1;
@@ -207,12 +207,11 @@ __device__ void traceback(const Params& p) {
     const int4 chunk = p.chunks[blockIdx.x];
     const int half = WIDE ? 0 : threadIdx.x & 1;
     const Item of = item_of<K>(p, chunk.x, half);
+    __shared__ int next_place[2];  // of each half, the next row that no thread has taken
 #if defined(PAIRALIGN_EMULATE)
     uint4* const shared = (uint4*)emulated_shared_memory();
-    int* const next_place = (int*)((char*)emulated_shared_memory() + 240000);
 #else
     extern __shared__ uint4 shared[];
-    __shared__ int next_place[2];
 #endif
     // Bytes from a letter's scores to the next one's, and those of this half.
     const int pitch = (WIDE ? 4 : 2) * pitch_of(C, of.width);
@@ -262,7 +261,7 @@ __device__ void traceback(const Params& p) {
         }
         if (path.phase == WALKING) {
             const int lane = FAR ? path.column / K % 32 : path.column / K;
-            const int step = path.i - 1 + early_of(path.rows) + ROWS * lane;
+            const int step = path.i - 1 + idle_steps_of(path.rows) + ROWS * lane;
             place_at<K, FAR>(p, path, path.column, step / BAND, tile);
             tile.last_step = entry.step = step % BAND;
             entry.column = path.column - tile.column;
