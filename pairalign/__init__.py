@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         KernelBuildError,
         OutputError,
         PairalignError,
+        PairListError,
         ScoringError,
     )
     from pairalign.jobs.align import AlignmentJob, Run, align
@@ -47,6 +48,7 @@ __all__ = [
     "KernelBuildError",
     "OutputError",
     "Overlaps",
+    "PairListError",
     "PairalignError",
     "Run",
     "Scoring",
@@ -72,6 +74,7 @@ _NAMES = {
         "FastaError",
         "KernelBuildError",
         "OutputError",
+        "PairListError",
         "PairalignError",
         "ScoringError",
     ),

@@ -1,4 +1,4 @@
-"""Single passes over the columns of many pairs, in native code (``cpu/pairs/pairs.cpp``).
+"""Single passes over the columns of many pairs, in native code (``cpu/pairs``, ``cpu/filters``).
 
 No array is made on the way, and the interpreter is free meanwhile.
 """
@@ -21,6 +21,13 @@ Ints = npt.NDArray[np.int32]
 _positions = library.pairalign_window_positions
 _positions.restype = None
 _positions.argtypes = (*(ctypes.c_int32,) * 5, *(ctypes.c_void_p,) * 2)
+_mask_pairs = library.pairalign_mask_pairs
+_mask_pairs.restype = None
+_mask_pairs.argtypes = (
+    *(ctypes.c_int32,) * 4,
+    *(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p),
+    *(ctypes.c_int64, ctypes.c_void_p),
+)
 _place = library.pairalign_place_in_triangle
 _place.restype = None
 _place.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 3, ctypes.c_int64, ctypes.c_void_p)
@@ -110,6 +117,34 @@ def find_differences(
     counts = NativeCounts(len(alignments), *addresses)
     _differences(counts, DIFFERENCES.index(difference), values.ctypes.data)
     return values
+
+
+def mask_pairs(
+    row_start: int,
+    columns: tuple[int, int],
+    triangular: bool,
+    pairs: int,
+    listed: tuple[Ints, Ints],
+) -> npt.NDArray[np.bool_]:
+    """Return which pairs of a window are among some of its pairs, bool of shape (pairs,).
+
+    Parameters
+    ----------
+    row_start : int
+    columns : (int, int)
+        Half-open range.
+    triangular : bool
+        Only pairs with ``row < column``.
+    pairs : int
+        How many the window has.
+    listed : two ndarrays of int32, shape (n,)
+        Rows and columns of the pairs, in the window's order.
+    """
+    mask = np.empty(pairs, np.bool_)
+    kept = [np.ascontiguousarray(one, np.int32) for one in listed]
+    addresses = (one.ctypes.data for one in kept)
+    _mask_pairs(row_start, *columns, triangular, len(kept[0]), *addresses, pairs, mask.ctypes.data)
+    return mask
 
 
 def place_in_triangle(

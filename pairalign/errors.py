@@ -8,6 +8,7 @@
     ├── ScoringError       (ValueError)    a matrix or gap costs that make no sense
     ├── OutputError        (OSError)       a result cannot be written
     ├── FormatError        (ValueError)    an output format that cannot hold the results
+    ├── PairListError      (ValueError)    a list of pairs that cannot be read or used
     ├── DistanceError      (ValueError)    a matrix or tree that cannot be made, read or used
     ├── MissingPackageError (ImportError)  an optional package is needed
     ├── CapacityError      (MemoryError)   a pair needs more memory than allowed
@@ -42,6 +43,10 @@ class OutputError(PairalignError, OSError):
 
 class FormatError(PairalignError, ValueError):
     """An output format that is unknown, cannot hold the results, or needs a missing package."""
+
+
+class PairListError(PairalignError, ValueError):
+    """A list of pairs that cannot be read, or names what the sequences do not have."""
 
 
 class DistanceError(PairalignError, ValueError):

@@ -91,8 +91,7 @@ def read_records(source: Source, *, degap: bool = False) -> tuple[Records, str]:
     TypeError
         `source` is neither a path nor a file.
     """
-    data, name = _read_bytes(source)
-    text = _unify_lines(_decompress(data, name))
+    text, name = read_text(source, "a FASTA or FASTQ file")
     start = _find_first_record(text, name)
     headers, bodies = _split_records(text, start, name)
     titles = [_decode_header(header, i, name) for i, header in enumerate(headers, 1)]
@@ -101,6 +100,33 @@ def read_records(source: Source, *, degap: bool = False) -> tuple[Records, str]:
         [title[1] for title in titles],
         [clean(body, degap=degap) for body in bodies],
     ), name
+
+
+def read_text(source: Source, expected: str) -> tuple[bytes, str]:
+    """Read a whole text file: decompressed, with line feeds, without a byte order mark.
+
+    Parameters
+    ----------
+    source : str, path or file object
+        As for `read_records`.
+    expected : str
+        What it should be, for messages: "a FASTA or FASTQ file".
+
+    Returns
+    -------
+    text : bytes
+    name : str
+        The source as messages call it.
+
+    Raises
+    ------
+    FastaError
+        It cannot be read; the message names it.
+    TypeError
+        `source` is neither a path nor a file.
+    """
+    data, name = _read_bytes(source, expected)
+    return _unify_lines(_decompress(data, name)), name
 
 
 def join_records(names: list[str], descriptions: list[str], sequences: list[bytes]) -> Records:
@@ -115,7 +141,7 @@ def clean(sequence: bytes, *, degap: bool) -> bytes:
     return sequence.translate(None, WHITE_SPACE + GAPS if degap else WHITE_SPACE)
 
 
-def _read_bytes(source: Source) -> tuple[bytes, str]:
+def _read_bytes(source: Source, expected: str) -> tuple[bytes, str]:
     """Return everything in `source` and the name to use for it in messages."""
     if not isinstance(source, (str, os.PathLike)):
         if not hasattr(source, "read"):
@@ -135,7 +161,7 @@ def _read_bytes(source: Source) -> tuple[bytes, str]:
             raise OSError("it is closed")
         return sys.stdin.buffer.read(), name
     except (OSError, ValueError) as error:
-        reason = describe_unreadable(error, "a FASTA or FASTQ file")
+        reason = describe_unreadable(error, expected)
         raise FastaError(f"{name}: {reason}") from error
 
 

@@ -86,6 +86,18 @@ class Window:
             self.pairs,
         )
 
+    def positions_of(
+        self, numbers: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Row and column of some pairs, by their numbers in the window, in any order."""
+        offsets = self.row_offsets
+        rows = np.searchsorted(offsets, numbers, side="right") - 1 + self.row_start
+        first = np.full_like(rows, self.column_start)
+        if self.triangular:
+            first = np.maximum(first, rows + 1)
+        columns = first + numbers - offsets[rows - self.row_start]
+        return rows.astype(np.int32), columns.astype(np.int32)
+
 
 def plan_windows(
     rows: int, columns: int | None = None, window: int = DEFAULT_WINDOW

@@ -21,7 +21,7 @@ from struct_layouts import (
     opencl_layout,
 )
 
-from pairalign import columns
+from pairalign import columns, pair_lists
 from pairalign.engines.cpu import native_structs as cpu
 from pairalign.engines.cuda import bitwise, scores
 from pairalign.engines.cuda.block_diagonals import family as block_diagonals_family
@@ -58,6 +58,7 @@ PACKED = Source("cuda/packed/tile.cuh", "packed", ("cuda/packed/moves.cuh",))
 RUNS = Source("cuda/packed/runs.cu")
 TILES = Source("cuda/pair_per_thread/tiles.cuh", "pair-per-thread")
 SCORES = Source("cuda/scores/score_pairs.cuh")
+LISTS = Source("cpu/filters/pair_list.cpp")
 BITWISE = Source("cuda/bitwise/score.cu", "bitwise")
 BLOCK_DIAGONALS = Source("cuda/block_diagonals/block_diagonals.cuh", "block-diagonals")
 PLAN = Source("cpu/gpu_plan/packed_plan.cpp")
@@ -86,6 +87,8 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (cpu.NativeWant, "pairalign_want", CPU),
     (cpu.NativeColumns, "pairalign_columns", CPU),
     (cpu.NativeTrouble, "pairalign_trouble", CPU),
+    (pair_lists.NativeNames, "pairalign_names", LISTS),
+    (pair_lists.NativeListTrouble, "pairalign_list_trouble", LISTS),
     (cpu.NativeLinear, "pairalign_linear", CPU),
     (text.NativeSet, "pairalign_text_set", TEXT),
     (text.NativeText, "pairalign_text", TEXT),

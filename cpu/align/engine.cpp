@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "batch.h"
@@ -80,31 +82,57 @@ void run_tasks(pairalign_engine& engine, pairalign_result& result, const std::ve
     if (error) std::rethrow_exception(error);
 }
 
+// Numbers of the pairs that a mask names.
+std::vector<int64_t> numbers_of(const uint8_t* mask, int64_t pairs) {
+    std::vector<int64_t> numbers;
+    for (int64_t p = 0; p < pairs; p++) {
+        uint64_t eight = 0;
+        if (p % 8 == 0 && p + 8 <= pairs && (std::memcpy(&eight, mask + p, 8), eight == 0)) p += 7;
+        else if (mask[p]) numbers.push_back(p);
+    }
+    return numbers;
+}
+
+// Chooses of the pairs that have scores those that reach a minimum.
+void choose_passing(pairalign_result& result, int32_t minimum) {
+    std::vector<int64_t> passing;
+    std::vector<int32_t> scores;
+    for (size_t k = 0; k < result.scores.size(); k++) {
+        if (result.scores[k] < minimum) continue;
+        passing.push_back(result.is_whole ? static_cast<int64_t>(k) : result.numbers[k]);
+        scores.push_back(result.scores[k]);
+    }
+    result.mask.assign(static_cast<size_t>(result.row_offsets.back()), 0);
+    for (const int64_t p : passing) result.mask[static_cast<size_t>(p)] = 1;
+    result.scores = std::move(scores);
+    result.numbers = std::move(passing);
+    result.is_whole = false;
+}
+
 void align_window(pairalign_engine& engine, pairalign_result& result, const pairalign_want& want) {
     const pairalign_window& w = result.window;
     result.row_offsets.push_back(0);
     for (int32_t r = w.row_start; r < w.row_stop; r++)
         result.row_offsets.push_back(result.row_offsets.back() + w.column_stop - result.first_column(r));
-    const size_t pairs = static_cast<size_t>(result.row_offsets.back());
-    result.scores.resize(pairs);
+    const int64_t pairs = result.row_offsets.back();
+    if (want.pair_mask) {
+        result.is_whole = false;
+        result.numbers = numbers_of(want.pair_mask, pairs);
+        result.mask.assign(want.pair_mask, want.pair_mask + pairs);
+    }
     const bool trace = want.detail != SCORE;
-    if (trace) result.traced.resize(pairs);
-    if (want.pair_mask) result.kept.assign(want.pair_mask, want.pair_mask + pairs);
-    auto run_kept = [&](bool traced) {
-        if (result.kept.empty()) run_tasks(engine, result, all_tasks(engine, w), traced, nullptr);
-        else run_tasks(engine, result, passing_tasks(engine, result), traced, result.kept.data());
+    auto run = [&](bool traced) {
+        result.scores.resize(static_cast<size_t>(result.count()));
+        if (traced) result.traced.resize(static_cast<size_t>(result.count()));
+        if (result.is_whole) run_tasks(engine, result, all_tasks(engine, w), traced, nullptr);
+        else run_tasks(engine, result, passing_tasks(engine, result), traced, result.mask.data());
     };
     if (want.has_minimum) {
-        run_kept(false);
-        if (!want.pair_mask) result.kept.assign(pairs, 1);
-        for (size_t p = 0; p < pairs; p++) result.kept[p] &= result.scores[p] >= want.minimum;
+        run(false);
+        choose_passing(result, want.minimum);
     }
-    if ((trace || !want.has_minimum) && !engine.cancelled) run_kept(trace);
-    for (size_t p = 0; p < pairs; p++) {
-        if (!result.kept.empty() && !result.kept[p]) continue;
-        result.kept_count++;
-        if (trace) result.run_count += result.traced[p].run_count;
-    }
+    if ((trace || !want.has_minimum) && !engine.cancelled) run(trace);
+    for (const Traced& traced : result.traced) result.run_count += traced.run_count;
 }
 
 }  // namespace
@@ -187,7 +215,7 @@ int32_t pairalign_align(pairalign_engine* engine, const pairalign_window* window
     }
 }
 
-int64_t pairalign_kept(const pairalign_result* result) { return result->kept_count; }
+int64_t pairalign_kept(const pairalign_result* result) { return result->count(); }
 
 int64_t pairalign_runs(const pairalign_result* result) { return result->run_count; }
 
@@ -198,34 +226,42 @@ void pairalign_take(pairalign_result* result, const pairalign_columns* columns) 
     const Set& others = engine.columns_of(false);
     const bool traced = !result->traced.empty();
     int64_t k = 0, run = 0;
-    size_t p = 0;
     if (out.cigar_offsets) out.cigar_offsets[0] = 0;
-    for (int32_t r = result->window.row_start; r < result->window.row_stop; r++) {
-        for (int32_t c = result->first_column(r); c < result->window.column_stop; c++, p++) {
-            if (!result->kept.empty() && !result->kept[p]) continue;
-            const int32_t a = rows.given.inputs[r], b = others.given.inputs[c];
-            const bool row_first = engine.second || a < b;
-            out.query[k] = row_first ? a : b;
-            out.target[k] = row_first ? b : a;
-            out.raw_score[k] = result->scores[p];
-            if (traced && out.query_start) {
-                const Traced& t = result->traced[p];
-                out.query_start[k] = t.query_start;
-                out.query_end[k] = t.query_end;
-                out.target_start[k] = t.target_start;
-                out.target_end[k] = t.target_end;
-                out.matches[k] = t.summary.matches;
-                out.mismatches[k] = t.summary.mismatches;
-                out.gap_openings[k] = t.summary.gap_openings;
-                out.gap_letters[k] = t.summary.gap_letters;
-                if (out.cigar_offsets) {
-                    if (t.run_count) std::copy(t.runs, t.runs + t.run_count, out.cigar + run);
-                    run += t.run_count;
-                    out.cigar_offsets[k + 1] = run;
-                }
+    auto take = [&](int32_t r, int32_t c) {
+        const int32_t a = rows.given.inputs[r], b = others.given.inputs[c];
+        const bool row_first = engine.second || a < b;
+        out.query[k] = row_first ? a : b;
+        out.target[k] = row_first ? b : a;
+        out.raw_score[k] = result->scores[static_cast<size_t>(k)];
+        if (traced && out.query_start) {
+            const Traced& t = result->traced[static_cast<size_t>(k)];
+            out.query_start[k] = t.query_start;
+            out.query_end[k] = t.query_end;
+            out.target_start[k] = t.target_start;
+            out.target_end[k] = t.target_end;
+            out.matches[k] = t.summary.matches;
+            out.mismatches[k] = t.summary.mismatches;
+            out.gap_openings[k] = t.summary.gap_openings;
+            out.gap_letters[k] = t.summary.gap_letters;
+            if (out.cigar_offsets) {
+                if (t.run_count) std::copy(t.runs, t.runs + t.run_count, out.cigar + run);
+                run += t.run_count;
+                out.cigar_offsets[k + 1] = run;
             }
-            k++;
         }
+        k++;
+    };
+    const pairalign_window& w = result->window;
+    if (result->is_whole) {
+        for (int32_t r = w.row_start; r < w.row_stop; r++)
+            for (int32_t c = result->first_column(r); c < w.column_stop; c++) take(r, c);
+        return;
+    }
+    int32_t r = w.row_start;
+    for (const int64_t p : result->numbers) {
+        while (p >= result->row_offsets[static_cast<size_t>(r - w.row_start) + 1]) r++;
+        take(r, static_cast<int32_t>(p - result->row_offsets[static_cast<size_t>(r - w.row_start)]) +
+                    result->first_column(r));
     }
 }
 

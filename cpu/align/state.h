@@ -67,11 +67,20 @@ struct pairalign_result {
     pairalign_window window;
     int detail;
     std::vector<int64_t> row_offsets;
-    std::vector<int32_t> scores;
+    bool is_whole = true;          // all pairs; else those of `numbers`
+    std::vector<int64_t> numbers;  // of the pairs chosen, in the window, ascending
+    std::vector<uint8_t> mask;     // [pairs] unless whole: 1 for those
+    std::vector<int32_t> scores;   // of all pairs or of those chosen, as what follows
     std::vector<pairalign::Traced> traced;
-    std::vector<uint8_t> kept;  // empty: all
     std::vector<std::unique_ptr<pairalign::Arena>> arenas;
-    int64_t kept_count = 0, run_count = 0;
+    int64_t run_count = 0;
+
+    int64_t count() const { return is_whole ? row_offsets.back() : static_cast<int64_t>(numbers.size()); }
+    // Where the score of a pair that was chosen is.
+    size_t slot(int64_t pair) const {
+        if (is_whole) return static_cast<size_t>(pair);
+        return static_cast<size_t>(std::lower_bound(numbers.begin(), numbers.end(), pair) - numbers.begin());
+    }
 
     // Sequences as this window aligns them.
     const pairalign::Set& columns_of(bool flipped) const {

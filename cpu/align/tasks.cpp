@@ -58,14 +58,14 @@ std::vector<Task> passing_tasks(const pairalign_engine& engine, const pairalign_
     for (int32_t r = w.row_start; r < w.row_stop; r++) {
         passing.clear();
         for (int32_t c = result.first_column(r); c < w.column_stop; c++)
-            if (result.kept[static_cast<size_t>(result.pair(r, c))] && !turned(r, c)) passing.push_back(c);
+            if (result.mask[static_cast<size_t>(result.pair(r, c))] && !turned(r, c)) passing.push_back(c);
         add_row(false, r, passing);
     }
     if (!engine.second) return tasks;
     for (int32_t c = w.column_start; c < w.column_stop; c++) {
         passing.clear();
         for (int32_t r = w.row_start; r < w.row_stop; r++)
-            if (result.kept[static_cast<size_t>(result.pair(r, c))] && turned(r, c)) passing.push_back(r);
+            if (result.mask[static_cast<size_t>(result.pair(r, c))] && turned(r, c)) passing.push_back(r);
         add_row(true, c, passing);
     }
     return tasks;

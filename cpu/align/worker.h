@@ -236,7 +236,7 @@ private:
     }
 
     void keep(int64_t p, int32_t row, int lane, const Path& path) {
-        const size_t index = static_cast<size_t>(p);
+        const size_t index = result_.slot(p);
         result_.scores[index] = path.score;
         if (!trace_ || path.run_count == 0) return;
         const Set& rows = result_.rows_of(task_->flipped);

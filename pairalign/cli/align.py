@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
-from pairalign.cli.console import say
+from pairalign.cli.console import log, say
 from pairalign.cli.options import (
     NUMBER,
     POSITIVE,
@@ -24,6 +24,8 @@ from pairalign.cli.options import (
 )
 from pairalign.cli.summary import Summary
 from pairalign.formats import FORMATS, find_format, open_writer
+from pairalign.jobs.align import LIST_WINDOW
+from pairalign.pair_lists import read_pair_list
 from pairalign.want import Detail
 from pairalign.windows import DEFAULT_WINDOW
 
@@ -48,9 +50,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--window",
         metavar="N",
         type=POSITIVE,
-        default=DEFAULT_WINDOW,
         help="rows and columns of the windows of the pair matrix, which set the order of the "
-        "output (default %(default)s)",
+        f"output (default {DEFAULT_WINDOW}; with --pairs {LIST_WINDOW})",
+    )
+    add_path(
+        results,
+        "--pairs",
+        metavar="FILE",
+        help="align just these pairs: two names a line, or PAF, .gz or not; of IN, or the first of "
+        "IN and the second of IN2; written in the order of windows, not of FILE",
     )
     add_input(parser)
     add_resources(parser)
@@ -60,11 +68,20 @@ def _align(options: argparse.Namespace) -> None:
     detail = Detail.SCORE if options.score_only else Detail.CIGAR
     choose_output(options)
     find_format(options.output, options.format)  # wrong usage is said before anything is read
-    check_output(options.output, options.input, options.input2, options.matrix)
+    check_output(options.output, options.input, options.input2, options.matrix, options.pairs)
     queries, targets = read_sequences(options)
     scoring = scoring_of(options, queries)
     warn_of_letters(scoring, queries, targets)
-    run = plan_run(options, queries, targets, scoring, detail)
+    pair_list = None
+    if options.pairs is not None:
+        pair_list = read_pair_list(options.pairs, queries, targets)
+    run = plan_run(options, queries, targets, scoring, detail, pair_list=pair_list)
+    if run.left_out:
+        log.warning(
+            "%s: %s pairs left out, which came again or were sequences with themselves",
+            options.pairs,
+            f"{run.left_out:,}",
+        )
     summary = Summary(
         queries, targets, scoring, pairs=run.pairs, cells=run.cells, min_score=options.min_score
     )

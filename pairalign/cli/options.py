@@ -19,9 +19,10 @@ from pairalign.engines.kernels import AUTO, kernel_names
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import FormatError, OutputError
 from pairalign.formats.output import check_writable
-from pairalign.jobs.align import AlignmentJob, raw_minimum
+from pairalign.jobs.align import AlignmentJob, default_window, raw_minimum
 from pairalign.jobs.memory import default_bytes, parse_size
 from pairalign.jobs.progress import Progress
+from pairalign.pair_lists import PairList
 from pairalign.scoring import MODES, Scoring, make_scoring
 from pairalign.sequences import SequenceSet, read_fasta, read_fasta_pair
 from pairalign.want import Detail, Want
@@ -90,12 +91,12 @@ SIZE = converter(parse_size, "a number with K, M, G or T, such as 512M")
 # Groups of options
 
 
-def add_path(parser: argparse.ArgumentParser, *names: str, **options: Any) -> None:
+def add_path(parser: Any, *names: str, **options: Any) -> None:
     """Add an argument that is the name of a file, which shells complete.
 
     Parameters
     ----------
-    parser : argparse.ArgumentParser
+    parser : argparse.ArgumentParser, or a group of one
         Of a subcommand.
     *names, **options
         As for ``add_argument``, without ``type``.
@@ -365,13 +366,14 @@ def plan_run(
     scoring: Scoring,
     detail: Detail,
     memory_bytes: int | None = None,
+    pair_list: PairList | None = None,
 ) -> AlignmentJob:
     """Plan the alignment of all pairs with what `add_resources` added.
 
     Parameters
     ----------
     options : argparse.Namespace
-        With `min_score` (or None) and `window` besides.
+        With `min_score` and `window` (or None) besides.
     queries : SequenceSet
     targets : SequenceSet or None
         None: every pair of `queries`.
@@ -380,6 +382,8 @@ def plan_run(
         How much is wanted of each pair.
     memory_bytes : int, optional
         What aligning may use where results are kept besides; default: all that ``--memory`` says.
+    pair_list : PairList, optional
+        The only pairs to align.
 
     Returns
     -------
@@ -392,6 +396,8 @@ def plan_run(
         There is no pair.
     AlphabetError, ScoringError
         The sequences cannot be scored, or their scores would not fit.
+    PairListError
+        `pair_list` has a pair twice, or a sequence with itself.
     """
     return AlignmentJob(
         queries,
@@ -400,8 +406,9 @@ def plan_run(
         Want(detail, raw_minimum(options.min_score, scoring)),
         device=options.device,
         threads=options.threads or usable_cores(),
-        window=options.window,
+        window=options.window or default_window(pair_list is not None),
         memory_bytes=memory_bytes or options.memory or default_bytes(),
         progress=progress_of(options),
         kernel=options.kernel,
+        pair_list=pair_list,
     )

@@ -21,8 +21,10 @@ from pairalign.errors import CapacityError, FastaError, ScoringError
 from pairalign.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs import schedule
 from pairalign.jobs.handing_out import HandingEngine, Users
+from pairalign.jobs.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import Progress, show_progress
+from pairalign.pair_lists import PairList, Pairs, as_pair_list, sort_pairs
 from pairalign.scoring import Scoring
 from pairalign.sequences import (
     SequenceSet,
@@ -42,6 +44,9 @@ _LETTER_BYTES = {Detail.SCORE: 0.0, Detail.STATS: 0.0, Detail.CIGAR: 2.0}
 _SLAB_BYTES = 48 << 20
 _GPU_SLAB_BYTES = 256 << 20
 _LEAST_SLAB_BYTES = 1 << 20
+LIST_WINDOW = 65536
+"""Rows and columns of a window for pairs of a list: so many that a row has some pairs."""
+
 _MOST_THREADS = 4096
 _MOST_ROWS = 2**31 - 1
 _MOST_BYTES = 1 << 60
@@ -71,11 +76,15 @@ class AlignmentJob:
         30 seconds.
     kernel : str or None
         A kernel instead of ``"auto"``, the best that can, see `open_engines`.
+    pair_list : PairList or None
+        Only these pairs are aligned.
 
     Raises
     ------
     FastaError
         There is no pair.
+    PairListError
+        `pair_list` has a pair twice, or a sequence with itself.
     AlphabetError, ScoringError
         The sequences cannot be scored, or their scores would not fit.
     ValueError
@@ -97,6 +106,7 @@ class AlignmentJob:
     memory_bytes: int = field(default_factory=default_bytes)
     progress: Progress = False
     kernel: str | None = None
+    pair_list: PairList | None = None
 
     def __post_init__(self) -> None:
         if self.targets is None and len(self.queries) < 2:
@@ -116,15 +126,32 @@ class AlignmentJob:
         self._windows = plan_windows(
             len(self.queries), None if self.targets is None else len(self.targets), self.window
         )
+        self._listed: ListedPairs | None = None
+        if self.pair_list is not None:
+            self._listed = ListedPairs(
+                sort_pairs(self.pair_list, self.queries, self.targets, self.window),
+                self._rows,
+                self._columns,
+                triangular=self.targets is None,
+            )
 
     @property
     def pairs(self) -> int:
         """Number of pairs."""
+        if self._listed is not None:
+            return len(self._listed)
         return sum(window.pairs for window in self._windows)
+
+    @property
+    def left_out(self) -> int:
+        """Pairs of the list that came again, and sequences with themselves."""
+        return 0 if self._listed is None else self._listed.left_out
 
     @property
     def cells(self) -> int:
         """Cells of all dynamic programming matrices."""
+        if self._listed is not None:
+            return self._listed.cells
         return sum(self._cost(window) for window in self._windows)
 
     def __iter__(self) -> Iterator[Alignments]:
@@ -169,7 +196,7 @@ class AlignmentJob:
             engine.close()
 
     def _open_engines(self) -> Sequence[Engine]:
-        return open_engines(
+        engines = open_engines(
             self.device,
             self.queries,
             self.targets,
@@ -179,6 +206,9 @@ class AlignmentJob:
             kernel=self.kernel,
             detail=self.want.detail,
         )
+        if self._listed is None:
+            return engines
+        return [ListedEngine(engine, self._listed) for engine in engines]
 
     def _run(
         self, engines: list[Engine], *, in_order: bool = True
@@ -189,19 +219,7 @@ class AlignmentJob:
         on_gpu = any(engine.is_gpu for engine in engines)
         wanted = _GPU_SLAB_BYTES if on_gpu else _SLAB_BYTES * max(1, self.threads // 4)
         limit = max(_LEAST_SLAB_BYTES, min(self.memory_bytes // 8, wanted))
-        detail = self.want.detail
-        slabs = [
-            slab
-            for window in self._windows
-            for slab in split_rows(
-                window,
-                self._rows,
-                self._columns,
-                _PAIR_BYTES[detail],
-                _LETTER_BYTES[detail],
-                limit,
-            )
-        ]
+        slabs = self._slabs(limit)
         ahead = max(len(engines) + 1, min(64, self.memory_bytes // 4 // limit))
         if len(engines) == 1:
             ahead = 2
@@ -216,7 +234,22 @@ class AlignmentJob:
                 del result  # or it would stay in memory while the next one is waited for
                 meter.update(self._cost(slab))
 
+    def _slabs(self, limit: int) -> list[Window]:
+        """Cut the windows into slabs whose results take at most `limit` bytes."""
+        pair_bytes, letter_bytes = _PAIR_BYTES[self.want.detail], _LETTER_BYTES[self.want.detail]
+        if self._listed is not None:
+            return self._listed.split(pair_bytes, letter_bytes, limit)
+        return [
+            slab
+            for window in self._windows
+            for slab in split_rows(
+                window, self._rows, self._columns, pair_bytes, letter_bytes, limit
+            )
+        ]
+
     def _cost(self, window: Window) -> int:
+        if self._listed is not None:
+            return self._listed.cells_of(window)
         return count_cells(window, self._rows, self._columns)
 
 
@@ -232,9 +265,10 @@ def align(
     mode: str | None = None,
     detail: str = "cigar",
     min_score: float | str | None = None,
+    pairs: Pairs | None = None,
     device: str = "auto",
     threads: int | None = None,
-    window: int = DEFAULT_WINDOW,
+    window: int | None = None,
     memory_bytes: int | None = None,
     progress: Progress = False,
 ) -> Alignments:
@@ -257,12 +291,16 @@ def align(
         What to compute: alignments; spans and counts; or scores alone.
     min_score : int, float or str, optional
         Leave out pairs with a lower score.
+    pairs : PairList, path, array_like of int with shape (n, 2), or iterable of twos, optional
+        Align just these, in the order of windows: names or input indices, or a file, see
+        `pairalign.pair_lists`. With `targets`, the first is of `sequences`, the second of them.
     device : str
         ``"auto"``, ``"cpu"``, ``"cuda"``, ``"cuda:0,1"``, ``"opencl"`` or ``"opencl:0,1"``.
     threads : int, optional
         Threads of the CPU engine; default: the cores that this process may use.
-    window : int
+    window : int, optional
         Rows and columns of the windows that the pair matrix is cut into; decides the order.
+        Default: 1,024; with `pairs` 65,536.
     memory_bytes : int, optional
         What the run may use, results apart; default: half of what is free.
     progress : bool or "lines"
@@ -277,10 +315,10 @@ def align(
 
     Raises
     ------
-    FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
+    FastaError, AlphabetError, ScoringError, PairListError, CapacityError, DeviceError
         See `pairalign.errors`.
     TypeError
-        Something is no sequence, or no scoring; the message says which.
+        Something is no sequence, no pair, or no scoring; the message says which.
     ValueError
         An argument out of its range.
 
@@ -302,9 +340,10 @@ def align(
         Want(Detail[detail.upper()], raw_minimum(min_score, chosen)),
         device=device,
         threads=usable_cores() if threads is None else threads,
-        window=window,
+        window=default_window(pairs is not None) if window is None else window,
         memory_bytes=default_bytes() if memory_bytes is None else memory_bytes,
         progress=progress,
+        pair_list=None if pairs is None else as_pair_list(pairs, first, second),
     )
     return concatenate(list(run))
 
@@ -319,6 +358,11 @@ def _check_lengths(sequences: SequenceSet, detail: Detail) -> None:
             f"{sequences.source}: {sequences.record(index)} has {sequences.lengths[index]:,} "
             f"letters; sequences that are {what} have at most {most:,}"
         )
+
+
+def default_window(listed: bool) -> int:
+    """Rows and columns of a window where none are given; larger ones for pairs of a list."""
+    return LIST_WINDOW if listed else DEFAULT_WINDOW
 
 
 def _whole(name: str, value: object, most: int) -> int:

@@ -53,17 +53,22 @@ def long_pairs(
     most = longest[0] * longest[1] * min(longest) * multiprocessors
     if most <= all_cells * LETTERS_A_PAIR:
         return None  # and nearly all others here
-    of_row, of_column = window.positions()
+    numbers = None if pair_mask is None else np.flatnonzero(pair_mask)
+    of_row, of_column = window.positions() if numbers is None else window.positions_of(numbers)
     m, n = rows[of_row].astype(np.int64), columns[of_column].astype(np.int64)
     cells = m * n
-    if pair_mask is not None:
-        all_cells = int(cells[pair_mask].sum())
+    if numbers is not None:
+        all_cells = int(cells.sum())
     shorter = np.minimum(m, n)
     busy = shorter * (multiprocessors / LETTERS_A_PAIR)
     chosen: Mask = (shorter >= LEAST_LETTERS) & (cells * busy > all_cells)
-    if pair_mask is not None:
-        chosen &= pair_mask
-    return chosen if chosen.any() else None
+    if not chosen.any():
+        return None
+    if numbers is None:
+        return chosen
+    mask = np.zeros(window.pairs, np.bool_)
+    mask[numbers[chosen]] = True
+    return mask
 
 
 def merge(
@@ -78,14 +83,11 @@ def merge(
     orders : two ndarrays of int32
         Input index of each sorted position, of the first and the second set.
     """
-    rows, columns = window.positions()
-    first, second = orders[0][rows].astype(np.int64), orders[1][columns].astype(np.int64)
-    size = max(int(orders[0].max()), int(orders[1].max())) + 1
+    found = concatenate(parts)
+    first, second = (
+        np.argsort(order)[indices]
+        for order, indices in zip(orders, (found.query, found.target), strict=True)
+    )
     if window.triangular:
         first, second = np.minimum(first, second), np.maximum(first, second)
-    names = first * size + second
-    by_name = np.argsort(names)
-    found = concatenate(parts)
-    wanted = found.query.astype(np.int64) * size + found.target
-    numbers = by_name[np.searchsorted(names, wanted, sorter=by_name)]
-    return found.take(np.argsort(numbers))
+    return found.take(np.lexsort((second, first)))

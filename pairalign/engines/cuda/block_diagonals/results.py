@@ -37,9 +37,11 @@ class Chosen:
         cls, context: DeviceContext, window: Window, pair_mask: npt.NDArray[np.bool_] | None
     ) -> Chosen:
         """Choose the pairs of a window that `pair_mask` names, bool[pairs]; all without it."""
-        rows, columns = (one.astype(np.int64) for one in window.positions())
-        if pair_mask is not None:
-            rows, columns = rows[pair_mask], columns[pair_mask]
+        if pair_mask is None:
+            positions = window.positions()
+        else:
+            positions = window.positions_of(np.flatnonzero(pair_mask))
+        rows, columns = (one.astype(np.int64) for one in positions)
         of_row = context.queries.sequences.order[rows].astype(np.int32)
         of_column = context.targets.sequences.order[columns].astype(np.int32)
         if window.triangular:

@@ -68,8 +68,7 @@ class Chosen:
     @classmethod
     def of(cls, rectangle: Rectangle, pair_mask: npt.NDArray[np.bool_]) -> Chosen:
         """Choose the pairs that `pair_mask` names, bool[pairs]."""
-        rows, columns = rectangle.window().positions()
-        return cls(rows[pair_mask], columns[pair_mask], rectangle)
+        return cls(*rectangle.window().positions_of(np.flatnonzero(pair_mask)), rectangle)
 
     @property
     def pairs(self) -> int:
