@@ -1,4 +1,4 @@
-"""Alignments: the results of many pairs, one NumPy column per field.
+"""Alignments: the results of many pairs, one NumPy array a field.
 
 `Alignments` is what engines return, writers write and the Python API hands out; `Alignment` is a
 view of one of its pairs. Conventions (spans, CIGAR runs, which sequence is the query) are in the
@@ -27,8 +27,8 @@ __all__ = ["Alignment", "Alignments", "concatenate"]
 
 Ints = npt.NDArray[np.int32]
 
-SCORE_COLUMNS = ("query", "target", "raw_score")
-STATS_COLUMNS = (
+SCORE_FIELDS = ("query", "target", "raw_score")
+STATS_FIELDS = (
     "query_start",
     "query_end",
     "target_start",
@@ -38,12 +38,12 @@ STATS_COLUMNS = (
     "gap_openings",
     "gap_letters",
 )
-_PAIR_COLUMNS = (*SCORE_COLUMNS, *STATS_COLUMNS, "strand")
+_PAIR_FIELDS = (*SCORE_FIELDS, *STATS_FIELDS, "strand")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Alignments(Tabular):
-    """Alignments of many pairs as columns; n pairs, in the order of output.
+    """Alignments of many pairs, an array a field; n pairs, in the order of output.
 
     Attributes
     ----------
@@ -72,11 +72,11 @@ class Alignments(Tabular):
     Raises
     ------
     ValueError
-        If the columns do not fit together.
+        If the fields do not fit together.
 
     Notes
     -----
-    Spans and counts are None when only scores were computed, the CIGAR columns when no CIGARs were.
+    Spans and counts are None when only scores were computed, the CIGAR fields when no CIGARs were.
     Arrays are converted to the types above; those that have them already are not copied.
     """
 
@@ -100,16 +100,16 @@ class Alignments(Tabular):
 
     def __post_init__(self) -> None:
         pairs = len(self.query)
-        for name in _PAIR_COLUMNS:
-            column = getattr(self, name)
-            if column is None:
+        for name in _PAIR_FIELDS:
+            values = getattr(self, name)
+            if values is None:
                 continue
             dtype = np.int8 if name == "strand" else np.int32
-            column = np.ascontiguousarray(column, dtype=dtype)
-            if column.shape != (pairs,):
-                raise ValueError(f"column '{name}' has shape {column.shape}, expected ({pairs},)")
-            setattr(self, name, column)
-        if len({getattr(self, name) is None for name in STATS_COLUMNS}) > 1:
+            values = np.ascontiguousarray(values, dtype=dtype)
+            if values.shape != (pairs,):
+                raise ValueError(f"field '{name}' has shape {values.shape}, expected ({pairs},)")
+            setattr(self, name, values)
+        if len({getattr(self, name) is None for name in STATS_FIELDS}) > 1:
             raise ValueError("spans and counts come all together or not at all")
         if (self.cigar is None) != (self.cigar_offsets is None):
             raise ValueError("cigar and cigar_offsets come together")
@@ -160,7 +160,7 @@ class Alignments(Tabular):
         Parameters
         ----------
         name : str
-            One of `STATS_COLUMNS`.
+            One of `STATS_FIELDS`.
         """
         values: Ints | None = getattr(self, name)
         if values is None:
@@ -182,7 +182,7 @@ class Alignments(Tabular):
     @overload
     def __getitem__(self, index: slice) -> Alignments: ...
     def __getitem__(self, index: int | slice) -> Alignment | Alignments:
-        """One pair, or the pairs of a slice; a slice of step 1 shares the memory of its columns."""
+        """One pair, or the pairs of a slice; a slice of step 1 shares the memory of its fields."""
         if not isinstance(index, slice):
             position = range(len(self))[index]  # takes negative ones, raises IndexError
             return Alignment(self, position)
@@ -190,16 +190,16 @@ class Alignments(Tabular):
         if step != 1:
             return self.take(np.arange(start, stop, step))
         stop = max(start, stop)
-        columns: dict[str, Any] = {
+        present: dict[str, Any] = {
             name: getattr(self, name)[start:stop]
-            for name in _PAIR_COLUMNS
+            for name in _PAIR_FIELDS
             if getattr(self, name) is not None
         }
         if self.cigar_offsets is not None and self.cigar is not None:
             offsets = self.cigar_offsets[start : stop + 1]
-            columns["cigar"] = self.cigar[offsets[0] : offsets[-1]]
-            columns["cigar_offsets"] = offsets - offsets[0]
-        return replace(self, **columns)
+            present["cigar"] = self.cigar[offsets[0] : offsets[-1]]
+            present["cigar_offsets"] = offsets - offsets[0]
+        return replace(self, **present)
 
     def to_arrow(self) -> pa.Table:
         """Convert to a ``pyarrow.Table`` with the columns that were computed.
@@ -220,7 +220,7 @@ class Alignments(Tabular):
 
     def without(self, *, stats: bool = False, cigar: bool = False) -> Alignments:
         """Return the same pairs without CIGARs, or without spans, counts and CIGARs."""
-        dropped = (STATS_COLUMNS if stats else ()) + (
+        dropped = (STATS_FIELDS if stats else ()) + (
             ("cigar", "cigar_offsets") if stats or cigar else ()
         )
         present: dict[str, Any] = {n: None for n in dropped if getattr(self, n) is not None}
@@ -240,17 +240,17 @@ class Alignments(Tabular):
                 raise ValueError(f"the mask has shape {chosen.shape}, expected ({len(self)},)")
             chosen = np.flatnonzero(chosen)
         chosen = chosen.astype(np.int64, casting="same_kind") if chosen.size else np.arange(0)
-        columns: dict[str, Any] = {
+        present: dict[str, Any] = {
             name: getattr(self, name)[chosen]
-            for name in _PAIR_COLUMNS
+            for name in _PAIR_FIELDS
             if getattr(self, name) is not None
         }
         if self.cigar_offsets is not None and self.cigar is not None:
             chosen = np.where(chosen < 0, chosen + len(self), chosen)
-            columns["cigar"], columns["cigar_offsets"] = gather_runs(
+            present["cigar"], present["cigar_offsets"] = gather_runs(
                 self.cigar, self.cigar_offsets, chosen
             )
-        return replace(self, **columns)
+        return replace(self, **present)
 
 
 def concatenate(parts: Sequence[Alignments]) -> Alignments:
@@ -259,7 +259,7 @@ def concatenate(parts: Sequence[Alignments]) -> Alignments:
     Parameters
     ----------
     parts : sequence of Alignments
-        At least one; all of the same sets and scoring, and with the same columns.
+        At least one; all of the same sets and scoring, and with the same fields.
 
     Returns
     -------
@@ -281,18 +281,18 @@ def concatenate(parts: Sequence[Alignments]) -> Alignments:
         if part.scoring != first.scoring:
             raise ValueError("cannot concatenate alignments of different scorings")
         if (part.has_stats, part.has_cigar) != (first.has_stats, first.has_cigar):
-            raise ValueError("cannot concatenate alignments with different columns")
-    columns: dict[str, Any] = {
+            raise ValueError("cannot concatenate alignments with different fields")
+    joined: dict[str, Any] = {
         field.name: np.concatenate([getattr(part, field.name) for part in parts])
         for field in fields(Alignments)
         if field.name not in ("queries", "targets", "scoring", "cigar", "cigar_offsets", "strand")
         and getattr(first, field.name) is not None
     }
     if any(part.strand is not None for part in parts):
-        columns["strand"] = np.concatenate([_strands(part) for part in parts])
+        joined["strand"] = np.concatenate([_strands(part) for part in parts])
     if first.has_cigar:
-        columns.update(_join_cigars(parts))
-    return replace(first, **columns)
+        joined.update(_join_cigars(parts))
+    return replace(first, **joined)
 
 
 def _strands(part: Alignments) -> npt.NDArray[np.int8]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.columns import window_positions
+from pairalign.pair_fields import window_positions
 
 DEFAULT_WINDOW = 1024
 

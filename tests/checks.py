@@ -18,12 +18,12 @@ from pairalign.windows import Window
 
 OpenEngine = Callable[..., Engine]
 
-SCORE_COLUMNS = ("query", "target", "raw_score")
-STATS_COLUMNS = (
+SCORE_FIELDS = ("query", "target", "raw_score")
+STATS_FIELDS = (
     *("query_start", "query_end", "target_start", "target_end"),
     *("matches", "mismatches", "gap_openings", "gap_letters"),
 )
-CIGAR_COLUMNS = ("cigar", "cigar_offsets")
+CIGAR_FIELDS = ("cigar", "cigar_offsets")
 CIGAR_CODES = "MIDNSHP=X"
 
 
@@ -59,11 +59,11 @@ def run(
 
 def columns_of(found: Alignments, detail: Detail = Detail.CIGAR) -> dict[str, np.ndarray]:
     """The columns that alignments of the given detail have."""
-    names = SCORE_COLUMNS
+    names = SCORE_FIELDS
     if detail >= Detail.STATS:
-        names += STATS_COLUMNS
+        names += STATS_FIELDS
     if detail >= Detail.CIGAR:
-        names += CIGAR_COLUMNS
+        names += CIGAR_FIELDS
     return {name: getattr(found, name) for name in names}
 
 
@@ -83,7 +83,7 @@ def assert_same(
 def by_pair(found: Alignments) -> dict[tuple[int, int], tuple]:
     """Everything about each pair, whatever the order of the pairs."""
     offsets = found.cigar_offsets
-    rows = zip(*(getattr(found, n).tolist() for n in SCORE_COLUMNS + STATS_COLUMNS), strict=True)
+    rows = zip(*(getattr(found, n).tolist() for n in SCORE_FIELDS + STATS_FIELDS), strict=True)
     return {
         (row[0], row[1]): (*row[2:], found.cigar[offsets[k] : offsets[k + 1]].tobytes())
         for k, row in enumerate(rows)
@@ -98,7 +98,7 @@ def cigar_text(runs: np.ndarray) -> str:
 def found_alignment(found: Alignments, k: int) -> reference.Expected:
     """Alignment number `k` in the terms of the reference."""
     runs = found.cigar[found.cigar_offsets[k] : found.cigar_offsets[k + 1]]
-    stats = {name: int(getattr(found, name)[k]) for name in STATS_COLUMNS}
+    stats = {name: int(getattr(found, name)[k]) for name in STATS_FIELDS}
     return reference.Expected(score=int(found.raw_score[k]), cigar=cigar_text(runs), **stats)
 
 
@@ -152,7 +152,7 @@ def assert_as_reference(problem: Problem, found: Alignments, at_most: int = 300)
 
 def assert_equal(one: Alignments, two: Alignments, names: bool = True) -> None:
     """The same pairs, in the same order, with the same results."""
-    for name in (*SCORE_COLUMNS, *STATS_COLUMNS, "cigar", "cigar_offsets"):
+    for name in (*SCORE_FIELDS, *STATS_FIELDS, "cigar", "cigar_offsets"):
         first, second = getattr(one, name), getattr(two, name)
         assert (first is None) == (second is None), name
         assert first is None or np.array_equal(first, second), name

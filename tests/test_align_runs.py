@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from checks import SCORE_COLUMNS, STATS_COLUMNS, assert_equal
+from checks import SCORE_FIELDS, STATS_FIELDS, assert_equal
 from commands import TIMEOUT_SECONDS
 
 import pairalign
@@ -74,8 +74,8 @@ def test_results_come_in_slabs_that_fit_the_memory(
     run = run_of(random_set, want=Want(detail), memory_bytes=64 << 20, threads=1)
     seen = 0
     for part in run:
-        columns = (getattr(part, n) for n in (*SCORE_COLUMNS, *STATS_COLUMNS, "cigar"))
-        largest = max(largest, sum(column.nbytes for column in columns if column is not None))
+        fields = (getattr(part, n) for n in (*SCORE_FIELDS, *STATS_FIELDS, "cigar"))
+        largest = max(largest, sum(field.nbytes for field in fields if field is not None))
         assert np.array_equal(part.raw_score, expected.raw_score[seen : seen + len(part)])
         seen += len(part)
         del part

@@ -15,7 +15,7 @@ from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
 
 MODES = ("global", "semiglobal", "local")
-COLUMNS = (
+FIELDS = (
     *("query", "target", "raw_score", "query_start", "query_end", "target_start", "target_end"),
     *("matches", "mismatches", "gap_openings", "gap_letters", "cigar", "cigar_offsets"),
 )
@@ -25,7 +25,7 @@ def assert_equal(a, b):
     assert a.queries is b.queries
     assert a.targets is b.targets
     assert a.scoring == b.scoring
-    for name in COLUMNS:
+    for name in FIELDS:
         one, two = getattr(a, name), getattr(b, name)
         assert (one is None) == (two is None), name
         if one is not None:
@@ -59,9 +59,9 @@ def small(mode="global", **options):
     )
 
 
-def test_columns_have_the_documented_types():
+def test_fields_have_the_documented_types():
     alignments = sample(1)
-    for name in COLUMNS:
+    for name in FIELDS:
         expected = {"cigar": np.uint32, "cigar_offsets": np.int64}.get(name, np.int32)
         assert getattr(alignments, name).dtype == expected
     assert alignments.columns.dtype == np.int32
@@ -96,11 +96,11 @@ def test_arrays_of_the_right_type_are_not_copied():
         ({"cigar_offsets": [-1, 5]}, "rise"),
     ],
 )
-def test_columns_that_do_not_fit_are_refused(change, message):
+def test_fields_that_do_not_fit_are_refused(change, message):
     good = small()
-    columns = {name: getattr(good, name) for name in COLUMNS} | change
+    fields = {name: getattr(good, name) for name in FIELDS} | change
     with pytest.raises(ValueError, match=message):
-        Alignments(queries=good.queries, targets=good.targets, scoring=good.scoring, **columns)
+        Alignments(queries=good.queries, targets=good.targets, scoring=good.scoring, **fields)
 
 
 def test_score_is_exact_integers_or_scaled_floats():

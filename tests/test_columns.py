@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import sample
 
-from pairalign.columns import find_extremes, place_in_triangle, window_positions
 from pairalign.distance_matrix import DistanceMatrix
 from pairalign.errors import DistanceError
 from pairalign.jobs.align import AlignmentJob
+from pairalign.pair_fields import find_extremes, place_in_triangle, window_positions
 from pairalign.scoring import make_scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail, Want

@@ -10,7 +10,7 @@ import pytest
 import reference
 from cases import CASES, no_match_at_all
 from checks import (
-    STATS_COLUMNS,
+    STATS_FIELDS,
     OpenEngine,
     assert_as_reference,
     assert_every_pair,
@@ -76,7 +76,7 @@ def test_no_match_is_no_alignment(open_engine: OpenEngine, mode: str) -> None:
     for problem in no_match_at_all(mode):
         found = run(open_engine, problem)
         if mode != "global":
-            for name in ("raw_score", *STATS_COLUMNS, "cigar"):
+            for name in ("raw_score", *STATS_FIELDS, "cigar"):
                 assert not getattr(found, name).any(), name
 
 

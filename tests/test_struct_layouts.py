@@ -132,7 +132,7 @@ NUMBERS: list[tuple[Source, dict[str, int]]] = [
         {
             "BAND": tile_plan.BAND,
             "WARP": tile_plan.WARP,
-            "END_COLUMN + 1": tile_plan.RESULT_COLUMNS,
+            "END_COLUMN + 1": tile_plan.RESULT_FIELDS,
         },
     ),
     (SCORES, {"WARP": scores.WARP, "PADDING_CODE": sets.PADDING_CODE}),

@@ -1,5 +1,5 @@
 // Single passes over the columns of many pairs, outside the interpreter's lock. n = pairs. The ctypes
-// declarations are in pairalign/columns.py.
+// declarations are in pairalign/pair_fields.py.
 
 #include <algorithm>
 #include <cstdint>

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from pairalign.alignments import Alignment, Alignments
-from pairalign.columns import find_extremes
+from pairalign.pair_fields import find_extremes
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 

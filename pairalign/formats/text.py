@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import SCORE_COLUMNS, STATS_COLUMNS, Alignments
+from pairalign.alignments import SCORE_FIELDS, STATS_FIELDS, Alignments
 from pairalign.native import library
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 
-_COLUMNS = (*SCORE_COLUMNS, *STATS_COLUMNS, "cigar", "cigar_offsets", "strand")
+_FIELDS = (*SCORE_FIELDS, *STATS_FIELDS, "cigar", "cigar_offsets", "strand")
 
 
 class NativeSet(ctypes.Structure):
@@ -37,7 +37,7 @@ class NativeText(ctypes.Structure):
         ("queries", NativeSet),
         ("targets", NativeSet),
         ("pairs", ctypes.c_int64),
-        *((name, ctypes.c_void_p) for name in _COLUMNS),
+        *((name, ctypes.c_void_p) for name in _FIELDS),
         ("kind", ctypes.c_void_p),
         ("matrix", ctypes.c_void_p),
         ("block_header", ctypes.c_char_p),
@@ -97,15 +97,15 @@ class PairText:
         dual: bool = False,
     ) -> None:
         scoring = alignments.scoring
-        columns = [getattr(alignments, name) for name in _COLUMNS]
+        fields = [getattr(alignments, name) for name in _FIELDS]
         matrix = np.ascontiguousarray(scoring.matrix, np.int32)
         assert matrix.shape == (32, 32)
-        self._keep = (alignments, queries, targets, columns, matrix, block_header, kinds)
+        self._keep = (alignments, queries, targets, fields, matrix, block_header, kinds)
         self.native = NativeText(
             queries.native,
             targets.native,
             len(alignments),
-            *(None if column is None else column.ctypes.data for column in columns),
+            *(None if field is None else field.ctypes.data for field in fields),
             None if kinds is None else kinds.ctypes.data,
             matrix.ctypes.data,
             block_header,

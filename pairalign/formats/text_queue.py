@@ -90,7 +90,7 @@ class TextQueue:
         Raises
         ------
         ValueError
-            Of what was submitted before, columns of a pair contradict each other.
+            Of what was submitted before, fields of a pair contradict each other.
         OSError
             The file cannot be written.
         MemoryError
@@ -149,7 +149,7 @@ class TextQueue:
 
 
 def _let_go(handle: int, kept: deque[tuple[int, PairText]]) -> None:
-    """Drop the columns of slabs as soon as they have been formatted; the target of a thread."""
+    """Drop the fields of slabs as soon as they have been formatted; the target of a thread."""
     done, status = 0, _DONE
     while status in (_DONE, _WAITING):
         status = _wait(handle, done + 1, 1000)

@@ -30,7 +30,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
-from pairalign.columns import find_differences, place_in_triangle
 from pairalign.distance_matrix import DistanceMatrix, check_names, number_of_pairs
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import AlphabetError
@@ -39,6 +38,7 @@ from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.memory import PAIR_BYTES, bytes_beside_distances, check_memory
 from pairalign.jobs.progress import Progress
 from pairalign.jobs.transitions import count_transitions
+from pairalign.pair_fields import find_differences, place_in_triangle
 from pairalign.scoring import Scoring
 from pairalign.sequences import DNA, PROTEIN, Alphabet, SequenceSet
 from pairalign.want import Detail, Want

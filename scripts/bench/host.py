@@ -24,7 +24,6 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.cli.summary import Summary
-from pairalign.columns import place_in_triangle
 from pairalign.distance_matrix import number_of_pairs
 from pairalign.engines import Engine
 from pairalign.engines.cpu.engine import CpuEngine
@@ -32,6 +31,7 @@ from pairalign.formats import open_writer
 from pairalign.formats.distances import write_distances
 from pairalign.jobs.align import Run
 from pairalign.jobs.distances import MEASURES, measure_run, self_scores
+from pairalign.pair_fields import place_in_triangle
 from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import SequenceSet, read_fasta
 from pairalign.want import Detail, Want

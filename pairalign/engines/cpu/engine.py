@@ -16,12 +16,12 @@ from ctypes import POINTER, c_char_p, c_int32, c_int64, c_void_p
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import SCORE_COLUMNS, Alignments
+from pairalign.alignments import SCORE_FIELDS, Alignments
 from pairalign.complement import reverse_complement
 from pairalign.engines.cpu.native_structs import (
     CANCELLED,
     DONE,
-    INT32_COLUMNS,
+    INT32_FIELDS,
     MODES,
     NO_MEMORY,
     SCORES,
@@ -264,20 +264,20 @@ class CpuEngine:
 
     def _take(self, result: c_void_p, detail: Detail) -> Alignments:
         pairs = library.pairalign_kept(result)
-        names = INT32_COLUMNS if detail > Detail.SCORE else SCORE_COLUMNS
-        columns: dict[str, npt.NDArray[np.generic]] = {
+        names = INT32_FIELDS if detail > Detail.SCORE else SCORE_FIELDS
+        fields: dict[str, npt.NDArray[np.generic]] = {
             name: np.empty(pairs, np.int32) for name in names
         }
         if detail == Detail.CIGAR:
-            columns["cigar_offsets"] = np.empty(pairs + 1, np.int64)
-            columns["cigar"] = np.empty(library.pairalign_runs(result), np.uint32)
-        native = NativeColumns(**{name: column.ctypes.data for name, column in columns.items()})
+            fields["cigar_offsets"] = np.empty(pairs + 1, np.int64)
+            fields["cigar"] = np.empty(library.pairalign_runs(result), np.uint32)
+        native = NativeColumns(**{name: field.ctypes.data for name, field in fields.items()})
         library.pairalign_take(result, ctypes.byref(native))
         return Alignments(
             queries=self.queries,
             targets=self.targets,
             scoring=self.scoring,
-            **columns,  # type: ignore[arg-type]
+            **fields,  # type: ignore[arg-type]
         )
 
     def _error(self, status: int, trouble: NativeTrouble) -> Exception:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ctypes import Structure, c_int32, c_int64, c_void_p
 
-from pairalign.alignments import SCORE_COLUMNS, STATS_COLUMNS
+from pairalign.alignments import SCORE_FIELDS, STATS_FIELDS
 from pairalign.windows import Window
 
 MODES = ("global", "semiglobal", "local")
@@ -16,7 +16,7 @@ MODES = ("global", "semiglobal", "local")
 DONE, CANCELLED, CAPACITY, NO_MEMORY, SCORES = range(5)
 """What native functions return: ``pairalign_status``."""
 
-INT32_COLUMNS = (*SCORE_COLUMNS, *STATS_COLUMNS)
+INT32_FIELDS = (*SCORE_FIELDS, *STATS_FIELDS)
 """In the order of `NativeColumns`."""
 
 
@@ -67,7 +67,7 @@ class NativeWant(Structure):
 class NativeColumns(Structure):
     """Where results are copied to: ``pairalign_columns``."""
 
-    _fields_ = tuple((name, c_void_p) for name in (*INT32_COLUMNS, "cigar_offsets", "cigar"))
+    _fields_ = tuple((name, c_void_p) for name in (*INT32_FIELDS, "cigar_offsets", "cigar"))
 
 
 class NativeTrouble(Structure):

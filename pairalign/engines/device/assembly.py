@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import STATS_COLUMNS, Alignments
+from pairalign.alignments import STATS_FIELDS, Alignments
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail, Want
@@ -51,7 +51,7 @@ class Assembly:
         self._want = want
         self._pool = pool
         self._pairs = pairs
-        self._names = _SCORE_ROWS + (STATS_COLUMNS if want.detail >= Detail.STATS else ())
+        self._names = _SCORE_ROWS + (STATS_FIELDS if want.detail >= Detail.STATS else ())
         count = len(self._names)
         self.fields = self._array(count * pairs, np.int32).reshape(count, pairs)
         self.run_offsets: npt.NDArray[np.int64] | None = None
@@ -114,7 +114,7 @@ class Assembly:
         minimum = self._want.min_raw_score
         if minimum is not None:
             passing = np.flatnonzero(fields["raw_score"] >= minimum)
-            fields = {name: column[passing] for name, column in fields.items()}
+            fields = {name: field[passing] for name, field in fields.items()}
             if offsets is not None:  # a pair that drops out has no runs
                 offsets = np.concatenate((offsets[:1], offsets[1:][passing]))
         if offsets is not None:

@@ -20,7 +20,7 @@ from pairalign.windows import Window, count_pairs
 
 WARP = 32
 BAND = 8  # rows of the DP matrix whose flags share a word
-RESULT_COLUMNS = 14  # Result in cuda/pair_per_thread/tiles.cuh
+RESULT_FIELDS = 14  # Result in cuda/pair_per_thread/tiles.cuh
 ALIGNMENT = 256  # bytes; every array of a batch starts at a multiple of it
 
 TILE = np.dtype(
@@ -219,7 +219,7 @@ class Batch:
         sizes = {
             "tiles": self.tiles.nbytes,
             "pair_base": 4 * (self.rectangle.row_stop - self.rectangle.row_start),
-            "results": 4 * RESULT_COLUMNS * self.pairs,
+            "results": 4 * RESULT_FIELDS * self.pairs,
             "border": costs.border_bytes * self.border_entries,
         }
         if costs.traced:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import STATS_COLUMNS, Alignments
+from pairalign.alignments import STATS_FIELDS, Alignments
 from pairalign.engines.cuda.block_diagonals.plan import PAIR, PROGRESS
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.want import Detail, Want
@@ -60,7 +60,7 @@ def make_alignments(
     progress: npt.NDArray[np.void] | None = None,
     pairs: npt.NDArray[np.void] | None = None,
 ) -> Alignments:
-    """Make columns of what the device left of a batch, and copy its CIGAR runs.
+    """Make fields of what the device left of a batch, and copy its CIGAR runs.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def make_alignments(
         if context.scoring.mode != "global":
             aligned = passes & (score > 0)
         fields.update(_stats(progress, pairs["row_is_query"] != 0, aligned))
-    fields = {name: column[passes] for name, column in fields.items()}
+    fields = {name: field[passes] for name, field in fields.items()}
     if want.detail >= Detail.CIGAR:
         runs, offsets = _fetch_runs(context, progress["runs"][passes], pairs["runs"][passes])
         fields["cigar"], fields["cigar_offsets"] = runs, offsets
@@ -109,7 +109,7 @@ def _stats(
     row_start, row_end = progress["row"], progress["end_row"]
     column_start, column_end = progress["column"], progress["end_column"]
     letters = row_end - row_start + column_end - column_start
-    columns = (
+    values = (
         np.where(row_is_query, row_start, column_start),
         np.where(row_is_query, row_end, column_end),
         np.where(row_is_query, column_start, row_start),
@@ -120,8 +120,8 @@ def _stats(
         letters - 2 * progress["diagonals"],
     )
     return {
-        name: np.where(aligned, column, 0).astype(np.int32)
-        for name, column in zip(STATS_COLUMNS, columns, strict=True)
+        name: np.where(aligned, value, 0).astype(np.int32)
+        for name, value in zip(STATS_FIELDS, values, strict=True)
     }
 
 

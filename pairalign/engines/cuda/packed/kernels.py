@@ -139,17 +139,17 @@ class PackedKernels:
         """Queue the kernels that gather the pairs whose scores reach `least`."""
         at, pairs, slot = flight.addresses, flight.batch.pairs, flight.slot
         blocks = passing_blocks_of(pairs)
-        columns, counts, starts, numbers, passing = (
+        fields, counts, starts, numbers, passing = (
             np.uint64(at[name])
             for name in (
                 "fields",
                 "passing_counts",
                 "passing_starts",
                 "passing_numbers",
-                "passing_columns",
+                "passing_fields",
             )
         )
-        scores = (columns, np.int64(pairs), np.int32(least))
+        scores = (fields, np.int64(pairs), np.int32(least))
         self.launch("count_passing", False, blocks, PASSING_THREADS, slot, 0, *scores, counts)
         self.launch(
             "place_runs", False, 1, PLACING_THREADS, slot, 0, counts, np.int32(blocks), starts

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import SCORE_COLUMNS
+from pairalign.alignments import SCORE_FIELDS
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.cuda.packed.batches import Batch
@@ -16,7 +16,7 @@ from pairalign.engines.cuda.packed.sequences import DenseSet
 from pairalign.engines.cuda.packed.tilings import MOST_COLUMNS
 from pairalign.want import Detail, Want
 
-NAMES = len(SCORE_COLUMNS)  # columns before the fields
+NAMES = len(SCORE_FIELDS)  # fields before those of STATS
 FIELDS = 11  # Field in cuda/packed/moves.cuh
 PAIRS_OF_BLOCK = 256  # THREADS in cuda/packed/runs.cu, as the next one
 PLACING_THREADS = 1024
@@ -159,7 +159,7 @@ def passing_bytes(pairs: int) -> dict[str, int]:
         "passing_counts": 4 * blocks,
         "passing_starts": 8 * (blocks + 1),
         "passing_numbers": 4 * pairs,
-        "passing_columns": 4 * NAMES * pairs,
+        "passing_fields": 4 * NAMES * pairs,
     }
 
 

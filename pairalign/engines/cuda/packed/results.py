@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import SCORE_COLUMNS, STATS_COLUMNS, Alignments
+from pairalign.alignments import SCORE_FIELDS, STATS_FIELDS, Alignments
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.cuda.packed.parameters import passing_blocks_of
@@ -44,7 +44,7 @@ class PassingPairs:
         if not count:
             return
         found = take_array(self._context, 4 * count, np.int32).reshape(4, count)
-        sources = [at["passing_columns"] + 4 * pairs * number for number in range(3)]
+        sources = [at["passing_fields"] + 4 * pairs * number for number in range(3)]
         for row, source in zip(found, (at["passing_numbers"], *sources), strict=True):
             self._context.driver.memcpy_dtoh_async(row, source, slot.stream)
         slot.stream.synchronize()
@@ -63,7 +63,7 @@ class PassingPairs:
 
     def alignments(self) -> Alignments:
         """Return the pairs and their scores."""
-        fields = {name: self._row(row) for row, name in enumerate(SCORE_COLUMNS, start=1)}
+        fields = {name: self._row(row) for row, name in enumerate(SCORE_FIELDS, start=1)}
         return new_alignments(self._context, fields)
 
 
@@ -84,7 +84,7 @@ def new_alignments(context: DeviceContext, fields: Mapping[str, Any]) -> Alignme
 
 
 class WindowResults:
-    """Columns and runs of a window's pairs, filled batch by batch in the window's order.
+    """Fields and runs of a window's pairs, filled batch by batch in the window's order.
 
     Parameters
     ----------
@@ -98,9 +98,9 @@ class WindowResults:
         self._context = context
         self._pairs = pairs
         self._want = want
-        stats = len(STATS_COLUMNS) if want.detail >= Detail.STATS else 0
-        count = len(SCORE_COLUMNS) + stats
-        self._columns = take_array(context, count * pairs, np.int32).reshape(count, pairs)
+        stats = len(STATS_FIELDS) if want.detail >= Detail.STATS else 0
+        count = len(SCORE_FIELDS) + stats
+        self._fields = take_array(context, count * pairs, np.int32).reshape(count, pairs)
         self.has_runs = want.detail >= Detail.CIGAR
         if self.has_runs:
             self._offsets = take_array(context, pairs + 1, np.int64)
@@ -108,13 +108,13 @@ class WindowResults:
             self._runs: npt.NDArray[np.uint32] = np.empty(0, np.uint32)
 
     def download(self, first: int, pairs: int, at: dict[str, int], stream: Any) -> None:
-        """Start copying columns and offsets of the pairs from `first` on from device addresses."""
+        """Start copying fields and offsets of the pairs from `first` on from device addresses."""
         copy, part = self._context.driver.memcpy_dtoh_async, slice(first, first + pairs)
         if pairs == self._pairs:
-            copy(self._columns, at["fields"], stream)
+            copy(self._fields, at["fields"], stream)
         else:
-            for number, column in enumerate(self._columns):
-                copy(column[part], at["fields"] + 4 * pairs * number, stream)
+            for number, field in enumerate(self._fields):
+                copy(field[part], at["fields"] + 4 * pairs * number, stream)
         if self.has_runs:  # but for the first offset, which is the last one of the batch before
             copy(self._offsets[first + 1 : first + pairs + 1], at["run_offsets"] + 8, stream)
 
@@ -137,18 +137,17 @@ class WindowResults:
     def finish(self) -> Alignments:
         """Return the alignments of all pairs, or of those that reach the minimum."""
         context = self._context
-        names = (*SCORE_COLUMNS, *STATS_COLUMNS)
-        columns: dict[str, npt.NDArray[Any]] = dict(zip(names, self._columns, strict=False))
+        names = (*SCORE_FIELDS, *STATS_FIELDS)
+        fields: dict[str, Any] = dict(zip(names, self._fields, strict=False))
         offsets = self._offsets if self.has_runs else None
         passing = None
         if self._want.min_raw_score is not None:
-            passing = np.flatnonzero(columns["raw_score"] >= self._want.min_raw_score)
+            passing = np.flatnonzero(fields["raw_score"] >= self._want.min_raw_score)
         if passing is not None and len(passing) < self._pairs:
-            columns = {name: column[passing] for name, column in columns.items()}
+            fields = {name: field[passing] for name, field in fields.items()}
             if self.has_runs:  # a pair that drops out has no runs
                 counts = np.diff(self._offsets)[passing]
                 offsets = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
-        fields: dict[str, Any] = dict(columns)
         if offsets is not None:
             fields["cigar"] = self._runs[: int(offsets[-1])]
             fields["cigar_offsets"] = offsets

@@ -1,4 +1,4 @@
-"""Single passes over the columns of many pairs, in native code (``cpu/pairs``, ``cpu/filters``).
+"""Single passes over the fields of many pairs, in native code (``cpu/pairs``, ``cpu/filters``).
 
 No array is made on the way, and the interpreter is free meanwhile.
 """
@@ -94,15 +94,15 @@ def find_differences(
     Parameters
     ----------
     difference : str
-        One of `DIFFERENCES`: 1 less the share of matches among the columns without gaps, among
-        all columns, or among the letters of the shorter sequence; or 1 less twice the raw score
-        by the scores of both with themselves. 1 where there is nothing to divide by.
+        One of `DIFFERENCES`: 1 less the share of matches among the alignment columns without gaps,
+        among all of them, or among the letters of the shorter sequence; or 1 less twice the raw
+        score by the scores of both with themselves. 1 where there is nothing to divide by.
     alignments : Alignments
         Of one set; with counts unless `difference` is ``"score"``.
     own_scores : ndarray of float64, shape (sequences,), optional
         Raw score of each sequence with itself, for ``"score"``.
     """
-    columns = [
+    fields = [
         getattr(alignments, name)
         for name in ("query", "target", "raw_score", "matches", "mismatches", "gap_letters")
     ]
@@ -111,7 +111,7 @@ def find_differences(
         own_scores = np.ascontiguousarray(own_scores, np.float64)
     else:
         assert alignments.has_stats
-    kept = [*columns, np.ascontiguousarray(alignments.queries.lengths, np.int32), own_scores]
+    kept = [*fields, np.ascontiguousarray(alignments.queries.lengths, np.int32), own_scores]
     addresses = (None if one is None else one.ctypes.data for one in kept)
     values = np.empty(len(alignments), np.float64)
     counts = NativeCounts(len(alignments), *addresses)
@@ -200,8 +200,8 @@ def find_extremes(
     (int, int) or None
         Positions of the two, the first of equals; None where nothing is aligned in any pair.
     """
-    columns = [np.ascontiguousarray(one, np.int32) for one in (query, target, *counts, *lengths)]
+    fields = [np.ascontiguousarray(one, np.int32) for one in (query, target, *counts, *lengths)]
     found = np.zeros(2, np.int64)
-    addresses = (one.ctypes.data for one in columns)
+    addresses = (one.ctypes.data for one in fields)
     aligned = _extremes(len(query), *addresses, found.ctypes.data)
     return (int(found[0]), int(found[1])) if aligned else None
