@@ -245,7 +245,7 @@ def test_concatenate_refuses_what_does_not_fit():
     with pytest.raises(ValueError, match="different scorings"):
         concatenate([alignments, other])
     other = random_alignments(rng, *sets, alignments.scoring, 3, Detail.STATS)
-    with pytest.raises(ValueError, match="different columns"):
+    with pytest.raises(ValueError, match="different fields"):
         concatenate([alignments, other])
 
 

@@ -24,7 +24,8 @@ from pairalign.engines.cuda import devices as cuda_devices
 from pairalign.engines.cuda import selection as cuda_selection
 from pairalign.engines.cuda.engine import ENGINES_PER_DEVICE, FAMILIES, CudaEngine
 from pairalign.engines.cuda.pair_per_thread import PairPerThread
-from pairalign.engines.cuda.selection import choose_devices, list_cuda_devices, parse_device
+from pairalign.engines.cuda.selection import choose_devices, list_cuda_devices
+from pairalign.engines.device.specification import parse_indices
 from pairalign.errors import DeviceError
 from pairalign.sequences import DNA
 from pairalign.want import Want
@@ -59,7 +60,7 @@ def open_engines(device: str) -> Any:
     [("cuda", ()), ("cuda:0", (0,)), ("cuda:2,0", (2, 0)), ("cpu", None), ("cuda:", None)],
 )
 def test_specifications(device: str, indices: tuple[int, ...] | None) -> None:
-    assert parse_device(device) == indices
+    assert parse_indices(device, "cuda") == indices
 
 
 @pytest.mark.parametrize("device", ["cuda:", "cuda:a", "cuda:0,", "gpu", "CUDA"])
@@ -165,7 +166,7 @@ def test_each_reason_has_its_own_message(
         import_that_raises(monkeypatch, error)
     else:
         monkeypatch.setattr(cuda_devices, "_import_driver", lambda: driver_that(error=error))
-    for module in (selection, cuda_selection):  # elsewhere nobody asks why not
+    for module in (cuda_devices, cuda_selection):  # elsewhere nobody asks why not
         monkeypatch.setattr(module, "has_nvidia_gpu", lambda: True)
     with pytest.raises(DeviceError, match=said):
         open_engines("cuda")

@@ -16,14 +16,12 @@ from opencl_engines import SMALL, opencl_device
 from pairalign.cli import main as cli
 from pairalign.engines import selection
 from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.engines.cuda import selection as cuda_selection
+from pairalign.engines.device.specification import parse_indices
 from pairalign.engines.opencl import devices as opencl_devices
 from pairalign.engines.opencl import engine as opencl
 from pairalign.engines.opencl.devices import OpenClDevice, read_source, source_folder
-from pairalign.engines.opencl.selection import (
-    choose_opencl_devices,
-    list_opencl_devices,
-    parse_opencl,
-)
+from pairalign.engines.opencl.selection import choose_opencl_devices, list_opencl_devices
 from pairalign.errors import DeviceError, KernelBuildError
 from pairalign.want import Detail
 
@@ -45,7 +43,7 @@ def open_engines(device: str, **options: Any) -> Any:
     [("opencl", ()), ("opencl:0", (0,)), ("opencl:2,0", (2, 0)), ("cuda", None), ("opencl:", None)],
 )
 def test_specifications(device: str, indices: tuple[int, ...] | None) -> None:
-    assert parse_opencl(device) == indices
+    assert parse_indices(device, "opencl") == indices
 
 
 @pytest.mark.parametrize("device", ["opencl:", "opencl:a", "opencl:0,", "OpenCL"])
@@ -169,7 +167,7 @@ def test_auto_is_never_opencl(device: Any, monkeypatch: pytest.MonkeyPatch) -> N
         raise DeviceError("no CUDA device")
 
     monkeypatch.setattr(selection, "_WORTH_A_GPU", 1)
-    monkeypatch.setattr(selection, "usable_devices", no_cuda)
+    monkeypatch.setattr(cuda_selection, "usable_devices", no_cuda)
     monkeypatch.setattr(opencl, "OpenClEngine", None)  # would fail
     (engine,) = open_engines("auto")
     assert isinstance(engine, CpuEngine)

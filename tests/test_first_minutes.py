@@ -11,7 +11,6 @@ import pytest
 from commands import fasta, run
 
 import pairalign
-from pairalign.engines import selection
 from pairalign.engines.cuda import devices as cuda_devices
 from pairalign.engines.cuda import selection as cuda_selection
 from pairalign.errors import DeviceError
@@ -32,7 +31,7 @@ def gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool
         raise DeviceError("PyCUDA is not installed")
 
     monkeypatch.setattr(cuda_devices, "_import_driver", no_pycuda)
-    for module in (selection, cuda_selection):
+    for module in (cuda_devices, cuda_selection):
         monkeypatch.setattr(module, "has_nvidia_gpu", lambda: request.param)
     return request.param
 

@@ -10,6 +10,7 @@ import pytest
 import pairalign
 
 HEAVY = ("numpy", "scipy", "Bio", "tqdm", "pyarrow", "pycuda", "pyopencl", "pairalign.engines")
+GPU_CODE = ("pycuda", "pyopencl", "pairalign.engines.cuda", "pairalign.engines.opencl")
 
 
 @pytest.mark.parametrize(
@@ -22,11 +23,31 @@ HEAVY = ("numpy", "scipy", "Bio", "tqdm", "pyarrow", "pycuda", "pyopencl", "pair
     ids=["import", "help", "version"],
 )
 def test_what_takes_time_is_loaded_when_it_is_used(program: str) -> None:
-    shown = f"\nimport sys\nprint([m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
+    assert loaded_by(program, HEAVY) == []
+
+
+@pytest.mark.parametrize("command", ["align", "overlap", "distance", "tree"])
+def test_help_on_a_command_loads_no_engine(command: str) -> None:
+    program = (
+        "from pairalign.cli.main import main\n"
+        f"try: main(['{command}', '--help'])\nexcept SystemExit: pass"
+    )
+    engines = ("pairalign.engines.cpu.engine", "pairalign.engines.device.engine")
+    assert loaded_by(program, ("tqdm", "Bio", "pyarrow", *GPU_CODE, *engines)) == []
+
+
+def test_the_cpu_needs_no_code_for_gpus() -> None:
+    program = "import pairalign; pairalign.align(['ACGT', 'ACG'], device='cpu')"
+    assert loaded_by(program, GPU_CODE) == []
+
+
+def loaded_by(program: str, modules: tuple[str, ...]) -> list[str]:
+    """Run a program; return which of these modules are loaded when it has ended."""
+    shown = f"\nimport sys\nprint(*[m for m in {modules!r} if m in sys.modules], file=sys.stderr)"
     done = subprocess.run(
         [sys.executable, "-c", program + shown], capture_output=True, check=True, text=True
     )
-    assert done.stderr.split("\n") == ["[]", ""]
+    return done.stderr.split()
 
 
 def test_public_names() -> None:

@@ -21,7 +21,7 @@ from struct_layouts import (
     opencl_layout,
 )
 
-from pairalign import columns, pair_lists
+from pairalign import pair_fields, pair_lists
 from pairalign.engines.cpu import native_structs as cpu
 from pairalign.engines.cuda import bitwise, scores
 from pairalign.engines.cuda.block_diagonals import family as block_diagonals_family
@@ -93,7 +93,7 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (text.NativeSet, "pairalign_text_set", TEXT),
     (text.NativeText, "pairalign_text", TEXT),
     (text_queue.NativePiece, "pairalign_text_piece", TEXT_QUEUE),
-    (columns.NativeCounts, "pairalign_counts", PAIRS),
+    (pair_fields.NativeCounts, "pairalign_counts", PAIRS),
 ]
 
 OPENCL_STRUCTS: list[tuple[Declaration, str, str, dict[str, int]]] = [

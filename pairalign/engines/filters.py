@@ -20,9 +20,7 @@ import numpy.typing as npt
 
 from pairalign.engines import Engine
 from pairalign.engines.bitwise_scoring import why_not
-from pairalign.engines.cpu.bitwise import CpuBitwise
-from pairalign.engines.cuda.engine import open_cuda_engines
-from pairalign.engines.cuda.selection import choose_devices, parse_device
+from pairalign.engines.device.specification import parse_indices
 from pairalign.errors import DeviceError
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
@@ -106,10 +104,16 @@ def open_filters(
     if reason is not None:
         raise DeviceError(f"bitwise filter: {reason}")
     if device == "cpu":
+        from pairalign.engines.cpu.bitwise import CpuBitwise
+
         return [PairFilter(CpuBitwise(queries, targets, scoring, threads=threads))]
-    indices = parse_device(device)
+    indices = parse_indices(device, "cuda")
     if indices is None:
         raise DeviceError(f"bitwise filter: runs on cpu and cuda, found device '{device}'")
+
+    from pairalign.engines.cuda.engine import open_cuda_engines
+    from pairalign.engines.cuda.selection import choose_devices
+
     engines = open_cuda_engines(
         choose_devices(indices),
         queries,

@@ -1,4 +1,7 @@
-"""Which engines a run uses: from ``--device`` to open engines."""
+"""Which engines a run uses: from ``--device`` to open engines.
+
+An engine is imported when it is opened or asked about: a CPU run loads no code for GPUs.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +9,17 @@ import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pairalign.engines import Engine
-from pairalign.engines.cpu.bitwise import CpuBitwise
-from pairalign.engines.cpu.engine import CpuEngine, instruction_sets
-from pairalign.engines.cuda.devices import has_nvidia_gpu
-from pairalign.engines.cuda.selection import (
-    list_cuda_devices,
-    open_chosen,
-    parse_device,
-    usable_devices,
-)
+from pairalign.engines.device.specification import parse_indices
 from pairalign.engines.kernels import check_kernel
-from pairalign.engines.opencl.selection import (
-    list_opencl_devices,
-    open_chosen_opencl,
-    parse_opencl,
-)
 from pairalign.errors import DeviceError, KernelBuildError
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
+
+if TYPE_CHECKING:
+    from pairalign.engines import Engine
+    from pairalign.scoring import Scoring
+    from pairalign.sequences import SequenceSet
 
 log = logging.getLogger("pairalign")
 
@@ -61,6 +54,10 @@ def usable_cores() -> int:
 
 def list_devices() -> list[DeviceInfo]:
     """Every device that could run alignments, and why not on the others."""
+    from pairalign.engines.cpu.engine import instruction_sets
+    from pairalign.engines.cuda.selection import list_cuda_devices
+    from pairalign.engines.opencl.selection import list_opencl_devices
+
     sets = instruction_sets()
     cpu = f"{usable_cores()} cores, {sets[0]}"
     if len(sets) > 1:
@@ -112,6 +109,8 @@ def open_engines(
     """
 
     def open_gpus(indices: tuple[int, ...] | None) -> Sequence[Engine]:
+        from pairalign.engines.cuda.selection import open_chosen
+
         return open_chosen(
             indices,
             queries,
@@ -126,8 +125,10 @@ def open_engines(
 
     chosen = check_kernel(kernel, _framework_of(device), scoring, detail)
     kernel = None if chosen is None else chosen.name
-    indices, opencl_indices = parse_device(device), parse_opencl(device)
+    indices, opencl_indices = parse_indices(device, "cuda"), parse_indices(device, "opencl")
     if opencl_indices is not None:
+        from pairalign.engines.opencl.selection import open_chosen_opencl
+
         return open_chosen_opencl(
             opencl_indices,
             queries,
@@ -147,10 +148,16 @@ def open_engines(
             if _is_worth_a_gpu(queries, targets):
                 return open_gpus(None)
         except (DeviceError, KernelBuildError) as error:
+            from pairalign.engines.cuda.devices import has_nvidia_gpu
+
             if has_nvidia_gpu():  # without one nobody asks why not
                 log.info("using the CPU: %s", error)
     if chosen is not None and chosen.name == "bitwise":
+        from pairalign.engines.cpu.bitwise import CpuBitwise
+
         return [CpuBitwise(queries, targets, scoring, threads=threads)]
+    from pairalign.engines.cpu.engine import CpuEngine
+
     return [CpuEngine(queries, targets, scoring, threads=threads, memory_bytes=memory_bytes)]
 
 
@@ -162,10 +169,9 @@ def _framework_of(device: str) -> str | None:
     DeviceError
         It is no device specification.
     """
-    if parse_device(device) is not None:
-        return "cuda"
-    if parse_opencl(device) is not None:
-        return "opencl"
+    for framework in ("cuda", "opencl"):
+        if parse_indices(device, framework) is not None:
+            return framework
     if device in ("auto", "cpu"):
         return None if device == "auto" else device
     raise DeviceError(
@@ -181,6 +187,8 @@ def _is_worth_a_gpu(queries: SequenceSet, targets: SequenceSet | None) -> bool:
     DeviceError
         No GPU can be used.
     """
+    from pairalign.engines.cuda.selection import usable_devices
+
     usable_devices()
     if _cells(queries, targets) >= _WORTH_A_GPU:
         return True

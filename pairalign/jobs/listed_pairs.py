@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
-from pairalign.columns import mask_pairs
 from pairalign.engines import Engine
+from pairalign.pair_fields import mask_pairs
 from pairalign.pair_lists import SortedPairs
 from pairalign.want import Want
 from pairalign.windows import Lengths, Window

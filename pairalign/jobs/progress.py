@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Literal, Protocol
 
-from tqdm import tqdm
-
 LINE_SECONDS = 30.0
 """A line in a log comes about as often."""
 
@@ -32,6 +30,8 @@ def show_progress(total: int, progress: Progress) -> Iterator[Meter]:
     elif progress == "lines" or not sys.stderr.isatty():
         yield Lines(total)
     else:
+        from tqdm import tqdm  # help on a command does without
+
         with tqdm(
             total=total, unit="cells", unit_scale=True, desc="aligning", dynamic_ncols=True
         ) as bar:
@@ -64,6 +64,8 @@ class Lines:
         if now - self._last < LINE_SECONDS:
             return
         self._last = now
+        from tqdm import tqdm
+
         passed = now - self._started
         left = passed * (self._total - self._done) / max(self._done, 1)
         with suppress(OSError):  # a run does not fail because nobody can read this

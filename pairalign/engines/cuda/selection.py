@@ -8,20 +8,12 @@ from pairalign.engines import Engine
 from pairalign.engines.cuda import build as cuda_build
 from pairalign.engines.cuda.devices import CudaDevice, find_devices, has_nvidia_gpu
 from pairalign.engines.cuda.engine import FAMILIES, choose_family, open_cuda_engines
-from pairalign.engines.device.specification import parse_indices, pick_devices
+from pairalign.engines.device.specification import pick_devices
 from pairalign.engines.kernels import find_kernel
 from pairalign.errors import DeviceError
 from pairalign.scoring import MODES, Scoring, make_scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
-
-
-def parse_device(device: str) -> tuple[int, ...] | None:
-    """Return the indices of ``cuda:0,2``; none for ``cuda``, which is all GPUs.
-
-    Returns None when `device` means something else.
-    """
-    return parse_indices(device, "cuda")
 
 
 def choose_devices(indices: Sequence[int]) -> list[CudaDevice]:

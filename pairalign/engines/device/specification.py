@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from pairalign.engines.device.engine import Device
 from pairalign.errors import DeviceError
 
-_Device = TypeVar("_Device", bound=Device)
+if TYPE_CHECKING:
+    from pairalign.engines.device.engine import Device
+
+_Device = TypeVar("_Device", bound="Device")
 
 
 def parse_indices(device: str, framework: str) -> tuple[int, ...] | None:

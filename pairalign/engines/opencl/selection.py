@@ -5,21 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pairalign.engines import Engine
-from pairalign.engines.device.specification import parse_indices, pick_devices
+from pairalign.engines.device.specification import pick_devices
 from pairalign.engines.opencl.devices import OpenClDevice, find_devices
 from pairalign.engines.opencl.engine import open_opencl_engines
 from pairalign.errors import DeviceError
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
-
-
-def parse_opencl(device: str) -> tuple[int, ...] | None:
-    """Return the indices of ``opencl:0,1``; none for ``opencl``, see `choose_opencl_devices`.
-
-    Returns None when `device` means something else.
-    """
-    return parse_indices(device, "opencl")
 
 
 def choose_opencl_devices(indices: Sequence[int]) -> list[OpenClDevice]:
