@@ -10,6 +10,7 @@
     ├── FormatError        (ValueError)    an output format that cannot hold the results
     ├── PairListError      (ValueError)    a list of pairs that cannot be read or used
     ├── DistanceError      (ValueError)    a matrix or tree that cannot be made, read or used
+    ├── PartsError     (ValueError)    parts of a result, or of a run to resume, that do not fit
     ├── MissingPackageError (ImportError)  an optional package is needed
     ├── CapacityError      (MemoryError)   a pair needs more memory than allowed
     ├── DeviceError        (RuntimeError)  a device is missing or has failed
@@ -51,6 +52,10 @@ class PairListError(PairalignError, ValueError):
 
 class DistanceError(PairalignError, ValueError):
     """Distances that are not a distance matrix, or too few of them for a tree."""
+
+
+class PartsError(PairalignError, ValueError):
+    """Parts of a result that are missing, damaged or not of one run; a run that cannot go on."""
 
 
 class MissingPackageError(PairalignError, ImportError):

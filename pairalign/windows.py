@@ -8,7 +8,7 @@ of every output file; it depends on the set and the window size alone, never on 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -210,3 +210,59 @@ def _tails(window: Window, columns: Lengths) -> npt.NDArray[np.int64]:
         first = np.clip(rows + 1 - window.column_start, 0, len(inside))
     tails: npt.NDArray[np.int64] = sums[-1] - sums[first]
     return tails
+
+
+def restrict_windows(windows: Iterable[Window], start: int, stop: int) -> Iterator[Window]:
+    """Give some of the pairs of some windows, in the same order.
+
+    Parameters
+    ----------
+    windows : iterable of Window
+    start, stop : int
+        Half-open range of pairs, counted over all windows in their order.
+
+    Yields
+    ------
+    Window
+        A window with pairs outside of the range comes as up to three: what is left of its first
+        row, whole rows, and what is left of its last row.
+    """
+    before = 0
+    for window in windows:
+        pairs = window.pairs
+        first, last = max(start - before, 0), min(stop - before, pairs)
+        before += pairs
+        if first < last:
+            yield from (window,) if last - first == pairs else _cut_window(window, first, last)
+
+
+def _cut_window(window: Window, first: int, last: int) -> Iterator[Window]:
+    offsets = window.row_offsets
+    row = int(np.searchsorted(offsets, first, side="right")) - 1
+    end = int(np.searchsorted(offsets, last, side="left")) - 1  # the row of the last pair
+    whole_from = row if offsets[row] == first else row + 1
+    whole_to = end + 1 if offsets[end + 1] == last else end
+    if row == end and whole_from >= whole_to:
+        yield _cut_row(window, row, first - int(offsets[row]), last - int(offsets[row]))
+        return
+    if whole_from > row:
+        count = int(offsets[row + 1] - offsets[row])
+        yield _cut_row(window, row, first - int(offsets[row]), count)
+    if whole_from < whole_to:
+        rows = (window.row_start + whole_from, window.row_start + whole_to)
+        yield replace(window, row_start=rows[0], row_stop=rows[1])
+    if whole_to == end:
+        yield _cut_row(window, end, 0, last - int(offsets[end]))
+
+
+def _cut_row(window: Window, row: int, first: int, last: int) -> Window:
+    """Pairs `first` to `last` of one row, as a window; rows count from the window's first."""
+    at = window.row_start + row
+    column = window.first_column(at)
+    return replace(
+        window,
+        row_start=at,
+        row_stop=at + 1,
+        column_start=column + first,
+        column_stop=column + last,
+    )

@@ -8,7 +8,13 @@ from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairalign.windows import Window, count_cells, plan_windows, split_rows
+from pairalign.windows import (
+    Window,
+    count_cells,
+    plan_windows,
+    restrict_windows,
+    split_rows,
+)
 
 sizes = st.integers(1, 40)
 plans = st.tuples(sizes, st.one_of(st.none(), sizes), st.integers(1, 45))
@@ -119,3 +125,17 @@ def test_a_window_has_a_size() -> None:
     for size in (0, -1):
         with pytest.raises(ValueError, match=f"window {size}: expected at least 1"):
             plan_windows(3, window=size)
+
+
+@settings(max_examples=examples(200))
+@given(plan=plans, a=st.integers(0, 900), b=st.integers(0, 900))
+def test_some_pairs_of_windows(plan: tuple[int, int | None, int], a: int, b: int) -> None:
+    windows = plan_windows(*plan)
+    all_pairs = [pair for window in windows for pair in pairs_of(window)]
+    found = list(restrict_windows(windows, a, b))
+    assert [pair for window in found for pair in pairs_of(window)] == all_pairs[a:b]
+    assert all(window.pairs for window in found)
+    for window in found:  # each is what engines take
+        rows, columns = window.positions()
+        pairs = zip(rows.tolist(), columns.tolist(), strict=True)
+        assert list(pairs) == pairs_of(window)

@@ -72,8 +72,8 @@ using namespace pairalign::text;
 
 struct pairalign_text_queue {
 public:
-    pairalign_text_queue(int32_t threads, int64_t piece_bytes)
-        : piece_bytes_(piece_bytes), unused_(2 * threads + 2) {
+    pairalign_text_queue(int32_t threads, int64_t piece_bytes, int64_t number)
+        : piece_bytes_(piece_bytes), number_(number), unused_(2 * threads + 2) {
         const SignalsBlocked blocked;
         try {
             for (int32_t k = 0; k < threads; ++k) threads_.emplace_back([this] { format_all(); });
@@ -288,7 +288,7 @@ private:
 
     const int64_t piece_bytes_;
     std::mutex claiming_;               // of the planners; taken before `lock_`
-    int64_t number_ = 1;                // of the next pair shown; with `claiming_` held
+    int64_t number_;                    // of the next pair shown; with `claiming_` held
     std::mutex lock_;                   // of all that follows
     std::condition_variable work_;      // for formatters: a slab, or a buffer
     std::condition_variable ready_;     // for those who take: the next piece
@@ -304,9 +304,9 @@ private:
     std::vector<std::thread> threads_;
 };
 
-PAIRALIGN_API pairalign_text_queue* pairalign_text_open(int32_t threads, int64_t piece_bytes) {
+PAIRALIGN_API pairalign_text_queue* pairalign_text_open(int32_t threads, int64_t piece_bytes, int64_t number) {
     try {
-        return new pairalign_text_queue(threads, piece_bytes);
+        return new pairalign_text_queue(threads, piece_bytes, number);
     } catch (const std::exception&) {
         return nullptr;
     }

@@ -15,6 +15,7 @@ from pairalign.cli.options import (
     add_resources,
     add_scoring,
     add_sequences,
+    add_shard,
     check_output,
     choose_output,
     plan_run,
@@ -22,9 +23,11 @@ from pairalign.cli.options import (
     scoring_of,
     warn_of_letters,
 )
+from pairalign.cli.parts import choose_part, piece_of
 from pairalign.cli.summary import Summary
 from pairalign.formats import FORMATS, find_format, open_writer
 from pairalign.jobs.align import LIST_WINDOW
+from pairalign.jobs.run_identity import describe_run
 from pairalign.pair_lists import read_pair_list
 from pairalign.want import Detail
 from pairalign.windows import DEFAULT_WINDOW
@@ -61,13 +64,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "IN and the second of IN2; written in the order of windows, not of FILE",
     )
     add_input(parser)
+    add_shard(parser)
     add_resources(parser)
 
 
 def _align(options: argparse.Namespace) -> None:
     detail = Detail.SCORE if options.score_only else Detail.CIGAR
     choose_output(options)
-    find_format(options.output, options.format)  # wrong usage is said before anything is read
+    # Wrong usage is said before anything is read.
+    writer_type = find_format(options.output, options.format)
+    place = choose_part(options, writer_type.suffixes[0])
     check_output(options.output, options.input, options.input2, options.matrix, options.pairs)
     queries, targets = read_sequences(options)
     scoring = scoring_of(options, queries)
@@ -85,6 +91,7 @@ def _align(options: argparse.Namespace) -> None:
     summary = Summary(
         queries, targets, scoring, pairs=run.pairs, cells=run.cells, min_score=options.min_score
     )
+    piece = piece_of(place, run)
     started = time.perf_counter()
     with (
         run.open() as results,
@@ -96,11 +103,17 @@ def _align(options: argparse.Namespace) -> None:
             scoring,
             detail,
             threads=run.threads,
+            piece=piece,
         ) as writer,
     ):
         for alignments in results:
             writer.write(alignments)
             summary.add(alignments)
             del alignments  # or they would stay in memory while the next ones are waited for
+    if place is not None:
+        described = describe_run(run, format=writer_type.name)
+        place.finish(
+            described, writer_type.name, run.pairs, number=piece.number, shown=writer.shown
+        )
     if not options.quiet:
         say(summary.text(time.perf_counter() - started, options.output))

@@ -22,6 +22,7 @@ from pairalign.formats.output import check_writable
 from pairalign.jobs.align import AlignmentJob, default_window, raw_minimum
 from pairalign.jobs.memory import default_bytes, parse_size
 from pairalign.jobs.progress import Progress
+from pairalign.jobs.shards import parse_shard
 from pairalign.pair_lists import PairList
 from pairalign.scoring import MODES, Scoring, make_scoring
 from pairalign.sequences import SequenceSet, read_fasta, read_fasta_pair
@@ -84,6 +85,7 @@ NUMBER = converter(_parse_number, "a number")
 """The text of a finite decimal number, which is kept as it is: costs are exact."""
 _COMPLETE_FILES = {"bash": "_shtab_compgen_files", "zsh": "_files"}
 """What shtab asks each shell for."""
+SHARD = converter(parse_shard, "K/N with K from 1 to N, such as 3/64")
 SIZE = converter(parse_size, "a number with K, M, G or T, such as 512M")
 
 
@@ -236,6 +238,24 @@ def add_resources(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_shard(parser: argparse.ArgumentParser) -> None:
+    """Add ``--shard``.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Of a subcommand.
+    """
+    group = parser.add_argument_group("in parts")
+    group.add_argument(
+        "--shard",
+        metavar="K/N",
+        type=SHARD,
+        help="do the K-th of N parts, which take about the same time, and write it into the "
+        "folder OUT; see: pairalign merge",
+    )
+
+
 # ---------------------------------------------------------------------------------------------
 # What is made of the options
 
@@ -260,7 +280,10 @@ def choose_output(options: argparse.Namespace) -> None:
                 "the terminal)"
             )
         options.output = "-"
-    if options.output == "-" and options.format is None:
+    in_parts = getattr(options, "shard", None) is not None
+    if in_parts and options.output == "-":
+        raise FormatError("--shard writes into a folder: give its name with -o")
+    if (options.output == "-" or in_parts) and options.format is None:
         options.format = options.default_format
 
 
@@ -411,4 +434,5 @@ def plan_run(
         progress=progress_of(options),
         kernel=options.kernel,
         pair_list=pair_list,
+        shard=getattr(options, "shard", None),
     )

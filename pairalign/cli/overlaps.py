@@ -17,6 +17,7 @@ from pairalign.cli.options import (
     add_output,
     add_resources,
     add_sequences,
+    add_shard,
     check_output,
     choose_output,
     converter,
@@ -24,6 +25,7 @@ from pairalign.cli.options import (
     read_sequences,
     warn_of_letters,
 )
+from pairalign.cli.parts import choose_part, piece_of
 from pairalign.cli.summary import describe_scoring, describe_set
 from pairalign.complement import complement_of
 from pairalign.engines.selection import usable_cores
@@ -32,6 +34,7 @@ from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.overlap_presets import AUTO, PRESETS, find_preset
 from pairalign.jobs.overlap_stages import ALIGN, FILTER, SCORE
 from pairalign.jobs.overlaps import FILTERS, OverlapJob, make_thresholds
+from pairalign.jobs.run_identity import describe_run
 from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, classify
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail, Want
@@ -78,6 +81,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_reads(parser)
     _add_thresholds(parser)
     add_input(parser)
+    add_shard(parser)
     add_resources(parser)
 
 
@@ -128,6 +132,7 @@ def _add_thresholds(parser: argparse.ArgumentParser) -> None:
 def _overlap(options: argparse.Namespace) -> None:
     choose_output(options)
     writer_type = find_format(options.output, options.format, OVERLAP_FORMATS)
+    place = choose_part(options, writer_type.suffixes[0])
     check_output(options.output, options.input)
     reads, _ = read_sequences(options)
     complement_of(reads.alphabet)
@@ -159,6 +164,7 @@ def _overlap(options: argparse.Namespace) -> None:
             all_strands=options.all_strands,
         ),
         filter=options.filter,
+        shard=options.shard,
     )
     overhang = preset.max_overhang if options.max_overhang is None else options.max_overhang
     counts = np.zeros(INTERNAL + 1, np.int64)
@@ -173,6 +179,7 @@ def _overlap(options: argparse.Namespace) -> None:
             max_overhang=overhang,
             dual=options.dual,
             threads=run.threads,
+            piece=piece_of(place, run),
         ) as writer,
     ):
         for alignments in results:
@@ -180,6 +187,11 @@ def _overlap(options: argparse.Namespace) -> None:
             counts += _count_kinds(alignments, overhang)
             del alignments  # or they would stay in memory while the next ones are waited for
     seconds = time.perf_counter() - started
+    if place is not None:
+        described = describe_run(
+            run, format=writer_type.name, max_overhang=overhang, dual=options.dual
+        )
+        place.finish(described, writer_type.name, run.pairs)
     if counts.sum() == 0:
         log.warning("no overlap passed; try another --preset or lower thresholds")
     if not options.quiet:

@@ -66,6 +66,12 @@ COMMANDS = (
         "add_options",
     ),
     Command(
+        "merge",
+        "put the parts of a result together, made with --shard",
+        "pairalign.cli.merge",
+        "add_options",
+    ),
+    Command(
         "devices", "list what pairalign can run on here", "pairalign.cli.devices", "add_options"
     ),
     Command("help", "show the help of a command", "pairalign.cli.help", "add_options"),
@@ -82,6 +88,7 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
     """Carry out a command line; see `pairalign.cli.main.main`."""
     given = sys.argv[1:] if arguments is None else arguments
     options = build_parser(given).parse_args(given)
+    options.given = list(given)
     with messages(quiet=getattr(options, "quiet", False)):
         try:
             stop.work_begins()

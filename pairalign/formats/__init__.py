@@ -17,7 +17,7 @@ from pairalign.formats.paf import PafWriter
 from pairalign.formats.parquet import ParquetWriter
 from pairalign.formats.srspair import SrspairWriter
 from pairalign.formats.tsv import TsvWriter
-from pairalign.formats.writer import Content, Writer
+from pairalign.formats.writer import WHOLE, Content, Piece, Writer
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
@@ -77,6 +77,7 @@ def open_writer(
     scoring: Scoring,
     detail: Detail,
     threads: int = 1,
+    piece: Piece = WHOLE,
 ) -> Writer:
     """Open a file for alignments.
 
@@ -94,6 +95,8 @@ def open_writer(
         What is computed for each pair.
     threads : int
         Threads to format and compress on; the bytes written do not depend on it.
+    piece : Piece
+        Which part of a whole file it is to be.
 
     Returns
     -------
@@ -109,7 +112,8 @@ def open_writer(
         If the file cannot be written.
     """
     writer = find_format(path, format)
-    return _open(writer, path, Content(queries, targets, scoring, Detail(detail)), threads)
+    content = Content(queries, targets, scoring, Detail(detail), piece=piece)
+    return _open(writer, path, content, threads)
 
 
 def open_overlap_writer(
@@ -121,12 +125,13 @@ def open_overlap_writer(
     max_overhang: int = 0,
     dual: bool = False,
     threads: int = 1,
+    piece: Piece = WHOLE,
 ) -> Writer:
     """Open a file for overlaps.
 
     Parameters
     ----------
-    path, reads, scoring, threads
+    path, reads, scoring, threads, piece
         As for `open_writer`; alignments to come have CIGARs.
     format : str or None
         One of `OVERLAP_FORMATS`; None: by the end of the file's name.
@@ -148,7 +153,13 @@ def open_overlap_writer(
     """
     writer = find_format(path, format, OVERLAP_FORMATS)
     content = Content(
-        reads, reads, scoring, Detail.CIGAR, max_overhang=max_overhang, both_ways=dual
+        reads,
+        reads,
+        scoring,
+        Detail.CIGAR,
+        max_overhang=max_overhang,
+        both_ways=dual,
+        piece=piece,
     )
     return _open(writer, path, content, threads)
 

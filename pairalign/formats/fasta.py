@@ -19,3 +19,4 @@ class FastaWriter(TextWriter):
     name = "fasta"
     suffixes = (".fasta", ".fa", ".fas", ".afa")
     needs = Detail.CIGAR
+    numbers = True

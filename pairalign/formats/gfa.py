@@ -37,7 +37,7 @@ class GfaWriter(TextWriter):
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         check_gfa_names(content.queries)
         super().__init__(output, content, threads)
-        for start in range(0, len(content.queries), 1024):
+        for start in range(0, len(content.queries) if content.piece.first else 0, 1024):
             self._output.write(_segments(content.queries, start, start + 1024))
 
     def header(self) -> bytes:

@@ -30,7 +30,7 @@ def _declare(name: str, result: object, *arguments: object) -> ctypes._NamedFunc
 
 
 _PIECE = ctypes.POINTER(NativePiece)
-_open = _declare("open", ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64)
+_open = _declare("open", ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_int64)
 _write_to = _declare("write_to", ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32)
 _submit = _declare("submit", ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(NativeText))
 _take = _declare("take", ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, _PIECE)
@@ -54,6 +54,8 @@ class TextQueue:
         Threads that format.
     piece_bytes : int
         Text of a piece at most, but for a pair that has more.
+    number : int
+        Of the first pair, where a format numbers those that it shows.
 
     Raises
     ------
@@ -67,8 +69,8 @@ class TextQueue:
     but not while or after `close` runs.
     """
 
-    def __init__(self, threads: int, piece_bytes: int) -> None:
-        self._handle = _open(threads, piece_bytes)
+    def __init__(self, threads: int, piece_bytes: int, number: int = 1) -> None:
+        self._handle = _open(threads, piece_bytes, number)
         if not self._handle:
             raise MemoryError("no threads for formatting; lower --threads")
         self._submitted = 0

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import ClassVar, TypeVar
 
+import numpy as np
+
 from pairalign.alignments import Alignments
 from pairalign.errors import FormatError
 from pairalign.formats.output import Output
@@ -28,6 +30,26 @@ MOST_FORMATTERS = 32
 
 
 @dataclass(frozen=True)
+class Piece:
+    """Which part of a whole file is written; the parts, one after the other, are the file.
+
+    Attributes
+    ----------
+    first, last : bool
+        Whether it has what comes before all pairs, and after them.
+    number : int
+        Of its first pair, counted from 1, where a format numbers pairs.
+    """
+
+    first: bool = True
+    last: bool = True
+    number: int = 1
+
+
+WHOLE = Piece()
+
+
+@dataclass(frozen=True)
 class Content:
     """What a file is going to hold.
 
@@ -43,6 +65,7 @@ class Content:
         the pairs are not looked at as overlaps.
     both_ways : bool
         Whether each pair comes a second time with query and target exchanged.
+    piece : Piece
     """
 
     queries: SequenceSet
@@ -51,6 +74,7 @@ class Content:
     detail: Detail
     max_overhang: int | None = None
     both_ways: bool = False
+    piece: Piece = WHOLE
 
 
 class Writer(ABC):
@@ -72,6 +96,10 @@ class Writer(ABC):
         Whether it is a format of alignments, and of overlaps.
     both_ways : bool
         Whether it can have each pair a second time with query and target exchanged.
+    numbers : bool
+        Whether it numbers the pairs that it shows.
+    shown : int
+        How many it has shown; 0 where it does not number them.
     """
 
     name: ClassVar[str]
@@ -82,11 +110,13 @@ class Writer(ABC):
     of_pairs: ClassVar[bool] = True
     of_overlaps: ClassVar[bool] = False
     both_ways: ClassVar[bool] = False
+    numbers: ClassVar[bool] = False
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         self._output = output
         self._content = content
         self._threads = threads
+        self.shown = 0
 
     @classmethod
     def check(cls) -> None:
@@ -167,8 +197,9 @@ class TextWriter(Writer):
         queries = SetText(content.queries)
         same = content.targets is content.queries
         self._sets = queries, queries if same else SetText(content.targets)
-        self._output.write(self.header())
-        self._queue = TextQueue(min(threads, MOST_FORMATTERS), CHUNK_BYTES)
+        if content.piece.first:
+            self._output.write(self.header())
+        self._queue = TextQueue(min(threads, MOST_FORMATTERS), CHUNK_BYTES, content.piece.number)
         self._carrier: _Carrier
         if output.descriptor is not None:
             self._carrier = _NativeCarrier(self._queue, output.descriptor)
@@ -190,6 +221,8 @@ class TextWriter(Writer):
         return b""
 
     def _write(self, alignments: Alignments) -> None:
+        if self.numbers:
+            self.shown += int(np.count_nonzero(alignments.columns))
         try:
             self._queue.submit(self._text(alignments))
             self._carrier.submitted()
@@ -211,7 +244,8 @@ class TextWriter(Writer):
         """Write what is left and make the file appear under its name."""
         try:
             self._carrier.finish()
-            self._output.write(self.footer())
+            if self._content.piece.last:
+                self._output.write(self.footer())
             self._output.close()
         except OSError as error:
             raise self._output.explain(error) from error

@@ -24,6 +24,7 @@ from pairalign.jobs.handing_out import HandingEngine, Users
 from pairalign.jobs.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import Progress, show_progress
+from pairalign.jobs.shards import Shard, check_shard, shard_range
 from pairalign.pair_lists import PairList, Pairs, as_pair_list, sort_pairs
 from pairalign.scoring import Scoring
 from pairalign.sequences import (
@@ -35,6 +36,7 @@ from pairalign.windows import (
     Window,
     count_cells,
     plan_windows,
+    restrict_windows,
     split_rows,
 )
 
@@ -78,6 +80,13 @@ class AlignmentJob:
         A kernel instead of ``"auto"``, the best that can, see `open_engines`.
     pair_list : PairList or None
         Only these pairs are aligned.
+    shard : (int, int) or None
+        ``(3, 64)``: only the third of 64 parts of the order of output, which take about the same
+        time; one after the other they are the whole.
+    first_pair : int
+        Pairs of the whole that come before the shard's, in the order of output.
+    pairs_done : int
+        Pairs of those planned whose results have been given.
 
     Raises
     ------
@@ -88,7 +97,8 @@ class AlignmentJob:
     AlphabetError, ScoringError
         The sequences cannot be scored, or their scores would not fit.
     ValueError
-        `threads`, `window` or `memory_bytes` is not positive; TypeError: it is no whole number.
+        `threads`, `window` or `memory_bytes` is not positive, or there is no such shard;
+        TypeError: it is no whole number.
 
     Notes
     -----
@@ -107,6 +117,7 @@ class AlignmentJob:
     progress: Progress = False
     kernel: str | None = None
     pair_list: PairList | None = None
+    shard: Shard | None = None
 
     def __post_init__(self) -> None:
         if self.targets is None and len(self.queries) < 2:
@@ -134,6 +145,28 @@ class AlignmentJob:
                 self._columns,
                 triangular=self.targets is None,
             )
+        self.first_pair = 0
+        self.pairs_done = 0
+        if self.shard is not None:
+            self.first_pair, stop = self._find_shard(check_shard(self.shard))
+            self._restrict(self.first_pair, stop)
+
+    def _find_shard(self, shard: Shard) -> tuple[int, int]:
+        if self._listed is not None:
+            return self._listed.shard_range(shard)
+        return shard_range(self._windows, self._rows, self._columns, shard)
+
+    def _restrict(self, start: int, stop: int) -> None:
+        """Leave only some of the pairs."""
+        if self._listed is not None:
+            self._listed = self._listed.part(start, stop)
+        else:
+            self._windows = list(restrict_windows(self._windows, start, stop))
+
+    def skip(self, pairs: int) -> None:
+        """Begin after so many pairs of those that were planned: they have been done before."""
+        self._restrict(pairs, self.pairs)
+        self.pairs_done = pairs
 
     @property
     def pairs(self) -> int:
@@ -230,6 +263,7 @@ class AlignmentJob:
             closing(schedule.run(engines, slabs, self.want, self._cost, ahead)) as results,
         ):
             for slab, result in results:
+                self.pairs_done += self._pairs_of(slab)
                 yield result
                 del result  # or it would stay in memory while the next one is waited for
                 meter.update(self._cost(slab))
@@ -246,6 +280,9 @@ class AlignmentJob:
                 window, self._rows, self._columns, pair_bytes, letter_bytes, limit
             )
         ]
+
+    def _pairs_of(self, slab: Window) -> int:
+        return slab.pairs if self._listed is None else self._listed.pairs_of(slab)
 
     def _cost(self, window: Window) -> int:
         if self._listed is not None:

@@ -7,13 +7,14 @@ memory. `ListedEngine` wraps an engine and is one itself.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.engines import Engine
+from pairalign.jobs.shards import PAIR_CELLS, Shard
 from pairalign.pair_fields import mask_pairs
 from pairalign.pair_lists import SortedPairs
 from pairalign.want import Want
@@ -50,6 +51,7 @@ class ListedPairs:
         self, pairs: SortedPairs, rows: Lengths, columns: Lengths, *, triangular: bool
     ) -> None:
         self._pairs = pairs
+        self._lengths = rows, columns
         self._triangular = triangular
         self._letters = rows[pairs.rows].astype(np.int64) + columns[pairs.columns]
         cells = rows[pairs.rows].astype(np.int64) * columns[pairs.columns]
@@ -73,6 +75,24 @@ class ListedPairs:
         """Cells of the matrices of a slab's pairs."""
         return self._slabs[slab].cells
 
+    def pairs_of(self, slab: Window) -> int:
+        """Pairs of the list in a slab."""
+        return self._slabs[slab].stop - self._slabs[slab].start
+
+    def part(self, start: int, stop: int) -> ListedPairs:
+        """Return some of the pairs, those from `start` up to `stop`."""
+        pairs = self._pairs
+        some = replace(pairs, rows=pairs.rows[start:stop], columns=pairs.columns[start:stop])
+        return ListedPairs(some, *self._lengths, triangular=self._triangular)
+
+    def shard_range(self, shard: Shard) -> tuple[int, int]:
+        """Find the pairs of a shard, as `pairalign.jobs.shards.shard_range` does."""
+        number, shards = shard
+        costs = self._cells_before + PAIR_CELLS * np.arange(len(self) + 1)
+        cuts = [int(costs[-1]) * k // shards for k in (number - 1, number)]
+        start, stop = np.searchsorted(costs, cuts).tolist()
+        return start, stop
+
     def mask_of(self, slab: Window) -> npt.NDArray[np.bool_] | None:
         """Return which pairs of a slab's rectangle are in the list; None: all."""
         held = self._slabs[slab]
@@ -95,8 +115,10 @@ class ListedPairs:
         pair_bytes, letter_bytes, limit
             As for `pairalign.windows.split_rows`.
         """
-        ends = np.cumsum(pair_bytes + letter_bytes * self._letters)
         self._slabs = {}
+        if not len(self):
+            return []
+        ends = np.cumsum(pair_bytes + letter_bytes * self._letters)
         for index, (start, stop) in enumerate(self._cuts(ends, limit)):
             rows, columns = self._pairs.rows[start:stop], self._pairs.columns[start:stop]
             slab = Window(

@@ -1,0 +1,83 @@
+"""The command ``pairalign merge``."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+
+from pairalign.cli.console import say
+from pairalign.cli.options import PATH, POSITIVE, add_path, check_output
+from pairalign.cli.parts import without_shard
+from pairalign.engines.selection import usable_cores
+from pairalign.errors import FormatError
+from pairalign.formats import WRITERS
+from pairalign.formats.merge import merge_alignments
+from pairalign.formats.names import choose_format
+from pairalign.formats.parts import (
+    Manifest,
+    describe_shards,
+    missing_shards,
+    read_manifests,
+)
+
+_TYPES = {writer.name: writer for writer in WRITERS}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Give the command's parser its description and options."""
+    parser.description = (
+        "Put the parts in the folder PARTS together, which commands with --shard K/N have written: "
+        "the bytes of a single run."
+    )
+    parser.set_defaults(run=_merge)
+    parser.add_argument("parts", metavar="PARTS", type=PATH, help="the folder with the parts")
+    add_path(parser, "-o", "--output", metavar="OUT", help="file, or - for stdout; .gz compresses")
+    parser.add_argument(
+        "--plan", action="store_true", help="only print the commands that make missing parts"
+    )
+    parser.add_argument("-t", "--threads", metavar="N", type=POSITIVE, help="default: all cores")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no summary")
+
+
+def _merge(options: argparse.Namespace) -> None:
+    manifests = read_manifests(options.parts)
+    if options.plan:
+        _print_plan(manifests)
+        return
+    if options.output is None:
+        raise FormatError("nowhere to write to: give -o OUT, or --plan to see what is missing")
+    check_output(options.output)
+    threads = options.threads or usable_cores()
+    _check_ending(options.output, manifests[0].format)
+    merge_alignments(options.parts, manifests, options.output, threads)
+    if not options.quiet:
+        size = sum(manifest.bytes for manifest in manifests)
+        pairs = sum(manifest.pairs for manifest in manifests)
+        say(
+            f"pairalign: merged {len(manifests):,} parts of {pairs:,} pairs, {size:,} bytes, "
+            f"into {options.output}"
+        )
+
+
+def _check_ending(output: str, format: str) -> None:
+    """Refuse a name that says another format than that of the parts."""
+    endings = {name: writer.suffixes for name, writer in _TYPES.items()}
+    try:
+        said = choose_format(output, None, endings, "alignments")
+    except FormatError:
+        return
+    if said != format:
+        raise FormatError(f"'{output}' is named as {said}, but the parts are {format}")
+
+
+def _print_plan(manifests: list[Manifest]) -> None:
+    """Print a command for each missing part; a comment has their numbers for a job array."""
+    missing = missing_shards(manifests)
+    shards = manifests[0].shards
+    if not missing:
+        print(f"# all {shards} parts are there")
+        return
+    print(f"# {len(missing)} of {shards} parts are missing: {describe_shards(missing)}")
+    command = without_shard(manifests[0].command)
+    for shard in missing:
+        print(shlex.join(["pairalign", *command, "--shard", f"{shard}/{shards}"]))

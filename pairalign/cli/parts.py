@@ -1,0 +1,100 @@
+"""What commands with ``--shard`` share: where a part goes, and its manifest."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from pairalign.cli.console import log
+from pairalign.formats.output import check_writable
+from pairalign.formats.parts import (
+    Manifest,
+    checksum_of,
+    manifest_path,
+    part_path,
+    prepare_folder,
+)
+from pairalign.formats.writer import WHOLE, Piece
+from pairalign.jobs.align import AlignmentJob
+from pairalign.jobs.shards import Shard
+
+
+@dataclass(frozen=True)
+class PartPlace:
+    """Where a part of a result goes.
+
+    Attributes
+    ----------
+    folder, path : str
+    shard : (int, int)
+    command : list of str
+        The program's arguments.
+    """
+
+    folder: str
+    path: str
+    shard: Shard
+    command: list[str]
+
+    def piece(self, job: AlignmentJob) -> Piece:
+        """Return which part of the whole file it is."""
+        number, shards = self.shard
+        return Piece(number == 1, number == shards, job.first_pair + 1)
+
+    def finish(
+        self, run: dict[str, Any], format: str, pairs: int, *, number: int = 1, shown: int = 0
+    ) -> None:
+        """Write the manifest of the part, which is complete."""
+        size, checksum = checksum_of(self.path)
+        Manifest(
+            run,
+            format,
+            *self.shard,
+            pairs=pairs,
+            bytes=size,
+            checksum=checksum,
+            number=number,
+            shown=shown,
+            command=self.command,
+        ).write(self.folder)
+
+
+def choose_part(options: argparse.Namespace, suffix: str) -> PartPlace | None:
+    """Return where a part goes, if ``--shard`` asks for one; OutputError if it cannot go there.
+
+    The manifest of an earlier part in that place is removed: from now on it is not complete.
+    """
+    if options.shard is None:
+        return None
+    folder = options.output
+    prepare_folder(folder)
+    shard: Shard = options.shard
+    place = PartPlace(folder, part_path(folder, *shard, suffix), shard, options.given)
+    check_writable(place.path)
+    manifest = manifest_path(folder, *shard)
+    check_writable(manifest)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(manifest)
+        log.warning("'%s' was there before and is made again", place.path)
+    options.output = place.path
+    return place
+
+
+def piece_of(place: PartPlace | None, job: AlignmentJob) -> Piece:
+    """Return which part of a file a job writes: all, unless there is a place for a part."""
+    return WHOLE if place is None else place.piece(job)
+
+
+def without_shard(command: list[str]) -> list[str]:
+    """Return the arguments of a command without ``--shard``."""
+    left: list[str] = []
+    words = iter(command)
+    for word in words:
+        if word == "--shard":
+            next(words, None)
+        elif not word.startswith("--shard="):
+            left.append(word)
+    return left

@@ -1,0 +1,277 @@
+"""Parts of a result in a folder: each a file and a manifest, made by whoever and in any order.
+
+``part-03-of-64.paf`` are the bytes that the third of 64 parts adds to the whole file: the first has
+its header, the last its footer. ``part-03-of-64.json``, its manifest, comes when the part is
+complete: which run it belongs to, how many bytes it has, and their checksum.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pairalign.errors import OutputError, PartsError
+from pairalign.formats.output import Output, open_output
+
+_MANIFEST = re.compile(r"part-\d+-of-\d+\.json")
+_BLOCK_BYTES = 8 << 20
+_PAIR_NUMBER = re.compile(rb"^(>\S+ pair=)(\d+)", re.MULTILINE)
+_SHOWN_DIFFERENCES = 6
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What is known of a complete part.
+
+    Attributes
+    ----------
+    run : dict
+        What decides the bytes of the whole: the same in all parts.
+    format : str
+    shard, shards : int
+        Which part of how many, counted from 1.
+    pairs : int
+        Pairs of the pair matrix that it covers.
+    bytes : int
+        Size of the part.
+    checksum : str
+        CRC-32 of the part, in hexadecimal.
+    number, shown : int
+        Number of its first pair as it was written, and how many pairs it has; of formats that
+        number them.
+    command : list of str
+        The arguments of the program that wrote it.
+    """
+
+    run: dict[str, Any]
+    format: str
+    shard: int
+    shards: int
+    pairs: int
+    bytes: int
+    checksum: str
+    number: int = 1
+    shown: int = 0
+    command: list[str] = field(default_factory=list)
+
+    def write(self, folder: str) -> None:
+        """Write it into a folder, where it says that the part is complete."""
+        text = json.dumps(asdict(self), indent=1) + "\n"
+        with open_output(manifest_path(folder, self.shard, self.shards)) as output:
+            output.write(text.encode())
+
+
+def part_path(folder: str, shard: int, shards: int, suffix: str) -> str:
+    """Return where a part goes: ``part-03-of-64.paf``."""
+    width = len(str(shards))
+    return os.path.join(folder, f"part-{shard:0{width}}-of-{shards}{suffix}")
+
+
+def manifest_path(folder: str, shard: int, shards: int) -> str:
+    """Return where the manifest of a part goes."""
+    return part_path(folder, shard, shards, ".json")
+
+
+def prepare_folder(folder: str) -> None:
+    """Make a folder for parts where there is none yet; OutputError if that cannot be."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        reason = "it is a file" if os.path.isfile(folder) else error.strerror
+        raise OutputError(f"cannot use '{folder}' as a folder for parts: {reason}") from error
+
+
+def read_manifests(folder: str) -> list[Manifest]:
+    """Read the manifests of a folder, in the order of their parts.
+
+    Raises
+    ------
+    PartsError
+        There is none, one is damaged, or they are not of one run; the message says what differs.
+    """
+    try:
+        names = sorted(name for name in os.listdir(folder) if _MANIFEST.fullmatch(name))
+    except OSError as error:
+        raise PartsError(f"'{folder}': {error.strerror}, expected a folder of parts") from error
+    if not names:
+        raise PartsError(f"'{folder}': there is no part (part-1-of-N.json) in it")
+    found = [_read_manifest(os.path.join(folder, name)) for name in names]
+    for name, manifest in zip(names, found, strict=True):
+        _check_same(folder, names[0], found[0], name, manifest)
+    return sorted(found, key=lambda manifest: manifest.shard)
+
+
+def _read_manifest(path: str) -> Manifest:
+    try:
+        manifest = Manifest(**json.loads(Path(path).read_bytes()))
+        good = all(
+            isinstance(value, int)
+            for value in (manifest.shard, manifest.shards, manifest.bytes, manifest.number)
+        )
+        expected = manifest_path(os.path.dirname(path), manifest.shard, manifest.shards)
+        if not good or expected != path or not isinstance(manifest.run, dict):
+            raise ValueError
+    except OSError as error:
+        raise PartsError(f"'{path}': {error.strerror}") from error
+    except (ValueError, TypeError) as error:
+        raise PartsError(f"'{path}' is damaged: delete it and make its part again") from error
+    return manifest
+
+
+def _check_same(folder: str, first: str, one: Manifest, second: str, other: Manifest) -> None:
+    differences = find_differences(
+        {**one.run, "format": one.format, "parts": one.shards},
+        {**other.run, "format": other.format, "parts": other.shards},
+    )
+    if differences:
+        raise PartsError(
+            f"'{folder}': {first} and {second} are not of the same run; "
+            + "; ".join(differences[:_SHOWN_DIFFERENCES])
+        )
+
+
+def find_differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    """Say in which values two descriptions of runs differ: ``scoring.gap_open: 11 and 12``."""
+    flat, others = _flatten(one), _flatten(other)
+    missing = "nothing"
+    return [
+        f"{key}: {flat.get(key, missing)} and {others.get(key, missing)}"
+        for key in sorted({*flat, *others})
+        if flat.get(key, missing) != others.get(key, missing)
+    ]
+
+
+def _flatten(described: Any, name: str = "") -> dict[str, Any]:
+    if not isinstance(described, dict):
+        return {name: described}
+    found: dict[str, Any] = {}
+    for key, value in described.items():
+        found.update(_flatten(value, f"{name}.{key}" if name else key))
+    return found
+
+
+def missing_shards(manifests: Sequence[Manifest]) -> list[int]:
+    """Return the numbers of the parts that are not there."""
+    there = {manifest.shard for manifest in manifests}
+    return [shard for shard in range(1, manifests[0].shards + 1) if shard not in there]
+
+
+def describe_shards(shards: Sequence[int]) -> str:
+    """Shorten numbers as Slurm's ``--array`` takes them: ``3,17-20``."""
+    runs: list[list[int]] = []
+    for shard in shards:
+        if runs and shard == runs[-1][1] + 1:
+            runs[-1][1] = shard
+        else:
+            runs.append([shard, shard])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+
+
+def checksum_of(path: str) -> tuple[int, str]:
+    """Return the size of a file and its CRC-32, in hexadecimal."""
+    size, checksum = 0, 0
+    for block in _blocks(path):
+        size += len(block)
+        checksum = zlib.crc32(block, checksum)
+    return size, f"{checksum:08x}"
+
+
+def is_complete(folder: str, manifest: Manifest, suffix: str) -> bool:
+    """Whether the part of a manifest is there as it was written."""
+    try:
+        found = checksum_of(part_path(folder, manifest.shard, manifest.shards, suffix))
+    except OSError:
+        return False
+    return found == (manifest.bytes, manifest.checksum)
+
+
+def check_parts(folder: str, manifests: Sequence[Manifest], suffix: str) -> None:
+    """Raise PartsError unless all parts are there, and have the size that they should.
+
+    What they hold is checked when it is copied.
+    """
+    missing = missing_shards(manifests)
+    if missing:
+        raise PartsError(
+            f"'{folder}': {len(missing):,} of {manifests[0].shards:,} parts are missing: "
+            f"{describe_shards(missing)}; --plan says how to make them"
+        )
+    for manifest in manifests:
+        path = part_path(folder, manifest.shard, manifest.shards, suffix)
+        try:
+            size = os.path.getsize(path)
+        except OSError as error:
+            raise PartsError(f"'{path}': {error.strerror}; make it again") from error
+        if size != manifest.bytes:
+            raise PartsError(_damaged(path, f"{size:,} bytes, expected {manifest.bytes:,}"))
+
+
+def copy_parts(
+    folder: str, manifests: Sequence[Manifest], suffix: str, output: Output, *, numbered: bool
+) -> None:
+    """Write parts one after the other: the bytes of a single run.
+
+    Parameters
+    ----------
+    folder : str
+    manifests : sequence of Manifest
+        Of all parts, in order.
+    suffix : str
+        Of the parts' names.
+    output : Output
+    numbered : bool
+        Whether the format numbers its pairs (FASTA). Where pairs were left out, by a threshold or
+        because nothing was aligned, numbers are counted again.
+
+    Raises
+    ------
+    PartsError
+        A part is not what was written.
+    """
+    number = 1
+    for manifest in manifests:
+        path = part_path(folder, manifest.shard, manifest.shards, suffix)
+        blocks = checked_blocks(path, manifest)
+        if numbered and number != manifest.number:
+            blocks = _renumbered(blocks, number - manifest.number)
+        number += manifest.shown
+        for block in blocks:
+            output.write(block)
+
+
+def checked_blocks(path: str, manifest: Manifest) -> Iterator[bytes]:
+    """Read a part; PartsError in the end if it is not what was written."""
+    size, checksum = 0, 0
+    for block in _blocks(path):
+        size += len(block)
+        checksum = zlib.crc32(block, checksum)
+        yield block
+    if (size, f"{checksum:08x}") != (manifest.bytes, manifest.checksum):
+        raise PartsError(_damaged(path, "its checksum is another"))
+
+
+def _damaged(path: str, reason: str) -> str:
+    return f"'{path}' is not what was written ({reason}): delete its .json and make it again"
+
+
+def _blocks(path: str) -> Iterator[bytes]:
+    with open(path, "rb", buffering=0) as file:
+        while block := file.read(_BLOCK_BYTES):
+            yield block
+
+
+def _renumbered(blocks: Iterator[bytes], more: int) -> Iterator[bytes]:
+    """Add to the numbers of pairs; text is cut at ends of lines."""
+    rest = b""
+    for block in blocks:
+        text = rest + block
+        end = text.rfind(b"\n") + 1
+        text, rest = text[:end], text[end:]
+        yield _PAIR_NUMBER.sub(lambda found: found[1] + b"%d" % (int(found[2]) + more), text)
+    assert not rest
