@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
+from strategies import MODES
 
 from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import DNA, PROTEIN, SequenceSet
-
-MODES = ("global", "semiglobal", "local")
-
 
 NUMBERS = st.decimals(-50, 50, places=3, allow_nan=False, allow_infinity=False)
 

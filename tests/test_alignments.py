@@ -8,13 +8,13 @@ from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import random_alignments, random_set, sample
+from strategies import MODES
 
 from pairalign.alignments import Alignments, concatenate
 from pairalign.scoring import make_scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
 
-MODES = ("global", "semiglobal", "local")
 FIELDS = (
     *("query", "target", "raw_score", "query_start", "query_end", "target_start", "target_end"),
     *("matches", "mismatches", "gap_openings", "gap_letters", "cigar", "cigar_offsets"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from samples import random_distances
-from strategies import random_sequences
+from strategies import MODES, random_sequences
 
 import pairalign
 from pairalign.cli.main import main
@@ -18,9 +18,6 @@ from pairalign.jobs import transitions
 from pairalign.jobs.distances import MEASURES, SATURATED, self_scores
 
 GLOBINS = Path(__file__).parent / "data" / "globins.fasta"
-
-
-MODES = ("global", "semiglobal", "local")
 
 
 TRANSITIONS = ({"A", "G"}, {"C", "T"})

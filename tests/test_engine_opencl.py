@@ -37,6 +37,7 @@ from test_strands import run_minus
 from pairalign.engines.opencl import engine as opencl
 from pairalign.engines.opencl.engine import OPENCL_FAMILIES, OpenClEngine, open_opencl_engines
 from pairalign.engines.opencl.family import OpenClContext
+from pairalign.engines.opencl.pinned import pinned_pool
 from pairalign.engines.opencl.striped import OpenClStriped
 from pairalign.errors import DeviceError
 from pairalign.jobs import schedule
@@ -236,12 +237,20 @@ def test_results_in_pinned_memory(device: Any, monkeypatch: pytest.MonkeyPatch) 
     problem = Problem(proteins(90, 60), None, blosum_like("global"))
     sets = problem.sets()
     monkeypatch.setattr(device, "is_cpu", False)
+    pools = []
+
+    def watched(*arguments: Any) -> Any:
+        pools.append(pinned_pool(*arguments))
+        return pools[-1]
+
+    monkeypatch.setattr(opencl, "pinned_pool", watched)
     engine = open_opencl(sets, problem.scoring, pinned_bytes=8 * MIB)
     cpu = open_cpu(sets, problem.scoring)
     windows = list(windows_of(90, None, 40))
     found = [engine.align(window, Want()) for window in windows]
-    assert engine._pool is not None
-    assert engine._pool._pinned_bytes > 0
+    (pool,) = pools
+    assert pool is not None
+    assert pool.pinned_bytes > 0
     engine.close()
     for window, one in zip(windows, found, strict=True):
         assert_same(cpu.align(window, Want()), one)

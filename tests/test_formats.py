@@ -11,7 +11,8 @@ from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import random_alignments, random_set, sample
-from written_files import DECIMALS, MODES, TEXT, TSV_COLUMNS, shown, write, written
+from strategies import MODES
+from written_files import DECIMALS, TEXT, TSV_COLUMNS, shown, write, written
 
 from pairalign.alignments import Alignments
 from pairalign.formats import (

@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 from commands import ordinary_user
 from samples import sample
-from written_files import MODES, TEXT, write, written
+from strategies import MODES
+from written_files import TEXT, write, written
 
 from pairalign.errors import OutputError
 from pairalign.formats import (

@@ -10,7 +10,8 @@ from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import needle_sample, sample
-from written_files import DECIMALS, MODES, TSV_COLUMNS, write, written
+from strategies import MODES
+from written_files import DECIMALS, TSV_COLUMNS, write, written
 
 from pairalign.formats import (
     FormatError,

@@ -10,8 +10,7 @@ from itertools import groupby
 import numpy as np
 import pytest
 from reference import Costs, Expected, align, fill_by_rows, fill_plain
-
-MODES = ("global", "semiglobal", "local")
+from strategies import MODES
 
 
 def simple(

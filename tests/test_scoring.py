@@ -11,7 +11,8 @@ import pytest
 from golden import load_golden
 from hypothesis import given
 from hypothesis import strategies as st
-from scorings import MODES, codes, scorings
+from scorings import codes, scorings
+from strategies import MODES
 
 from pairalign.errors import AlphabetError, ScoringError
 from pairalign.scoring import SCORE_LIMIT, Scoring, make_scoring

@@ -9,7 +9,8 @@ from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import needle_sample, random_set, sample
-from written_files import DECIMALS, MODES, shown, written
+from strategies import MODES
+from written_files import DECIMALS, shown, written
 
 from pairalign.alignments import Alignments
 from pairalign.scoring import make_scoring

@@ -8,9 +8,6 @@ from pairalign.formats import (
 )
 from pairalign.want import Detail
 
-MODES = ("global", "semiglobal", "local")
-
-
 TEXT = ("paf", "tsv", "fasta", "srspair")
 
 

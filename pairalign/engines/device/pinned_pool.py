@@ -91,6 +91,11 @@ class PinnedPool:
         Context manager that makes the CUDA context current.
     limit_bytes : int
         How much to pin at most.
+
+    Attributes
+    ----------
+    pinned_bytes : int
+        How much is pinned now, in use or kept for later.
     """
 
     def __init__(
@@ -102,7 +107,7 @@ class PinnedPool:
         self._driver = driver
         self._current = current
         self._limits = [limit_bytes]  # of those who share it
-        self._pinned_bytes = 0
+        self.pinned_bytes = 0
         self._segments: list[_Segment] = []
         # What has come back, since others were looking after the segments. Appending is atomic.
         self._returned: deque[tuple[_Segment, Extent]] = deque()
@@ -128,14 +133,14 @@ class PinnedPool:
         with self._looking_after():
             found = self._cut(size)
             pinned = 0 if found else self._make_way(size)
-            self._pinned_bytes += pinned
+            self.pinned_bytes += pinned
         if found is None:
             if not pinned:
                 return None
             block = self._pin(pinned)  # others need not wait for this
             with self._looking_after():
                 if block is None:
-                    self._pinned_bytes -= pinned
+                    self.pinned_bytes -= pinned
                     return None
                 self._segments.append(_Segment(block))
                 found = self._segments[-1], self._segments[-1].take((0, pinned), size)
@@ -174,7 +179,7 @@ class PinnedPool:
                 if not self._closed:
                     yield
                     return
-                self._free_idle(self._pinned_bytes)
+                self._free_idle(self.pinned_bytes)
             if not self._returned:
                 yield
                 return
@@ -198,9 +203,9 @@ class PinnedPool:
         limit = sum(self._limits)
         if size > limit:
             return 0
-        self._free_idle(self._pinned_bytes + size - limit)
-        left_bytes = limit - self._pinned_bytes
-        ahead = min(self._pinned_bytes, _MOST_AHEAD, left_bytes)
+        self._free_idle(self.pinned_bytes + size - limit)
+        left_bytes = limit - self.pinned_bytes
+        ahead = min(self.pinned_bytes, _MOST_AHEAD, left_bytes)
         return max(size, ahead, min(_LEAST_SEGMENT, left_bytes)) if size <= left_bytes else 0
 
     def _pin(self, size: int) -> Block | None:
@@ -215,7 +220,7 @@ class PinnedPool:
         for segment in self._segments.copy():
             if excess_bytes > 0 and segment.is_idle:
                 self._segments.remove(segment)
-                self._pinned_bytes -= segment.block.nbytes
+                self.pinned_bytes -= segment.block.nbytes
                 excess_bytes -= segment.block.nbytes
                 base: Any = segment.block.base
                 if hasattr(base, "free"):
