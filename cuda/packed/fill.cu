@@ -143,7 +143,7 @@ __device__ void fill(const Params& p) {
                 const bool keeps = G == 32 || (present && t < steps);
                 word* const band = (word*)tile;
                 uint4* left_side = (uint4*)(band + borders_at(G, K)) + lane_id;
-                if (KEEP && keeps) keep_row_above<G>(c, lane, lane_id, band);
+                if (KEEP && keeps) keep_upper_border<G>(c, lane, lane_id, band);
                 const int stop = KEEP ? min(t + BAND, end) : end;
                 word kept[2][4];  // of each part, in the last four steps
                 const auto two_steps = [&](int first) {

@@ -2,7 +2,7 @@
 // keeps of a band. The steps between are in fill.cu, which says why; the end is in ends.cuh.
 //
 // Computes   start_cells, start_border: a lane's cells and what it gets from the left, before the first
-//            step. keep_row_above: the upper border of the lane's tiles in a band (see packed.cuh).
+//            step. keep_upper_border: the upper border of the lane's tiles in a band (see packed.cuh).
 // In         Columns: those of the block.
 // Out        Lane; H and E of the border; rowline and corner of a band.
 // Threads    G lanes of a warp, K columns a lane, ROWS rows behind the lane to the left.
@@ -83,8 +83,8 @@ __device__ __forceinline__ void move_border(const Params& p, const Constants& c,
 
 // A band's rowline and corners: what the rows before it have left in this lane.
 template <int G, int K>
-__device__ __forceinline__ void keep_row_above(const Constants& c, const Lane<K>& lane, int lane_id,
-                                               word* band) {
+__device__ __forceinline__ void keep_upper_border(const Constants& c, const Lane<K>& lane, int lane_id,
+                                                  word* band) {
     const auto h_of = [&](int k) { return LOCAL ? add_words(lane.h[k], 0u - c.opens, c.one) : lane.h[k]; };
     const auto h_and_f = [&](int k) { return packed(h_of(k), lane.f[k]); };
     uint4* const rowline = (uint4*)band + lane_id;

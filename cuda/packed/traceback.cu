@@ -5,13 +5,14 @@
 //            item and some of its rows.
 // Out        fields[FIELDS][pairs]: the spans and COLUMNS; moves.
 // Threads    A thread follows a path, its neighbour one in the other half of the tiles' words. It
-//            fills the tile that the path is in again (tile.cuh), walks through it
+//            fills the tile that the path is in again (refill.cuh), walks through it
 //            (walk.cuh), and goes on with the next tile. Paths that are done make way for
 //            those of further rows, some at a time, so that a warp's lanes all have work although
 //            paths differ in length.
 // Shared     per half, letter and column the score times SCALE with its code, 16 bits (in global
 //            memory where that is too large: FAR); then the codes of each thread's tile.
 // After      Dohi et al. 2010; Huynh et al. (block diagonals); flags as in gpu-pairAlign.
+#include "refill.cuh"
 #include "walk.cuh"
 
 namespace {
@@ -185,6 +186,60 @@ __device__ __forceinline__ bool candidate(const Params& p, int half, Path& path,
     return true;
 }
 
+// Local: when all of a lane's band has been looked at, the next one that has the best cell; after the last
+// the path begins where that cell was found.
+template <int K>
+__device__ __forceinline__ void seek_next(const Params& p, Path& path) {
+    const bool done = path.phase == SEARCHING && path.part == parts_of(K);
+    if (done) ++path.next_tile;
+    seek<K>(p, done && path.next_tile < path.stop_tile, path);
+    if (done && path.next_tile >= path.stop_tile) {
+        path.phase = WALKING;
+        path.i = path.end_row;
+        path.column = path.end_column;
+    }
+}
+
+// The tile that a path goes on in, and the cell where it enters.
+template <int K, bool FAR>
+__device__ __forceinline__ void enter_tile(const Params& p, const Path& path, Tile& tile, Entry& entry) {
+    const int lane = FAR ? path.column / K % 32 : path.column / K;
+    const int step = path.i - 1 + idle_steps_of(path.rows) + ROWS * lane;
+    place_at<K, FAR>(p, path, path.column, step / BAND, tile);
+    tile.last_step = entry.step = step % BAND;
+    entry.column = path.column - tile.column;
+}
+
+// Local: takes note of the best cell if a tile has it before the others; true if no other tile is to be
+// looked at and the path begins in this one. `row`: of the tile's step 0.
+template <int K>
+__device__ __forceinline__ bool take_found(int row, const Tile& tile, Path& path, Entry& entry) {
+    const bool here = entry.found != NOT_FOUND;
+    const int major = entry.found >> 4, minor = entry.found & 15;  // see rank_of
+    const int end_row = row + (path.transposed ? major : minor);
+    const int end_column = tile.column + (path.transposed ? minor : major);
+    const bool better =
+        path.transposed
+            ? end_row < path.end_row || (end_row == path.end_row && end_column < path.end_column)
+            : end_column < path.end_column || (end_column == path.end_column && end_row < path.end_row);
+    if (here && better) {
+        path.end_row = end_row;
+        path.end_column = end_column;
+        // In the usual order the columns to the right need not be looked at.
+        if (!path.transposed) path.part = parts_of(K);
+    }
+    const bool last = path.part == parts_of(K) && path.next_tile + 1 >= path.stop_tile;
+    const bool walks = here && better && last;
+    if (walks) {
+        path.phase = WALKING;
+        path.i = path.end_row;
+        path.column = path.end_column;
+        entry.step = path.end_row - row;
+        entry.column = path.end_column - tile.column;
+    }
+    return walks;
+}
+
 // The results of a path that is done.
 __device__ __forceinline__ void finish(const Params& p, const Item& of, Path& path) {
     if (path.columns & 31) path.moves[path.columns >> 5] = make_uint2(path.gaps, path.kinds);
@@ -200,6 +255,9 @@ __device__ __forceinline__ void finish(const Params& p, const Item& of, Path& pa
     fields[COLUMNS * p.pairs] = path.columns;
     path.phase = IDLE;
 }
+
+// A warp starts paths when so many of its lanes have none: starting them makes all its lanes wait for memory.
+constexpr int STARTED_TOGETHER = 12;
 
 template <int K, bool FAR>
 __device__ void traceback(const Params& p) {
@@ -232,10 +290,12 @@ __device__ void traceback(const Params& p) {
     Path path;
     path.phase = IDLE;
     bool more = true;  // places that nobody has taken
+    // Before each turn a lane's path is IDLE (none), SEARCHING (local: its end is not known; next_tile and
+    // part say where to look next) or WALKING (all cells after (i, column) are in its moves). A turn fills
+    // one tile a lane again.
     for (;;) {
-        // The whole warp waits for memory when a path is started: so several are started together.
         const int idle = __popc(__ballot_sync(ALL, path.phase == IDLE));
-        if (idle == 32 || (idle >= 12 && __any_sync(ALL, path.phase == IDLE && more))) {
+        if (idle == 32 || (idle >= STARTED_TOGETHER && __any_sync(ALL, path.phase == IDLE && more))) {
             if (path.phase == IDLE) {
                 start<K>(p, of, half, chunk.z, &next_place[half], path);
                 more = path.phase != IDLE;
@@ -248,55 +308,16 @@ __device__ void traceback(const Params& p) {
         bool waits = path.phase == IDLE;
         int row = 0;  // of the tile's step 0
         if (LOCAL) {
-            // When a lane's band has been looked at, the next one that has the best cell.
-            const bool done = path.phase == SEARCHING && path.part == parts_of(K);
-            if (done) ++path.next_tile;
-            seek<K>(p, done && path.next_tile < path.stop_tile, path);
-            if (done && path.next_tile >= path.stop_tile) {
-                path.phase = WALKING;
-                path.i = path.end_row;
-                path.column = path.end_column;
-            }
+            seek_next<K>(p, path);
             if (path.phase == SEARCHING) waits = !candidate<K, FAR>(p, half, path, tile, row);
         }
-        if (path.phase == WALKING) {
-            const int lane = FAR ? path.column / K % 32 : path.column / K;
-            const int step = path.i - 1 + idle_steps_of(path.rows) + ROWS * lane;
-            place_at<K, FAR>(p, path, path.column, step / BAND, tile);
-            tile.last_step = entry.step = step % BAND;
-            entry.column = path.column - tile.column;
-        }
+        if (path.phase == WALKING) enter_tile<K, FAR>(p, path, tile, entry);
         if (__all_sync(ALL, waits)) continue;
         const bool transposed = !waits && path.transposed;
         refill<K>(p, pitch, tile, half, transposed ? F_FIRST : F_LAST, transposed, profile, codes, entry);
         if (!waits) {
             bool walks = true;
-            if (LOCAL && path.phase == SEARCHING) {
-                const bool here = entry.found != NOT_FOUND;
-                const int major = entry.found >> 4, minor = entry.found & 15;
-                const int end_row = row + (path.transposed ? major : minor);
-                const int end_column = tile.column + (path.transposed ? minor : major);
-                const bool better =
-                    path.transposed
-                        ? end_row < path.end_row || (end_row == path.end_row && end_column < path.end_column)
-                        : end_column < path.end_column ||
-                              (end_column == path.end_column && end_row < path.end_row);
-                if (here && better) {
-                    path.end_row = end_row;
-                    path.end_column = end_column;
-                    // In the usual order the columns to the right need not be looked at.
-                    if (!path.transposed) path.part = parts_of(K);
-                }
-                const bool last = path.part == parts_of(K) && path.next_tile + 1 >= path.stop_tile;
-                walks = here && better && last;
-                if (walks) {
-                    path.phase = WALKING;
-                    path.i = path.end_row;
-                    path.column = path.end_column;
-                    entry.step = path.end_row - row;
-                    entry.column = path.end_column - tile.column;
-                }
-            }
+            if (LOCAL && path.phase == SEARCHING) walks = take_found<K>(row, tile, path, entry);
             if (walks && walk<C>(path, entry, of.padding, codes)) finish(p, of, path);
         }
     }
