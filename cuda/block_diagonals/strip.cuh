@@ -45,19 +45,93 @@ struct As {
     static constexpr Kind value = kind;
 };
 
+// How long a strip sleeps for each strip between it and the one it waits for, and for how many at most.
+constexpr int NANOSECONDS_A_STRIP = 700, MOST_STRIPS_SLEPT = 20;
+
 // Sleeps while the strip that is waited for cannot have begun: some hundred nanoseconds for each strip
 // between. `first` is the word of the row's first column.
 __device__ __forceinline__ void rest(word first, int strip) {
     const int tag = tag_of(first);
     const int strips = tag == 0 ? strip : (strip % TAGS - (tag - 1) + TAGS) % TAGS;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
-    if (strips > 1) __nanosleep(min(strips - 1, 20) * 700);
+    if (strips > 1) __nanosleep(min(strips - 1, MOST_STRIPS_SLEPT) * NANOSECONDS_A_STRIP);
 #else
     (void)strips;
 #endif
 }
 
-// Fills one strip of a piece.
+// The profile of a warp's rows, `first` being the one above the lane: [letters][32][K], scores of each
+// letter.
+template <int K>
+__device__ __forceinline__ void build_profile(const Params& p, const Pair& pair, int first, int* profile) {
+    constexpr int PITCH = 32 * Scores<K>::COUNT;  // words a letter
+    const int lane_id = threadIdx.x % 32;
+    for (int k = 0; k < K; ++k) {
+        const int row = first + k;
+        const int letter = row < pair.rows ? p.dense[pair.row_letters[row]] : -1;
+        for (int b = 0; b < p.letters; ++b) {
+            const int score = letter < 0 ? p.low : p.table[letter * 32 + b];
+            if (WORDS) profile[b * PITCH + lane_id * K + k] = score;
+            else ((int8_t*)profile)[4 * b * PITCH + lane_id * K + k] = (int8_t)score;
+        }
+    }
+}
+
+// A lane's cells left of the piece, in the rows after `first`.
+template <int K>
+__device__ __forceinline__ void start_lane(const Params& p, const Piece& piece, int first, int opening,
+                                           Lane<K>& lane) {
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+        const int row = first + k + 1;
+        if (piece.left == 0) {
+            lane.h[k] = border(p, row);
+            lane.e[k] = lane.h[k] - opening;
+        } else {
+            const word w = piece.beside[row - 1];
+            lane.h[k] = h_of(w);
+            lane.e[k] = gap_of(w);
+        }
+    }
+    lane.above = piece.left == 0 ? border(p, first)
+                 : first == 0    ? border(p, piece.left)
+                                 : h_of(piece.beside[first - 1]);
+    lane.f = 0;
+    lane.best = 0;
+}
+
+// Global: H of the matrix's last cell, row `last_k` of the lane that calls.
+template <int K>
+__device__ __forceinline__ int corner_score(const Params& p, const Pair& pair, const Lane<K>& lane,
+                                            int last_k) {
+    Selected<K> selected{lane, last_k, 0};
+    each<0, K>(selected);
+    return selected.h - (pair.rows + pair.columns) * p.gap_extend;
+}
+
+// Semiglobal: the best of the strip's rows in the matrix's last column, of equals the smallest row.
+template <int K>
+__device__ __forceinline__ void report_last_column(const Params& p, const Pair& pair, int first,
+                                                   const Lane<K>& lane, Progress& progress) {
+    word key = 0;
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+        const int row = first + k + 1;
+        const int score = lane.h[k] - (row + pair.columns) * p.gap_extend;
+        if (row <= pair.rows && score > 0) key = max(key, (word)score << 32 | (uint32_t)~row);
+    }
+    key = warp_max(key);
+    if (threadIdx.x % 32 == 0 && key) atomicMax(&progress.column_key, key);
+}
+
+// Semiglobal: the best of the matrix's last row of what the lanes have found, of equals the smallest column.
+__device__ __forceinline__ void report_last_row(int score, int column, Progress& progress) {
+    word key = score > 0 ? (word)score << 32 | (uint32_t)~column : 0;
+    key = warp_max(key);
+    if (threadIdx.x % 32 == 0) progress.row_key = key;
+}
+
+// Fills one strip of a piece: the lanes' cells left of it, then its columns chunk by chunk, then the ends.
 //
 // FILL     tiles' borders are kept (when traced), the best cells go to `progress`
 // REFILL   `flags` [piece.columns + 32][32] of this strip
@@ -82,34 +156,9 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
     int* const last_row = profile + p.letters * PITCH;  // [CHUNK][K], of the matrix
 
     __syncwarp();
-    for (int k = 0; k < K; ++k) {
-        const int row = first + k;
-        const int letter = row < pair.rows ? p.dense[pair.row_letters[row]] : -1;
-        for (int b = 0; b < p.letters; ++b) {
-            const int score = letter < 0 ? p.low : p.table[letter * 32 + b];
-            if (WORDS) profile[b * PITCH + lane_id * K + k] = score;
-            else ((int8_t*)profile)[4 * b * PITCH + lane_id * K + k] = (int8_t)score;
-        }
-    }
-
+    build_profile<K>(p, pair, first, profile);
     Lane<K> lane;
-#pragma unroll
-    for (int k = 0; k < K; ++k) {
-        const int row = first + k + 1;
-        if (piece.left == 0) {
-            lane.h[k] = border(p, row);
-            lane.e[k] = lane.h[k] - opening;
-        } else {
-            const word w = piece.beside[row - 1];
-            lane.h[k] = h_of(w);
-            lane.e[k] = gap_of(w);
-        }
-    }
-    lane.above = piece.left == 0 ? border(p, first)
-                 : first == 0    ? border(p, piece.left)
-                                 : h_of(piece.beside[first - 1]);
-    lane.f = 0;
-    lane.best = 0;
+    start_lane(p, piece, first, opening, lane);
 
     const word* const from = strip == 0 ? piece.above : piece.handed;
     const bool from_border = strip == 0 && piece.top == 0;
@@ -155,9 +204,8 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
     Scores<K> ahead;
     ahead.load((const int*)(my_profile + letters[-lane_id & (RING - 1)]));
 
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-        const int start = CHUNK * chunk;  // lane 0's first column in this chunk, counted from 0
-        const int my_column = start + lane_id;
+    // The chunk's words of the row above, and the letters of the next chunk; then asks for those after them.
+    const auto take_words = [&](int chunk, int my_column) {
         if (strip > 0) {
             while (!__all_sync(ALL, !hands || my_column >= columns || tag_of(next) == tag)) {
                 if (chunk == 0) rest(__shfl_sync(ALL, next, 0), strip);
@@ -173,63 +221,68 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
         __syncwarp();
         next = fetch(my_column + CHUNK);
         next_letter = fetch_letter(my_column + 2 * CHUNK);
-
-        const bool saves = start >= boundary;
+    };
+    // One column a lane: from the left lane's last row, or the row above.
+    const auto step = [&](auto kind_, int start, const int* my_letters,
+                          int x) __attribute__((always_inline)) {
+        constexpr Kind kind = decltype(kind_)::value;
+        const int at = start + x - lane_id;
+        int h_in = __shfl_up_sync(ALL, lane.h[K - 1], 1);
+        int f_in = __shfl_up_sync(ALL, lane.f, 1);
+        const int2 from_above = in[x];
+        if (lane_id == 0) {
+            h_in = from_above.x;
+            f_in = from_above.y;
+        }
+        if ((kind == SAVING || kind == GENERAL) && at == boundary) {
+#pragma unroll
+            for (int k = 0; k < K; ++k) kept_column[k] = make_word(lane.h[k], lane.e[k], 0);
+            segment_best = lane.best;
+            lane.best = 0;
+        }
+        const Scores<K> scores = ahead;
+        ahead.load((const int*)(my_profile + my_letters[x + 1]));
+        uint32_t cells = 0;
+        if (kind == PLAIN || kind == SAVING || (at >= 0 && (kind == BEGINNING || at < columns))) {
+            Column<K, USE> column{lane, scores, lane.above, f_in, opening, extension, 0};
+            lane.above = h_in;
+            each<0, K>(column);
+            lane.f = column.f;
+            cells = column.flags;
+            if constexpr (USE == LOCATE) {
+#pragma unroll
+                for (int k = 0; k < K; ++k)
+                    if (lane.h[k] == progress.score && first + k < pair.rows)
+                        place = max(place, ~((word)(piece.left + at + 1) << 32 | (uint32_t)(first + k + 1)));
+            }
+        }
+        if (USE == REFILL && (kind != GENERAL || start + x < columns + 31))
+            flags[(start + x) * 32 + lane_id] = (uint16_t)cells;
+        if (lane_id == 31) out[x] = make_int2(lane.h[K - 1], lane.f);
+        if (SEMIGLOBAL && USE == FILL && finds_row && lane_id == last_lane) {
+#pragma unroll
+            for (int k = 0; k < K; ++k) last_row[x * K + k] = lane.h[k];
+        }
+    };
+    // All columns of a chunk, with as little besides cells as there is to do in it.
+    const auto take_steps = [&](int start, bool saves) {
         const int* const my_letters = letters + ((start - lane_id) & (RING - 1));
-        const auto step = [&](auto kind_, int x) __attribute__((always_inline)) {
-            constexpr Kind kind = decltype(kind_)::value;
-            const int at = start + x - lane_id;
-            int h_in = __shfl_up_sync(ALL, lane.h[K - 1], 1);
-            int f_in = __shfl_up_sync(ALL, lane.f, 1);
-            const int2 from_above = in[x];
-            if (lane_id == 0) {
-                h_in = from_above.x;
-                f_in = from_above.y;
-            }
-            if ((kind == SAVING || kind == GENERAL) && at == boundary) {
-#pragma unroll
-                for (int k = 0; k < K; ++k) kept_column[k] = make_word(lane.h[k], lane.e[k], 0);
-                segment_best = lane.best;
-                lane.best = 0;
-            }
-            const Scores<K> scores = ahead;
-            ahead.load((const int*)(my_profile + my_letters[x + 1]));
-            uint32_t cells = 0;
-            if (kind == PLAIN || kind == SAVING || (at >= 0 && (kind == BEGINNING || at < columns))) {
-                Column<K, USE> column{lane, scores, lane.above, f_in, opening, extension, 0};
-                lane.above = h_in;
-                each<0, K>(column);
-                lane.f = column.f;
-                cells = column.flags;
-                if constexpr (USE == LOCATE) {
-#pragma unroll
-                    for (int k = 0; k < K; ++k)
-                        if (lane.h[k] == progress.score && first + k < pair.rows)
-                            place =
-                                max(place, ~((word)(piece.left + at + 1) << 32 | (uint32_t)(first + k + 1)));
-                }
-            }
-            if (USE == REFILL && (kind != GENERAL || start + x < columns + 31))
-                flags[(start + x) * 32 + lane_id] = (uint16_t)cells;
-            if (lane_id == 31) out[x] = make_int2(lane.h[K - 1], lane.f);
-            if (SEMIGLOBAL && USE == FILL && finds_row && lane_id == last_lane) {
-#pragma unroll
-                for (int k = 0; k < K; ++k) last_row[x * K + k] = lane.h[k];
-            }
-        };
         if (start + CHUNK > columns) {
-            for (int x = 0; x < CHUNK; ++x) step(As<GENERAL>(), x);
+            for (int x = 0; x < CHUNK; ++x) step(As<GENERAL>(), start, my_letters, x);
         } else if (saves) {
 #pragma unroll 2
-            for (int x = 0; x < CHUNK; ++x) step(As<SAVING>(), x);
+            for (int x = 0; x < CHUNK; ++x) step(As<SAVING>(), start, my_letters, x);
         } else if (start < 32) {
 #pragma unroll 2
-            for (int x = 0; x < CHUNK; ++x) step(As<BEGINNING>(), x);
+            for (int x = 0; x < CHUNK; ++x) step(As<BEGINNING>(), start, my_letters, x);
         } else {
 #pragma unroll
-            for (int x = 0; x < CHUNK; ++x) step(As<PLAIN>(), x);
+            for (int x = 0; x < CHUNK; ++x) step(As<PLAIN>(), start, my_letters, x);
         }
         __syncwarp();
+    };
+    // The strip's last row to the strip after it, and to where it is kept.
+    const auto hand_on_row = [&](int my_column) {
         const int done = my_column - 31;  // the column that the last lane did in step `lane_id`
         if (!is_last && hands && done >= 0 && done < columns) {
             const int2 of_last = out[lane_id];
@@ -237,24 +290,42 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
             store_word(piece.handed + done, w);
             if (kept_row) kept_row[done] = w;
         }
-        if (finds_row && hands) {
-            const int at = my_column - last_lane;
-            const int h = last_row[lane_id * K + last_k];
-            const int score = h - (pair.rows + at + 1) * extension;
-            if (at >= 0 && at + 1 < columns && score > row_score) {
-                row_score = score;
-                row_column = at + 1;
-            }
+    };
+    // Semiglobal: the best of the matrix's last row.
+    const auto look_at_last_row = [&](int my_column) {
+        if (!hands) return;
+        const int at = my_column - last_lane;
+        const int h = last_row[lane_id * K + last_k];
+        const int score = h - (pair.rows + at + 1) * extension;
+        if (at >= 0 && at + 1 < columns && score > row_score) {
+            row_score = score;
+            row_column = at + 1;
         }
-        if (saves && start + CHUNK >= boundary + 32) {  // all lanes have come across it
-            if (LOCAL) {
-                const int highest = warp_max(segment_best);
-                strip_best = max(strip_best, highest);
-                if (lane_id == 0) pair.best[strip * across + boundary / p.tile - 1] = highest;
-            }
-            boundary = boundary + p.tile < columns ? boundary + p.tile : NEVER;
-            kept_column += pair.padded_rows;
+    };
+    // When all lanes have come across a tile's border: its best cell, and where the next one is.
+    const auto cross_boundary = [&]() {
+        if (LOCAL) {
+            const int highest = warp_max(segment_best);
+            strip_best = max(strip_best, highest);
+            if (lane_id == 0) pair.best[strip * across + boundary / p.tile - 1] = highest;
         }
+        boundary = boundary + p.tile < columns ? boundary + p.tile : NEVER;
+        kept_column += pair.padded_rows;
+    };
+
+    // Before each chunk lane l has done the columns before start - l: its h and `above` are H of the last of
+    // them and, a row further up, of that column; e is E of the next one. `next` is the word above column
+    // start + l as far as it has come, `letters` has the letters before column start + CHUNK, `next_letter`
+    // is that of column start + CHUNK + l, and `ahead` has the scores of the lane's next column.
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+        const int start = CHUNK * chunk;  // lane 0's first column in this chunk, counted from 0
+        const int my_column = start + lane_id;
+        const bool saves = start >= boundary;
+        take_words(chunk, my_column);
+        take_steps(start, saves);
+        hand_on_row(my_column);
+        if (finds_row) look_at_last_row(my_column);
+        if (saves && start + CHUNK >= boundary + 32) cross_boundary();
     }
 
     if constexpr (USE == LOCATE) {
@@ -262,27 +333,9 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
         if (lane_id == 0 && place) atomicMax(&progress.place, place);
     }
     if constexpr (USE == FILL) {
-        if (GLOBAL && is_last && lane_id == last_lane) {
-            Selected<K> selected{lane, last_k, 0};
-            each<0, K>(selected);
-            progress.score = selected.h - (pair.rows + pair.columns) * extension;
-        }
-        if (SEMIGLOBAL) {
-            word key = 0;
-#pragma unroll
-            for (int k = 0; k < K; ++k) {
-                const int row = first + k + 1;
-                const int score = lane.h[k] - (row + pair.columns) * extension;
-                if (row <= pair.rows && score > 0) key = max(key, (word)score << 32 | (uint32_t)~row);
-            }
-            key = warp_max(key);
-            if (lane_id == 0 && key) atomicMax(&progress.column_key, key);
-            if (finds_row) {
-                key = row_score > 0 ? (word)row_score << 32 | (uint32_t)~row_column : 0;
-                key = warp_max(key);
-                if (lane_id == 0) progress.row_key = key;
-            }
-        }
+        if (GLOBAL && is_last && lane_id == last_lane) progress.score = corner_score(p, pair, lane, last_k);
+        if (SEMIGLOBAL) report_last_column(p, pair, first, lane, progress);
+        if (finds_row) report_last_row(row_score, row_column, progress);
         if (LOCAL) {
             const int highest = warp_max(lane.best);
             if (lane_id == 0) {
