@@ -38,14 +38,14 @@ def reverse_runs(runs: Runs, offsets: Offsets, turned: npt.NDArray[np.bool_]) ->
     _reverse(len(mask), offsets.ctypes.data, mask.ctypes.data, runs.ctypes.data)
 
 
-def gather_runs(runs: Runs, offsets: Offsets, chosen: Offsets) -> tuple[Runs, Offsets]:
+def gather_runs(runs: Runs, offsets: Offsets, numbers: Offsets) -> tuple[Runs, Offsets]:
     """Copy the runs of some alignments, in the order given.
 
     Parameters
     ----------
     runs : ndarray of uint32, shape (total,)
     offsets : ndarray of int64, shape (n + 1,)
-    chosen : ndarray of int64, shape (m,)
+    numbers : ndarray of int64, shape (m,)
         Numbers of alignments, from 0 to n - 1.
 
     Returns
@@ -53,11 +53,12 @@ def gather_runs(runs: Runs, offsets: Offsets, chosen: Offsets) -> tuple[Runs, Of
     runs : ndarray of uint32
     offsets : ndarray of int64, shape (m + 1,)
     """
-    sizes = offsets[chosen + 1] - offsets[chosen]
+    sizes = offsets[numbers + 1] - offsets[numbers]
     new_offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
     out = np.empty(int(new_offsets[-1]), np.uint32)
-    chosen = np.ascontiguousarray(chosen, np.int64)
+    numbers = np.ascontiguousarray(numbers, np.int64)
     offsets = np.ascontiguousarray(offsets, np.int64)
     assert runs.flags.c_contiguous
-    _gather(len(chosen), chosen.ctypes.data, offsets.ctypes.data, runs.ctypes.data, out.ctypes.data)
+    addresses = (one.ctypes.data for one in (numbers, offsets, runs, out))
+    _gather(len(numbers), *addresses)
     return out, new_offsets

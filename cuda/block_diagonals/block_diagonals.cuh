@@ -86,13 +86,13 @@ struct Params {
     uint32_t* ticket;
     const int32_t* table;  // [32][32]: stored scores of two dense letters
     const uint8_t* dense;  // [32]: code -> dense letter
-    word* scratch;         // [pairs][rooms][tile]: rows between strips of a tile
+    word* scratch;         // [pairs][scratch_tiles][tile]: rows between strips of a tile
     uint16_t* flags;       // [pairs][slots][tile / TILE_STRIP][tile + 32][32]
     int32_t first_item, items_stop;
     int32_t pair_count, letters;
     int32_t gap_open, gap_extend;
     int32_t tile, slots;
-    int32_t rooms, low;
+    int32_t scratch_tiles, low;
     int32_t definite, traced;
     int32_t min_score, want_runs;
     int32_t rows_a_lane;  // of the filling kernel

@@ -83,7 +83,7 @@ ENTRY(128) refill_tiles(const Params p) {
                           tile_column))
             continue;
         const Pair pair = p.pairs[number];
-        word* handed = p.scratch + ((long long)number * p.rooms + slot) * p.tile;
+        word* handed = p.scratch + ((long long)number * p.scratch_tiles + slot) * p.tile;
         const Piece piece = piece_of(p, pair, tile_row, tile_column, handed);
         if (strip * TILE_STRIP >= piece.rows) continue;
         uint16_t* flags =
@@ -97,10 +97,10 @@ ENTRY(128) locate_end(const Params p) {
     if constexpr (LOCAL) {
         const int strips = p.tile / TILE_STRIP, strips_filled = p.tile / (32 * p.rows_a_lane);
         for (;;) {
-            const int ticket = take_ticket(p, p.pair_count * p.rooms * strips);
+            const int ticket = take_ticket(p, p.pair_count * p.scratch_tiles * strips);
             if (ticket < 0) break;
-            const int strip = ticket % strips, tile_row = ticket / strips % p.rooms;
-            const int number = ticket / strips / p.rooms;
+            const int strip = ticket % strips, tile_row = ticket / strips % p.scratch_tiles;
+            const int number = ticket / strips / p.scratch_tiles;
             Progress& progress = p.progress[number];
             const Pair pair = p.pairs[number];
             if (progress.score <= 0 || progress.score < p.min_score || tile_row * p.tile >= pair.rows)
@@ -113,7 +113,7 @@ ENTRY(128) locate_end(const Params p) {
                              pair.best[filled * across + progress.tile_column] == progress.score;
             }
             if (!candidate) continue;
-            word* handed = p.scratch + ((long long)number * p.rooms + tile_row) * p.tile;
+            word* handed = p.scratch + ((long long)number * p.scratch_tiles + tile_row) * p.tile;
             const Piece piece = piece_of(p, pair, tile_row, progress.tile_column, handed);
             if (strip * TILE_STRIP >= piece.rows) continue;
             fill_strip<TILE_ROWS, LOCATE>(p, pair, progress, piece, strip, nullptr);

@@ -180,17 +180,17 @@ class StagedEngine:
         assert want.detail >= Detail.STATS
         assert window.strand == 1
         windows = [replace(window, strand=strand) for strand in STRANDS]
-        chosen = self._choose([self._score(one) for one in windows])
+        pair_masks = self._choose([self._score(one) for one in windows])
         parts: list[Alignments] = []
         order: list[npt.NDArray[np.int64]] = []
-        for number, (one, mask) in enumerate(zip(windows, chosen, strict=True)):
-            if not mask.any() and (parts or number == 0):
+        for number, (one, pair_mask) in enumerate(zip(windows, pair_masks, strict=True)):
+            if not pair_mask.any() and (parts or number == 0):
                 continue
-            found = self._align(one, want.detail, mask)
+            found = self._align(one, want.detail, pair_mask)
             passed = self._thresholds.passed(found)
             self._stages.count(ALIGN, len(found), int(passed.sum()))
             parts.append(found.take(passed))
-            order.append(2 * np.flatnonzero(mask)[passed] + number)
+            order.append(2 * np.flatnonzero(pair_mask)[passed] + number)
         return concatenate(parts).take(np.argsort(np.concatenate(order)))
 
     def cancel(self) -> None:

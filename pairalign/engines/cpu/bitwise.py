@@ -120,14 +120,14 @@ class CpuBitwise:
         """
         if window.strand < 0:
             complement_of(self.scoring.alphabet)
-        chosen = None if pair_mask is None else np.ascontiguousarray(pair_mask, np.bool_)
+        mask = None if pair_mask is None else np.ascontiguousarray(pair_mask, np.bool_)
         found = np.zeros(window.pairs, np.int32)
         status = library.pairalign_bitwise_scores(
             ctypes.byref(self._first.struct),
             None if self._second is None else ctypes.byref(self._second.struct),
             ctypes.byref(NativeWindow.of(window)),
             ctypes.byref(self._costs),
-            None if chosen is None else chosen.ctypes.data,
+            None if mask is None else mask.ctypes.data,
             self._threads,
             self._set.encode(),
             ctypes.byref(self._cancelled),

@@ -18,7 +18,8 @@ LEAST_LETTERS = 1000
 """The shorter sequence of a pair for block diagonals has so many letters."""
 
 LETTERS_A_PAIR = 1000
-"""Pairs of so many letters keep a device busy, one a multiprocessor; it takes more longer ones."""
+"""A device is busy with a pair of so many letters on each multiprocessor; of longer pairs it needs
+more, in proportion."""
 
 
 def long_pairs(
@@ -26,9 +27,9 @@ def long_pairs(
 ) -> Mask | None:
     """Choose the pairs that would leave most of a GPU idle if a warp or a thread aligned each.
 
-    A pair is one when its shorter sequence has at least `LEAST_LETTERS`, and when the window has
-    fewer cells than it takes such pairs to keep the device busy: for each multiprocessor one pair
-    of `LETTERS_A_PAIR`, two of twice as many letters, and so on.
+    A pair is such a pair when its shorter sequence has at least `LEAST_LETTERS`, and the window has
+    fewer cells than pairs of its size would need to have to keep the device busy: for each
+    multiprocessor one pair of `LETTERS_A_PAIR`, two of twice as many letters, and so on.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ def long_pairs(
     Returns
     -------
     ndarray of bool, shape (pairs,), or None
-        None when no pair is.
+        Which pairs those are; None: no pair.
     """
     if not window.pairs:
         return None
@@ -61,14 +62,14 @@ def long_pairs(
         all_cells = int(cells.sum())
     shorter = np.minimum(m, n)
     busy = shorter * (multiprocessors / LETTERS_A_PAIR)
-    chosen: Mask = (shorter >= LEAST_LETTERS) & (cells * busy > all_cells)
-    if not chosen.any():
+    long: Mask = (shorter >= LEAST_LETTERS) & (cells * busy > all_cells)
+    if not long.any():
         return None
     if numbers is None:
-        return chosen
-    mask = np.zeros(window.pairs, np.bool_)
-    mask[numbers[chosen]] = True
-    return mask
+        return long
+    long_mask = np.zeros(window.pairs, np.bool_)
+    long_mask[numbers[long]] = True
+    return long_mask
 
 
 def merge(

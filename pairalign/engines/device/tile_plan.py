@@ -338,8 +338,8 @@ class Planner:
             most_runs=int(((longest + columns_of) * WARP).sum()),
         )
 
-    def chosen(self, batch: Batch, pair_mask: npt.NDArray[np.bool_]) -> Batch:
-        """Return a batch without the pairs that are not wanted; its arrays stay where they are.
+    def masked(self, batch: Batch, pair_mask: npt.NDArray[np.bool_]) -> Batch:
+        """Return a batch of only the pairs of `pair_mask`; its arrays stay where they are.
 
         Parameters
         ----------

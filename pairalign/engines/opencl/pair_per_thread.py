@@ -111,7 +111,7 @@ class OpenClPairPerThread:
         costs: Costs,
         width: Width,
         want: Want,
-        mask: npt.NDArray[np.bool_] | None,
+        pair_mask: npt.NDArray[np.bool_] | None,
     ) -> npt.NDArray[np.int64]:
         """Align a batch whose arrays have their buffers, and wait for it.
 
@@ -121,8 +121,8 @@ class OpenClPairPerThread:
             Where each pair's CIGAR runs end.
         """
         context = self._context
-        if mask is not None:
-            batch = self._planner.chosen(batch, mask)
+        if pair_mask is not None:
+            batch = self._planner.masked(batch, pair_mask)
         context.write(buffers["tiles"], batch.tiles)
         context.write(buffers["pair_base"], batch.rectangle.pair_base())
         packed = self._pack(batch, want)
@@ -146,8 +146,8 @@ class OpenClPairPerThread:
         if want.detail >= Detail.CIGAR:
             counts = np.empty(batch.pairs, np.int32)
             context.read(counts, results, 4 * _RUNS_COLUMN * batch.pairs)
-            if mask is not None:
-                counts[~mask] = 0  # nobody has written those
+            if pair_mask is not None:
+                counts[~pair_mask] = 0  # nobody has written those
             np.cumsum(counts, out=offsets[1:])
             context.write(buffers["run_offsets"], offsets)
             writing = [buffers["run_offsets"], buffers["runs"]]
@@ -195,7 +195,7 @@ class _Flight:
 
     buffers: dict[str, Any]
     ends: npt.NDArray[np.int64]  # of each pair's CIGAR runs
-    mask: npt.NDArray[np.bool_] | None  # the pairs that were aligned; None: all
+    pair_mask: npt.NDArray[np.bool_] | None  # the pairs that were aligned; None: all
 
 
 class _WindowTask(BatchTask[Rectangle, Batch, Arena, _Flight]):
@@ -227,8 +227,8 @@ class _WindowTask(BatchTask[Rectangle, Batch, Arena, _Flight]):
 
     def plan(self, work: Rectangle, limit_bytes: int) -> Iterator[Batch]:
         for batch in self._family.plan(work, self._costs, limit_bytes):
-            mask = self._mask_of(batch)
-            if mask is None or mask.any():
+            pair_mask = self._mask_of(batch)
+            if pair_mask is None or pair_mask.any():
                 yield batch
             else:
                 self._started += batch.pairs
@@ -249,23 +249,23 @@ class _WindowTask(BatchTask[Rectangle, Batch, Arena, _Flight]):
         self._started += batch.pairs
 
     def start(self, batch: Batch, slot: Arena, addresses: dict[str, Any]) -> _Flight:
-        mask = self._mask_of(batch)
-        ends = self._family.run(batch, addresses, self._costs, self._width, self._want, mask)
+        pair_mask = self._mask_of(batch)
+        ends = self._family.run(batch, addresses, self._costs, self._width, self._want, pair_mask)
         self._started += batch.pairs
-        return _Flight(addresses, ends, mask)
+        return _Flight(addresses, ends, pair_mask)
 
     def finish(self, slot: Arena, flight: _Flight) -> None:
         context, assembly = self._context, self.assembly
-        buffers, ends, mask = flight.buffers, flight.ends, flight.mask
-        if mask is None:
+        buffers, ends, pair_mask = flight.buffers, flight.ends, flight.pair_mask
+        if pair_mask is None:
             place = assembly.place(len(ends))
             context.read_fields(assembly.fields, place, buffers["results"])
         else:
             fields = np.empty((len(assembly.fields), len(ends)), np.int32)
             context.read(fields, buffers["results"])
-            ends = ends[mask]
+            ends = ends[pair_mask]
             place = assembly.place(len(ends))
-            assembly.fields[:, place] = fields[:, mask]
+            assembly.fields[:, place] = fields[:, pair_mask]
         if assembly.run_offsets is not None:
             assembly.run_offsets[place.start + 1 : place.stop + 1] = ends
             context.read(assembly.add_runs(place), buffers["runs"])

@@ -240,7 +240,7 @@ class BlockDiagonals:
         parameters["gap_extend"] = scoring.gap_extend
         parameters["definite"] = scoring.alphabet.definite
         parameters["tile"], parameters["slots"] = layout.tile, layout.slots
-        parameters["rooms"] = layout.rooms
+        parameters["scratch_tiles"] = layout.scratch_tiles
         parameters["rows_a_lane"] = layout.rows_a_lane
         parameters["traced"] = want.detail > Detail.SCORE
         parameters["want_runs"] = want.detail == Detail.CIGAR
@@ -277,7 +277,7 @@ class BlockDiagonals:
         strips = layout.tile // TILE_STRIP
         if context.scoring.mode == "local":
             self._clear_scratch(layout, scratch)
-            every = pairs * layout.rooms * strips
+            every = pairs * layout.scratch_tiles * strips
             self._launch_strips(TRACEBACK_SOURCE, "locate_end", every, parameters)
         blocks = -(-pairs // ENDING_THREADS)
         self._launch(SOURCE, "start_walk", blocks, ENDING_THREADS, parameters)

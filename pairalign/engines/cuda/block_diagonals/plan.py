@@ -50,7 +50,8 @@ PARAMETERS = np.dtype(
         *((name, "<u8") for name in ("pairs", "progress", "items", "ticket", "table", "dense")),
         *((name, "<u8") for name in ("scratch", "flags")),
         *((name, "<i4") for name in ("first_item", "items_stop", "pair_count", "letters")),
-        *((name, "<i4") for name in ("gap_open", "gap_extend", "tile", "slots", "rooms", "low")),
+        *((name, "<i4") for name in ("gap_open", "gap_extend", "tile", "slots")),
+        *((name, "<i4") for name in ("scratch_tiles", "low")),
         *((name, "<i4") for name in ("definite", "traced", "min_score", "want_runs")),
         *((name, "<i4") for name in ("rows_a_lane", "warp_words")),
     ]
@@ -94,8 +95,9 @@ class Layout:
         Rows and columns of a tile.
     slots : int
         Tiles of each pair that are filled again at a time.
-    rooms : int
-        Tiles of each pair that may be filled at a time for other reasons.
+    scratch_tiles : int
+        Tiles of each pair that have memory for the rows that their strips hand on. Local: one for
+        each row of tiles at least, where the end cell is looked for.
     rows_a_lane : int
         Of the filling kernel.
     sizes : dict of str to int
@@ -104,7 +106,7 @@ class Layout:
 
     tile: int
     slots: int
-    rooms: int
+    scratch_tiles: int
     rows_a_lane: int
     sizes: dict[str, int]
 
@@ -202,7 +204,7 @@ def _arrays(shapes: Sequence[Shape], task: Task, rows_a_lane: int, tile: int, sl
         "tables": 8 * strips + (PAIR.itemsize + PROGRESS.itemsize) * pairs + 3 * ALIGNMENT,
         "handed": 8 * columns,
     }
-    rooms = slots
+    scratch_tiles = slots
     if task.traced:
         sizes["kept_rows"] = sum(8 * one.columns * ((one.rows - 1) // tile) for one in shapes)
         sizes["kept_columns"] = sum(
@@ -213,12 +215,12 @@ def _arrays(shapes: Sequence[Shape], task: Task, rows_a_lane: int, tile: int, sl
                 4 * rows // (LANES * rows_a_lane) * (-(-one.columns // tile))
                 for rows, one in zip(padded, shapes, strict=True)
             )
-            rooms = max(slots, max(-(-one.rows // tile) for one in shapes))
+            scratch_tiles = max(slots, max(-(-one.rows // tile) for one in shapes))
         if task.wants_runs:
             sizes["runs"] = 4 * sum(one.rows + one.columns for one in shapes)
-        sizes["scratch"] = 8 * tile * rooms * pairs + ALIGNMENT  # and the ticket
+        sizes["scratch"] = 8 * tile * scratch_tiles * pairs + ALIGNMENT  # and the ticket
         sizes["flags"] = 64 * (tile + LANES) * (tile // TILE_STRIP) * slots * pairs
-    return Layout(tile, slots, rooms, rows_a_lane, sizes)
+    return Layout(tile, slots, scratch_tiles, rows_a_lane, sizes)
 
 
 def padded_rows(shape: Shape, rows_a_lane: int) -> int:
