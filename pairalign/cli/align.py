@@ -6,6 +6,7 @@ import argparse
 import time
 
 from pairalign.cli.console import log, say
+from pairalign.cli.going_on import Going, add_resume
 from pairalign.cli.options import (
     NUMBER,
     POSITIVE,
@@ -23,11 +24,10 @@ from pairalign.cli.options import (
     scoring_of,
     warn_of_letters,
 )
-from pairalign.cli.parts import choose_part, piece_of
+from pairalign.cli.parts import choose_part
 from pairalign.cli.summary import Summary
 from pairalign.formats import FORMATS, find_format, open_writer
-from pairalign.jobs.align import LIST_WINDOW
-from pairalign.jobs.run_identity import describe_run
+from pairalign.jobs.align import LIST_WINDOW, AlignmentJob
 from pairalign.pair_lists import read_pair_list
 from pairalign.want import Detail
 from pairalign.windows import DEFAULT_WINDOW
@@ -65,6 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_input(parser)
     add_shard(parser)
+    add_resume(parser)
     add_resources(parser)
 
 
@@ -88,32 +89,37 @@ def _align(options: argparse.Namespace) -> None:
             options.pairs,
             f"{run.left_out:,}",
         )
+    started = time.perf_counter()
+    going = Going(options, run, writer_type, place)
     summary = Summary(
         queries, targets, scoring, pairs=run.pairs, cells=run.cells, min_score=options.min_score
     )
-    piece = piece_of(place, run)
-    started = time.perf_counter()
+    if not going.is_done:
+        _write(options, run, going, summary)
+    going.finish()
+    if not options.quiet:
+        say(summary.text(time.perf_counter() - started, options.output))
+
+
+def _write(options: argparse.Namespace, run: AlignmentJob, going: Going, summary: Summary) -> None:
+    """Align and write."""
     with (
         run.open() as results,
         open_writer(
             options.output,
             options.format,
-            queries,
-            queries if targets is None else targets,
-            scoring,
-            detail,
+            run.queries,
+            run.queries if run.targets is None else run.targets,
+            run.scoring,
+            run.want.detail,
             threads=run.threads,
-            piece=piece,
+            piece=going.piece,
+            output=going.output,
         ) as writer,
     ):
         for alignments in results:
             writer.write(alignments)
             summary.add(alignments)
             del alignments  # or they would stay in memory while the next ones are waited for
-    if place is not None:
-        described = describe_run(run, format=writer_type.name)
-        place.finish(
-            described, writer_type.name, run.pairs, number=piece.number, shown=writer.shown
-        )
-    if not options.quiet:
-        say(summary.text(time.perf_counter() - started, options.output))
+            going.wrote(writer)
+        going.wrote_all(writer)

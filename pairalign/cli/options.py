@@ -8,6 +8,7 @@ A subcommand adds groups of options to its parser with `add_scoring`, `add_input
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -73,6 +74,13 @@ def _parse_number(text: str) -> str:
     return text
 
 
+def _parse_seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds < math.inf:
+        raise ValueError
+    return seconds
+
+
 def _parse_path(text: str) -> str:
     if not text:
         raise ValueError
@@ -85,6 +93,7 @@ NUMBER = converter(_parse_number, "a number")
 """The text of a finite decimal number, which is kept as it is: costs are exact."""
 _COMPLETE_FILES = {"bash": "_shtab_compgen_files", "zsh": "_files"}
 """What shtab asks each shell for."""
+SECONDS = converter(_parse_seconds, "a number of seconds, 0 or more")
 SHARD = converter(parse_shard, "K/N with K from 1 to N, such as 3/64")
 SIZE = converter(parse_size, "a number with K, M, G or T, such as 512M")
 

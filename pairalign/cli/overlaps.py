@@ -10,6 +10,7 @@ import numpy as np
 
 from pairalign.alignments import Alignments
 from pairalign.cli.console import log, say
+from pairalign.cli.going_on import Going, add_resume
 from pairalign.cli.options import (
     NUMBER,
     add_costs,
@@ -25,7 +26,7 @@ from pairalign.cli.options import (
     read_sequences,
     warn_of_letters,
 )
-from pairalign.cli.parts import choose_part, piece_of
+from pairalign.cli.parts import choose_part
 from pairalign.cli.summary import describe_scoring, describe_set
 from pairalign.complement import complement_of
 from pairalign.engines.selection import usable_cores
@@ -34,7 +35,6 @@ from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.overlap_presets import AUTO, PRESETS, find_preset
 from pairalign.jobs.overlap_stages import ALIGN, FILTER, SCORE
 from pairalign.jobs.overlaps import FILTERS, OverlapJob, make_thresholds
-from pairalign.jobs.run_identity import describe_run
 from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, classify
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail, Want
@@ -82,6 +82,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_thresholds(parser)
     add_input(parser)
     add_shard(parser)
+    add_resume(parser)
     add_resources(parser)
 
 
@@ -167,35 +168,43 @@ def _overlap(options: argparse.Namespace) -> None:
         shard=options.shard,
     )
     overhang = preset.max_overhang if options.max_overhang is None else options.max_overhang
-    counts = np.zeros(INTERNAL + 1, np.int64)
     started = time.perf_counter()
+    going = Going(options, run, writer_type, place, max_overhang=overhang, dual=options.dual)
+    counts = np.zeros(INTERNAL + 1, np.int64)
+    if not going.is_done:
+        counts = _write(options, run, going, overhang)
+    seconds = time.perf_counter() - started
+    going.finish()
+    if counts.sum() == 0 and not going.is_resumed:
+        log.warning("no overlap passed; try another --preset or lower thresholds")
+    if not options.quiet:
+        say(_summary(run, preset.name, reads, counts, seconds, options.output))
+
+
+def _write(options: argparse.Namespace, run: OverlapJob, going: Going, overhang: int) -> np.ndarray:
+    """Find and write; return how many there are of each kind."""
+    counts = np.zeros(INTERNAL + 1, np.int64)
     with (
         run.open() as results,
         open_overlap_writer(
             options.output,
-            writer_type.name,
-            reads,
-            scoring,
+            options.format,
+            run.queries,
+            run.scoring,
             max_overhang=overhang,
             dual=options.dual,
             threads=run.threads,
-            piece=piece_of(place, run),
+            piece=going.piece,
+            output=going.output,
         ) as writer,
     ):
         for alignments in results:
             writer.write(alignments)
             counts += _count_kinds(alignments, overhang)
             del alignments  # or they would stay in memory while the next ones are waited for
-    seconds = time.perf_counter() - started
-    if place is not None:
-        described = describe_run(
-            run, format=writer_type.name, max_overhang=overhang, dual=options.dual
-        )
-        place.finish(described, writer_type.name, run.pairs)
-    if counts.sum() == 0:
-        log.warning("no overlap passed; try another --preset or lower thresholds")
-    if not options.quiet:
-        say(_summary(run, preset.name, reads, counts, seconds, options.output))
+            going.wrote(writer)
+        going.wrote_all(writer)
+    return counts
 
 
 def _count_kinds(found: Alignments, max_overhang: int) -> np.ndarray:

@@ -17,7 +17,7 @@ from pairalign.formats.parts import (
     part_path,
     prepare_folder,
 )
-from pairalign.formats.writer import WHOLE, Piece
+from pairalign.formats.writer import Piece
 from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.shards import Shard
 
@@ -81,11 +81,6 @@ def choose_part(options: argparse.Namespace, suffix: str) -> PartPlace | None:
         log.warning("'%s' was there before and is made again", place.path)
     options.output = place.path
     return place
-
-
-def piece_of(place: PartPlace | None, job: AlignmentJob) -> Piece:
-    """Return which part of a file a job writes: all, unless there is a place for a part."""
-    return WHOLE if place is None else place.piece(job)
 
 
 def without_shard(command: list[str]) -> list[str]:

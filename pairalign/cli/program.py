@@ -107,6 +107,8 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
             give_up_stdout()
             output = _output(options)
             unwritten = "" if output == "-" else f"; '{output}' was not written"
+            if getattr(options, "resume", False):
+                unwritten += ", the same command goes on"
             code = getattr(error, "exit_code", SIGNAL_CODE + 2)  # as after Ctrl-C
             return _fail(f"{error}{unwritten}", code)
     return DONE

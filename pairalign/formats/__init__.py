@@ -12,7 +12,7 @@ from pairalign.errors import FormatError
 from pairalign.formats.fasta import FastaWriter
 from pairalign.formats.gfa import GfaWriter
 from pairalign.formats.names import choose_format
-from pairalign.formats.output import Path, open_output
+from pairalign.formats.output import Output, Path, open_output
 from pairalign.formats.paf import PafWriter
 from pairalign.formats.parquet import ParquetWriter
 from pairalign.formats.srspair import SrspairWriter
@@ -78,6 +78,7 @@ def open_writer(
     detail: Detail,
     threads: int = 1,
     piece: Piece = WHOLE,
+    output: Output | None = None,
 ) -> Writer:
     """Open a file for alignments.
 
@@ -97,6 +98,8 @@ def open_writer(
         Threads to format and compress on; the bytes written do not depend on it.
     piece : Piece
         Which part of a whole file it is to be.
+    output : Output, optional
+        Takes the bytes instead of a file that is opened.
 
     Returns
     -------
@@ -113,7 +116,7 @@ def open_writer(
     """
     writer = find_format(path, format)
     content = Content(queries, targets, scoring, Detail(detail), piece=piece)
-    return _open(writer, path, content, threads)
+    return _open(writer, path, content, threads, output)
 
 
 def open_overlap_writer(
@@ -126,12 +129,13 @@ def open_overlap_writer(
     dual: bool = False,
     threads: int = 1,
     piece: Piece = WHOLE,
+    output: Output | None = None,
 ) -> Writer:
     """Open a file for overlaps.
 
     Parameters
     ----------
-    path, reads, scoring, threads, piece
+    path, reads, scoring, threads, piece, output
         As for `open_writer`; alignments to come have CIGARs.
     format : str or None
         One of `OVERLAP_FORMATS`; None: by the end of the file's name.
@@ -161,10 +165,12 @@ def open_overlap_writer(
         both_ways=dual,
         piece=piece,
     )
-    return _open(writer, path, content, threads)
+    return _open(writer, path, content, threads, output)
 
 
-def _open(writer: type[Writer], path: Path, content: Content, threads: int) -> Writer:
+def _open(
+    writer: type[Writer], path: Path, content: Content, threads: int, output: Output | None
+) -> Writer:
     """Open an output for a writer that can hold what is coming."""
     if content.detail < writer.needs:
         without = "alignments" if writer.needs == Detail.CIGAR else "spans"
@@ -179,7 +185,7 @@ def _open(writer: type[Writer], path: Path, content: Content, threads: int) -> W
         raise FormatError(f"{writer.name} is compressed inside: leave '.gz' out of the name")
     writer.check()
     threads = max(1, threads)
-    output = open_output(path, threads=threads)
+    output = open_output(path, threads=threads) if output is None else output
     try:
         return writer(output, content, threads)
     except BaseException:

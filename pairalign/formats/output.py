@@ -7,6 +7,7 @@ written directly.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import errno
 import os
@@ -17,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import IO, Union
+from typing import IO, Any, Union
 
 from pairalign.errors import OutputError
 from pairalign.part_file import PartFile
@@ -298,6 +299,17 @@ class GzipOutput(Output):
     def _drain(self, left: int) -> None:
         while len(self._pending) > left:
             self._output.write(self._pending.popleft().result())
+
+    def suspend(self) -> dict[str, Any]:
+        """Write all whole members; return, as JSON has it, what `restore` needs to go on."""
+        self._drain(0)
+        rest = base64.b64encode(zlib.compress(bytes(self._rest), 1)).decode()
+        return {"members": self._members, "rest": rest}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on where `suspend` was called, with an output that has got as much."""
+        self._members = int(state["members"])
+        self._rest = bytearray(zlib.decompress(base64.b64decode(state["rest"])))
 
     def close(self) -> None:
         """Make the result appear under its name; if that fails, remove it."""

@@ -39,6 +39,7 @@ class ParquetWriter(Writer):
     suffixes = (".parquet", ".pq")
     needs = Detail.SCORE
     compressible = False
+    resumable = False
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         import pyarrow.parquet as pq

@@ -98,6 +98,8 @@ class Writer(ABC):
         Whether it can have each pair a second time with query and target exchanged.
     numbers : bool
         Whether it numbers the pairs that it shows.
+    resumable : bool
+        Whether its files can be gone on with, see `flush`.
     shown : int
         How many it has shown; 0 where it does not number them.
     """
@@ -111,6 +113,7 @@ class Writer(ABC):
     of_overlaps: ClassVar[bool] = False
     both_ways: ClassVar[bool] = False
     numbers: ClassVar[bool] = False
+    resumable: ClassVar[bool] = True
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         self._output = output
@@ -158,6 +161,10 @@ class Writer(ABC):
     @abstractmethod
     def close(self) -> None:
         """Write what is left and make the file appear under its name."""
+
+    def flush(self) -> int:
+        """Wait until the output has all that was written; return the number of the next pair."""
+        raise NotImplementedError(f"{self.name} cannot be resumed")
 
     def abort(self) -> None:
         """Give up: remove what was written, where that can be done. Does nothing after `close`."""
@@ -240,6 +247,14 @@ class TextWriter(Writer):
             dual=self._content.both_ways,
         )
 
+    def flush(self) -> int:
+        """Wait until the output has all that was written; return the number of the next pair."""
+        try:
+            self._carrier.flush()
+        except OSError as error:
+            raise self._output.explain(error) from error
+        return self._content.piece.number + self.shown
+
     def close(self) -> None:
         """Write what is left and make the file appear under its name."""
         try:
@@ -273,6 +288,10 @@ class _Carrier:
         while (piece := self._queue.take(wait=False)) is not None:
             self._carry(piece)
 
+    def flush(self) -> None:
+        """Carry everything that was submitted; more may come."""
+        self.finish()
+
     def finish(self) -> None:
         """Carry everything that was submitted."""
         while (piece := self._queue.take()) is not None:
@@ -301,6 +320,13 @@ class _Behind(_Carrier):
         """Go on after a slab was submitted: return when all before it are formatted."""
         self._came.set()
         while not self._queue.wait_formatted(1):
+            if self._done.done():
+                self._done.result()
+                return
+
+    def flush(self) -> None:
+        """Carry everything that was submitted; more may come."""
+        while not self._queue.wait_written():
             if self._done.done():
                 self._done.result()
                 return

@@ -1,0 +1,149 @@
+"""What commands with ``--resume`` and ``--shard`` share: where results go, and from where on."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from typing import Any
+
+from pairalign.cli.console import log
+from pairalign.cli.options import SECONDS
+from pairalign.cli.parts import PartPlace
+from pairalign.errors import FormatError
+from pairalign.formats.output import Output
+from pairalign.formats.resumable import COMMIT_SECONDS, Resumable, remove_leftovers
+from pairalign.formats.writer import WHOLE, Piece, Writer
+from pairalign.jobs.align import AlignmentJob
+from pairalign.jobs.run_identity import describe_run
+
+
+def add_resume(parser: argparse.ArgumentParser) -> None:
+    """Add ``--resume``.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Of a subcommand.
+    """
+    group = parser.add_argument_group("to go on after a kill or a full disk")
+    group.add_argument(
+        "--resume",
+        action="store_true",
+        help="keep OUT.part and OUT.journal, and go on where a run of the same command was ended",
+    )
+    group.add_argument(
+        "--commit-every",
+        metavar="S",
+        type=SECONDS,
+        default=COMMIT_SECONDS,
+        help="seconds of work that may be lost (default: %(default)g)",
+    )
+
+
+class Going:
+    """Where the results of a job go, and how far they have come.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        With `output`, `resume` and `commit_every`.
+    job : AlignmentJob
+        Is told what was done before.
+    format : type of Writer
+    place : PartPlace or None
+        Where a part goes, with ``--shard``.
+    **more
+        What else decides the bytes, see `pairalign.jobs.run_identity.describe_run`.
+
+    Attributes
+    ----------
+    piece : Piece
+        What is to be written.
+    output : Output or None
+        Where to, if it can be resumed.
+    is_done, is_resumed : bool
+        All, or some, was written before.
+    """
+
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        job: AlignmentJob,
+        format: type[Writer],
+        place: PartPlace | None,
+        **more: Any,
+    ) -> None:
+        self._job = job
+        self._format = format
+        self._place = place
+        self._pairs = job.pairs
+        self._described = describe_run(job, format=format.name, **more)
+        self.piece = self._start = WHOLE if place is None else place.piece(job)
+        self.output: Output | None = None
+        self.is_done = self.is_resumed = False
+        self._resumable: Resumable | None = None
+        self._number = self.piece.number
+        if options.resume:
+            self._resume(options)
+        else:
+            replace_leftovers(options.output)
+
+    def _resume(self, options: argparse.Namespace) -> None:
+        if not self._format.resumable:
+            raise FormatError(
+                f"{self._format.name} cannot be resumed: write tsv, or make parts (--shard)"
+            )
+        is_compressed = options.output.endswith(".gz")
+        described = {**self._described, "shard": self._job.shard, "gz": is_compressed}
+        resumable = Resumable(
+            options.output, described, threads=self._job.threads, seconds=options.commit_every
+        )
+        last = resumable.last
+        self.is_done = resumable.is_done
+        if last is not None:
+            self._number = last.number
+            self.piece = replace(self.piece, first=False, number=last.number)
+            say_resumed(last.pairs, self._pairs)
+            if not self.is_done:
+                self._job.skip(last.pairs)
+        self.is_resumed = last is not None
+        self._resumable = resumable
+        self.output = resumable.output
+
+    def wrote(self, writer: Writer) -> None:
+        """Commit, if it is time, what the job has given so far, all of which was written."""
+        if self._resumable is not None and self._resumable.is_due:
+            self._resumable.commit(self._job.pairs_done, writer.flush())
+
+    def wrote_all(self, writer: Writer) -> None:
+        """Commit what is left; before the writer is closed."""
+        if self._resumable is not None:
+            self._number = writer.flush()
+            self._resumable.commit(self._job.pairs_done, self._number)
+        else:
+            self._number = self.piece.number + writer.shown
+
+    def finish(self) -> None:
+        """Write the manifest of a part, which is in its place."""
+        if self._place is not None:
+            start: Piece = self._start
+            self._place.finish(
+                self._described,
+                self._format.name,
+                self._pairs,
+                number=start.number,
+                shown=self._number - start.number,
+            )
+
+
+def replace_leftovers(path: str) -> None:
+    """Say, and remove, what a dead run with ``--resume`` has left of an output."""
+    if remove_leftovers(path):
+        log.warning(
+            "'%s.part', which a run with --resume had left, is replaced: this run begins anew", path
+        )
+
+
+def say_resumed(done: int, pairs: int) -> None:
+    """Say from where a run goes on."""
+    log.warning("resumed after %s of %s pairs", f"{done:,}", f"{pairs:,}")

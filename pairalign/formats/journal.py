@@ -1,0 +1,178 @@
+"""The journal of a run that can be resumed: what has been written for good, a JSON line a commit.
+
+The first line describes the run and is there from the beginning (it is renamed into place). Every
+line ends with a checksum of its own. A last line without an end was cut by a kill and does not
+count; any other damage is an error, never a guess.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import zlib
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from pairalign.errors import OutputError, PartsError
+from pairalign.formats.parts import find_differences
+from pairalign.part_file import PartFile
+
+_VERSION = 1
+_SHOWN_DIFFERENCES = 6
+
+
+@dataclass(frozen=True)
+class Commit:
+    """What has been written, and is on the disk.
+
+    Attributes
+    ----------
+    pairs : int
+        Pairs of the run whose results are in the file.
+    bytes : int
+        Size of the file up to there.
+    checksum : int
+        CRC-32 of these bytes.
+    number : int
+        Of the next pair, in formats that number them.
+    state : dict
+        What the output needs besides to go on.
+    complete : bool
+        Whether the file is complete and about to get its name.
+    """
+
+    pairs: int
+    bytes: int
+    checksum: int
+    number: int = 1
+    state: dict[str, Any] = field(default_factory=dict)
+    complete: bool = False
+
+
+class Journal:
+    """The journal of one output, held by one process at a time.
+
+    Parameters
+    ----------
+    path : str
+    run : dict
+        What decides the bytes of the output; a journal of another run is refused.
+
+    Attributes
+    ----------
+    last : Commit or None
+        Where the run that left it had got to.
+
+    Raises
+    ------
+    PartsError
+        It is damaged, of another run, or another process holds it.
+    OutputError
+        It cannot be written.
+    """
+
+    def __init__(self, path: str, run: dict[str, Any]) -> None:
+        self.path = path
+        self.last: Commit | None = None
+        try:
+            if not os.path.exists(path):
+                _create(path, {"journal": _VERSION, "run": run})
+            self._file = open(path, "r+b", buffering=0)  # noqa: SIM115
+        except OSError as error:
+            raise OutputError(f"cannot write '{path}': {error.strerror}") from error
+        try:
+            lock_journal(self._file.fileno(), path)
+            self._read(run)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _read(self, run: dict[str, Any]) -> None:
+        lines = self._file.read().split(b"\n")
+        cut = lines.pop()  # nothing, unless the last line was cut
+        records = [_unpack(line, self.path, place) for place, line in enumerate(lines, 1)]
+        if not records or records[0].get("journal") != _VERSION:
+            raise PartsError(_damaged(self.path, 1))
+        # As JSON has it: tuples are lists.
+        differences = find_differences(records[0]["run"], json.loads(json.dumps(run)))
+        if differences:
+            raise PartsError(
+                f"'{self.path}' is of another run: "
+                + "; ".join(differences[:_SHOWN_DIFFERENCES])
+                + " (then and now); leave --resume out to begin anew"
+            )
+        try:
+            commits = [Commit(**record) for record in records[1:]]
+        except TypeError as error:
+            raise PartsError(_damaged(self.path, 2)) from error
+        self.last = commits[-1] if commits else None
+        if cut:
+            self._file.truncate(os.fstat(self._file.fileno()).st_size - len(cut))
+        self._file.seek(0, os.SEEK_END)
+
+    def commit(self, commit: Commit) -> None:
+        """Add a commit; it is on the disk when this returns."""
+        line = _pack(asdict(commit))
+        start = self._file.tell()
+        try:
+            while line:
+                line = line[self._file.write(line) :]
+            os.fdatasync(self._file.fileno())
+        except OSError as error:  # a full disk: no half line is left
+            self._file.truncate(start)
+            raise OutputError(f"cannot write '{self.path}': {error.strerror}") from error
+        self.last = commit
+
+    def close(self) -> None:
+        """Let go of the journal, which stays. May come twice."""
+        self._file.close()
+
+    def remove(self) -> None:
+        """Remove the journal: the run is done."""
+        os.unlink(self.path)
+        self.close()
+
+
+def lock_journal(descriptor: int, path: str) -> None:
+    """Take a journal; PartsError if another process holds it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise PartsError(f"'{path}': another run is writing this output") from error
+    if not os.fstat(descriptor).st_nlink:
+        raise PartsError(f"'{path}': another run has just finished this output")
+
+
+def _create(path: str, head: dict[str, Any]) -> None:
+    part = PartFile(os.path.realpath(path), None)
+    try:
+        with open(part.descriptor, "wb") as file:
+            file.write(_pack(head))
+            file.flush()
+            os.fsync(file.fileno())
+        part.publish()
+    finally:
+        part.remove()
+
+
+def _pack(record: dict[str, Any]) -> bytes:
+    text = json.dumps(record).encode()
+    return text + b" #%08x\n" % zlib.crc32(text)
+
+
+def _unpack(line: bytes, path: str, place: int) -> dict[str, Any]:
+    text, _, checksum = line.rpartition(b" #")
+    try:
+        if int(checksum, 16) != zlib.crc32(text):
+            raise ValueError
+        record = json.loads(text)
+        if not isinstance(record, dict):
+            raise ValueError
+    except ValueError as error:
+        raise PartsError(_damaged(path, place)) from error
+    return record
+
+
+def _damaged(path: str, place: int) -> str:
+    return f"'{path}' is damaged in line {place}; leave --resume out to begin anew"
