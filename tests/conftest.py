@@ -6,12 +6,13 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from checks import OpenEngine
 from commands import BASES, PROTEINS, fasta, write_part
-from cuda_engines import open_preferring
+from cuda_engines import cuda_device, host_device, open_preferring
 from hypothesis import HealthCheck, settings
 from opencl_engines import open_opencl
 
@@ -33,6 +34,18 @@ COMMON = {
 settings.register_profile("repeatable", derandomize=True, database=None, **COMMON)
 settings.register_profile("search", print_blob=True, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+@pytest.fixture(scope="session", params=["on-host", pytest.param("gpu", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest) -> Any:
+    """A CUDA device: this CPU, on which the kernels are emulated, and a GPU."""
+    return host_device() if request.param == "on-host" else cuda_device()
+
+
+@pytest.fixture(scope="session")
+def gpu() -> Any:
+    """A GPU, for what an emulation cannot show."""
+    return cuda_device()
 
 
 def examples(number: int, open_engine: OpenEngine | None = None) -> int:

@@ -49,11 +49,6 @@ QUICK_CASES = [
 ]
 
 
-@pytest.fixture(scope="session", params=["on-host", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> Any:
-    return host_device() if request.param == "on-host" else cuda_device()
-
-
 def opener(device: Any, **fixed: Any) -> Any:
     fixed.setdefault("family", PAPER)
     return lambda sets, scoring, **options: open_on(device, sets, scoring, **fixed, **options)

@@ -15,7 +15,7 @@ import pytest
 from cases import CASES
 from checks import assert_as_reference, assert_same, run, windows_of
 from conftest import examples, open_cpu
-from cuda_engines import cuda_device, host_device, open_on
+from cuda_engines import host_device, open_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import (
@@ -50,16 +50,6 @@ KIB, MIB = 1 << 10, 1 << 20
 NAME = BlockDiagonals.name
 EDGES = (1, 2, 3, 4, 5, 31, 32, 33, 63, 65, 127, 128, 129, 255, 256, 257, 300)
 FAR_EDGES = (511, 512, 513, 769, 1023, 1024, 1025, 1537, 2049)
-
-
-@pytest.fixture(scope="session", params=["on-host", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> Any:
-    return host_device() if request.param == "on-host" else cuda_device()
-
-
-@pytest.fixture(scope="session")
-def gpu() -> Any:
-    return cuda_device()
 
 
 def opener(device: Any, **fixed: Any) -> Any:

@@ -13,7 +13,7 @@ import pytest
 from cases import CASES
 from checks import assert_as_reference, assert_every_pair, assert_same, run
 from conftest import examples, open_cpu
-from cuda_engines import cuda_device, host_device, open_on
+from cuda_engines import open_on
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import (
@@ -39,16 +39,6 @@ MIB = 1 << 20
 # Lengths at the ends of lanes, tiles, bands, groups, tilings and strips.
 EDGES = (1, 2, 7, 8, 9, 15, 16, 17, 63, 64, 65, 127, 129, 191, 192, 193, 256, 257, 320, 321)
 FAR_EDGES = (384, 385, 448, 449, 512, 513, 640, 641, 768, 769, 896, 897, 1024, 1025, 2048, 2049)
-
-
-@pytest.fixture(scope="session", params=["on-host", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> Any:
-    return host_device() if request.param == "on-host" else cuda_device()
-
-
-@pytest.fixture(scope="session")
-def gpu() -> Any:
-    return cuda_device()
 
 
 def opener(device: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from checks import assert_same, run
 from conftest import open_cpu
-from cuda_engines import cuda_device, host_device, open_on
+from cuda_engines import host_device, open_on
 from strategies import MODES, Problem, make_scoring, match_matrix
 
 from pairalign.engines.cuda.packed.batches import choose_numbers
@@ -31,11 +31,6 @@ from pairalign.windows import plan_windows
 
 LETTERS = list("ARNDCQEGHILKM")
 BORDERS = range(13, 35)  # around the ends of a tile's columns (8 in narrow tilings) and rows (16)
-
-
-@pytest.fixture(scope="session", params=["on-host", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> Any:
-    return host_device() if request.param == "on-host" else cuda_device()
 
 
 def assert_like_cpu(device: Any, problem: Problem, want: Want | None = None) -> None:

@@ -55,11 +55,6 @@ VARIANTS: dict[str, Any] = {
 }
 
 
-@pytest.fixture(scope="session", params=["on-host", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> Any:
-    return host_device() if request.param == "on-host" else cuda_device()
-
-
 @pytest.fixture(scope="session", params=KERNELS)
 def kernel(request: pytest.FixtureRequest) -> str:
     return request.param

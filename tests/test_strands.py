@@ -16,7 +16,7 @@ from checks import (
     windows_of,
 )
 from conftest import ALIGNING, examples, open_cpu
-from cuda_engines import cuda_device, host_device, open_on
+from cuda_engines import open_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import (
@@ -182,11 +182,6 @@ def test_only_the_pairs_to_keep_are_aligned(
         assert_same(every.take(expected), found, detail, problem)
     finally:
         engine.close()
-
-
-@pytest.fixture(scope="session", params=["on-host", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> Any:
-    return host_device() if request.param == "on-host" else cuda_device()
 
 
 @pytest.mark.parametrize("mode", MODES)
