@@ -11,13 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
-
-try:
-    from setuptools.command.bdist_wheel import bdist_wheel
-except ImportError:  # setuptools before 70.1
-    from wheel.bdist_wheel import bdist_wheel
 
 COMMON_FLAGS = ["-std=c++17", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread", "-g0"]
 

@@ -135,6 +135,9 @@ def build_parser(used: Container[str] | None = None) -> argparse.ArgumentParser:
         nargs=0,
         help="show the version and exit",
     )
+    parser.add_argument(
+        "--cite", action=_Cite, nargs=0, help="show how to cite pairalign, and the papers, and exit"
+    )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for command in COMMANDS:
         subparser = commands.add_parser(command.name, help=command.help)
@@ -150,6 +153,16 @@ class _Version(argparse.Action):
         from pairalign.version import __version__
 
         print(f"pairalign {__version__}")
+        parser.exit(DONE)
+
+
+class _Cite(argparse.Action):
+    """Prints how to cite the program, which is looked up only then."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from pairalign.cli.cite import citation
+
+        print(citation())
         parser.exit(DONE)
 
 
