@@ -62,20 +62,21 @@ class Window:
         return min(max(self.column_start, row + 1), self.column_stop)
 
     @property
+    def bounds(self) -> tuple[int, int, int, int, bool]:
+        """The rectangle: ``row_start, row_stop, column_start, column_stop, triangular``."""
+        columns = self.column_start, self.column_stop
+        return self.row_start, self.row_stop, *columns, self.triangular
+
+    @property
     def row_offsets(self) -> npt.NDArray[np.int64]:
         """Number of pairs before each row, shape (rows + 1,); the last is the number of pairs."""
-        rows = np.arange(self.row_start, self.row_stop, dtype=np.int64)
-        first = np.full_like(rows, self.column_start)
-        if self.triangular:
-            first = np.clip(rows + 1, self.column_start, self.column_stop)
-        return np.concatenate(([0], np.cumsum(self.column_stop - first)))
+        counts = self.column_stop - first_columns(*self.bounds)
+        return np.concatenate(([0], np.cumsum(counts)))
 
     @property
     def pairs(self) -> int:
         """Number of pairs in the window."""
-        return count_pairs(
-            self.row_start, self.row_stop, self.column_start, self.column_stop, self.triangular
-        )
+        return count_pairs(*self.bounds)
 
     def positions(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """Row and column of every pair in order, two int32 arrays of shape (pairs,)."""
@@ -132,6 +133,16 @@ def plan_windows(
             if not triangular or column > row or made.pairs:
                 planned.append(made)
     return planned
+
+
+def first_columns(
+    row_start: int, row_stop: int, column_start: int, column_stop: int, triangular: bool
+) -> npt.NDArray[np.int64]:
+    """First column with a pair of each row of a rectangle; `column_stop` where there is none."""
+    rows = np.arange(row_start, row_stop, dtype=np.int64)
+    if not triangular:
+        return np.full_like(rows, column_start)
+    return np.clip(rows + 1, column_start, column_stop)
 
 
 def count_pairs(

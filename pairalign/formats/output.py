@@ -18,13 +18,14 @@ from abc import ABC, abstractmethod
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import IO, Any, Union
+from typing import IO, Any, TypeVar, Union
 
 from pairalign.errors import OutputError
 from pairalign.part_file import PartFile
 
 Path = Union[str, "os.PathLike[str]"]
 Bytes = bytes | bytearray | memoryview
+_AnyResult = TypeVar("_AnyResult", bound="Abortable")
 
 # Uncompressed bytes of one gzip member: a constant, so that the file depends on its text alone.
 GZIP_MEMBER_BYTES = 1 << 20
@@ -34,12 +35,8 @@ GZIP_LEVEL = 4
 _STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
 
 
-class Output(ABC):
-    """Takes the bytes of one result; a context manager that aborts when something was raised."""
-
-    @abstractmethod
-    def write(self, data: Bytes) -> int:
-        """Write all of `data`; return its size."""
+class Abortable(ABC):
+    """A result that is being written; a context manager that aborts when something was raised."""
 
     @abstractmethod
     def close(self) -> None:
@@ -48,6 +45,28 @@ class Output(ABC):
     @abstractmethod
     def abort(self) -> None:
         """Remove what has been written, where that can be done. Never raises; may come twice."""
+
+    def __enter__(self: _AnyResult) -> _AnyResult:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abort()
+
+
+class Output(Abortable):
+    """Takes the bytes of one result."""
+
+    @abstractmethod
+    def write(self, data: Bytes) -> int:
+        """Write all of `data`; return its size."""
 
     @property
     def waits_for_readers(self) -> bool:
@@ -62,20 +81,6 @@ class Output(ABC):
     def explain(self, error: OSError) -> OSError:
         """Return the error to raise when writing to `descriptor` failed."""
         return error
-
-    def __enter__(self) -> Output:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self.abort()
 
 
 def open_output(path: Path, *, threads: int = 1) -> Output:

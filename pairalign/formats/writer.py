@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from types import TracebackType
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import numpy as np
 
 from pairalign.alignments import Alignments
 from pairalign.errors import FormatError
-from pairalign.formats.output import Output
+from pairalign.formats.output import Abortable, Output
 from pairalign.formats.text import PairText, SetText
 from pairalign.formats.text_queue import NativePiece, TextQueue, text_of
 from pairalign.overlap_kinds import classify
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
-
-AnyWriter = TypeVar("AnyWriter", bound="Writer")
 
 # Text of one piece at most (bounds are generous: usually about half of it).
 CHUNK_BYTES = 1 << 20
@@ -77,7 +74,7 @@ class Content:
     piece: Piece = WHOLE
 
 
-class Writer(ABC):
+class Writer(Abortable):
     """Writes alignments to one output; a context manager that aborts when something was raised.
 
     Attributes
@@ -169,20 +166,6 @@ class Writer(ABC):
     def abort(self) -> None:
         """Give up: remove what was written, where that can be done. Does nothing after `close`."""
         self._output.abort()
-
-    def __enter__(self: AnyWriter) -> AnyWriter:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self.abort()
 
 
 class TextWriter(Writer):

@@ -43,14 +43,7 @@ class NativeWindow(Structure):
     @classmethod
     def of(cls, window: Window) -> NativeWindow:
         """Return a window of either strand."""
-        return cls(
-            window.row_start,
-            window.row_stop,
-            window.column_start,
-            window.column_stop,
-            window.triangular,
-            window.strand,
-        )
+        return cls(*window.bounds, window.strand)
 
 
 class NativeWant(Structure):

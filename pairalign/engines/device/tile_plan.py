@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from pairalign.scoring import Scoring
 from pairalign.want import Want
-from pairalign.windows import Window, count_pairs
+from pairalign.windows import Window, count_pairs, first_columns
 
 WARP = 32
 BAND = 8  # rows of the DP matrix whose flags share a word
@@ -90,20 +90,13 @@ class Rectangle:
     @classmethod
     def of(cls, window: Window) -> Rectangle:
         """Return the whole window."""
-        return cls(
-            window.row_start,
-            window.row_stop,
-            window.column_start,
-            window.column_stop,
-            window.triangular,
-        )
+        return cls(*window.bounds)
 
     def first_columns(self) -> npt.NDArray[np.int64]:
         """First column with a pair, of each row."""
-        rows = np.arange(self.row_start, self.row_stop, dtype=np.int64)
-        if not self.triangular:
-            return np.full_like(rows, self.column_start)
-        return np.clip(rows + 1, self.column_start, self.column_stop)
+        return first_columns(
+            self.row_start, self.row_stop, self.column_start, self.column_stop, self.triangular
+        )
 
     @property
     def pairs(self) -> int:
