@@ -150,7 +150,7 @@ def open_engines(
         except (DeviceError, KernelBuildError) as error:
             from pairalign.engines.cuda.devices import has_nvidia_gpu
 
-            if has_nvidia_gpu():  # without one nobody asks why not
+            if has_nvidia_gpu():  # without one the reason says nothing new
                 log.info("using the CPU: %s", error)
     if chosen is not None and chosen.name == "bitwise":
         from pairalign.engines.cpu.bitwise import CpuBitwise

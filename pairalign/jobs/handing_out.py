@@ -1,4 +1,4 @@
-"""Results that need no order are used beside the engines: none waits for another."""
+"""Results whose order does not matter: used as they come, on threads beside the engines'."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def to_newick(tree: Topology, program: str | None = None) -> str:
 
 
 def check_names(names: list[str], program: str | None = None, source: str | None = None) -> None:
-    """Raise FormatError for a name that Newick, or a program that reads it, cannot carry.
+    """Raise FormatError for a name that Newick, or a program that reads it, cannot hold.
 
     Messages begin with `source`, the file that the names are from.
     """

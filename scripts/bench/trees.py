@@ -144,7 +144,7 @@ class Family:
 
     def __post_init__(self) -> None:
         given = read_alignment(self.reference / self.collection / "in" / self.name)
-        # Names that nobody stumbles over.
+        # Names that every program can read.
         self.names = {name: f"s{k}" for k, name in enumerate(given)}
         self.rows = {self.names[name]: row for name, row in given.items()}
         self.letters = sum(map(len, given.values()))

@@ -73,7 +73,7 @@ def _rows(path: Path, options: Namespace) -> Iterator[str]:
     sequences = list(read_fasta(path))[:: options.every]
     with tempfile.TemporaryDirectory() as folder:
         fasta, out = Path(folder) / "in.fasta", Path(folder) / "out"
-        # MAFFT writes its tree beside its input; nobody reads all compressions.
+        # MAFFT writes its tree beside its input; not every program reads every compression.
         rows = (f">s{k}\n{one.letters}\n" for k, one in enumerate(sequences))
         fasta.write_text("".join(rows))
         ours = f"{sys.executable} -m pairalign tree {{fasta}} -o {{out}} --device {options.device}"

@@ -185,7 +185,7 @@ class Bitwise:
         self._functions = {}
 
     def release(self) -> None:
-        """Free the memory of batches; the next one takes it again."""
+        """Free the memory of batches; the next batch allocates it again."""
         self._slot.free_arena()
 
     def align(

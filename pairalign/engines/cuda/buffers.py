@@ -20,7 +20,7 @@ class Slot:
     driver : module
         ``pycuda.driver``. The CUDA context must be current whenever a method runs.
     grows : bool
-        Take more device memory than a batch needs, up to a limit, so that the next one finds room.
+        Allocate more device memory than a batch needs, up to a limit: enough for the next one.
     """
 
     def __init__(self, driver: Any, *, grows: bool = True) -> None:
@@ -28,7 +28,7 @@ class Slot:
         self._grows = grows
         self.stream = driver.Stream()
         self.kernels = self.stream  # or another one: see `SharedStreams.batch`
-        # Waiting for these does not take a core, as waiting for a stream does.
+        # Waiting for these lets the thread sleep; waiting for a stream keeps a core busy.
         kinds = driver.event_flags
         flags = int(kinds.BLOCKING_SYNC) | int(kinds.DISABLE_TIMING)
         self.computed = driver.Event(flags)

@@ -96,7 +96,7 @@ class DeviceContext:
         return self.queries is self.targets
 
     def halve(self, limit_bytes: int, batch_bytes: int) -> int:
-        """Return what batches may take after one of `batch_bytes` found no room; log it.
+        """Return the bytes that batches may use after one of `batch_bytes` did not fit; log it.
 
         Raises
         ------
@@ -153,7 +153,7 @@ class KernelFamily(Protocol):
         ...
 
     def release(self) -> None:
-        """Free the memory of batches; the next one takes it again. Nothing is under way."""
+        """Free the memory of batches; the next batch allocates it again. Nothing is under way."""
         ...
 
     def close(self) -> None:

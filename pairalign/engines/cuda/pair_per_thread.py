@@ -95,7 +95,7 @@ class PairPerThread:
         self._matrix.free()
 
     def release(self) -> None:
-        """Free the memory of batches; the next one takes it again."""
+        """Free the memory of batches; the next batch allocates it again."""
         self.pipeline.free_memory()
 
     def align(

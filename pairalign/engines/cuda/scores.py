@@ -185,7 +185,7 @@ class ScoreFamily(ABC):
         self._device_table.free()
 
     def release(self) -> None:
-        """Free the memory of batches; the next one takes it again."""
+        """Free the memory of batches; the next batch allocates it again."""
         self.pipeline.free_memory()
 
     def align(

@@ -100,7 +100,7 @@ class BatchPipeline(Generic[SlotT]):
     check_cancelled : callable () -> None
         Raises when the run was cancelled; called before each batch.
     halve : callable (limit_bytes, batch_bytes) -> int
-        What batches may take after one of `batch_bytes` found no room; raises DeviceError when
+        Bytes that batches may use after one of `batch_bytes` did not fit; raises DeviceError when
         that is nothing.
 
     Attributes

@@ -109,14 +109,14 @@ class PinnedPool:
         self._limits = [limit_bytes]  # of those who share it
         self.pinned_bytes = 0
         self._segments: list[_Segment] = []
-        # What has come back, since others were looking after the segments. Appending is atomic.
+        # Given back and not yet free: `give_back` waits for no lock, and appending is atomic.
         self._returned: deque[tuple[_Segment, Extent]] = deque()
         self._lock = threading.Lock()
         self._sharing = threading.Lock()
         self._closed = False
 
     def share(self, limit_bytes: int) -> bool:
-        """Pin so much more for one who shares it and will `close` it, too; False: it is closed."""
+        """Raise the limit for one more engine, which will `close` it, too; False: it is closed."""
         with self._sharing:
             if not self._closed:
                 self._limits.append(limit_bytes)

@@ -85,7 +85,7 @@ def lay_out(sequences: SequenceSet) -> SetLayout:
 
 
 def halve_batches(name: str, limit_bytes: int, batch_bytes: int, log: logging.Logger) -> int:
-    """Return what batches on a device may take after one of `batch_bytes` found no room; log it.
+    """Return the bytes batches on a device may use after one of `batch_bytes` did not fit; log it.
 
     Raises
     ------

@@ -59,10 +59,10 @@ MOST_ROUNDS = 16
 """Rounds of the traceback that are queued before the host looks whether they were enough."""
 
 IMPATIENT_SECONDS = 0.005
-"""What takes less is waited for without sleeping."""
+"""For so long the host polls for the end of a launch; then it sleeps until then."""
 
 KEPT_SHARE = 256
-"""A batch that takes less of the memory than one part in so many keeps it."""
+"""Memory of batches is kept between windows if it is at most one part in so many of the limit."""
 
 _FIXED_WORDS = 160 + 64 + 64  # SHARED_PROFILE in cuda/block_diagonals/strip.cuh
 
@@ -133,7 +133,7 @@ class BlockDiagonals:
         self._allocations, self._functions = [], {}
 
     def release(self) -> None:
-        """Free the memory of batches unless it is little; the next one takes it again."""
+        """Free the memory of batches unless it is little; the next batch allocates it again."""
         if self._slot.arena_bytes > self.pipeline.limit_bytes // KEPT_SHARE:
             self.pipeline.free_memory()
 
