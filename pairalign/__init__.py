@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pairalign.alignments import Alignment, Alignments
+    from pairalign.clusters import Clusters
     from pairalign.distance_matrix import DistanceMatrix
     from pairalign.errors import (
         AlphabetError,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         ScoringError,
     )
     from pairalign.jobs.align import AlignmentJob, Run, align
+    from pairalign.jobs.clusters import cluster
     from pairalign.jobs.distances import distances
     from pairalign.jobs.guide_tree import guide_tree
     from pairalign.jobs.overlaps import Overlaps, overlaps
@@ -40,6 +42,7 @@ __all__ = [
     "Alphabet",
     "AlphabetError",
     "CapacityError",
+    "Clusters",
     "DeviceError",
     "DistanceError",
     "DistanceMatrix",
@@ -56,6 +59,7 @@ __all__ = [
     "Sequence",
     "SequenceSet",
     "align",
+    "cluster",
     "distances",
     "guide_tree",
     "make_scoring",
@@ -65,6 +69,7 @@ __all__ = [
 
 _NAMES = {
     "alignments": ("Alignment", "Alignments"),
+    "clusters": ("Clusters",),
     "distance_matrix": ("DistanceMatrix",),
     "errors": (
         "AlphabetError",
@@ -79,6 +84,7 @@ _NAMES = {
         "ScoringError",
     ),
     "jobs.align": ("AlignmentJob", "Run", "align"),
+    "jobs.clusters": ("cluster",),
     "jobs.distances": ("distances",),
     "jobs.guide_tree": ("guide_tree",),
     "jobs.overlaps": ("Overlaps", "overlaps"),

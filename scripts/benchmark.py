@@ -8,6 +8,7 @@
     python scripts/benchmark.py papers --data proteome.fa.gz --queries queries.fa
     python scripts/benchmark.py overlaps --data reads.fa --reference genome.fa
     python scripts/benchmark.py bitwise --data amplicons.fa.gz
+    python scripts/benchmark.py clusters --data amplicons.fa.gz
     python scripts/benchmark.py trees --reference bench1.0 --results trees.jsonl
     python scripts/benchmark.py jobs --folder data --device cuda
     python scripts/benchmark.py tree-speed --data family.fasta proteome.fa.gz
@@ -29,6 +30,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from bench import (  # noqa: E402
+    clusters,
     command,
     cpu,
     gpu,
@@ -86,6 +88,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
     for add_command in (
         host.add_command,
+        clusters.add_command,
         trees.add_command,
         trees_speed.add_command,
         overlaps.add_command,

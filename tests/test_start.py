@@ -78,7 +78,12 @@ def test_a_name_that_is_not_there() -> None:
 def test_the_parser_has_all_commands_with_their_options() -> None:
     from pairalign.cli.program import COMMANDS, build_parser
 
-    others = {"devices": [], "help": ["align"], "completion": ["bash"]}
+    others = {
+        "devices": [],
+        "help": ["align"],
+        "completion": ["bash"],
+        "cluster": ["--min-identity", "0.9", "in.fa"],
+    }
     for command in COMMANDS:
         arguments = others.get(command.name, ["in.fa", "-o", "out.x"])
         options = build_parser().parse_args([command.name, *arguments])

@@ -1,5 +1,5 @@
-// Hierarchical clustering of a triangle of distances, by averages (UPGMA) and by MAFFT's mixture of the
-// nearest and the mean. The ctypes declarations, and what the results mean, are in
+// Hierarchical clustering of a triangle of distances, by averages (UPGMA), by MAFFT's mixture of the nearest and
+// the mean, and by the farthest (complete linkage). The ctypes declarations, and what the results mean, are in
 // pairalign/trees/linkage.py.
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 
-enum Method { UPGMA = 0, MIXED = 1 };
+enum Method { UPGMA = 0, MIXED = 1, COMPLETE = 2 };
 
 // Two clusters joined at a distance, known by their first sequences, one < other.
 struct Merge {
@@ -49,6 +49,11 @@ struct Mixture {
         const double least = std::min(kept, gone), most = std::max(kept, gone);
         return least + 0.05 * (most - least);
     }
+};
+
+// The farther of the two.
+struct Farthest {
+    double operator()(double kept, double gone, double, double) const { return std::max(kept, gone); }
 };
 
 // Joins the closest two clusters again and again, of equals the ones with the earliest first, then the
@@ -186,6 +191,8 @@ PAIRALIGN_API int pairalign_linkage(int method, int64_t count, const float* cond
     using namespace pairalign;
     try {
         if (method == UPGMA) write_linkage(Clustering<Average>(condensed, count).join_all(first), linkage);
+        else if (method == COMPLETE)
+            write_linkage(Clustering<Farthest>(condensed, count).join_all(first), linkage);
         else write_linkage(Clustering<Mixture>(condensed, count).join_all(first), linkage);
         return 0;
     } catch (const std::bad_alloc&) {

@@ -72,6 +72,12 @@ COMMANDS = (
         "add_options",
     ),
     Command(
+        "cluster",
+        "put sequences that are similar enough together",
+        "pairalign.cli.clusters",
+        "add_options",
+    ),
+    Command(
         "devices", "list what pairalign can run on here", "pairalign.cli.devices", "add_options"
     ),
     Command("help", "show the help of a command", "pairalign.cli.help", "add_options"),

@@ -6,10 +6,12 @@ the nearer part and 0.1 of the mean of the two parts, as MAFFT does (Katoh and S
 
     d(k, i+j) = 0.9 min(d(k,i), d(k,j)) + 0.1 (d(k,i) + d(k,j)) / 2
 
+``complete`` joins the two clusters whose farthest sequences are closest.
+
 The closest two clusters are joined first, at double precision; of equal distances the pair whose
 first sequences come first in the input, then the one whose second do, where the first sequence of a
-cluster stands for it. Without ties ``upgma`` is SciPy's ``linkage(..., "average")``. Sequences that
-are said to be equal are joined before all others, at distance 0.
+cluster stands for it. Without ties ``upgma`` is SciPy's ``linkage(..., "average")``, ``complete``
+its ``"complete"``. Sequences that are said to be equal are joined before all others, at distance 0.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import numpy.typing as npt
 
 from pairalign.native import library
 
-_METHODS = {"upgma": 0, "mixed": 1}
+_METHODS = {"upgma": 0, "mixed": 1, "complete": 2}
 
 _linkage = library.pairalign_linkage
 _linkage.restype = ctypes.c_int
@@ -39,7 +41,7 @@ def cluster(
         Distances of the pairs (0, 1), (0, 2), ..., (1, 2), ...; finite, 0 or more.
     first : ndarray of int32, shape (n,)
         Of each sequence the first one that is equal to it; itself where there is none before.
-    method : {"upgma", "mixed"}
+    method : {"upgma", "mixed", "complete"}
 
     Returns
     -------

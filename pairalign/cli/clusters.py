@@ -1,0 +1,152 @@
+"""The command ``pairalign cluster``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+
+from pairalign.cli.console import say
+from pairalign.cli.options import (
+    NUMBER,
+    add_input,
+    add_output,
+    add_path,
+    add_resources,
+    add_scoring,
+    add_sequences,
+    check_output,
+    choose_output,
+    progress_of,
+    read_sequences,
+    scoring_of,
+    warn_of_letters,
+)
+from pairalign.cli.summary import describe_scoring, describe_set
+from pairalign.clusters import Clusters
+from pairalign.engines.selection import usable_cores
+from pairalign.errors import OutputError
+from pairalign.formats.clusters import CLUSTER_SUFFIXES, write_clusters
+from pairalign.formats.names import choose_format
+from pairalign.identities import DEFAULT_IDENTITY, IDENTITIES, Similarity, parse_share
+from pairalign.jobs.clusters import LINKAGES, REPRESENTATIVES, ClusterJob
+from pairalign.scoring import Scoring
+from pairalign.sequences import SequenceSet
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Give the command's parser its description and options."""
+    parser.description = (
+        "Align every pair of the sequences of IN and put those that are similar enough together. "
+        "The order of IN makes no difference."
+    )
+    lines = [f"  {name:9} {summary}" for name, summary in IDENTITIES.items()]
+    parser.epilog = "identities:\n" + "\n".join(lines)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.set_defaults(run=_cluster, input2=None)
+    add_sequences(parser)
+    add_output(parser, CLUSTER_SUFFIXES, "tsv")
+    add_path(
+        parser, "--representatives", metavar="FASTA", help="write the representatives there as well"
+    )
+    group = parser.add_argument_group("clusters")
+    group.add_argument(
+        "--min-identity",
+        metavar="X",
+        type=NUMBER,
+        required=True,
+        help="from 0 to 1: what pairs must attain to be similar enough",
+    )
+    group.add_argument(
+        "--min-coverage",
+        metavar="X",
+        type=NUMBER,
+        default="0",
+        help="and how much of the longer sequence must be aligned (default %(default)s)",
+    )
+    group.add_argument(
+        "--identity",
+        choices=list(IDENTITIES),
+        default=DEFAULT_IDENTITY,
+        help="what the identity is, see below (default: %(default)s)",
+    )
+    group.add_argument(
+        "--linkage",
+        choices=LINKAGES,
+        default=LINKAGES[0],
+        help="greedy: similar to a representative; single: connected; complete: all pairs similar "
+        "enough; average: on average (default: %(default)s)",
+    )
+    group.add_argument(
+        "--representative",
+        choices=REPRESENTATIVES,
+        default=REPRESENTATIVES[0],
+        help="what stands for a cluster: its longest sequence, or the one most similar to the "
+        "others (default: %(default)s)",
+    )
+    add_scoring(parser)
+    add_input(parser)
+    add_resources(parser)
+
+
+def _cluster(options: argparse.Namespace) -> None:
+    choose_output(options)
+    format = choose_format(options.output, options.format, CLUSTER_SUFFIXES, "clusters")
+    similarity = Similarity(
+        parse_share(options.min_identity, "--min-identity"),
+        parse_share(options.min_coverage, "--min-coverage"),
+        options.identity,
+    )
+    outputs = [path for path in (options.output, options.representatives) if path is not None]
+    for path in outputs:
+        check_output(path, options.input, options.matrix)
+    if len(outputs) > len(set(map(os.path.realpath, outputs))):
+        raise OutputError(f"'{outputs[0]}' is to hold both the clusters and the representatives")
+    sequences, _ = read_sequences(options)
+    scoring = scoring_of(options, sequences)
+    warn_of_letters(scoring, sequences, None)
+    started = time.perf_counter()
+    clusters = ClusterJob(
+        sequences,
+        scoring,
+        similarity,
+        options.linkage,
+        options.representative,
+        device=options.device,
+        threads=options.threads,
+        memory_bytes=options.memory,
+        progress=progress_of(options),
+        kernel=options.kernel,
+    ).run()
+    seconds = time.perf_counter() - started
+    threads = options.threads or usable_cores()
+    write_clusters(options.output, clusters, format, threads=threads)
+    if options.representatives is not None:
+        write_clusters(options.representatives, clusters, "fasta", threads=threads)
+    if not options.quiet:
+        say(_describe(clusters, sequences, scoring, seconds, outputs))
+
+
+def _describe(
+    clusters: Clusters,
+    sequences: SequenceSet,
+    scoring: Scoring,
+    seconds: float,
+    outputs: list[str],
+) -> str:
+    sizes = clusters.sizes
+    rows = [
+        ("sequences", describe_set(sequences)),
+        ("scoring", describe_scoring(scoring)),
+        ("time", f"{seconds:.2f} s"),
+        (
+            "clusters",
+            f"{len(clusters):,} by {clusters.linkage} linkage, the largest of {sizes.max():,}, "
+            f"{int((sizes == 1).sum()):,} of a single sequence",
+        ),
+        (
+            "written to",
+            ", ".join("standard output" if path == "-" else path for path in outputs),
+        ),
+    ]
+    return "\n".join(f"{title:>13}  {value}" for title, value in rows)

@@ -1,0 +1,168 @@
+"""Files of clusters: vsearch's .uc, CD-HIT's .clstr, a table, and the representatives as FASTA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from pairalign.alignment_view import Alignment
+from pairalign.clusters import Clusters
+from pairalign.formats.names import choose_format
+from pairalign.formats.output import Path, open_output
+
+CLUSTER_SUFFIXES = {
+    "tsv": (".tsv", ".tab", ".txt"),
+    "uc": (".uc",),
+    "clstr": (".clstr",),
+    "fasta": (".fasta", ".fa", ".fas", ".fna", ".faa"),
+}
+"""Ends of names that mean each format."""
+
+_COLUMNS = "cluster size representative sequence length identity coverage"
+_RESIDUES = {"protein": "aa", "dna": "nt"}
+_LINES = 1 << 14
+_MATCH, _DELETION, _INSERTION = "M", "D", "I"
+# A .uc file has the query's letters without a partner as D, the target's as I: the other way round.
+_UC_OPERATIONS = {"=": _MATCH, "X": _MATCH, "I": _DELETION, "D": _INSERTION}
+
+
+def write_clusters(
+    path: Path, clusters: Clusters, format: str | None = None, *, threads: int = 1
+) -> None:
+    """Write clusters.
+
+    Parameters
+    ----------
+    path : str or path
+        ``"-"`` is standard output; ``.gz`` compresses. The file appears when it is complete.
+    clusters : Clusters
+    format : {"tsv", "uc", "clstr", "fasta"}, optional
+        Default: by the end of the file's name.
+    threads : int
+        Threads to compress on.
+
+    Raises
+    ------
+    FormatError
+        Unknown format.
+    OutputError
+        The file cannot be written.
+
+    Notes
+    -----
+    ``tsv`` has a line a sequence: number of the cluster, from 0, sequences in it, representative,
+    sequence, its letters, identity and coverage with the representative (1 for that itself).
+
+    ``uc`` has vsearch's ten columns: S for a representative, H for each other sequence (cluster,
+    letters, percent identity, strand, two unused, alignment, both names), and in the end a line C
+    for each cluster (with its size). The alignment covers both sequences from end to end, ``M``
+    aligned letters, ``D`` letters of the sequence alone, ``I`` letters of the representative alone,
+    without counts of 1; ``=`` if the two are identical.
+
+    ``clstr`` is CD-HIT's: ``*`` marks the representative, and ``at`` the percent identity with it,
+    for DNA after the strand. Names are not cut short.
+
+    ``fasta`` has the representatives as they were read, with their whole headers.
+    """
+    chosen = choose_format(path, format, CLUSTER_SUFFIXES, "clusters")
+    with open_output(path, threads=threads) as output:
+        lines: list[str] = []
+        for line in _WRITERS[chosen](clusters):
+            lines.append(line)
+            if len(lines) == _LINES:
+                output.write("".join(lines).encode())
+                lines.clear()
+        output.write("".join(lines).encode())
+
+
+def _table(clusters: Clusters) -> Iterator[str]:
+    yield "\t".join(_COLUMNS.split()) + "\n"
+    sequences, sizes = clusters.sequences, clusters.sizes
+    identity, coverage = clusters.identity, clusters.coverage
+    for index in clusters.order:
+        label = clusters.labels[index]
+        yield (
+            f"{label}\t{sizes[label]}\t{sequences.names[clusters.representatives[label]]}\t"
+            f"{sequences.names[index]}\t{sequences.lengths[index]}\t"
+            f"{identity[index]:.6g}\t{coverage[index]:.6g}\n"
+        )
+
+
+def _uc(clusters: Clusters) -> Iterator[str]:
+    sequences, rows, identity = clusters.sequences, clusters.rows, clusters.identity
+    for index in clusters.order:
+        label, name, length = (
+            clusters.labels[index],
+            sequences.names[index],
+            sequences.lengths[index],
+        )
+        if rows[index] < 0:
+            yield f"S\t{label}\t{length}\t*\t*\t*\t*\t*\t{name}\t*\n"
+            continue
+        representative = sequences.names[clusters.representatives[label]]
+        path = _uc_path(clusters.alignments[int(rows[index])])
+        percent = 100 * identity[index]
+        yield f"H\t{label}\t{length}\t{percent:.1f}\t+\t0\t0\t{path}\t{name}\t{representative}\n"
+    for label, (index, size) in enumerate(
+        zip(clusters.representatives, clusters.sizes, strict=True)
+    ):
+        yield f"C\t{label}\t{size}\t*\t*\t*\t*\t*\t{sequences.names[index]}\t*\n"
+
+
+def _uc_path(pair: Alignment) -> str:
+    """Return the alignment of a sequence with its representative, from end to end."""
+    runs = [
+        (pair.query_start, _DELETION),
+        (pair.target_start, _INSERTION),
+        *((length, _UC_OPERATIONS[operation]) for length, operation in _runs_of(pair.cigar)),
+        (len(pair.query) - pair.query_end, _DELETION),
+        (len(pair.target) - pair.target_end, _INSERTION),
+    ]
+    if pair.matches == len(pair.query) == len(pair.target):
+        return "="
+    joined: list[tuple[int, str]] = []
+    for length, operation in runs:
+        if joined and joined[-1][1] == operation:
+            length += joined.pop()[0]
+        if length:
+            joined.append((length, operation))
+    return "".join(f"{length if length > 1 else ''}{operation}" for length, operation in joined)
+
+
+def _runs_of(cigar: str) -> Iterator[tuple[int, str]]:
+    number = 0
+    for letter in cigar:
+        if letter.isdigit():
+            number = 10 * number + int(letter)
+        else:
+            yield number, letter
+            number = 0
+
+
+def _clstr(clusters: Clusters) -> Iterator[str]:
+    sequences, rows, identity = clusters.sequences, clusters.rows, clusters.identity
+    unit = _RESIDUES[sequences.alphabet.name]
+    strand = "+/" if unit == "nt" else ""
+    number = 0
+    for index in clusters.order:
+        place = "*"
+        if rows[index] < 0:
+            yield f">Cluster {clusters.labels[index]}\n"
+            number = 0
+        else:
+            place = f"at {strand}{100 * identity[index]:.2f}%"
+        yield f"{number}\t{sequences.lengths[index]}{unit}, >{sequences.names[index]}... {place}\n"
+        number += 1
+
+
+def _representatives(clusters: Clusters) -> Iterator[str]:
+    for index in clusters.representatives:
+        sequence = clusters.sequences[int(index)]
+        yield f">{sequence.description}\n{sequence.letters}\n"
+
+
+_WRITERS: dict[str, Callable[[Clusters], Iterator[str]]] = {
+    "tsv": _table,
+    "uc": _uc,
+    "clstr": _clstr,
+    "fasta": _representatives,
+}
