@@ -324,6 +324,25 @@ def test_overlaps_are_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert md5("out.gfa") == md5("one.gfa")
 
 
+@pytest.mark.parametrize("output", ["out.tsv", "out.nwk"])
+def test_distances_and_trees_are_resumed(
+    output: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write_set("in.fa", 1100, 12)  # more than a window
+    name = "tree" if output == "out.nwk" else "distance"
+    run(name, "in.fa", "-o", f"one.{output}", "-q")
+    command = [name, "in.fa", "-o", output, *OPTIONS[:-1], "64M"]
+    interrupt(command, monkeypatch, 2)
+    capfd.readouterr()
+    run(*[word for word in command if word != "-q"])
+    assert "resumed after " in capfd.readouterr().err
+    assert md5(output) == md5(f"one.{output}")
+    interrupt(command, monkeypatch, 1)
+    run(name, "in.fa", "-o", output)
+    assert f"'{output}.distances.part', which a run with" in capfd.readouterr().err
+    assert sorted(os.listdir()) == ["in.fa", f"one.{output}", output]
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path):
     """A file system of 256 KiB, and what makes it larger."""

@@ -85,6 +85,31 @@ def test_parts_of_overlaps(format: str) -> None:
     assert Path(f"one.{format}").read_bytes().count(b"\n") > 30
 
 
+@pytest.mark.parametrize("measure", ["identity", "score", "kimura"])
+def test_parts_of_distances(measure: str) -> None:
+    options = ("--measure", measure, "-q")
+    endings = ("phylip", "tsv", "npy")
+    for ending in endings:
+        assert main(["distance", "in.fa", "-o", f"one.{ending}", *options]) == 0
+    assert main(["tree", "in.fa", "-o", "one.nwk", *options]) == 0
+    for k in (2, 5, 1, 3, 4):
+        assert main(["distance", "in.fa", "-o", "parts", "--shard", f"{k}/5", *options]) == 0
+    for ending in endings:
+        merge("parts", "-o", f"all.{ending}", "-q")
+        assert md5(f"all.{ending}") == md5(f"one.{ending}")
+    assert main(["tree", "parts", "--names", "in.fa", "-o", "all.nwk", "-q"]) == 0
+    assert md5("all.nwk") == md5("one.nwk")
+
+
+def test_a_matrix_of_wrong_parts(capfd: pytest.CaptureFixture[str]) -> None:
+    make_parts(shards=1)
+    assert main(["tree", "parts", "-o", "all.nwk", "-q"]) == 1
+    assert "parts of paf, expected distances" in capfd.readouterr().err
+    command = ["distance", "in.fa", "-o", "parts", "--shard", "1/2"]
+    assert main([*command, "--plot", "x.svg"]) == 2
+    assert main([*command, "--format", "tsv"]) == 2
+
+
 def test_two_sets_scores_alone_and_more_parts_than_pairs() -> None:
     write_set(Path("few.fa"), 3, 2)
     align("few.fa", "in.fa", "-o", "one.tsv", "-q", "--score-only")

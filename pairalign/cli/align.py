@@ -90,7 +90,7 @@ def _align(options: argparse.Namespace) -> None:
             f"{run.left_out:,}",
         )
     started = time.perf_counter()
-    going = Going(options, run, writer_type, place)
+    going = Going(options, run, writer_type.name, place, can_resume=writer_type.resumable)
     summary = Summary(
         queries, targets, scoring, pairs=run.pairs, cells=run.cells, min_score=options.min_score
     )

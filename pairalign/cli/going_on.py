@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from pairalign.cli.console import log
 from pairalign.cli.options import SECONDS
@@ -12,7 +12,7 @@ from pairalign.cli.parts import PartPlace
 from pairalign.errors import FormatError
 from pairalign.formats.output import Output
 from pairalign.formats.resumable import COMMIT_SECONDS, Resumable, remove_leftovers
-from pairalign.formats.writer import WHOLE, Piece, Writer
+from pairalign.formats.writer import WHOLE, Piece
 from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.run_identity import describe_run
 
@@ -40,6 +40,17 @@ def add_resume(parser: argparse.ArgumentParser) -> None:
     )
 
 
+class Written(Protocol):
+    """What results are written with."""
+
+    @property
+    def shown(self) -> int:
+        """How many pairs it has numbered."""
+
+    def flush(self) -> int:
+        """Wait until the output has all; return the number of the next pair."""
+
+
 class Going:
     """Where the results of a job go, and how far they have come.
 
@@ -49,9 +60,11 @@ class Going:
         With `output`, `resume` and `commit_every`.
     job : AlignmentJob
         Is told what was done before.
-    format : type of Writer
+    format : str
     place : PartPlace or None
         Where a part goes, with ``--shard``.
+    can_resume : bool
+        Whether the format can be gone on with.
     **more
         What else decides the bytes, see `pairalign.jobs.run_identity.describe_run`.
 
@@ -69,30 +82,30 @@ class Going:
         self,
         options: argparse.Namespace,
         job: AlignmentJob,
-        format: type[Writer],
+        format: str,
         place: PartPlace | None,
+        *,
+        can_resume: bool = True,
         **more: Any,
     ) -> None:
         self._job = job
         self._format = format
         self._place = place
         self._pairs = job.pairs
-        self._described = describe_run(job, format=format.name, **more)
+        self._described = describe_run(job, format=format, **more)
         self.piece = self._start = WHOLE if place is None else place.piece(job)
         self.output: Output | None = None
         self.is_done = self.is_resumed = False
         self._resumable: Resumable | None = None
         self._number = self.piece.number
         if options.resume:
+            if not can_resume:
+                raise FormatError(f"{format} cannot be resumed: write tsv, or make parts (--shard)")
             self._resume(options)
         else:
             replace_leftovers(options.output)
 
     def _resume(self, options: argparse.Namespace) -> None:
-        if not self._format.resumable:
-            raise FormatError(
-                f"{self._format.name} cannot be resumed: write tsv, or make parts (--shard)"
-            )
         is_compressed = options.output.endswith(".gz")
         described = {**self._described, "shard": self._job.shard, "gz": is_compressed}
         resumable = Resumable(
@@ -110,12 +123,12 @@ class Going:
         self._resumable = resumable
         self.output = resumable.output
 
-    def wrote(self, writer: Writer) -> None:
+    def wrote(self, writer: Written) -> None:
         """Commit, if it is time, what the job has given so far, all of which was written."""
         if self._resumable is not None and self._resumable.is_due:
             self._resumable.commit(self._job.pairs_done, writer.flush())
 
-    def wrote_all(self, writer: Writer) -> None:
+    def wrote_all(self, writer: Written) -> None:
         """Commit what is left; before the writer is closed."""
         if self._resumable is not None:
             self._number = writer.flush()
@@ -129,11 +142,16 @@ class Going:
             start: Piece = self._start
             self._place.finish(
                 self._described,
-                self._format.name,
+                self._format,
                 self._pairs,
                 number=start.number,
                 shown=self._number - start.number,
             )
+
+    def take_back(self) -> Resumable:
+        """Return what was written, for other results to be made of."""
+        assert self._resumable is not None
+        return self._resumable
 
 
 def replace_leftovers(path: str) -> None:

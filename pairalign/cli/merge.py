@@ -11,6 +11,8 @@ from pairalign.cli.parts import without_shard
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import FormatError
 from pairalign.formats import WRITERS
+from pairalign.formats.distance_parts import FORMAT, merge_distances
+from pairalign.formats.distances import SUFFIXES, write_distances
 from pairalign.formats.merge import merge_alignments
 from pairalign.formats.names import choose_format
 from pairalign.formats.parts import (
@@ -33,6 +35,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("parts", metavar="PARTS", type=PATH, help="the folder with the parts")
     add_path(parser, "-o", "--output", metavar="OUT", help="file, or - for stdout; .gz compresses")
     parser.add_argument(
+        "--format",
+        choices=list(SUFFIXES),
+        help="of distances; default: by the ending of OUT's name",
+    )
+    parser.add_argument(
         "--plan", action="store_true", help="only print the commands that make missing parts"
     )
     parser.add_argument("-t", "--threads", metavar="N", type=POSITIVE, help="default: all cores")
@@ -48,8 +55,13 @@ def _merge(options: argparse.Namespace) -> None:
         raise FormatError("nowhere to write to: give -o OUT, or --plan to see what is missing")
     check_output(options.output)
     threads = options.threads or usable_cores()
-    _check_ending(options.output, manifests[0].format)
-    merge_alignments(options.parts, manifests, options.output, threads)
+    if manifests[0].format == FORMAT:
+        format = choose_format(options.output, options.format, SUFFIXES, "distances")
+        matrix = merge_distances(options.parts, manifests)
+        write_distances(options.output, matrix, format, threads=threads)
+    else:
+        _check_ending(options.output, manifests[0].format)
+        merge_alignments(options.parts, manifests, options.output, threads)
     if not options.quiet:
         size = sum(manifest.bytes for manifest in manifests)
         pairs = sum(manifest.pairs for manifest in manifests)

@@ -169,7 +169,7 @@ def _overlap(options: argparse.Namespace) -> None:
     )
     overhang = preset.max_overhang if options.max_overhang is None else options.max_overhang
     started = time.perf_counter()
-    going = Going(options, run, writer_type, place, max_overhang=overhang, dual=options.dual)
+    going = Going(options, run, writer_type.name, place, max_overhang=overhang, dual=options.dual)
     counts = np.zeros(INTERNAL + 1, np.int64)
     if not going.is_done:
         counts = _write(options, run, going, overhang)

@@ -8,6 +8,14 @@ import time
 from dataclasses import dataclass, field, replace
 
 from pairalign.cli.console import log, say
+from pairalign.cli.distance_parts import (
+    check_part_options,
+    forget_distances,
+    measure_resumed,
+    replace_distances,
+    write_part,
+)
+from pairalign.cli.going_on import add_resume
 from pairalign.cli.options import (
     add_input,
     add_output,
@@ -15,6 +23,7 @@ from pairalign.cli.options import (
     add_resources,
     add_scoring,
     add_sequences,
+    add_shard,
     check_output,
     choose_output,
     plan_run,
@@ -26,6 +35,7 @@ from pairalign.cli.summary import describe_scoring
 from pairalign.distance_matrix import DistanceMatrix
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import FormatError, OutputError
+from pairalign.formats.distance_parts import merge_distances
 from pairalign.formats.distances import (
     SUFFIXES,
     read_distances,
@@ -33,6 +43,7 @@ from pairalign.formats.distances import (
 )
 from pairalign.formats.names import choose_format, format_by_suffix
 from pairalign.formats.output import open_output
+from pairalign.formats.parts import read_manifests
 from pairalign.formats.phylip import LONGEST_LINE, check_strict_names
 from pairalign.jobs.distances import (
     DEFAULT_MEASURE,
@@ -72,6 +83,7 @@ TREE_SUFFIXES = {
     **PICTURES,
 }
 SEQUENCES = "sequences"
+PARTS = "parts"
 
 
 @dataclass
@@ -100,6 +112,7 @@ def add_distance_options(parser: argparse.ArgumentParser) -> None:
         "--strict-names", action="store_true", help="PHYLIP: names of ten characters"
     )
     add_path(parser, "--plot", metavar="FILE", help="heat map with a tree, .svg or .png")
+    add_shard(parser)
     _add_common(parser, DEFAULT_MEASURE)
 
 
@@ -107,7 +120,12 @@ def add_tree_options(parser: argparse.ArgumentParser) -> None:
     """Give the parser of ``tree`` its description and options."""
     parser.description = "Make a guide tree: rooted, binary, with branch lengths, on one line."
     parser.set_defaults(run=_tree)
-    add_path(parser, "input", metavar="IN", help="FASTA or FASTQ, or a distance matrix")
+    add_path(
+        parser,
+        "input",
+        metavar="IN",
+        help="FASTA or FASTQ, a distance matrix, or a folder of parts of distances",
+    )
     add_output(parser, TREE_SUFFIXES, "newick")
     parser.add_argument(
         "--method", choices=METHODS, default=DEFAULT_METHOD, help="default: %(default)s"
@@ -134,6 +152,7 @@ def add_tree_options(parser: argparse.ArgumentParser) -> None:
         help="name the sequences s1, s2, ... in the tree, and write a table of these and the "
         "original names",
     )
+    parser.set_defaults(shard=None)
     _add_common(parser, DEFAULT_TREE_MEASURE)
 
 
@@ -146,6 +165,7 @@ def _add_common(parser: argparse.ArgumentParser, measure: str) -> None:
     )
     add_scoring(parser)
     add_input(parser)
+    add_resume(parser)
     add_resources(parser)
 
 
@@ -160,19 +180,21 @@ def _describe_measures() -> str:
 
 def _distance(options: argparse.Namespace) -> None:
     measure = find_measure(options.measure)
+    if options.shard is not None:
+        check_part_options(options)
     if options.output is not None or options.plot is None:
         choose_output(options)
     if options.plot is not None:
         picture_format(options.plot)
         check_matplotlib()
     format = None
-    if options.output is not None:
+    if options.shard is None and options.output is not None:
         format = choose_format(options.output, options.format, SUFFIXES, "distances")
         if format != "phylip" and (options.lower or options.strict_names):
             raise FormatError("--lower and --strict-names are for phylip only")
     outputs = [path for path in (options.output, options.plot) if path is not None]
     options.output = outputs[0]  # what messages name
-    for path in outputs:
+    for path in outputs if options.shard is None else ():
         check_output(path, options.input, options.matrix)
     if len(outputs) > len(set(map(os.path.realpath, outputs))):
         raise OutputError(f"'{outputs[0]}' is to hold both the distances and their plot")
@@ -181,6 +203,9 @@ def _distance(options: argparse.Namespace) -> None:
         check_strict_names(sequences.names, sequences.source)
     if options.plot is not None:
         check_count(len(sequences), sequences.source)
+    if options.shard is not None:
+        write_part(options, sequences, measure)
+        return
     report = _Report()
     tree = None if options.plot is None else DEFAULT_METHOD
     matrix = _measure(options, sequences, measure, report, tree)
@@ -264,6 +289,8 @@ def _matrix_of(
     The sequences come along where they are known.
     """
     source = options.source or format_by_suffix(options.input, SUFFIXES) or SEQUENCES
+    if os.path.isdir(options.input):
+        source = PARTS
     if source == SEQUENCES:
         if options.names is not None:
             raise FormatError("--names is for distance matrices, IN are sequences")
@@ -274,7 +301,10 @@ def _matrix_of(
     named = None
     if options.names is not None:
         named = read_fasta(options.names, degap=options.degap)
-    matrix = read_distances(options.input, source, names=named.names if named else None)
+    if os.path.isdir(options.input):
+        matrix = merge_distances(options.input, read_manifests(options.input))
+    else:
+        matrix = read_distances(options.input, source, names=named.names if named else None)
     check_count(len(matrix), options.input)
     check_tree_memory(len(matrix), options.memory, options.method)
     _check_names(options, matrix.names, named, format, options.input)
@@ -322,7 +352,11 @@ def _measure(
     warn_of_letters(scoring, sequences, None)
     run = plan_run(options, sequences, None, scoring, measure.detail, memory_bytes)
     started = time.perf_counter()
-    matrix = measure_run(run, measure)
+    if options.resume:
+        matrix = measure_resumed(options, run, measure)
+    else:
+        replace_distances(options)
+        matrix = measure_run(run, measure)
     seconds = time.perf_counter() - started
     report.add("sequences", f"{len(sequences):,}, {sequences.total_residues:,} letters")
     report.add("scoring", describe_scoring(scoring))
@@ -340,6 +374,7 @@ def _write(path: str, text: bytes) -> None:
 
 
 def _finish(options: argparse.Namespace, report: _Report, outputs: list[str]) -> None:
+    forget_distances(options)
     if options.quiet:
         return
     shown = ("standard output" if path == "-" else path for path in outputs)

@@ -11,6 +11,7 @@ import errno
 import os
 import time
 import zlib
+from collections.abc import Iterator
 from typing import Any
 
 from pairalign.errors import OutputError, PartsError
@@ -150,6 +151,21 @@ class ResumableFile(Output):
         finally:
             self.abort()
 
+    def blocks(self) -> Iterator[bytes]:
+        """Read what has been committed."""
+        with open(self._part, "rb") as file:
+            left = self._size
+            while left > 0 and (block := file.read(min(_BLOCK_BYTES, left))):
+                left -= len(block)
+                yield block
+
+    def discard(self) -> None:
+        """Remove the file and its journal: what was made of it is there."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._part)
+        self._journal.remove()
+        self.abort()
+
     def abort(self) -> None:
         """Let go of the file, which stays with what has been written."""
         file, self._file = self._file, None
@@ -177,7 +193,7 @@ class Resumable:
     def __init__(
         self, path: str, run: dict[str, Any], *, threads: int = 1, seconds: float = COMMIT_SECONDS
     ) -> None:
-        _check_regular(path)
+        check_resumable(path)
         self._file = ResumableFile(path, run)
         self.output: Output = self._file
         self._gzip: GzipOutput | None = None
@@ -203,6 +219,14 @@ class Resumable:
         """Whether it is time for a commit."""
         return time.monotonic() - self._committed >= self._seconds
 
+    def blocks(self) -> Iterator[bytes]:
+        """Read what has been committed."""
+        return self._file.blocks()
+
+    def discard(self) -> None:
+        """Remove what was written and its journal, instead of closing the output."""
+        self._file.discard()
+
     def commit(self, pairs: int, number: int = 1) -> None:
         """Commit what has been written to `output`: the results of so many pairs."""
         state = {} if self._gzip is None else self._gzip.suspend()
@@ -210,7 +234,8 @@ class Resumable:
         self._committed = time.monotonic()
 
 
-def _check_regular(path: str) -> None:
+def check_resumable(path: str) -> None:
+    """Raise OutputError for an output that cannot be resumed: it must be a file."""
     if path == "-" or (os.path.exists(path) and not os.path.isfile(path)):
         raise OutputError("--resume needs an output that is a file: give its name with -o")
 

@@ -23,7 +23,7 @@ nothing is aligned the distance is 1 for identities and scores, `SATURATED` for 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -183,6 +183,31 @@ def measure_run(run: AlignmentJob, measure: Measure) -> DistanceMatrix:
 
     run.hand_out(place)
     return DistanceMatrix(list(sequences.names), condensed, measure.name)
+
+
+def measure_in_order(
+    run: AlignmentJob, measure: Measure
+) -> Generator[npt.NDArray[np.float32], None, None]:
+    """Carry out a run over pairs of a set; yield their distances in the order of windows.
+
+    Parameters
+    ----------
+    run : AlignmentJob
+        Of one set; may be a shard.
+    measure : Measure
+
+    Yields
+    ------
+    ndarray of float32, shape (n,)
+        Those of the next ``n`` pairs; ``run.pairs_done`` counts all of them.
+    """
+    own_scores = self_scores(run.queries, run.scoring)
+    with run.open() as results:
+        for found in results:
+            parts = (found[at : at + _PART_PAIRS] for at in range(0, len(found), _PART_PAIRS))
+            values = [measure.compute(part, own_scores).astype(np.float32) for part in parts]
+            del found
+            yield np.concatenate([np.empty(0, np.float32), *values])
 
 
 def check_alphabet(measure: Measure, sequences: SequenceSet) -> None:

@@ -1,0 +1,94 @@
+"""Distances in parts, and those that are resumed: for ``pairalign distance`` and ``tree``."""
+
+from __future__ import annotations
+
+import argparse
+
+from pairalign.cli.console import say
+from pairalign.cli.going_on import Going, replace_leftovers
+from pairalign.cli.options import check_output, plan_run, scoring_of, warn_of_letters
+from pairalign.cli.parts import choose_part
+from pairalign.distance_matrix import DistanceMatrix, check_names
+from pairalign.errors import FormatError
+from pairalign.formats.distance_parts import FORMAT, SUFFIX, DistanceWriter, read_values
+from pairalign.formats.output import Output, open_output
+from pairalign.formats.resumable import check_resumable
+from pairalign.jobs.align import AlignmentJob
+from pairalign.jobs.distances import Measure, check_alphabet, measure_in_order
+from pairalign.sequences import SequenceSet
+
+
+def check_part_options(options: argparse.Namespace) -> None:
+    """Raise FormatError for options of ``distance`` that are for the whole."""
+    for given, name in (
+        (options.format, "--format"),
+        (options.plot, "--plot"),
+        (options.lower, "--lower"),
+        (options.strict_names, "--strict-names"),
+    ):
+        if given:
+            raise FormatError(f"--shard makes a part of the distances: {name} is for the whole")
+
+
+def write_part(options: argparse.Namespace, sequences: SequenceSet, measure: Measure) -> None:
+    """Compute the distances of a shard and write them into its folder."""
+    check_alphabet(measure, sequences)
+    place = choose_part(options, SUFFIX)
+    check_output(options.output, options.input, options.matrix)
+    scoring = scoring_of(options, sequences)
+    warn_of_letters(scoring, sequences, None)
+    run = plan_run(options, sequences, None, scoring, measure.detail)
+    going = Going(options, run, FORMAT, place, measure=measure.name)
+    pairs = run.pairs
+    check_names(sequences.names, sequences.source)
+    if not going.is_done:
+        output = going.output or open_output(options.output)
+        with output:
+            _write(run, going, output, measure)
+    going.finish()
+    if not options.quiet:
+        say(f"pairalign: distances of {pairs:,} pairs written to {options.output}")
+
+
+def measure_resumed(
+    options: argparse.Namespace, run: AlignmentJob, measure: Measure
+) -> DistanceMatrix:
+    """Compute all distances, from where a run that was ended had got to.
+
+    They are kept beside the output (``OUT.distances.part``) until `forget_distances`.
+    """
+    check_resumable(options.output)
+    check_names(run.queries.names, run.queries.source)
+    going = Going(_beside(options), run, FORMAT, None, measure=measure.name)
+    assert going.output is not None
+    options.distances = going.take_back()
+    try:
+        _write(run, going, going.output, measure)
+    except BaseException:
+        going.output.abort()
+        raise
+    return read_values(options.distances.blocks())
+
+
+def forget_distances(options: argparse.Namespace) -> None:
+    """Remove what `measure_resumed` has kept: the results are there."""
+    kept = getattr(options, "distances", None)
+    if kept is not None:
+        kept.discard()
+
+
+def replace_distances(options: argparse.Namespace) -> None:
+    """Say, and remove, what a dead run with ``--resume`` has left."""
+    replace_leftovers(_beside(options).output)
+
+
+def _beside(options: argparse.Namespace) -> argparse.Namespace:
+    return argparse.Namespace(**{**vars(options), "output": f"{options.output}{SUFFIX}"})
+
+
+def _write(run: AlignmentJob, going: Going, output: Output, measure: Measure) -> None:
+    writer = DistanceWriter(output, run.queries, measure.name, run.window, first=going.piece.first)
+    for values in measure_in_order(run, measure):
+        writer.write(values)
+        going.wrote(writer)
+    going.wrote_all(writer)

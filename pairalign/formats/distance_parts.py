@@ -1,0 +1,138 @@
+"""Distances as they are computed: one float32 a pair, in the order of windows.
+
+What a run can be resumed from, and what parts are merged from. A line of JSON comes first, which
+says which sequences they are of; a part that is not the first one has values alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.distance_matrix import DistanceMatrix, number_of_pairs
+from pairalign.errors import PartsError
+from pairalign.formats.output import Output
+from pairalign.formats.parts import Manifest, check_parts, checked_blocks, part_path
+from pairalign.pair_fields import place_in_triangle
+from pairalign.sequences import SequenceSet
+from pairalign.windows import plan_windows
+
+FORMAT = "distances"
+SUFFIX = ".distances"
+_VALUE = np.dtype("<f4")
+
+
+class DistanceWriter:
+    """Writes distances in the order of windows.
+
+    Parameters
+    ----------
+    output : Output
+        Not closed.
+    sequences : SequenceSet
+    measure : str
+    window : int
+        Rows and columns of a window.
+    first : bool
+        Whether it begins the whole, and says what it is of.
+
+    Attributes
+    ----------
+    shown : int
+        0: values have no numbers.
+    """
+
+    def __init__(
+        self, output: Output, sequences: SequenceSet, measure: str, window: int, *, first: bool
+    ) -> None:
+        self._output = output
+        self.shown = 0
+        if first:
+            head = {
+                "names": sequences.names,
+                "order": sequences.order.tolist(),
+                "measure": measure,
+                "window": window,
+            }
+            output.write(json.dumps(head).encode() + b"\n")
+
+    def write(self, values: npt.NDArray[np.floating]) -> None:
+        """Add the distances of the next pairs."""
+        self._output.write(values.astype(_VALUE).tobytes())
+
+    def flush(self) -> int:
+        """Return 1, the number of any pair; nothing waits."""
+        return 1
+
+
+def merge_distances(folder: str, manifests: list[Manifest]) -> DistanceMatrix:
+    """Make a matrix of all parts in a folder.
+
+    Raises
+    ------
+    PartsError
+        Parts are missing, one is not what was written, or they are no distances.
+    """
+    if manifests[0].format != FORMAT:
+        raise PartsError(f"'{folder}': parts of {manifests[0].format}, expected distances")
+    check_parts(folder, manifests, SUFFIX)
+    paths = [part_path(folder, one.shard, one.shards, SUFFIX) for one in manifests]
+    parts = zip(paths, manifests, strict=True)
+    return read_values(block for path, one in parts for block in checked_blocks(path, one))
+
+
+def read_values(blocks: Iterable[bytes]) -> DistanceMatrix:
+    """Make a matrix of what a `DistanceWriter` wrote, in blocks of any size.
+
+    Raises
+    ------
+    PartsError
+        There are more or fewer values than pairs.
+    """
+    source = _Source(iter(blocks))
+    head = json.loads(source.line())
+    names, order = head["names"], np.array(head["order"], np.int32)
+    count = len(names)
+    condensed = np.full(number_of_pairs(count), np.nan, np.float32)
+    for window in plan_windows(count, None, head["window"]):
+        values = np.frombuffer(source.take(_VALUE.itemsize * window.pairs), _VALUE)
+        rows, columns = (order[positions] for positions in window.positions())
+        first, second = np.minimum(rows, columns), np.maximum(rows, columns)
+        place_in_triangle(first, second, values.astype(np.float64), count, condensed)
+    if source.take(1, missing=True):
+        raise PartsError("there are more distances than pairs")
+    return DistanceMatrix(names, condensed, head["measure"])
+
+
+class _Source:
+    """Bytes of a known number out of blocks of any."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self._rest = b""
+
+    def line(self) -> bytes:
+        parts = []
+        while (end := self._rest.find(b"\n")) < 0:
+            parts.append(self._rest)
+            self._rest = next(self._blocks, b"\n")
+        line = b"".join([*parts, self._rest[:end]])
+        self._rest = self._rest[end + 1 :]
+        return line
+
+    def take(self, size: int, *, missing: bool = False) -> bytes:
+        parts, found = [self._rest], len(self._rest)
+        while found < size:
+            block = next(self._blocks, b"")
+            if not block:
+                if missing:
+                    break
+                raise PartsError("there are fewer distances than pairs")
+            parts.append(block)
+            found += len(block)
+        data = b"".join(parts)
+        self._rest = data[size:]
+        return data[:size]
