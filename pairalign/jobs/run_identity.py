@@ -16,7 +16,6 @@ import numpy as np
 
 from pairalign.jobs.align import AlignmentJob
 from pairalign.sequences import Alphabet, SequenceSet
-from pairalign.version import __version__
 
 _ONLY_FOR_MESSAGES = {"stand_ins", "source", "lines"}
 
@@ -55,6 +54,8 @@ def describe_run(job: AlignmentJob, **more: Any) -> Description:
         if one.init and one.name not in _ONLY_HOW
     }
     described = {name: _describe(value) for name, value in {**kept, **more}.items()}
+    from pairalign.version import __version__
+
     return {"version": __version__, "job": type(job).__name__, **described}
 
 
