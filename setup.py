@@ -38,9 +38,10 @@ MACHINE = {"amd64": "x86_64", "arm64": "aarch64"}.get(
     platform.machine().lower(), platform.machine().lower()
 )
 KERNELS = {
-    f"cpu/{folder}/kernel_{isa}.cpp": flags
+    # Bounds over a window are plain loops, for the compiler to put into vectors.
+    f"cpu/{folder}/kernel_{isa}.cpp": [*flags, "-O3"] if folder == "pruned" else flags
     for isa, flags in ISA_FLAGS.get(MACHINE, {"scalar": []}).items()
-    for folder in ("align", "bitwise")
+    for folder in ("align", "bitwise", "pruned")
 }
 # Sums of distances must not depend on whether a processor has fused multiply-add.
 SOURCE_FLAGS = {**KERNELS, "cpu/trees/linkage.cpp": ["-ffp-contract=off"]}

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "../pruned/window.h"
 #include "batch.h"
 #include "state.h"
 #include "tasks.h"
@@ -50,21 +51,22 @@ std::vector<const InstructionSet*> available_sets() {
     return sets;
 }
 
-// Runs the tasks on the engine's threads. The first error ends the run and is thrown here.
-void run_tasks(pairalign_engine& engine, pairalign_result& result, const std::vector<Task>& tasks, bool trace,
-               const uint8_t* wanted) {
+// Runs tasks 0 to tasks - 1 on the engine's threads, each with what `worker_of` makes for its arena. The
+// first error ends the run and is thrown here.
+template <class WorkerOf>
+void run_tasks(pairalign_engine& engine, pairalign_result& result, size_t tasks, WorkerOf worker_of) {
     std::atomic<size_t> next{0};
     std::mutex mutex;
     std::exception_ptr error;
-    const size_t count = std::min(static_cast<size_t>(engine.threads), tasks.size());
+    const size_t count = std::min(static_cast<size_t>(engine.threads), tasks);
     auto work = [&](Arena& arena) {
         try {
-            Worker worker(engine, result, trace, arena);
-            for (size_t t; !engine.cancelled && (t = next++) < tasks.size();) worker.run(tasks[t], wanted);
+            auto worker = worker_of(arena);
+            for (size_t t; !engine.cancelled && (t = next++) < tasks;) worker->run(t);
         } catch (...) {
             std::lock_guard<std::mutex> guard(mutex);
             if (!error) error = std::current_exception();
-            next = tasks.size();
+            next = tasks;
         }
     };
     const size_t before = result.arenas.size();
@@ -124,8 +126,14 @@ void align_window(pairalign_engine& engine, pairalign_result& result, const pair
     auto run = [&](bool traced) {
         result.scores.resize(static_cast<size_t>(result.count()));
         if (traced) result.traced.resize(static_cast<size_t>(result.count()));
-        if (result.is_whole) run_tasks(engine, result, all_tasks(engine, w), traced, nullptr);
-        else run_tasks(engine, result, passing_tasks(engine, result), traced, result.mask.data());
+        const uint8_t* wanted = result.is_whole ? nullptr : result.mask.data();
+        PrunedWindow pruned(engine, result, traced, wanted);
+        run_tasks(engine, result, pruned.tasks(), [&](Arena& arena) { return pruned.worker(arena); });
+        if (pruned.any()) wanted = pruned.left();
+        const auto tasks = wanted ? passing_tasks(engine, result, wanted) : all_tasks(engine, w);
+        run_tasks(engine, result, tasks.size(), [&](Arena& arena) {
+            return std::make_unique<Worker>(engine, result, traced, arena, tasks, wanted);
+        });
     };
     if (want.has_minimum) {
         run(false);
@@ -171,7 +179,9 @@ pairalign_engine* pairalign_open(const pairalign_set* first, const pairalign_set
                              static_cast<LongPairsUse>(long_pairs),
                              false,
                              {},
-                             nullptr});
+                             nullptr,
+                             {},
+                             {}});
     Scheme& scheme = engine->scheme;
     int32_t worst = 0;
     for (int k = 0; k < CODES * CODES; k++) {
@@ -189,6 +199,15 @@ pairalign_engine* pairalign_open(const pairalign_set* first, const pairalign_set
 
 void pairalign_set_reversed(pairalign_engine* engine, const pairalign_set* set) {
     engine->reversed = std::make_unique<Set>(*set);
+}
+
+void pairalign_set_pruning(pairalign_engine* engine, int32_t use, int64_t worse_seed, int64_t lower_bound) {
+    engine->pruning = {static_cast<Pruning>(use), worse_seed, lower_bound};
+}
+
+void pairalign_pruned(const pairalign_engine* engine, int64_t* counts) {
+    const PrunedCounts& c = engine->pruned;
+    for (int64_t count : {c.tried, c.done, c.lost, c.beam_cells, c.cells, c.matrix_cells}) *counts++ = count;
 }
 
 void pairalign_close(pairalign_engine* engine) { delete engine; }

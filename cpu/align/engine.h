@@ -69,6 +69,13 @@ PAIRALIGN_API pairalign_engine* pairalign_open(const pairalign_set* first, const
 // Gives the set of the columns with every sequence reverse-complemented: before the first window of strand
 // -1.
 PAIRALIGN_API void pairalign_set_reversed(pairalign_engine* engine, const pairalign_set* set);
+// How pairs of global mode are pruned, see pruned/pruner.h; all but `use` is for tests. Before the first
+// window.
+PAIRALIGN_API void pairalign_set_pruning(pairalign_engine* engine, int32_t use, int64_t worse_seed,
+                                         int64_t lower_bound);
+// Pairs tried, done and lost by pruning; cells of beams, of corridors, and of the matrices of the pairs
+// tried.
+PAIRALIGN_API void pairalign_pruned(const pairalign_engine* engine, int64_t* counts);
 PAIRALIGN_API void pairalign_close(pairalign_engine* engine);
 // May be called from another thread while pairalign_align runs: it then returns PAIRALIGN_CANCELLED soon.
 PAIRALIGN_API void pairalign_cancel(pairalign_engine* engine);

@@ -12,6 +12,7 @@
 #include "cigar.h"
 #include "engine.h"
 #include "../memory.h"
+#include "../pruned/pruner.h"
 
 namespace pairalign {
 
@@ -54,6 +55,8 @@ struct pairalign_engine {
     volatile bool cancelled = false;
     std::mutex large;  // held by the one batch that may use more than its thread's share
     std::unique_ptr<pairalign::Set> reversed;  // the set of the columns, reverse-complemented
+    pairalign::PruningOptions pruning;
+    pairalign::PrunedCounts pruned;  // of all windows so far
 
     const pairalign::Set& columns_of(bool flipped) const { return flipped || !second ? first : *second; }
     const pairalign::Set& rows_of(bool flipped) const { return flipped ? *second : first; }

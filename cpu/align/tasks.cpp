@@ -38,7 +38,8 @@ std::vector<Task> all_tasks(const pairalign_engine& engine, const pairalign_wind
     return tasks;
 }
 
-std::vector<Task> passing_tasks(const pairalign_engine& engine, const pairalign_result& result) {
+std::vector<Task> passing_tasks(const pairalign_engine& engine, const pairalign_result& result,
+                                const uint8_t* wanted) {
     std::vector<Task> tasks;
     const pairalign_window& w = result.window;
     const size_t lanes = static_cast<size_t>(engine.set->narrow.lanes);
@@ -58,14 +59,14 @@ std::vector<Task> passing_tasks(const pairalign_engine& engine, const pairalign_
     for (int32_t r = w.row_start; r < w.row_stop; r++) {
         passing.clear();
         for (int32_t c = result.first_column(r); c < w.column_stop; c++)
-            if (result.mask[static_cast<size_t>(result.pair(r, c))] && !turned(r, c)) passing.push_back(c);
+            if (wanted[static_cast<size_t>(result.pair(r, c))] && !turned(r, c)) passing.push_back(c);
         add_row(false, r, passing);
     }
     if (!engine.second) return tasks;
     for (int32_t c = w.column_start; c < w.column_stop; c++) {
         passing.clear();
         for (int32_t r = w.row_start; r < w.row_stop; r++)
-            if (result.mask[static_cast<size_t>(result.pair(r, c))] && turned(r, c)) passing.push_back(r);
+            if (wanted[static_cast<size_t>(result.pair(r, c))] && turned(r, c)) passing.push_back(r);
         add_row(true, c, passing);
     }
     return tasks;

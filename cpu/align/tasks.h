@@ -18,7 +18,8 @@ struct Task {
 // All pairs of a window.
 std::vector<Task> all_tasks(const pairalign_engine& engine, const pairalign_window& window);
 
-// Tasks for the few pairs that passed the minimum score: per row, its passing columns.
-std::vector<Task> passing_tasks(const pairalign_engine& engine, const pairalign_result& result);
+// Tasks for the few pairs that are `wanted`, a flag a pair of the window: per row, its columns.
+std::vector<Task> passing_tasks(const pairalign_engine& engine, const pairalign_result& result,
+                                const uint8_t* wanted);
 
 }  // namespace pairalign

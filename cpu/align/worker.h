@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "batch.h"
-#include "cigar.h"
+#include "keep.h"
 #include "../memory.h"
 #include "plan.h"
 #include "state.h"
@@ -26,18 +26,20 @@ struct Capacity {
 // What one thread needs while it works on a task.
 class Worker {
 public:
-    Worker(pairalign_engine& engine, pairalign_result& result, bool trace, Arena& arena)
-        : engine_(engine), result_(result), trace_(trace), arena_(arena) {}
-
     // `wanted`: pair -> whether to align it; null: all.
-    void run(const Task& task, const uint8_t* wanted) {
+    Worker(pairalign_engine& engine, pairalign_result& result, bool trace, Arena& arena,
+           const std::vector<Task>& tasks, const uint8_t* wanted)
+        : engine_(engine), result_(result), trace_(trace), arena_(arena), tasks_(tasks), wanted_(wanted) {}
+
+    void run(size_t number) {
+        const Task& task = tasks_[number];
         prepared_.clear();
         task_ = &task;
         const Set& rows = result_.rows_of(task.flipped);
         row_codes_ = 0;
         for (int32_t r = task.row_begin; r < task.row_end; r++)
             row_codes_ |= rows.letters[static_cast<size_t>(r)];
-        for (int32_t r = task.row_begin; r < task.row_end && !engine_.cancelled; r++) align_row(r, wanted);
+        for (int32_t r = task.row_begin; r < task.row_end && !engine_.cancelled; r++) align_row(r, wanted_);
     }
 
 private:
@@ -236,41 +238,16 @@ private:
     }
 
     void keep(int64_t p, int32_t row, int lane, const Path& path) {
-        const size_t index = result_.slot(p);
-        result_.scores[index] = path.score;
-        if (!trace_ || path.run_count == 0) return;
-        const Set& rows = result_.rows_of(task_->flipped);
-        const Set& columns = result_.columns_of(task_->flipped);
         const int32_t column = task_->columns[static_cast<size_t>(lane)];
-        bool row_is_query = !task_->flipped;
-        if (!engine_.second) row_is_query = rows.given.inputs[row] < columns.given.inputs[column];
-        Traced& t = result_.traced[index];
-        uint32_t* out = nullptr;
-        if (result_.detail == CIGAR) {
-            size_t steps = 0;
-            for (int32_t r = 0; r < path.run_count; r++) steps += path.runs[r] >> 2;
-            out = arena_.reserve(steps);
-        }
-        t.run_count = write_cigar(path, rows.codes(row), columns.codes(column), engine_.definite,
-                                  row_is_query, out, t.summary);
-        if (out) {
-            arena_.commit(static_cast<size_t>(t.run_count));
-            t.runs = out;
-        } else {
-            t.run_count = 0;
-        }
-        t.query_start = row_is_query ? path.start_row : path.start_column;
-        t.query_end = row_is_query ? path.end_row : path.end_column;
-        t.target_start = row_is_query ? path.start_column : path.start_row;
-        t.target_end = row_is_query ? path.end_column : path.end_row;
-        if (t.summary.matches + t.summary.mismatches + t.summary.gap_letters == 0)
-            t.query_start = t.query_end = t.target_start = t.target_end = 0;
+        keep_path(result_, arena_, trace_, {task_->flipped, row, column, p}, path);
     }
 
     pairalign_engine& engine_;
     pairalign_result& result_;
     const bool trace_;
     Arena& arena_;
+    const std::vector<Task>& tasks_;
+    const uint8_t* const wanted_;
     const Task* task_ = nullptr;
     uint32_t row_codes_ = 0;
     std::vector<Prepared> prepared_;

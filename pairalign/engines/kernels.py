@@ -116,6 +116,10 @@ KERNELS: tuple[Kernel, ...] = (
         "small sets, no GPU", "any core", "Farrar 2007; Rognes 2011",
     ),
     Kernel(
+        "pruned", "cpu", ("global",), "affine", _BOTH, Detail.CIGAR, None,
+        "similar, long", "any core", "Ukkonen 1985; Zhang 2000",
+    ),
+    Kernel(
         "bitwise", "cpu", ("local",), "linear", ("dna",), Detail.SCORE, None,
         "", "any core", _NISHIMURA,
     ),

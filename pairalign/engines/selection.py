@@ -157,8 +157,19 @@ def open_engines(
 
         return [CpuBitwise(queries, targets, scoring, threads=threads)]
     from pairalign.engines.cpu.engine import CpuEngine
+    from pairalign.engines.cpu.pruning import Pruning
 
-    return [CpuEngine(queries, targets, scoring, threads=threads, memory_bytes=memory_bytes)]
+    uses = {"pruned": "always", "lanes": "never"}
+    return [
+        CpuEngine(
+            queries,
+            targets,
+            scoring,
+            threads=threads,
+            memory_bytes=memory_bytes,
+            pruning=Pruning("auto" if chosen is None else uses[chosen.name]),
+        )
+    ]
 
 
 def _framework_of(device: str) -> str | None:

@@ -31,6 +31,7 @@ from pairalign.engines.cpu.native_structs import (
     NativeWant,
     NativeWindow,
 )
+from pairalign.engines.cpu.pruning import NEVER, Pruned, Pruning
 from pairalign.errors import CapacityError, DeviceError, ScoringError
 from pairalign.native import library
 from pairalign.scoring import Scoring
@@ -143,6 +144,9 @@ class CpuEngine:
         Which pairs are aligned one by one on all lanes of a vector rather than each on one lane:
         ``"auto"`` chooses what is quicker. ``"always"`` and ``"never"`` are for tests: the
         alignments are the same.
+    pruning : Pruning
+        Which pairs of global mode are filled only where an optimal alignment can be. The
+        alignments are the same.
 
     Raises
     ------
@@ -165,6 +169,7 @@ class CpuEngine:
         memory_bytes: int = 1 << 30,
         instruction_set: str | None = None,
         long_pairs: str = "auto",
+        pruning: Pruning = NEVER,
     ) -> None:
         self.queries = queries
         self.targets = queries if targets is None else targets
@@ -188,6 +193,12 @@ class CpuEngine:
         )
         if not self._handle:
             raise cannot_run(wanted)
+        pruning.apply(self._handle)
+
+    def pruned(self) -> Pruned:
+        """Return what pruning has done so far."""
+        assert self._handle
+        return Pruned.of(self._handle)
 
     def align(
         self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None

@@ -1,0 +1,56 @@
+// What is kept of a pair that was aligned.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../memory.h"
+#include "batch.h"
+#include "cigar.h"
+#include "state.h"
+
+namespace pairalign {
+
+// A pair as it is aligned: positions in the sorted sets of its row and column sequence. `flipped`: the row
+// sequence is of the second set. `index`: its number in the window.
+struct PairPosition {
+    bool flipped;
+    int32_t row, column;
+    int64_t index;
+};
+
+// Writes the score and, when `traced`, the alignment of a pair; CIGAR runs go to the arena.
+inline void keep_path(pairalign_result& result, Arena& arena, bool traced, const PairPosition& pair,
+                      const Path& path) {
+    const size_t index = result.slot(pair.index);
+    const pairalign_engine& engine = *result.engine;
+    result.scores[index] = path.score;
+    if (!traced || path.run_count == 0) return;
+    const Set& rows = result.rows_of(pair.flipped);
+    const Set& columns = result.columns_of(pair.flipped);
+    bool row_is_query = !pair.flipped;
+    if (!engine.second) row_is_query = rows.given.inputs[pair.row] < columns.given.inputs[pair.column];
+    Traced& t = result.traced[index];
+    uint32_t* out = nullptr;
+    if (result.detail == CIGAR) {
+        size_t steps = 0;
+        for (int32_t r = 0; r < path.run_count; r++) steps += path.runs[r] >> 2;
+        out = arena.reserve(steps);
+    }
+    t.run_count = write_cigar(path, rows.codes(pair.row), columns.codes(pair.column), engine.definite,
+                              row_is_query, out, t.summary);
+    if (out) {
+        arena.commit(static_cast<size_t>(t.run_count));
+        t.runs = out;
+    } else {
+        t.run_count = 0;
+    }
+    t.query_start = row_is_query ? path.start_row : path.start_column;
+    t.query_end = row_is_query ? path.end_row : path.end_column;
+    t.target_start = row_is_query ? path.start_column : path.start_row;
+    t.target_end = row_is_query ? path.end_column : path.end_row;
+    if (t.summary.matches + t.summary.mismatches + t.summary.gap_letters == 0)
+        t.query_start = t.query_end = t.target_start = t.target_end = 0;
+}
+
+}  // namespace pairalign

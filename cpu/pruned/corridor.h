@@ -1,0 +1,615 @@
+// The pruned kernel: one pair, global mode, only the cells that can be on an optimal alignment. Written once
+// on the vector types of vector.h and compiled once per instruction set; recurrences and flags are those of
+// recurrence.h. docs/similar-sequences.md derives the bound.
+//
+// Cells of an antidiagonal do not depend on one another: a lane is a diagonal, and the lanes of a window are
+// diagonals next to one another (pair.h, Block). From one antidiagonal to the next, H of the diagonal step
+// stays in its lane, and either e or f moves by one. After some antidiagonals (a block) the window is laid
+// anew around the cells that are alive: those from which the rest could still bring the score to the bound.
+// All others hold `nothing`.
+//
+//     Invariant: what a lane holds is the score of an alignment of the two prefixes, or less than the bound
+//     allows there. So a cell on an optimal path has its full value, each predecessor that attains it has
+//     too, and no other one attains it: its flags are those of the full matrix.
+//
+// Nothing needs to be said about the matrix's borders. Cells before row 0 or column 0 hold nothing and hand
+// on nothing; cells beyond the last row or column are filled like others, and no cell of the matrix ever
+// depends on one.
+//
+// Lanes hold H' - base. `base` moves when values would leave the lanes, so that 16 bits are enough as long as
+// what the pair loses against its bound is.
+#pragma once
+
+#include "../align/recurrence.h"
+#include "../align/traceback.h"
+#include "neighbours.h"
+#include "pair.h"
+
+namespace pairalign {
+namespace PAIRALIGN_ISA {
+
+template <class V>
+struct Corridor {
+    using Lane = typename V::Lane;
+    static constexpr int LANES = V::LANES;
+    // Of the four registers that a vector of cells needs, so many sets are kept between antidiagonals.
+    static constexpr int IN_REGISTERS = 3;
+    // 32-bit lanes have room to spare: sums with potentials must not overflow.
+    static constexpr int64_t HIGHEST = sizeof(Lane) == 2 ? 32767 : (1 << 29);
+    static constexpr int64_t LOWEST = -HIGHEST;
+
+    // What a lane without a cell holds. Values below it are never kept.
+    static int64_t nothing(const Scheme& s) {
+        const int64_t worst = int64_t{s.matrix[PAD][PAD]} + 2 * s.gap_extend;
+        return LOWEST + (worst < 0 ? -worst : 0) + s.gap_open;
+    }
+
+    // How much values can rise in lanes that have no cell of the matrix, in a block.
+    static int64_t slack(const Scheme& s) {
+        const int64_t worst = int64_t{s.matrix[PAD][PAD]} + 2 * s.gap_extend;
+        return (MOST_STEPS / 2 + 2) * (worst > 0 ? worst : 0) + s.highest + 2 * s.gap_extend + 1;
+    }
+
+    static Lane* lanes(void* p) { return static_cast<Lane*>(p); }
+
+    static int32_t row_of(const PrunedPair& p, int32_t step, int32_t lane) {
+        return ((step + 1) >> 1) + lane - p.origin;
+    }
+
+    // ---------------------------------------------------------------- bounds
+
+    static int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
+    static int32_t smaller(int32_t a, int32_t b) { return a < b ? a : b; }
+
+    // Lanes of an antidiagonal that hold cells of the matrix, within [low, high].
+    struct Range {
+        int32_t low, high;
+    };
+    static Range inside(const PrunedPair& p, int32_t step, Range r) {
+        const int32_t zero = row_of(p, step, 0);
+        return {larger(r.low, larger(0, step - p.columns) - zero),
+                smaller(r.high, smaller(p.rows, step) - zero)};
+    }
+
+    // What bounds the cells of an antidiagonal from a lane on; next() goes on to the next vector of lanes.
+    struct Bound {
+        const Lane* h;
+        const int32_t *rows, *columns;
+        Wide loss[4];  // in the gaps that the rest needs, at least: the largest of four linear functions of
+                       // the diagonal
+
+        PAIRALIGN_INLINE Bound(const PrunedPair& p, int32_t step, int32_t low) {
+            const int32_t i = row_of(p, step, low), longer = p.rows - p.columns + step - 2 * i;
+            const GapLoss &row = p.row_gaps, &column = p.column_gaps;
+            h = static_cast<const Lane*>(p.h[step & 1]) + low;
+            rows = p.row_potential + i;
+            columns = p.column_potential + (p.columns - step + i);
+            const int32_t from[4] = {row.least * longer, row.usual * (longer - row.cheap),
+                                     -column.least * longer, column.usual * (-longer - column.cheap)};
+            unrolled<0, 4>([&](auto q) __attribute__((always_inline)) {
+                loss[q.value] = Wide::add(Wide::set(from[q.value]), load_any<Wide>(p.ramps[q.value]));
+            });
+        }
+        PAIRALIGN_INLINE Wide at(int32_t k) const {
+            const Wide most = Wide::max(Wide::max(loss[0], loss[1]), Wide::max(loss[2], loss[3]));
+            const Wide worth = Wide::add(load_any<Wide>(rows + k), load_any<Wide>(columns + k));
+            return Wide::sub(Wide::sub(widened(h + k), worth), most);
+        }
+        PAIRALIGN_INLINE void advance(const Wide (&by)[4]) {
+            unrolled<0, 4>([&](auto q) __attribute__((always_inline)) {
+                loss[q.value] = Wide::add(loss[q.value], by[q.value]);
+            });
+        }
+    };
+
+    // Sets p.reach of some lanes: the highest score, less `base`, that an alignment through a cell of the
+    // last two antidiagonals can have. NO_REACH where a lane has no cell of the matrix.
+    static constexpr int32_t NO_REACH = -2147483647;
+    static __attribute__((noinline)) void set_reach(const PrunedPair& p, Range lanes) {
+        Bound now(p, p.step, lanes.low), before(p, p.step - 1, lanes.low);
+        Wide by[4];
+        unrolled<0, 4>([&](auto q) __attribute__((always_inline)) {
+            by[q.value] = Wide::set(p.ramps[q.value][1] * Wide::LANES);
+        });
+        const int32_t count = lanes.high - lanes.low + 1;
+        for (int32_t k = 0; k < count; k += Wide::LANES) {
+            store_any(p.reach + lanes.low + k, Wide::max(now.at(k), before.at(k)));
+            now.advance(by);
+            before.advance(by);
+        }
+        const Range in_now = inside(p, p.step, lanes), in_before = inside(p, p.step - 1, lanes);
+        for (int32_t l = lanes.low; l < larger(in_now.low, in_before.low) && l <= lanes.high; l++)
+            set_reach_at_border(p, l, in_now, in_before);
+        for (int32_t l = lanes.high; l > smaller(in_now.high, in_before.high) && l >= lanes.low; l--)
+            set_reach_at_border(p, l, in_now, in_before);
+    }
+
+    static __attribute__((noinline)) void set_reach_at_border(const PrunedPair& p, int32_t lane, Range now,
+                                                              Range before) {
+        alignas(64) int32_t reach[2][Wide::LANES];
+        Bound(p, p.step, lane).at(0).store(reach[0]);
+        Bound(p, p.step - 1, lane).at(0).store(reach[1]);
+        if (lane < now.low || lane > now.high) reach[0][0] = NO_REACH;
+        if (lane < before.low || lane > before.high) reach[1][0] = NO_REACH;
+        p.reach[lane] = larger(reach[0][0], reach[1][0]);
+    }
+
+    static int64_t best_reach(const PrunedPair& p, Range lanes) {
+        int32_t best = NO_REACH;
+        for (int32_t l = lanes.low; l <= lanes.high; l++) best = larger(best, p.reach[l]);
+        return p.base + best;
+    }
+
+    // Narrows [alive_low, alive_high] to the lanes of the window that reach `least`; false: none does.
+    // `known`: p.reach is set for all of the window.
+    static bool trim(PrunedPair& p, Range window, int64_t least, bool known) {
+        constexpr int32_t AT_ONCE = 64;
+        const int32_t wanted =
+            static_cast<int32_t>(least - p.base > NO_REACH ? least - p.base : NO_REACH + 1);
+        int32_t low = window.low, high = window.high;
+        int32_t until = known ? high + 1 : low;  // reach is set before it
+        for (; low <= high; low++) {
+            if (low == until) {
+                until = smaller(high + 1, low + AT_ONCE);
+                set_reach(p, {low, until - 1});
+            }
+            if (p.reach[low] >= wanted) break;
+        }
+        if (low > high) return false;
+        int32_t from = until > high ? low : high + 1;
+        for (; high > low; high--) {
+            if (high < from) {
+                from = larger(low, high - AT_ONCE + 1);
+                set_reach(p, {from, high});
+            }
+            if (p.reach[high] >= wanted) break;
+        }
+        p.alive_low = low;
+        p.alive_high = high;
+        return true;
+    }
+
+    // ---------------------------------------------------------------- windows
+
+    static Block next_block(const PrunedPair& p) {
+        const int32_t alive = p.alive_high - p.alive_low + 1, left = p.rows + p.columns - p.step;
+        Block b{p.step,       0, 0,           (alive + LEAST_STEPS + LANES - 1) / LANES, p.alive_low,
+                p.alive_high, 0, p.flags_used};
+        if (b.vectors <= IN_REGISTERS) {
+            b.steps = smaller(MOST_STEPS, (b.vectors * LANES - alive) & ~1);
+            b.low = p.alive_low - b.steps / 2;
+        } else {  // aligned windows
+            b.steps = MOST_STEPS / 2;
+            b.low = (p.alive_low - b.steps / 2) & ~(LANES - 1);
+            b.vectors = (p.alive_high + b.steps / 2 - b.low) / LANES + 1;
+        }
+        b.steps = smaller(b.steps, left);
+        return b;
+    }
+
+    static size_t flag_bytes(const Block& b) {
+        return static_cast<size_t>(b.vectors) * static_cast<size_t>(b.steps) * V::FLAG_BYTES;
+    }
+
+    // Everything that can be added to a lane of the window without a cell, at most; and H' of its cells at
+    // the end.
+    static int64_t most_from_nothing(const PrunedPair& p, const Block& b) {
+        const int32_t i = row_of(p, b.step - 1, b.low),
+                      j = b.step - 1 - row_of(p, b.step, b.low + b.vectors * LANES);
+        return -int64_t{p.row_potential[larger(i, 0)]} - p.column_potential[p.columns - larger(j, 0)] +
+               slack(*p.scheme);
+    }
+    static int64_t highest_at_end(const PrunedPair& p, const Block& b) {
+        const int32_t end = b.step + b.steps;
+        const int32_t i = row_of(p, end, b.low + b.vectors * LANES), j = end - row_of(p, end - 1, b.low);
+        return int64_t{p.row_potential[smaller(i, p.rows)]} +
+               p.column_potential[p.columns - smaller(j, p.columns)] - p.row_potential[0] -
+               p.column_potential[p.columns] + slack(*p.scheme);
+    }
+
+    // Moves `base`, so that lanes hold less by `by`.
+    static __attribute__((noinline)) void rebase(PrunedPair& p, int64_t by) {
+        const int64_t least = nothing(*p.scheme);
+        void* const arrays[] = {p.h[0], p.h[1], p.e, p.f};
+        for (void* array : arrays)
+            for (int32_t l = p.alive_low; l <= p.alive_high; l++) {
+                const int64_t value = lanes(array)[l] - by;
+                lanes(array)[l] = static_cast<Lane>(value > least ? value : least);
+            }
+        p.base += by;
+    }
+
+    // Chooses a base with which cells fit into the lanes and what has no cell is below the bound.
+    static bool settle_base(PrunedPair& p, const Block& b) {
+        const int64_t least = highest_at_end(p, b) - HIGHEST;
+        const int64_t most = p.bound - most_from_nothing(p, b) - nothing(*p.scheme) - 1;
+        if (least > most) return false;
+        if (p.base < least || p.base > most) rebase(p, most - p.base);
+        return true;
+    }
+
+    static void clear(PrunedPair& p, int32_t begin, int32_t end) {
+        const Lane value = static_cast<Lane>(nothing(*p.scheme));
+        void* const arrays[] = {p.h[0], p.h[1], p.e, p.f};
+        for (void* array : arrays)
+            for (int32_t l = begin; l < end; l++) lanes(array)[l] = value;
+    }
+
+    static void clear_margins(PrunedPair& p, const Block& b) {
+        clear(p, b.low, b.alive_low);
+        clear(p, b.alive_high + 1, b.low + b.vectors * LANES);
+    }
+
+    // ---------------------------------------------------------------- the fill
+
+    struct Letters {
+        const Lane *row, *column;  // of lane 0 of the window
+    };
+    static PAIRALIGN_INLINE Letters letters_at(const PrunedPair& p, int32_t step, int32_t low) {
+        return {static_cast<const Lane*>(p.row) + row_of(p, step, low) - 1,
+                static_cast<const Lane*>(p.column) + p.columns - step + row_of(p, step, low)};
+    }
+
+    template <bool TWO>
+    struct Scores {
+        V match, mismatch;
+        const Lane* table;
+
+        explicit PAIRALIGN_INLINE Scores(const PrunedPair& p)
+            : match(V::set(static_cast<Lane>(p.match + 2 * p.scheme->gap_extend))),
+              mismatch(V::set(static_cast<Lane>(p.mismatch + 2 * p.scheme->gap_extend))),
+              table(static_cast<const Lane*>(p.table)) {}
+        PAIRALIGN_INLINE V of(const Letters& letters, int vector) const {
+            const Lane *a = letters.row + vector * LANES, *b = letters.column + vector * LANES;
+            if constexpr (TWO) {
+                return V::blend(V::eq(load_any<V>(a), load_any<V>(b)), match, mismatch);
+            } else {
+                alignas(64) Lane found[LANES];
+                for (int l = 0; l < LANES; l++) found[l] = table[a[l] * CODES + b[l]];
+                return V::load(found);
+            }
+        }
+    };
+
+    // A window that stays in registers for the block.
+    template <bool FLAGS, bool TWO, int N>
+    static void fill_few(const PrunedPair& p, const Block& b, uint8_t* flags) {
+        const V opening = V::set(static_cast<Lane>(p.scheme->gap_open - p.scheme->gap_extend)),
+                none = V::set(0);
+        const V nowhere = V::set(static_cast<Lane>(nothing(*p.scheme)));
+        const Scores<TWO> scores(p);
+        V h[2][N], e[N], f[N];
+        unrolled<0, N>([&](auto k) __attribute__((always_inline)) {
+            const int32_t at = b.low + k.value * LANES;
+            h[0][k.value] = load_any<V>(lanes(p.h[0]) + at);
+            h[1][k.value] = load_any<V>(lanes(p.h[1]) + at);
+            e[k.value] = load_any<V>(lanes(p.e) + at);
+            f[k.value] = load_any<V>(lanes(p.f) + at);
+        });
+        const auto antidiagonal = [&](auto odd, int32_t step) __attribute__((always_inline)) {
+            constexpr int ODD = decltype(odd)::value;
+            const Letters letters = letters_at(p, step, b.low);
+            V below = nowhere;
+            unrolled<0, N>([&](auto index) __attribute__((always_inline)) {
+                constexpr int k = decltype(index)::value;
+                V left = e[k], up = f[k];
+                if constexpr (ODD) {
+                    if constexpr (k + 1 < N) left = from_above(e[k], e[k + 1]);
+                    else left = from_above(e[k], nowhere);
+                } else {
+                    up = from_below(f[k], below);
+                    below = f[k];
+                }
+                const auto cell = Recurrence<V, true>{opening, none, none}.template cell<FLAGS>(
+                    scores.of(letters, k), h[ODD][k], left, up, flags + k * V::FLAG_BYTES);
+                h[ODD][k] = cell.h;
+                e[k] = cell.e;
+                f[k] = cell.f;
+            });
+            if constexpr (FLAGS) flags += N * V::FLAG_BYTES;
+        };
+        int32_t step = b.step + 1;
+        const int32_t end = b.step + b.steps;
+        if (!(step & 1)) antidiagonal(Index<0>(), step++);
+        for (; step < end; step += 2) {
+            antidiagonal(Index<1>(), step);
+            antidiagonal(Index<0>(), step + 1);
+        }
+        if (step == end) antidiagonal(Index<1>(), step);
+        unrolled<0, N>([&](auto k) __attribute__((always_inline)) {
+            const int32_t at = b.low + k.value * LANES;
+            store_any(lanes(p.h[0]) + at, h[0][k.value]);
+            store_any(lanes(p.h[1]) + at, h[1][k.value]);
+            store_any(lanes(p.e) + at, e[k.value]);
+            store_any(lanes(p.f) + at, f[k.value]);
+        });
+    }
+
+    // A window in memory; its first lane is aligned.
+    template <bool FLAGS, bool TWO, int ODD>
+    static PAIRALIGN_INLINE uint8_t* fill_antidiagonal(const PrunedPair& p, const Block& b, int32_t step,
+                                                       uint8_t* flags) {
+        const V opening = V::set(static_cast<Lane>(p.scheme->gap_open - p.scheme->gap_extend)),
+                none = V::set(0);
+        const V nowhere = V::set(static_cast<Lane>(nothing(*p.scheme)));
+        const Scores<TWO> scores(p);
+        const Letters letters = letters_at(p, step, b.low);
+        Lane *const h = lanes(p.h[ODD]) + b.low, *const e = lanes(p.e) + b.low, *const f = lanes(p.f) + b.low;
+        V carried = ODD ? V::load(e) : nowhere;  // e of this vector; f of the one below
+        for (int32_t k = 0; k < b.vectors; k++) {
+            const int32_t at = k * LANES;
+            V left, up;
+            if constexpr (ODD) {
+                const V above = k + 1 < b.vectors ? V::load(e + at + LANES) : nowhere;
+                left = from_above(carried, above);
+                up = V::load(f + at);
+                carried = above;
+            } else {
+                const V here = V::load(f + at);
+                left = V::load(e + at);
+                up = from_below(here, carried);
+                carried = here;
+            }
+            const auto cell = Recurrence<V, true>{opening, none, none}.template cell<FLAGS>(
+                scores.of(letters, k), V::load(h + at), left, up, flags);
+            cell.h.store(h + at);
+            cell.e.store(e + at);
+            cell.f.store(f + at);
+            if constexpr (FLAGS) flags += V::FLAG_BYTES;
+        }
+        return flags;
+    }
+
+    // The antidiagonal `step`, an odd one, and the one after it: what the first hands on stays in registers.
+    template <bool FLAGS, bool TWO>
+    static PAIRALIGN_INLINE uint8_t* fill_two_antidiagonals(const PrunedPair& p, const Block& b, int32_t step,
+                                                            uint8_t* flags) {
+        const Recurrence<V, true> recurrence{
+            V::set(static_cast<Lane>(p.scheme->gap_open - p.scheme->gap_extend)), V::set(0), V::set(0)};
+        const V nowhere = V::set(static_cast<Lane>(nothing(*p.scheme)));
+        const Scores<TWO> scores(p);
+        const Letters letters = letters_at(p, step, b.low), next_letters = letters_at(p, step + 1, b.low);
+        Lane *const odd = lanes(p.h[1]) + b.low, *const even = lanes(p.h[0]) + b.low;
+        Lane *const e = lanes(p.e) + b.low, *const f = lanes(p.f) + b.low;
+        uint8_t* next_flags = flags + static_cast<size_t>(b.vectors) * V::FLAG_BYTES;
+        V left = V::load(e), below = nowhere;  // e of this vector; f of the one below, an antidiagonal on
+        for (int32_t k = 0; k < b.vectors; k++) {
+            const int32_t at = k * LANES;
+            const V above = k + 1 < b.vectors ? V::load(e + at + LANES) : nowhere;
+            const auto first = recurrence.template cell<FLAGS>(
+                scores.of(letters, k), V::load(odd + at), from_above(left, above), V::load(f + at), flags);
+            const auto second =
+                recurrence.template cell<FLAGS>(scores.of(next_letters, k), V::load(even + at), first.e,
+                                                from_below(first.f, below), next_flags);
+            left = above;
+            below = first.f;
+            first.h.store(odd + at);
+            second.h.store(even + at);
+            second.e.store(e + at);
+            second.f.store(f + at);
+            if constexpr (FLAGS) {
+                flags += V::FLAG_BYTES;
+                next_flags += V::FLAG_BYTES;
+            }
+        }
+        return next_flags;
+    }
+
+    template <bool FLAGS, bool TWO>
+    static __attribute__((noinline)) void fill_block(const PrunedPair& p, const Block& b, uint8_t* flags) {
+        if (b.vectors == 1) return fill_few<FLAGS, TWO, 1>(p, b, flags);
+        if (b.vectors == 2) return fill_few<FLAGS, TWO, 2>(p, b, flags);
+        if (b.vectors == 3) return fill_few<FLAGS, TWO, 3>(p, b, flags);
+        int32_t step = b.step + 1;
+        const int32_t end = b.step + b.steps;
+        if (!(step & 1)) flags = fill_antidiagonal<FLAGS, TWO, 0>(p, b, step++, flags);
+        for (; step < end; step += 2) flags = fill_two_antidiagonals<FLAGS, TWO>(p, b, step, flags);
+        if (step == end) fill_antidiagonal<FLAGS, TWO, 1>(p, b, step, flags);
+    }
+
+    static void fill_one(PrunedPair& p, const Block& b, uint8_t* flags) {
+        if (flags)
+            p.two_scores ? fill_block<true, true>(p, b, flags + b.flags)
+                         : fill_block<true, false>(p, b, flags + b.flags);
+        else p.two_scores ? fill_block<false, true>(p, b, nullptr) : fill_block<false, false>(p, b, nullptr);
+    }
+
+    // ---------------------------------------------------------------- a pair
+
+    static void start(PrunedPair& p) {
+        p.step = p.block_count = 0;
+        p.alive_low = p.alive_high = p.origin;
+        p.base = p.cells = 0;
+        p.flags_used = p.saved_used = 0;
+        p.save_at = 0;
+        clear(p, p.origin, p.origin + 1);
+        lanes(p.h[0])[p.origin] = 0;
+        lanes(p.e)[p.origin] = lanes(p.f)[p.origin] =
+            static_cast<Lane>(p.scheme->gap_extend - p.scheme->gap_open);
+    }
+
+    static int64_t last_score(const PrunedPair& p) {
+        const int32_t end = p.rows + p.columns, lane = p.rows - row_of(p, end, 0);
+        return p.base + lanes(p.h[end & 1])[lane] - int64_t{end} * p.scheme->gap_extend;
+    }
+
+    static Range window_of(const Block& b) { return {b.low, b.low + b.vectors * LANES - 1}; }
+
+    // Keeps the lanes that are alive, from which refill() can go on.
+    static bool save(PrunedPair& p) {
+        const size_t lanes = static_cast<size_t>(p.alive_high - p.alive_low + 1),
+                     bytes = lanes * sizeof(Lane);
+        if (p.saved_used + 4 * bytes > p.saved_room) return false;
+        p.blocks[p.block_count++] = {p.step, 0, 0, 0, p.alive_low, p.alive_high, p.base, p.saved_used};
+        const void* const arrays[] = {p.h[0], p.h[1], p.e, p.f};
+        for (const void* array : arrays) {
+            memcpy(p.saved + p.saved_used, static_cast<const Lane*>(array) + p.alive_low, bytes);
+            p.saved_used += bytes;
+        }
+        p.save_at = p.step + p.save_every;
+        return true;
+    }
+
+    static Progress fill(PrunedPair& p) {
+        while (p.step < p.rows + p.columns) {
+            if (*p.cancelled) return Progress::CANCELLED;
+            if (p.saved && p.step >= p.save_at && !save(p)) return Progress::MORE;
+            Block b = next_block(p);
+            if (p.flags && p.flags_used + flag_bytes(b) > p.flags_room) return Progress::MORE;
+            p.cells += int64_t{b.vectors} * LANES * b.steps;
+            if (p.cells > p.cell_limit) return Progress::TOO_MANY;
+            if (!settle_base(p, b)) return Progress::OVERFLOWN;
+            clear_margins(p, b);
+            if (p.flags) {
+                p.blocks[p.block_count++] = b;
+                p.flags_used += flag_bytes(b);
+            }
+            fill_one(p, b, p.flags);
+            p.step += b.steps;
+            if (!trim(p, window_of(b), p.bound, false)) return Progress::LOST;
+        }
+        p.score = last_score(p);
+        return p.score < p.bound ? Progress::LOST : Progress::DONE;
+    }
+
+    // Only what a cell depends on is filled: the lanes beside its own, one more for each two antidiagonals.
+    static Progress refill(PrunedPair& p, const Block& saved, int32_t row, int32_t column) {
+        const int32_t steps = row + column - saved.step, lane = row - row_of(p, row + column, 0),
+                      reach = steps / 2 + 1;
+        Block b{saved.step, steps, 0, 0, 0, 0, 0, 0};
+        const int32_t first = larger(larger(lane, saved.alive_low) - reach, p.origin - p.columns / 2 - 1);
+        const int32_t last = smaller(smaller(lane, saved.alive_high) + reach, p.origin + p.rows / 2 + 1);
+        b.low = first;
+        b.vectors = (last - b.low) / LANES + 1;
+        if (b.vectors > IN_REGISTERS) {
+            b.low = first & ~(LANES - 1);
+            b.vectors = (last - b.low) / LANES + 1;
+        }
+        b.alive_low = p.alive_low = larger(saved.alive_low, b.low);
+        b.alive_high = p.alive_high = smaller(saved.alive_high, b.low + b.vectors * LANES - 1);
+        if (p.alive_low > p.alive_high) return Progress::LOST;
+        if (flag_bytes(b) > p.flags_room) return Progress::TOO_MANY;
+        const size_t stride = static_cast<size_t>(saved.alive_high - saved.alive_low + 1) * sizeof(Lane);
+        const uint8_t* from =
+            p.saved + saved.flags + static_cast<size_t>(p.alive_low - saved.alive_low) * sizeof(Lane);
+        void* const arrays[] = {p.h[0], p.h[1], p.e, p.f};
+        for (void* array : arrays) {
+            memcpy(lanes(array) + p.alive_low, from,
+                   static_cast<size_t>(p.alive_high - p.alive_low + 1) * sizeof(Lane));
+            from += stride;
+        }
+        p.step = saved.step;
+        p.base = saved.base;
+        if (!settle_base(p, b)) return Progress::OVERFLOWN;
+        clear_margins(p, b);
+        fill_one(p, b, p.flags);
+        p.blocks[0] = b;
+        p.block_count = 1;
+        return Progress::DONE;
+    }
+
+    static Progress beam(PrunedPair& p, int64_t width, int64_t limit) {
+        const Scheme& s = *p.scheme;
+        const int32_t end = p.rows + p.columns;
+        const int64_t first =
+            -int64_t{p.row_potential[0]} - p.column_potential[p.columns];  // no alignment has more
+        int64_t best = first, unreal = INT64_MIN;  // what an alignment that begins at nothing could come to
+        const int64_t rise = int64_t{s.highest} + 2 * s.gap_extend + 1;  // of two antidiagonals
+        const int64_t spare = MOST_STEPS * rise + slack(s);
+        int64_t rebase_at = 0;
+        while (p.step < end) {
+            if (*p.cancelled) return Progress::CANCELLED;
+            Block b = next_block(p);
+            p.cells += int64_t{b.vectors} * LANES * b.steps;
+            if (p.cells > p.cell_limit) return Progress::TOO_MANY;
+            clear_margins(p, b);
+            const int64_t from_nothing = p.base + nothing(s) + most_from_nothing(p, b);
+            if (from_nothing > unreal) unreal = from_nothing;
+            fill_one(p, b, nullptr);
+            p.step += b.steps;
+            if (p.step == end) break;  // the last cell must not be trimmed, however bad
+            const Range window = window_of(b);
+            set_reach(p, window);
+            best = best_reach(p, window);
+            if (p.step > end / 8 && (first - best) * end > limit * p.step) return Progress::TOO_MANY;
+            if (!trim(p, window, best - width, true)) return Progress::LOST;
+            if (p.step >= rebase_at) {
+                int32_t highest = static_cast<int32_t>(LOWEST);
+                for (int32_t l = p.alive_low; l <= p.alive_high; l++)
+                    highest = larger(highest, larger(lanes(p.h[0])[l], lanes(p.h[1])[l]));
+                rebase(p, highest);
+                rebase_at = p.step + (HIGHEST - spare) / rise;
+            }
+        }
+        p.score = last_score(p);
+        return p.score > unreal ? Progress::DONE : Progress::OVERFLOWN;
+    }
+
+    // ---------------------------------------------------------------- the way back
+
+    static Progress trace(const PrunedPair& p, int32_t& row, int32_t& column, int& state, Path& path) {
+        Walker w{row, column, 0, 0, DIAGONAL_STEP, static_cast<Walker::State>(state)};
+        if (path.run_count) {  // go on with the last run
+            const uint32_t last = path.runs[--path.run_count];
+            w.run = last >> 2;
+            w.step = last & 3;
+        }
+        int32_t k = p.block_count - 1;
+        const Block* b = p.blocks + k;
+        int32_t i = row, j = column;
+        bool lost = false;
+        while (i > 0 && j > 0 && i + j > p.blocks[0].step) {
+            const int32_t step = i + j;
+            while (step <= b->step) b = p.blocks + --k;
+            const int32_t at = i - row_of(p, step, b->low);
+            if (at < 0 || at >= b->vectors * LANES) {
+                lost = true;
+                break;
+            }
+            const size_t stride = static_cast<size_t>(b->vectors) * V::FLAG_BYTES;
+            const uint8_t* cell = p.flags + b->flags + static_cast<size_t>(step - b->step - 1) * stride +
+                                  static_cast<size_t>(at / LANES) * V::FLAG_BYTES;
+            const int lane = at % LANES;
+            if (w.state != Walker::IN_H) {
+                const bool in_e = w.state == Walker::IN_E;
+                if (V::flag(cell, in_e ? CUP_NEXT : CLEFT_NEXT, lane)) {
+                    emit(path, w, in_e ? COLUMN_GAP : ROW_GAP, 1);
+                    (in_e ? j : i)--;
+                    continue;
+                }
+                w.state = Walker::IN_H;
+            }
+            if (V::flag(cell, DIAGONAL, lane)) {  // a lane is a diagonal
+                int32_t most = smaller(smaller(i, j), (step - b->step + 1) / 2), run = 1;
+                for (; run < most; run++)
+                    if (!V::flag(cell -= 2 * stride, DIAGONAL, lane)) break;
+                emit(path, w, DIAGONAL_STEP, static_cast<uint32_t>(run));
+                i -= run;
+                j -= run;
+            } else if (V::flag(cell, FROM_E, lane)) {
+                emit(path, w, COLUMN_GAP, 1);
+                w.state = Walker::IN_E;
+                j--;
+            } else {
+                emit(path, w, ROW_GAP, 1);
+                w.state = Walker::IN_F;
+                i--;
+            }
+        }
+        row = w.row = i;
+        column = w.column = j;
+        state = w.state;
+        if (lost) return Progress::LOST;
+        const bool done = i == 0 || j == 0;
+        if (done) finish(*p.scheme, w, path);
+        else if (w.run) path.runs[path.run_count++] = w.run << 2 | w.step;
+        return done ? Progress::DONE : Progress::MORE;
+    }
+
+    static PrunedKernel kernel() {
+        return {LANES, static_cast<int>(sizeof(Lane)), V::FLAG_BYTES, start, beam, fill, refill, trace};
+    }
+};
+
+}  // namespace PAIRALIGN_ISA
+}  // namespace pairalign

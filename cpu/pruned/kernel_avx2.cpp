@@ -1,0 +1,9 @@
+#define PAIRALIGN_AVX2
+#define PAIRALIGN_ISA avx2
+#include "corridor.h"
+
+namespace pairalign {
+extern const PrunedKernels pruned_avx2;
+const PrunedKernels pruned_avx2 = {"avx2", avx2::Corridor<avx2::Narrow>::kernel(),
+                                   avx2::Corridor<avx2::Wide>::kernel()};
+}  // namespace pairalign

@@ -1,0 +1,113 @@
+// What the pruned kernel is given and gives back: one pair, global mode, and the part of its matrix that can
+// hold optimal paths. Shared by the driver (pruner.h) and by every instruction set's kernel (corridor.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../align/batch.h"
+
+namespace pairalign {
+
+// How much the rest of an alignment can add at most. Letters of the row sequence are worth `row[a]` each, of
+// the column sequence `column[b]`: S(a,b) <= row[a] + column[b], and a letter in a gap, -extend, is no more
+// than its worth either. When the rest of one sequence is R letters longer, R letters at least are in gaps,
+// and each loses its worth + extend: `least` of every one, `usual` of all but `cheap` of them.
+struct GapLoss {
+    int32_t least, usual, cheap;
+};
+struct Potentials {
+    int32_t row[CODES], column[CODES];
+    GapLoss row_gaps, column_gaps;
+};
+
+// Some antidiagonals: those after `step`, `steps` of them, in lanes low .. low + vectors * LANES - 1. Lane l
+// of an even antidiagonal t = i + j is diagonal i - j = 2 * (l - origin), of an odd one the diagonal after
+// it.
+struct Block {
+    int32_t step, steps;
+    int32_t low, vectors;
+    int32_t alive_low,
+        alive_high;  // lanes of antidiagonals `step` and `step - 1` that hold cells; others hold nothing
+    int64_t base;    // lanes hold H' - base
+    size_t flags;    // where its flags begin
+};
+
+enum class Progress {
+    DONE,       // the last cell is reached
+    MORE,       // no room for flags or saved lanes; of a trace, what is above has to be filled again
+    TOO_MANY,   // more cells than allowed; or, of a beam, hopeless
+    OVERFLOWN,  // scores do not fit the lanes
+    LOST,       // no cell is left, or the path leaves the corridor: the bound was none
+    CANCELLED
+};
+
+struct PrunedPair {
+    const Scheme* scheme;
+    int32_t rows, columns;
+    // [rows + 1]: k * extend - worth of letters k, k + 1, ..; [columns + 1]: the same, from the last k to the
+    // first.
+    const int32_t *row_potential, *column_potential;
+    GapLoss row_gaps, column_gaps;
+    bool two_scores;  // letters score `match` when they are equal, else `mismatch`
+    int32_t match, mismatch;
+    const void *row,
+        *column;  // letters as lanes, PADDING more on both sides; the column's from the last to the first
+    const void* table;     // [CODES][CODES] scores as lanes, when there are more than two
+    void *h[2], *e, *f;    // [lanes], 64-byte aligned: H' of even and odd antidiagonals; gap states handed on
+    int32_t* reach;        // [lanes]
+    int32_t ramps[4][16];  // what the rest loses in gaps, by lane: least and usual of the rows', of the
+                           // columns' gaps
+    int32_t origin;        // lane of diagonal 0
+    const volatile bool* cancelled;
+
+    // The state between two blocks.
+    int32_t step, alive_low, alive_high;
+    int64_t base;
+    int64_t cells;
+
+    // Either the flags of all blocks are kept, or the lanes that are alive every now and then (`flags` of the
+    // block is where they are in `saved`), from which the flags near the path are filled again.
+    Block* blocks;
+    int32_t block_count;
+    uint8_t* flags;  // null: none are kept
+    size_t flags_used, flags_room;
+    uint8_t* saved;  // null: nothing is kept
+    size_t saved_used, saved_room;
+    int32_t save_every, save_at;  // antidiagonals
+
+    int64_t bound;  // L: a score that some alignment has
+    int64_t score;  // of a beam: of an alignment, not always the best
+    int64_t cell_limit;
+};
+
+constexpr int32_t LANE_PADDING = 160;  // letters and lanes beyond both ends that a window may touch
+constexpr int32_t LEAST_STEPS = 16;    // of a block, but the last
+constexpr int32_t MOST_STEPS = 32;
+
+struct PrunedKernel {
+    int lanes, lane_bytes, flag_bytes;
+    // Begins with the cell (0,0).
+    void (*start)(PrunedPair& pair);
+    // Follows cells within `width` of the best of their antidiagonals, without flags. `limit`: gives up when
+    // a loss that goes on as it began would come to more. The score is one that an alignment has, or the
+    // progress is not DONE.
+    Progress (*beam)(PrunedPair& pair, int64_t width, int64_t limit);
+    // Fills the cells that can be on an alignment of `bound` or more, until all is done or there is no room.
+    Progress (*fill)(PrunedPair& pair);
+    // Fills what the cell (row, column) depends on, from where `saved` was on, with flags: blocks[0].
+    Progress (*refill)(PrunedPair& pair, const Block& saved, int32_t row, int32_t column);
+    // Follows the path through `blocks`. DONE: to its start; MORE: to the antidiagonal before the first
+    // block.
+    Progress (*trace)(const PrunedPair& pair, int32_t& row, int32_t& column, int& state, Path& path);
+};
+
+struct PrunedKernels {
+    const char* name;
+    PrunedKernel narrow, wide;
+};
+
+// Null where there is none of that name.
+const PrunedKernels* pruned_kernels(const char* instruction_set);
+
+}  // namespace pairalign

@@ -1,0 +1,91 @@
+#include "potentials.h"
+
+#include <algorithm>
+
+namespace pairalign {
+namespace {
+
+// The least worth of the letters `of`, given what those of the other sequence are worth.
+void tighten(const Scheme& s, const LetterCounts& of, const LetterCounts& other, const int32_t* others_worth,
+             int32_t* worth) {
+    for (int a = 0; a < CODES; a++) {
+        worth[a] = -s.gap_extend;
+        if (!of.of[a]) continue;
+        for (int b = 0; b < CODES; b++)
+            if (other.of[b]) worth[a] = std::max(worth[a], s.matrix[a][b] - others_worth[b]);
+    }
+}
+
+int64_t total(const LetterCounts& counts, const int32_t* worth) {
+    int64_t sum = 0;
+    for (int a = 0; a < CODES; a++) sum += int64_t{counts.of[a]} * worth[a];
+    return sum;
+}
+
+// Letters that are few but cost little in a gap, as N and X, do not set the price of all others: `usual` is
+// what says most of a gap of a sixteenth of the letters.
+GapLoss gap_loss(const Scheme& s, const LetterCounts& counts, const int32_t* worth) {
+    int64_t letters = 0, most = -1;
+    for (int32_t count : counts.of) letters += count;
+    GapLoss loss{INT32_MAX, 0, 0};
+    for (int a = 0; a < CODES; a++) {
+        if (!counts.of[a]) continue;
+        const int32_t one = worth[a] + s.gap_extend;
+        int32_t cheaper = 0;
+        for (int b = 0; b < CODES; b++)
+            if (worth[b] + s.gap_extend < one) cheaper += counts.of[b];
+        loss.least = std::min(loss.least, one);
+        const int64_t said = one * (letters / 16 + 1 - cheaper);
+        if (said > most) {
+            most = said;
+            loss.usual = one;
+            loss.cheap = cheaper;
+        }
+    }
+    return loss;
+}
+
+}  // namespace
+
+LetterCounts count_letters(const uint8_t* codes, int32_t length) {
+    LetterCounts counts[4] = {};  // four counters each: equal letters in a row do not wait for one another
+    int32_t k = 0;
+    for (; k + 4 <= length; k += 4)
+        for (int q = 0; q < 4; q++) counts[q].of[codes[k + q]]++;
+    for (; k < length; k++) counts[0].of[codes[k]]++;
+    for (int a = 0; a < CODES; a++) counts[0].of[a] += counts[1].of[a] + counts[2].of[a] + counts[3].of[a];
+    return counts[0];
+}
+
+Potentials choose_potentials(const Scheme& s, const LetterCounts& row, const LetterCounts& column) {
+    Potentials best{};
+    int64_t least = INT64_MAX;
+    for (int part : {2, 4, 0}) {  // quarters of a letter's best score that count for the column's sequence
+        Potentials p{};
+        for (int b = 0; b < CODES; b++) {
+            int32_t most = -s.gap_extend;
+            for (int a = 0; a < CODES; a++)
+                if (row.of[a]) most = std::max(most, s.matrix[a][b]);
+            p.column[b] = most > 0 ? most * part / 4 : most;
+        }
+        tighten(s, row, column, p.column, p.row);
+        tighten(s, column, row, p.row, p.column);
+        const int64_t sum = total(row, p.row) + total(column, p.column);
+        if (sum < least) {
+            least = sum;
+            best = p;
+        }
+    }
+    best.row_gaps = gap_loss(s, row, best.row);
+    best.column_gaps = gap_loss(s, column, best.column);
+    return best;
+}
+
+void sum_potentials(const uint8_t* codes, int32_t length, const int32_t* worth, int32_t extend,
+                    int32_t* out) {
+    int32_t sum = length * extend;
+    out[length] = sum;
+    for (int32_t k = length - 1; k >= 0; k--) out[k] = sum -= worth[codes[k]] + extend;
+}
+
+}  // namespace pairalign

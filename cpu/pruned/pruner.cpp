@@ -1,0 +1,350 @@
+#include "pruner.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace pairalign {
+
+#if defined(__x86_64__)
+extern const PrunedKernels pruned_avx512, pruned_avx2, pruned_sse41;
+static const PrunedKernels* const ALL[] = {&pruned_avx512, &pruned_avx2, &pruned_sse41};
+#elif defined(__aarch64__)
+extern const PrunedKernels pruned_neon;
+static const PrunedKernels* const ALL[] = {&pruned_neon};
+#else
+extern const PrunedKernels pruned_scalar;
+static const PrunedKernels* const ALL[] = {&pruned_scalar};
+#endif
+
+const PrunedKernels* pruned_kernels(const char* instruction_set) {
+    for (const PrunedKernels* one : ALL)
+        if (std::strcmp(one->name, instruction_set) == 0) return one;
+    return nullptr;
+}
+
+namespace {
+
+// A pair whose corridor would take more than this of its matrix is aligned in full.
+constexpr double WIDEST = 0.5;
+// `auto` gives up earlier: unrelated letters seem to need little more than that.
+constexpr double WIDEST_AUTO = 0.43;
+// Widths of beams, in diagonals that a path may stray; each next one is tried where the last one lost its
+// way.
+constexpr int64_t FIRST_BEAM = 20, BEAM_GROWTH = 4;
+// A wider beam is tried when the corridor would be so many times as wide as it.
+constexpr int64_t WORTH_A_BEAM = 8;
+// Diagonals that windows are wider than the corridor, about.
+constexpr int64_t WINDOW_MARGIN = 64;
+
+// Antidiagonals between saved lanes: the lanes that a cell depends on so far back fit few vectors.
+constexpr int32_t SAVE_EVERY = 64;
+constexpr int FEW_VECTORS = 2;
+constexpr int64_t NO_LIMIT = int64_t{1} << 34;  // more than any pair loses; times its steps it fits 64 bits
+
+// With more than two scores a cell takes several times as long, so that `auto` prunes only what is very
+// similar: of WORDS words of eight letters, a quarter must be in the other sequence, NEAR letters at most
+// from where it is expected.
+constexpr int32_t WORDS = 32, NEAR = 48;
+constexpr double WIDEST_OF_MANY_SCORES = 0.06;
+
+// Whether the first three letters of the alphabet are enough to see that letters have more than two scores.
+bool has_many_scores(const Scheme& s) {
+    return s.matrix[0][1] != s.matrix[0][2] || s.matrix[0][1] != s.matrix[1][2] ||
+           s.matrix[0][0] != s.matrix[1][1];
+}
+
+bool looks_similar(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns) {
+    int32_t found = 0;
+    for (int32_t w = 0; w < WORDS; w++) {
+        const int32_t at = static_cast<int32_t>(int64_t{rows - 8} * w / WORDS);
+        const int32_t expected = static_cast<int32_t>(int64_t{at} * columns / rows);
+        uint64_t word, other;
+        std::memcpy(&word, row + at, 8);
+        for (int32_t j = std::max(0, expected - NEAR); j <= std::min(columns - 8, expected + NEAR); j++) {
+            std::memcpy(&other, column + j, 8);
+            if (word != other) continue;
+            found++;
+            break;
+        }
+    }
+    return 4 * found >= WORDS;
+}
+
+int32_t each_diagonal(const PrunedPair& pair) {  // what a step off the diagonal and back costs at least
+    return std::max(1, std::max(pair.row_gaps.least, pair.row_gaps.usual) +
+                           std::max(pair.column_gaps.least, pair.column_gaps.usual));
+}
+
+// Sums of scores and potentials stay far within 32 bits.
+bool fits(const Scheme& s, int32_t rows, int32_t columns) {
+    const int64_t letter =
+        std::max<int64_t>({s.highest, -int64_t{s.matrix[PAD][PAD]}, 1}) + 2 * int64_t{s.gap_extend};
+    return letter * (int64_t{rows} + columns + 4 * LANE_PADDING) + 4 * int64_t{s.gap_open} <
+           (int64_t{1} << 28);
+}
+
+bool fits_narrow_lanes(const Scheme& s) {
+    return s.highest + 2 * int64_t{s.gap_extend} < 400 && s.gap_open < 4000 && s.matrix[PAD][PAD] > -4000;
+}
+
+// Sums of potentials; windows read beyond both ends, whatever there is.
+int32_t* potential_room(Buffer& buffer, int32_t letters) {
+    const size_t count = static_cast<size_t>(letters) + 1 + 2 * LANE_PADDING;
+    int32_t* room = static_cast<int32_t*>(buffer.need(count * sizeof(int32_t)));
+    std::fill(room, room + LANE_PADDING, 0);
+    std::fill(room + count - LANE_PADDING, room + count, 0);
+    return room + LANE_PADDING;
+}
+
+}  // namespace
+
+Pruner::Pruner(const Scheme& scheme, const char* instruction_set, const PruningOptions& options, size_t room,
+               const volatile bool* cancelled)
+    : scheme_(scheme),
+      kernels_(pruned_kernels(instruction_set)),
+      options_(options),
+      room_(room),
+      cancelled_(cancelled) {}
+
+bool Pruner::may_pay(int32_t rows, int32_t columns) const {
+    if (options_.use == Pruning::NEVER || scheme_.mode != GLOBAL || rows == 0 || columns == 0) return false;
+    if (!fits(scheme_, rows, columns)) return false;
+    if (options_.use != Pruning::AUTO) return true;
+    return columns >= 800;
+}
+
+template <class Lane>
+void Pruner::write_letters(PrunedPair& pair, const uint8_t* row, const uint8_t* column) {
+    const size_t row_bytes = (static_cast<size_t>(pair.rows) + 2 * LANE_PADDING) * sizeof(Lane);
+    const size_t column_bytes = (static_cast<size_t>(pair.columns) + 2 * LANE_PADDING) * sizeof(Lane);
+    Lane* const a = static_cast<Lane*>(row_letters_.need(row_bytes)) + LANE_PADDING;
+    Lane* const b = static_cast<Lane*>(column_letters_.need(column_bytes)) + LANE_PADDING;
+    // With two scores, letters that are no match for themselves get codes that the other sequence has not.
+    Lane row_code[CODES], column_code[CODES];
+    for (int c = 0; c < CODES; c++) {
+        const bool other = pair.two_scores && scheme_.matrix[c][c] != pair.match;
+        row_code[c] = static_cast<Lane>(c + (other ? CODES : 0));
+        column_code[c] = static_cast<Lane>(c + (other ? 2 * CODES : 0));
+    }
+    const Lane beyond = static_cast<Lane>(PAD),
+               row_beyond = static_cast<Lane>(pair.two_scores ? 3 * CODES : PAD);
+    for (int32_t k = 1; k <= LANE_PADDING; k++) {
+        a[-k] = a[pair.rows + k - 1] = row_beyond;
+        b[-k] = b[pair.columns + k - 1] = beyond;
+    }
+    for (int32_t k = 0; k < pair.rows; k++) a[k] = row_code[row[k]];
+    for (int32_t k = 0; k < pair.columns; k++) b[pair.columns - 1 - k] = column_code[column[k]];
+    pair.row = a;
+    pair.column = b;
+    if (pair.two_scores) return;
+    Lane* table = static_cast<Lane*>(table_.need(CODES * CODES * sizeof(Lane)));
+    for (int c = 0; c < CODES * CODES; c++)
+        table[c] = static_cast<Lane>(scheme_.matrix[c / CODES][c % CODES] + 2 * scheme_.gap_extend);
+    pair.table = table;
+}
+
+// Whether the letters of both score one thing when equal (some of them) and another one in all other cases.
+static bool has_two_scores(const Scheme& s, const LetterCounts& row, const LetterCounts& column,
+                           PrunedPair& pair) {
+    bool any_match = false, any_mismatch = false;
+    pair.match = pair.mismatch = s.matrix[PAD][PAD];
+    for (int a = 0; a < CODES; a++)
+        for (int b = 0; b < CODES; b++)
+            if (a != b && row.of[a] && column.of[b]) {
+                if (any_mismatch && pair.mismatch != s.matrix[a][b]) return false;
+                pair.mismatch = s.matrix[a][b];
+                any_mismatch = true;
+            }
+    for (int a = 0; a < CODES; a++) {
+        const int32_t score = s.matrix[a][a];
+        if (!row.of[a] || !column.of[a] || (any_mismatch && score == pair.mismatch)) continue;
+        if (any_match && pair.match != score) return false;
+        pair.match = score;
+        any_match = true;
+    }
+    return any_match;
+}
+
+void Pruner::prepare(const PrunedKernel& kernel, PrunedPair& pair, const uint8_t* row, const uint8_t* column,
+                     const LetterCounts& row_letters, const LetterCounts& column_letters) {
+    pair.two_scores = has_two_scores(scheme_, row_letters, column_letters, pair);
+    if (kernel.lane_bytes == 2) write_letters<int16_t>(pair, row, column);
+    else write_letters<int32_t>(pair, row, column);
+    pair.origin = pair.columns / 2 + LANE_PADDING;
+    const size_t lanes =
+        (static_cast<size_t>(pair.rows) / 2 + static_cast<size_t>(pair.origin) + LANE_PADDING + 63) / 64 * 64;
+    const size_t bytes = lanes * static_cast<size_t>(kernel.lane_bytes);
+    uint8_t* memory = static_cast<uint8_t*>(lanes_.need(4 * bytes));
+    pair.h[0] = memory;
+    pair.h[1] = memory + bytes;
+    pair.e = memory + 2 * bytes;
+    pair.f = memory + 3 * bytes;
+    pair.reach = static_cast<int32_t*>(reach_.need(lanes * sizeof(int32_t)));
+    const size_t blocks =
+        (static_cast<size_t>(pair.rows) + static_cast<size_t>(pair.columns)) / LEAST_STEPS + 2;
+    pair.blocks = static_cast<Block*>(blocks_.need(blocks * sizeof(Block)));
+}
+
+bool Pruner::align(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns, bool trace,
+                   Path& path) {
+    if (!may_pay(rows, columns)) return false;
+    widest_ = options_.use == Pruning::AUTO ? WIDEST_AUTO : WIDEST;
+    counts_.tried++;
+    counts_.matrix_cells += int64_t{rows} * columns;
+    if (options_.use == Pruning::AUTO && has_many_scores(scheme_)) {
+        widest_ = WIDEST_OF_MANY_SCORES;
+        if (!looks_similar(row, rows, column, columns)) return false;
+    }
+    const LetterCounts row_letters = count_letters(row, rows),
+                       column_letters = count_letters(column, columns);
+    const Potentials potentials = choose_potentials(scheme_, row_letters, column_letters);
+    PrunedPair pair{};
+    pair.scheme = &scheme_;
+    pair.rows = rows;
+    pair.columns = columns;
+    pair.row_gaps = potentials.row_gaps;
+    pair.column_gaps = potentials.column_gaps;
+    pair.cancelled = cancelled_;
+    int32_t* sums[2] = {potential_room(row_potential_, rows), potential_room(column_potential_, columns)};
+    sum_potentials(row, rows, potentials.row, scheme_.gap_extend, sums[0]);
+    sum_potentials(column, columns, potentials.column, scheme_.gap_extend, sums[1]);
+    std::reverse(sums[1], sums[1] + columns + 1);
+    const int32_t slopes[4] = {-2 * pair.row_gaps.least, -2 * pair.row_gaps.usual, 2 * pair.column_gaps.least,
+                               2 * pair.column_gaps.usual};
+    for (int q = 0; q < 4; q++)
+        for (int l = 0; l < 16; l++) pair.ramps[q][l] = l * slopes[q];
+    pair.row_potential = sums[0];
+    pair.column_potential = sums[1];
+
+    Progress progress = Progress::OVERFLOWN;
+    for (const PrunedKernel* kernel : {&kernels_->narrow, &kernels_->wide}) {
+        if (kernel->lane_bytes == 2 && !fits_narrow_lanes(scheme_)) continue;
+        prepare(*kernel, pair, row, column, row_letters, column_letters);
+        progress = align_in(*kernel, pair, trace, path);
+        if (progress != Progress::OVERFLOWN) break;
+    }
+    if (progress == Progress::LOST) counts_.lost++;
+    if (progress == Progress::DONE) counts_.done++;
+    return progress == Progress::DONE;
+}
+
+Progress Pruner::align_in(const PrunedKernel& kernel, PrunedPair& pair, bool trace, Path& path) {
+    Progress progress = Progress::DONE;
+    if (!find_bound(kernel, pair, progress)) return progress;
+    return fill_and_trace(kernel, pair, trace, path);
+}
+
+// Sets pair.bound to the score of some alignment. False: there is none that is worth going on with.
+bool Pruner::find_bound(const PrunedKernel& kernel, PrunedPair& pair, Progress& progress) {
+    const double matrix = static_cast<double>(pair.rows) * pair.columns;
+    const bool forced = options_.use == Pruning::FORCED;
+    const int64_t most =
+        -int64_t{pair.row_potential[0]} - pair.column_potential[pair.columns];  // no alignment has more
+    const int64_t diagonal = each_diagonal(pair);
+    // The corridor is a triangle, as high as its base: half of the loss at each end.
+    const int64_t widest = static_cast<int64_t>(widest_ * pair.columns * static_cast<double>(diagonal));
+    bool found = false;
+    progress = Progress::TOO_MANY;
+    pair.flags = nullptr;
+    for (int64_t width = FIRST_BEAM * diagonal;; width *= BEAM_GROWTH) {
+        pair.cell_limit = forced ? INT64_MAX : static_cast<int64_t>(matrix * widest_ / 2) + (1 << 16);
+        kernel.start(pair);
+        const Progress beam = kernel.beam(pair, width, forced ? NO_LIMIT : widest);
+        counts_.beam_cells += pair.cells;
+        if (beam == Progress::CANCELLED) {
+            progress = beam;
+            return false;
+        }
+        if (beam == Progress::OVERFLOWN) progress = beam;
+        if (beam == Progress::DONE && (!found || pair.score > pair.bound)) {
+            pair.bound = pair.score;
+            found = true;
+        }
+        const int64_t lanes = width / diagonal;  // of a beam: diagonals on one side
+        if (found ? most - pair.bound <= WORTH_A_BEAM * BEAM_GROWTH * width || 2 * lanes >= pair.columns
+                  : lanes >= (forced ? 2 * pair.rows : pair.columns / 50))
+            break;
+    }
+    if (!found) return false;
+    progress = Progress::TOO_MANY;
+    pair.bound -= options_.worse_seed;
+    return forced || most - pair.bound + WINDOW_MARGIN * diagonal <= widest;
+}
+
+// Drops every other of what was saved, to make room. False: there is nothing to drop.
+bool Pruner::thin_out(PrunedPair& pair) const {
+    if (pair.block_count < 2) return false;
+    size_t used = 0;
+    int32_t kept = 0;
+    for (int32_t k = 0; k < pair.block_count; k += 2) {
+        const size_t end = k + 1 < pair.block_count ? pair.blocks[k + 1].flags : pair.saved_used;
+        const size_t begin = pair.blocks[k].flags, bytes = end - begin;
+        std::memmove(pair.saved + used, pair.saved + begin, bytes);
+        pair.blocks[kept] = pair.blocks[k];
+        pair.blocks[kept++].flags = used;
+        used += bytes;
+    }
+    pair.block_count = kept;
+    pair.saved_used = used;
+    pair.save_every *= 2;
+    pair.save_at = pair.blocks[kept - 1].step + pair.save_every;
+    return true;
+}
+
+// Fills the corridor and follows the path. The flags of narrow ones are kept; of others, lanes are saved
+// every now and then, and only flags near the path are filled.
+Progress Pruner::fill_and_trace(const PrunedKernel& kernel, PrunedPair& pair, bool trace_it, Path& path) {
+    const bool forced = options_.use == Pruning::FORCED;
+    const double steps = static_cast<double>(pair.rows) + pair.columns;
+    const double matrix = static_cast<double>(pair.rows) * pair.columns;
+    const int64_t most = -int64_t{pair.row_potential[0]} - pair.column_potential[pair.columns];
+    const double lanes = static_cast<double>(most - pair.bound) / each_diagonal(pair) / 2;  // on average
+    const double flag_bytes = (lanes + 2 * kernel.lanes) / kernel.lanes * steps * kernel.flag_bytes;
+    bool keep_flags = lanes <= FEW_VECTORS * kernel.lanes && 2 * flag_bytes <= static_cast<double>(room_);
+    pair.cell_limit = forced ? INT64_MAX : static_cast<int64_t>(matrix * widest_) + (1 << 16);
+    pair.bound += options_.lower_bound;  // the same as a bound that is lower by so much
+    pair.save_every = SAVE_EVERY;
+    Progress progress = Progress::MORE;
+    for (bool again = true; again; keep_flags = false) {
+        pair.flags = pair.saved = nullptr;
+        pair.flags_room = static_cast<size_t>(2 * flag_bytes) + (1 << 16);
+        pair.saved_room = room_ / 2;
+        if (trace_it && keep_flags) pair.flags = static_cast<uint8_t*>(flags_.need(pair.flags_room));
+        if (trace_it && !keep_flags) pair.saved = static_cast<uint8_t*>(saved_.need(pair.saved_room));
+        kernel.start(pair);
+        do {
+            progress = kernel.fill(pair);
+        } while (progress == Progress::MORE && pair.saved && thin_out(pair));
+        again = progress == Progress::MORE && pair.flags;
+    }
+    counts_.cells += pair.cells;
+    if (progress == Progress::MORE) progress = Progress::TOO_MANY;
+    if (progress != Progress::DONE) return progress;
+    path.score = static_cast<int32_t>(pair.score);
+    path.end_row = pair.rows;
+    path.end_column = pair.columns;
+    path.start_row = path.start_column = path.run_count = 0;
+    return trace_it ? trace(kernel, pair, path) : progress;
+}
+
+Progress Pruner::trace(const PrunedKernel& kernel, PrunedPair& pair, Path& path) {
+    int32_t row = pair.rows, column = pair.columns;
+    int state = 0;
+    if (pair.flags) return kernel.trace(pair, row, column, state, path);
+    // Filling again goes over everything but the list of what was saved.
+    const std::vector<Block> saved(pair.blocks, pair.blocks + pair.block_count);
+    pair.flags_room = room_ / 2;
+    pair.flags = static_cast<uint8_t*>(flags_.need(pair.flags_room));
+    size_t k = saved.size();
+    Progress progress = Progress::MORE;
+    while (progress == Progress::MORE) {
+        if (*cancelled_) return Progress::CANCELLED;
+        while (saved[k - 1].step >= row + column) k--;
+        progress = kernel.refill(pair, saved[k - 1], row, column);
+        if (progress == Progress::DONE) progress = kernel.trace(pair, row, column, state, path);
+    }
+    return progress;
+}
+
+}  // namespace pairalign

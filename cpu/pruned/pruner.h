@@ -1,0 +1,70 @@
+// Aligns pairs one by one within the part of their matrix that can hold optimal paths, where that pays.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../align/batch.h"
+#include "../memory.h"
+#include "pair.h"
+#include "potentials.h"
+
+namespace pairalign {
+
+// When a pair is pruned. All but AUTO and NEVER is for tests and for --kernel pruned.
+enum class Pruning : int32_t {
+    NEVER = 0,
+    AUTO = 1,    // where it is expected to be quicker
+    ALWAYS = 2,  // as far as the corridor is at most 40% of the matrix
+    FORCED = 3   // however wide the corridor
+};
+
+struct PruningOptions {
+    Pruning use = Pruning::NEVER;
+    int64_t worse_seed = 0;  // taken from the score that the corridor is made for: only time may depend on it
+    int64_t lower_bound = 0;  // taken from the bound, which is unsound then: a test of the tests
+};
+
+struct PrunedCounts {
+    int64_t tried = 0, done = 0, lost = 0, beam_cells = 0, cells = 0, matrix_cells = 0;
+};
+
+class Pruner {
+public:
+    // room: bytes that flags and saved lanes of a pair may take.
+    Pruner(const Scheme& scheme, const char* instruction_set, const PruningOptions& options, size_t room,
+           const volatile bool* cancelled);
+
+    // Whether an attempt is worth its while, from the lengths alone.
+    bool may_pay(int32_t rows, int32_t columns) const;
+
+    // False: the pair is to be aligned in full. `path` is set as Batch.paths is; path.runs needs room for
+    // rows + columns + 2 runs when `trace`.
+    bool align(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns, bool trace,
+               Path& path);
+
+    const PrunedCounts& counts() const { return counts_; }
+
+private:
+    Progress align_in(const PrunedKernel& kernel, PrunedPair& pair, bool trace, Path& path);
+    bool find_bound(const PrunedKernel& kernel, PrunedPair& pair, Progress& progress);
+    Progress fill_and_trace(const PrunedKernel& kernel, PrunedPair& pair, bool trace, Path& path);
+    void prepare(const PrunedKernel& kernel, PrunedPair& pair, const uint8_t* row, const uint8_t* column,
+                 const LetterCounts& row_letters, const LetterCounts& column_letters);
+    template <class Lane>
+    void write_letters(PrunedPair& pair, const uint8_t* row, const uint8_t* column);
+    Progress trace(const PrunedKernel& kernel, PrunedPair& pair, Path& path);
+    bool thin_out(PrunedPair& pair) const;
+
+    const Scheme& scheme_;
+    const PrunedKernels* kernels_;
+    PruningOptions options_;
+    size_t room_;
+    double widest_ = 0;  // share of the matrix that a corridor may take
+    const volatile bool* cancelled_;
+    PrunedCounts counts_;
+    Buffer row_letters_, column_letters_, table_, row_potential_, column_potential_, lanes_, reach_, blocks_,
+        flags_, saved_;
+};
+
+}  // namespace pairalign

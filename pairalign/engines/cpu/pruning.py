@@ -1,0 +1,78 @@
+"""Which pairs the CPU engine fills only where an optimal alignment can be, and what came of it.
+
+The native code is in ``cpu/pruned/``; ``docs/similar-sequences.md`` derives the bound.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, c_int32, c_int64, c_void_p
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pairalign.native import library
+
+_USES = ("never", "auto", "always", "forced")  # the order of pairalign::Pruning
+
+library.pairalign_set_pruning.argtypes = (c_void_p, c_int32, c_int64, c_int64)
+library.pairalign_set_pruning.restype = None
+library.pairalign_pruned.argtypes = (c_void_p, POINTER(c_int64))
+library.pairalign_pruned.restype = None
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """Which pairs of global mode are pruned. The alignments are the same whatever it says.
+
+    Attributes
+    ----------
+    use : {"never", "auto", "always", "forced"}
+        ``auto``: pairs of which it is expected to be quicker. ``always``: those where it fills
+        at most half of the matrix. ``forced``: all, for tests.
+    worse_seed : int
+        For tests: taken from the score that the corridor is made for. It costs time only.
+    lower_bound : int
+        For tests: taken from the bound. It is unsound then, which the engine must notice.
+    """
+
+    use: str = "never"
+    worse_seed: int = 0
+    lower_bound: int = 0
+
+    def apply(self, handle: int) -> None:
+        """Tell an open native engine."""
+        use = _USES.index(self.use)
+        library.pairalign_set_pruning(handle, use, self.worse_seed, self.lower_bound)
+
+
+NEVER = Pruning()
+
+
+class Pruned(NamedTuple):
+    """What pruning did so far: pairs, and cells of matrices.
+
+    Attributes
+    ----------
+    tried, done : int
+        Pairs; the others were aligned in full.
+    lost : int
+        Pairs whose corridor broke off, which takes an unsound bound. They were aligned in full.
+    beam_cells, cells : int
+        Filled to find a score to begin with, and within corridors.
+    matrix_cells : int
+        Of the pairs that were tried.
+    """
+
+    tried: int
+    done: int
+    lost: int
+    beam_cells: int
+    cells: int
+    matrix_cells: int
+
+    @classmethod
+    def of(cls, handle: int) -> Pruned:
+        """Ask an open native engine."""
+        counts = (c_int64 * len(cls._fields))()
+        library.pairalign_pruned(ctypes.c_void_p(handle), counts)
+        return cls(*counts)
