@@ -30,10 +30,6 @@ typedef struct {
     int h, row, column;
 } EndCell;
 
-static inline int border_score(int letters, const Batch batch) {
-    return MODE != GLOBAL || letters == 0 ? 0 : -batch.gap_open - (letters - 1) * batch.gap_extend;
-}
-
 // The scores of rows first .. first + 7 of a tile's row sequences against the letter `item`. Rows past the
 // end score 0, which lets no cell there exceed those before it.
 static inline void build_profile(local Scores* profile, global const int* matrix, const Set row_set,
@@ -96,7 +92,7 @@ void score_pair_per_thread(
 
     if (rows > 0) {
         for (int j = 0; j <= columns; ++j) {  // one more than columns: the loop reads ahead
-            const int score = border_score(j + 1, batch);
+            const int score = border_score(j + 1, batch.gap_open, batch.gap_extend);
 #if WIDTH == NARROW
             border[(long)j * TILE_ITEMS] = (short2)((short)score, FIRST_F);
 #else
@@ -119,10 +115,10 @@ void score_pair_per_thread(
             Column cells;
 #pragma unroll
             for (int k = 0; k < BAND; ++k) {
-                cells.h[k] = KEEP(border_score(first + k + 1, batch));
+                cells.h[k] = KEEP(border_score(first + k + 1, batch.gap_open, batch.gap_extend));
                 cells.e[k] = MINUS_INFINITY;
             }
-            int diagonal = KEEP(border_score(first, batch));
+            int diagonal = KEEP(border_score(first, batch.gap_open, batch.gap_extend));
             global Border* edge = border;
 #if TRACED
             global uint* word = trace + tile.trace + (long)(first / BAND) * tile.columns * TILE_ITEMS + item;

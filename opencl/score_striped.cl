@@ -27,11 +27,8 @@
 // in global memory (STORE=global), `pitch` cells a work-group (0 when local). Work-groups take every
 // groups-th pair. -DMODE= -DENTRY=char4|int4 -DSTORE=local|global -DVOTE=LOCAL_MEMORY|SUB_GROUP|WARP
 
+#include "modes.clh"
 #include "sets.clh"
-
-#define GLOBAL 0
-#define SEMIGLOBAL 1
-#define LOCAL 2
 
 #define LOCAL_MEMORY 0
 #define SUB_GROUP 1
@@ -49,7 +46,6 @@ typedef struct {
 } Rectangle;  // 48 bytes: RECTANGLE in pairalign/engines/opencl/striped.py
 
 #define ITEMS 32
-#define MINUS_INFINITY (-(1 << 30))  // no score is below it, and a gap's extension from it fits 32 bits
 
 static inline int segments_of(int rows) { return (rows + ITEMS - 1) / ITEMS; }
 
@@ -103,11 +99,6 @@ static inline bool any_of_all(Exchange* exchange, int item, bool says) {
 #endif
 }
 
-static inline int border_score(int letters, const Rectangle rectangle) {
-    if (MODE != GLOBAL || letters == 0) return 0;
-    return -rectangle.gap_open - (letters - 1) * rectangle.gap_extend;
-}
-
 // What goes down a work-item's rows of a column.
 typedef struct {
     int diagonal;  // H of the row above in the column before
@@ -136,7 +127,7 @@ static inline int score_pair(global const ENTRY* profile, global const uchar* le
     const int least = MODE == LOCAL ? 0 : MINUS_INFINITY;  // F from here on down is never worth a correction
     for (int s = 0; s < segments; ++s) {
         // Rows past the end take the last one's border: they must not leave 32 bits.
-        const int h = border_score(min(item * segments + s + 1, rows), rectangle);
+        const int h = border_score(min(item * segments + s + 1, rows), open, extend);
         cells[s * ITEMS] = (int2)(h, h - open);
     }
     Lane lane = {0, 0, 0};
@@ -146,9 +137,9 @@ static inline int score_pair(global const ENTRY* profile, global const uchar* le
     ENTRY ahead = *scores;
     int next_letter = letters[min(1, columns - 1)];
     for (int column = 1; column <= columns; ++column) {
-        lane.diagonal =
-            from_before(exchange, item, cells[(segments - 1) * ITEMS].x, border_score(column - 1, rectangle));
-        lane.f = item == 0 ? border_score(column, rectangle) - open : MINUS_INFINITY;
+        lane.diagonal = from_before(exchange, item, cells[(segments - 1) * ITEMS].x,
+                                    border_score(column - 1, open, extend));
+        lane.f = item == 0 ? border_score(column, open, extend) - open : MINUS_INFINITY;
         STORE int2* cell = cells;
         for (int four = 1; four < fours; ++four, cell += 4 * ITEMS) {
             const ENTRY score = ahead;
