@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "../instruction_sets.h"
 #include "../pruned/window.h"
 #include "batch.h"
 #include "state.h"
@@ -23,13 +24,9 @@
 
 namespace pairalign {
 
-#if defined(__x86_64__)
-extern const InstructionSet instruction_set_avx512, instruction_set_avx2, instruction_set_sse41;
-#elif defined(__aarch64__)
-extern const InstructionSet instruction_set_neon;
-#else
-extern const InstructionSet instruction_set_scalar;
-#endif
+#define PAIRALIGN_DECLARE(NAME) extern const InstructionSet instruction_set_##NAME;
+PAIRALIGN_INSTRUCTION_SETS(PAIRALIGN_DECLARE)
+#undef PAIRALIGN_DECLARE
 
 namespace {
 
@@ -37,17 +34,11 @@ std::vector<const InstructionSet*> available_sets() {
     std::vector<const InstructionSet*> sets;
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("bmi2"))
-        sets.push_back(&instruction_set_avx512);
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
-        sets.push_back(&instruction_set_avx2);
-    if (__builtin_cpu_supports("sse4.1")) sets.push_back(&instruction_set_sse41);
-#elif defined(__aarch64__)
-    sets.push_back(&instruction_set_neon);
-#else
-    sets.push_back(&instruction_set_scalar);
 #endif
+#define PAIRALIGN_ADD(NAME) \
+    if (has_##NAME()) sets.push_back(&instruction_set_##NAME);
+    PAIRALIGN_INSTRUCTION_SETS(PAIRALIGN_ADD)
+#undef PAIRALIGN_ADD
     return sets;
 }
 

@@ -16,17 +16,14 @@
 #include <thread>
 #include <vector>
 
+#include "../instruction_sets.h"
 #include "../memory.h"
 
 namespace pairalign {
 
-#if defined(__x86_64__)
-extern const BitwiseKernel bitwise_avx512, bitwise_avx2, bitwise_sse41;
-#elif defined(__aarch64__)
-extern const BitwiseKernel bitwise_neon;
-#else
-extern const BitwiseKernel bitwise_scalar;
-#endif
+#define PAIRALIGN_DECLARE(NAME) extern const BitwiseKernel bitwise_##NAME;
+PAIRALIGN_INSTRUCTION_SETS(PAIRALIGN_DECLARE)
+#undef PAIRALIGN_DECLARE
 
 namespace {
 
@@ -39,15 +36,11 @@ const BitwiseKernel* choose_kernel(const char* name) {
     const std::string available = pairalign_instruction_sets();
     const std::string wanted = name && *name ? name : available.substr(0, available.find(','));
     if (("," + available + ",").find("," + wanted + ",") == std::string::npos) return nullptr;
-#if defined(__x86_64__)
-    for (const BitwiseKernel* kernel : {&bitwise_avx512, &bitwise_avx2, &bitwise_sse41})
+#define PAIRALIGN_ADDRESS(NAME) &bitwise_##NAME,
+    for (const BitwiseKernel* kernel : {PAIRALIGN_INSTRUCTION_SETS(PAIRALIGN_ADDRESS)})
         if (wanted == kernel->name) return kernel;
+#undef PAIRALIGN_ADDRESS
     return nullptr;
-#elif defined(__aarch64__)
-    return &bitwise_neon;
-#else
-    return &bitwise_scalar;
-#endif
 }
 
 struct Pair {
