@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from pairalign.engines.cuda import build as cuda_build
-from pairalign.engines.cuda.build import compile_to, find_nvcc, load_binary, resources
+from pairalign.engines.cuda.build import (
+    ModuleRequest,
+    compile_to,
+    find_nvcc,
+    load_binaries,
+    load_binary,
+    resources,
+)
+from pairalign.engines.cuda.build_ahead import architectures_of
 from pairalign.engines.cuda.engine import FAMILIES
+from pairalign.engines.cuda.packed.entries import entry_defines, source_of
+from pairalign.engines.cuda.packed.family import Packed
 from pairalign.engines.cuda.pair_per_thread import PairPerThread
 from pairalign.errors import KernelBuildError
 
@@ -130,6 +141,57 @@ def test_kernels_compiled_ahead_need_no_nvcc(
     assert "nvcc is not there" in reason
     with pytest.raises(KernelBuildError, match="nvcc is not there"):
         load_binary(SOURCE, DEFINES, (7, 5))
+
+
+def requests_of(kernels: Iterable[str]) -> list[ModuleRequest]:
+    """As PackedKernels asks for them."""
+    found = []
+    for kernel in kernels:
+        source = source_of(kernel)
+        part = entry_defines(source, "global", False, kernel)
+        found.append(ModuleRequest(source, entry_defines(source, "global", False), part))
+    return found
+
+
+NEEDED = ("fill_g8_k16", "traceback_k16", "count_runs", "place_runs")
+
+
+def test_only_the_kernels_that_a_run_needs_are_compiled(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = fake_nvcc(tmp_path, monkeypatch)
+    found = load_binaries(requests_of(NEEDED), (9, 0))
+    assert [binary.name.split("-")[1] for binary in found] == ["fill", "traceback", "runs", "runs"]
+    assert calls.read_text().count("called") == len(list(cache.iterdir())) == 3
+    fill = found[0].code.decode()
+    assert fill.count("ENTRY(") == 1
+    assert r"-DPAIRALIGN_ENTRIES=ENTRY(fill_g8_k16\,fill<8\,16\,true\,false>)" in fill
+    more = load_binaries(requests_of((*NEEDED, "score_strips_k32")), (9, 0))
+    assert more[:4] == found
+    assert r"ENTRY(score_strips_k32\,fill<32\,32\,false\,true>)" in more[4].code.decode()
+    assert calls.read_text().count("called") == 4
+
+
+def test_kernels_compiled_ahead_are_not_compiled_one_by_one(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_nvcc(tmp_path, monkeypatch)
+    variants = [(source, dict(defines)) for source, defines in Packed().variants()]
+    built = dict(cuda_build.compile_ahead(variants, tmp_path / "ahead", architectures_of))
+    assert len(built) == len(variants) == 14
+    for binary in load_binaries(requests_of(NEEDED), (9, 0)):
+        assert binary.name in {path.name for path in built}
+        assert "sm_90" in binary.code.decode()
+        assert "sm_120" not in binary.code.decode()  # which these kernels do not fit
+    assert not cache.exists()
+
+
+@pytest.mark.slow
+@needs_nvcc
+def test_a_kernel_is_compiled_alone(cache: Path) -> None:
+    (alone,) = load_binaries(requests_of(("score_g8_k16",)), (9, 0))
+    assert b"score_g8_k16" in alone.code
+    assert b"score_g8_k20" not in alone.code
 
 
 def test_what_nvcc_says_is_in_the_error(

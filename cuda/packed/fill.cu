@@ -210,39 +210,8 @@ __device__ void fill(const Params& p) {
 
 }  // namespace
 
-#define ENTRY extern "C" __global__ void __launch_bounds__(256, 2)
+// Kernels of a tiling and what they are called: pairalign/engines/cuda/packed/entries.py.
+#define ENTRY(NAME, ...) \
+    extern "C" __global__ void __launch_bounds__(256, 2) NAME(const Params p) { __VA_ARGS__(p); }
 
-ENTRY score_g8_k16(const Params p) { fill<8, 16, false, false>(p); }
-ENTRY fill_g8_k16(const Params p) { fill<8, 16, true, false>(p); }
-ENTRY score_g8_k20(const Params p) { fill<8, 20, false, false>(p); }
-ENTRY fill_g8_k20(const Params p) { fill<8, 20, true, false>(p); }
-ENTRY score_g8_k24(const Params p) { fill<8, 24, false, false>(p); }
-ENTRY fill_g8_k24(const Params p) { fill<8, 24, true, false>(p); }
-ENTRY score_g8_k28(const Params p) { fill<8, 28, false, false>(p); }
-ENTRY fill_g8_k28(const Params p) { fill<8, 28, true, false>(p); }
-ENTRY score_g8_k32(const Params p) { fill<8, 32, false, false>(p); }
-ENTRY fill_g8_k32(const Params p) { fill<8, 32, true, false>(p); }
-ENTRY score_g16_k20(const Params p) { fill<16, 20, false, false>(p); }
-ENTRY fill_g16_k20(const Params p) { fill<16, 20, true, false>(p); }
-ENTRY score_g16_k24(const Params p) { fill<16, 24, false, false>(p); }
-ENTRY fill_g16_k24(const Params p) { fill<16, 24, true, false>(p); }
-ENTRY score_g16_k28(const Params p) { fill<16, 28, false, false>(p); }
-ENTRY fill_g16_k28(const Params p) { fill<16, 28, true, false>(p); }
-ENTRY score_g16_k32(const Params p) { fill<16, 32, false, false>(p); }
-ENTRY fill_g16_k32(const Params p) { fill<16, 32, true, false>(p); }
-ENTRY score_g32_k20(const Params p) { fill<32, 20, false, false>(p); }
-ENTRY fill_g32_k20(const Params p) { fill<32, 20, true, false>(p); }
-ENTRY score_g32_k24(const Params p) { fill<32, 24, false, false>(p); }
-ENTRY fill_g32_k24(const Params p) { fill<32, 24, true, false>(p); }
-ENTRY score_g32_k28(const Params p) { fill<32, 28, false, false>(p); }
-ENTRY fill_g32_k28(const Params p) { fill<32, 28, true, false>(p); }
-ENTRY score_g32_k32(const Params p) { fill<32, 32, false, false>(p); }
-ENTRY fill_g32_k32(const Params p) { fill<32, 32, true, false>(p); }
-ENTRY score_strips_k20(const Params p) { fill<32, 20, false, true>(p); }
-ENTRY fill_strips_k20(const Params p) { fill<32, 20, true, true>(p); }
-ENTRY score_strips_k24(const Params p) { fill<32, 24, false, true>(p); }
-ENTRY fill_strips_k24(const Params p) { fill<32, 24, true, true>(p); }
-ENTRY score_strips_k28(const Params p) { fill<32, 28, false, true>(p); }
-ENTRY fill_strips_k28(const Params p) { fill<32, 28, true, true>(p); }
-ENTRY score_strips_k32(const Params p) { fill<32, 32, false, true>(p); }
-ENTRY fill_strips_k32(const Params p) { fill<32, 32, true, true>(p); }
+PAIRALIGN_ENTRIES

@@ -341,14 +341,8 @@ extern "C" __global__ void __launch_bounds__(256)
 // pairalign/engines/cuda/packed/tilings.py.
 constexpr int THREADS = LOCAL ? 256 : 512, BLOCKS = LOCAL ? 2 : 1;
 
-#define ENTRY extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+// Kernels of a tiling's columns and what they are called: pairalign/engines/cuda/packed/entries.py.
+#define ENTRY(NAME, ...) \
+    extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) NAME(const Params p) { __VA_ARGS__(p); }
 
-ENTRY traceback_k16(const Params p) { traceback<16, false>(p); }
-ENTRY traceback_k20(const Params p) { traceback<20, false>(p); }
-ENTRY traceback_k24(const Params p) { traceback<24, false>(p); }
-ENTRY traceback_k28(const Params p) { traceback<28, false>(p); }
-ENTRY traceback_k32(const Params p) { traceback<32, false>(p); }
-ENTRY traceback_far_k20(const Params p) { traceback<20, true>(p); }
-ENTRY traceback_far_k24(const Params p) { traceback<24, true>(p); }
-ENTRY traceback_far_k28(const Params p) { traceback<28, true>(p); }
-ENTRY traceback_far_k32(const Params p) { traceback<32, true>(p); }
+PAIRALIGN_ENTRIES

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from cuda_on_host import driver
+from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.streams import SharedStreams
 from pairalign.engines.device.pinned_pool import SharedPool
 
@@ -51,3 +52,6 @@ class HostDevice:
 
     def load_module(self, source: str, defines: Mapping[str, int | str]) -> driver.Module:
         return load(source, tuple(sorted(defines.items())))
+
+    def load_modules(self, requests: Sequence[ModuleRequest]) -> list[driver.Module]:
+        return [self.load_module(request.source, request.defines) for request in requests]

@@ -203,6 +203,8 @@ class Module:
             (SOURCES / source).read_text(),
             re.MULTILINE,
         )
+        kernels = [name for name in kernels if name != "NAME"]  # of a macro
+        kernels += re.findall(r"\bENTRY\((\w+),", str(defines.get("PAIRALIGN_ENTRIES", "")))
         digest = hashlib.sha256(repr((source, kernels, flags, text)).encode()).hexdigest()[:16]
         library = folder / f"{Path(source).stem}-{digest}.so"
         if not library.exists():

@@ -17,8 +17,9 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from pairalign.engines.cuda.kernel_cache import make_folder, why_untrusted
@@ -35,6 +36,9 @@ PTX_ARCHITECTURE = 80
 
 PACKAGE = Path(__file__).resolve().parents[2]
 AHEAD_FOLDER = PACKAGE / "cuda_kernels"
+
+_LONGEST_WORD = 64
+"""Of a file's name: longer definitions are in the digest alone."""
 
 _MODE = 0o644
 """Of a compiled kernel: whoever may read the cache may use it."""
@@ -69,15 +73,45 @@ def find_nvcc() -> str | None:
     return next((path for path in candidates if path and os.access(path, os.X_OK)), None)
 
 
-def load_binary(source: str, defines: Defines, capability: tuple[int, int]) -> bytes:
-    """Return a module's machine code for a device, compiling it if need be.
+@dataclass(frozen=True)
+class ModuleRequest:
+    """Kernels that somebody needs.
 
-    Parameters
+    Attributes
     ----------
     source : str
         Name of a file in ``cuda/``.
     defines : mapping
-        Become ``-DNAME=VALUE``.
+        Become ``-DNAME=VALUE``: what the source is compiled with ahead.
+    part : mapping or None
+        The same for less of it, which will do and compiles faster; None if all is needed.
+    """
+
+    source: str
+    defines: Defines
+    part: Defines | None = None
+
+
+@dataclass(frozen=True)
+class Binary:
+    """A module's machine code, and a name that no other has."""
+
+    name: str
+    code: bytes
+
+
+def load_binary(source: str, defines: Defines, capability: tuple[int, int]) -> bytes:
+    """Return a module's machine code for a device: see `load_binaries`."""
+    return load_binaries([ModuleRequest(source, defines)], capability)[0].code
+
+
+def load_binaries(requests: Sequence[ModuleRequest], capability: tuple[int, int]) -> list[Binary]:
+    """Return the machine code of modules for a device; what must be compiled is, at the same time.
+
+    Parameters
+    ----------
+    requests : sequence of ModuleRequest
+        Several may get the same module.
     capability : (int, int)
         Of the device.
 
@@ -86,25 +120,45 @@ def load_binary(source: str, defines: Defines, capability: tuple[int, int]) -> b
     KernelBuildError
         There is no nvcc, or it fails; the message has what it printed.
     """
-    key = _key(source, defines)
     architecture = 10 * capability[0] + capability[1]
-    if architecture >= PTX_ARCHITECTURE:
-        ahead = AHEAD_FOLDER / f"{key}.fatbin"
-        if ahead.exists():
-            return ahead.read_bytes()
-    cached = cache_folder() / f"{key}-sm{architecture}.cubin"
+    found: dict[str, Binary] = {}
+    names = []
+    missing: dict[str, tuple[str, Defines]] = {}
     with _lock:  # engines of one device ask for the same kernels at the same time
-        reason = why_untrusted(cached.parent)
-        if reason is not None:
-            _say_untrusted(reason)
-            return _compile_apart(cached.name, source, defines, architecture)
-        reason = why_untrusted(cached)
-        if reason is not None:
-            _say_untrusted(reason)
-        if reason is not None or not cached.exists():
-            seconds = _compile_for_device(cached, source, defines, architecture)
-            log.info("compiled '%s' in %.1f s, kept in %s", _title(source), seconds, cached.parent)
-        return cached.read_bytes()
+        for request in requests:
+            ahead = _ahead_of(request, architecture)
+            defines = request.defines if request.part is None else request.part
+            name = f"{_key(request.source, defines)}-sm{architecture}.cubin"
+            if ahead is not None:
+                name = ahead.name
+            names.append(name)
+            if name in found or name in missing:
+                continue
+            code = _trusted_code(cache_folder() / name) if ahead is None else ahead.read_bytes()
+            if code is None:
+                missing[name] = request.source, defines
+            else:
+                found[name] = Binary(name, code)
+        if missing:
+            found |= _compile_for_device(missing, architecture)
+    return [found[name] for name in names]
+
+
+def _ahead_of(request: ModuleRequest, architecture: int) -> Path | None:
+    """Return the file compiled ahead that has a module, if there is one."""
+    if architecture < PTX_ARCHITECTURE:
+        return None
+    path = AHEAD_FOLDER / f"{_key(request.source, request.defines)}.fatbin"
+    return path if path.exists() else None
+
+
+def _trusted_code(cached: Path) -> bytes | None:
+    """Return what is in a file of the cache; None if it is not there or not to be used."""
+    reason = why_untrusted(cached.parent) or why_untrusted(cached)
+    if reason is not None:
+        _say_untrusted(reason)
+        return None
+    return cached.read_bytes() if cached.exists() else None
 
 
 def _say_untrusted(reason: str) -> None:
@@ -114,28 +168,50 @@ def _say_untrusted(reason: str) -> None:
         log.warning("compiled kernels are not loaded: %s", reason)
 
 
-def _compile_apart(name: str, source: str, defines: Defines, architecture: int) -> bytes:
-    """Compile into a folder of this process, for this time only."""
-    with tempfile.TemporaryDirectory(prefix="pairalign-") as folder:
-        target = Path(folder) / name
-        seconds = _compile_for_device(target, source, defines, architecture)
-        log.info("compiled '%s' in %.1f s, not kept", _title(source), seconds)
-        return target.read_bytes()
+def _compile_for_device(
+    missing: Mapping[str, tuple[str, Defines]], architecture: int
+) -> dict[str, Binary]:
+    """Compile modules, by the names of their files, and say so before: it is a wait of seconds.
+
+    They are kept in the cache if others cannot write it, else this process alone uses them.
+    """
+    folder = cache_folder()
+    if why_untrusted(folder) is None:
+        return _compile_into(folder, missing, architecture, f"kept in {folder}")
+    with tempfile.TemporaryDirectory(prefix="pairalign-") as own:
+        return _compile_into(Path(own), missing, architecture, "not kept")
 
 
-def _compile_for_device(target: Path, source: str, defines: Defines, architecture: int) -> float:
-    """Compile kernels, and say so before: it is a wait of many seconds. Return how many."""
-    log.info(
-        "compiling the kernels '%s' for this GPU; all that a run needs take 10 to 20 s",
-        _title(source),
-    )
+def _compile_into(
+    folder: Path, missing: Mapping[str, tuple[str, Defines]], architecture: int, kept: str
+) -> dict[str, Binary]:
+    sources = sorted({Path(source).with_suffix("").as_posix() for source, _ in missing.values()})
+    titles = " and ".join(f"'{title}'" for title in sources)
+    log.info("compiling the kernels %s for this GPU, once: %s", titles, _count(len(missing)))
     started = time.monotonic()
-    compile_to(target, source, defines, [f"-arch=sm_{architecture}", "-cubin"])
-    return time.monotonic() - started
+    options = [f"-arch=sm_{architecture}", "-cubin"]
+
+    def build(name: str) -> Binary:
+        compile_to(folder / name, *missing[name], options)
+        return Binary(name, (folder / name).read_bytes())
+
+    with ThreadPoolExecutor(_cores()) as pool:
+        built = list(pool.map(build, missing))
+    log.info("compiled %s in %.1f s, %s", titles, time.monotonic() - started, kept)
+    return {binary.name: binary for binary in built}
 
 
-def _title(source: str) -> str:
-    return Path(source).with_suffix("").as_posix()
+def _count(modules: int) -> str:
+    if modules == 1:
+        return "1 module"
+    return f"{modules} modules, {min(modules, _cores())} at a time"
+
+
+def _cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def can_load(capability: tuple[int, int], sources: Iterable[tuple[str, Defines]]) -> str | None:
@@ -144,10 +220,9 @@ def can_load(capability: tuple[int, int], sources: Iterable[tuple[str, Defines]]
         return None
     architecture = 10 * capability[0] + capability[1]
     for source, defines in sources:
-        key = _key(source, defines)
-        if architecture >= PTX_ARCHITECTURE and (AHEAD_FOLDER / f"{key}.fatbin").exists():
+        if _ahead_of(ModuleRequest(source, defines), architecture) is not None:
             continue
-        cached = cache_folder() / f"{key}-sm{architecture}.cubin"
+        cached = cache_folder() / f"{_key(source, defines)}-sm{architecture}.cubin"
         if not cached.exists():
             return _NO_NVCC
         reason = why_untrusted(cached.parent) or why_untrusted(cached)
@@ -172,6 +247,9 @@ def compile_to(target: Path, source: str, defines: Defines, options: list[str]) 
         raise KernelBuildError(_NO_NVCC)
     path = source_folder() / source
     definitions = [f"-D{name}={value}" for name, value in sorted(defines.items())]
+    escaped = [
+        text.replace(",", r"\,") for text in definitions
+    ]  # nvcc takes commas to part options
     try:
         make_folder(target.parent)
         part = PartFile(os.fspath(target), _MODE)
@@ -181,7 +259,7 @@ def compile_to(target: Path, source: str, defines: Defines, options: list[str]) 
             f"compiled kernels cannot be kept in {target.parent} ({error}); "
             "set PAIRALIGN_CACHE to another folder"
         ) from error
-    command = [nvcc, *FLAGS, *options, *definitions, "-o", part.path, str(path)]
+    command = [nvcc, *FLAGS, *options, *escaped, "-o", part.path, str(path)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         printed = (done.stdout + done.stderr).strip()
@@ -201,25 +279,35 @@ def compile_to(target: Path, source: str, defines: Defines, options: list[str]) 
 def compile_ahead(
     variants: Iterable[tuple[str, Defines]],
     folder: Path = AHEAD_FOLDER,
-    architectures: Iterable[int] = AHEAD_ARCHITECTURES,
+    architectures_of: Callable[[str], Iterable[int]] = lambda _: AHEAD_ARCHITECTURES,
     jobs: int | None = None,
 ) -> Iterator[tuple[Path, str]]:
     """Compile kernels for several architectures and PTX, a file a variant.
+
+    Parameters
+    ----------
+    variants : iterable of (source, defines)
+    folder : path
+    architectures_of : callable (source) -> iterable of int
+        Compute capabilities (10 x) that a source is compiled for, besides PTX.
+    jobs : int, optional
+        Files at a time; default: a core each.
 
     Yields
     ------
     path, text
         A file, and what ptxas said about registers and spills.
     """
-    options = ["-fatbin", "-Xptxas", "-v"]
-    options += [f"-gencode=arch=compute_{a},code=sm_{a}" for a in architectures]
-    options.append(f"-gencode=arch=compute_{PTX_ARCHITECTURE},code=compute_{PTX_ARCHITECTURE}")
 
     def build(variant: tuple[str, Defines]) -> tuple[Path, str]:
+        codes = [(a, f"sm_{a}") for a in architectures_of(variant[0])]
+        codes.append((PTX_ARCHITECTURE, f"compute_{PTX_ARCHITECTURE}"))
+        options = ["-fatbin", "-Xptxas", "-v"]
+        options += [f"-gencode=arch=compute_{a},code={code}" for a, code in codes]
         target = folder / f"{_key(*variant)}.fatbin"
         return target, compile_to(target, *variant, options)
 
-    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+    with ThreadPoolExecutor(jobs or _cores()) as pool:
         yield from pool.map(build, variants)
 
 
@@ -247,9 +335,18 @@ def _key(source: str, defines: Defines) -> str:
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     words = [
         "-".join(Path(source).with_suffix("").parts[-2:]),
-        *(str(value).lower() for _, value in sorted(defines.items())),
+        *(
+            word
+            for _, value in sorted(defines.items())
+            if len(word := _word_of(value)) <= _LONGEST_WORD
+        ),
     ]
     return "-".join([*words, digest.hexdigest()[:16]])
+
+
+def _word_of(value: int | str) -> str:
+    """Letters and digits of a definition, for a file's name."""
+    return re.sub(r"\W+", "-", str(value).lower()).strip("-")
 
 
 def _with_headers(source: Path) -> list[Path]:

@@ -6,12 +6,13 @@ PyCUDA is imported when a device is asked for, never before: pairalign works wit
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from pairalign.engines.cuda import build as cuda_build
+from pairalign.engines.cuda.build import Binary, ModuleRequest
 from pairalign.engines.cuda.pinning import Pinning
 from pairalign.engines.cuda.streams import SharedStreams
 from pairalign.engines.device.pinned_pool import PinnedPool, SharedPool
@@ -63,7 +64,7 @@ class CudaDevice:
         self.memory_bytes = int(handle.total_memory())
         self._handle = handle
         self._context: Any = None
-        self._modules: dict[tuple[object, ...], Any] = {}
+        self._modules: dict[str, Any] = {}
         self._streams: SharedStreams | None = None
         self._pool = SharedPool(self.pinning, self.current)
         self._lock = threading.Lock()
@@ -96,17 +97,24 @@ class CudaDevice:
 
     def load_module(self, source: str, defines: Mapping[str, int | str]) -> Any:
         """Load kernels once, compiling them if need be; the context must be current."""
-        key = (source, *sorted(defines.items()))
-        if key in self._modules:
-            return self._modules[key]
-        binary = cuda_build.load_binary(source, defines, self.capability)
+        return self.load_modules([ModuleRequest(source, defines)])[0]
+
+    def load_modules(self, requests: Sequence[ModuleRequest]) -> list[Any]:
+        """Load modules, compiling at the same time what needs it; the context must be current."""
+        modules = []
+        for binary in cuda_build.load_binaries(requests, self.capability):
+            if binary.name not in self._modules:
+                self._modules[binary.name] = self._load(binary)
+            modules.append(self._modules[binary.name])
+        return modules
+
+    def _load(self, binary: Binary) -> Any:
         try:
-            module = self._modules[key] = self.driver.module_from_buffer(binary)
-            return module
+            return self.driver.module_from_buffer(binary.code)
         except self.driver.Error as error:
             raise KernelBuildError(
                 f"{self.name} ({self.model}, compute capability {self.capability[0]}."
-                f"{self.capability[1]}) does not load {source}: {error}"
+                f"{self.capability[1]}) does not load {binary.name}: {error}"
             ) from error
 
 

@@ -108,6 +108,7 @@ class CudaEngine(DeviceEngine[CudaDevice]):
                 queries=queries,
                 targets=targets,
                 load_module=device.load_module,
+                load_modules=device.load_modules,
                 pool=self._pool,
                 align_on_host=self._align_elsewhere,
                 check_cancelled=self._check_cancelled,

@@ -9,7 +9,7 @@ name device, kernel and window. Everything that touches the driver goes through 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.streams import SharedStreams
 from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.pinned_pool import PinnedPool
@@ -57,6 +58,8 @@ class DeviceContext:
     load_module : callable (source, defines) -> module
         Compiles ``cuda/<source>`` for this device (or finds it compiled) and loads it;
         ``defines`` become ``-DNAME=VALUE``. Raises KernelBuildError.
+    load_modules : callable (sequence of ModuleRequest) -> list of modules
+        The same for several, which are compiled at the same time.
     pool : PinnedPool
         Pinned host memory for results: the device copies straight into the arrays returned.
     align_on_host : callable (window, want) -> Alignments
@@ -79,6 +82,7 @@ class DeviceContext:
     queries: DeviceSet
     targets: DeviceSet
     load_module: Callable[[str, Mapping[str, int | str]], Any]
+    load_modules: Callable[[Sequence[ModuleRequest]], list[Any]]
     pool: PinnedPool
     align_on_host: Callable[[Window, Want], Alignments]
     check_cancelled: Callable[[], None]

@@ -21,11 +21,16 @@ from pairalign.alignments import Alignments
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.cuda.packed.batches import Chosen, Work, choose_numbers
-from pairalign.engines.cuda.packed.kernels import (
-    PackedKernels,
-    kernel_defines,
-    shared_bytes,
+from pairalign.engines.cuda.packed.entries import (
+    FILL,
+    PASSING,
+    PASSING_KERNELS,
+    RUN_KERNELS,
+    RUNS,
+    TRACEBACK,
+    entry_defines,
 )
+from pairalign.engines.cuda.packed.kernels import PackedKernels, shared_bytes
 from pairalign.engines.cuda.packed.parameters import (
     constants,
 )
@@ -88,10 +93,10 @@ class Packed:
         """Yield what is compiled: each mode, packed and wide."""
         for mode in MODES:
             for wide in (False, True):
-                for source in ("packed/fill.cu", "packed/traceback.cu"):
-                    yield source, kernel_defines(mode, wide)
-        yield "packed/runs.cu", {}
-        yield "packed/passing.cu", {}
+                for source in (FILL, TRACEBACK):
+                    yield source, entry_defines(source, mode, wide)
+        yield RUNS, {}
+        yield PASSING, {}
 
     def open(self, context: DeviceContext) -> None:
         """Upload the sequences with dense letters, and the score table."""
@@ -125,6 +130,7 @@ class Packed:
             definite=int(np.searchsorted(codes, context.scoring.alphabet.definite)),
         )
         self._open = OpenKernels(context, self._planner, self.kernels, parameters)
+        self._prepared: set[tuple[bool, tuple[str, ...]]] = set()
         self._passing = 0.0  # share of pairs that reached the minimum, in the window before
         sets = [context.queries] if context.one_set else [context.queries, context.targets]
         used = sum(len(one.sequences.codes) + PADDING * len(one.lengths) for one in sets)
@@ -179,8 +185,16 @@ class Packed:
             found = found.take(found.raw_score >= want.min_raw_score)
         return found
 
+    def _prepare(self, traced: bool, others: tuple[str, ...]) -> None:
+        """Have the kernels that the sets need compiled together, and not batch by batch."""
+        if (traced, others) not in self._prepared:
+            self._prepared.add((traced, others))
+            self.kernels.prepare(self._planner.kinds(traced), traced, others)
+
     def _align(self, work: Work, want: Want, letters: int) -> Alignments:
         """Align some pairs batch by batch."""
+        traced = want.detail > Detail.SCORE
+        self._prepare(traced, RUN_KERNELS if traced else ())
         task = AlignTask(self._open, work, want, letters)
         if work.pairs:
             self.pipeline.run(task, work)
@@ -188,6 +202,7 @@ class Packed:
 
     def _select(self, work: Work, least: int, letters: int) -> PassingPairs:
         """Score some pairs batch by batch; only those that reach `least` leave the device."""
+        self._prepare(False, PASSING_KERNELS)
         task = PassingTask(self._open, least, letters)
         if work.pairs:
             self.pipeline.run(task, work)

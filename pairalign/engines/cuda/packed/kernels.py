@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.family import DeviceContext
-from pairalign.engines.cuda.packed.batches import Batch, Launch
+from pairalign.engines.cuda.packed.batches import Batch, Kind, Launch
+from pairalign.engines.cuda.packed.entries import (
+    FAR_PROFILES,
+    entry_defines,
+    fill_name,
+    kernels_of,
+    source_of,
+    takes_shared_memory,
+    traceback_name,
+)
 from pairalign.engines.cuda.packed.parameters import (
     PAIRS_OF_BLOCK,
     PASSING_THREADS,
@@ -20,8 +30,7 @@ from pairalign.engines.cuda.packed.parameters import (
     passing_blocks_of,
 )
 from pairalign.engines.cuda.packed.score_table import Costs
-from pairalign.engines.cuda.packed.tilings import BAND, FILL_THREADS
-from pairalign.scoring import MODES
+from pairalign.engines.cuda.packed.tilings import FILL_THREADS
 from pairalign.want import Detail, Want
 
 
@@ -72,10 +81,16 @@ class PackedKernels:
         self._open_codes = {wide: costs.open_codes(wide) for wide in (False, True)}
         self._functions: dict[tuple[str, bool], Any] = {}
 
+    def prepare(self, kinds: Iterable[Kind], traced: bool, others: Sequence[str] = ()) -> None:
+        """Load what some kinds of items need, and others; what must be compiled is all at once."""
+        needed = [(name, kind.wide) for kind in kinds for name in kernels_of(kind, traced)]
+        self._load([*needed, *((name, False) for name in others)])
+
     def queue(self, flight: Flight, places: dict[str, int], want: Want) -> None:
         """Launch a batch's kernels one after the other; `places`: of its tables on the device."""
         slot, at, parameters = flight.slot, flight.addresses, flight.parameters
         traced = want.detail > Detail.SCORE
+        self.prepare({launch.kind for launch in flight.batch.launches}, traced)
         for launch in flight.batch.launches:
             group, wide = launch.kind.tiling.group, launch.kind.wide
             bands = places.get(f"bands_before_{group}")
@@ -92,22 +107,19 @@ class PackedKernels:
 
     def _launch_one(self, launch: Launch, packed: Any, slot: Slot, traced: bool) -> None:
         kind, tiling = launch.kind, launch.kind.tiling
-        group = "strips" if kind.strips else f"g{tiling.group}"
         profile = 4 * self._costs.letters * tiling.width
-        name = f"{'fill' if traced else 'score'}_{group}_k{tiling.columns}"
+        name = fill_name(kind, traced)
         self.launch(name, kind.wide, launch.items, FILL_THREADS, slot, profile, packed)
         if not traced:
             return
         threads = launch.traceback_threads
-        name = f"traceback_k{tiling.columns}"
         shared = threads * tiling.code_bytes
         if kind.strips:
-            name = f"traceback_far_k{tiling.columns}"
             width = np.int32(tiling.width)
-            items = launch.items
-            self.launch("build_far_profiles", kind.wide, items, 256, slot, 0, packed, width)
+            self.launch(FAR_PROFILES, kind.wide, launch.items, 256, slot, 0, packed, width)
         else:
             shared += tiling.profile_bytes(self._costs.letters)
+        name = traceback_name(kind)
         self.launch(name, kind.wide, launch.chunks, threads, slot, shared, packed)
 
     def _make_runs(self, flight: Flight, want: Want) -> None:
@@ -168,34 +180,31 @@ class PackedKernels:
         *args: Any,
     ) -> None:
         """Queue one kernel; what it is compiled for follows from its name and `wide`."""
-        context = self._context
-        function = self._functions.get((kernel, wide))
-        if function is None:
-            source, defines = "packed/traceback.cu", kernel_defines(context.scoring.mode, wide)
-            if kernel.startswith(("fill", "score")):
-                source = "packed/fill.cu"
-            elif kernel.endswith("_runs"):
-                source, defines = "packed/runs.cu", {}
-            elif kernel.endswith("_passing"):
-                source, defines = "packed/passing.cu", {}
-            module = context.load_module(source, defines)
-            function = self._functions[kernel, wide] = module.get_function(kernel)
-            if shared:
-                attribute = context.driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
-                function.set_attribute(attribute, shared_bytes(context.capability) - 1024)
-        context.kernel = kernel
+        self._load([(kernel, wide)])
+        function = self._functions[kernel, wide]
+        self._context.kernel = kernel
         function(*args, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.kernels, shared=shared)
+
+    def _load(self, kernels: Iterable[tuple[str, bool]]) -> None:
+        """Load kernels, by name and whether they are the wide ones."""
+        missing = [key for key in dict.fromkeys(kernels) if key not in self._functions]
+        if not missing:
+            return
+        context = self._context
+        modules = context.load_modules([self._request(*key) for key in missing])
+        attribute = context.driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+        for (kernel, wide), module in zip(missing, modules, strict=True):
+            function = module.get_function(kernel)
+            if takes_shared_memory(kernel):
+                function.set_attribute(attribute, shared_bytes(context.capability) - 1024)
+            self._functions[kernel, wide] = function
+
+    def _request(self, kernel: str, wide: bool) -> ModuleRequest:
+        source, mode = source_of(kernel), self._context.scoring.mode
+        part = entry_defines(source, mode, wide, kernel)
+        return ModuleRequest(source, entry_defines(source, mode, wide), part)
 
 
 def shared_bytes(capability: tuple[int, int]) -> int:
     """Shared memory of a multiprocessor that blocks may use."""
     return (163 if capability < (9, 0) else 227) << 10
-
-
-def kernel_defines(mode: str, wide: bool) -> dict[str, int | str]:
-    """Return what the filling and traceback kernels are compiled for."""
-    return {
-        "PAIRALIGN_MODE": MODES.index(mode),
-        "PAIRALIGN_WIDE": int(wide),
-        "PAIRALIGN_BAND": BAND,
-    }

@@ -152,6 +152,19 @@ class PackedPlanner:
         wide: Mask = (self._largest[columns] > limit).view(np.uint8)
         return wide
 
+    def kinds(self, traced: bool) -> set[Kind]:
+        """Return the kinds of items that batches of these sets are likely to have."""
+        if traced and not self._costs.fits_tiles:
+            wide = [self._all_wide]
+        else:
+            longest = int(self._rows.max(initial=0))
+            wide = [self._wide_alone, self._wide_with(longest)]
+        codes = np.concatenate([2 * self._kind_of_column.astype(np.int64) + some for some in wide])
+        return {
+            Kind(tiling_of(code >> 1), bool(code & 1), code >> 1 >= len(TILINGS))
+            for code in np.unique(codes).tolist()
+        }
+
     def _wide(self, rectangle: Rectangle, traced: bool) -> Mask:
         """Which columns of a rectangle need a word of their own."""
         columns = slice(rectangle.column_start, rectangle.column_stop)
