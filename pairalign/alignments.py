@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignment_view import Alignment
+from pairalign.graphs import make_igraph, make_networkx, make_scipy
 from pairalign.runs import gather_runs
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
@@ -217,6 +218,53 @@ class Alignments(Tabular):
             pyarrow is not installed.
         """
         return make_table(self)
+
+    def to_networkx(self) -> Any:
+        """Convert to a ``networkx.Graph``: sequences are nodes, pairs are edges.
+
+        Returns
+        -------
+        networkx.Graph
+            Nodes are names (with two sets that share a name, ``(1, name)`` and ``(2, name)``) with
+            ``length`` and ``header``; edges have ``score``, and ``identity`` and ``columns`` where
+            they were computed. All sequences are nodes: take the pairs that should be edges first.
+
+        Raises
+        ------
+        MissingPackageError
+            networkx is not installed.
+        """
+        return make_networkx(self)
+
+    def to_igraph(self) -> Any:
+        """Convert to an ``igraph.Graph`` with the attributes of `to_networkx`, and ``name``.
+
+        Raises
+        ------
+        MissingPackageError
+            igraph is not installed.
+        """
+        return make_igraph(self)
+
+    def to_scipy(self, weight: str = "identity") -> Any:
+        """Convert to a ``scipy.sparse.csr_array`` of float64, by input indices.
+
+        Parameters
+        ----------
+        weight : {"identity", "score"}
+            What the values are; 0 where nothing is aligned.
+
+        Returns
+        -------
+        scipy.sparse.csr_array, shape (queries, targets)
+            Of one set it is symmetric, with an empty diagonal.
+
+        Raises
+        ------
+        MissingPackageError
+            SciPy is not installed.
+        """
+        return make_scipy(self, weight)
 
     def without(self, *, stats: bool = False, cigar: bool = False) -> Alignments:
         """Return the same pairs without CIGARs, or without spans, counts and CIGARs."""

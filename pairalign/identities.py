@@ -22,13 +22,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
 from pairalign.errors import ScoringError
 from pairalign.want import Detail
+
+if TYPE_CHECKING:
+    from pairalign.alignments import Alignments
 
 Longs = npt.NDArray[np.int64]
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import time
 
+from pairalign.best_edges import BestEdges
 from pairalign.cli.console import log, say
 from pairalign.cli.going_on import Going, add_resume
+from pairalign.cli.networks import add_best, check_best, write_best
 from pairalign.cli.options import (
     NUMBER,
     POSITIVE,
@@ -26,7 +28,7 @@ from pairalign.cli.options import (
 )
 from pairalign.cli.parts import choose_part
 from pairalign.cli.summary import Summary
-from pairalign.formats import FORMATS, find_format, open_writer
+from pairalign.formats import FORMATS, NETWORK_FORMATS, find_format, open_writer
 from pairalign.jobs.align import LIST_WINDOW, AlignmentJob
 from pairalign.pair_lists import read_pair_list
 from pairalign.want import Detail
@@ -48,6 +50,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_scoring(parser)
     results = parser.add_argument_group("results")
     results.add_argument("--min-score", metavar="N", type=NUMBER, help="leave out lower scores")
+    add_best(results)
     results.add_argument("--score-only", action="store_true", help="scores without alignments")
     results.add_argument(
         "--window",
@@ -70,10 +73,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _align(options: argparse.Namespace) -> None:
-    detail = Detail.SCORE if options.score_only else Detail.CIGAR
     choose_output(options)
     # Wrong usage is said before anything is read.
     writer_type = find_format(options.output, options.format)
+    check_best(options, writer_type.name)
+    detail = Detail.STATS if writer_type.name in NETWORK_FORMATS else Detail.CIGAR
+    if options.score_only:
+        detail = Detail.SCORE
     place = choose_part(options, writer_type.suffixes[0])
     check_output(options.output, options.input, options.input2, options.matrix, options.pairs)
     queries, targets = read_sequences(options)
@@ -103,6 +109,7 @@ def _align(options: argparse.Namespace) -> None:
 
 def _write(options: argparse.Namespace, run: AlignmentJob, going: Going, summary: Summary) -> None:
     """Align and write."""
+    best = None if options.best is None else BestEdges(options.best)
     with (
         run.open() as results,
         open_writer(
@@ -118,8 +125,12 @@ def _write(options: argparse.Namespace, run: AlignmentJob, going: Going, summary
         ) as writer,
     ):
         for alignments in results:
-            writer.write(alignments)
+            if best is None:
+                writer.write(alignments)
+            else:
+                best.add(alignments)
             summary.add(alignments)
             del alignments  # or they would stay in memory while the next ones are waited for
             going.wrote(writer)
+        write_best(best, writer)
         going.wrote_all(writer)

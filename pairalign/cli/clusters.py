@@ -7,6 +7,7 @@ import os
 import time
 
 from pairalign.cli.console import say
+from pairalign.cli.networks import add_best, check_best, write_network
 from pairalign.cli.options import (
     NUMBER,
     add_input,
@@ -26,12 +27,18 @@ from pairalign.cli.summary import describe_scoring, describe_set
 from pairalign.clusters import Clusters
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import OutputError
+from pairalign.formats import NETWORK_FORMATS
 from pairalign.formats.clusters import CLUSTER_SUFFIXES, write_clusters
 from pairalign.formats.names import choose_format
 from pairalign.identities import DEFAULT_IDENTITY, IDENTITIES, Similarity, parse_share
 from pairalign.jobs.clusters import LINKAGES, REPRESENTATIVES, ClusterJob
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+
+_SUFFIXES = {
+    **CLUSTER_SUFFIXES,
+    **{name: writer.suffixes for name, writer in NETWORK_FORMATS.items()},
+}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.set_defaults(run=_cluster, input2=None)
     add_sequences(parser)
-    add_output(parser, CLUSTER_SUFFIXES, "tsv")
+    add_output(parser, _SUFFIXES, "tsv")
     add_path(
         parser, "--representatives", metavar="FASTA", help="write the representatives there as well"
     )
@@ -84,6 +91,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="what stands for a cluster: its longest sequence, or the one most similar to the "
         "others (default: %(default)s)",
     )
+    add_best(group)
     add_scoring(parser)
     add_input(parser)
     add_resources(parser)
@@ -91,7 +99,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def _cluster(options: argparse.Namespace) -> None:
     choose_output(options)
-    format = choose_format(options.output, options.format, CLUSTER_SUFFIXES, "clusters")
+    format = choose_format(options.output, options.format, _SUFFIXES, "clusters")
+    check_best(options, format)
     similarity = Similarity(
         parse_share(options.min_identity, "--min-identity"),
         parse_share(options.min_coverage, "--min-coverage"),
@@ -112,6 +121,7 @@ def _cluster(options: argparse.Namespace) -> None:
         similarity,
         options.linkage,
         options.representative,
+        format in NETWORK_FORMATS,
         device=options.device,
         threads=options.threads,
         memory_bytes=options.memory,
@@ -120,7 +130,10 @@ def _cluster(options: argparse.Namespace) -> None:
     ).run()
     seconds = time.perf_counter() - started
     threads = options.threads or usable_cores()
-    write_clusters(options.output, clusters, format, threads=threads)
+    if format in NETWORK_FORMATS:
+        write_network(options.output, format, clusters, options.best)
+    else:
+        write_clusters(options.output, clusters, format, threads=threads)
     if options.representatives is not None:
         write_clusters(options.representatives, clusters, "fasta", threads=threads)
     if not options.quiet:

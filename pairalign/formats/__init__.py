@@ -8,10 +8,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+import numpy as np
+import numpy.typing as npt
+
 from pairalign.errors import FormatError
 from pairalign.formats.fasta import FastaWriter
 from pairalign.formats.gfa import GfaWriter
 from pairalign.formats.names import choose_format
+from pairalign.formats.networks import NETWORKS
 from pairalign.formats.output import Output, Path, open_output
 from pairalign.formats.paf import PafWriter
 from pairalign.formats.parquet import ParquetWriter
@@ -24,6 +28,7 @@ from pairalign.want import Detail
 
 __all__ = [
     "FORMATS",
+    "NETWORK_FORMATS",
     "OVERLAP_FORMATS",
     "WRITERS",
     "FormatError",
@@ -40,10 +45,13 @@ WRITERS: tuple[type[Writer], ...] = (
     SrspairWriter,
     ParquetWriter,
     GfaWriter,
+    *NETWORKS,
 )
 """The registry: a format that is in here has all that the program knows of it in its class."""
 
 FORMATS = {writer.name: writer for writer in WRITERS if writer.of_pairs}
+NETWORK_FORMATS = {writer.name: writer for writer in NETWORKS}
+"""Formats of networks, whose nodes may have clusters."""
 OVERLAP_FORMATS = {writer.name: writer for writer in WRITERS if writer.of_overlaps}
 """Formats of overlaps, which have a strand and a kind."""
 
@@ -79,6 +87,7 @@ def open_writer(
     threads: int = 1,
     piece: Piece = WHOLE,
     output: Output | None = None,
+    labels: npt.NDArray[np.int32] | None = None,
 ) -> Writer:
     """Open a file for alignments.
 
@@ -100,6 +109,8 @@ def open_writer(
         Which part of a whole file it is to be.
     output : Output, optional
         Takes the bytes instead of a file that is opened.
+    labels : ndarray of int32, shape (queries,), optional
+        Number of each sequence's cluster, for networks.
 
     Returns
     -------
@@ -115,7 +126,7 @@ def open_writer(
         If the file cannot be written.
     """
     writer = find_format(path, format)
-    content = Content(queries, targets, scoring, Detail(detail), piece=piece)
+    content = Content(queries, targets, scoring, Detail(detail), piece=piece, labels=labels)
     return _open(writer, path, content, threads, output)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.errors import FormatError
@@ -63,6 +64,8 @@ class Content:
     both_ways : bool
         Whether each pair comes a second time with query and target exchanged.
     piece : Piece
+    labels : ndarray of int32, or None
+        Number of each query's cluster, for networks.
     """
 
     queries: SequenceSet
@@ -72,6 +75,7 @@ class Content:
     max_overhang: int | None = None
     both_ways: bool = False
     piece: Piece = WHOLE
+    labels: npt.NDArray[np.int32] | None = None
 
 
 class Writer(Abortable):

@@ -1,0 +1,241 @@
+"""Networks of similar sequences: GraphML, GEXF, and mcl's abc. Sequences are nodes, pairs edges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import ClassVar
+from xml.sax.saxutils import escape, quoteattr
+
+from pairalign.alignments import Alignments
+from pairalign.formats.output import Output
+from pairalign.formats.writer import Content, Writer
+from pairalign.identities import count_coverage
+from pairalign.sequences import SequenceSet
+from pairalign.want import Detail
+
+_NODE_FIELDS = (
+    ("name", "string"),
+    ("header", "string"),
+    ("length", "int"),
+    ("set", "int"),
+    ("cluster", "int"),
+)
+_EDGE_FIELDS = (
+    ("identity", "double"),
+    ("score", "double"),
+    ("coverage", "double"),
+    ("columns", "int"),
+)
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_PAIRS = 1 << 14  # formatted at a time
+
+
+class NetworkWriter(Writer):
+    """Nodes first, of all sequences, then an edge for each pair of which something is aligned.
+
+    A node has ``name``, ``header`` (the whole header), ``length``, with two sets ``set`` (1 or 2),
+    and ``cluster`` where there are clusters. An edge has ``identity`` (matches by columns),
+    ``score``, ``coverage`` (aligned letters by those of the longer sequence) and ``columns``.
+    """
+
+    needs = Detail.STATS
+    resumable = False
+
+    def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
+        super().__init__(output, content, threads)
+        self._ids = [[f"n{k}" for k in range(len(content.queries))]]
+        sets = [content.queries]
+        if content.targets is content.queries:
+            self._ids.append(self._ids[0])
+        else:
+            sets.append(content.targets)
+            self._ids.append([f"m{k}" for k in range(len(content.targets))])
+        if content.piece.first:
+            self._put(self.before(len(sets) > 1))
+            for number, sequences in enumerate(sets):
+                ids = self._ids[number]
+                self._put(self._nodes(sequences, ids, number + 1 if len(sets) > 1 else None))
+            self._put(self.between())
+
+    def _put(self, lines: Iterator[str]) -> None:
+        held: list[str] = []
+        for line in lines:
+            held.append(line)
+            if len(held) == _PAIRS:
+                self._output.write("".join(held).encode())
+                held.clear()
+        self._output.write("".join(held).encode())
+
+    def _nodes(
+        self, sequences: SequenceSet, ids: list[str], set_number: int | None
+    ) -> Iterator[str]:
+        labels = self._content.labels
+        for index, name in enumerate(sequences.names):
+            values: dict[str, object] = {
+                "name": name,
+                "header": sequences.descriptions[index],
+                "length": int(sequences.lengths[index]),
+            }
+            if set_number is not None:
+                values["set"] = set_number
+            if labels is not None:
+                values["cluster"] = int(labels[index])
+            yield self.node(ids[index], values)
+
+    def _write(self, alignments: Alignments) -> None:
+        for start in range(0, len(alignments), _PAIRS):
+            part = alignments[start : start + _PAIRS]
+            self._put(self._edges(part.take(part.columns > 0)))
+
+    def _edges(self, part: Alignments) -> Iterator[str]:
+        aligned, longer = count_coverage(part)
+        rows = zip(
+            part.query.tolist(),
+            part.target.tolist(),
+            part.identity.tolist(),
+            part.score.tolist(),
+            (aligned / longer).tolist(),
+            part.columns.tolist(),
+            strict=True,
+        )
+        names = self._content.queries.names, self._content.targets.names
+        for query, target, *values in rows:
+            ids = self._ids[0][query], self._ids[1][target]
+            yield self.edge(ids, (names[0][query], names[1][target]), values)
+
+    def close(self) -> None:
+        """Write what is left and make the file appear under its name."""
+        if self._content.piece.last:
+            self._put(self.after())
+        self._output.close()
+
+    def before(self, two_sets: bool) -> Iterator[str]:
+        """Text before the nodes."""
+        return iter(())
+
+    def node(self, identifier: str, values: dict[str, object]) -> str:
+        """Text of a node."""
+        return ""
+
+    def between(self) -> Iterator[str]:
+        """Text between nodes and edges."""
+        return iter(())
+
+    def edge(self, ids: tuple[str, str], names: tuple[str, str], values: list[float]) -> str:
+        """Text of an edge; `values` are those of its fields, in order."""
+        raise NotImplementedError
+
+    def after(self) -> Iterator[str]:
+        """Text after the edges."""
+        return iter(())
+
+
+class AbcWriter(NetworkWriter):
+    """What mcl and mcxload read (``--abc``): two names and the identity, between tabs.
+
+    Sequences without a pair are not in it.
+    """
+
+    name: ClassVar[str] = "abc"
+    suffixes: ClassVar[tuple[str, ...]] = (".abc",)
+
+    def edge(self, ids: tuple[str, str], names: tuple[str, str], values: list[float]) -> str:
+        """Text of an edge."""
+        return f"{names[0]}\t{names[1]}\t{values[0]:.6g}\n"
+
+
+class GraphmlWriter(NetworkWriter):
+    """GraphML 1.0, for Cytoscape, Gephi, igraph, networkx and others; undirected."""
+
+    name: ClassVar[str] = "graphml"
+    suffixes: ClassVar[tuple[str, ...]] = (".graphml",)
+
+    def before(self, two_sets: bool) -> Iterator[str]:
+        """Text before the nodes."""
+        yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+        yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+        for kind, fields in (("node", _NODE_FIELDS), ("edge", _EDGE_FIELDS)):
+            for name, type in fields:
+                if (name, two_sets) == ("set", False):
+                    continue
+                if name == "cluster" and self._content.labels is None:
+                    continue
+                yield f'<key id="{name}" for="{kind}" attr.name="{name}" attr.type="{type}"/>\n'
+        yield '<graph edgedefault="undirected">\n'
+
+    def node(self, identifier: str, values: dict[str, object]) -> str:
+        """Text of a node."""
+        data = "".join(f'<data key="{key}">{_text(value)}</data>' for key, value in values.items())
+        return f'<node id="{identifier}">{data}</node>\n'
+
+    def edge(self, ids: tuple[str, str], names: tuple[str, str], values: list[float]) -> str:
+        """Text of an edge."""
+        data = "".join(
+            f'<data key="{key}">{value:.10g}</data>'
+            for (key, _), value in zip(_EDGE_FIELDS, values, strict=True)
+        )
+        return f'<edge source="{ids[0]}" target="{ids[1]}">{data}</edge>\n'
+
+    def after(self) -> Iterator[str]:
+        """Text after the edges."""
+        yield "</graph>\n</graphml>\n"
+
+
+class GexfWriter(NetworkWriter):
+    """GEXF 1.2, Gephi's format; undirected, the weight of an edge is its identity."""
+
+    name: ClassVar[str] = "gexf"
+    suffixes: ClassVar[tuple[str, ...]] = (".gexf",)
+
+    def before(self, two_sets: bool) -> Iterator[str]:
+        """Text before the nodes."""
+        yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+        yield '<gexf xmlns="http://www.gexf.net/1.2draft" version="1.2">\n'
+        yield '<graph defaultedgetype="undirected" mode="static">\n'
+        for kind, fields in (("node", _NODE_FIELDS), ("edge", _EDGE_FIELDS)):
+            yield f'<attributes class="{kind}" mode="static">\n'
+            for name, type in fields:
+                gexf_type = {"int": "integer"}.get(type, type)
+                yield f'<attribute id="{name}" title="{name}" type="{gexf_type}"/>\n'
+            yield "</attributes>\n"
+        yield "<nodes>\n"
+
+    def node(self, identifier: str, values: dict[str, object]) -> str:
+        """Text of a node."""
+        label = _attribute(values["name"])
+        return f'<node id="{identifier}" label={label}>{_gexf_values(values)}</node>\n'
+
+    def between(self) -> Iterator[str]:
+        """Text between nodes and edges."""
+        yield "</nodes>\n<edges>\n"
+
+    def edge(self, ids: tuple[str, str], names: tuple[str, str], values: list[float]) -> str:
+        """Text of an edge."""
+        ends = f'source="{ids[0]}" target="{ids[1]}" weight="{values[0]:.10g}"'
+        fields = (name for name, _ in _EDGE_FIELDS)
+        shown = dict(zip(fields, (f"{value:.10g}" for value in values), strict=True))
+        return f'<edge id="{ids[0]}-{ids[1]}" {ends}>{_gexf_values(shown)}</edge>\n'
+
+    def after(self) -> Iterator[str]:
+        """Text after the edges."""
+        yield "</edges>\n</graph>\n</gexf>\n"
+
+
+def _gexf_values(values: dict[str, object] | dict[str, str]) -> str:
+    shown = "".join(
+        f'<attvalue for="{key}" value={_attribute(value)}/>' for key, value in values.items()
+    )
+    return f"<attvalues>{shown}</attvalues>"
+
+
+def _text(value: object) -> str:
+    return escape(_NOT_XML.sub("\ufffd", str(value)))
+
+
+def _attribute(value: object) -> str:
+    return quoteattr(_NOT_XML.sub("\ufffd", str(value)))
+
+
+NETWORKS: tuple[type[NetworkWriter], ...] = (GraphmlWriter, GexfWriter, AbcWriter)
+"""The formats of networks."""
