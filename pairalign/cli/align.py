@@ -7,6 +7,7 @@ import time
 
 from pairalign.best_edges import BestEdges
 from pairalign.cli.console import log, say
+from pairalign.cli.dask_cluster import add_cluster, run_on_cluster
 from pairalign.cli.going_on import Going, add_resume
 from pairalign.cli.networks import add_best, check_best, write_best
 from pairalign.cli.options import (
@@ -69,6 +70,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_input(parser)
     add_shard(parser)
     add_resume(parser)
+    add_cluster(parser)
     add_resources(parser)
 
 
@@ -96,6 +98,11 @@ def _align(options: argparse.Namespace) -> None:
             f"{run.left_out:,}",
         )
     started = time.perf_counter()
+    if options.cluster is not None:
+        run_on_cluster(options, run, writer_type)
+        if not options.quiet:
+            say(f"pairalign: {run.pairs:,} pairs written to {options.output}")
+        return
     going = Going(options, run, writer_type.name, place, can_resume=writer_type.resumable)
     summary = Summary(
         queries, targets, scoring, pairs=run.pairs, cells=run.cells, min_score=options.min_score

@@ -7,7 +7,7 @@ import shlex
 
 from pairalign.cli.console import say
 from pairalign.cli.options import PATH, POSITIVE, add_path, check_output
-from pairalign.cli.parts import without_shard
+from pairalign.cli.parts import without_option
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import FormatError
 from pairalign.formats import WRITERS
@@ -90,6 +90,6 @@ def _print_plan(manifests: list[Manifest]) -> None:
         print(f"# all {shards} parts are there")
         return
     print(f"# {len(missing)} of {shards} parts are missing: {describe_shards(missing)}")
-    command = without_shard(manifests[0].command)
+    command = without_option(manifests[0].command, "--shard", values=1)
     for shard in missing:
         print(shlex.join(["pairalign", *command, "--shard", f"{shard}/{shards}"]))

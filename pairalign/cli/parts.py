@@ -83,13 +83,14 @@ def choose_part(options: argparse.Namespace, suffix: str) -> PartPlace | None:
     return place
 
 
-def without_shard(command: list[str]) -> list[str]:
-    """Return the arguments of a command without ``--shard``."""
+def without_option(command: list[str], name: str, values: int) -> list[str]:
+    """Return the arguments of a command without an option that has so many values, 0 or 1."""
     left: list[str] = []
     words = iter(command)
     for word in words:
-        if word == "--shard":
-            next(words, None)
-        elif not word.startswith("--shard="):
+        if word == name:
+            for _ in range(values):
+                next(words, None)
+        elif not word.startswith(f"{name}="):
             left.append(word)
     return left

@@ -237,7 +237,7 @@ class Resumable:
 def check_resumable(path: str) -> None:
     """Raise OutputError for an output that cannot be resumed: it must be a file."""
     if path == "-" or (os.path.exists(path) and not os.path.isfile(path)):
-        raise OutputError("--resume needs an output that is a file: give its name with -o")
+        raise OutputError("this needs an output that is a file: give its name with -o")
 
 
 def remove_leftovers(path: str) -> bool:

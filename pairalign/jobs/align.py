@@ -6,6 +6,7 @@ import math
 import operator
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
@@ -25,6 +26,7 @@ from pairalign.jobs.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import Progress, show_progress
 from pairalign.jobs.shards import Shard, check_shard, shard_range
+from pairalign.jobs.spread import align_on
 from pairalign.pair_lists import PairList, Pairs, as_pair_list, sort_pairs
 from pairalign.scoring import Scoring
 from pairalign.sequences import (
@@ -308,6 +310,7 @@ def align(
     window: int | None = None,
     memory_bytes: int | None = None,
     progress: Progress = False,
+    executor: Executor | None = None,
 ) -> Alignments:
     """Align every pair of a set, or every sequence of one set with every one of another.
 
@@ -343,6 +346,9 @@ def align(
     progress : bool or "lines"
         Show on stderr how far it is: a bar on a terminal, else (or with ``"lines"``) a line every
         30 seconds.
+    executor : concurrent.futures.Executor, optional
+        Where to align, in tasks that are shards: threads, processes, or those of a cluster. Then
+        `threads` (default: 1) and `memory_bytes` are those of a task; no progress is shown.
 
     Returns
     -------
@@ -376,13 +382,13 @@ def align(
         chosen,
         Want(Detail[detail.upper()], raw_minimum(min_score, chosen)),
         device=device,
-        threads=usable_cores() if threads is None else threads,
+        threads=(usable_cores() if executor is None else 1) if threads is None else threads,
         window=default_window(pairs is not None) if window is None else window,
         memory_bytes=default_bytes() if memory_bytes is None else memory_bytes,
-        progress=progress,
+        progress=progress and executor is None,
         pair_list=None if pairs is None else as_pair_list(pairs, first, second),
     )
-    return concatenate(list(run))
+    return concatenate(list(run) if executor is None else align_on(executor, run))
 
 
 def _check_lengths(sequences: SequenceSet, detail: Detail) -> None:
