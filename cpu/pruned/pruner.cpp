@@ -4,18 +4,17 @@
 #include <cstring>
 #include <vector>
 
+#include "../instruction_sets.h"
+
 namespace pairalign {
 
-#if defined(__x86_64__)
-extern const PrunedKernels pruned_avx512, pruned_avx2, pruned_sse41;
-static const PrunedKernels* const ALL[] = {&pruned_avx512, &pruned_avx2, &pruned_sse41};
-#elif defined(__aarch64__)
-extern const PrunedKernels pruned_neon;
-static const PrunedKernels* const ALL[] = {&pruned_neon};
-#else
-extern const PrunedKernels pruned_scalar;
-static const PrunedKernels* const ALL[] = {&pruned_scalar};
-#endif
+#define PAIRALIGN_DECLARE(NAME) extern const PrunedKernels pruned_##NAME;
+PAIRALIGN_INSTRUCTION_SETS(PAIRALIGN_DECLARE)
+#undef PAIRALIGN_DECLARE
+
+#define PAIRALIGN_ADDRESS(NAME) &pruned_##NAME,
+static const PrunedKernels* const ALL[] = {PAIRALIGN_INSTRUCTION_SETS(PAIRALIGN_ADDRESS)};
+#undef PAIRALIGN_ADDRESS
 
 const PrunedKernels* pruned_kernels(const char* instruction_set) {
     for (const PrunedKernels* one : ALL)
