@@ -16,9 +16,10 @@ from commands import BASES, PROTEINS, fasta
 
 import pairalign
 from pairalign.errors import AlphabetError, CapacityError, DeviceError, FastaError, ScoringError
-from pairalign.jobs.align import align, raw_minimum
+from pairalign.jobs.align import align
 from pairalign.scoring import make_scoring
 from pairalign.sequences import DNA, PROTEIN, SequenceSet, read_fasta
+from pairalign.thresholds import raw_minimum
 
 # What can be aligned
 

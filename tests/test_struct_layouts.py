@@ -21,8 +21,9 @@ from struct_layouts import (
     opencl_layout,
 )
 
-from pairalign import pair_fields, pair_lists
+from pairalign import pair_fields, pair_lists, thresholds
 from pairalign.engines.cpu import native_structs as cpu
+from pairalign.engines.cpu import pair_filter
 from pairalign.engines.cuda import bitwise, scores
 from pairalign.engines.cuda.block_diagonals import family as block_diagonals_family
 from pairalign.engines.cuda.block_diagonals import plan as block_diagonals
@@ -58,6 +59,7 @@ PACKED = Source("cuda/packed/tile.cuh", "packed", ("cuda/packed/moves.cuh",))
 RUNS = Source("cuda/packed/runs.cu")
 TILES = Source("cuda/pair_per_thread/tiles.cuh", "pair-per-thread")
 SCORES = Source("cuda/scores/score_pairs.cuh")
+FILTER = Source("cpu/filters/pair_filter.cpp")
 LISTS = Source("cpu/filters/pair_list.cpp")
 BITWISE = Source("cuda/bitwise/score.cu", "bitwise")
 BLOCK_DIAGONALS = Source("cuda/block_diagonals/block_diagonals.cuh", "block-diagonals")
@@ -89,6 +91,9 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (cpu.NativeTrouble, "pairalign_trouble", CPU),
     (pair_lists.NativeNames, "pairalign_names", LISTS),
     (pair_lists.NativeListTrouble, "pairalign_list_trouble", LISTS),
+    (thresholds.NativeThresholds, "pairalign_thresholds", FILTER),
+    (thresholds.NativeAligned, "pairalign_aligned", FILTER),
+    (pair_filter.NativeColumnScores, "pairalign_column_scores", FILTER),
     (cpu.NativeLinear, "pairalign_linear", CPU),
     (text.NativeSet, "pairalign_text_set", TEXT),
     (text.NativeText, "pairalign_text", TEXT),

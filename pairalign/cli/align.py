@@ -22,18 +22,22 @@ from pairalign.cli.options import (
     add_shard,
     check_output,
     choose_output,
+    converter,
     plan_run,
     read_sequences,
     scoring_of,
     warn_of_letters,
 )
 from pairalign.cli.parts import choose_part
-from pairalign.cli.summary import Summary
+from pairalign.cli.summary import Summary, describe_steps
 from pairalign.formats import FORMATS, NETWORK_FORMATS, find_format, open_writer
 from pairalign.jobs.align import LIST_WINDOW, AlignmentJob
 from pairalign.pair_lists import read_pair_list
+from pairalign.thresholds import COVERAGES, IDENTITIES, make_pair_thresholds, parse_share
 from pairalign.want import Detail
 from pairalign.windows import DEFAULT_WINDOW
+
+_SHARE = converter(parse_share, "a number from 0 to 1, or with %, such as 0.97 or 97%")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -51,6 +55,36 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_scoring(parser)
     results = parser.add_argument_group("results")
     results.add_argument("--min-score", metavar="N", type=NUMBER, help="leave out lower scores")
+    results.add_argument(
+        "--min-identity",
+        metavar="X",
+        type=_SHARE,
+        help="leave out pairs with a lower identity, such as 0.97 or 97%%",
+    )
+    results.add_argument(
+        "--identity-of",
+        choices=IDENTITIES,
+        default="columns",
+        help="what matches are divided by: columns of the alignment (default), those without gaps, "
+        "or letters of the shorter sequence",
+    )
+    results.add_argument(
+        "--min-coverage",
+        metavar="X",
+        type=_SHARE,
+        help="leave out pairs whose alignment spans a smaller share of a sequence",
+    )
+    results.add_argument(
+        "--coverage-of",
+        choices=COVERAGES,
+        default="both",
+        help="which sequence that is; default: both, each of them",
+    )
+    results.add_argument(
+        "--explain",
+        action="store_true",
+        help="say on stderr how many pairs each step of the thresholds has dropped",
+    )
     add_best(results)
     results.add_argument("--score-only", action="store_true", help="scores without alignments")
     results.add_argument(
@@ -91,6 +125,9 @@ def _align(options: argparse.Namespace) -> None:
     if options.pairs is not None:
         pair_list = read_pair_list(options.pairs, queries, targets)
     run = plan_run(options, queries, targets, scoring, detail, pair_list=pair_list)
+    run.pair_thresholds = make_pair_thresholds(
+        options.min_identity, options.identity_of, options.min_coverage, options.coverage_of
+    )
     if run.left_out:
         log.warning(
             "%s: %s pairs left out, which came again or were sequences with themselves",
@@ -105,11 +142,19 @@ def _align(options: argparse.Namespace) -> None:
         return
     going = Going(options, run, writer_type.name, place, can_resume=writer_type.resumable)
     summary = Summary(
-        queries, targets, scoring, pairs=run.pairs, cells=run.cells, min_score=options.min_score
+        queries,
+        targets,
+        scoring,
+        pairs=run.pairs,
+        cells=run.cells,
+        min_score=options.min_score,
+        thresholds=run.pair_thresholds,
     )
     if not going.is_done:
         _write(options, run, going, summary)
     going.finish()
+    if options.explain:
+        say(describe_steps(run))
     if not options.quiet:
         say(summary.text(time.perf_counter() - started, options.output))
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 
 from pairalign.alignments import Alignment, Alignments
+from pairalign.jobs.align import AlignmentJob
 from pairalign.pair_fields import find_extremes
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.thresholds import PairThresholds
 
 _KINDS = {"protein": ("protein", "proteins"), "dna": ("DNA sequence", "DNA sequences")}
 
@@ -24,6 +26,8 @@ class Summary:
         Pairs aligned, and cells of all dynamic programming matrices.
     min_score : str or None
         What a pair must reach to be written.
+    thresholds : PairThresholds, optional
+        The same, of identity and coverage.
     """
 
     def __init__(
@@ -35,12 +39,14 @@ class Summary:
         pairs: int,
         cells: int,
         min_score: str | None = None,
+        thresholds: PairThresholds | None = None,
     ) -> None:
         self._sets = [s for s in (queries, targets) if s is not None]
         self._scoring = scoring
         self._pairs = pairs
         self._cells = cells
         self._min_score = min_score
+        self._thresholds = thresholds
         self._kept = 0
         self._closest: Alignment | None = None
         self._most_distant: Alignment | None = None
@@ -71,13 +77,15 @@ class Summary:
 
     def text(self, seconds: float, output: str) -> str:
         """Lines for a person; `seconds` is what reading apart took, `output` where results went."""
-        rate = self._cells / max(seconds, 1e-9) / 1e9
+        rate = f", {self._cells / max(seconds, 1e-9) / 1e9:.1f} GCUPS (billion cells a second)"
+        if self._thresholds:  # not all cells are computed
+            rate = ""
         rows = [
             ("sequences", " against ".join(map(describe_set, self._sets))),
             ("scoring", describe_scoring(self._scoring)),
             ("pairs", self._describe_pairs()),
             ("cells", f"{self._cells:,}"),
-            ("time", f"{seconds:.2f} s, {rate:.1f} GCUPS (billion cells a second)"),
+            ("time", f"{seconds:.2f} s{rate}"),
         ]
         for title, pair in (("closest", self._closest), ("most distant", self._most_distant)):
             if pair is not None:
@@ -86,6 +94,8 @@ class Summary:
         return "\n".join(f"{title:>13}  {value}" for title, value in rows)
 
     def _describe_pairs(self) -> str:
+        if self._thresholds:
+            return f"{self._pairs:,}, of which {self._kept:,} reach the thresholds"
         if self._min_score is None:
             return f"{self._pairs:,}"
         return f"{self._pairs:,}, of which {self._kept:,} score at least {self._min_score}"
@@ -103,6 +113,31 @@ def describe_set(sequences: SequenceSet) -> str:
     lengths = f"{shortest:,}-{longest:,}" if shortest < longest else f"{longest:,}"
     kind = _KINDS[sequences.alphabet.name][len(sequences) > 1]
     return f"{len(sequences):,} {kind} of {lengths} letters"
+
+
+def describe_steps(run: AlignmentJob) -> str:
+    """Lines on how many pairs each step of a run's thresholds has dropped.
+
+    Parameters
+    ----------
+    run : AlignmentJob
+        That has ended.
+    """
+    steps = run.steps
+    if steps is None:
+        return f"{'thresholds':>13}  none: {run.pairs:,} pairs are aligned"
+    grams = f"{steps.gram}-grams" if steps.gram else "q-grams"
+    rows = [
+        ("lengths", steps.pairs, steps.possible),
+        (grams, steps.possible, steps.sharing),
+        ("scores", steps.sharing, steps.scoring),
+        ("alignments", steps.scoring, steps.passing),
+    ]
+    lines = [
+        f"{title:>13}  {before - left:,} of {before:,} pairs dropped"
+        for title, before, left in rows
+    ]
+    return "\n".join(lines)
 
 
 def _share(pair: Alignment) -> float:

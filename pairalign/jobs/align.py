@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import operator
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import SupportsIndex
 
@@ -18,7 +16,7 @@ import numpy as np
 from pairalign.alignments import Alignments, concatenate
 from pairalign.engines import Engine
 from pairalign.engines.selection import open_engines, usable_cores
-from pairalign.errors import CapacityError, FastaError, ScoringError
+from pairalign.errors import CapacityError, FastaError
 from pairalign.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs import schedule
 from pairalign.jobs.handing_out import HandingEngine, Users
@@ -27,11 +25,11 @@ from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import Progress, show_progress
 from pairalign.jobs.shards import Shard, check_shard, shard_range
 from pairalign.jobs.spread import align_on
+from pairalign.jobs.threshold_engine import Steps, skip_pairs
 from pairalign.pair_lists import PairList, Pairs, as_pair_list, sort_pairs
 from pairalign.scoring import Scoring
-from pairalign.sequences import (
-    SequenceSet,
-)
+from pairalign.sequences import SequenceSet
+from pairalign.thresholds import PairThresholds, make_pair_thresholds, raw_minimum
 from pairalign.want import Detail, Want
 from pairalign.windows import (
     DEFAULT_WINDOW,
@@ -89,6 +87,10 @@ class AlignmentJob:
         Pairs of the whole that come before the shard's, in the order of output.
     pairs_done : int
         Pairs of those planned whose results have been given.
+    pair_thresholds : PairThresholds
+        Identity and coverage that a pair must reach.
+    steps : Steps or None
+        How many pairs each step has left, of a job with thresholds or a least score.
 
     Raises
     ------
@@ -120,6 +122,8 @@ class AlignmentJob:
     kernel: str | None = None
     pair_list: PairList | None = None
     shard: Shard | None = None
+    pair_thresholds: PairThresholds = field(default_factory=PairThresholds)
+    steps: Steps | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         if self.targets is None and len(self.queries) < 2:
@@ -239,11 +243,32 @@ class AlignmentJob:
             threads=self.threads,
             memory_bytes=self.memory_bytes,
             kernel=self.kernel,
-            detail=self.want.detail,
+            detail=self._detail,
         )
+        engines = self._with_thresholds(engines)
         if self._listed is None:
             return engines
         return [ListedEngine(engine, self._listed) for engine in engines]
+
+    def _with_thresholds(self, engines: Sequence[Engine]) -> Sequence[Engine]:
+        """Wrap engines so that they skip pairs which cannot reach what is asked for."""
+        least = self.want.min_raw_score
+        if not self.pair_thresholds and (least is None or least <= 0):
+            return engines
+        engines, self.steps = skip_pairs(
+            engines,
+            (self.queries, self.targets),
+            self.scoring,
+            self.pair_thresholds,
+            least,
+            self.threads,
+        )
+        return engines
+
+    @property
+    def _detail(self) -> Detail:
+        """What engines compute: identities need counts."""
+        return max(self.want.detail, Detail.STATS) if self.pair_thresholds else self.want.detail
 
     def _run(
         self, engines: list[Engine], *, in_order: bool = True
@@ -272,7 +297,7 @@ class AlignmentJob:
 
     def _slabs(self, limit: int) -> list[Window]:
         """Cut the windows into slabs whose results take at most `limit` bytes."""
-        pair_bytes, letter_bytes = _PAIR_BYTES[self.want.detail], _LETTER_BYTES[self.want.detail]
+        pair_bytes, letter_bytes = _PAIR_BYTES[self._detail], _LETTER_BYTES[self._detail]
         if self._listed is not None:
             return self._listed.split(pair_bytes, letter_bytes, limit)
         return [
@@ -304,6 +329,10 @@ def align(
     mode: str | None = None,
     detail: str = "cigar",
     min_score: float | str | None = None,
+    min_identity: float | str | Fraction | None = None,
+    identity_of: str = "columns",
+    min_coverage: float | str | Fraction | None = None,
+    coverage_of: str = "both",
     pairs: Pairs | None = None,
     device: str = "auto",
     threads: int | None = None,
@@ -331,6 +360,15 @@ def align(
         What to compute: alignments; spans and counts; or scores alone.
     min_score : int, float or str, optional
         Leave out pairs with a lower score.
+    min_identity : float, str or Fraction, optional
+        Leave out pairs with a lower identity, from 0 to 1 or as ``"97%"``; exactly as written.
+    identity_of : {"columns", "aligned", "shorter"}
+        Matches are divided by the columns of the alignment, by those without gaps, or by the
+        letters of the shorter sequence.
+    min_coverage : float, str or Fraction, optional
+        Leave out pairs whose alignment spans less of a sequence.
+    coverage_of : {"both", "query", "target", "shorter"}
+        Of which sequence; of both, each is asked.
     pairs : PairList, path, array_like of int with shape (n, 2), or iterable of twos, optional
         Align just these, in the order of windows: names or input indices, or a file, see
         `pairalign.pair_lists`. With `targets`, the first is of `sequences`, the second of them.
@@ -387,6 +425,7 @@ def align(
         memory_bytes=default_bytes() if memory_bytes is None else memory_bytes,
         progress=progress and executor is None,
         pair_list=None if pairs is None else as_pair_list(pairs, first, second),
+        pair_thresholds=make_pair_thresholds(min_identity, identity_of, min_coverage, coverage_of),
     )
     return concatenate(list(run) if executor is None else align_on(executor, run))
 
@@ -416,25 +455,3 @@ def _whole(name: str, value: object, most: int) -> int:
     if number < 1:
         raise ValueError(f"{name} {number}: expected at least 1")
     return min(number, most)
-
-
-def raw_minimum(min_score: float | str | None, scoring: Scoring) -> int | None:
-    """Least raw score that reaches `min_score`, exactly; within 32 bits.
-
-    Raises
-    ------
-    ScoringError
-        `min_score` is not a finite number.
-    """
-    if min_score is None:
-        return None
-    try:
-        number = Decimal(str(min_score))
-    except InvalidOperation:
-        number = Decimal("nan")
-    if not number.is_finite():
-        raise ScoringError(f"min_score: {min_score!r} is not a finite number")
-    if number and abs(number.adjusted()) > 12:  # as good as any; 1e999999999 would take for ever
-        number = Decimal("1e12" if number.adjusted() > 0 else "1e-12").copy_sign(number)
-    least = math.ceil(Fraction(number or 0) * scoring.scale)
-    return max(-(2**31), min(least, 2**31 - 1))

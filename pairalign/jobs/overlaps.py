@@ -24,7 +24,7 @@ from pairalign.engines.selection import usable_cores
 from pairalign.errors import DeviceError, FormatError
 from pairalign.formats import open_overlap_writer
 from pairalign.inputs import AnyScoring, Sequences, as_scoring, as_sets
-from pairalign.jobs.align import AlignmentJob, raw_minimum
+from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.overlap_presets import AUTO, Preset, find_preset
 from pairalign.jobs.overlap_stages import SharedFilter, StagedEngine, Stages, Thresholds
@@ -33,6 +33,7 @@ from pairalign.overlap_kinds import KIND_NAMES, classify
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.tables import Tabular
+from pairalign.thresholds import raw_minimum
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
@@ -94,6 +95,9 @@ class OverlapJob(AlignmentJob):
             StagedEngine(engine, self.thresholds, self.stages, filters.get(engine.name))
             for engine in engines
         ]
+
+    def _with_thresholds(self, engines: Sequence[Engine]) -> Sequence[Engine]:
+        return engines  # pairs are dropped by stages
 
     def _close_engines(self, engines: Iterable[Engine]) -> None:
         super()._close_engines(engines)

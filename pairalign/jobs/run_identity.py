@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,8 @@ def _describe(value: Any) -> Any:
         return int(value)
     if isinstance(value, (float, np.floating)):
         return float(value).hex()
+    if isinstance(value, Fraction):
+        return str(value)
     if isinstance(value, SequenceSet):
         return _describe_set(value)
     if isinstance(value, Alphabet):

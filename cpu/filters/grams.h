@@ -1,0 +1,107 @@
+// The q-grams of sequences as sets of bits: how many two sequences share at most.
+//
+// The k-th occurrence of a q-gram in a sequence is an element of its own, so that two sets share as many
+// elements as the sequences share q-grams, each counted as often as both have it. An element's bit is
+// a hash of it. Elements of one sequence that have the same bit are counted as lost: two sets
+// share at most their common bits and the lost elements of either.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pairalign {
+
+constexpr int MOST_GRAM = 12;  // letters, of 5 bits each
+constexpr int64_t LEAST_BITS = 512, MOST_BITS = 65536;
+constexpr int LEAST_DENSITY = 8, MOST_DENSITY = 32;  // bits a letter
+
+struct GramSet {
+    int64_t start;  // first word
+    int32_t words;  // a power of two
+    int32_t lost;
+};
+
+inline uint64_t mix(uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+// The q-grams of definite letters of a sequence, sorted.
+inline void read_grams(const uint8_t* codes, int32_t length, int q, int definite,
+                       std::vector<uint64_t>& grams) {
+    grams.clear();
+    const uint64_t keep = (uint64_t{1} << (5 * q)) - 1;
+    uint64_t gram = 0;
+    int letters = 0;
+    for (int32_t k = 0; k < length; k++) {
+        letters = codes[k] < definite ? letters + 1 : 0;
+        gram = (gram << 5 | codes[k]) & keep;
+        if (letters >= q) grams.push_back(gram);
+    }
+    std::sort(grams.begin(), grams.end());
+}
+
+inline int32_t words_for(int32_t length, int density) {
+    int64_t bits = LEAST_BITS;
+    while (bits < MOST_BITS && bits < int64_t{density} * length) bits *= 2;
+    return static_cast<int32_t>(bits / 64);
+}
+
+// Sets the bits of sorted q-grams and counts what is lost.
+inline void write_bits(const std::vector<uint64_t>& grams, uint64_t* bits, GramSet& set) {
+    uint64_t occurrence = 0;
+    const uint64_t last = static_cast<uint64_t>(set.words) * 64 - 1;
+    for (size_t k = 0; k < grams.size(); k++) {
+        occurrence = k > 0 && grams[k] == grams[k - 1] ? occurrence + 1 : 0;
+        const uint64_t bit = mix(grams[k] + (occurrence << 60) + occurrence * 0x9e3779b97f4a7c15u) & last;
+        set.lost += static_cast<int32_t>(bits[bit / 64] >> (bit % 64) & 1);
+        bits[bit / 64] |= uint64_t{1} << (bit % 64);
+    }
+}
+
+// How many elements of two sets may be lost in what their common bits count.
+inline int32_t lost_of(const GramSet& a, const GramSet& b) {
+    if (a.words != b.words) return a.words < b.words ? a.lost : b.lost;
+    return std::min(a.lost, b.lost);
+}
+
+// How many q-grams two sorted lists have in common.
+inline int64_t count_common(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
+    int64_t common = 0;
+    for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+        if (a[i] == b[j]) {
+            common++;
+            i++;
+            j++;
+        } else if (a[i] < b[j]) {
+            i++;
+        } else {
+            j++;
+        }
+    }
+    return common;
+}
+
+// Bits that both sets have; those of the larger one are folded to the size of the other.
+inline int64_t count_common_bits(const uint64_t* a, int32_t a_words, const uint64_t* b, int32_t b_words) {
+    if (a_words > b_words) {
+        std::swap(a, b);
+        std::swap(a_words, b_words);
+    }
+    int64_t common = 0;
+    if (a_words == b_words) {
+        for (int32_t k = 0; k < a_words; k++) common += __builtin_popcountll(a[k] & b[k]);
+        return common;
+    }
+    for (int32_t k = 0; k < a_words; k++) {
+        uint64_t folded = 0;
+        for (int32_t j = k; j < b_words; j += a_words) folded |= b[j];
+        common += __builtin_popcountll(a[k] & folded);
+    }
+    return common;
+}
+
+}  // namespace pairalign

@@ -1,0 +1,114 @@
+// What the alignment of a pair must reach, and what follows for the pair before it is aligned. All of it is
+// derived in docs/thresholds.md. The ctypes declarations are in pairalign/thresholds.py.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+// Shares are fractions, part by whole: whole > 0, 0 <= part <= whole <= 10^18. A part of 0: no threshold.
+struct pairalign_thresholds {
+    int64_t identity, identity_whole;
+    int64_t coverage, coverage_whole;
+    int32_t identity_of;  // pairalign::IdentityOf
+    int32_t coverage_of;  // pairalign::CoverageOf
+    int32_t mode;         // 0 global, 1 semiglobal, 2 local
+    int32_t unused;
+};
+
+// What scores the columns of alignments have, over the letters that the sets use.
+struct pairalign_column_scores {
+    int32_t least_match, most_match;        // of a letter that counts as a match with itself
+    int32_t worst_mismatch, best_mismatch;  // of all other pairs of letters
+    int32_t gap_open, gap_extend;
+    int32_t has_minimum, minimum;                 // raw score that is asked for besides
+    int32_t best_of_row[32], best_of_column[32];  // the best score of a letter with any other; at least 0
+};
+
+namespace pairalign {
+
+enum IdentityOf { OF_COLUMNS = 0, OF_ALIGNED = 1, OF_SHORTER = 2 };
+enum CoverageOf { OF_QUERY = 0, OF_TARGET = 1, OF_BOTH = 2, OF_SHORTER_SEQUENCE = 3 };
+
+using Wide = __int128;
+
+constexpr int64_t NO_BOUND = std::numeric_limits<int64_t>::min();
+
+// The least integer that is not less than a / b, b > 0.
+inline int64_t divide_up(Wide a, Wide b) { return static_cast<int64_t>(a >= 0 ? (a + b - 1) / b : a / b); }
+
+// Whether the coverage of the query, or of the target, must reach the threshold.
+inline bool covers_query(const pairalign_thresholds& t, int32_t query, int32_t target) {
+    return t.coverage_of == OF_QUERY || t.coverage_of == OF_BOTH ||
+           (t.coverage_of == OF_SHORTER_SEQUENCE && query <= target);
+}
+inline bool covers_target(const pairalign_thresholds& t, int32_t query, int32_t target) {
+    return t.coverage_of == OF_TARGET || t.coverage_of == OF_BOTH ||
+           (t.coverage_of == OF_SHORTER_SEQUENCE && query > target);
+}
+
+// The least number of matches of an alignment that passes, of sequences of so many letters.
+inline int64_t least_matches(const pairalign_thresholds& t, int32_t query, int32_t target) {
+    if (t.identity == 0) return 0;
+    if (t.identity_of == OF_ALIGNED) return 1;
+    if (t.identity_of == OF_SHORTER)
+        return divide_up(Wide{t.identity} * std::min(query, target), t.identity_whole);
+    int64_t columns = 1;  // that the alignment has at least
+    if (t.mode == 0) columns = std::max(query, target);
+    else if (t.coverage > 0) {
+        if (covers_query(t, query, target))
+            columns = std::max(columns, divide_up(Wide{t.coverage} * query, t.coverage_whole));
+        if (covers_target(t, query, target))
+            columns = std::max(columns, divide_up(Wide{t.coverage} * target, t.coverage_whole));
+    }
+    return divide_up(Wide{t.identity} * columns, t.identity_whole);
+}
+
+// The least raw score of an alignment that passes and has at least so many matches; or NO_BOUND.
+inline int64_t least_score(const pairalign_thresholds& t, const pairalign_column_scores& s, int64_t matches,
+                           int32_t shorter, int32_t longer) {
+    const int64_t worst = std::max({-s.worst_mismatch, s.gap_open, 0});  // cost of a column without match
+    int64_t bound = NO_BOUND;
+    if (t.identity > 0 && t.identity_of == OF_COLUMNS) {
+        const Wide a_match = Wide{s.least_match} * t.identity - Wide{worst} * (t.identity_whole - t.identity);
+        bound = divide_up(a_match * (a_match >= 0 ? matches : shorter), t.identity);
+    } else if (t.identity > 0 && t.identity_of == OF_SHORTER && s.least_match + worst >= 0) {
+        const int64_t letters = longer - matches, gaps = std::min<int64_t>(letters, shorter + 1);
+        bound = matches * s.least_match - (shorter - matches) * worst -
+                (gaps * s.gap_open + (letters - gaps) * s.gap_extend);
+    }
+    return t.mode == 2 && matches > 0 ? std::max<int64_t>(bound, 1) : bound;
+}
+
+// The most that two sequences of so many letters can score whose letters score at most so much.
+inline int64_t most_score(const pairalign_thresholds& t, const pairalign_column_scores& s, int64_t row_best,
+                          int64_t column_best, int32_t shorter, int32_t longer) {
+    const int64_t gap = longer - shorter;
+    const int64_t forced = t.mode == 0 && gap > 0 ? s.gap_open + (gap - 1) * int64_t{s.gap_extend} : 0;
+    return std::min(row_best, column_best) - forced;
+}
+
+// How many q-grams, of q letters, two sequences share at least whose alignment passes; or 0.
+inline int64_t least_grams(const pairalign_thresholds& t, const pairalign_column_scores& s, int q,
+                           int64_t matches, int32_t shorter) {
+    if (shorter < q) return 0;
+    const int64_t before = q - 1;
+    int64_t bound = before == 0 ? matches : 0;
+    if (before > 0 && t.identity > 0 && t.identity_of == OF_COLUMNS) {
+        const Wide a_match = Wide{t.identity} - Wide{before} * (t.identity_whole - t.identity);
+        bound = divide_up(a_match * (a_match >= 0 ? matches : shorter), t.identity) - before;
+    }
+    if (s.has_minimum && s.minimum > 0 && s.most_match > 0) {
+        const int64_t most = s.most_match, cost = std::min(-s.best_mismatch, s.gap_open);
+        const int64_t least = std::max(matches, divide_up(s.minimum, most));
+        if (before == 0 && cost >= 0) bound = std::max(bound, least);
+        if (before > 0 && cost > 0) {
+            const int64_t a_match = cost - before * most;
+            const int64_t at = a_match >= 0 ? least : shorter;
+            bound = std::max(bound, divide_up(Wide{a_match} * at + Wide{before} * s.minimum, cost) - before);
+        }
+    }
+    return std::max<int64_t>(bound, 0);
+}
+
+}  // namespace pairalign

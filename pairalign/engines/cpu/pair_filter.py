@@ -1,0 +1,197 @@
+"""Which pairs can reach thresholds, before they are aligned: by lengths, letters and q-grams.
+
+The source is in ``cpu/filters/``; why nothing is lost is in ``docs/thresholds.md``.
+
+References
+----------
+P. Jokinen, E. Ukkonen: Two algorithms for approximate string matching in static texts. Mathematical
+Foundations of Computer Science, 1991.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, Structure, c_int32, c_void_p
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.engines.cpu.engine import SharedSet
+from pairalign.engines.cpu.native_structs import NativeSet, NativeWindow
+from pairalign.errors import CapacityError
+from pairalign.native import library
+from pairalign.scoring import CODES, Scoring
+from pairalign.sequences import SequenceSet
+from pairalign.thresholds import NativeThresholds, PairThresholds
+from pairalign.windows import Window
+
+Mask = npt.NDArray[np.bool_]
+
+
+class NativeColumnScores(Structure):
+    """What columns score: ``pairalign_column_scores`` of ``cpu/filters/thresholds.h``."""
+
+    _fields_ = (
+        *(
+            (name, c_int32)
+            for name in (
+                *("least_match", "most_match", "worst_mismatch", "best_mismatch"),
+                *("gap_open", "gap_extend", "has_minimum", "minimum"),
+            )
+        ),
+        ("best_of_row", c_int32 * CODES),
+        ("best_of_column", c_int32 * CODES),
+    )
+
+
+library.pairalign_open_filter.restype = c_void_p
+library.pairalign_open_filter.argtypes = (
+    POINTER(NativeSet),
+    POINTER(NativeSet),
+    POINTER(NativeThresholds),
+    POINTER(NativeColumnScores),
+    c_int32,
+    c_int32,
+)
+library.pairalign_close_filter.restype = None
+library.pairalign_close_filter.argtypes = (c_void_p,)
+library.pairalign_filter_gram.restype = c_int32
+library.pairalign_filter_gram.argtypes = (c_void_p,)
+library.pairalign_filter_window.restype = c_int32
+library.pairalign_filter_window.argtypes = (
+    c_void_p,
+    POINTER(NativeWindow),
+    c_int32,
+    c_void_p,
+    c_void_p,
+)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What of a window is left.
+
+    Attributes
+    ----------
+    mask : ndarray of bool, shape (pairs,)
+    looked_at, possible, left : int
+        Pairs before anything, after lengths and letters, and after q-grams: those of `mask`.
+    min_raw_score : int or None
+        What every pair that passes scores at least.
+    """
+
+    mask: Mask
+    looked_at: int
+    possible: int
+    left: int
+    min_raw_score: int | None
+
+
+class PairFilter:
+    """Drops pairs that cannot pass; may be asked from several threads.
+
+    Parameters
+    ----------
+    queries, targets : SequenceSet
+        `targets` is None for every pair of `queries`.
+    scoring : Scoring
+    thresholds : PairThresholds
+    min_raw_score : int or None
+        Raw score that is asked for besides.
+    threads : int
+
+    Attributes
+    ----------
+    gram : int
+        Letters of the q-grams that are compared: those that drop most pairs of a sample. 0: none.
+
+    Notes
+    -----
+    Memory: one to four bytes a letter of the sets. Time: some ten nanoseconds a pair and thread.
+    """
+
+    _handle: int | None = None
+
+    def __init__(
+        self,
+        queries: SequenceSet,
+        targets: SequenceSet | None,
+        scoring: Scoring,
+        thresholds: PairThresholds,
+        min_raw_score: int | None,
+        *,
+        threads: int,
+    ) -> None:
+        self._first = SharedSet(queries)
+        self._second = None if targets is None else SharedSet(targets)
+        scores = _column_scores(queries, queries if targets is None else targets, scoring)
+        scores.has_minimum = min_raw_score is not None
+        scores.minimum = min_raw_score or 0
+        self._handle = library.pairalign_open_filter(
+            ctypes.byref(self._first.struct),
+            None if self._second is None else ctypes.byref(self._second.struct),
+            ctypes.byref(thresholds.native(scoring.mode)),
+            ctypes.byref(scores),
+            scoring.alphabet.definite,
+            threads,
+        )
+        if not self._handle:
+            raise CapacityError("out of memory for the q-grams of the sequences")
+        self.gram: int = library.pairalign_filter_gram(self._handle)
+
+    def choose(self, window: Window, pair_mask: Mask | None = None) -> Choice:
+        """Drop pairs of a window, or of those that `pair_mask` names: bool[pairs].
+
+        Raises
+        ------
+        CapacityError
+            Out of memory.
+        """
+        mask = np.empty(window.pairs, np.bool_) if pair_mask is None else pair_mask.copy()
+        counts = np.zeros(4, np.int64)
+        failed = library.pairalign_filter_window(
+            self._handle,
+            ctypes.byref(NativeWindow.of(window)),
+            pair_mask is None,
+            mask.ctypes.data,
+            counts.ctypes.data,
+        )
+        if failed:
+            raise CapacityError("out of memory while pairs are looked at")
+        looked_at, possible, left, least = counts.tolist()
+        has_bound = left > 0 and least > -(2**31)
+        return Choice(mask, looked_at, possible, left, least if has_bound else None)
+
+    def close(self) -> None:
+        """Free what the filter holds."""
+        if self._handle:
+            library.pairalign_close_filter(self._handle)
+            self._handle = None
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _column_scores(
+    queries: SequenceSet, targets: SequenceSet, scoring: Scoring
+) -> NativeColumnScores:
+    """Extremes of what columns score, over the letters that the sets use."""
+    used = [np.bincount(one.codes, minlength=CODES)[:CODES] > 0 for one in (queries, targets)]
+    table = scoring.matrix.astype(np.int64)
+    pairs = used[0][:, None] & used[1][None, :]
+    matching = np.diag(np.arange(CODES) < scoring.alphabet.definite) & pairs
+    matches, others = table[matching], table[pairs & ~matching]
+    if queries is targets:  # one letter of a set can be in both places
+        used[1] = used[0]
+    best = [np.where(pairs, table, 0).max(axis=axis, initial=0).astype(np.int32) for axis in (1, 0)]
+    return NativeColumnScores(
+        int(matches.min(initial=2**30)) if len(matches) else 0,
+        int(matches.max(initial=-(2**30))) if len(matches) else 0,
+        int(others.min()) if len(others) else 0,
+        int(others.max()) if len(others) else 0,
+        scoring.gap_open,
+        scoring.gap_extend,
+        best_of_row=(ctypes.c_int32 * CODES)(*best[0].tolist()),
+        best_of_column=(ctypes.c_int32 * CODES)(*best[1].tolist()),
+    )
