@@ -8,6 +8,7 @@
     python scripts/benchmark.py papers --data proteome.fa.gz --queries queries.fa
     python scripts/benchmark.py overlaps --data reads.fa --reference genome.fa
     python scripts/benchmark.py bitwise --data amplicons.fa.gz
+    python scripts/benchmark.py similar --data genomes/*.fa.gz
     python scripts/benchmark.py clusters --data amplicons.fa.gz
     python scripts/benchmark.py trees --reference bench1.0 --results trees.jsonl
     python scripts/benchmark.py jobs --folder data --device cuda
@@ -39,6 +40,7 @@ from bench import (  # noqa: E402
     overlaps,
     papers,
     report,
+    similar,
     trees,
     trees_speed,
 )
@@ -93,6 +95,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         trees_speed.add_command,
         overlaps.add_command,
         bitwise.add_command,
+        similar.add_command,
         papers.add_command,
         jobs.add_command,
     ):

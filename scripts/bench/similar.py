@@ -1,0 +1,117 @@
+"""Similar sequences: pruned against full matrices, WFA2-lib (pywfa) and edlib, on one core.
+
+Bytes of pruned and full alignments are compared, and WFA2-lib's scores, before anything is timed.
+edlib computes edit distances: it is there for its speed alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench import ours, report
+from bench.measure import CLOCKS, alternate, ratio
+from pairalign import make_scoring, read_fasta
+from pairalign.alignments import Alignments
+from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.engines.cpu.pruning import Pruning
+from pairalign.sequences import SequenceSet
+from pairalign.want import Detail, Want
+
+Job = Callable[[], Any]
+COLUMNS = ("raw_score", "matches", "gap_openings", "gap_letters", "cigar", "cigar_offsets")
+
+
+def add_command(commands: Any) -> None:
+    parser = commands.add_parser("similar", help="similar sequences: pruned, full, WFA2-lib, edlib")
+    parser.add_argument("--data", type=Path, nargs="+", required=True, help="DNA, FASTA files")
+    parser.add_argument("--sequences", type=int, default=9, help="the first so many (9)")
+    parser.add_argument("--repeat", type=int, default=3, help="rounds (3)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    print(report.machine() + "\n")
+    print("| set | pairs | identity | " + " | ".join(("full, s", "pruned, s", "ratios")) + " |")
+    print("|---|---|---|---|---|---|")
+    for path in options.data:
+        print(measure(path, options.sequences, options.repeat), flush=True)
+
+
+def measure(path: Path, number: int, rounds: int) -> str:
+    """One line of the table: CPU seconds of the median round, ratios of the same rounds."""
+    sequences = read_fasta(path, alphabet="dna")
+    sequences = SequenceSet.from_strings(
+        [sequences[k].letters for k in range(min(number, len(sequences)))], alphabet="dna"
+    )
+    jobs = {name: _ours(sequences, name) for name in ("never", "auto")}
+    full, pruned = jobs["never"](), jobs["auto"]()
+    verify(full, pruned)
+    pairs = [(str(sequences[a].letters), str(sequences[b].letters)) for a, b in _pairs(full)]
+    for name, peer in (("WFA2-lib", _wfa), ("edlib", _edlib)):
+        try:
+            jobs[name] = peer(pairs, full)
+        except ImportError:
+            print(f"<!-- {name} is not installed -->")
+    seconds = alternate(jobs, rounds, CLOCKS["cpu"])
+    ratios = [
+        f"{name} {ratio(seconds[name], seconds['auto'])}" for name in seconds if name != "auto"
+    ]
+    times = [f"{np.median(seconds[name]):.4f}" for name in ("never", "auto")]
+    identity = float(np.median(full.identity))
+    return "| " + " | ".join(
+        (path.name, str(len(pairs)), f"{identity:.3f}", *times, ", ".join(ratios))
+    ) + " |"  # fmt: skip
+
+
+def verify(full: Alignments, pruned: Alignments) -> None:
+    """Every byte of what is compared is the same."""
+    for name in COLUMNS:
+        if getattr(full, name).tobytes() != getattr(pruned, name).tobytes():
+            raise SystemExit(f"pruned and full alignments differ in {name}")
+
+
+def _pairs(found: Alignments) -> list[tuple[int, int]]:
+    return list(zip(found.query.tolist(), found.target.tolist(), strict=True))
+
+
+def _ours(sequences: SequenceSet, use: str) -> Callable[[], Alignments]:
+    scoring = make_scoring("dna")
+    engine = CpuEngine(sequences, None, scoring, pruning=Pruning(use), memory_bytes=4 << 30)
+    (window,) = ours.windows_of(sequences)
+    return lambda: engine.align(window, Want(Detail.CIGAR))
+
+
+def _wfa(pairs: list[tuple[str, str]], found: Alignments) -> Job:
+    """The same costs as penalties.
+
+    With M matches, X mismatches, g gaps of G letters in all, a pair has 2 M + 2 X + G letters and
+    the score S = 2 M - 3 X - 3 g - 2 G, so that 2 S - 2 letters = -(10 X + 6 g + 6 G).
+    """
+    from pywfa import WavefrontAligner
+
+    aligner = WavefrontAligner(
+        mismatch=10, gap_opening=6, gap_extension=6, distance="affine", span="end-to-end",
+        heuristic=None,
+    )  # fmt: skip
+
+    def job() -> list[int]:
+        return [aligner.wavefront_align(a, b) for a, b in pairs]
+
+    letters = np.array([len(a) + len(b) for a, b in pairs])
+    # N is equal to N there: pairs with other letters than ACGT can differ.
+    clean = np.array([not set(a + b) - set("ACGT") for a, b in pairs])
+    expected = 2 * found.raw_score - 2 * letters
+    if not np.array_equal(np.array(job())[clean], expected[clean]):
+        raise SystemExit("WFA2-lib has other scores")
+    return job
+
+
+def _edlib(pairs: list[tuple[str, str]], found: Alignments) -> Job:
+    import edlib
+
+    return lambda: [edlib.align(a, b, mode="NW", task="path") for a, b in pairs]
