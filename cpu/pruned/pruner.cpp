@@ -244,6 +244,7 @@ bool Pruner::find_bound(const PrunedKernel& kernel, PrunedPair& pair, Progress& 
     // The corridor is a triangle, as high as its base: half of the loss at each end.
     const int64_t widest = static_cast<int64_t>(widest_ * pair.columns * static_cast<double>(diagonal));
     bool found = false;
+    int overflown = 0;
     progress = Progress::TOO_MANY;
     pair.flags = nullptr;
     for (int64_t width = FIRST_BEAM * diagonal;; width *= BEAM_GROWTH) {
@@ -255,7 +256,10 @@ bool Pruner::find_bound(const PrunedKernel& kernel, PrunedPair& pair, Progress& 
             progress = beam;
             return false;
         }
-        if (beam == Progress::OVERFLOWN) progress = beam;
+        if (beam == Progress::OVERFLOWN) {
+            progress = beam;
+            if (++overflown == 2 && !found) return false;  // it is not the beam that is too narrow
+        }
         if (beam == Progress::DONE && (!found || pair.score > pair.bound)) {
             pair.bound = pair.score;
             found = true;
