@@ -21,8 +21,10 @@ from pathlib import Path
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 PROTEINS = EXAMPLES / "cytochrome_p450.fasta"
 MODES = ("global", "semiglobal", "local")
-ALIGNMENTS = ("paf", "tsv", "srspair", "fasta", "parquet")
-MATRICES = ("phylip", "tsv", "npy")
+ALIGNMENTS = ("paf", "tsv", "srspair", "fasta", "parquet", "blast6", "sam")
+ALIGNMENTS += ("stockholm", "maf", "tc_lib")
+COLUMNS = "query,target,evalue,bits,identity_aligned,identity_shorter,positives,qcovs,qseq,sseq"
+MATRICES = ("phylip", "tsv", "npy", "column")
 TREES = ("clustalo", "mafft", "muscle", "famsa")
 
 
@@ -35,6 +37,8 @@ def commands(reads: Path, named: Path) -> Iterator[tuple[str, list[str]]]:
         for name in ALIGNMENTS:
             yield f"{mode}.{name}", ["align", str(PROTEINS), "--mode", mode, "--format", name]
         yield f"{mode}.scores.tsv", ["align", str(PROTEINS), "--mode", mode, "--score-only"]
+        chosen = ["align", str(PROTEINS), "--mode", mode, "--columns", COLUMNS, "--both-ways"]
+        yield f"{mode}.columns.tsv", chosen
         best = ["--mode", mode, "--min-score", "300"]
         yield f"{mode}.best.paf", ["align", str(PROTEINS), *best]
     two = ["align", str(reads), str(reads)]

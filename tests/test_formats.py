@@ -197,6 +197,12 @@ def test_contradictions_never_write_out_of_bounds(format, tmp_path):
         ("a.paf", "paf"),
         ("x.y/A.PAF.GZ", "paf"),
         ("a.tsv", "tsv"),
+        ("a.m8", "blast6"),
+        ("a.sam.gz", "sam"),
+        ("a.a3m", "a3m"),
+        ("a.sto", "stockholm"),
+        ("a.maf", "maf"),
+        ("a.tc_lib", "tc_lib"),
         ("a.fa", "fasta"),
         ("a.fasta.gz", "fasta"),
         ("a.srspair", "srspair"),
@@ -217,8 +223,8 @@ def test_unknown_names_list_what_is_known(path):
 
 
 def test_format_errors():
-    with pytest.raises(FormatError, match="unknown format 'sam', expected one of paf, tsv"):
-        find_format("a.paf", "sam")
+    with pytest.raises(FormatError, match="unknown format 'bam', expected one of paf, tsv"):
+        find_format("a.paf", "bam")
     with pytest.raises(FormatError, match="standard output needs a format"):
         find_format("-")
     assert find_format("-", "paf") is FORMATS["paf"]

@@ -22,7 +22,7 @@ from pairalign.jobs.run_identity import describe_run
 from pairalign.jobs.shards import PAIR_CELLS, parse_shard, shard_range
 from pairalign.windows import Window, count_cells, plan_windows, restrict_windows
 
-TEXT = ("paf", "tsv", "fasta", "srspair")
+TEXT = ("paf", "tsv", "fasta", "srspair", "stockholm", "tc_lib")
 SHARDS = 5
 
 
@@ -53,6 +53,19 @@ def make_parts(*options: str, shards: int = SHARDS, folder: str = "parts") -> No
 
 def merge(*arguments: str, code: int = 0) -> None:
     assert main(["merge", *arguments]) == code
+
+
+def test_sam_has_no_parts(capsys: pytest.CaptureFixture[str]) -> None:
+    align("in.fa", "-o", "parts", "--shard", "1/2", "--format", "sam", "-q", code=2)
+    assert "sam is written as a whole" in capsys.readouterr().err
+    assert not Path("parts").exists()
+
+
+def test_parts_of_other_columns_do_not_fit_together() -> None:
+    for k, columns in ((1, "query,target,score"), (2, "query,target,columns")):
+        options = ("--format", "tsv", "--columns", columns, "-q")
+        align("in.fa", "-o", "parts", "--shard", f"{k}/2", *options)
+    merge("parts", "-o", "all.tsv", code=1)
 
 
 @pytest.mark.parametrize("format", TEXT)

@@ -1,4 +1,4 @@
-// Text of alignments, formatted from flat columns: PAF, TSV, FASTA pairs, EMBOSS srspair, GFA.
+// Text of alignments, formatted from flat columns: a C++ file a format, or a few that are alike.
 //
 // Contract
 //   The caller describes a slab of pairs once (pairalign_text) and submits it to a queue
@@ -24,6 +24,42 @@ enum pairalign_overlap_kind : uint8_t {
     PAIRALIGN_CONTAINED = 2,  // the query in the target
     PAIRALIGN_CONTAINS = 3,   // the target in the query
     PAIRALIGN_INTERNAL = 4,
+};
+
+// What a chosen column shows; the order is that of pairalign/fields.py.
+enum pairalign_field : int32_t {
+    PAIRALIGN_QUERY,
+    PAIRALIGN_TARGET,
+    PAIRALIGN_SCORE,
+    PAIRALIGN_BITS,
+    PAIRALIGN_EVALUE,
+    PAIRALIGN_IDENTITY,          // the fractions: by columns,
+    PAIRALIGN_IDENTITY_ALIGNED,  // by columns without gaps,
+    PAIRALIGN_IDENTITY_SHORTER,  // by letters of the shorter sequence
+    PAIRALIGN_IDENTITY_LONGER,   // and of the longer
+    PAIRALIGN_COLUMNS,
+    PAIRALIGN_MATCHES,
+    PAIRALIGN_MISMATCHES,
+    PAIRALIGN_GAP_OPENINGS,
+    PAIRALIGN_GAP_LETTERS,
+    PAIRALIGN_POSITIVES,  // aligned pairs of letters with a positive score
+    PAIRALIGN_QUERY_LENGTH,
+    PAIRALIGN_QUERY_START,
+    PAIRALIGN_QUERY_END,
+    PAIRALIGN_QUERY_COVERAGE,  // letters in the span by letters
+    PAIRALIGN_TARGET_LENGTH,
+    PAIRALIGN_TARGET_START,
+    PAIRALIGN_TARGET_END,
+    PAIRALIGN_TARGET_COVERAGE,
+    PAIRALIGN_CIGAR,
+    PAIRALIGN_QUERY_ALIGNED,  // rows of the aligned part
+    PAIRALIGN_TARGET_ALIGNED,
+    PAIRALIGN_PERCENT_IDENTITY,   // BLAST's: per cent with 3 decimals,
+    PAIRALIGN_PERCENT_POSITIVES,  // with 2,
+    PAIRALIGN_PERCENT_COVERAGE,   // and whole, of the query
+    PAIRALIGN_QUERY_FIRST,        // from 1, inclusive
+    PAIRALIGN_TARGET_FIRST,
+    PAIRALIGN_FIELDS,
 };
 
 // One SequenceSet, in input order. n = count.
@@ -61,6 +97,13 @@ struct pairalign_text {
     const char* block_header;      // srspair: lines of the pair's header that are equal for all pairs
     int64_t block_header_bytes;
     const pairalign_text_format* format;
+    const uint8_t* secondary;    // [n] SAM: not the first alignment of its query in the file; null: all are
+    const int32_t* fields;       // [field_count] pairalign_field, of the formats that have chosen columns
+    const double* query_space;   // [queries.count] size of the search space; null: no statistics
+    const double* target_space;  // [targets.count] the same with the target as the query
+    double lambda;               // Gumbel's, of raw scores (Karlin and Altschul 1990)
+    double log_k;
+    int32_t field_count;
     int32_t decimals;  // 0..6
     int32_t whole;     // rows show whole sequences (free end gaps as gaps): not local
     int32_t dual;      // PAF: each pair a second time with query and target exchanged

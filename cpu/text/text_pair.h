@@ -109,6 +109,7 @@ struct Side {
 };
 
 struct Pair {
+    int64_t place;  // among the pairs of the slab
     Side query, target;
     int32_t raw_score;
     int64_t matches, mismatches, gap_openings, gap_letters, columns;
@@ -140,6 +141,7 @@ inline bool resolve(const pairalign_text& text, int64_t k, Pair& pair) {
     if (!resolve_side(text.queries, text.query[k], pair.query) ||
         !resolve_side(text.targets, text.target[k], pair.target))
         return false;
+    pair.place = k;
     pair.raw_score = text.raw_score[k];
     pair.columns = 0;
     pair.run_count = 0;

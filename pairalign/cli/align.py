@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Mapping
+from typing import Any
 
 from pairalign.best_edges import BestEdges
 from pairalign.cli.console import log, say
@@ -30,7 +32,17 @@ from pairalign.cli.options import (
 )
 from pairalign.cli.parts import choose_part
 from pairalign.cli.summary import Summary, describe_steps
-from pairalign.formats import FORMATS, NETWORK_FORMATS, find_format, open_writer
+from pairalign.fields import Field, parse_fields
+from pairalign.formats import (
+    FORMATS,
+    NETWORK_FORMATS,
+    Writer,
+    check_both_ways,
+    check_columns,
+    check_parts,
+    find_format,
+    open_writer,
+)
 from pairalign.jobs.align import LIST_WINDOW, AlignmentJob
 from pairalign.pair_lists import read_pair_list
 from pairalign.thresholds import COVERAGES, IDENTITIES, make_pair_thresholds, parse_share
@@ -52,6 +64,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_sequences(parser)
     add_path(parser, "input2", metavar="IN2", nargs="?", help="second set")
     add_output(parser, FORMATS)
+    _add_table(parser)
     add_scoring(parser)
     results = parser.add_argument_group("results")
     results.add_argument("--min-score", metavar="N", type=NUMBER, help="leave out lower scores")
@@ -108,14 +121,31 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_resources(parser)
 
 
+def _add_table(parser: argparse.ArgumentParser) -> None:
+    """Add what tables of alignments show."""
+    parser.add_argument(
+        "--columns",
+        metavar="NAME,NAME...",
+        help="columns of tsv and blast6, by our names or BLAST's: query,target,evalue,qseq",
+    )
+    parser.add_argument(
+        "--both-ways",
+        action="store_true",
+        help="each pair a second time with query and target exchanged (paf, tsv, blast6)",
+    )
+
+
 def _align(options: argparse.Namespace) -> None:
     choose_output(options)
     # Wrong usage is said before anything is read.
     writer_type = find_format(options.output, options.format)
     check_best(options, writer_type.name)
-    detail = Detail.STATS if writer_type.name in NETWORK_FORMATS else Detail.CIGAR
-    if options.score_only:
-        detail = Detail.SCORE
+    fields = () if options.columns is None else parse_fields(options.columns)
+    detail = _detail(options, writer_type, fields)
+    check_columns(writer_type, fields, detail)
+    check_both_ways(writer_type, options.both_ways)
+    if options.shard is not None or options.cluster is not None:
+        check_parts(writer_type)
     place = choose_part(options, writer_type.suffixes[0])
     check_output(options.output, options.input, options.input2, options.matrix, options.pairs)
     queries, targets = read_sequences(options)
@@ -135,12 +165,15 @@ def _align(options: argparse.Namespace) -> None:
             f"{run.left_out:,}",
         )
     started = time.perf_counter()
+    decided = {"columns": [field.name for field in fields], "both_ways": options.both_ways}
     if options.cluster is not None:
-        run_on_cluster(options, run, writer_type)
+        run_on_cluster(options, run, writer_type, **decided)
         if not options.quiet:
             say(f"pairalign: {run.pairs:,} pairs written to {options.output}")
         return
-    going = Going(options, run, writer_type.name, place, can_resume=writer_type.resumable)
+    going = Going(
+        options, run, writer_type.name, place, can_resume=writer_type.resumable, **decided
+    )
     summary = Summary(
         queries,
         targets,
@@ -151,7 +184,8 @@ def _align(options: argparse.Namespace) -> None:
         thresholds=run.pair_thresholds,
     )
     if not going.is_done:
-        _write(options, run, going, summary)
+        shown = {"fields": fields, "both_ways": options.both_ways}
+        _write(options, run, going, summary, shown)
     going.finish()
     if options.explain:
         say(describe_steps(run))
@@ -159,8 +193,14 @@ def _align(options: argparse.Namespace) -> None:
         say(summary.text(time.perf_counter() - started, options.output))
 
 
-def _write(options: argparse.Namespace, run: AlignmentJob, going: Going, summary: Summary) -> None:
-    """Align and write."""
+def _write(
+    options: argparse.Namespace,
+    run: AlignmentJob,
+    going: Going,
+    summary: Summary,
+    shown: Mapping[str, Any],
+) -> None:
+    """Align and write; `shown` is what else `open_writer` is told of the format."""
     best = None if options.best is None else BestEdges(options.best)
     with (
         run.open() as results,
@@ -174,6 +214,7 @@ def _write(options: argparse.Namespace, run: AlignmentJob, going: Going, summary
             threads=run.threads,
             piece=going.piece,
             output=going.output,
+            **shown,
         ) as writer,
     ):
         for alignments in results:
@@ -186,3 +227,13 @@ def _write(options: argparse.Namespace, run: AlignmentJob, going: Going, summary
             going.wrote(writer)
         write_best(best, writer)
         going.wrote_all(writer)
+
+
+def _detail(options: argparse.Namespace, writer: type[Writer], fields: tuple[Field, ...]) -> Detail:
+    """How much must be computed: of chosen columns, no more than they show."""
+    if options.score_only:
+        return Detail.SCORE
+    if writer.name in NETWORK_FORMATS:
+        return Detail.STATS
+    fields = fields or writer.default_fields or ()
+    return max((field.detail for field in fields), default=Detail.CIGAR)

@@ -12,18 +12,26 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.errors import FormatError
+from pairalign.fields import Field
+from pairalign.formats.a3m import A3mWriter
+from pairalign.formats.blast6 import Blast6Writer
 from pairalign.formats.fasta import FastaWriter
 from pairalign.formats.gfa import GfaWriter
+from pairalign.formats.maf import MafWriter
 from pairalign.formats.names import choose_format
 from pairalign.formats.networks import NETWORKS
 from pairalign.formats.output import Output, Path, open_output
 from pairalign.formats.paf import PafWriter
 from pairalign.formats.parquet import ParquetWriter
+from pairalign.formats.sam import SamWriter
 from pairalign.formats.srspair import SrspairWriter
+from pairalign.formats.stockholm import StockholmWriter
+from pairalign.formats.tc_lib import TcLibWriter
 from pairalign.formats.tsv import TsvWriter
 from pairalign.formats.writer import WHOLE, Content, Piece, Writer
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.significance import Significance
 from pairalign.want import Detail
 
 __all__ = [
@@ -33,6 +41,9 @@ __all__ = [
     "WRITERS",
     "FormatError",
     "Writer",
+    "check_both_ways",
+    "check_columns",
+    "check_parts",
     "find_format",
     "open_overlap_writer",
     "open_writer",
@@ -44,6 +55,12 @@ WRITERS: tuple[type[Writer], ...] = (
     FastaWriter,
     SrspairWriter,
     ParquetWriter,
+    Blast6Writer,
+    SamWriter,
+    A3mWriter,
+    StockholmWriter,
+    MafWriter,
+    TcLibWriter,
     GfaWriter,
     *NETWORKS,
 )
@@ -88,6 +105,10 @@ def open_writer(
     piece: Piece = WHOLE,
     output: Output | None = None,
     labels: npt.NDArray[np.int32] | None = None,
+    *,
+    fields: tuple[Field, ...] = (),
+    both_ways: bool = False,
+    significance: Significance | None = None,
 ) -> Writer:
     """Open a file for alignments.
 
@@ -111,6 +132,12 @@ def open_writer(
         Takes the bytes instead of a file that is opened.
     labels : ndarray of int32, shape (queries,), optional
         Number of each sequence's cluster, for networks.
+    fields : tuple of Field
+        Columns of a table, from `pairalign.fields.parse_fields`; default: those of the format.
+    both_ways : bool
+        Write each pair a second time with query and target exchanged: PAF and tables.
+    significance : Significance, optional
+        What bit scores and E-values are made of.
 
     Returns
     -------
@@ -126,7 +153,17 @@ def open_writer(
         If the file cannot be written.
     """
     writer = find_format(path, format)
-    content = Content(queries, targets, scoring, Detail(detail), piece=piece, labels=labels)
+    content = Content(
+        queries,
+        targets,
+        scoring,
+        Detail(detail),
+        piece=piece,
+        labels=labels,
+        both_ways=both_ways,
+        fields=fields,
+        significance=significance,
+    )
     return _open(writer, path, content, threads, output)
 
 
@@ -179,6 +216,37 @@ def open_overlap_writer(
     return _open(writer, path, content, threads, output)
 
 
+def check_parts(writer: type[Writer]) -> None:
+    """Raise FormatError if a format cannot be written in parts."""
+    if not writer.in_parts:
+        raise FormatError(
+            f"{writer.name} is written as a whole: which record of a query is the first cannot be "
+            "known in parts; write paf"
+        )
+
+
+def check_both_ways(writer: type[Writer], both_ways: bool, *, overlaps: bool = False) -> None:
+    """Raise FormatError if a format cannot have each pair both ways, and that is wanted."""
+    if not both_ways or writer.both_ways:
+        return
+    if overlaps:
+        raise FormatError(f"{writer.name} has each overlap once: leave --dual out, or write paf")
+    fitting = ", ".join(name for name, other in FORMATS.items() if other.both_ways)
+    raise FormatError(f"{writer.name} has each pair once; written both ways are {fitting}")
+
+
+def check_columns(
+    writer: type[Writer], fields: tuple[Field, ...], detail: Detail = Detail.CIGAR
+) -> None:
+    """Raise FormatError if a format cannot have these columns, or they are not computed."""
+    if fields and writer.default_fields is None:
+        fitting = ", ".join(n for n, other in FORMATS.items() if other.default_fields is not None)
+        raise FormatError(f"{writer.name} has no columns to choose; {fitting} have")
+    for field in fields:
+        if field.detail > detail:
+            raise FormatError(f"column '{field.name}' needs alignments, which are not computed")
+
+
 def _open(
     writer: type[Writer], path: Path, content: Content, threads: int, output: Output | None
 ) -> Writer:
@@ -190,8 +258,8 @@ def _open(
             f"{'scores' if content.detail == Detail.SCORE else 'spans and counts'} are computed; "
             f"write tsv or parquet instead, or compute alignments"
         )
-    if content.both_ways and not writer.both_ways:
-        raise FormatError(f"{writer.name} has each overlap once: leave --dual out, or write paf")
+    check_columns(writer, content.fields, content.detail)
+    check_both_ways(writer, content.both_ways, overlaps=content.max_overhang is not None)
     if not writer.compressible and os.fspath(path).endswith(".gz"):
         raise FormatError(f"{writer.name} is compressed inside: leave '.gz' out of the name")
     writer.check()

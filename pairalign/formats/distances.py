@@ -14,6 +14,7 @@ from typing import BinaryIO, cast
 
 from pairalign.distance_matrix import DistanceMatrix
 from pairalign.errors import DistanceError, describe_unreadable
+from pairalign.formats.matrix_column import read_matrix_column, write_matrix_column
 from pairalign.formats.matrix_npy import read_matrix_npy, write_matrix_npy
 from pairalign.formats.matrix_tsv import read_matrix_tsv, write_matrix_tsv
 from pairalign.formats.names import choose_format
@@ -24,9 +25,11 @@ SUFFIXES = {
     "phylip": (".phy", ".phylip", ".dist", ".mat", ".dst"),
     "tsv": (".tsv", ".tab"),
     "npy": (".npy",),
+    "column": (".column",),
 }
 """Ends of names that mean each format."""
 
+_READERS = {"phylip": read_phylip, "tsv": read_matrix_tsv, "column": read_matrix_column}
 _GZIP = b"\x1f\x8b"
 _GZIP_BEST = 1032  # deflate makes no more of a byte
 
@@ -47,7 +50,7 @@ def write_distances(
     path : str or path
         ``"-"`` is standard output; ``.gz`` compresses. The file appears when it is complete.
     matrix : DistanceMatrix
-    format : {"phylip", "tsv", "npy"}, optional
+    format : {"phylip", "tsv", "npy", "column"}, optional
         Default: by the end of the file's name.
     lower, strict : bool
         PHYLIP: lower triangle instead of square, names of ten characters.
@@ -72,6 +75,8 @@ def write_distances(
             return write_phylip(output, matrix, lower=lower, strict=strict)
         if chosen == "tsv":
             write_matrix_tsv(output, matrix)
+        elif chosen == "column":
+            write_matrix_column(output, matrix)
         else:
             write_matrix_npy(output, matrix)
     return 0
@@ -86,7 +91,7 @@ def read_distances(
     ----------
     path : str or path
         ``"-"`` is standard input.
-    format : {"phylip", "tsv", "npy"}, optional
+    format : {"phylip", "tsv", "npy", "column"}, optional
         Default: by the end of the file's name.
     names : list of str, optional
         Of the sequences. A NumPy file needs them; the others have their own, which must be these.
@@ -108,7 +113,7 @@ def read_distances(
                 assert names is not None
                 return read_matrix_npy(file, source, names, most)
             lines = io.TextIOWrapper(file, encoding="utf-8-sig")
-            matrix = (read_phylip if chosen == "phylip" else read_matrix_tsv)(lines, source, most)
+            matrix = _READERS[chosen](lines, source, most)
     except DistanceError as error:
         if str(error).startswith(source):
             raise

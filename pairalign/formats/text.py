@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from pairalign.alignments import SCORE_FIELDS, STATS_FIELDS, Alignments
 from pairalign.native import library
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.significance import Significance
 
 _FIELDS = (*SCORE_FIELDS, *STATS_FIELDS, "cigar", "cigar_offsets", "strand")
 
@@ -43,6 +45,13 @@ class NativeText(ctypes.Structure):
         ("block_header", ctypes.c_char_p),
         ("block_header_bytes", ctypes.c_int64),
         ("format", ctypes.c_void_p),
+        ("secondary", ctypes.c_void_p),
+        ("fields", ctypes.c_void_p),
+        ("query_space", ctypes.c_void_p),
+        ("target_space", ctypes.c_void_p),
+        ("lambda", ctypes.c_double),
+        ("log_k", ctypes.c_double),
+        ("field_count", ctypes.c_int32),
         ("decimals", ctypes.c_int32),
         ("whole", ctypes.c_int32),
         ("dual", ctypes.c_int32),
@@ -83,7 +92,13 @@ class PairText:
     kinds : ndarray of uint8, shape (pairs,), optional
         Kinds of overlaps; for PAF and GFA.
     dual : bool
-        For PAF: each pair both ways.
+        For PAF and tables: each pair both ways.
+    secondary : ndarray of bool, shape (pairs,), optional
+        For SAM: pairs that are not the first of their query in the file.
+    fields : ndarray of int32, optional
+        For tables of chosen columns: codes of `pairalign.fields`.
+    significance : Significance, optional
+        For tables with bit scores and E-values.
     """
 
     def __init__(
@@ -95,26 +110,41 @@ class PairText:
         block_header: bytes = b"",
         kinds: npt.NDArray[np.uint8] | None = None,
         dual: bool = False,
+        secondary: npt.NDArray[np.bool_] | None = None,
+        fields: npt.NDArray[np.int32] | None = None,
+        significance: Significance | None = None,
     ) -> None:
         scoring = alignments.scoring
-        fields = [getattr(alignments, name) for name in _FIELDS]
+        values = [getattr(alignments, name) for name in _FIELDS]
         matrix = np.ascontiguousarray(scoring.matrix, np.int32)
         assert matrix.shape == (32, 32)
-        self._keep = (alignments, queries, targets, fields, matrix, block_header, kinds)
+        self._keep = (alignments, queries, targets, values, matrix, block_header)
+        self._optional = (kinds, secondary, fields, significance)
+        spaces = (None, None) if significance is None else significance.spaces
         self.native = NativeText(
             queries.native,
             targets.native,
             len(alignments),
-            *(None if field is None else field.ctypes.data for field in fields),
-            None if kinds is None else kinds.ctypes.data,
+            *map(_address, values),
+            _address(kinds),
             matrix.ctypes.data,
             block_header,
             len(block_header),
             native_format(format),
+            _address(secondary),
+            _address(fields),
+            *map(_address, spaces),
+            0.0 if significance is None else significance.gumbel.lambda_,
+            0.0 if significance is None else math.log(significance.gumbel.k),
+            0 if fields is None else len(fields),
             decimals_of(scoring),
             scoring.mode != "local",
             dual,
         )
+
+
+def _address(array: npt.NDArray[Any] | None) -> int | None:
+    return None if array is None else array.ctypes.data
 
 
 def native_format(name: str) -> int:

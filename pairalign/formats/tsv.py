@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from pairalign.formats.writer import TextWriter
+from dataclasses import replace
+
+from pairalign.fields import FIELDS
+from pairalign.formats.output import Output
+from pairalign.formats.writer import Content, TextWriter
 from pairalign.tables import COLUMNS
 from pairalign.want import Detail
 
@@ -12,12 +16,30 @@ class TsvWriter(TextWriter):
 
     ``identity`` is matches by columns as a fraction, rounded half up to 6 decimals. Pairs of which
     nothing is aligned are there too: identity 0.000000, spans 0, CIGAR ``*``.
+
+    Columns can be chosen, see `pairalign.fields`. ``bits`` and ``evalue`` are ``nan`` where
+    statistics are not known.
     """
 
     name = "tsv"
     suffixes = (".tsv", ".tab")
     needs = Detail.SCORE
+    both_ways = True
+    default_fields = ()
+
+    def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
+        if content.both_ways and not content.fields:
+            names = COLUMNS[content.detail]
+            content = replace(content, fields=tuple(FIELDS[name] for name in names))
+        super().__init__(output, content, threads)
+
+    @property
+    def native_name(self) -> str:
+        """What native code calls the format."""
+        return "columns" if self._content.fields else "tsv"
 
     def header(self) -> bytes:
         """Return the line of column names."""
-        return ("\t".join(COLUMNS[self._content.detail]) + "\n").encode()
+        fields = self._content.fields
+        names = [field.name for field in fields] or COLUMNS[self._content.detail]
+        return ("\t".join(names) + "\n").encode()

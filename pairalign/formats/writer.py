@@ -13,12 +13,14 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.errors import FormatError
+from pairalign.fields import Field
 from pairalign.formats.output import Abortable, Output
 from pairalign.formats.text import PairText, SetText
 from pairalign.formats.text_queue import NativePiece, TextQueue, text_of
 from pairalign.overlap_kinds import classify
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.significance import Significance
 from pairalign.want import Detail
 
 # Text of one piece at most (bounds are generous: usually about half of it).
@@ -66,6 +68,10 @@ class Content:
     piece : Piece
     labels : ndarray of int32, or None
         Number of each query's cluster, for networks.
+    fields : tuple of Field
+        The columns of a table, where they were chosen.
+    significance : Significance or None
+        What bit scores and E-values are made of; None: they are not known.
     """
 
     queries: SequenceSet
@@ -76,6 +82,8 @@ class Content:
     both_ways: bool = False
     piece: Piece = WHOLE
     labels: npt.NDArray[np.int32] | None = None
+    fields: tuple[Field, ...] = ()
+    significance: Significance | None = None
 
 
 class Writer(Abortable):
@@ -103,6 +111,11 @@ class Writer(Abortable):
         Whether its files can be gone on with, see `flush`.
     shown : int
         How many it has shown; 0 where it does not number them.
+    in_parts : bool
+        Whether it can be written in parts: what it shows of a pair does not depend on others.
+    default_fields : tuple of Field or None
+        The columns of a table whose columns can be chosen; empty where they follow from what was
+        computed. None: they cannot be chosen.
     """
 
     name: ClassVar[str]
@@ -115,6 +128,8 @@ class Writer(Abortable):
     both_ways: ClassVar[bool] = False
     numbers: ClassVar[bool] = False
     resumable: ClassVar[bool] = True
+    in_parts: ClassVar[bool] = True
+    default_fields: ClassVar[tuple[Field, ...] | None] = None
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         self._output = output
@@ -191,6 +206,10 @@ class TextWriter(Writer):
         queries = SetText(content.queries)
         same = content.targets is content.queries
         self._sets = queries, queries if same else SetText(content.targets)
+        self._fields: npt.NDArray[np.int32] | None = None
+        fields = content.fields or self.default_fields
+        if fields:
+            self._fields = np.array([field.code for field in fields], np.int32)
         if content.piece.first:
             self._output.write(self.header())
         self._queue = TextQueue(min(threads, MOST_FORMATTERS), CHUNK_BYTES, content.piece.number)
@@ -205,6 +224,15 @@ class TextWriter(Writer):
     def header(self) -> bytes:
         """Text before the first pair."""
         return b""
+
+    @property
+    def native_name(self) -> str:
+        """What native code calls the format."""
+        return self.name
+
+    def secondary(self, alignments: Alignments) -> npt.NDArray[np.bool_] | None:
+        """Which pairs are secondary alignments, for formats that say so; called in order."""
+        return None
 
     def footer(self) -> bytes:
         """Text after the last pair."""
@@ -228,10 +256,13 @@ class TextWriter(Writer):
         return PairText(
             alignments,
             *self._sets,
-            self.name,
+            self.native_name,
             self.block_header(),
             kinds=None if overhang is None else classify(alignments, overhang),
             dual=self._content.both_ways,
+            secondary=self.secondary(alignments),
+            fields=self._fields,
+            significance=self._content.significance,
         )
 
     def flush(self) -> int:

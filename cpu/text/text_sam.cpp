@@ -1,0 +1,60 @@
+// SAM records. The contract is in text.h.
+//
+// Columns:  query  flag  target  position  255  CIGAR  *  0  0  letters  *  NM:i:  AS:i:
+// The query's letters outside the alignment are clipped (S), so that all of them are there.
+
+#include "text_cigar.h"
+#include "text_format.h"
+#include "text_rows.h"
+
+namespace pairalign::text {
+namespace {
+
+constexpr int64_t kTags = 160;  // bytes of all numbers and tags of a record at most
+
+char* put_clip(char* out, int64_t letters) {
+    if (letters == 0) return out;
+    out = put_unsigned(out, static_cast<uint64_t>(letters));
+    *out++ = 'S';
+    return out;
+}
+
+// Needs CIGARs; pairs without an aligned pair of letters are left out.
+struct Sam {
+    static constexpr bool kByPairs = true;
+
+    explicit Sam(const pairalign_text&) {}
+    static bool shown(const Pair& pair) { return pair.matches + pair.mismatches > 0; }
+    static int64_t bound(const pairalign_text&, const Pair& pair) {
+        return pair.query.name_bytes + pair.target.name_bytes + pair.query.length + 4 * pair.run_count +
+               6 * (pair.columns / kTableLength) + kTags + kSlack;
+    }
+    [[gnu::noinline]] char* put(char* out, const pairalign_text& text, const Pair& pair, int64_t) const {
+        if (!runs_fit(pair)) return nullptr;
+        const bool secondary = text.secondary != nullptr && text.secondary[pair.place] != 0;
+        out = pairalign::text::put(out, pair.query.name, pair.query.name_bytes);
+        out = secondary ? pairalign::text::put(out, "\t256\t") : pairalign::text::put(out, "\t0\t");
+        out = pairalign::text::put(out, pair.target.name, pair.target.name_bytes);
+        out = put_tab_number(out, pair.target.start + 1);
+        out = pairalign::text::put(out, "\t255\t");
+        out = put_clip(out, pair.query.start);
+        out = put_cigar(out, pair);
+        if (out == nullptr) return nullptr;
+        out = put_clip(out, pair.query.length - pair.query.end);
+        out = pairalign::text::put(out, "\t*\t0\t0\t");
+        const char* letters = reinterpret_cast<const char*>(pair.query.letters);
+        out = pairalign::text::put(out, letters, pair.query.length);
+        out = pairalign::text::put(out, "\t*\tNM:i:");
+        out = put_unsigned(out, static_cast<uint64_t>(pair.mismatches + pair.gap_letters));
+        out =
+            text.decimals == 0 ? pairalign::text::put(out, "\tAS:i:") : pairalign::text::put(out, "\tAS:f:");
+        out = put_score(out, pair.raw_score, text.decimals, 0);
+        *out++ = '\n';
+        return out;
+    }
+};
+
+}  // namespace
+}  // namespace pairalign::text
+
+PAIRALIGN_TEXT_FORMAT(sam, pairalign::text::Sam)

@@ -1,0 +1,24 @@
+"""BLAST's tabular format, ``-outfmt 6``: one line a pair, no header."""
+
+from __future__ import annotations
+
+from pairalign.fields import BLAST6, FIELDS
+from pairalign.formats.writer import TextWriter
+from pairalign.want import Detail
+
+
+class Blast6Writer(TextWriter):
+    """BLAST's twelve columns, or others that were chosen, see `pairalign.fields`.
+
+    ``qseqid sseqid pident length mismatch gapopen qstart qend sstart send evalue bitscore``:
+    positions count from 1 and include the last letter; ``pident`` is 100 matches by columns, with
+    3 decimals; ``evalue`` has three digits at any size, ``bitscore`` one decimal; both are ``nan``
+    where statistics are not known, as in modes other than local. Pairs of which nothing is aligned
+    are left out. One line a pair: there is one alignment of each.
+    """
+
+    name = "blast6"
+    suffixes = (".blast6", ".b6", ".m8", ".outfmt6")
+    needs = Detail.SCORE
+    both_ways = True
+    default_fields = tuple(FIELDS[name] for name in BLAST6)

@@ -1,0 +1,92 @@
+"""SAM: one record a pair, for samtools, pysam and genome browsers."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import Alignments
+from pairalign.errors import FormatError
+from pairalign.formats.output import Output
+from pairalign.formats.writer import Content, TextWriter
+from pairalign.sequences import SequenceSet
+from pairalign.version import __version__
+from pairalign.want import Detail
+
+_QUERY_NAME = re.compile(r"[!-?A-~]{1,254}\Z")
+_TARGET_NAME = re.compile(r"[0-9A-Za-z!#$%&+./:;?@^_|~-][0-9A-Za-z!#$%&*+./:;=?@^_|~-]*\Z")
+
+
+class SamWriter(TextWriter):
+    """SAM 1.6.
+
+    ``@SQ`` lines are the targets in the order of the input, all of them but empty ones. A record a
+    pair: the query's letters, clipped softly outside the alignment; mapping quality 255 (not
+    computed); CIGAR with ``=`` and ``X``; ``NM:i:`` mismatches and gap letters; ``AS:i:`` score
+    (``AS:f:`` where costs or matrix have decimals). The first record of a query in the file is its
+    primary one, the others are secondary (flag 256), whatever their scores. Pairs without an
+    aligned pair of letters are left out.
+
+    htslib knows the letters of DNA alone: samtools and pysam show those of proteins as N, and keep
+    all else. The file itself has all letters.
+
+    Raises
+    ------
+    FormatError
+        By the constructor, if a name or a letter cannot stand in a SAM file.
+    """
+
+    name = "sam"
+    suffixes = (".sam",)
+    needs = Detail.CIGAR
+    in_parts = False
+    resumable = False
+
+    def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
+        _check_names(content.queries, _QUERY_NAME)
+        _check_names(content.targets, _TARGET_NAME)
+        _check_letters(content.queries)
+        self._seen = np.zeros(len(content.queries), np.bool_)
+        super().__init__(output, content, threads)
+
+    def header(self) -> bytes:
+        """Return the header: version, targets, program."""
+        targets = self._content.targets
+        pairs = zip(targets.names, targets.lengths.tolist(), strict=True)
+        lines = [f"@SQ\tSN:{name}\tLN:{length}\n" for name, length in pairs if length]
+        program = f"@PG\tID:pairalign\tPN:pairalign\tVN:{__version__}\n"
+        return "".join(["@HD\tVN:1.6\tSO:unsorted\n", *lines, program]).encode()
+
+    def secondary(self, alignments: Alignments) -> npt.NDArray[np.bool_]:
+        """Which pairs are not the first of their query."""
+        shown = np.flatnonzero(alignments.field("matches") + alignments.field("mismatches"))
+        inside = (alignments.query >= 0) & (alignments.query < len(self._seen))
+        shown = shown[inside[shown]]  # native code refuses the others
+        queries, first = np.unique(alignments.query[shown], return_index=True)
+        new = ~self._seen[queries]
+        self._seen[queries] = True
+        secondary = np.ones(len(alignments), np.bool_)
+        secondary[shown[first[new]]] = False
+        return secondary
+
+
+def _check_names(sequences: SequenceSet, allowed: re.Pattern[str]) -> None:
+    """Raise FormatError for a name that is not allowed."""
+    for index, name in enumerate(sequences.names):
+        if not allowed.match(name):
+            raise FormatError(
+                f"{sequences.source}: {sequences.record(index)}: SAM names are printable ASCII "
+                "without '@' or, for targets, brackets, quotes, commas and the like; rename it, or "
+                "write PAF"
+            )
+
+
+def _check_letters(sequences: SequenceSet) -> None:
+    if sequences.byte_counts[ord("*")]:
+        index, place = sequences.locate(int(np.argmax(sequences.letters == ord("*"))))
+        raise FormatError(
+            f"{sequences.source}: {sequences.record(index)}: '*' at position {place + 1} cannot "
+            "stand in a SAM file; remove it, or write PAF"
+        )

@@ -1,0 +1,45 @@
+"""Stockholm: a small alignment a pair, for HMMER, Easel and Biopython."""
+
+from __future__ import annotations
+
+from pairalign.errors import FormatError
+from pairalign.formats.output import Output
+from pairalign.formats.writer import Content, TextWriter
+from pairalign.want import Detail
+
+
+class StockholmWriter(TextWriter):
+    """Stockholm 1.0, an alignment of two rows a pair, query and then target.
+
+    Rows are named ``NAME/FIRST-LAST``, positions from 1 and inclusive. Modes global and semiglobal
+    show whole sequences, free end gaps as gap letters; mode local the aligned parts. ``#=GF SC`` is
+    the score. Pairs of which nothing is aligned are left out.
+
+    Raises
+    ------
+    FormatError
+        By the constructor, if a query and a target have the same name: readers would take their
+        rows for one.
+    """
+
+    name = "stockholm"
+    suffixes = (".sto", ".stk", ".stockholm")
+    needs = Detail.CIGAR
+
+    def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
+        check_distinct_names(content, "Stockholm", "tell rows apart by name")
+        super().__init__(output, content, threads)
+
+
+def check_distinct_names(content: Content, format: str, why: str) -> None:
+    """Raise FormatError if a query and a target have the same name."""
+    if content.targets is content.queries:
+        return  # names of one set are unique
+    seen = set(content.queries.names)
+    for index, name in enumerate(content.targets.names):
+        if name in seen:
+            targets = content.targets
+            raise FormatError(
+                f"{targets.source}: {targets.record(index)}: a sequence of "
+                f"{content.queries.source} has its name, and readers of {format} {why}; rename it"
+            )
