@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Simulate shards on many workers: failures, stragglers, retries. Seeded; standard library alone.
+
+    python scripts/simulate_shards.py --workers 1000 --shards 8000 --hours 1.3
+
+A shard takes the same work as any other (the plan sees to that); a worker's speed differs from the
+mean by a few percent, some are stragglers, and workers die at random, which loses what they had
+done of a shard since its last commit (with --resume) or all of it. Idle workers take the next
+shard. Printed: the time to the end against that without any trouble, and how much work was lost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import random
+from collections import deque
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Workers and their troubles; times in hours.
+
+    Attributes
+    ----------
+    workers, shards : int
+    work : float
+        Of all shards, on one worker of mean speed.
+    failures : float
+        Of a worker, in an hour of work.
+    repair : float
+        From a failure until the worker, or another one in its place, takes a shard.
+    stragglers, slowness : float
+        Share of the workers that are slow, and how many times slower they are.
+    start : float
+        To read the sequences and open engines, for each shard.
+    commit : float
+        Between commits; work since the last one is lost. Without resuming: infinite.
+    """
+
+    workers: int
+    shards: int
+    work: float
+    failures: float = 0.01
+    repair: float = 0.1
+    stragglers: float = 0.02
+    slowness: float = 2.0
+    start: float = 20 / 3600
+    commit: float = float("inf")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Hours to the end, hours of work that were lost, and failures."""
+
+    hours: float
+    lost: float
+    failures: int
+
+
+def simulate(cluster: Cluster, seed: int) -> Outcome:
+    """Run all shards; a shard whose worker died goes to the end of the queue."""
+    chance = random.Random(seed)
+    share = cluster.work / cluster.shards
+    speeds = [
+        chance.gauss(1, 0.03) / (cluster.slowness if chance.random() < cluster.stragglers else 1)
+        for _ in range(cluster.workers)
+    ]
+    waiting = deque([share] * cluster.shards)
+    idle = [(0.0, worker) for worker in range(cluster.workers)]
+    ends, lost, failures = 0.0, 0.0, 0
+    returned: list[tuple[float, float]] = []  # when a shard comes back, and what is left of it
+    while waiting or returned:
+        now, worker = heapq.heappop(idle)
+        while returned and returned[0][0] <= now:
+            waiting.append(heapq.heappop(returned)[1])
+        if not waiting:  # until a worker that has a shard now fails
+            heapq.heappush(idle, (returned[0][0], worker))
+            continue
+        left = waiting.popleft()
+        takes = cluster.start + left / speeds[worker]
+        fails = chance.expovariate(cluster.failures) if cluster.failures else float("inf")
+        if fails >= takes:
+            ends = max(ends, now + takes)
+            heapq.heappush(idle, (now + takes, worker))
+            continue
+        failures += 1
+        done = max(0.0, fails - cluster.start) * speeds[worker]
+        kept = done - done % (cluster.commit * speeds[worker])
+        if cluster.commit == float("inf"):
+            kept = 0.0
+        lost += done - kept
+        heapq.heappush(returned, (now + fails, left - kept))
+        heapq.heappush(idle, (now + fails + cluster.repair, worker))
+    return Outcome(ends, lost, failures)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--workers", type=int, default=1000)
+    parser.add_argument("--shards", type=int, default=8000)
+    parser.add_argument("--hours", type=float, default=1.3, help="of work for each worker")
+    parser.add_argument("--failures", type=float, default=0.01, help="of a worker in an hour")
+    parser.add_argument("--seeds", type=int, default=5)
+    options = parser.parse_args()
+    print("workers shards resume  hours/ideal (worst of seeds)  failures  work lost")
+    for commit in (float("inf"), 10 / 3600):
+        cluster = Cluster(
+            options.workers,
+            options.shards,
+            options.hours * options.workers,
+            failures=options.failures,
+            commit=commit,
+        )
+        found = [simulate(cluster, seed) for seed in range(options.seeds)]
+        hours = [one.hours / options.hours for one in found]
+        lost = sum(one.lost for one in found) / len(found) / cluster.work
+        failures = sum(one.failures for one in found) / len(found)
+        print(
+            f"{cluster.workers:7} {cluster.shards:6} {'no' if commit > 1 else 'yes':>6}"
+            f"  {sum(hours) / len(hours):11.3f} ({max(hours):.3f}) {failures:17.1f}"
+            f"  {100 * lost:8.3f}%"
+        )
+
+
+if __name__ == "__main__":
+    main()
