@@ -18,6 +18,8 @@ import numpy.typing as npt
 from pairalign.pair_fields import window_positions
 
 DEFAULT_WINDOW = 1024
+LIST_WINDOW = 65536
+"""Rows and columns of a window for pairs of a list: so many that a row has some pairs."""
 
 Lengths = npt.NDArray[np.signedinteger[Any]]
 
@@ -98,6 +100,11 @@ class Window:
             first = np.maximum(first, rows + 1)
         columns = first + numbers - offsets[rows - self.row_start]
         return rows.astype(np.int32), columns.astype(np.int32)
+
+
+def default_window(listed: bool) -> int:
+    """Rows and columns of a window where none are given; larger ones for pairs of a list."""
+    return LIST_WINDOW if listed else DEFAULT_WINDOW
 
 
 def plan_windows(

@@ -10,6 +10,7 @@
     python scripts/benchmark.py bitwise --data amplicons.fa.gz
     python scripts/benchmark.py similar --data genomes/*.fa.gz
     python scripts/benchmark.py clusters --data amplicons.fa.gz
+    python scripts/benchmark.py thresholds --data amplicons.fa.gz
     python scripts/benchmark.py trees --reference bench1.0 --results trees.jsonl
     python scripts/benchmark.py jobs --folder data --device cuda
     python scripts/benchmark.py tree-speed --data family.fasta proteome.fa.gz
@@ -41,6 +42,7 @@ from bench import (  # noqa: E402
     papers,
     report,
     similar,
+    thresholds,
     trees,
     trees_speed,
 )
@@ -98,6 +100,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         similar.add_command,
         papers.add_command,
         jobs.add_command,
+        thresholds.add_command,
     ):
         add_command(commands)
 

@@ -43,11 +43,11 @@ from pairalign.formats import (
     find_format,
     open_writer,
 )
-from pairalign.jobs.align import LIST_WINDOW, AlignmentJob
+from pairalign.jobs.align import AlignmentJob
 from pairalign.pair_lists import read_pair_list
 from pairalign.thresholds import COVERAGES, IDENTITIES, make_pair_thresholds, parse_share
 from pairalign.want import Detail
-from pairalign.windows import DEFAULT_WINDOW
+from pairalign.windows import DEFAULT_WINDOW, LIST_WINDOW
 
 _SHARE = converter(parse_share, "a number from 0 to 1, or with %, such as 0.97 or 97%")
 

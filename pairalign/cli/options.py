@@ -20,7 +20,7 @@ from pairalign.engines.kernels import AUTO, kernel_names
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import FormatError, OutputError
 from pairalign.formats.output import check_writable
-from pairalign.jobs.align import AlignmentJob, default_window
+from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.memory import default_bytes, parse_size
 from pairalign.jobs.progress import Progress
 from pairalign.jobs.shards import parse_shard
@@ -29,6 +29,7 @@ from pairalign.scoring import MODES, Scoring, make_scoring
 from pairalign.sequences import SequenceSet, read_fasta, read_fasta_pair
 from pairalign.thresholds import raw_minimum
 from pairalign.want import Detail, Want
+from pairalign.windows import default_window
 
 _Value = TypeVar("_Value")
 

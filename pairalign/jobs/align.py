@@ -35,6 +35,7 @@ from pairalign.windows import (
     DEFAULT_WINDOW,
     Window,
     count_cells,
+    default_window,
     plan_windows,
     restrict_windows,
     split_rows,
@@ -46,9 +47,6 @@ _LETTER_BYTES = {Detail.SCORE: 0.0, Detail.STATS: 0.0, Detail.CIGAR: 2.0}
 _SLAB_BYTES = 48 << 20
 _GPU_SLAB_BYTES = 256 << 20
 _LEAST_SLAB_BYTES = 1 << 20
-LIST_WINDOW = 65536
-"""Rows and columns of a window for pairs of a list: so many that a row has some pairs."""
-
 _MOST_THREADS = 4096
 _MOST_ROWS = 2**31 - 1
 _MOST_BYTES = 1 << 60
@@ -440,11 +438,6 @@ def _check_lengths(sequences: SequenceSet, detail: Detail) -> None:
             f"{sequences.source}: {sequences.record(index)} has {sequences.lengths[index]:,} "
             f"letters; sequences that are {what} have at most {most:,}"
         )
-
-
-def default_window(listed: bool) -> int:
-    """Rows and columns of a window where none are given; larger ones for pairs of a list."""
-    return LIST_WINDOW if listed else DEFAULT_WINDOW
 
 
 def _whole(name: str, value: object, most: int) -> int:

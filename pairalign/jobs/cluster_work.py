@@ -15,7 +15,7 @@ from pairalign.alignments import Alignments, concatenate
 from pairalign.cluster_edges import EdgeClustering, GreedyLinkage, SingleLinkage
 from pairalign.distance_matrix import number_of_pairs
 from pairalign.identities import Similarity
-from pairalign.jobs.align import LIST_WINDOW, AlignmentJob
+from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.memory import PAIR_BYTES, bytes_beside_distances, default_bytes
 from pairalign.jobs.progress import Progress
 from pairalign.pair_fields import place_in_triangle
@@ -24,7 +24,7 @@ from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.trees.linkage import cluster as join_closest
 from pairalign.want import Detail, Want
-from pairalign.windows import DEFAULT_WINDOW
+from pairalign.windows import DEFAULT_WINDOW, LIST_WINDOW
 
 Ints = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
