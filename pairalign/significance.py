@@ -23,7 +23,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments import Alignments
+from pairalign.errors import ScoringError
+from pairalign.published_statistics import PUBLISHED
+from pairalign.scoring import Scoring, make_scoring
+from pairalign.sequences import SequenceSet
+
 Doubles = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -81,3 +88,155 @@ class Significance:
         scores = np.asarray(raw_score, np.float64)
         values: Doubles = (self.gumbel.lambda_ * scores - math.log(self.gumbel.k)) / math.log(2)
         return values
+
+    def least_raw_scores(self, max_evalue: float) -> tuple[Ints, Ints]:
+        """Return the least raw score whose E-value is at most `max_evalue`, for each query.
+
+        Returns
+        -------
+        tuple of two int32 arrays
+            For the queries, and for the targets where they are the query. Exact: the E-value of
+            one less is larger.
+        """
+        most = math.log(max_evalue)
+        gumbel = self.gumbel
+        found = []
+        for space in self.spaces:
+            log_space = math.log(gumbel.k) + np.log(space)
+            scores = np.ceil((log_space - most) / gumbel.lambda_) - 1
+            while (above := log_space - gumbel.lambda_ * scores > most).any():
+                scores += above
+            found.append(np.clip(scores, 1, 2**31 - 1).astype(np.int32))
+        return found[0], found[1]
+
+
+class EvalueFilter:
+    """Keeps pairs whose E-value is small enough; either way round, where both are written.
+
+    Parameters
+    ----------
+    significance : Significance
+    max_evalue : float
+        Above 0.
+    both_ways : bool
+        A pair passes if it does with the query, or with the target, as the query.
+
+    Attributes
+    ----------
+    min_raw_score : int
+        No pair with a lower raw score passes.
+    """
+
+    def __init__(self, significance: Significance, max_evalue: float, both_ways: bool) -> None:
+        self._least = significance.least_raw_scores(max_evalue)
+        self._both_ways = both_ways
+        used = self._least if both_ways else self._least[:1]
+        self.min_raw_score = min(int(least.min()) for least in used)
+
+    def passing(self, found: Alignments) -> Alignments:
+        """Return those of some alignments that pass, in their order."""
+        passes = found.raw_score >= self._least[0][found.query]
+        if self._both_ways:
+            passes |= found.raw_score >= self._least[1][found.target]
+        return found if passes.all() else found.take(passes)
+
+
+def find_gumbel(scoring: Scoring) -> Gumbel | None:
+    """Return the published parameters of a scoring; None where there are none.
+
+    They are for local alignments with a matrix that is exactly that of its name.
+    """
+    if scoring.mode != "local" or scoring.scale != 1 or scoring.matrix_name not in PUBLISHED:
+        return None
+    named = make_scoring(scoring.alphabet, mode="local", matrix=scoring.matrix_name)
+    if not np.array_equal(named.matrix, scoring.matrix):
+        return None
+    existence, extension = scoring.gap_open - scoring.gap_extend, scoring.gap_extend
+    for *costs, lambda_, k, alpha, beta in PUBLISHED[scoring.matrix_name]:
+        if costs == [existence, extension]:
+            return Gumbel(lambda_, k, alpha, beta, "published")
+    return None
+
+
+def find_significance(
+    scoring: Scoring,
+    queries: SequenceSet,
+    targets: SequenceSet | None = None,
+    database_letters: int | None = None,
+) -> Significance | None:
+    """Return what bit scores and E-values of a run are made of; None where it is not known.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    queries, targets : SequenceSet
+        Without `targets`, the queries are the database as well.
+    database_letters : int, optional
+        Size of the database, instead of the letters of the set that is searched.
+
+    Notes
+    -----
+    A target as the query, where pairs are written both ways, is searched among the queries.
+    """
+    gumbel = find_gumbel(scoring)
+    if gumbel is None:
+        return None
+    other = queries if targets is None else targets
+    spaces = [
+        search_spaces(
+            gumbel, one.lengths, database_letters or other_set.total_residues, len(other_set)
+        )
+        for one, other_set in ((queries, other), (other, queries))
+    ]
+    database = (database_letters or other.total_residues, len(other))
+    return Significance(gumbel, (spaces[0], spaces[1]), database)
+
+
+def need_significance(scoring: Scoring, significance: Significance | None) -> Significance:
+    """Return `significance`, or raise ScoringError: E-values are asked for and not known."""
+    if significance is not None:
+        return significance
+    if scoring.mode != "local":
+        raise ScoringError("E-values are those of local alignments: add --mode local")
+    rows = PUBLISHED.get(scoring.matrix_name, ())
+    costs = ", ".join(f"{row[0] + row[1]}/{row[1]}" for row in rows)
+    known = f"known gap costs are {costs}" if rows else f"known matrices are {', '.join(PUBLISHED)}"
+    raise ScoringError(f"E-values are not known for this scoring: {known}")
+
+
+def search_spaces(
+    gumbel: Gumbel, lengths: npt.ArrayLike, database_letters: int, sequences: int
+) -> Doubles:
+    """Return the effective size of the search space of queries, float64 of their shape.
+
+    Parameters
+    ----------
+    gumbel : Gumbel
+    lengths : array_like of int
+        Of the queries.
+    database_letters, sequences : int
+        The database.
+
+    Notes
+    -----
+    The length adjustment is the largest whole l with ``l <= alpha / lambda ln(K (m - l) (n - N
+    l)) + beta`` that leaves ``K (m - l) (n - N l)`` above the larger of m and n; found by halving.
+    """
+    m = np.asarray(lengths, np.float64)
+    n = float(database_letters)
+
+    def fits(cut: Doubles) -> npt.NDArray[np.bool_]:
+        rest, others = m - cut, n - sequences * cut
+        space = gumbel.k * rest * others
+        inside = (rest > 0) & (others > 0) & (space > np.maximum(m, n))
+        expected = gumbel.alpha / gumbel.lambda_ * np.log(np.where(inside, space, 1)) + gumbel.beta
+        fitting: npt.NDArray[np.bool_] = inside & (cut <= expected)
+        return fitting
+
+    low, high = np.zeros_like(m), m.copy()
+    while (high - low > 1).any():
+        middle = np.floor((low + high) / 2)
+        fitting = fits(middle)
+        low, high = np.where(fitting, middle, low), np.where(fitting, high, middle)
+    spaces: Doubles = np.maximum(m - low, 1) * np.maximum(n - sequences * low, 1)
+    return spaces

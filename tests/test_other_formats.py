@@ -14,6 +14,7 @@ from strategies import MODES
 from written_files import shown, write, written
 
 from pairalign import align, read_fasta
+from pairalign.cli.main import main
 from pairalign.distance_matrix import DistanceMatrix
 from pairalign.errors import DistanceError, FormatError
 from pairalign.fields import BLAST6, FIELDS, parse_fields
@@ -120,6 +121,14 @@ def test_both_ways_as_plain_table_and_paf(tmp_path):
         both, once = ((tmp_path / p).read_text().splitlines() for p in (name, f"once.{name}"))
         header = name == "a.tsv"
         assert both[header::2] == once[header:]
+
+
+def test_blast6_of_scores_leaves_out_what_is_not_aligned(tmp_path):
+    sequences = tmp_path / "in.fasta"
+    sequences.write_text(">a\nMKVLAAGGW\n>b\nMKVLAAGW\n>c\nPPP\n")
+    command = ["align", str(sequences), "--mode", "local", "--columns", "query,target,score"]
+    assert main([*command, "--format", "blast6", "-o", str(tmp_path / "a.b6"), "-q"]) == 0
+    assert (tmp_path / "a.b6").read_text() == "a\tb\t32\n"
 
 
 @needs_program("mcxload")

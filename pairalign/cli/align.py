@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import math
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pairalign.best_edges import BestEdges
@@ -45,11 +47,27 @@ from pairalign.formats import (
 )
 from pairalign.jobs.align import AlignmentJob
 from pairalign.pair_lists import read_pair_list
+from pairalign.significance import (
+    EvalueFilter,
+    Significance,
+    find_significance,
+    need_significance,
+)
 from pairalign.thresholds import COVERAGES, IDENTITIES, make_pair_thresholds, parse_share
 from pairalign.want import Detail
 from pairalign.windows import DEFAULT_WINDOW, LIST_WINDOW
 
 _SHARE = converter(parse_share, "a number from 0 to 1, or with %, such as 0.97 or 97%")
+
+
+def _parse_positive_number(text: str) -> float:
+    number = float(text)
+    if not 0 < number < math.inf:
+        raise ValueError
+    return number
+
+
+_POSITIVE_NUMBER = converter(_parse_positive_number, "a number above 0, such as 0.001")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -97,6 +115,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--explain",
         action="store_true",
         help="say on stderr how many pairs each step of the thresholds has dropped",
+    )
+    results.add_argument(
+        "--max-evalue",
+        metavar="X",
+        type=_POSITIVE_NUMBER,
+        help="leave out pairs with a larger E-value, where it is known (local mode)",
+    )
+    results.add_argument(
+        "--db-size",
+        metavar="LETTERS",
+        type=POSITIVE,
+        help="letters of the database, for E-values; default: those of the set searched in",
     )
     add_best(results)
     results.add_argument("--score-only", action="store_true", help="scores without alignments")
@@ -158,6 +188,13 @@ def _align(options: argparse.Namespace) -> None:
     run.pair_thresholds = make_pair_thresholds(
         options.min_identity, options.identity_of, options.min_coverage, options.coverage_of
     )
+    significance = _significance(options, run, fields or writer_type.default_fields or ())
+    kept = None
+    if options.max_evalue is not None:
+        known = need_significance(scoring, significance)
+        kept = EvalueFilter(known, options.max_evalue, options.both_ways)
+        least = max(kept.min_raw_score, run.want.least_raw_score)
+        run.want = replace(run.want, min_raw_score=least)
     if run.left_out:
         log.warning(
             "%s: %s pairs left out, which came again or were sequences with themselves",
@@ -166,6 +203,7 @@ def _align(options: argparse.Namespace) -> None:
         )
     started = time.perf_counter()
     decided = {"columns": [field.name for field in fields], "both_ways": options.both_ways}
+    decided |= {"max_evalue": options.max_evalue, "db_size": options.db_size}
     if options.cluster is not None:
         run_on_cluster(options, run, writer_type, **decided)
         if not options.quiet:
@@ -184,8 +222,12 @@ def _align(options: argparse.Namespace) -> None:
         thresholds=run.pair_thresholds,
     )
     if not going.is_done:
-        shown = {"fields": fields, "both_ways": options.both_ways}
-        _write(options, run, going, summary, shown)
+        shown = {
+            "fields": fields,
+            "both_ways": options.both_ways,
+            "significance": significance,
+        }
+        _write(options, run, going, summary, shown, kept)
     going.finish()
     if options.explain:
         say(describe_steps(run))
@@ -199,8 +241,9 @@ def _write(
     going: Going,
     summary: Summary,
     shown: Mapping[str, Any],
+    kept: EvalueFilter | None,
 ) -> None:
-    """Align and write; `shown` is what else `open_writer` is told of the format."""
+    """Align and write what is kept; `shown` is what else `open_writer` is told of the format."""
     best = None if options.best is None else BestEdges(options.best)
     with (
         run.open() as results,
@@ -217,7 +260,9 @@ def _write(
             **shown,
         ) as writer,
     ):
-        for alignments in results:
+        for found in results:
+            alignments = found if kept is None else kept.passing(found)
+            del found
             if best is None:
                 writer.write(alignments)
             else:
@@ -236,4 +281,25 @@ def _detail(options: argparse.Namespace, writer: type[Writer], fields: tuple[Fie
     if writer.name in NETWORK_FORMATS:
         return Detail.STATS
     fields = fields or writer.default_fields or ()
-    return max((field.detail for field in fields), default=Detail.CIGAR)
+    return max([writer.needs, *(field.detail for field in fields)]) if fields else Detail.CIGAR
+
+
+def _significance(
+    options: argparse.Namespace, run: AlignmentJob, fields: tuple[Field, ...]
+) -> Significance | None:
+    """Find what bit scores and E-values are made of; warn if they are to be shown and not known."""
+    found = find_significance(run.scoring, run.queries, run.targets, options.db_size)
+    asked = any(field.of_statistics for field in fields)
+    if asked and found is None:
+        log.warning(
+            "evalue and bits are nan: they are known for local alignments of proteins with "
+            "BLAST's matrices and gap costs, such as --mode local --gap-open 12 --gap-extend 1"
+        )
+    elif found is not None and (asked or options.max_evalue is not None) and not options.quiet:
+        letters, sequences = found.database
+        gumbel = found.gumbel
+        say(
+            f"E-values: lambda {gumbel.lambda_:g}, K {gumbel.k:g} ({gumbel.source}), database of "
+            f"{letters:,} letters in {sequences:,} sequences"
+        )
+    return found

@@ -19,6 +19,6 @@ class Blast6Writer(TextWriter):
 
     name = "blast6"
     suffixes = (".blast6", ".b6", ".m8", ".outfmt6")
-    needs = Detail.SCORE
+    needs = Detail.STATS
     both_ways = True
     default_fields = tuple(FIELDS[name] for name in BLAST6)

@@ -1,0 +1,174 @@
+"""Bit scores and E-values: as BLAST+ has them, and exact as thresholds."""
+
+import math
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pandas
+import pytest
+from align_command import align
+from readable import needs_program
+
+from pairalign.errors import ScoringError
+from pairalign.fields import BLAST6
+from pairalign.published_statistics import PUBLISHED
+from pairalign.scoring import make_scoring
+from pairalign.sequences import read_fasta
+from pairalign.significance import (
+    EvalueFilter,
+    find_gumbel,
+    find_significance,
+    need_significance,
+    search_spaces,
+)
+
+EXAMPLES = Path(__file__).parent.parent / "examples" / "cytochrome_p450.fasta"
+ROWS = [(matrix, *row) for matrix, rows in PUBLISHED.items() for row in rows]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def write_query(length):
+    letters = "".join(s.letters for s in read_fasta(EXAMPLES))[:length]
+    with open("query.fa", "w") as file:
+        file.write(f">query\n{letters}\n")
+
+
+def blastp(matrix, existence, extension, *options):
+    command = ["blastp", "-query", "query.fa", "-subject", str(EXAMPLES), "-matrix", matrix]
+    command += ["-gapopen", str(existence), "-gapextend", str(extension)]
+    command += ["-comp_based_stats", "0", "-seg", "no", *options]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@needs_program("blastp")
+@pytest.mark.parametrize(
+    ("matrix", "existence", "extension", "lambda_", "k", "alpha", "beta"), ROWS
+)
+def test_every_published_row_is_blasts(matrix, existence, extension, lambda_, k, alpha, beta):
+    """What BLAST+ prints, and its effective search space, which depends on alpha and beta."""
+    database = read_fasta(EXAMPLES)
+    gumbel = find_gumbel(
+        make_scoring(
+            "protein",
+            mode="local",
+            matrix=matrix,
+            gap_open=existence + extension,
+            gap_extend=extension,
+        )
+    )
+    assert (gumbel.lambda_, gumbel.k, gumbel.alpha, gumbel.beta) == (lambda_, k, alpha, beta)
+    for length in (90, 400):
+        write_query(length)
+        text = blastp(matrix, existence, extension)
+        found = re.search(r"Gapped\nLambda.*\n +(\S+) +(\S+) +\S+ +(\S+)", text).groups()
+        assert [float(x) for x in found] == pytest.approx([lambda_, k, alpha], rel=0.011)
+        space = int(re.search(r"Effective search space used: (\d+)", text)[1])
+        ours = search_spaces(gumbel, [length], database.total_residues, len(database))
+        assert ours[0] == space
+
+
+@needs_program("blastp")
+def test_bits_are_blasts(tmp_path):
+    write_query(494)
+    columns = "qseqid sseqid score bitscore"
+    text = blastp("BLOSUM62", 11, 1, "-outfmt", f"6 {columns}", "-evalue", "1000")
+    theirs = {}
+    for line in text.splitlines():
+        _, target, score, bits = line.split("\t")
+        theirs.setdefault(target, (int(score), float(bits)))
+    align(
+        *("query.fa", EXAMPLES, "--mode", "local", "--gap-open", "12", "-o", "a.b6", "-q"),
+        *("--columns", "qseqid,sseqid,score,bitscore"),
+    )
+    ours = pandas.read_csv("a.b6", sep="\t", names=["query", "target", "score", "bits"])
+    compared = 0
+    for row in ours.itertuples():
+        score, bits = theirs.get(row.target, (None, None))
+        if score == row.score:
+            shown = row.bits if bits < 99 else math.floor(row.bits)  # as BLAST shows large ones
+            assert shown == pytest.approx(bits, abs=0.1)
+            compared += 1
+    assert compared > 40
+
+
+def significance_of_examples(**options):
+    scoring = make_scoring("protein", mode="local", gap_open=12, **options)
+    sequences = read_fasta(EXAMPLES)
+    return scoring, sequences, find_significance(scoring, sequences)
+
+
+@pytest.mark.parametrize("most", [1e-180, 1e-10, 0.001, 1, 10, 1e6])
+def test_thresholds_are_exact(most):
+    _, sequences, significance = significance_of_examples()
+    queries = np.arange(len(sequences))
+    least = significance.least_raw_scores(most)[0]
+    log_space = math.log(significance.gumbel.k) + np.log(significance.spaces[0][queries])
+    log_most = math.log(most)
+    assert (log_space - 0.267 * least <= log_most).all()
+    assert ((log_space - 0.267 * (least - 1) > log_most) | (least == 1)).all()
+
+
+@pytest.mark.parametrize("both_ways", [False, True])
+def test_max_evalue_leaves_what_the_column_says(both_ways):
+    columns = ("--columns", "query,target,evalue", "--format", "tsv", "-q")
+    options = ("--mode", "local", "--gap-open", "12", *(["--both-ways"] * both_ways))
+    align(EXAMPLES, *options, *columns, "-o", "all.tsv")
+    align(EXAMPLES, *options, *columns, "-o", "few.tsv", "--max-evalue", "1e-30")
+    every, few = (pandas.read_csv(f"{name}.tsv", sep="\t") for name in ("all", "few"))
+    kept = every.evalue <= 1e-30
+    if both_ways:
+        kept = np.repeat(kept.to_numpy().reshape(-1, 2).any(axis=1), 2)
+    assert 10 < len(few) < len(every) - 10
+    assert few.equals(every[kept].reset_index(drop=True))
+
+
+def test_filter_tells_the_engine_the_least_score():
+    _, _, significance = significance_of_examples()
+    least = significance.least_raw_scores(0.001)
+    assert EvalueFilter(significance, 0.001, False).min_raw_score == least[0].min()
+
+
+def test_the_database_is_as_large_as_is_said():
+    scoring, sequences, plain = significance_of_examples()
+    larger = find_significance(scoring, sequences, None, 10**9)
+    assert plain.database == (sequences.total_residues, len(sequences))
+    assert (larger.spaces[0] > 1000 * plain.spaces[0]).all()
+    align(
+        *(EXAMPLES, "--mode", "local", "--gap-open", "12", "-o", "a.b6", "-q"),
+        *("--db-size", "1000000000"),
+    )
+    found = pandas.read_csv("a.b6", sep="\t", names=BLAST6)
+    first = found.iloc[0]
+    index = sequences.names.index(first.qseqid)
+    bits = (0.267 * round((first.bitscore * math.log(2) + math.log(0.041)) / 0.267)) - math.log(
+        0.041
+    )
+    expected = larger.spaces[0][index] * math.exp(-bits)
+    assert math.log10(first.evalue) == pytest.approx(math.log10(expected), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mode": "global"}, "add --mode local"),
+        ({"mode": "local", "gap_open": 30}, "known gap costs are 13/2, 12/2"),
+        ({"mode": "local", "matrix": "PAM250"}, "known matrices are BLOSUM62, BLOSUM80"),
+    ],
+)
+def test_what_is_not_known_is_said(options, message):
+    scoring = make_scoring("protein", **options)
+    assert find_gumbel(scoring) is None
+    with pytest.raises(ScoringError, match=message):
+        need_significance(scoring, None)
+
+
+def test_unknown_statistics_are_nan_with_a_warning(capsys):
+    align(EXAMPLES, "--mode", "local", "--gap-open", "30", "-o", "a.b6")
+    assert "evalue and bits are nan" in capsys.readouterr().err
+    assert pandas.read_csv("a.b6", sep="\t", names=BLAST6).evalue.isna().all()
