@@ -17,12 +17,13 @@ from commands import TIMEOUT_SECONDS, start
 
 from pairalign.cli.main import main
 from pairalign.errors import PartsError
+from pairalign.formats import FORMATS
 from pairalign.formats import journal as journal_module
 from pairalign.formats import resumable as resumable_module
 from pairalign.formats.journal import Commit, Journal
 from pairalign.formats.resumable import Resumable
 
-FORMATS = ("paf", "tsv", "fasta.gz", "srspair", "fasta", "tsv.gz")
+ENDINGS = ("paf", "tsv", "fasta.gz", "srspair", "fasta", "tsv.gz")
 OPTIONS = ("--resume", "--commit-every", "0", "-q", "--device", "cpu", "--memory", "16M")
 
 
@@ -79,7 +80,7 @@ def kill_and_resume(chance: random.Random, command: list[str], output: str, kill
     return done
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", ENDINGS)
 def test_killed_at_random_moments(format: str) -> None:
     write_set("in.fa", 160, 300)
     command = ["align", "in.fa", "-o", f"out.{format}", "--window", "20", *OPTIONS, "-t", "1"]
@@ -89,7 +90,7 @@ def test_killed_at_random_moments(format: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", ENDINGS)
 def test_killed_very_often(format: str) -> None:
     write_set("in.fa", 260, 300)
     options = ("--mode", "local", "--min-score", "30", "--window", "20")
@@ -309,6 +310,21 @@ def test_a_part_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
         run(*command)
     run("merge", "parts", "-o", "all.fasta", "-q")
     assert md5("all.fasta") == md5("one.fasta")
+
+
+RESUMABLE = [name for name, writer in FORMATS.items() if writer.resumable and name != "a3m"]
+
+
+@pytest.mark.parametrize("format", RESUMABLE)
+def test_every_format_is_resumed(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_set("in.fa", 40, 60)
+    options = ("--window", "9", "--mode", "local", "--min-score", "12", "--format", format)
+    run("align", "in.fa", "-o", "one", "-q", *options)
+    command = ["align", "in.fa", "-o", "out", *options, *OPTIONS]
+    interrupt(command, monkeypatch, 3)
+    interrupt(command, monkeypatch, 2)
+    run(*command)
+    assert md5("out") == md5("one")
 
 
 def test_overlaps_are_resumed(monkeypatch: pytest.MonkeyPatch) -> None:

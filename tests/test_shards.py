@@ -17,12 +17,14 @@ from hypothesis import strategies as st
 
 from pairalign import AlignmentJob, make_scoring, read_fasta
 from pairalign.cli.main import main
+from pairalign.formats import FORMATS
 from pairalign.formats.parts import describe_shards
 from pairalign.jobs.run_identity import describe_run
 from pairalign.jobs.shards import PAIR_CELLS, parse_shard, shard_range
 from pairalign.windows import Window, count_cells, plan_windows, restrict_windows
 
-TEXT = ("paf", "tsv", "fasta", "srspair", "stockholm", "tc_lib")
+TEXT = [name for name, writer in FORMATS.items() if writer.in_parts]
+TEXT = [name for name in TEXT if name not in ("parquet", "a3m")]  # of one query: below
 SHARDS = 5
 
 
@@ -73,13 +75,13 @@ def test_parts_of_other_columns_do_not_fit_together() -> None:
     "options", [(), ("--mode", "local", "--min-score", "5"), ("--window", "4")]
 )
 def test_merged_parts_are_a_single_run(format: str, options: tuple[str, ...]) -> None:
-    align("in.fa", "-o", f"one.{format}", "-q", *options)
-    align("in.fa", "-o", f"one.{format}.gz", "-q", *options)
-    make_parts("--format", format, *options)
-    merge("parts", "-o", f"all.{format}", "-q")
-    merge("parts", "-o", f"all.{format}.gz", "-q")
-    assert Path(f"all.{format}").read_bytes() == Path(f"one.{format}").read_bytes()
-    assert md5(f"all.{format}.gz") == md5(f"one.{format}.gz")
+    options = (*options, "--format", format)
+    for ending in ("", ".gz"):
+        align("in.fa", "-o", f"one{ending}", "-q", *options)
+    make_parts(*options)
+    for ending in ("", ".gz"):
+        merge("parts", "-o", f"all{ending}", "-q")
+        assert Path(f"all{ending}").read_bytes() == Path(f"one{ending}").read_bytes()
 
 
 @pytest.mark.parametrize("format", ["paf", "gfa"])
@@ -146,6 +148,16 @@ def test_parts_of_a_list() -> None:
     Path("pairs.tsv").write_text("".join(lines[1:]))
     align("in.fa", "-o", "parts", "-q", "--shard", "1/9", "--format", "fasta", *options)
     merge("parts", "-o", "all.fasta", "-q", code=1)
+
+
+def test_parts_of_a3m() -> None:
+    write_set(Path("query.fa"), 1, 2)
+    options = ("--format", "a3m", "-q")
+    align("query.fa", "in.fa", "-o", "one.a3m", *options)
+    for k in (3, 1, 2):
+        align("query.fa", "in.fa", "-o", "parts", "--shard", f"{k}/3", *options)
+    merge("parts", "-o", "all.a3m", "-q")
+    assert md5("all.a3m") == md5("one.a3m")
 
 
 def test_parts_of_the_python_job() -> None:
