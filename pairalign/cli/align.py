@@ -33,6 +33,7 @@ from pairalign.cli.options import (
     warn_of_letters,
 )
 from pairalign.cli.parts import choose_part
+from pairalign.cli.report import add_report, check_report, finish_report
 from pairalign.cli.summary import Summary, describe_steps
 from pairalign.fields import Field, parse_fields
 from pairalign.formats import (
@@ -46,6 +47,7 @@ from pairalign.formats import (
     open_writer,
 )
 from pairalign.jobs.align import AlignmentJob
+from pairalign.jobs.report import ReportCollector
 from pairalign.pair_lists import read_pair_list
 from pairalign.significance import (
     EvalueFilter,
@@ -129,6 +131,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="letters of the database, for E-values; default: those of the set searched in",
     )
     add_best(results)
+    add_report(results)
     results.add_argument("--score-only", action="store_true", help="scores without alignments")
     results.add_argument(
         "--window",
@@ -178,6 +181,7 @@ def _align(options: argparse.Namespace) -> None:
         check_parts(writer_type)
     place = choose_part(options, writer_type.suffixes[0])
     check_output(options.output, options.input, options.input2, options.matrix, options.pairs)
+    check_report(options)
     queries, targets = read_sequences(options)
     scoring = scoring_of(options, queries)
     warn_of_letters(scoring, queries, targets)
@@ -221,18 +225,25 @@ def _align(options: argparse.Namespace) -> None:
         min_score=options.min_score,
         thresholds=run.pair_thresholds,
     )
+    collector = None
+    if options.report is not None:
+        limits = (options.min_score, options.min_identity, options.min_coverage, kept, pair_list)
+        whole = all(one is None for one in limits)
+        collector = ReportCollector(queries, queries if targets is None else targets, whole)
     if not going.is_done:
         shown = {
             "fields": fields,
             "both_ways": options.both_ways,
             "significance": significance,
         }
-        _write(options, run, going, summary, shown, kept)
+        _write(options, run, going, summary, collector, shown, kept)
     going.finish()
     if options.explain:
         say(describe_steps(run))
+    text = summary.text(time.perf_counter() - started, options.output)
+    finish_report(options, collector, text)
     if not options.quiet:
-        say(summary.text(time.perf_counter() - started, options.output))
+        say(text)
 
 
 def _write(
@@ -240,6 +251,7 @@ def _write(
     run: AlignmentJob,
     going: Going,
     summary: Summary,
+    collector: ReportCollector | None,
     shown: Mapping[str, Any],
     kept: EvalueFilter | None,
 ) -> None:
@@ -268,6 +280,8 @@ def _write(
             else:
                 best.add(alignments)
             summary.add(alignments)
+            if collector is not None:
+                collector.add(alignments)
             del alignments  # or they would stay in memory while the next ones are waited for
             going.wrote(writer)
         write_best(best, writer)

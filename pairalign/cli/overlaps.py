@@ -27,6 +27,7 @@ from pairalign.cli.options import (
     warn_of_letters,
 )
 from pairalign.cli.parts import choose_part
+from pairalign.cli.report import add_report, check_report, finish_report
 from pairalign.cli.summary import describe_scoring, describe_set
 from pairalign.complement import complement_of
 from pairalign.engines.selection import usable_cores
@@ -35,6 +36,7 @@ from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.overlap_presets import AUTO, PRESETS, find_preset
 from pairalign.jobs.overlap_stages import ALIGN, FILTER, SCORE
 from pairalign.jobs.overlaps import FILTERS, OverlapJob, make_thresholds
+from pairalign.jobs.report import ReportCollector
 from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, classify
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail, Want
@@ -116,6 +118,7 @@ def _add_thresholds(parser: argparse.ArgumentParser) -> None:
         type=_COUNT,
         help="local: letters beyond an overlap that do not make it internal",
     )
+    add_report(group)
     group.add_argument(
         "--all-strands",
         action="store_true",
@@ -135,6 +138,7 @@ def _overlap(options: argparse.Namespace) -> None:
     writer_type = find_format(options.output, options.format, OVERLAP_FORMATS)
     place = choose_part(options, writer_type.suffixes[0])
     check_output(options.output, options.input)
+    check_report(options)
     reads, _ = read_sequences(options)
     complement_of(reads.alphabet)
     preset = find_preset(options.preset, reads)
@@ -170,18 +174,27 @@ def _overlap(options: argparse.Namespace) -> None:
     overhang = preset.max_overhang if options.max_overhang is None else options.max_overhang
     started = time.perf_counter()
     going = Going(options, run, writer_type.name, place, max_overhang=overhang, dual=options.dual)
+    collector = None if options.report is None else ReportCollector(reads, reads)
     counts = np.zeros(INTERNAL + 1, np.int64)
     if not going.is_done:
-        counts = _write(options, run, going, overhang)
+        counts = _write(options, run, going, overhang, collector)
     seconds = time.perf_counter() - started
     going.finish()
     if counts.sum() == 0 and not going.is_resumed:
         log.warning("no overlap passed; try another --preset or lower thresholds")
+    text = _summary(run, preset.name, reads, counts, seconds, options.output)
+    finish_report(options, collector, text)
     if not options.quiet:
-        say(_summary(run, preset.name, reads, counts, seconds, options.output))
+        say(text)
 
 
-def _write(options: argparse.Namespace, run: OverlapJob, going: Going, overhang: int) -> np.ndarray:
+def _write(
+    options: argparse.Namespace,
+    run: OverlapJob,
+    going: Going,
+    overhang: int,
+    collector: ReportCollector | None,
+) -> np.ndarray:
     """Find and write; return how many there are of each kind."""
     counts = np.zeros(INTERNAL + 1, np.int64)
     with (
@@ -201,6 +214,8 @@ def _write(options: argparse.Namespace, run: OverlapJob, going: Going, overhang:
         for alignments in results:
             writer.write(alignments)
             counts += _count_kinds(alignments, overhang)
+            if collector is not None:
+                collector.add(alignments)
             del alignments  # or they would stay in memory while the next ones are waited for
             going.wrote(writer)
         going.wrote_all(writer)

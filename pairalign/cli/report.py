@@ -1,0 +1,92 @@
+"""``--report`` on the command line: an HTML file beside the results."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+
+from pairalign.cli.options import add_path
+from pairalign.errors import FormatError, OutputError
+from pairalign.formats.output import check_writable
+from pairalign.formats.report import Report, check_jinja, write_report
+from pairalign.jobs.report import ReportCollector, pair_rows
+
+
+def add_report(group: argparse._ActionsContainer) -> None:
+    """Add ``--report``."""
+    add_path(
+        group,
+        "--report",
+        metavar="HTML",
+        help="write a page to look at: histograms, a heat map, the best pairs and their alignments",
+    )
+
+
+def check_report(options: argparse.Namespace) -> None:
+    """Refuse, before any work, a report that cannot be made or written.
+
+    Raises
+    ------
+    FormatError
+        Jinja2 is missing, or the run does not see all pairs.
+    OutputError
+        The file cannot be written, or is another output or an input.
+    """
+    if options.report is None:
+        return
+    for name in ("shard", "resume", "cluster"):
+        if getattr(options, name, None):
+            raise FormatError(f"a report needs all pairs of a run: leave --{name} out")
+    check_jinja()
+    check_writable(options.report)
+    used = (options.input, getattr(options, "input2", None), options.output)
+    others = (os.path.realpath(path) for path in used if path not in (None, "-"))
+    if os.path.realpath(options.report) in others:
+        raise OutputError(f"'{options.report}' is another file of this run; choose another name")
+
+
+def finish_report(
+    options: argparse.Namespace, collector: ReportCollector | None, summary: str
+) -> None:
+    """Write the report, if one is wanted.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+    collector : ReportCollector or None
+        None: no report is wanted.
+    summary : str
+        The lines of the summary, "title  text" each.
+    """
+    if collector is None:
+        return
+    from pairalign.version import __version__  # looks the version up
+
+    inputs = [path for path in (options.input, getattr(options, "input2", None)) if path]
+    names = " and ".join("standard input" if path == "-" else path for path in inputs)
+    facts = [
+        ("command", shlex.join(["pairalign", *_command(options)])),
+        ("version", __version__),
+        ("device", options.device),
+    ]
+    for line in summary.splitlines():
+        title, _, text = line.strip().partition("  ")
+        facts.append((title, text.strip()))
+    alphabet = collector.queries.alphabet
+    report = Report(
+        title=f"pairalign: {names}",
+        facts=facts,
+        histograms=collector.histograms(),
+        pairs=pair_rows(collector.best),
+        all_pairs=collector.pairs,
+        definite=alphabet.letters[: alphabet.definite],
+        picture=collector.picture(),
+    )
+    write_report(options.report, report)
+
+
+def _command(options: argparse.Namespace) -> list[str]:
+    given = getattr(options, "given", None)
+    return list(given) if given else sys.argv[1:]

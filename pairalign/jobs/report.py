@@ -1,0 +1,162 @@
+"""What a report shows of a run, collected as it goes: histograms, the best pairs, a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import Alignment, Alignments, concatenate
+from pairalign.distance_matrix import DistanceMatrix, number_of_pairs
+from pairalign.jobs.guide_tree import check_count
+from pairalign.jobs.plots import check_matplotlib, draw_distances
+from pairalign.pair_fields import place_in_triangle
+from pairalign.sequences import SequenceSet
+
+_MOST_PAIRS = 1000
+_MOST_LETTERS = 4_000_000  # of all alignments shown
+_MOST_IN_PICTURE = 3000
+_BINS = 40
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How often values occur.
+
+    Attributes
+    ----------
+    title : str
+    edges : ndarray of float64, shape (bins + 1,)
+    counts : ndarray of int64, shape (bins,)
+    """
+
+    title: str
+    edges: npt.NDArray[np.float64]
+    counts: npt.NDArray[np.int64]
+
+
+@dataclass
+class ReportCollector:
+    """Collects alignments of a run for its report.
+
+    Attributes
+    ----------
+    queries, targets : SequenceSet
+        The same object for one set.
+    is_whole : bool
+        Whether all pairs of the set come, so that a heat map can be drawn.
+    """
+
+    queries: SequenceSet
+    targets: SequenceSet
+    is_whole: bool = False
+    pairs: int = 0
+    best: Alignments | None = None
+    _identities: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(_BINS, np.int64))
+    _scores: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros((2, 0)))
+    _triangle: npt.NDArray[np.float32] | None = None
+
+    def __post_init__(self) -> None:
+        count = len(self.queries)
+        self.is_whole &= self.queries is self.targets and 2 < count <= _MOST_IN_PICTURE
+        if self.is_whole:
+            self._triangle = np.ones(number_of_pairs(count), np.float32)
+
+    def add(self, found: Alignments) -> None:
+        """Take in some more of the run's results."""
+        self.pairs += len(found)
+        values, counts = np.unique(found.score, return_counts=True)
+        self._scores = _merge(self._scores, np.stack([values.astype(float), counts.astype(float)]))
+        parts = [found] if self.best is None else [self.best, found]
+        merged = [_take_best(part) for part in parts]
+        self.best = _take_best(concatenate(merged))
+        if not found.has_stats:
+            return
+        identity = np.nan_to_num(found.identity)
+        self._identities += np.histogram(identity, _BINS, (0.0, 1.0))[0]
+        if self._triangle is not None:
+            place_in_triangle(
+                found.query, found.target, 1 - identity, len(self.queries), self._triangle
+            )
+
+    def histograms(self) -> list[Histogram]:
+        """Return the histograms of identities (if there are any), scores and lengths."""
+        shown = []
+        if self._identities.any():
+            edges = np.linspace(0, 1, _BINS + 1)
+            shown.append(Histogram("Identity of the pairs", edges, self._identities))
+        if self._scores.size:
+            counts, edges = np.histogram(self._scores[0], _BINS, weights=self._scores[1])
+            shown.append(Histogram("Score of the pairs", edges, counts.astype(np.int64)))
+        sets = [self.queries] if self.queries is self.targets else [self.queries, self.targets]
+        lengths = np.concatenate([sequences.lengths for sequences in sets])
+        counts, edges = np.histogram(lengths, min(_BINS, max(1, int(np.ptp(lengths)) + 1)))
+        shown.append(Histogram("Length of the sequences", edges, counts))
+        return shown
+
+    def picture(self) -> bytes | None:
+        """Draw the heat map with its tree as PNG; None if there is none of these pairs."""
+        if self._triangle is None:
+            return None
+        names = list(self.queries.names)
+        return draw_heat_map(DistanceMatrix(names, self._triangle, "1 - identity"))
+
+
+def draw_heat_map(matrix: DistanceMatrix) -> bytes | None:
+    """Draw distances with their tree as PNG; None for very many, or without matplotlib."""
+    if not 2 < len(matrix) <= _MOST_IN_PICTURE:
+        return None
+    try:
+        check_matplotlib()
+        check_count(len(matrix), "the report")
+    except ValueError:
+        return None
+    return draw_distances(matrix, "png")
+
+
+def pair_rows(best: Alignments | None) -> list[list[object]]:
+    """Return what the table shows: names, numbers, and the rows of each alignment.
+
+    Returns
+    -------
+    list of lists
+        Query, target, score, identity (or None), alignment length (or None), strand, the gapped
+        query and target (or None where alignments were not computed or are too long), and the
+        residues of both before these, on the strand that is aligned.
+    """
+    rows: list[list[object]] = []
+    letters = 0
+    for pair in best if best is not None else ():
+        aligned = best is not None and best.has_stats and pair.columns > 0
+        row: list[object] = [pair.query.name, pair.target.name, pair.score]
+        row += [round(pair.identity, 6), pair.columns] if aligned else [None, None]
+        row.append("+" if pair.strand > 0 else "-")
+        texts: list[object] = [None, None]
+        if aligned and best is not None and best.has_cigar:
+            size = 2 * (len(pair.query) + len(pair.target))
+            if letters + size <= _MOST_LETTERS:
+                letters += size
+                texts = list(pair.rows())
+        rows.append([*row, *texts, *_starts(pair)])
+    return rows
+
+
+def _starts(pair: Alignment) -> tuple[int, int]:
+    if pair.alignments.scoring.mode != "local" or not pair.alignments.has_stats:
+        return 0, 0
+    start = pair.query_start if pair.strand > 0 else len(pair.query) - pair.query_end
+    return start, pair.target_start
+
+
+def _take_best(found: Alignments) -> Alignments:
+    """Copy the pairs of highest score, the first of equals."""
+    order = np.argsort(-found.raw_score.astype(np.int64), kind="stable")[:_MOST_PAIRS]
+    return found.take(order)
+
+
+def _merge(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Add the counts of values; rows are values and counts."""
+    both = np.concatenate([one, other], axis=1)
+    values, places = np.unique(both[0], return_inverse=True)
+    return np.stack([values, np.bincount(places, both[1], len(values))])
