@@ -11,11 +11,12 @@ import pytest
 from align_command import align
 from readable import needs_program
 
+import pairalign
 from pairalign.errors import ScoringError
 from pairalign.fields import BLAST6
 from pairalign.published_statistics import PUBLISHED
 from pairalign.scoring import make_scoring
-from pairalign.sequences import read_fasta
+from pairalign.sequences import SequenceSet, read_fasta
 from pairalign.significance import (
     EvalueFilter,
     find_gumbel,
@@ -172,3 +173,26 @@ def test_unknown_statistics_are_nan_with_a_warning(capsys):
     align(EXAMPLES, "--mode", "local", "--gap-open", "30", "-o", "a.b6")
     assert "evalue and bits are nan" in capsys.readouterr().err
     assert pandas.read_csv("a.b6", sep="\t", names=BLAST6).evalue.isna().all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gap_open", [11, 12])
+def test_as_many_chance_hits_as_expected(gap_open):
+    """Shuffled proteins against shuffled proteins: one hit a query with E <= 1, within a fifth."""
+    rng = np.random.default_rng(1)
+    scoring = make_scoring("protein", mode="local", gap_open=gap_open)
+    queries, targets = (
+        SequenceSet.from_strings(
+            [
+                "".join(rng.permutation(list(s.letters)))
+                for _ in range(4)
+                for s in read_fasta(EXAMPLES)
+            ],
+            alphabet="protein",
+        )
+        for _ in range(2)
+    )
+    found = pairalign.align(queries, targets, scoring=scoring, detail="score")
+    evalues = find_significance(scoring, queries, targets).evalue(found.raw_score, found.query)
+    assert (evalues <= 1).sum() == pytest.approx(len(queries), rel=0.2)
+    assert (evalues <= 10).sum() == pytest.approx(10 * len(queries), rel=0.2)
