@@ -13,7 +13,7 @@ import pytest
 from commands import fasta, run
 
 import pairalign
-from pairalign.jobs.report import _MOST_PAIRS, ReportCollector, pair_rows
+from pairalign.jobs.report import _MOST_PAIRS, ReportCollector, closest_pairs, pair_rows
 
 pytest.importorskip("jinja2")
 
@@ -24,6 +24,7 @@ RECORDS = {
     "plain": "MKXLAGREHHKLPMNPQRSTVWY",
     "other&amp;": "WWPHCMKVLHHKLAMNPQR",
 }
+PLAIN = dict(zip("abcd", RECORDS.values(), strict=True))
 BROWSER = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
 
 
@@ -87,6 +88,29 @@ def test_the_best_pairs_and_all_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert identity.counts.sum() == score.counts.sum() == len(found) == collector.pairs
     assert lengths.counts.sum() == 9
     assert _MOST_PAIRS == 1000
+
+
+@pytest.mark.parametrize("command", ["distance", "tree"])
+def test_the_closest_pairs_of_distances(command: str, tmp_path: Path) -> None:
+    # names that Newick can carry
+    (tmp_path / "in.fa").write_text(fasta(PLAIN))
+    name = {"distance": "d.phy", "tree": "t.txt"}[command]
+    done = run(command, "in.fa", "-o", name, "--report", "r.html", "--device", "cpu", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = Page()
+    found.feed((tmp_path / "r.html").read_text())
+    rows = {(row[0], row[1]): row[2] for row in json.loads(found.data)}
+    expected = pairalign.align(PLAIN, device="cpu")
+    assert rows == {(p.query.name, p.target.name): p.score for p in expected}
+
+
+def test_the_closest_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pairalign.jobs.report._MOST_PAIRS", 7)
+    matrix = pairalign.distances([f"MKVLAAGGW{'TRE' * k}" for k in range(6)], device="cpu")
+    pairs = closest_pairs(matrix)
+    square = matrix.square()
+    near = [square[i, j] for i, j in zip(pairs.first, pairs.second, strict=True)]
+    assert sorted(near) == sorted(matrix.condensed.tolist())[:7]
 
 
 def test_overlaps_on_both_strands(tmp_path: Path) -> None:

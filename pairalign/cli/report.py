@@ -7,11 +7,15 @@ import os
 import shlex
 import sys
 
-from pairalign.cli.options import add_path
+from pairalign.cli.options import add_path, plan_run
+from pairalign.distance_matrix import DistanceMatrix
 from pairalign.errors import FormatError, OutputError
 from pairalign.formats.output import check_writable
 from pairalign.formats.report import Report, check_jinja, write_report
-from pairalign.jobs.report import ReportCollector, pair_rows
+from pairalign.jobs.report import DistanceCollector, ReportCollector, closest_pairs, pair_rows
+from pairalign.scoring import Scoring
+from pairalign.sequences import SequenceSet
+from pairalign.want import Detail
 
 
 def add_report(group: argparse._ActionsContainer) -> None:
@@ -45,6 +49,22 @@ def check_report(options: argparse.Namespace) -> None:
     others = (os.path.realpath(path) for path in used if path not in (None, "-"))
     if os.path.realpath(options.report) in others:
         raise OutputError(f"'{options.report}' is another file of this run; choose another name")
+
+
+def report_distances(
+    options: argparse.Namespace,
+    matrix: DistanceMatrix,
+    sequences: SequenceSet,
+    scoring: Scoring,
+    summary: str,
+) -> None:
+    """Write the report of distances; the closest pairs are aligned again for it."""
+    collector = DistanceCollector(sequences, sequences, matrix=matrix)
+    job = plan_run(options, sequences, None, scoring, Detail.CIGAR, pair_list=closest_pairs(matrix))
+    for found in job:
+        collector.add(found)
+    collector.pairs = len(matrix.condensed)
+    finish_report(options, collector, summary)
 
 
 def finish_report(

@@ -31,6 +31,7 @@ from pairalign.cli.options import (
     scoring_of,
     warn_of_letters,
 )
+from pairalign.cli.report import add_report, check_report, report_distances
 from pairalign.cli.summary import describe_scoring
 from pairalign.distance_matrix import DistanceMatrix
 from pairalign.engines.selection import usable_cores
@@ -163,6 +164,7 @@ def _add_common(parser: argparse.ArgumentParser, measure: str) -> None:
     parser.add_argument(
         "--measure", choices=list(MEASURES), default=measure, help="default: %(default)s"
     )
+    add_report(parser)
     add_scoring(parser)
     add_input(parser)
     add_resume(parser)
@@ -198,6 +200,7 @@ def _distance(options: argparse.Namespace) -> None:
         check_output(path, options.input, options.matrix)
     if len(outputs) > len(set(map(os.path.realpath, outputs))):
         raise OutputError(f"'{outputs[0]}' is to hold both the distances and their plot")
+    check_report(options)
     sequences, _ = read_sequences(options)
     if options.strict_names:
         check_strict_names(sequences.names, sequences.source)
@@ -209,6 +212,7 @@ def _distance(options: argparse.Namespace) -> None:
     report = _Report()
     tree = None if options.plot is None else DEFAULT_METHOD
     matrix = _measure(options, sequences, measure, report, tree)
+    _write_report(options, matrix, sequences, report)
     if format is not None:
         longest = write_distances(
             outputs[0],
@@ -243,8 +247,10 @@ def _tree(options: argparse.Namespace) -> None:
     for path in outputs:
         check_output(path, options.input, options.names, options.matrix)
     _check_rename(options, format)
+    check_report(options)
     report = _Report()
     matrix, sequences = _matrix_of(options, measure, report, format)
+    _write_report(options, matrix, sequences, report)
     started = time.perf_counter()
     tree = build_tree(matrix, options.method, sequences)
     if options.rename is None:
@@ -371,6 +377,20 @@ def _measure(
 def _write(path: str, text: bytes) -> None:
     with open_output(path) as output:
         output.write(text)
+
+
+def _write_report(
+    options: argparse.Namespace,
+    matrix: DistanceMatrix,
+    sequences: SequenceSet | None,
+    report: _Report,
+) -> None:
+    if options.report is None:
+        return
+    if sequences is None:
+        raise FormatError("a report needs the sequences: give --names with their file")
+    scoring = scoring_of(options, sequences)
+    report_distances(options, matrix, sequences, scoring, report.text())
 
 
 def _finish(options: argparse.Namespace, report: _Report, outputs: list[str]) -> None:

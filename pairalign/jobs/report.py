@@ -12,6 +12,7 @@ from pairalign.distance_matrix import DistanceMatrix, number_of_pairs
 from pairalign.jobs.guide_tree import check_count
 from pairalign.jobs.plots import check_matplotlib, draw_distances
 from pairalign.pair_fields import place_in_triangle
+from pairalign.pair_lists import PairList
 from pairalign.sequences import SequenceSet
 
 _MOST_PAIRS = 1000
@@ -101,6 +102,38 @@ class ReportCollector:
             return None
         names = list(self.queries.names)
         return draw_heat_map(DistanceMatrix(names, self._triangle, "1 - identity"))
+
+
+@dataclass
+class DistanceCollector(ReportCollector):
+    """Collects the closest pairs of a set, whose distances are known."""
+
+    matrix: DistanceMatrix | None = None
+
+    def histograms(self) -> list[Histogram]:
+        """Return the histograms of distances and lengths."""
+        assert self.matrix is not None
+        counts, edges = np.histogram(self.matrix.condensed, _BINS)
+        shown = Histogram(f"Distance of the pairs ({self.matrix.measure})", edges, counts)
+        return [shown, super().histograms()[-1]]
+
+    def picture(self) -> bytes | None:
+        """Draw the heat map with its tree as PNG; None for very many sequences."""
+        assert self.matrix is not None
+        return draw_heat_map(self.matrix)
+
+
+def closest_pairs(matrix: DistanceMatrix) -> PairList:
+    """Return the closest pairs, of equals the first."""
+    condensed, count = matrix.condensed, len(matrix)
+    few = min(_MOST_PAIRS, len(condensed))
+    limit = np.partition(condensed, few - 1)[few - 1]
+    near = np.concatenate([np.flatnonzero(condensed < limit), np.flatnonzero(condensed == limit)])
+    places = near[:few]
+    starts = np.concatenate([[0], np.cumsum(np.arange(count - 1, 0, -1, dtype=np.int64))])
+    rows = np.searchsorted(starts, places, side="right") - 1
+    columns = places - starts[rows] + rows + 1
+    return PairList(rows.astype(np.int32), columns.astype(np.int32))
 
 
 def draw_heat_map(matrix: DistanceMatrix) -> bytes | None:
