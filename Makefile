@@ -6,6 +6,7 @@
 #   make build    the native library, after a change in cpu/
 #   make man      the manual page, build/man/pairalign.1; pip install . takes it along
 #   make cuda     compile the GPU kernels ahead (otherwise they are compiled at first use)
+#   make sanitize the tests with the native library under sanitizers of addresses and undefined behaviour
 #   make test-gpu the tests that need a GPU
 #   make bench DATA=proteins.fasta    measure against other programs
 
@@ -21,7 +22,7 @@ PYTEST_OPTIONS ?=
 # setuptools warns of an editable installation as such; nobody can act on it.
 QUIETER := ignore:Editable installation
 
-.PHONY: demo test test-all check format build man cuda test-gpu bench clean
+.PHONY: demo test test-all check format build man cuda sanitize test-gpu bench clean
 
 demo: $(VENV)/.ready
 	@mkdir -p demo
@@ -59,6 +60,9 @@ man: $(VENV)/.ready-man
 
 cuda: $(VENV)/.ready
 	$(BIN)/python -m pairalign.engines.cuda.build_ahead
+
+sanitize: $(VENV)/.ready-test
+	$(BIN)/python scripts/sanitize.py
 
 test-gpu: $(VENV)/.ready-gpu
 	$(BIN)/python -m pytest -m gpu $(PYTEST_OPTIONS)

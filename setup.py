@@ -17,6 +17,18 @@ from setuptools.command.build_py import build_py
 
 COMMON_FLAGS = ["-std=c++17", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread", "-g0"]
 
+# `make sanitize` compiles a library for tests with these: any undefined behaviour ends the process.
+SANITIZER_FLAGS = [
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+    "-fno-wrapv",  # which Python adds, and which makes overflows no error
+    "-fno-omit-frame-pointer",
+    "-O1",
+    "-g1",
+]
+if os.environ.get("PAIRALIGN_SANITIZE") != "1":
+    SANITIZER_FLAGS = []
+
 # GCC's own AVX-512 headers set off -Wmaybe-uninitialized.
 ISA_FLAGS = {
     "x86_64": {
@@ -60,7 +72,7 @@ class BuildNative(build_ext):
             return self.compiler.compile(
                 [source],
                 output_dir=self.build_temp,
-                extra_postargs=COMMON_FLAGS + SOURCE_FLAGS.get(source, []),
+                extra_postargs=COMMON_FLAGS + SANITIZER_FLAGS + SOURCE_FLAGS.get(source, []),
                 depends=ext.depends,
             )
 
@@ -71,7 +83,7 @@ class BuildNative(build_ext):
         target = Path(self.get_ext_fullpath(ext.name))
         target.parent.mkdir(parents=True, exist_ok=True)
         self.compiler.link_shared_object(
-            objects, str(target), extra_postargs=["-pthread"], target_lang="c++"
+            objects, str(target), extra_postargs=["-pthread", *SANITIZER_FLAGS], target_lang="c++"
         )
 
     def get_ext_filename(self, fullname: str) -> str:

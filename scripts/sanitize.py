@@ -1,0 +1,85 @@
+"""Run tests with the native library compiled for address and undefined behaviour sanitizers.
+
+    python scripts/sanitize.py [arguments of pytest]
+
+Everything is in ``build/sanitize``: a copy of the package with a library of its own, and links to
+the rest of the working copy. Any overflow, shift or access out of bounds ends the process with a
+report. GCC or clang with their sanitizers' run-time libraries are needed.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "build" / "sanitize"
+LINKED = ("cpu", "cuda", "opencl", "tests", "examples", "scripts", "docs", "README.md")
+COPIED = ("pyproject.toml", "setup.cfg", "setup.py")
+
+
+def main(arguments: list[str]) -> int:
+    """Build, then run pytest; return its exit code."""
+    copy_package()
+    build_library()
+    tests = arguments or ["-m", "not slow", "tests"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
+    return subprocess.run(command, cwd=FOLDER, env=environment(), check=False).returncode
+
+
+def copy_package() -> None:
+    """Make the folder as a working copy looks, but for compiled code."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(
+        ROOT / "pairalign",
+        FOLDER / "pairalign",
+        ignore=shutil.ignore_patterns("*.so", "__pycache__"),
+        dirs_exist_ok=True,
+    )
+    for name in COPIED:
+        shutil.copy2(ROOT / name, FOLDER / name)
+    for name in LINKED:
+        link = FOLDER / name
+        if not link.is_symlink():
+            link.symlink_to(ROOT / name)
+
+
+def build_library() -> None:
+    """Compile the library with sanitizers, unless it is up to date."""
+    subprocess.run(
+        [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
+        cwd=FOLDER,
+        env={**os.environ, "PAIRALIGN_SANITIZE": "1"},
+        check=True,
+    )
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of the tests: Python itself knows nothing of sanitizers."""
+    preloaded = " ".join(map(find_library, ("libasan.so", "libubsan.so", "libstdc++.so.6")))
+    return {
+        **os.environ,
+        "PYTHONPATH": str(FOLDER),
+        "LD_PRELOAD": preloaded,
+        # Python keeps what it allocates until it ends.
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+    }
+
+
+def find_library(name: str) -> str:
+    """Return the path of a library of the compiler; exits if it has none."""
+    compiler = shlex.split(os.environ.get("CXX", "c++"))
+    command = [*compiler, f"-print-file-name={name}"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    if not os.path.isabs(found):
+        sys.exit(f"{shlex.join(compiler)} has no {name}: install its sanitizers")
+    return os.path.realpath(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
