@@ -7,6 +7,8 @@
 #   make man      the manual page, build/man/pairalign.1; pip install . takes it along
 #   make cuda     compile the GPU kernels ahead (otherwise they are compiled at first use)
 #   make sanitize the tests with the native library under sanitizers of addresses and undefined behaviour
+#   make docs     the documentation as a site, in build/site
+#   make wheel    sdist and wheel for any Linux with glibc 2.17, in dist/; WHEEL_OPTIONS="--machine aarch64"
 #   make test-gpu the tests that need a GPU
 #   make bench DATA=proteins.fasta    measure against other programs
 
@@ -22,7 +24,7 @@ PYTEST_OPTIONS ?=
 # setuptools warns of an editable installation as such; nobody can act on it.
 QUIETER := ignore:Editable installation
 
-.PHONY: demo test test-all check format build man cuda sanitize test-gpu bench clean
+.PHONY: demo test test-all check format build man docs cuda sanitize wheel test-gpu bench clean
 
 demo: $(VENV)/.ready
 	@mkdir -p demo
@@ -64,6 +66,12 @@ cuda: $(VENV)/.ready
 sanitize: $(VENV)/.ready-test
 	$(BIN)/python scripts/sanitize.py
 
+docs: $(VENV)/.ready-docs
+	$(BIN)/mkdocs build --quiet --strict
+
+wheel: $(VENV)/.ready-wheel
+	$(BIN)/python scripts/build_wheel.py $(WHEEL_OPTIONS)
+
 test-gpu: $(VENV)/.ready-gpu
 	$(BIN)/python -m pytest -m gpu $(PYTEST_OPTIONS)
 
@@ -92,6 +100,16 @@ $(VENV)/.ready-check: $(VENV)/.ready-test
 
 $(VENV)/.ready-man: $(VENV)/.ready
 	$(BIN)/python scripts/install_extra.py man
+	@touch $@
+
+$(VENV)/.ready-docs: $(VENV)/.ready
+	@echo "Installing what makes the documentation"
+	@$(BIN)/python scripts/install_extra.py docs
+	@touch $@
+
+$(VENV)/.ready-wheel: $(VENV)/.ready
+	@echo "Installing what builds wheels"
+	@$(BIN)/python scripts/install_extra.py wheel
 	@touch $@
 
 $(VENV)/.ready-gpu: $(VENV)/.ready-test

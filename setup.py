@@ -46,9 +46,9 @@ ISA_FLAGS = {
     },
     "aarch64": {"neon": []},
 }
-MACHINE = {"amd64": "x86_64", "arm64": "aarch64"}.get(
-    platform.machine().lower(), platform.machine().lower()
-)
+# What sysconfig reads when Python packages are cross-compiled ("linux-aarch64"), or this machine.
+_TARGET = os.environ.get("_PYTHON_HOST_PLATFORM", platform.machine()).rpartition("-")[2].lower()
+MACHINE = {"amd64": "x86_64", "arm64": "aarch64"}.get(_TARGET, _TARGET)
 KERNELS = {
     # Bounds over a window are plain loops, for the compiler to put into vectors.
     f"cpu/{folder}/kernel_{isa}.cpp": [*flags, "-O3"] if folder == "pruned" else flags

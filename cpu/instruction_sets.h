@@ -4,6 +4,8 @@
 // setup.py and a source kernel_NAME.cpp in align/, bitwise/ and pruned/; without these nothing links.
 #pragma once
 
+#include "processor.h"
+
 #if defined(__x86_64__)
 #define PAIRALIGN_INSTRUCTION_SETS(DO) DO(avx512) DO(avx2) DO(sse41)
 #elif defined(__aarch64__)
@@ -15,12 +17,9 @@
 namespace pairalign {
 
 #if defined(__x86_64__)
-inline bool has_avx512() {
-    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("bmi2");
-}
-inline bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"); }
-inline bool has_sse41() { return __builtin_cpu_supports("sse4.1"); }
+inline bool has_avx512() { return this_processor().avx512; }
+inline bool has_avx2() { return this_processor().avx2; }
+inline bool has_sse41() { return this_processor().sse41; }
 #elif defined(__aarch64__)
 inline bool has_neon() { return true; }
 #else

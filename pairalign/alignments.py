@@ -1,8 +1,8 @@
 """Alignments: the results of many pairs, one NumPy array a field.
 
 `Alignments` is what engines return, writers write and the Python API hands out; `Alignment` is a
-view of one of its pairs. Conventions (spans, CIGAR runs, which sequence is the query) are in the
-README.
+view of one of its pairs. Conventions (spans, CIGAR runs, which sequence is the query) are in
+docs/conventions.md.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The judge: a plain Gotoh alignment that shares no code with pairalign.
 
 It takes codes (any small integers) and a matrix indexed by them, and follows the conventions of
-the README to the letter: which sequence runs along the rows, which of several equally good end
-cells is taken, which of several equally good ways back. Every engine must return exactly what
-`align` does.
+docs/conventions.md to the letter: which sequence runs along the rows, which of several equally good
+end cells is taken, which of several equally good ways back. Every engine must return exactly
+what `align` does.
 
 There are two fills of the same three matrices: `fill_plain` spells the recurrences out cell by
 cell and is what the other one is checked against; `fill_by_rows` does a row at a time with NumPy,

@@ -32,9 +32,6 @@ namespace {
 
 std::vector<const InstructionSet*> available_sets() {
     std::vector<const InstructionSet*> sets;
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-#endif
 #define PAIRALIGN_ADD(NAME) \
     if (has_##NAME()) sets.push_back(&instruction_set_##NAME);
     PAIRALIGN_INSTRUCTION_SETS(PAIRALIGN_ADD)

@@ -1,7 +1,7 @@
 // The recurrences of one cell, on the vector types of vector.h: shared by kernel.h (a lane a pair) and
 // long_pair.h (all lanes one pair).
 //
-// Gotoh's recurrences (README, Conventions). Rows run over the letters of the row sequence, columns
+// Gotoh's recurrences (docs/conventions.md). Rows run over the letters of the row sequence, columns
 // over those of the column sequences; E ends in a gap that consumes a column letter, F in one that
 // consumes a row letter.
 //

@@ -14,6 +14,7 @@
 
 #include "../align/engine.h"
 #include "../export.h"
+#include "../processor.h"
 #include "grams.h"
 #include "thresholds.h"
 
@@ -266,8 +267,7 @@ __attribute__((target("popcnt"))) int64_t common_bits_popcnt(const uint64_t* a, 
 
 auto choose_common_bits() {
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("popcnt")) return common_bits_popcnt;
+    if (this_processor().popcnt) return common_bits_popcnt;
 #endif
     return count_common_bits;
 }

@@ -15,7 +15,7 @@ from pairalign.windows import Window
 class Engine(Protocol):
     """Aligns windows of the pair matrix of the sets it was opened with.
 
-    Every engine returns the same bytes for the same window (see the conventions in the README).
+    Every engine returns the same bytes for the same window (see docs/conventions.md).
     """
 
     name: str

@@ -406,8 +406,8 @@ def align(
 
     Notes
     -----
-    The conventions (scores, ties, spans, CIGAR) are in the README. Time is proportional to the sum
-    of the products of the lengths.
+    The conventions (scores, ties, spans, CIGAR) are in docs/conventions.md. Time is proportional
+    to the sum of the products of the lengths.
     """
     if not isinstance(detail, str) or detail.upper() not in Detail.__members__:
         raise ValueError(f"detail {detail!r}: expected cigar, stats or score")

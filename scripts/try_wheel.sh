@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Try a wheel as a new user would: an empty environment, no compiler on PATH, no source of the package.
+# It must align the example set to the bytes of EXPECTED, and pass the tests of what users see.
+#
+#     scripts/try_wheel.sh dist/pairalign-*x86_64.whl demo/cytochrome_p450.paf
+set -euo pipefail
+wheel=$(realpath "$1")
+expected=$(realpath "$2")
+cd "$(dirname "$0")/.."
+folder=$(mktemp -d)
+trap '/bin/rm -rf "$folder"' EXIT
+
+echo "Installing $(basename "$wheel") into an empty environment"
+"${PYTHON:-python3}" scripts/make_venv.py "$folder/venv"
+mkdir "$folder/project"
+cp -r tests examples scripts pyproject.toml README.md "$folder/project"
+cd "$folder/project"
+unset PYTHONPATH
+export PATH="$folder/venv/bin"
+for program in cc c++ gcc g++ clang nvcc make; do
+  if command -v "$program"; then echo "$program is on the PATH" >&2 && exit 1; fi
+done
+pip="python -m pip install --quiet --disable-pip-version-check --only-binary :all:"
+$pip "$wheel"
+pairalign devices
+pairalign align examples/cytochrome_p450.fasta -o demo.paf
+/usr/bin/cmp demo.paf "$expected"
+pairalign tree examples/cytochrome_p450.fasta -o demo.nwk --quiet
+pairalign overlap tests/data/lambda_reads.fasta.gz -o demo.gfa --preset ont --quiet
+
+$pip pytest pytest-xdist hypothesis
+python -m pytest -q -n auto --dist loadfile -m "not slow and not gpu" \
+  tests/test_engine_cpu.py tests/test_cli.py tests/test_distances.py tests/test_overlaps.py
