@@ -12,7 +12,7 @@ from pairalign.formats import NETWORK_FORMATS, Writer, open_writer
 from pairalign.want import Detail
 
 
-def add_best(group: argparse._ActionsContainer) -> None:
+def add_best(group: argparse._ArgumentGroup) -> None:
     """Add ``--best``."""
     group.add_argument(
         "--best",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import ClassVar
-from xml.sax.saxutils import escape, quoteattr
 
 from pairalign.alignments import Alignments
 from pairalign.formats.output import Output
@@ -230,10 +229,14 @@ def _gexf_values(values: dict[str, object] | dict[str, str]) -> str:
 
 
 def _text(value: object) -> str:
+    from xml.sax.saxutils import escape
+
     return escape(_NOT_XML.sub("\ufffd", str(value)))
 
 
 def _attribute(value: object) -> str:
+    from xml.sax.saxutils import quoteattr
+
     return quoteattr(_NOT_XML.sub("\ufffd", str(value)))
 
 

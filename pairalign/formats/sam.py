@@ -12,7 +12,6 @@ from pairalign.errors import FormatError
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, TextWriter
 from pairalign.sequences import SequenceSet
-from pairalign.version import __version__
 from pairalign.want import Detail
 
 _QUERY_NAME = re.compile(r"[!-?A-~]{1,254}\Z")
@@ -53,6 +52,8 @@ class SamWriter(TextWriter):
 
     def header(self) -> bytes:
         """Return the header: version, targets, program."""
+        from pairalign.version import __version__
+
         targets = self._content.targets
         pairs = zip(targets.names, targets.lengths.tolist(), strict=True)
         lines = [f"@SQ\tSN:{name}\tLN:{length}\n" for name, length in pairs if length]

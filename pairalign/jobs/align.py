@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import Progress, show_progress
 from pairalign.jobs.shards import Shard, check_shard, shard_range
 from pairalign.jobs.spread import align_on
-from pairalign.jobs.threshold_engine import Steps, skip_pairs
 from pairalign.pair_lists import PairList, Pairs, as_pair_list, sort_pairs
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
@@ -40,6 +39,9 @@ from pairalign.windows import (
     restrict_windows,
     split_rows,
 )
+
+if TYPE_CHECKING:
+    from pairalign.jobs.threshold_engine import Steps
 
 # A result's columns, and CIGAR runs: unrelated sequences have about a run for each four letters.
 _PAIR_BYTES = {Detail.SCORE: 16, Detail.STATS: 160, Detail.CIGAR: 180}
@@ -256,6 +258,8 @@ class AlignmentJob:
         filters_pay = not all(engine.is_gpu for engine in engines) and (least or 0) > 0
         if not self.pair_thresholds and not filters_pay:
             return engines
+        from pairalign.jobs.threshold_engine import skip_pairs
+
         engines, self.steps = skip_pairs(
             engines,
             (self.queries, self.targets),
