@@ -18,7 +18,7 @@ from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
 
 
-def add_report(group: argparse._ArgumentGroup) -> None:
+def add_report(group: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
     """Add ``--report``."""
     add_path(
         group,
