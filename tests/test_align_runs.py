@@ -69,8 +69,8 @@ def test_results_come_in_slabs_that_fit_the_memory(
         return found
 
     monkeypatch.setattr(CpuEngine, "align", watched)
-    monkeypatch.setattr(pairwise, "_SLAB_BYTES", 100_000)
-    monkeypatch.setattr(pairwise, "_LEAST_SLAB_BYTES", 1_000)
+    monkeypatch.setattr("pairalign.jobs.slabs._SLAB_BYTES", 100_000)
+    monkeypatch.setattr("pairalign.jobs.slabs._LEAST_SLAB_BYTES", 1_000)
     run = run_of(random_set, want=Want(detail), memory_bytes=64 << 20, threads=1)
     seen = 0
     for part in run:
@@ -89,7 +89,7 @@ def test_memory_does_not_grow_with_the_pairs(monkeypatch: pytest.MonkeyPatch) ->
     """45,000 and 180,000 pairs take about the same."""
     rng = np.random.default_rng(6)
     letters = ["".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), 12)) for _ in range(600)]
-    monkeypatch.setattr(pairwise, "_SLAB_BYTES", 1 << 20)
+    monkeypatch.setattr("pairalign.jobs.slabs._SLAB_BYTES", 1 << 20)
     peaks = []
     for count in (300, 600):
         run = run_of(SequenceSet.from_strings(letters[:count]), threads=1, memory_bytes=16 << 20)

@@ -24,6 +24,7 @@ from pairalign.jobs.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import Progress, show_progress
 from pairalign.jobs.shards import Shard, check_shard, shard_range
+from pairalign.jobs.slabs import LETTER_BYTES, PAIR_BYTES, slab_bytes, slabs_ahead
 from pairalign.jobs.spread import align_on
 from pairalign.pair_lists import PairList, Pairs, as_pair_list, sort_pairs
 from pairalign.scoring import Scoring
@@ -43,12 +44,6 @@ from pairalign.windows import (
 if TYPE_CHECKING:
     from pairalign.jobs.threshold_engine import Steps
 
-# A result's columns, and CIGAR runs: unrelated sequences have about a run for each four letters.
-_PAIR_BYTES = {Detail.SCORE: 16, Detail.STATS: 160, Detail.CIGAR: 180}
-_LETTER_BYTES = {Detail.SCORE: 0.0, Detail.STATS: 0.0, Detail.CIGAR: 2.0}
-_SLAB_BYTES = 48 << 20
-_GPU_SLAB_BYTES = 256 << 20
-_LEAST_SLAB_BYTES = 1 << 20
 _MOST_THREADS = 4096
 _MOST_ROWS = 2**31 - 1
 _MOST_BYTES = 1 << 60
@@ -278,16 +273,9 @@ class AlignmentJob:
     def _run(
         self, engines: list[Engine], *, in_order: bool = True
     ) -> Generator[Alignments, None, None]:
-        # An eighth of the memory holds a slab; few are around at a time: in the engine (twice while
-        # it is gathered), waiting, being written.
-        # A GPU wants more pairs at a time than the cores do.
-        on_gpu = any(engine.is_gpu for engine in engines)
-        wanted = _GPU_SLAB_BYTES if on_gpu else _SLAB_BYTES * max(1, self.threads // 4)
-        limit = max(_LEAST_SLAB_BYTES, min(self.memory_bytes // 8, wanted))
+        limit = slab_bytes(any(one.is_gpu for one in engines), self.threads, self.memory_bytes)
         slabs = self._slabs(limit)
-        ahead = max(len(engines) + 1, min(64, self.memory_bytes // 4 // limit))
-        if len(engines) == 1:
-            ahead = 2
+        ahead = slabs_ahead(len(engines), self.memory_bytes, limit)
         if not in_order:  # then nothing waits
             ahead = len(slabs)
         with (
@@ -302,7 +290,7 @@ class AlignmentJob:
 
     def _slabs(self, limit: int) -> list[Window]:
         """Cut the windows into slabs whose results take at most `limit` bytes."""
-        pair_bytes, letter_bytes = _PAIR_BYTES[self._detail], _LETTER_BYTES[self._detail]
+        pair_bytes, letter_bytes = PAIR_BYTES[self._detail], LETTER_BYTES[self._detail]
         if self._listed is not None:
             return self._listed.split(pair_bytes, letter_bytes, limit)
         return [

@@ -1,0 +1,228 @@
+// Which cells of a pair are alive, and where the lanes of its windows stand: what corridor.h fills.
+//
+// A cell is alive while the rest of both sequences could still bring its score to the bound. Once a block,
+// `trim` finds the first and the last lane that is alive, and `next_block` lays the window around them.
+#pragma once
+
+#include "../align/recurrence.h"
+#include "neighbours.h"
+#include "pair.h"
+
+namespace pairalign {
+namespace PAIRALIGN_ISA {
+
+template <class V>
+struct CorridorCells {
+    using Lane = typename V::Lane;
+    static constexpr int LANES = V::LANES;
+    // Of the four registers that a vector of cells needs, so many sets are kept between antidiagonals.
+    static constexpr int IN_REGISTERS = 3;
+    // 32-bit lanes have room to spare: sums with potentials must not overflow.
+    static constexpr int64_t HIGHEST = sizeof(Lane) == 2 ? 32767 : (1 << 29);
+    static constexpr int64_t LOWEST = -HIGHEST;
+
+    // What a lane without a cell holds. Values below it are never kept.
+    static int64_t nothing(const Scheme& s) {
+        const int64_t worst = int64_t{s.matrix[PAD][PAD]} + 2 * s.gap_extend;
+        return LOWEST + (worst < 0 ? -worst : 0) + s.gap_open;
+    }
+
+    // How much values can rise in lanes that have no cell of the matrix, in a block.
+    static int64_t slack(const Scheme& s) {
+        const int64_t worst = int64_t{s.matrix[PAD][PAD]} + 2 * s.gap_extend;
+        return (MOST_STEPS / 2 + 2) * (worst > 0 ? worst : 0) + s.highest + 2 * s.gap_extend + 1;
+    }
+
+    static Lane* lanes(void* p) { return static_cast<Lane*>(p); }
+
+    static int32_t row_of(const PrunedPair& p, int32_t step, int32_t lane) {
+        return ((step + 1) >> 1) + lane - p.origin;
+    }
+
+    // ---------------------------------------------------------------- bounds
+
+    static int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
+    static int32_t smaller(int32_t a, int32_t b) { return a < b ? a : b; }
+
+    // Lanes of an antidiagonal that hold cells of the matrix, within [low, high].
+    struct Range {
+        int32_t low, high;
+    };
+    static Range inside(const PrunedPair& p, int32_t step, Range r) {
+        const int32_t zero = row_of(p, step, 0);
+        return {larger(r.low, larger(0, step - p.columns) - zero),
+                smaller(r.high, smaller(p.rows, step) - zero)};
+    }
+
+    // What bounds the cells of an antidiagonal from a lane on; next() goes on to the next vector of lanes.
+    struct Bound {
+        const Lane* h;
+        const int32_t *rows, *columns;
+        Wide loss[4];  // in the gaps that the rest needs, at least: the largest of four linear functions of
+                       // the diagonal
+
+        PAIRALIGN_INLINE Bound(const PrunedPair& p, int32_t step, int32_t low) {
+            const int32_t i = row_of(p, step, low), longer = p.rows - p.columns + step - 2 * i;
+            const GapLoss &row = p.row_gaps, &column = p.column_gaps;
+            h = static_cast<const Lane*>(p.h[step & 1]) + low;
+            rows = p.row_potential + i;
+            columns = p.column_potential + (p.columns - step + i);
+            const int32_t from[4] = {row.least * longer, row.usual * (longer - row.cheap),
+                                     -column.least * longer, column.usual * (-longer - column.cheap)};
+            unrolled<0, 4>([&](auto q) __attribute__((always_inline)) {
+                loss[q.value] = Wide::add(Wide::set(from[q.value]), load_any<Wide>(p.ramps[q.value]));
+            });
+        }
+        PAIRALIGN_INLINE Wide at(int32_t k) const {
+            const Wide most = Wide::max(Wide::max(loss[0], loss[1]), Wide::max(loss[2], loss[3]));
+            const Wide worth = Wide::add(load_any<Wide>(rows + k), load_any<Wide>(columns + k));
+            return Wide::sub(Wide::sub(widened(h + k), worth), most);
+        }
+        PAIRALIGN_INLINE void advance(const Wide (&by)[4]) {
+            unrolled<0, 4>([&](auto q) __attribute__((always_inline)) {
+                loss[q.value] = Wide::add(loss[q.value], by[q.value]);
+            });
+        }
+    };
+
+    // Sets p.reach of some lanes: the highest score, less `base`, that an alignment through a cell of the
+    // last two antidiagonals can have. NO_REACH where a lane has no cell of the matrix.
+    static constexpr int32_t NO_REACH = -2147483647;
+    static __attribute__((noinline)) void set_reach(const PrunedPair& p, Range lanes) {
+        Bound now(p, p.step, lanes.low), before(p, p.step - 1, lanes.low);
+        Wide by[4];
+        unrolled<0, 4>([&](auto q) __attribute__((always_inline)) {
+            by[q.value] = Wide::set(p.ramps[q.value][1] * Wide::LANES);
+        });
+        const int32_t count = lanes.high - lanes.low + 1;
+        for (int32_t k = 0; k < count; k += Wide::LANES) {
+            store_any(p.reach + lanes.low + k, Wide::max(now.at(k), before.at(k)));
+            now.advance(by);
+            before.advance(by);
+        }
+        const Range in_now = inside(p, p.step, lanes), in_before = inside(p, p.step - 1, lanes);
+        for (int32_t l = lanes.low; l < larger(in_now.low, in_before.low) && l <= lanes.high; l++)
+            set_reach_at_border(p, l, in_now, in_before);
+        for (int32_t l = lanes.high; l > smaller(in_now.high, in_before.high) && l >= lanes.low; l--)
+            set_reach_at_border(p, l, in_now, in_before);
+    }
+
+    static __attribute__((noinline)) void set_reach_at_border(const PrunedPair& p, int32_t lane, Range now,
+                                                              Range before) {
+        alignas(64) int32_t reach[2][Wide::LANES];
+        Bound(p, p.step, lane).at(0).store(reach[0]);
+        Bound(p, p.step - 1, lane).at(0).store(reach[1]);
+        if (lane < now.low || lane > now.high) reach[0][0] = NO_REACH;
+        if (lane < before.low || lane > before.high) reach[1][0] = NO_REACH;
+        p.reach[lane] = larger(reach[0][0], reach[1][0]);
+    }
+
+    static int64_t best_reach(const PrunedPair& p, Range lanes) {
+        int32_t best = NO_REACH;
+        for (int32_t l = lanes.low; l <= lanes.high; l++) best = larger(best, p.reach[l]);
+        return p.base + best;
+    }
+
+    // Narrows [alive_low, alive_high] to the lanes of the window that reach `least`; false: none does.
+    // `known`: p.reach is set for all of the window.
+    static bool trim(PrunedPair& p, Range window, int64_t least, bool known) {
+        constexpr int32_t AT_ONCE = 64;
+        const int32_t wanted =
+            static_cast<int32_t>(least - p.base > NO_REACH ? least - p.base : NO_REACH + 1);
+        int32_t low = window.low, high = window.high;
+        int32_t until = known ? high + 1 : low;  // reach is set before it
+        for (; low <= high; low++) {
+            if (low == until) {
+                until = smaller(high + 1, low + AT_ONCE);
+                set_reach(p, {low, until - 1});
+            }
+            if (p.reach[low] >= wanted) break;
+        }
+        if (low > high) return false;
+        int32_t from = until > high ? low : high + 1;
+        for (; high > low; high--) {
+            if (high < from) {
+                from = larger(low, high - AT_ONCE + 1);
+                set_reach(p, {from, high});
+            }
+            if (p.reach[high] >= wanted) break;
+        }
+        p.alive_low = low;
+        p.alive_high = high;
+        return true;
+    }
+
+    // ---------------------------------------------------------------- windows
+
+    static Block next_block(const PrunedPair& p) {
+        const int32_t alive = p.alive_high - p.alive_low + 1, left = p.rows + p.columns - p.step;
+        Block b{p.step,       0, 0,           (alive + LEAST_STEPS + LANES - 1) / LANES, p.alive_low,
+                p.alive_high, 0, p.flags_used};
+        if (b.vectors <= IN_REGISTERS) {
+            b.steps = smaller(MOST_STEPS, (b.vectors * LANES - alive) & ~1);
+            b.low = p.alive_low - b.steps / 2;
+        } else {  // aligned windows
+            b.steps = MOST_STEPS / 2;
+            b.low = (p.alive_low - b.steps / 2) & ~(LANES - 1);
+            b.vectors = (p.alive_high + b.steps / 2 - b.low) / LANES + 1;
+        }
+        b.steps = smaller(b.steps, left);
+        return b;
+    }
+
+    static size_t flag_bytes(const Block& b) {
+        return static_cast<size_t>(b.vectors) * static_cast<size_t>(b.steps) * V::FLAG_BYTES;
+    }
+
+    // Everything that can be added to a lane of the window without a cell, at most; and H' of its cells at
+    // the end.
+    static int64_t most_from_nothing(const PrunedPair& p, const Block& b) {
+        const int32_t i = row_of(p, b.step - 1, b.low),
+                      j = b.step - 1 - row_of(p, b.step, b.low + b.vectors * LANES);
+        return -int64_t{p.row_potential[larger(i, 0)]} - p.column_potential[p.columns - larger(j, 0)] +
+               slack(*p.scheme);
+    }
+    static int64_t highest_at_end(const PrunedPair& p, const Block& b) {
+        const int32_t end = b.step + b.steps;
+        const int32_t i = row_of(p, end, b.low + b.vectors * LANES), j = end - row_of(p, end - 1, b.low);
+        return int64_t{p.row_potential[smaller(i, p.rows)]} +
+               p.column_potential[p.columns - smaller(j, p.columns)] - p.row_potential[0] -
+               p.column_potential[p.columns] + slack(*p.scheme);
+    }
+
+    // Moves `base`, so that lanes hold less by `by`.
+    static __attribute__((noinline)) void rebase(PrunedPair& p, int64_t by) {
+        const int64_t least = nothing(*p.scheme);
+        void* const arrays[] = {p.h[0], p.h[1], p.e, p.f};
+        for (void* array : arrays)
+            for (int32_t l = p.alive_low; l <= p.alive_high; l++) {
+                const int64_t value = lanes(array)[l] - by;
+                lanes(array)[l] = static_cast<Lane>(value > least ? value : least);
+            }
+        p.base += by;
+    }
+
+    // Chooses a base with which cells fit into the lanes and what has no cell is below the bound.
+    static bool settle_base(PrunedPair& p, const Block& b) {
+        const int64_t least = highest_at_end(p, b) - HIGHEST;
+        const int64_t most = p.bound - most_from_nothing(p, b) - nothing(*p.scheme) - 1;
+        if (least > most) return false;
+        if (p.base < least || p.base > most) rebase(p, most - p.base);
+        return true;
+    }
+
+    static void clear(PrunedPair& p, int32_t begin, int32_t end) {
+        const Lane value = static_cast<Lane>(nothing(*p.scheme));
+        void* const arrays[] = {p.h[0], p.h[1], p.e, p.f};
+        for (void* array : arrays)
+            for (int32_t l = begin; l < end; l++) lanes(array)[l] = value;
+    }
+
+    static void clear_margins(PrunedPair& p, const Block& b) {
+        clear(p, b.low, b.alive_low);
+        clear(p, b.alive_high + 1, b.low + b.vectors * LANES);
+    }
+};
+
+}  // namespace PAIRALIGN_ISA
+}  // namespace pairalign

@@ -1,0 +1,33 @@
+"""Slabs: how much of a window an engine aligns at a time, so that results fit the memory."""
+
+from __future__ import annotations
+
+from pairalign.want import Detail
+
+PAIR_BYTES = {Detail.SCORE: 16, Detail.STATS: 160, Detail.CIGAR: 180}
+"""What a pair's result takes, whatever its length: its fields."""
+
+LETTER_BYTES = {Detail.SCORE: 0.0, Detail.STATS: 0.0, Detail.CIGAR: 2.0}
+"""For each letter of both: unrelated sequences have about a CIGAR run for each four letters."""
+
+_SLAB_BYTES = 48 << 20
+_GPU_SLAB_BYTES = 256 << 20
+_LEAST_SLAB_BYTES = 1 << 20
+_MOST_AHEAD = 64
+
+
+def slab_bytes(on_gpu: bool, threads: int, memory_bytes: int) -> int:
+    """Return what the results of a slab may take.
+
+    An eighth of the memory at most: few slabs are around at a time, in the engine (twice while it
+    is gathered), waiting, being written. A GPU wants more pairs at a time than the cores do.
+    """
+    wanted = _GPU_SLAB_BYTES if on_gpu else _SLAB_BYTES * max(1, threads // 4)
+    return max(_LEAST_SLAB_BYTES, min(memory_bytes // 8, wanted))
+
+
+def slabs_ahead(engines: int, memory_bytes: int, limit: int) -> int:
+    """Return how many slabs of `limit` bytes may be under way or wait for those before them."""
+    if engines == 1:
+        return 2
+    return max(engines + 1, min(_MOST_AHEAD, memory_bytes // 4 // limit))
