@@ -292,24 +292,38 @@ def test_an_unsound_bound_is_noticed(name: str) -> None:
     assert did.lost == 0
 
 
+def many_pairs(seed: int) -> tuple[Problem, Pruning]:
+    """19,900 small pairs, of any kind of letters, costs and seeds."""
+    rng = np.random.default_rng([35, seed])
+    alphabet = PROTEIN if rng.integers(3) == 0 else DNA
+    letters = list(str(rng.choice(LETTERS[alphabet.name])))
+    length = int(rng.choice([3, 12, 30, 60]))
+    ancestor = "".join(rng.choice(letters, size=length))
+    sequences = []
+    for _ in range(200):
+        rate = float(rng.choice([0, 0.02, 0.1, 0.3, 0.6]))
+        sequences.append(rearranged(rng, letters, mutated(rng, letters, ancestor, rate)))
+    scoring = global_scoring(rng, alphabet, max(map(len, sequences)))
+    problem = Problem(tuple(sequences), None, scoring)
+    return problem, Pruning("forced", int(rng.choice([0, 0, 1, 7, 50])))
+
+
+@pytest.mark.parametrize("name", instruction_sets())
+def test_beams_that_end_beside_the_last_cell(name: str) -> None:
+    """Gaps cost less than most pairs of letters: narrow beams run off, and give no bound."""
+    problem, pruning = many_pairs(41)
+    found, did = align(problem, pruning, instruction_set=name)
+    assert_same(found, run(open_cpu, problem))
+    assert did.lost == 0
+
+
 @pytest.mark.slow
 def test_a_million_pairs() -> None:
-    """Small ones, of all kinds of letters, costs and seeds."""
+    """Small ones, with all instruction sets in turns."""
     pairs = 0
     for seed in range(1 << 30):
-        rng = np.random.default_rng([35, seed])
-        alphabet = PROTEIN if rng.integers(3) == 0 else DNA
-        letters = list(str(rng.choice(LETTERS[alphabet.name])))
-        length = int(rng.choice([3, 12, 30, 60]))
-        ancestor = "".join(rng.choice(letters, size=length))
-        sequences = []
-        for _ in range(200):
-            rate = float(rng.choice([0, 0.02, 0.1, 0.3, 0.6]))
-            sequences.append(rearranged(rng, letters, mutated(rng, letters, ancestor, rate)))
-        scoring = global_scoring(rng, alphabet, max(map(len, sequences)))
-        problem = Problem(tuple(sequences), None, scoring)
+        problem, pruning = many_pairs(seed)
         name = instruction_sets()[seed % len(instruction_sets())]
-        pruning = Pruning("forced", int(rng.choice([0, 0, 1, 7, 50])))
         found, did = align(problem, pruning, instruction_set=name)
         assert_same(found, run(open_cpu, problem), note=seed)
         assert did.lost == 0

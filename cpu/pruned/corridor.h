@@ -339,8 +339,12 @@ struct Corridor : CorridorCells<V> {
             if (from_nothing > unreal) unreal = from_nothing;
             fill_one(p, b, nullptr);
             p.step += b.steps;
-            if (p.step == end) break;  // the last cell must not be trimmed, however bad
             const Range window = window_of(b);
+            if (p.step == end) {  // the last cell must not be trimmed, however bad; but it may be far away
+                const int32_t last = p.rows - row_of(p, end, 0);
+                if (last < window.low || last > window.high) return Progress::LOST;
+                break;
+            }
             set_reach(p, window);
             best = best_reach(p, window);
             if (p.step > end / 8 && (first - best) * end > limit * p.step) return Progress::TOO_MANY;
