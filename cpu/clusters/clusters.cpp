@@ -15,8 +15,8 @@ int32_t root_of(int32_t* parents, int32_t one) {
 
 }  // namespace
 
-// Joins the sets of both ends of each edge: one[edges], other[edges]. parents[n]: each sequence's parent, itself
-// at first; a root is the first sequence of its set.
+// Joins the sets of both ends of each edge: one[edges], other[edges]. parents[n]: each sequence's parent,
+// itself at first; a root is the first sequence of its set.
 PAIRALIGN_API void pairalign_join_sets(int64_t edges, const int32_t* one, const int32_t* other,
                                        int32_t* parents) {
     for (int64_t k = 0; k < edges; ++k) {
@@ -30,10 +30,11 @@ PAIRALIGN_API void pairalign_find_roots(int64_t n, int32_t* parents) {
     for (int64_t k = 0; k < n; ++k) parents[k] = root_of(parents, static_cast<int32_t>(k));
 }
 
-// Gives sequences to representatives: one[k] < other[k], and all edges to a sequence come before the first edge
-// from it to a later one. The identity of an edge is parts[k] / wholes[k]. chosen[n]: the representative of each
-// sequence, itself at first; best_parts[n] / best_wholes[n]: its identity with it. A sequence that no earlier
-// representative has taken is one itself; of several, it goes to the most similar, the first of equals.
+// Gives sequences to representatives: one[k] < other[k], and all edges to a sequence come before the first
+// edge from it to a later one. The identity of an edge is parts[k] / wholes[k]. chosen[n]: the representative
+// of each sequence, itself at first; best_parts[n] / best_wholes[n]: its identity with it. A sequence that no
+// earlier representative has taken is one itself; of several, it goes to the most similar, the first of
+// equals.
 PAIRALIGN_API void pairalign_assign_greedily(int64_t edges, const int32_t* one, const int32_t* other,
                                              const int64_t* parts, const int64_t* wholes, int32_t* chosen,
                                              int64_t* best_parts, int64_t* best_wholes) {

@@ -304,7 +304,8 @@ private:
     std::vector<std::thread> threads_;
 };
 
-PAIRALIGN_API pairalign_text_queue* pairalign_text_open(int32_t threads, int64_t piece_bytes, int64_t number) {
+PAIRALIGN_API pairalign_text_queue* pairalign_text_open(int32_t threads, int64_t piece_bytes,
+                                                        int64_t number) {
     try {
         return new pairalign_text_queue(threads, piece_bytes, number);
     } catch (const std::exception&) {

@@ -36,8 +36,7 @@ enum pairalign_text_status : int32_t {
 
 // Start a queue of so many formatting threads; the first pair shown has `number`. Null: the system gives no
 // memory or no threads.
-PAIRALIGN_API pairalign_text_queue* pairalign_text_open(int32_t threads, int64_t piece_bytes,
-                                                        int64_t number);
+PAIRALIGN_API pairalign_text_queue* pairalign_text_open(int32_t threads, int64_t piece_bytes, int64_t number);
 
 // Let a thread write all pieces into an open file. Once at most, before anything is submitted; nobody may
 // `take` then. False: the system gives no thread.
