@@ -5,8 +5,6 @@ import re
 import subprocess
 
 import numpy as np
-import pandas
-import polars
 import pytest
 from Bio import Align, AlignIO
 from readable import needs_program, plain_sample, rows_of_pair
@@ -23,6 +21,8 @@ from pairalign.formats.distances import read_distances, write_distances
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
 
+pandas = pytest.importorskip("pandas")
+polars = pytest.importorskip("polars")
 pysam = pytest.importorskip("pysam")
 
 
