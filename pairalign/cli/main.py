@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
+from pairalign.cli.early_start import start_early
 from pairalign.cli.signals import stop_signals
 
 
@@ -21,6 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0 done, 1 failed, 2 wrong usage; 130 and 143 after Ctrl-C and SIGTERM.
     """
     with stop_signals() as stop:
+        start_early(sys.argv[1:] if arguments is None else arguments)
         from pairalign.cli.program import run  # not before the signals are handled
 
         return run(arguments, stop)

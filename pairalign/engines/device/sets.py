@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pairalign.errors import DeviceError
 from pairalign.sequences import SequenceSet
+from pairalign.set_letters import lay_out_letters
 
 LEAST_BATCH_BYTES = 1 << 20
 """A device with less room than this for a batch is out of memory."""
@@ -23,6 +24,8 @@ PADDING_CODE = 31
 
 END_PADDING = 64
 """Bytes after the last sequence: kernels read ahead."""
+
+_SAME = np.arange(256, dtype=np.uint8)
 
 
 @dataclass(frozen=True)
@@ -73,14 +76,7 @@ def lay_out(sequences: SequenceSet) -> SetLayout:
     padded = padded_lengths(lengths)
     starts = np.cumsum(padded) - padded
     codes = np.full(int(padded.sum()) + END_PADDING, PADDING_CODE, dtype=np.uint8)
-    sources = sequences.offsets[:-1][order]
-    # Letter k of a sequence: its number among all letters, moved to where the sequence lies.
-    ends = np.cumsum(lengths, dtype=np.int64)
-    within = np.arange(int(ends[-1]), dtype=np.int64)
-    befores = ends - lengths
-    codes[within + np.repeat(starts - befores, lengths)] = sequences.codes[
-        within + np.repeat(sources - befores, lengths)
-    ]
+    lay_out_letters(sequences, _SAME, starts, codes)
     return SetLayout(codes, starts, lengths, order)
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from pairalign.engines.cuda.packed.tilings import BAND, MOST_COLUMNS, Ints, Longs
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.set_letters import sum_worth
 
 LETTERS = 32  # row stride of the score table
 SCALE, E_CODES = 64, 17  # see cuda/packed/tile.cuh
@@ -92,6 +93,4 @@ def worth_of(
     shift = 2 * costs.shift if mode == "semiglobal" else 0  # there the lengths count it
     best_of_code = np.zeros(256, np.int64)
     best_of_code[codes] = np.maximum(costs.table[:used, :used].max(axis=1) - shift, 0)
-    before = np.concatenate(([0], np.cumsum(best_of_code[sequences.codes])))
-    worth: Longs = before[sequences.offsets[1:]] - before[sequences.offsets[:-1]]
-    return worth[sequences.order]
+    return sum_worth(sequences, best_of_code)

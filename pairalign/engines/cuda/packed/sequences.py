@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pairalign.complement import complement_of
 from pairalign.engines.cuda.family import DeviceContext, DeviceSet
 from pairalign.engines.cuda.reverse_complement import OtherStrand
+from pairalign.set_letters import codes_in, lay_out_letters
 from pairalign.windows import Window
 
 PADDING = 96
@@ -35,9 +36,7 @@ class DenseSet:
         starts = dense_starts(device.lengths)
         size = int((device.lengths.astype(np.int64) + PADDING).sum()) + 2 * PADDING
         letters = np.full(size, len(codes), np.uint8)
-        sequences = device.sequences
-        for start, length, index in zip(starts, device.lengths, sequences.order, strict=True):
-            letters[start : start + length] = dense_of_code[sequences.codes_of(int(index))]
+        lay_out_letters(device.sequences, dense_of_code, starts, letters)
         return cls(upload(letters), upload(starts))
 
 
@@ -51,7 +50,7 @@ def dense_starts(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
 def used_codes(context: DeviceContext) -> npt.NDArray[np.uint8]:
     """Codes of the letters that the sets hold, in order, with those of the other strand."""
     sets = [context.queries] if context.one_set else [context.queries, context.targets]
-    codes = np.unique(np.concatenate([np.unique(one.sequences.codes) for one in sets]))
+    codes = np.unique(np.concatenate([codes_in(one.sequences) for one in sets]))
     complement = context.scoring.alphabet.complement
     if complement is not None:  # a window may want the other strand
         codes = np.union1d(codes, complement[codes])
