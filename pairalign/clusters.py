@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
-from pairalign.identities import Similarity, count_coverage
+from pairalign.identities import count_coverage, count_identity
 from pairalign.sequences import SequenceSet
+from pairalign.thresholds import PairThresholds
 
 Ints = npt.NDArray[np.int32]
 
@@ -24,7 +25,7 @@ class Clusters:
     sequences : SequenceSet
     linkage : str
         One of `pairalign.jobs.clusters.LINKAGES`.
-    similarity : Similarity
+    thresholds : PairThresholds
         What had to be attained.
     labels : ndarray of int32, shape (n,)
         The cluster of each sequence, by input index. Clusters are numbered by their longest
@@ -42,7 +43,7 @@ class Clusters:
 
     sequences: SequenceSet
     linkage: str
-    similarity: Similarity
+    thresholds: PairThresholds
     labels: Ints
     representatives: Ints
     order: Ints
@@ -79,11 +80,14 @@ class Clusters:
     @property
     def identity(self) -> npt.NDArray[np.float64]:
         """Identity of each sequence with its representative, shape (n,); 1 for these."""
-        return self._of_members(*self.similarity.identity_of(self.alignments))
+        return self._of_members(*count_identity(self.alignments, self.thresholds.identity_of))
 
     @property
     def coverage(self) -> npt.NDArray[np.float64]:
-        """Coverage of each sequence with its representative, shape (n,); 1 for these."""
+        """Aligned letters by those of the longer of each sequence and its representative.
+
+        Shape (n,); 1 for representatives.
+        """
         return self._of_members(*count_coverage(self.alignments))
 
     def _of_members(

@@ -1,34 +1,25 @@
-"""Identity and coverage of alignments, as the programs of the field define them; exact thresholds.
+"""Identity and coverage of alignments, as the programs of the field define them.
 
-With ``matches`` (`=` columns), ``mismatches`` and ``columns`` of an alignment:
+With ``matches`` (`=` columns), ``mismatches`` and ``columns`` of an alignment, identities are
 
 ==========  ========================================================  =======================
 columns     matches / columns                                         vsearch --iddef 1 and 4
-internal    matches / columns that are not in a gap at an end         vsearch --iddef 2
-shorter     matches / letters of the shorter sequence                 CD-HIT, vsearch --iddef 0
 aligned     matches / (matches + mismatches)
+shorter     matches / letters of the shorter sequence                 CD-HIT, vsearch --iddef 0
+internal    matches / columns that are not in a gap at an end         vsearch --iddef 2
 mbl         1 - (mismatches + gaps) / letters of the longer sequence  vsearch --iddef 3
 ==========  ========================================================  =======================
 
 ``mbl`` (Marine Biological Laboratory) counts each gap once, however long it is. Free end gaps
-of mode semiglobal are no columns and no gaps. The coverage of a pair is ``(matches + mismatches) /
-letters of the longer sequence``: of the shorter one, no less is covered.
-
-Where nothing is aligned identity and coverage are 0.
+of mode semiglobal are no columns and no gaps. Where nothing is aligned identity and coverage are 0.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-
-from pairalign.errors import ScoringError
-from pairalign.want import Detail
 
 if TYPE_CHECKING:
     from pairalign.alignments import Alignments
@@ -37,78 +28,28 @@ Longs = npt.NDArray[np.int64]
 
 IDENTITIES = {
     "columns": "matches by alignment columns (vsearch --iddef 1)",
-    "internal": "the same without gaps at the ends (vsearch --iddef 2)",
-    "shorter": "matches by letters of the shorter sequence (CD-HIT, vsearch --iddef 0)",
     "aligned": "matches by columns without gaps",
+    "shorter": "matches by letters of the shorter sequence (CD-HIT, vsearch --iddef 0)",
+    "internal": "matches by columns, the gaps at both ends left out (vsearch --iddef 2)",
     "mbl": "1 - mismatches and gaps by letters of the longer sequence (vsearch --iddef 3)",
 }
-"""What an identity can be, and a line about each."""
+"""What an identity can be, and a line about each; numbered in this order in native code."""
 
-DEFAULT_IDENTITY = "columns"
+COVERAGES = {
+    "query": "of the query, from the start to the end of its aligned span",
+    "target": "of the target, likewise",
+    "both": "of each of the two",
+    "shorter": "of the shorter sequence; of two of equal lengths, the query",
+    "aligned": "letters that are aligned with a letter, by those of the longer sequence",
+}
+"""What a coverage can be; numbered in this order in native code."""
 
-_MOST_DENOMINATOR = 10**9  # with counts below 2^31, products stay within 63 bits
 _OPERATION, _INSERTION, _DELETION = 15, 1, 2
 
 
-def parse_share(value: float | str, name: str) -> Fraction:
-    """Return a share of 0 to 1 exactly as it was written.
-
-    Parameters
-    ----------
-    value : float or str
-        A decimal number of at most nine places.
-    name : str
-        What messages call it.
-
-    Raises
-    ------
-    ScoringError
-        It is no such number.
-    """
-    try:
-        number = Decimal(str(value))
-    except InvalidOperation:
-        number = Decimal("nan")
-    if number.is_finite() and 0 <= number <= 1 and number.adjusted() > -10:
-        share = Fraction(number)
-        if share.denominator <= _MOST_DENOMINATOR:
-            return share
-    raise ScoringError(
-        f"{name}: found {value!r}, expected a number from 0 to 1 with at most nine decimal places"
-    )
-
-
-@dataclass(frozen=True)
-class Similarity:
-    """When two sequences are similar enough: an identity, and least values of it and of coverage.
-
-    Attributes
-    ----------
-    min_identity, min_coverage : Fraction
-        From 0 to 1; a pair that attains both passes.
-    identity : str
-        One of `IDENTITIES`.
-    """
-
-    min_identity: Fraction
-    min_coverage: Fraction = Fraction(0)
-    identity: str = DEFAULT_IDENTITY
-
-    def detail(self, mode: str) -> Detail:
-        """Return what must be computed of each pair in a mode."""
-        needs_ends = self.identity == "internal" and mode == "global"
-        return Detail.CIGAR if needs_ends else Detail.STATS
-
-    def identity_of(self, found: Alignments) -> tuple[Longs, Longs]:
-        """Return part and whole of each identity, int64 of shape (n,); of nothing, 0 and 1."""
-        return count_identity(found, self.identity)
-
-    def passing(self, found: Alignments) -> npt.NDArray[np.bool_]:
-        """Return which pairs are similar enough, bool of shape (n,)."""
-        passes = _reaches(*self.identity_of(found), self.min_identity)
-        if self.min_coverage:
-            passes &= _reaches(*count_coverage(found), self.min_coverage)
-        return passes
+def needs_cigar(identity: str, mode: str) -> bool:
+    """Whether an identity is counted of CIGARs: gaps at the ends of global alignments are."""
+    return identity == "internal" and mode == "global"
 
 
 def count_identity(found: Alignments, identity: str) -> tuple[Longs, Longs]:
@@ -117,7 +58,7 @@ def count_identity(found: Alignments, identity: str) -> tuple[Longs, Longs]:
     Parameters
     ----------
     found : Alignments
-        With counts; for ``internal`` in mode global with CIGARs.
+        With counts, and with CIGARs where `needs_cigar` says so.
     identity : str
         One of `IDENTITIES`.
 
@@ -138,7 +79,7 @@ def count_identity(found: Alignments, identity: str) -> tuple[Longs, Longs]:
         part = np.maximum(whole - mismatches - found.field("gap_openings"), 0)
     else:
         whole = aligned + found.field("gap_letters")
-        if identity == "internal" and found.scoring.mode == "global":
+        if needs_cigar(identity, found.scoring.mode):
             whole = whole - _gaps_at_ends(found)
     nothing = (found.columns == 0) | (whole <= 0)
     return np.where(nothing, 0, part), np.where(nothing, 1, whole)
@@ -153,11 +94,6 @@ def count_coverage(found: Alignments) -> tuple[Longs, Longs]:
 def _lengths(found: Alignments) -> tuple[Longs, Longs]:
     queries, targets = found.queries.lengths, found.targets.lengths
     return queries[found.query].astype(np.int64), targets[found.target].astype(np.int64)
-
-
-def _reaches(part: Longs, whole: Longs, least: Fraction) -> npt.NDArray[np.bool_]:
-    reaches: npt.NDArray[np.bool_] = part * least.denominator >= whole * least.numerator
-    return reaches
 
 
 def _gaps_at_ends(found: Alignments) -> Longs:

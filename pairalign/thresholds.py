@@ -18,19 +18,14 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.errors import ScoringError
+from pairalign.identities import COVERAGES, IDENTITIES, needs_cigar
 from pairalign.native import library
 from pairalign.scoring import Scoring
-
-IDENTITIES = ("columns", "aligned", "shorter")
-"""What matches are counted of: columns of the alignment, columns without gaps, letters of the
-shorter sequence; the distances ``identity-columns``, ``identity`` and ``identity-shorter``."""
-
-COVERAGES = ("query", "target", "both", "shorter")
-"""Which sequence must be covered; of two of equal lengths, the query is the shorter one."""
+from pairalign.want import Detail
 
 _MODES = ("global", "semiglobal", "local")
 _MOST_DECIMALS = 18
-_COUNTS = ("matches", "mismatches", "gap_letters")
+_COUNTS = ("matches", "mismatches", "gap_openings", "gap_letters")
 _SPANS = ("query_start", "query_end", "target_start", "target_end")
 
 
@@ -52,6 +47,8 @@ class NativeAligned(Structure):
             (name, c_void_p)
             for name in ("query", "target", *_SPANS, *_COUNTS, "query_lengths", "target_lengths")
         ),
+        ("cigar", c_void_p),
+        ("cigar_offsets", c_void_p),
     )
 
 
@@ -70,30 +67,39 @@ class PairThresholds:
     Attributes
     ----------
     min_identity : Fraction
-        Matches by what `identity_of` says. A pair of which nothing is aligned has none.
+        A pair of which nothing is aligned has identity 0.
     identity_of : str
-        One of `IDENTITIES`.
+        One of `pairalign.identities.IDENTITIES`.
     min_coverage : Fraction
-        Letters of a sequence between the ends of its span, by all its letters: in global mode 1.
+        Of spans, in global mode all are 1.
     coverage_of : str
-        One of `COVERAGES`.
+        One of `pairalign.identities.COVERAGES`.
     """
 
     min_identity: Fraction = Fraction(0)
-    identity_of: str = IDENTITIES[0]
+    identity_of: str = "columns"
     min_coverage: Fraction = Fraction(0)
     coverage_of: str = "both"
 
     def __bool__(self) -> bool:
         return self.min_identity > 0 or self.min_coverage > 0
 
+    def detail(self, mode: str) -> Detail:
+        """Return what must be computed of each pair in a mode, for `passing`."""
+        if not self:
+            return Detail.SCORE
+        return Detail.CIGAR if needs_cigar(self.identity_of, mode) else Detail.STATS
+
     def native(self, mode: str) -> NativeThresholds:
         """Return what native code takes, for alignments of a mode."""
+        identity_of = self.identity_of
+        if identity_of == "internal" and not needs_cigar(identity_of, mode):
+            identity_of = "columns"  # there are no gaps at the ends
         return NativeThresholds(
             *self.min_identity.as_integer_ratio(),
             *self.min_coverage.as_integer_ratio(),
-            IDENTITIES.index(self.identity_of),
-            COVERAGES.index(self.coverage_of),
+            list(IDENTITIES).index(identity_of),
+            list(COVERAGES).index(self.coverage_of),
             _MODES.index(mode),
             0,
         )
@@ -104,13 +110,17 @@ class PairThresholds:
         Parameters
         ----------
         found : Alignments
-            With spans and counts.
+            With what `detail` says.
         """
         names = ("query", "target")
         columns = [getattr(found, name) for name in names]
         columns += [found.field(name) for name in (*_SPANS, *_COUNTS)]
         sets = (found.queries, found.targets)
         columns += [np.ascontiguousarray(one.lengths, np.int32) for one in sets]
+        if needs_cigar(self.identity_of, found.scoring.mode):
+            assert found.cigar is not None
+            assert found.cigar_offsets is not None
+            columns += [np.ascontiguousarray(found.cigar), found.cigar_offsets]
         numbers = np.empty(len(found), np.int64)
         count = library.pairalign_find_passing(
             ctypes.byref(NativeAligned(len(found), *(one.ctypes.data for one in columns))),
@@ -130,8 +140,8 @@ def make_pair_thresholds(
 
     Raises
     ------
-    ValueError
-        No such share, or an unknown definition.
+    ScoringError
+        No such share; ValueError: an unknown definition.
     """
     for name, value, known in (
         ("identity_of", identity_of, IDENTITIES),
@@ -147,11 +157,17 @@ def make_pair_thresholds(
 
 
 def parse_share(value: float | str | Fraction, name: str = "share") -> Fraction:
-    """Return a share as it is written: ``0.97``, ``"97%"``.
+    """Return a share exactly as it is written: ``0.97``, ``"97%"``.
+
+    Parameters
+    ----------
+    value : float, str or Fraction
+    name : str
+        What messages call it.
 
     Raises
     ------
-    ValueError
+    ScoringError
         It is no number from 0 to 1 with at most 18 decimals.
     """
     text = str(value)
@@ -168,7 +184,9 @@ def parse_share(value: float | str | Fraction, name: str = "share") -> Fraction:
     except (InvalidOperation, ValueError):
         share = Fraction(-1)
     if not 0 <= share <= 1 or share.denominator > 10**_MOST_DECIMALS:
-        raise ValueError(f"{name} {text!r}: expected a number from 0 to 1, or with %, such as 97%")
+        raise ScoringError(
+            f"{name} {text!r}: expected a number from 0 to 1, or with %, such as 97%"
+        )
     return share
 
 

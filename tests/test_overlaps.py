@@ -103,10 +103,11 @@ def test_only_thresholds_decide() -> None:
     reads = {"a": GENOME[:200], "b": changed(GENOME[100:300], 0.1, 3)}
     (one,) = find(reads, min_identity=0.5).alignments
     span = min(one.query_end - one.query_start, one.target_end - one.target_start)
+    exact = Fraction(one.matches, one.columns)
     for options, count in (
-        ({"min_overlap": span, "min_identity": one.identity, "min_score": one.score}, 1),
+        ({"min_overlap": span, "min_identity": exact, "min_score": one.score}, 1),
         ({"min_overlap": span + 1, "min_identity": 0}, 0),
-        ({"min_identity": one.identity + 1e-9}, 0),
+        ({"min_identity": exact + Fraction(1, 10**9)}, 0),
         ({"min_identity": 0, "min_score": one.score + 1}, 0),
     ):
         assert len(find(reads, **options)) == count, options
@@ -270,7 +271,7 @@ def test_proteins_do_not_overlap() -> None:
 
 def test_wrong_arguments() -> None:
     reads = [GENOME[:50], GENOME[:60]]
-    with pytest.raises(ValueError, match=r"min_identity 1\.5: expected 0 to 1"):
+    with pytest.raises(ValueError, match=r"min_identity '1\.5': expected a number from 0"):
         pairalign.overlaps(reads, min_identity=1.5)
     with pytest.raises(ValueError, match="filter 'x'"):
         pairalign.overlaps(reads, filter="x")

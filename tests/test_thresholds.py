@@ -16,15 +16,14 @@ from commands import BASES, fasta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairalign.alignments import Alignments, concatenate
+from pairalign.alignments import Alignment, Alignments, concatenate
 from pairalign.engines.cpu.pair_filter import PairFilter
+from pairalign.identities import COVERAGES, IDENTITIES
 from pairalign.jobs.align import AlignmentJob, align
 from pairalign.jobs.run_identity import describe_run
 from pairalign.scoring import MODES, Scoring, make_scoring
 from pairalign.sequences import SequenceSet
 from pairalign.thresholds import (
-    COVERAGES,
-    IDENTITIES,
     PairThresholds,
     make_pair_thresholds,
     parse_share,
@@ -69,20 +68,32 @@ def relatives(alphabet: str, seed: int, count: int, longest: int, rate: float) -
     return SequenceSet.from_strings(made, alphabet=alphabet)
 
 
+def identity_in_words(pair: Alignment, identity_of: str) -> Fraction:
+    """Identity of an alignment, of its two rows with gaps where it can be."""
+    columns = pair.columns
+    lengths = len(pair.query), len(pair.target)
+    if columns == 0:
+        return Fraction(0)
+    if identity_of == "mbl":
+        return max(Fraction(0), 1 - Fraction(pair.mismatches + pair.gap_openings, max(lengths)))
+    if identity_of == "internal" and pair.alignments.scoring.mode == "global":
+        for row in pair.rows():
+            columns -= len(row) - len(row.strip("-"))
+    whole = {
+        "columns": pair.columns,
+        "internal": columns,
+        "aligned": pair.matches + pair.mismatches,
+        "shorter": min(lengths),
+    }[identity_of]
+    return Fraction(pair.matches, whole) if whole > 0 else Fraction(0)
+
+
 def expected(found: Alignments, wanted: PairThresholds, min_raw_score: int | None) -> Alignments:
     """What passes of all alignments, one by one, in fractions."""
     passing = []
     for k, (query, target) in enumerate(zip(found.query, found.target, strict=True)):
         lengths = int(found.queries.lengths[query]), int(found.targets.lengths[target])
-        matches, mismatches, gaps = (
-            int(found.field(name)[k]) for name in ("matches", "mismatches", "gap_letters")
-        )
-        whole = {
-            "columns": matches + mismatches + gaps,
-            "aligned": matches + mismatches,
-            "shorter": min(lengths),
-        }[wanted.identity_of]
-        identity = Fraction(matches, whole) if whole else Fraction(0)
+        identity = identity_in_words(found[k], wanted.identity_of)
         covered = [
             Fraction(int(found.field(f"{side}_end")[k] - found.field(f"{side}_start")[k]), length)
             for side, length in zip(("query", "target"), lengths, strict=True)
@@ -92,6 +103,7 @@ def expected(found: Alignments, wanted: PairThresholds, min_raw_score: int | Non
             "target": covered[1],
             "both": min(covered),
             "shorter": covered[0] if lengths[0] <= lengths[1] else covered[1],
+            "aligned": Fraction(found[k].matches + found[k].mismatches, max(lengths)),
         }[wanted.coverage_of]
         scores = min_raw_score is None or int(found.raw_score[k]) >= min_raw_score
         passing.append(
@@ -129,9 +141,9 @@ def problems(draw: st.DrawFn) -> Problem:
     )
     wanted = make_pair_thresholds(
         draw(st.none() | shares),
-        draw(st.sampled_from(IDENTITIES)),
+        draw(st.sampled_from(list(IDENTITIES))),
         draw(st.none() | shares),
-        draw(st.sampled_from(COVERAGES)),
+        draw(st.sampled_from(list(COVERAGES))),
     )
     return Problem(
         queries,
@@ -187,6 +199,11 @@ def test_the_bytes_of_all_pairs(problem: Problem, data: st.DataObject) -> None:
             every.targets.lengths[every.target[pair]],
         )
         check(problem, every, PairThresholds(Fraction(matches, int(min(lengths))), "shorter"))
+        aligned = matches + int(every.field("mismatches")[pair])
+        cover = Fraction(aligned, int(max(lengths)))
+        identity_of = data.draw(st.sampled_from(["internal", "mbl", "aligned"]))
+        alike = identity_in_words(every[pair], identity_of)
+        check(problem, every, PairThresholds(alike, identity_of, cover, "aligned"))
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -202,7 +219,9 @@ def test_nearly_all_or_none_pass_of_longer_sequences(
     every = align(queries, scoring=problem.scoring, window=7, device="cpu")
     for coverage_of in COVERAGES:
         check(problem, every, make_pair_thresholds(share, "columns", "60%", coverage_of))
-    check(problem, every, make_pair_thresholds(share, "shorter"))
+    for identity_of in ("shorter", "internal", "mbl"):
+        check(problem, every, make_pair_thresholds(share, identity_of))
+    check(problem, every, make_pair_thresholds(share, "mbl", "85%", "aligned"))
 
 
 def filter_of(job: AlignmentJob) -> PairFilter:
@@ -323,7 +342,7 @@ def test_what_is_no_share(text: str) -> None:
 
 
 def test_definitions_that_are_unknown() -> None:
-    with pytest.raises(ValueError, match="identity_of 'rows': expected columns, aligned, shorter"):
+    with pytest.raises(ValueError, match="identity_of 'rows': expected columns, aligned"):
         align(["ACGT", "ACGT"], identity_of="rows")
     with pytest.raises(ValueError, match="coverage_of 'x': expected query, target, both, shorter"):
         align(["ACGT", "ACGT"], coverage_of="x")

@@ -86,9 +86,9 @@ struct pairalign_filter {
         const int32_t a = rows.length(row), b = columns().length(column);
         const int32_t shorter = std::min(a, b), longer = std::max(a, b);
         const int64_t matches = least_matches(thresholds, row_first ? a : b, row_first ? b : a);
-        if (matches > shorter) return {false, 0, 0};
+        if (matches > shorter || least_aligned(thresholds, longer) > shorter) return {false, 0, 0};
         return {true, least_score(thresholds, scores, matches, shorter, longer),
-                letters ? least_grams(thresholds, scores, letters, matches, shorter) : 0};
+                letters ? least_grams(thresholds, scores, letters, matches, shorter, longer) : 0};
     }
     bool can_score(int32_t row, int32_t column) const {
         if (!scores.has_minimum) return true;
@@ -351,15 +351,70 @@ PAIRALIGN_API int32_t pairalign_filter_window(const pairalign_filter* filter, co
     }
 }
 
-// The pairs whose alignments pass: writes their numbers and returns how many. Fields of n pairs each; spans
-// and counts as in pairalign_columns, lengths by input index.
+// The pairs whose alignments pass: writes their numbers and returns how many. Fields of n pairs each; spans,
+// counts and CIGARs as in pairalign_columns, lengths by input index. CIGARs are null unless identity_of is
+// OF_INTERNAL.
 struct pairalign_aligned {
     int64_t pairs;
     const int32_t *query, *target;
     const int32_t *query_start, *query_end, *target_start, *target_end;
-    const int32_t *matches, *mismatches, *gap_letters;
+    const int32_t *matches, *mismatches, *gap_openings, *gap_letters;
     const int32_t *query_lengths, *target_lengths;
+    const uint32_t* cigar;
+    const int64_t* cigar_offsets;
 };
+
+namespace {
+
+// Letters in gaps at both ends of an alignment.
+int64_t gaps_at_ends(const pairalign_aligned& a, int64_t pair) {
+    constexpr uint32_t INSERTION = 1, DELETION = 2;
+    const int64_t start = a.cigar_offsets[pair], stop = a.cigar_offsets[pair + 1];
+    auto letters = [&a](int64_t run) {
+        const uint32_t operation = a.cigar[run] & 15;
+        return operation == INSERTION || operation == DELETION ? int64_t{a.cigar[run] >> 4} : 0;
+    };
+    if (stop <= start) return 0;
+    return letters(start) + (stop - 1 > start ? letters(stop - 1) : 0);
+}
+
+bool is_alike(const pairalign_aligned& a, const pairalign_thresholds& t, int64_t pair, int32_t query,
+              int32_t target) {
+    const int64_t matches = a.matches[pair], aligned = matches + a.mismatches[pair];
+    const int64_t columns = aligned + a.gap_letters[pair];
+    int64_t part = matches, whole = columns;
+    switch (t.identity_of) {
+        case OF_ALIGNED:
+            whole = aligned;
+            break;
+        case OF_SHORTER:
+            whole = std::min(query, target);
+            break;
+        case OF_INTERNAL:
+            whole = columns - gaps_at_ends(a, pair);
+            break;
+        case OF_MBL:
+            whole = std::max(query, target);
+            part = whole - a.mismatches[pair] - a.gap_openings[pair];
+            break;
+        default:
+            break;
+    }
+    return columns > 0 && whole > 0 && Wide{part} * t.identity_whole >= Wide{whole} * t.identity;
+}
+
+bool is_covered(const pairalign_aligned& a, const pairalign_thresholds& t, int64_t pair, int32_t query,
+                int32_t target) {
+    auto covered = [&t](int64_t letters, int32_t length) {
+        return Wide{letters} * t.coverage_whole >= Wide{length} * t.coverage;
+    };
+    if (t.coverage_of == OF_ALIGNED_LETTERS)
+        return covered(int64_t{a.matches[pair]} + a.mismatches[pair], std::max(query, target));
+    return (!covers_query(t, query, target) || covered(a.query_end[pair] - a.query_start[pair], query)) &&
+           (!covers_target(t, query, target) || covered(a.target_end[pair] - a.target_start[pair], target));
+}
+
+}  // namespace
 
 PAIRALIGN_API int64_t pairalign_find_passing(const pairalign_aligned* aligned,
                                              const pairalign_thresholds* thresholds, int64_t* numbers) {
@@ -368,24 +423,9 @@ PAIRALIGN_API int64_t pairalign_find_passing(const pairalign_aligned* aligned,
     int64_t passing = 0;
     for (int64_t k = 0; k < a.pairs; k++) {
         const int32_t query = a.query_lengths[a.query[k]], target = a.target_lengths[a.target[k]];
-        const int64_t matches = a.matches[k], pairs = matches + a.mismatches[k];
-        const int64_t columns = pairs + a.gap_letters[k];
-        bool passes = true;
-        if (t.identity > 0) {
-            const int64_t whole = t.identity_of == OF_COLUMNS   ? columns
-                                  : t.identity_of == OF_ALIGNED ? pairs
-                                                                : std::min(query, target);
-            passes = whole > 0 && Wide{matches} * t.identity_whole >= Wide{whole} * t.identity;
-        }
-        auto covered = [&t](int64_t span, int32_t length) {
-            return Wide{span} * t.coverage_whole >= Wide{length} * t.coverage;
-        };
-        if (t.coverage > 0) {
-            if (covers_query(t, query, target)) passes &= covered(a.query_end[k] - a.query_start[k], query);
-            if (covers_target(t, query, target))
-                passes &= covered(a.target_end[k] - a.target_start[k], target);
-        }
-        if (passes) numbers[passing++] = k;
+        if (t.identity > 0 && !is_alike(a, t, k, query, target)) continue;
+        if (t.coverage > 0 && !is_covered(a, t, k, query, target)) continue;
+        numbers[passing++] = k;
     }
     return passing;
 }

@@ -27,8 +27,9 @@ struct pairalign_column_scores {
 
 namespace pairalign {
 
-enum IdentityOf { OF_COLUMNS = 0, OF_ALIGNED = 1, OF_SHORTER = 2 };
-enum CoverageOf { OF_QUERY = 0, OF_TARGET = 1, OF_BOTH = 2, OF_SHORTER_SEQUENCE = 3 };
+// OF_INTERNAL: global alignments only; elsewhere there are no gaps at the ends.
+enum IdentityOf { OF_COLUMNS = 0, OF_ALIGNED = 1, OF_SHORTER = 2, OF_INTERNAL = 3, OF_MBL = 4 };
+enum CoverageOf { OF_QUERY = 0, OF_TARGET = 1, OF_BOTH = 2, OF_SHORTER_SEQUENCE = 3, OF_ALIGNED_LETTERS = 4 };
 
 using Wide = __int128;
 
@@ -47,21 +48,47 @@ inline bool covers_target(const pairalign_thresholds& t, int32_t query, int32_t 
            (t.coverage_of == OF_SHORTER_SEQUENCE && query > target);
 }
 
+// The least number of columns without gaps that the coverage asks for.
+inline int64_t least_aligned(const pairalign_thresholds& t, int32_t longer) {
+    if (t.coverage == 0 || t.coverage_of != OF_ALIGNED_LETTERS) return 0;
+    return divide_up(Wide{t.coverage} * longer, t.coverage_whole);
+}
+
+// The least number of columns of an alignment that passes.
+inline int64_t least_columns(const pairalign_thresholds& t, int32_t query, int32_t target) {
+    int64_t columns = std::max<int64_t>(1, least_aligned(t, std::max(query, target)));
+    if (t.mode == 0) return std::max<int64_t>(columns, std::max(query, target));
+    if (t.coverage > 0 && covers_query(t, query, target))
+        columns = std::max(columns, divide_up(Wide{t.coverage} * query, t.coverage_whole));
+    if (t.coverage > 0 && covers_target(t, query, target))
+        columns = std::max(columns, divide_up(Wide{t.coverage} * target, t.coverage_whole));
+    return columns;
+}
+
+// The most mismatches and gaps that identity OF_MBL lets an alignment have.
+inline int64_t most_differences(const pairalign_thresholds& t, int32_t longer) {
+    return static_cast<int64_t>(Wide{t.identity_whole - t.identity} * longer / t.identity_whole);
+}
+
 // The least number of matches of an alignment that passes, of sequences of so many letters.
 inline int64_t least_matches(const pairalign_thresholds& t, int32_t query, int32_t target) {
     if (t.identity == 0) return 0;
-    if (t.identity_of == OF_ALIGNED) return 1;
-    if (t.identity_of == OF_SHORTER)
-        return divide_up(Wide{t.identity} * std::min(query, target), t.identity_whole);
-    int64_t columns = 1;  // that the alignment has at least
-    if (t.mode == 0) columns = std::max(query, target);
-    else if (t.coverage > 0) {
-        if (covers_query(t, query, target))
-            columns = std::max(columns, divide_up(Wide{t.coverage} * query, t.coverage_whole));
-        if (covers_target(t, query, target))
-            columns = std::max(columns, divide_up(Wide{t.coverage} * target, t.coverage_whole));
+    const int32_t longer = std::max(query, target);
+    const int64_t aligned = least_aligned(t, longer);
+    int64_t whole = 0;  // what matches are a share of, at least
+    switch (t.identity_of) {
+        case OF_COLUMNS:
+            whole = least_columns(t, query, target);
+            break;
+        case OF_SHORTER:
+            whole = std::min(query, target);
+            break;
+        case OF_MBL:
+            return std::max<int64_t>(0, aligned - most_differences(t, longer));
+        default:
+            whole = std::max<int64_t>(1, aligned);
     }
-    return divide_up(Wide{t.identity} * columns, t.identity_whole);
+    return divide_up(Wide{t.identity} * whole, t.identity_whole);
 }
 
 // The least raw score of an alignment that passes and has at least so many matches; or NO_BOUND.
@@ -69,13 +96,18 @@ inline int64_t least_score(const pairalign_thresholds& t, const pairalign_column
                            int32_t shorter, int32_t longer) {
     const int64_t worst = std::max({-s.worst_mismatch, s.gap_open, 0});  // cost of a column without match
     int64_t bound = NO_BOUND;
-    if (t.identity > 0 && t.identity_of == OF_COLUMNS) {
+    // Letters of both that no match has, all in gaps, as few gaps as `most`.
+    auto cost_in_gaps = [&](int64_t letters, int64_t most) {
+        const int64_t gaps = std::min(letters, most);
+        return gaps * s.gap_open + (letters - gaps) * s.gap_extend;
+    };
+    if (t.identity > 0 && (t.identity_of == OF_COLUMNS || t.identity_of == OF_INTERNAL)) {
         const Wide a_match = Wide{s.least_match} * t.identity - Wide{worst} * (t.identity_whole - t.identity);
         bound = divide_up(a_match * (a_match >= 0 ? matches : shorter), t.identity);
+        if (t.identity_of == OF_INTERNAL) bound -= cost_in_gaps(int64_t{shorter} + longer - 2 * matches, 2);
     } else if (t.identity > 0 && t.identity_of == OF_SHORTER && s.least_match + worst >= 0) {
-        const int64_t letters = longer - matches, gaps = std::min<int64_t>(letters, shorter + 1);
         bound = matches * s.least_match - (shorter - matches) * worst -
-                (gaps * s.gap_open + (letters - gaps) * s.gap_extend);
+                cost_in_gaps(longer - matches, shorter + 1);
     }
     return t.mode == 2 && matches > 0 ? std::max<int64_t>(bound, 1) : bound;
 }
@@ -90,13 +122,15 @@ inline int64_t most_score(const pairalign_thresholds& t, const pairalign_column_
 
 // How many q-grams, of q letters, two sequences share at least whose alignment passes; or 0.
 inline int64_t least_grams(const pairalign_thresholds& t, const pairalign_column_scores& s, int q,
-                           int64_t matches, int32_t shorter) {
+                           int64_t matches, int32_t shorter, int32_t longer) {
     if (shorter < q) return 0;
     const int64_t before = q - 1;
-    int64_t bound = before == 0 ? matches : 0;
-    if (before > 0 && t.identity > 0 && t.identity_of == OF_COLUMNS) {
+    int64_t bound = matches - before * (int64_t{shorter} + longer - 2 * matches + 1);
+    if (before > 0 && t.identity > 0 && t.identity_of == OF_MBL)
+        bound = std::max(bound, matches - before * (most_differences(t, longer) + 1));
+    if (before > 0 && t.identity > 0 && (t.identity_of == OF_COLUMNS || t.identity_of == OF_INTERNAL)) {
         const Wide a_match = Wide{t.identity} - Wide{before} * (t.identity_whole - t.identity);
-        bound = divide_up(a_match * (a_match >= 0 ? matches : shorter), t.identity) - before;
+        bound = std::max(bound, divide_up(a_match * (a_match >= 0 ? matches : shorter), t.identity) - before);
     }
     if (s.has_minimum && s.minimum > 0 && s.most_match > 0) {
         const int64_t most = s.most_match, cost = std::min(-s.best_mismatch, s.gap_open);

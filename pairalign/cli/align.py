@@ -35,6 +35,7 @@ from pairalign.cli.options import (
 from pairalign.cli.parts import choose_part
 from pairalign.cli.report import add_report, check_report, finish_report
 from pairalign.cli.summary import Summary, describe_steps
+from pairalign.cli.thresholds import add_thresholds, describe_thresholds, thresholds_of
 from pairalign.fields import Field, parse_fields
 from pairalign.formats import (
     FORMATS,
@@ -55,11 +56,8 @@ from pairalign.significance import (
     find_significance,
     need_significance,
 )
-from pairalign.thresholds import COVERAGES, IDENTITIES, make_pair_thresholds, parse_share
 from pairalign.want import Detail
 from pairalign.windows import DEFAULT_WINDOW, LIST_WINDOW
-
-_SHARE = converter(parse_share, "a number from 0 to 1, or with %, such as 0.97 or 97%")
 
 
 def _parse_positive_number(text: str) -> float:
@@ -78,8 +76,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "Align every pair of the sequences of IN, or every sequence of IN with every one of IN2."
     )
     parser.epilog = (
-        "A gap of k letters costs gap-open + (k-1) * gap-extend: BLAST's 11/1 is 12/1 here."
+        "A gap of k letters costs gap-open + (k-1) * gap-extend: BLAST's 11/1 is 12/1 here.\n\n"
+        + describe_thresholds()
     )
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.set_defaults(run=_align)
     add_sequences(parser)
     add_path(parser, "input2", metavar="IN2", nargs="?", help="second set")
@@ -88,35 +88,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_scoring(parser)
     results = parser.add_argument_group("results")
     results.add_argument("--min-score", metavar="N", type=NUMBER, help="leave out lower scores")
-    results.add_argument(
-        "--min-identity",
-        metavar="X",
-        type=_SHARE,
-        help="leave out pairs with a lower identity, such as 0.97 or 97%%",
-    )
-    results.add_argument(
-        "--identity-of",
-        choices=IDENTITIES,
-        default="columns",
-        help="what matches are divided by: columns of the alignment (default), those without gaps, "
-        "or letters of the shorter sequence",
-    )
-    results.add_argument(
-        "--min-coverage",
-        metavar="X",
-        type=_SHARE,
-        help="leave out pairs whose alignment spans a smaller share of a sequence",
-    )
-    results.add_argument(
-        "--coverage-of",
-        choices=COVERAGES,
-        default="both",
-        help="which sequence that is; default: both, each of them",
-    )
-    results.add_argument(
-        "--explain",
-        action="store_true",
-        help="say on stderr how many pairs each step of the thresholds has dropped",
+    add_thresholds(
+        results, min_identity="leave out pairs with a lower identity", coverage_of="both"
     )
     results.add_argument(
         "--max-evalue",
@@ -189,9 +162,7 @@ def _align(options: argparse.Namespace) -> None:
     if options.pairs is not None:
         pair_list = read_pair_list(options.pairs, queries, targets)
     run = plan_run(options, queries, targets, scoring, detail, pair_list=pair_list)
-    run.pair_thresholds = make_pair_thresholds(
-        options.min_identity, options.identity_of, options.min_coverage, options.coverage_of
-    )
+    run.pair_thresholds = thresholds_of(options)
     significance = _significance(options, run, fields or writer_type.default_fields or ())
     kept = None
     if options.max_evalue is not None:
@@ -239,7 +210,7 @@ def _align(options: argparse.Namespace) -> None:
         _write(options, run, going, summary, collector, shown, kept)
     going.finish()
     if options.explain:
-        say(describe_steps(run))
+        say(describe_steps(run.steps, run.pairs))
     text = summary.text(time.perf_counter() - started, options.output)
     finish_report(options, collector, text)
     if not options.quiet:

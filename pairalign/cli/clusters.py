@@ -9,7 +9,6 @@ import time
 from pairalign.cli.console import say
 from pairalign.cli.networks import add_best, check_best, write_network
 from pairalign.cli.options import (
-    NUMBER,
     add_input,
     add_output,
     add_path,
@@ -23,14 +22,15 @@ from pairalign.cli.options import (
     scoring_of,
     warn_of_letters,
 )
-from pairalign.cli.summary import describe_scoring, describe_set
+from pairalign.cli.summary import describe_scoring, describe_set, describe_steps
+from pairalign.cli.thresholds import add_thresholds, describe_thresholds, thresholds_of
 from pairalign.clusters import Clusters
+from pairalign.distance_matrix import number_of_pairs
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import OutputError
 from pairalign.formats import NETWORK_FORMATS
 from pairalign.formats.clusters import CLUSTER_SUFFIXES, write_clusters
 from pairalign.formats.names import choose_format
-from pairalign.identities import DEFAULT_IDENTITY, IDENTITIES, Similarity, parse_share
 from pairalign.jobs.clusters import LINKAGES, REPRESENTATIVES, ClusterJob
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
@@ -47,8 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "Align every pair of the sequences of IN and put those that are similar enough together. "
         "The order of IN makes no difference."
     )
-    lines = [f"  {name:9} {summary}" for name, summary in IDENTITIES.items()]
-    parser.epilog = "identities:\n" + "\n".join(lines)
+    parser.epilog = describe_thresholds()
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.set_defaults(run=_cluster, input2=None)
     add_sequences(parser)
@@ -57,25 +56,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         parser, "--representatives", metavar="FASTA", help="write the representatives there as well"
     )
     group = parser.add_argument_group("clusters")
-    group.add_argument(
-        "--min-identity",
-        metavar="X",
-        type=NUMBER,
+    add_thresholds(
+        group,
+        min_identity="what pairs must attain to be similar enough",
+        coverage_of="aligned",
         required=True,
-        help="from 0 to 1: what pairs must attain to be similar enough",
-    )
-    group.add_argument(
-        "--min-coverage",
-        metavar="X",
-        type=NUMBER,
-        default="0",
-        help="and how much of the longer sequence must be aligned (default %(default)s)",
-    )
-    group.add_argument(
-        "--identity",
-        choices=list(IDENTITIES),
-        default=DEFAULT_IDENTITY,
-        help="what the identity is, see below (default: %(default)s)",
     )
     group.add_argument(
         "--linkage",
@@ -101,11 +86,6 @@ def _cluster(options: argparse.Namespace) -> None:
     choose_output(options)
     format = choose_format(options.output, options.format, _SUFFIXES, "clusters")
     check_best(options, format)
-    similarity = Similarity(
-        parse_share(options.min_identity, "--min-identity"),
-        parse_share(options.min_coverage, "--min-coverage"),
-        options.identity,
-    )
     outputs = [path for path in (options.output, options.representatives) if path is not None]
     for path in outputs:
         check_output(path, options.input, options.matrix)
@@ -115,10 +95,10 @@ def _cluster(options: argparse.Namespace) -> None:
     scoring = scoring_of(options, sequences)
     warn_of_letters(scoring, sequences, None)
     started = time.perf_counter()
-    clusters = ClusterJob(
+    job = ClusterJob(
         sequences,
         scoring,
-        similarity,
+        thresholds_of(options),
         options.linkage,
         options.representative,
         format in NETWORK_FORMATS,
@@ -127,7 +107,8 @@ def _cluster(options: argparse.Namespace) -> None:
         memory_bytes=options.memory,
         progress=progress_of(options),
         kernel=options.kernel,
-    ).run()
+    )
+    clusters = job.run()
     seconds = time.perf_counter() - started
     threads = options.threads or usable_cores()
     if format in NETWORK_FORMATS:
@@ -136,6 +117,8 @@ def _cluster(options: argparse.Namespace) -> None:
         write_clusters(options.output, clusters, format, threads=threads)
     if options.representatives is not None:
         write_clusters(options.representatives, clusters, "fasta", threads=threads)
+    if options.explain:
+        say(describe_steps(job.steps, number_of_pairs(len(sequences))))
     if not options.quiet:
         say(_describe(clusters, sequences, scoring, seconds, outputs))
 

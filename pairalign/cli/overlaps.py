@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from decimal import Decimal
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from pairalign.cli.options import (
 from pairalign.cli.parts import choose_part
 from pairalign.cli.report import add_report, check_report, finish_report
 from pairalign.cli.summary import describe_scoring, describe_set
+from pairalign.cli.thresholds import SHARE
 from pairalign.complement import complement_of
 from pairalign.engines.selection import usable_cores
 from pairalign.formats import OVERLAP_FORMATS, find_format, open_overlap_writer
@@ -44,15 +44,6 @@ from pairalign.want import Detail, Want
 _MODES = ("semiglobal", "local")
 
 
-def _parse_share(text: str) -> float:
-    share = Decimal(text.removesuffix("%"))
-    if text.endswith("%"):
-        share /= 100
-    if not 0 <= share <= 1:
-        raise ValueError
-    return float(share)
-
-
 def _parse_count(text: str) -> int:
     number = int(text)
     if number < 0:
@@ -60,7 +51,6 @@ def _parse_count(text: str) -> int:
     return number
 
 
-_SHARE = converter(_parse_share, "a number from 0 to 1, or with %, such as 0.9 or 90%")
 _COUNT = converter(_parse_count, "a whole number of at least 0")
 
 
@@ -107,7 +97,7 @@ def _add_thresholds(parser: argparse.ArgumentParser) -> None:
         "--min-overlap", metavar="N", type=_COUNT, help="letters that must overlap, on both reads"
     )
     group.add_argument(
-        "--min-identity", metavar="X", type=_SHARE, help="matches by columns: 0.9 or 90%%"
+        "--min-identity", metavar="X", type=SHARE, help="matches by columns: 0.9 or 90%%"
     )
     group.add_argument(
         "--min-score", metavar="N", type=NUMBER, help="pairs that score less are not aligned"
@@ -260,7 +250,7 @@ def _summary(
         (
             "aligned",
             f"{stage.alignments:,} in {stage.seconds:.2f} s, {stage.passed:,} have "
-            f"{limits.min_overlap:,} letters at {100 * limits.min_identity:g}% identity",
+            f"{limits.min_overlap:,} letters at {float(100 * limits.min_identity):g}% identity",
         )
     )
     contained = counts[CONTAINED] + counts[CONTAINS]

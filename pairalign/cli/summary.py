@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from pairalign.alignments import Alignment, Alignments
-from pairalign.jobs.align import AlignmentJob
 from pairalign.pair_fields import find_extremes
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.thresholds import PairThresholds
+
+if TYPE_CHECKING:
+    from pairalign.jobs.threshold_engine import Steps
 
 _KINDS = {"protein": ("protein", "proteins"), "dna": ("DNA sequence", "DNA sequences")}
 
@@ -115,17 +118,18 @@ def describe_set(sequences: SequenceSet) -> str:
     return f"{len(sequences):,} {kind} of {lengths} letters"
 
 
-def describe_steps(run: AlignmentJob) -> str:
+def describe_steps(steps: Steps | None, pairs: int) -> str:
     """Lines on how many pairs each step of a run's thresholds has dropped.
 
     Parameters
     ----------
-    run : AlignmentJob
-        That has ended.
+    steps : Steps or None
+        Of a run that has ended; None: it has no thresholds.
+    pairs : int
+        Of the run.
     """
-    steps = run.steps
     if steps is None:
-        return f"{'thresholds':>13}  none: {run.pairs:,} pairs are aligned"
+        return f"{'thresholds':>13}  none: {pairs:,} pairs are aligned"
     grams = f"{steps.gram}-grams" if steps.gram else "q-grams"
     rows = [
         ("lengths", steps.pairs, steps.possible),

@@ -268,7 +268,7 @@ class AlignmentJob:
     @property
     def _detail(self) -> Detail:
         """What engines compute: identities need counts."""
-        return max(self.want.detail, Detail.STATS) if self.pair_thresholds else self.want.detail
+        return max(self.want.detail, self.pair_thresholds.detail(self.scoring.mode))
 
     def _run(
         self, engines: list[Engine], *, in_order: bool = True
@@ -355,13 +355,12 @@ def align(
         Leave out pairs with a lower score.
     min_identity : float, str or Fraction, optional
         Leave out pairs with a lower identity, from 0 to 1 or as ``"97%"``; exactly as written.
-    identity_of : {"columns", "aligned", "shorter"}
-        Matches are divided by the columns of the alignment, by those without gaps, or by the
-        letters of the shorter sequence.
+    identity_of : {"columns", "aligned", "shorter", "internal", "mbl"}
+        What the identity is, see `pairalign.identities.IDENTITIES`.
     min_coverage : float, str or Fraction, optional
-        Leave out pairs whose alignment spans less of a sequence.
-    coverage_of : {"both", "query", "target", "shorter"}
-        Of which sequence; of both, each is asked.
+        Leave out pairs of which less is aligned.
+    coverage_of : {"both", "query", "target", "shorter", "aligned"}
+        What the coverage is, see `pairalign.identities.COVERAGES`.
     pairs : PairList, path, array_like of int with shape (n, 2), or iterable of twos, optional
         Align just these, in the order of windows: names or input indices, or a file, see
         `pairalign.pair_lists`. With `targets`, the first is of `sequences`, the second of them.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments, concatenate
 from pairalign.cluster_edges import EdgeClustering, GreedyLinkage, SingleLinkage
 from pairalign.distance_matrix import number_of_pairs
-from pairalign.identities import Similarity
+from pairalign.identities import count_identity, needs_cigar
 from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.memory import PAIR_BYTES, bytes_beside_distances, default_bytes
 from pairalign.jobs.progress import Progress
@@ -22,11 +21,16 @@ from pairalign.pair_fields import place_in_triangle
 from pairalign.pair_lists import PairList
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.thresholds import PairThresholds
 from pairalign.trees.linkage import cluster as join_closest
 from pairalign.want import Detail, Want
 from pairalign.windows import DEFAULT_WINDOW, LIST_WINDOW
 
+if TYPE_CHECKING:
+    from pairalign.jobs.threshold_engine import Steps
+
 Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 _TRIANGLE_METHODS = {"complete": "complete", "average": "upgma"}
@@ -37,7 +41,7 @@ _MEDOID_PLACES = 9  # sums of identities that agree so far are equal
 _LISTED_PAIRS = 1 << 20  # at a time
 
 
-@dataclass(frozen=True)
+@dataclass
 class ClusterWork:
     """Aligns sequences, longest first and else in canonical order, and clusters them.
 
@@ -45,14 +49,16 @@ class ClusterWork:
     ----------
     sequences : SequenceSet
         In canonical order: places are input indices and sorted positions at once.
-    scoring, similarity, linkage, keep_edges
+    scoring, thresholds, linkage, keep_edges
     device, threads, memory_bytes, progress, kernel
         As for `pairalign.jobs.clusters.ClusterJob`.
+    steps : Steps or None
+        How many pairs each step of the thresholds has left, after `find_leaders`.
     """
 
     sequences: SequenceSet
     scoring: Scoring
-    similarity: Similarity
+    thresholds: PairThresholds
     linkage: str
     keep_edges: bool
     device: str
@@ -60,6 +66,7 @@ class ClusterWork:
     memory_bytes: int | None
     progress: Progress
     kernel: str | None
+    steps: Steps | None = field(default=None, init=False)
 
     def find_leaders(self) -> tuple[Ints, Alignments | None]:
         """Return the first sequence of each one's cluster, and the edges if they are wanted."""
@@ -78,60 +85,66 @@ class ClusterWork:
 
     def _stream(self, clustering: EdgeClustering, kept: list[Alignments] | None) -> Ints:
         """Cluster the pairs that pass as they come: row by row, the longest first."""
-        least = least_raw_score(self.sequences, self.scoring, self.similarity)
-        with self._alignment_job(least, self.memory_bytes or default_bytes()).open() as results:
-            for found in results:
-                passing = found.take(self.similarity.passing(found))
-                parts, wholes = self.similarity.identity_of(passing)
-                clustering.add(passing.query, passing.target, parts, wholes)
-                if kept is not None:
-                    kept.append(passing.without(cigar=True))
+        for passing in self._passing(self.thresholds, self.memory_bytes or default_bytes()):
+            parts, wholes = self._identity_of(passing)
+            clustering.add(passing.query, passing.target, parts, wholes)
+            if kept is not None:
+                kept.append(passing.without(cigar=True))
         return clustering.leaders()
 
     def _join_closest(self, kept: list[Alignments] | None) -> Ints:
-        """Cluster by the distances of all pairs."""
+        """Cluster by distances: complete linkage needs those of pairs that pass, average all."""
         count, is_complete = len(self.sequences), self.linkage == "complete"
         memory = bytes_beside_distances(count, self.memory_bytes, _TRIANGLE_PAIR_BYTES)
-        condensed = np.empty(number_of_pairs(count), np.float32)
-        with self._alignment_job(None, memory).open() as results:
-            for found in results:
-                parts, wholes = self.similarity.identity_of(found)
-                passes = self.similarity.passing(found)
-                distances = 1 - parts / wholes
-                if is_complete:
-                    distances = np.where(passes, distances, _TOO_FAR)
-                elif self.similarity.min_coverage:
-                    covered = replace(self.similarity, min_identity=Fraction(0)).passing(found)
-                    distances = np.where(covered, distances, 1.0)
-                place_in_triangle(found.query, found.target, distances, count, condensed)
-                if kept is not None:
-                    kept.append(found.take(passes).without(cigar=True))
+        condensed = np.full(number_of_pairs(count), _TOO_FAR if is_complete else 1.0, np.float32)
+        wanted = self.thresholds
+        if not is_complete:
+            wanted = replace(wanted, min_identity=Fraction(0))
+        for found in self._passing(wanted, memory):
+            parts, wholes = self._identity_of(found)
+            place_in_triangle(found.query, found.target, 1 - parts / wholes, count, condensed)
+            if kept is not None:
+                passing = found if is_complete else found.take(self.thresholds.passing(found))
+                kept.append(passing.without(cigar=True))
         method = _TRIANGLE_METHODS[self.linkage]
         tree = join_closest(condensed, np.arange(count, dtype=np.int32), method)
-        farthest = 1.0 if is_complete else float(1 - self.similarity.min_identity) + _ROUNDING
+        farthest = 1.0 if is_complete else float(1 - self.thresholds.min_identity) + _ROUNDING
         return _cut(tree, farthest)
 
-    def _alignment_job(self, least: int | None, memory_bytes: int) -> AlignmentJob:
-        return AlignmentJob(
+    @property
+    def _detail(self) -> Detail:
+        """What identities are counted of."""
+        of_cigars = needs_cigar(self.thresholds.identity_of, self.scoring.mode)
+        return Detail.CIGAR if of_cigars else Detail.STATS
+
+    def _identity_of(self, found: Alignments) -> tuple[Longs, Longs]:
+        return count_identity(found, self.thresholds.identity_of)
+
+    def _passing(self, thresholds: PairThresholds, memory_bytes: int) -> Iterator[Alignments]:
+        """Align; yield what attains some thresholds."""
+        job = AlignmentJob(
             self.sequences,
             None,
             self.scoring,
-            Want(self.similarity.detail(self.scoring.mode), least),
+            Want(self._detail),
             device=self.device,
             threads=self.threads,
             window=DEFAULT_WINDOW,
             memory_bytes=memory_bytes,
             progress=self.progress,
             kernel=self.kernel,
+            pair_thresholds=thresholds,
         )
+        with job.open() as results:
+            self.steps = job.steps
+            yield from results
 
     def find_medoids(self, labels: npt.NDArray[np.int64], first: Ints) -> Ints:
         """Return the sequence of each cluster with the highest mean identity with the others."""
         sums = np.zeros(len(labels))
-        detail = self.similarity.detail(self.scoring.mode)
         for pairs in _pairs_within(labels):
-            for found in self._align_list(pairs, detail):
-                parts, wholes = self.similarity.identity_of(found)
+            for found in self._align_list(pairs, self._detail):
+                parts, wholes = self._identity_of(found)
                 np.add.at(sums, found.query, parts / wholes)
                 np.add.at(sums, found.target, parts / wholes)
         best = np.lexsort((np.arange(len(labels)), -np.round(sums, _MEDOID_PLACES), labels))
@@ -207,36 +220,6 @@ def _no_pairs(
     if detail == Detail.CIGAR:
         columns.update(cigar=np.zeros(0, np.uint32), cigar_offsets=np.zeros(1, np.int64))
     return Alignments(queries=sequences, targets=sequences, scoring=scoring, **columns)
-
-
-def least_raw_score(sequences: SequenceSet, scoring: Scoring, similarity: Similarity) -> int | None:
-    """Return a raw score that all pairs that are similar enough attain; None: any score will do.
-
-    Notes
-    -----
-    An alignment of c columns with identity x has at least x c matches, of which each scores no less
-    than the worst of the letters there are with themselves; each other column costs no more than
-    the worst mismatch or the opening of a gap. Globally c is at least the length of the longer
-    sequence, and else what coverage demands of it.
-    """
-    if similarity.identity != "columns":
-        return None
-    definite = np.unique(sequences.codes)
-    definite = definite[definite < sequences.alphabet.definite]
-    if not len(definite):
-        return None
-    worst_match = int(np.diagonal(scoring.matrix)[definite].min())
-    present = np.unique(sequences.codes)
-    worst_other = max(
-        int(scoring.gap_open), -int(scoring.matrix[np.ix_(present, present)].min()), 0
-    )
-    share = similarity.min_identity
-    a_column = worst_match * share - worst_other * (1 - share)
-    if worst_match <= 0 or a_column <= 0:
-        return None
-    covered = Fraction(1) if scoring.mode == "global" else similarity.min_coverage
-    columns = math.ceil(covered * int(np.sort(sequences.lengths)[1]))
-    return math.floor(a_column * columns) or None
 
 
 def exchange(found: Alignments, turned: Mask) -> Alignments:

@@ -1,7 +1,7 @@
 """Clusters of a set, from exact alignments of all its pairs.
 
 Two sequences are *similar enough* if their alignment attains an identity and a coverage
-(`pairalign.identities`). With that:
+(`pairalign.thresholds`). With that:
 
 ========  ==========================================================================================
 single    a cluster is what pairs that are similar enough connect
@@ -14,14 +14,17 @@ greedy    longest first, a sequence goes to the most similar of the representati
 ========  ==========================================================================================
 
 The result does not depend on the order of the input: all is done in one order, by length, the
-longest first, then by residues, then by name. Ties go to what comes first in it. Single and greedy
-linkage need only what passes, one pair at a time; the others hold 12 bytes for each pair.
+longest first, then by residues, then by name. Ties go to what comes first in it. Single, greedy and
+complete linkage need only what passes, the first two one pair at a time; complete and average
+linkage hold 12 bytes for each pair.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -30,12 +33,15 @@ from pairalign.alignments import Alignments
 from pairalign.clusters import Clusters
 from pairalign.engines.selection import usable_cores
 from pairalign.fasta import join_records
-from pairalign.identities import DEFAULT_IDENTITY, IDENTITIES, Similarity, parse_share
 from pairalign.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs.cluster_work import ClusterWork
 from pairalign.jobs.progress import Progress
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.thresholds import PairThresholds, make_pair_thresholds
+
+if TYPE_CHECKING:
+    from pairalign.jobs.threshold_engine import Steps
 
 Ints = npt.NDArray[np.int32]
 
@@ -43,7 +49,7 @@ LINKAGES = ("greedy", "single", "complete", "average")
 REPRESENTATIVES = ("longest", "medoid")
 
 
-@dataclass(frozen=True)
+@dataclass
 class ClusterJob:
     """What is clustered, how, on what.
 
@@ -51,18 +57,21 @@ class ClusterJob:
     ----------
     sequences : SequenceSet
     scoring : Scoring
-    similarity : Similarity
+    thresholds : PairThresholds
+        What two sequences must attain to be similar enough.
     linkage : {"greedy", "single", "complete", "average"}
     representative : {"longest", "medoid"}
     keep_edges : bool
         Whether `Clusters.edges` is wanted; they take some 60 bytes each.
     device, threads, memory_bytes, progress, kernel
         As for `pairalign.jobs.align.AlignmentJob`; `memory_bytes` None: half of what is free.
+    steps : Steps or None
+        How many pairs each step of the thresholds has left, after `run`.
     """
 
     sequences: SequenceSet
     scoring: Scoring
-    similarity: Similarity
+    thresholds: PairThresholds
     linkage: str = LINKAGES[0]
     representative: str = REPRESENTATIVES[0]
     keep_edges: bool = False
@@ -71,10 +80,10 @@ class ClusterJob:
     memory_bytes: int | None = None
     progress: Progress = False
     kernel: str | None = None
+    steps: Steps | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         _check_choice("linkage", self.linkage, LINKAGES)
-        _check_choice("identity", self.similarity.identity, tuple(IDENTITIES))
         _check_choice("representative", self.representative, REPRESENTATIVES)
 
     def run(self) -> Clusters:
@@ -89,7 +98,7 @@ class ClusterJob:
         work = ClusterWork(
             _in_order(self.sequences, order),
             self.scoring,
-            self.similarity,
+            self.thresholds,
             self.linkage,
             self.keep_edges,
             device=self.device,
@@ -99,6 +108,7 @@ class ClusterJob:
             kernel=self.kernel,
         )
         leaders, edges = work.find_leaders()
+        self.steps = work.steps
         first, labels = np.unique(leaders, return_inverse=True)
         chosen = work.find_medoids(labels, first) if self.representative == "medoid" else first
         alignments = work.align_with(chosen[labels])
@@ -111,7 +121,7 @@ class ClusterJob:
         return Clusters(
             sequences=self.sequences,
             linkage=self.linkage,
-            similarity=self.similarity,
+            thresholds=self.thresholds,
             labels=labels_of_input,
             representatives=order[chosen],
             order=order[by_cluster],
@@ -123,9 +133,10 @@ class ClusterJob:
 def cluster(
     sequences: Sequences,
     *,
-    min_identity: float | str,
-    min_coverage: float | str = 0,
-    identity: str = DEFAULT_IDENTITY,
+    min_identity: float | str | Fraction,
+    identity_of: str = "columns",
+    min_coverage: float | str | Fraction | None = None,
+    coverage_of: str = "aligned",
     linkage: str = LINKAGES[0],
     representative: str = REPRESENTATIVES[0],
     edges: bool = False,
@@ -142,10 +153,13 @@ def cluster(
     ----------
     sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
         As for `pairalign.align`; one is enough.
-    min_identity, min_coverage : float or str
-        From 0 to 1; a pair that attains both is similar enough. Exact: 0.9 is nine tenths.
-    identity : {"columns", "internal", "shorter", "aligned", "mbl"}
-        What the identity is, see `pairalign.identities`.
+    min_identity, min_coverage : float, str or Fraction
+        From 0 to 1 or as ``"97%"``; a pair that attains both is similar enough. Exactly as written.
+    identity_of : {"columns", "aligned", "shorter", "internal", "mbl"}
+        What the identity is, see `pairalign.identities.IDENTITIES`.
+    coverage_of : {"aligned", "both", "query", "target", "shorter"}
+        What the coverage is, see `pairalign.identities.COVERAGES`. The longer sequence is the
+        query.
     linkage : {"greedy", "single", "complete", "average"}
         See `pairalign.jobs.clusters`.
     representative : {"longest", "medoid"}
@@ -169,8 +183,9 @@ def cluster(
 
     Notes
     -----
-    Only the strands as read are compared. Time is that of the alignments. Memory: some bytes a
-    sequence; linkages complete and average 12 bytes a pair.
+    Only the strands as read are compared. Time is that of the alignments of pairs that lengths,
+    q-grams and scores do not rule out; average linkage aligns all. Memory: some bytes a letter;
+    linkages complete and average 12 bytes a pair.
 
     References
     ----------
@@ -182,15 +197,10 @@ def cluster(
     message = chosen.replaced_message(first)
     if message:
         warnings.warn(message, stacklevel=2)
-    similarity = Similarity(
-        parse_share(min_identity, "min_identity"),
-        parse_share(min_coverage, "min_coverage"),
-        identity,
-    )
     return ClusterJob(
         first,
         chosen,
-        similarity,
+        make_pair_thresholds(min_identity, identity_of, min_coverage, coverage_of),
         linkage,
         representative,
         edges,

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments, concatenate
 from pairalign.engines import Engine
 from pairalign.engines.filters import PairFilter
+from pairalign.thresholds import PairThresholds
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
@@ -37,8 +39,8 @@ class Thresholds:
         At least 1; a pair that scores less on a strand is not aligned.
     min_overlap : int
         Letters, of the shorter of the two spans.
-    min_identity : float
-        Matches by columns.
+    min_identity : Fraction
+        Matches by columns, from 0 to 1.
     all_strands : bool
         Keep both strands of a pair where both pass, not just the one that scores more (of equals,
         the plus strand).
@@ -46,7 +48,7 @@ class Thresholds:
 
     min_raw_score: int = 1
     min_overlap: int = 1
-    min_identity: float = 0.0
+    min_identity: Fraction = Fraction(0)
     all_strands: bool = False
 
     def passed(self, found: Alignments) -> Mask:
@@ -55,9 +57,11 @@ class Thresholds:
             found.field(f"{side}_end") - found.field(f"{side}_start")
             for side in ("query", "target")
         ]
-        # In integers and floats that do not depend on the order of anything.
-        alike = found.field("matches") >= self.min_identity * found.columns
-        passed: Mask = (np.minimum(*spans) >= max(1, self.min_overlap)) & alike
+        passed: Mask = np.minimum(*spans) >= max(1, self.min_overlap)
+        if self.min_identity:
+            alike = np.zeros(len(found), np.bool_)
+            alike[PairThresholds(self.min_identity).passing(found)] = True
+            passed &= alike
         return passed
 
 

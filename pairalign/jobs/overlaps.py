@@ -11,6 +11,7 @@ import os
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +34,7 @@ from pairalign.overlap_kinds import KIND_NAMES, classify
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.tables import Tabular
-from pairalign.thresholds import raw_minimum
+from pairalign.thresholds import parse_share, raw_minimum
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
@@ -76,8 +77,7 @@ class OverlapJob(AlignmentJob):
         complement_of(self.queries.alphabet)
         if self.filter not in FILTERS:
             raise ValueError(f"filter {self.filter!r}: expected one of {', '.join(FILTERS)}")
-        if not 0 <= self.thresholds.min_identity <= 1:
-            raise ValueError(f"min_identity {self.thresholds.min_identity}: expected 0 to 1")
+        parse_share(self.thresholds.min_identity, "min_identity")
         super().__post_init__()
 
     def _cost(self, window: Window) -> int:
@@ -259,7 +259,7 @@ def overlaps(
     mode: str | None = None,
     scoring: AnyScoring | None = None,
     min_overlap: int | None = None,
-    min_identity: float | None = None,
+    min_identity: float | str | Fraction | None = None,
     min_score: float | str | None = None,
     all_strands: bool = False,
     filter: str = "auto",
@@ -347,7 +347,7 @@ def make_thresholds(
     scoring: Scoring,
     *,
     min_overlap: int | None = None,
-    min_identity: float | None = None,
+    min_identity: float | str | Fraction | None = None,
     min_score: float | str | None = None,
     all_strands: bool = False,
 ) -> Thresholds:
@@ -356,13 +356,14 @@ def make_thresholds(
     Raises
     ------
     ScoringError
-        `min_score` is not a finite number.
+        `min_score` is not a finite number, or `min_identity` no share.
     """
+    identity = preset.min_identity if min_identity is None else min_identity
     raw = raw_minimum(preset.min_score if min_score is None else min_score, scoring)
     assert raw is not None
     return Thresholds(
         min_raw_score=max(1, raw),
         min_overlap=preset.min_overlap if min_overlap is None else min_overlap,
-        min_identity=preset.min_identity if min_identity is None else min_identity,
+        min_identity=parse_share(identity, "min_identity"),
         all_strands=all_strands,
     )

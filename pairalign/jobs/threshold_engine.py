@@ -107,8 +107,9 @@ class ThresholdEngine:
         if self._thresholds:
             numbers = self._thresholds.passing(found)
             passing = found if len(numbers) == len(found) else found.take(numbers)
-            if want.detail == Detail.SCORE:
-                passing = passing.without(stats=True)
+            passing = passing.without(
+                stats=want.detail == Detail.SCORE, cigar=want.detail < Detail.CIGAR
+            )
         self._steps.add(choice, self._count_reaching(choice, found), len(passing))
         return passing
 
@@ -128,7 +129,7 @@ class ThresholdEngine:
         most = _WORTH_CHOOSING[self.is_gpu] * window.pairs
         if choice.left == window.pairs or (pair_mask is None and choice.left > most):
             mask = None
-        detail = max(want.detail, Detail.STATS) if self._thresholds else want.detail
+        detail = max(want.detail, self._thresholds.detail(self._sets["scoring"].mode))
         least = want.min_raw_score
         if choice.min_raw_score is not None and self._reaching < _WORTH_SCORING:
             least = max(choice.min_raw_score, -(2**31) if least is None else least)

@@ -49,7 +49,12 @@ def compare(sample: SequenceSet, least: float, identity: str, device: str) -> No
     for linkage in ("greedy", "single", "complete", "average"):
         started = time.perf_counter()
         found = cluster(
-            sample, min_identity=least, identity=identity, linkage=linkage, mode=MODE, device=device
+            sample,
+            min_identity=least,
+            identity_of=identity,
+            linkage=linkage,
+            mode=MODE,
+            device=device,
         )
         seconds = time.perf_counter() - started
         if edges is None:
@@ -71,7 +76,7 @@ def similar_pairs(sample: SequenceSet, least: float, identity: str, device: str)
     found: Clusters = cluster(
         sample,
         min_identity=least,
-        identity=identity,
+        identity_of=identity,
         linkage="single",
         edges=True,
         mode=MODE,
