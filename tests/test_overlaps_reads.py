@@ -67,6 +67,15 @@ def test_short_reads_lie_where_their_reference_says() -> None:
     assert checked > 100
 
 
+def test_amplicons_of_noisy_reads_overlap_whole() -> None:
+    """Nanopore reads of some 490 letters: as short as Illumina's, as noisy as long ones."""
+    reads = some("sarscov2-ont-amplicon/reads.fastq.gz", 40)
+    found = pairalign.overlaps(reads, device="cpu")
+    assert found.preset.name == "ont"
+    assert found.preset.min_overlap < 300
+    assert len(found) > 0.99 * 40 * 39 / 2
+
+
 def place_of(letters: str, genome: str) -> tuple[int, int, int] | None:
     """Where a read without errors lies, and on which strand."""
     other = letters.translate(str.maketrans("ACGT", "TGCA"))[::-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import time
 
 import numpy as np
@@ -33,15 +34,19 @@ from pairalign.complement import complement_of
 from pairalign.engines.selection import usable_cores
 from pairalign.formats import OVERLAP_FORMATS, find_format, open_overlap_writer
 from pairalign.jobs.memory import default_bytes
-from pairalign.jobs.overlap_presets import AUTO, PRESETS, find_preset
+from pairalign.jobs.overlap_plan import Limits, OverlapPlan, plan_overlaps
+from pairalign.jobs.overlap_presets import AUTO, PRESETS, Preset
 from pairalign.jobs.overlap_stages import ALIGN, FILTER, SCORE
-from pairalign.jobs.overlaps import FILTERS, OverlapJob, make_thresholds
+from pairalign.jobs.overlaps import FILTERS, OverlapJob
 from pairalign.jobs.report import ReportCollector
 from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, classify
+from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail, Want
 
 _MODES = ("semiglobal", "local")
+_FEW = 0.5
+"""A warning when a smaller share of the reads has an overlap."""
 
 
 def _parse_count(text: str) -> int:
@@ -51,6 +56,14 @@ def _parse_count(text: str) -> int:
     return number
 
 
+def _parse_above_zero(text: str) -> float:
+    number = float(text)
+    if not 0 < number < math.inf:
+        raise ValueError
+    return number
+
+
+_ABOVE_ZERO = converter(_parse_above_zero, "a number above 0")
 _COUNT = converter(_parse_count, "a whole number of at least 0")
 
 
@@ -84,10 +97,11 @@ def _add_reads(parser: argparse.ArgumentParser) -> None:
         "--preset",
         choices=(AUTO, *PRESETS),
         default=AUTO,
-        help="scoring and thresholds for a kind of reads; auto (default) takes short or ont by "
-        "their median length",
+        help="scoring and thresholds for a kind of reads; auto (default) looks at a sample",
     )
-    group.add_argument("--mode", choices=_MODES, default=_MODES[0], help="default: %(default)s")
+    group.add_argument(
+        "--mode", choices=_MODES, help="default: semiglobal for short reads, else local"
+    )
     add_costs(group)
 
 
@@ -107,6 +121,13 @@ def _add_thresholds(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=_COUNT,
         help="local: letters beyond an overlap that do not make it internal",
+    )
+    group.add_argument(
+        "--max-false",
+        metavar="X",
+        type=_ABOVE_ZERO,
+        help="raise score or identity until so many overlaps by chance are expected, as reads "
+        "against reversed ones say",
     )
     add_report(group)
     group.add_argument(
@@ -131,51 +152,68 @@ def _overlap(options: argparse.Namespace) -> None:
     check_report(options)
     reads, _ = read_sequences(options)
     complement_of(reads.alphabet)
-    preset = find_preset(options.preset, reads)
-    scoring = preset.scoring(
-        options.mode,
-        match=options.match,
-        mismatch=options.mismatch,
-        gap_open=options.gap_open,
-        gap_extend=options.gap_extend,
-    )
-    warn_of_letters(scoring, reads)
-    run = OverlapJob(
-        reads,
-        None,
-        scoring,
-        Want(Detail.CIGAR),
-        device=options.device,
-        threads=options.threads or usable_cores(),
-        memory_bytes=options.memory or default_bytes(),
-        progress=progress_of(options),
-        kernel=options.kernel,
-        thresholds=make_thresholds(
-            preset,
-            scoring,
-            min_overlap=options.min_overlap,
-            min_identity=options.min_identity,
-            min_score=options.min_score,
-            all_strands=options.all_strands,
-        ),
-        filter=options.filter,
-        shard=options.shard,
-    )
-    overhang = preset.max_overhang if options.max_overhang is None else options.max_overhang
     started = time.perf_counter()
+    run, preset = _plan(options, reads)
+    overhang = preset.max_overhang if options.max_overhang is None else options.max_overhang
     going = Going(options, run, writer_type.name, place, max_overhang=overhang, dual=options.dual)
     collector = None if options.report is None else ReportCollector(reads, reads)
     counts = np.zeros(INTERNAL + 1, np.int64)
+    overlapping = np.zeros(len(reads), np.bool_)
     if not going.is_done:
-        counts = _write(options, run, going, overhang, collector)
+        counts = _write(options, run, going, overhang, collector, overlapping)
     seconds = time.perf_counter() - started
     going.finish()
-    if counts.sum() == 0 and not going.is_resumed:
-        log.warning("no overlap passed; try another --preset or lower thresholds")
+    if not going.is_resumed and options.shard is None:
+        _warn_of_few(overlapping)
     text = _summary(run, preset.name, reads, counts, seconds, options.output)
     finish_report(options, collector, text)
     if not options.quiet:
         say(text)
+
+
+def _plan(options: argparse.Namespace, reads: SequenceSet) -> tuple[OverlapJob, Preset]:
+    """Choose preset and thresholds, and plan the job."""
+
+    def scoring_of(preset: Preset) -> Scoring:
+        return preset.scoring(
+            options.mode,
+            match=options.match,
+            mismatch=options.mismatch,
+            gap_open=options.gap_open,
+            gap_extend=options.gap_extend,
+        )
+
+    threads, memory_bytes = options.threads or usable_cores(), options.memory or default_bytes()
+    plan: OverlapPlan = plan_overlaps(
+        reads,
+        options.preset,
+        scoring_of,
+        Limits(
+            options.min_overlap,
+            options.min_identity,
+            options.min_score,
+            options.all_strands,
+            options.max_false,
+        ),
+        threads=threads,
+        memory_bytes=memory_bytes,
+    )
+    warn_of_letters(plan.scoring, reads)
+    run = OverlapJob(
+        reads,
+        None,
+        plan.scoring,
+        Want(Detail.CIGAR),
+        device=options.device,
+        threads=threads,
+        memory_bytes=memory_bytes,
+        progress=progress_of(options),
+        kernel=options.kernel,
+        thresholds=plan.thresholds,
+        filter=options.filter,
+        shard=options.shard,
+    )
+    return run, plan.preset
 
 
 def _write(
@@ -184,8 +222,9 @@ def _write(
     going: Going,
     overhang: int,
     collector: ReportCollector | None,
+    overlapping: np.ndarray,
 ) -> np.ndarray:
-    """Find and write; return how many there are of each kind."""
+    """Find and write; return how many there are of each kind, and mark the reads that have any."""
     counts = np.zeros(INTERNAL + 1, np.int64)
     with (
         run.open() as results,
@@ -204,12 +243,28 @@ def _write(
         for alignments in results:
             writer.write(alignments)
             counts += _count_kinds(alignments, overhang)
+            overlapping[alignments.query] = overlapping[alignments.target] = True
             if collector is not None:
                 collector.add(alignments)
             del alignments  # or they would stay in memory while the next ones are waited for
             going.wrote(writer)
         going.wrote_all(writer)
     return counts
+
+
+def _warn_of_few(overlapping: np.ndarray) -> None:
+    """Warn when few of the reads have an overlap."""
+    found, reads = int(overlapping.sum()), len(overlapping)
+    if not found:
+        log.warning("no overlap passed; try another --preset or lower thresholds")
+    elif found < _FEW * reads:
+        log.warning(
+            "only %s of %s reads (%d%%) have an overlap: too few reads for their genome, or they "
+            "need another --preset or lower thresholds",
+            f"{found:,}",
+            f"{reads:,}",
+            100 * found // reads,
+        )
 
 
 def _count_kinds(found: Alignments, max_overhang: int) -> np.ndarray:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from pairalign.scoring import Scoring, make_scoring
-from pairalign.sequences import DNA, SequenceSet
+from pairalign.sequences import DNA
 
 AUTO = "auto"
-_LONG_READS = 600  # letters: no Illumina read is longer
 _TYPES = ("match", "mismatch", "gap_open", "gap_extend")
 
 
@@ -32,6 +29,8 @@ class Preset:
         What a pair must score to be aligned.
     max_overhang : int
         Of local alignments: letters beyond them that do not make an overlap internal.
+    mode : {"semiglobal", "local"}
+        Long reads have adapters, chimeras and bad ends: where they begin an overlap ends.
     """
 
     name: str
@@ -44,9 +43,16 @@ class Preset:
     min_identity: float
     min_score: int
     max_overhang: int
+    mode: str
 
-    def scoring(self, mode: str, **changed: int | str | None) -> Scoring:
+    def scoring(self, mode: str | None = None, **changed: int | str | None) -> Scoring:
         """Make the scoring, with those of match, mismatch, gap_open and gap_extend that are given.
+
+        Parameters
+        ----------
+        mode : {"semiglobal", "local"}, optional
+            Default: the preset's.
+        **changed : int or str, optional
 
         Raises
         ------
@@ -59,7 +65,7 @@ class Preset:
             del values["gap_extend"]  # or it might be more than the first letter costs
         if "gap_extend" in given and "gap_open" not in given:
             del values["gap_open"]
-        return make_scoring(DNA, mode=mode, **{**values, **given})
+        return make_scoring(DNA, mode=self.mode if mode is None else mode, **{**values, **given})
 
 
 PRESETS = {
@@ -76,6 +82,7 @@ PRESETS = {
             min_identity=0.95,
             min_score=28,
             max_overhang=5,
+            mode="semiglobal",
         ),
         Preset(
             name="hifi",
@@ -88,6 +95,7 @@ PRESETS = {
             min_identity=0.97,
             min_score=380,
             max_overhang=200,
+            mode="local",
         ),
         Preset(
             name="ont",
@@ -100,22 +108,21 @@ PRESETS = {
             min_identity=0.64,
             min_score=80,
             max_overhang=1000,
+            mode="local",
         ),
     )
 }
 """The presets by name."""
 
 
-def find_preset(name: str, reads: SequenceSet) -> Preset:
-    """Return the preset of a name; ``"auto"`` takes ``short`` or ``ont`` by the reads' lengths.
+def find_preset(name: str) -> Preset:
+    """Return the preset of a name.
 
     Raises
     ------
     ValueError
         There is no such preset.
     """
-    if name == AUTO:
-        name = "short" if float(np.median(reads.lengths)) <= _LONG_READS else "ont"
     if name not in PRESETS:
         raise ValueError(f"preset {name!r}: expected {AUTO}, {', '.join(PRESETS)}")
     return PRESETS[name]

@@ -27,14 +27,15 @@ from pairalign.formats import open_overlap_writer
 from pairalign.inputs import AnyScoring, Sequences, as_scoring, as_sets
 from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.memory import default_bytes
-from pairalign.jobs.overlap_presets import AUTO, Preset, find_preset
+from pairalign.jobs.overlap_plan import Limits, plan_overlaps
+from pairalign.jobs.overlap_presets import AUTO, Preset
 from pairalign.jobs.overlap_stages import SharedFilter, StagedEngine, Stages, Thresholds
 from pairalign.jobs.progress import Progress
 from pairalign.overlap_kinds import KIND_NAMES, classify
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.tables import Tabular
-from pairalign.thresholds import parse_share, raw_minimum
+from pairalign.thresholds import parse_share
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
@@ -249,9 +250,6 @@ class Overlaps(Tabular):
         return graph
 
 
-_MODE = "semiglobal"
-
-
 def overlaps(
     reads: Sequences,
     *,
@@ -261,6 +259,7 @@ def overlaps(
     min_overlap: int | None = None,
     min_identity: float | str | Fraction | None = None,
     min_score: float | str | None = None,
+    max_false: float | None = None,
     all_strands: bool = False,
     filter: str = "auto",
     device: str = "auto",
@@ -275,15 +274,20 @@ def overlaps(
     reads : SequenceSet, path, mapping of names to strings, or iterable of strings
         DNA; as for `pairalign.align`.
     preset : {"auto", "short", "hifi", "ont"}
-        Scoring and thresholds, see `pairalign.jobs.overlap_presets.PRESETS`; ``auto`` takes
-        ``short`` or ``ont`` by the reads' median length.
+        Scoring and thresholds, see `pairalign.jobs.overlap_presets.PRESETS`; ``auto`` decides by a
+        sample of the reads, see `pairalign.jobs.overlap_choice.choose_preset`, and scales the least
+        overlap to their lengths.
     mode : {"semiglobal", "local"}, optional
-        Semiglobal alignments (default) end at ends of reads: dovetails and containments. Local
-        ones may also be internal. One that is not that of `scoring` is an error.
+        Semiglobal alignments end at ends of reads: dovetails and containments. Local ones end where
+        reads are no longer alike, and may also be internal. Default: semiglobal for ``short``,
+        else local. One that is not that of `scoring` is an error.
     scoring : Scoring, or name or path of a matrix, optional
         Instead of the preset's.
     min_overlap, min_identity, min_score : optional
         Instead of the preset's: letters of the shorter span; matches by columns, 0 to 1; score.
+    max_false : float, optional
+        Raise the least score or identity until no more overlaps than these are expected by chance,
+        as a sample of reads against reversed ones says.
     all_strands : bool
         Keep both strands of a pair where both pass; else the one that scores more, of equals plus.
     filter : {"auto", "none", "bitwise"}
@@ -311,11 +315,23 @@ def overlaps(
     alphabet = scoring.alphabet if isinstance(scoring, Scoring) else None
     first, _ = as_sets(reads, None, alphabet)
     complement_of(first.alphabet)
-    chosen = find_preset(preset, first)
-    if scoring is None:
-        way = chosen.scoring(_MODE if mode is None else mode)
-    else:
-        way = as_scoring(scoring, first.alphabet, mode, _MODE)
+    threads = usable_cores() if threads is None else threads
+    memory_bytes = default_bytes() if memory_bytes is None else memory_bytes
+
+    def scoring_of(chosen: Preset) -> Scoring:
+        if scoring is None:
+            return chosen.scoring(mode)
+        return as_scoring(scoring, first.alphabet, mode, chosen.mode)
+
+    plan = plan_overlaps(
+        first,
+        preset,
+        scoring_of,
+        Limits(min_overlap, min_identity, min_score, all_strands, max_false),
+        threads=threads,
+        memory_bytes=memory_bytes,
+    )
+    way = plan.scoring
     message = way.replaced_message(first)
     if message:
         warnings.warn(message, stacklevel=2)
@@ -325,45 +341,12 @@ def overlaps(
         way,
         Want(Detail.CIGAR),
         device=device,
-        threads=usable_cores() if threads is None else threads,
-        memory_bytes=default_bytes() if memory_bytes is None else memory_bytes,
+        threads=threads,
+        memory_bytes=memory_bytes,
         progress=progress,
-        thresholds=make_thresholds(
-            chosen,
-            way,
-            min_overlap=min_overlap,
-            min_identity=min_identity,
-            min_score=min_score,
-            all_strands=all_strands,
-        ),
+        thresholds=plan.thresholds,
         filter=filter,
     )
     found = concatenate(list(run))
-    return Overlaps(found, classify(found, chosen.max_overhang), chosen, run.stages)
-
-
-def make_thresholds(
-    preset: Preset,
-    scoring: Scoring,
-    *,
-    min_overlap: int | None = None,
-    min_identity: float | str | Fraction | None = None,
-    min_score: float | str | None = None,
-    all_strands: bool = False,
-) -> Thresholds:
-    """Return a preset's thresholds with those that are given instead.
-
-    Raises
-    ------
-    ScoringError
-        `min_score` is not a finite number, or `min_identity` no share.
-    """
-    identity = preset.min_identity if min_identity is None else min_identity
-    raw = raw_minimum(preset.min_score if min_score is None else min_score, scoring)
-    assert raw is not None
-    return Thresholds(
-        min_raw_score=max(1, raw),
-        min_overlap=preset.min_overlap if min_overlap is None else min_overlap,
-        min_identity=parse_share(identity, "min_identity"),
-        all_strands=all_strands,
-    )
+    kinds = classify(found, plan.preset.max_overhang)
+    return Overlaps(found, kinds, plan.preset, run.stages)

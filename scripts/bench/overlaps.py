@@ -23,7 +23,7 @@ import numpy as np
 import pairalign
 from bench import report
 from pairalign.complement import reverse_complement
-from pairalign.jobs.overlap_presets import find_preset
+from pairalign.jobs.overlap_presets import PRESETS, find_preset
 from pairalign.sequences import SequenceSet, read_fasta
 
 sys.path.append(str(Path(__file__).resolve().parent.parent.parent / "tests"))
@@ -40,8 +40,8 @@ def add_command(commands: Any) -> None:
     parser = commands.add_parser("overlaps", help="reads to PAF, both strands; minimap2 beside it")
     parser.add_argument("--data", type=Path, required=True, help="reads, FASTA or FASTQ")
     parser.add_argument("--reference", type=Path, help="the genome they come from")
-    parser.add_argument("--preset", default="auto")
-    parser.add_argument("--mode", default="semiglobal")
+    parser.add_argument("--preset", required=True, choices=PRESETS)
+    parser.add_argument("--mode", default="local")
     parser.add_argument("--filter", nargs="*", default=["auto"], help="(auto)")
     parser.add_argument("--device", nargs="*", default=["auto"], help="(auto)")
     parser.add_argument("--rounds", type=int, default=3, help="of each command (3)")
@@ -117,8 +117,7 @@ def verify(reads: SequenceSet, paf: Path, options: Namespace, pairs: int = 12) -
     """Score the PAF's lines from their letters, and align the shortest pairs with the reference."""
     import reference
 
-    preset = find_preset(options.preset, reads)
-    scoring = preset.scoring(options.mode)
+    scoring = find_preset(options.preset).scoring(options.mode)
     index = {name: k for k, name in enumerate(reads.names)}
     rows = [line.split("\t") for line in paf.read_text().splitlines()]
     for row in rows:

@@ -1,0 +1,148 @@
+"""From what a user says of overlaps to scoring and thresholds, with a sample of the reads."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from pairalign.jobs.overlap_choice import Chance, choose_preset, measure_chance, scaled_to
+from pairalign.jobs.overlap_presets import AUTO, PRESETS, Preset, find_preset
+from pairalign.jobs.overlap_stages import Thresholds
+from pairalign.scoring import Scoring
+from pairalign.sequences import SequenceSet
+from pairalign.thresholds import parse_share, raw_minimum
+
+log = logging.getLogger("pairalign")
+
+_MANY_BY_CHANCE = 1.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Thresholds that a user gave instead of the preset's.
+
+    Attributes
+    ----------
+    min_overlap : int or None
+    min_identity : float, str, Fraction or None
+    min_score : int, float, str or None
+    all_strands : bool
+    max_false : float or None
+        Overlaps that may be expected by chance: thresholds are raised until no more are.
+    """
+
+    min_overlap: int | None = None
+    min_identity: float | str | Fraction | None = None
+    min_score: float | str | None = None
+    all_strands: bool = False
+    max_false: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_false is not None and not self.max_false > 0:
+            raise ValueError(f"max_false {self.max_false}: expected a number above 0")
+
+
+@dataclass(frozen=True)
+class OverlapPlan:
+    """What reads are scored with, and what is asked of their overlaps.
+
+    Attributes
+    ----------
+    preset : Preset
+    scoring : Scoring
+    thresholds : Thresholds
+    """
+
+    preset: Preset
+    scoring: Scoring
+    thresholds: Thresholds
+
+
+def plan_overlaps(
+    reads: SequenceSet,
+    preset: str,
+    scoring_of: Callable[[Preset], Scoring],
+    limits: Limits,
+    *,
+    threads: int,
+    memory_bytes: int,
+) -> OverlapPlan:
+    """Choose preset, scoring and thresholds; say what ``auto`` took, and what chance reaches.
+
+    Parameters
+    ----------
+    reads : SequenceSet
+        Of DNA.
+    preset : {"auto", "short", "hifi", "ont"}
+    scoring_of : callable
+        Makes the scoring of a preset, with what the user gave instead.
+    limits : Limits
+    threads, memory_bytes : int
+
+    Raises
+    ------
+    ScoringError
+        Costs or a least score that make no sense.
+    ValueError
+        There is no such preset.
+    """
+    if preset != AUTO:
+        chosen = find_preset(preset)
+    elif len(reads) < 2:  # nothing to look at; the job says so
+        chosen = scaled_to(PRESETS["ont"], reads)
+    else:
+        choice = choose_preset(reads, threads=threads, memory_bytes=memory_bytes)
+        log.info("%s", choice.reason)
+        chosen = choice.preset
+    scoring = scoring_of(chosen)
+    thresholds = make_thresholds(chosen, scoring, limits)
+    if len(reads) < 2 or (preset != AUTO and limits.max_false is None):
+        return OverlapPlan(chosen, scoring, thresholds)
+    chance = measure_chance(reads, scoring, thresholds, threads=threads, memory_bytes=memory_bytes)
+    if limits.max_false is not None:
+        thresholds = chance.raised(thresholds, limits.max_false)
+    _say(chance, thresholds, scoring)
+    return OverlapPlan(chosen, scoring, thresholds)
+
+
+def make_thresholds(preset: Preset, scoring: Scoring, limits: Limits) -> Thresholds:
+    """Return a preset's thresholds with those that are given instead.
+
+    Raises
+    ------
+    ScoringError
+        The least score is not a finite number, or the least identity no share.
+    """
+    least = preset.min_score if limits.min_score is None else limits.min_score
+    raw = raw_minimum(least, scoring)
+    assert raw is not None
+    overlap = limits.min_overlap
+    identity = preset.min_identity if limits.min_identity is None else limits.min_identity
+    return Thresholds(
+        min_raw_score=max(1, raw),
+        min_overlap=preset.min_overlap if overlap is None else overlap,
+        min_identity=parse_share(identity, "min_identity"),
+        all_strands=limits.all_strands,
+    )
+
+
+def _say(chance: Chance, limits: Thresholds, scoring: Scoring) -> None:
+    expected = chance.expected(limits)
+    reached = f"score {scoring.format_score(chance.best_score)}"
+    if chance.best_identity:
+        reached += (
+            f", and {100 * chance.best_identity:.1f}% identity over {limits.min_overlap:,} letters"
+        )
+    log.log(
+        logging.WARNING if expected > _MANY_BY_CHANCE else logging.INFO,
+        "chance: %d reads against reversed ones reach %s; asked for are score %s and %.4g%%: "
+        "about %.2g overlaps by chance are expected%s",
+        chance.pairs,
+        reached,
+        scoring.format_score(limits.min_raw_score),
+        100 * float(limits.min_identity),
+        expected,
+        " (--max-false X raises what is asked for)" if expected > _MANY_BY_CHANCE else "",
+    )
