@@ -13,6 +13,7 @@ namespace pairalign {
 
 struct Processor {
     bool popcnt = false;
+    bool pclmul = false;  // carry-less products, and SSE4.1
     bool sse41 = false;
     bool avx2 = false;    // and BMI2
     bool avx512 = false;  // F, BW, VL, DQ, and BMI2
@@ -34,6 +35,7 @@ inline Processor read_processor() {
     if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx)) return found;
     found.popcnt = ecx & bit_POPCNT;
     found.sse41 = ecx & bit_SSE4_1;
+    found.pclmul = found.sse41 && (ecx & bit_PCLMUL);
     const uint32_t saved = ecx & bit_OSXSAVE ? saved_registers() : 0;
     if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) || !(ebx & bit_BMI2)) return found;
     found.avx2 = (ebx & bit_AVX2) && (saved & VECTORS_256) == VECTORS_256;

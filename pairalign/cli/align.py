@@ -43,7 +43,6 @@ from pairalign.formats import (
     Writer,
     check_both_ways,
     check_columns,
-    check_parts,
     find_format,
     open_writer,
 )
@@ -150,8 +149,6 @@ def _align(options: argparse.Namespace) -> None:
     detail = _detail(options, writer_type, fields)
     check_columns(writer_type, fields, detail)
     check_both_ways(writer_type, options.both_ways)
-    if options.shard is not None or options.cluster is not None:
-        check_parts(writer_type)
     place = choose_part(options, writer_type.suffixes[0])
     check_output(options.output, options.input, options.input2, options.matrix, options.pairs)
     check_report(options)
@@ -184,9 +181,8 @@ def _align(options: argparse.Namespace) -> None:
         if not options.quiet:
             say(f"pairalign: {run.pairs:,} pairs written to {options.output}")
         return
-    going = Going(
-        options, run, writer_type.name, place, can_resume=writer_type.resumable, **decided
-    )
+    join = writer_type.join if writer_type.joined else None
+    going = Going(options, run, writer_type.name, place, join=join, **decided)
     summary = Summary(
         queries,
         targets,

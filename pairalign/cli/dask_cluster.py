@@ -86,8 +86,6 @@ def run_on_cluster(
     check_resumable(options.output)
     if options.shard is not None:
         raise FormatError("--cluster makes shards itself: leave --shard out")
-    if not format.resumable:
-        raise FormatError(f"parts of {format.name} are not merged yet: write tsv")
     if "-" in (options.input, getattr(options, "input2", None)):
         raise FormatError("--cluster needs files as input: workers do not see standard input")
     folder = os.path.abspath(f"{options.output}.parts")

@@ -9,9 +9,8 @@ from typing import Any, Protocol
 from pairalign.cli.console import log
 from pairalign.cli.options import SECONDS
 from pairalign.cli.parts import PartPlace
-from pairalign.errors import FormatError
 from pairalign.formats.output import Output
-from pairalign.formats.resumable import COMMIT_SECONDS, Resumable, remove_leftovers
+from pairalign.formats.resumable import COMMIT_SECONDS, Join, Resumable, remove_leftovers
 from pairalign.formats.writer import WHOLE, Piece
 from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.run_identity import describe_run
@@ -50,6 +49,9 @@ class Written(Protocol):
     def flush(self) -> int:
         """Wait until the output has all; return the number of the next pair."""
 
+    def leave(self) -> dict[str, Any]:
+        """Return what a writer that goes on must know, see `pairalign.formats.writer.Writer`."""
+
 
 class Going:
     """Where the results of a job go, and how far they have come.
@@ -63,8 +65,8 @@ class Going:
     format : str
     place : PartPlace or None
         Where a part goes, with ``--shard``.
-    can_resume : bool
-        Whether the format can be gone on with.
+    join : callable, optional
+        As for `pairalign.formats.resumable.Resumable`.
     **more
         What else decides the bytes, see `pairalign.jobs.run_identity.describe_run`.
 
@@ -85,7 +87,7 @@ class Going:
         format: str,
         place: PartPlace | None,
         *,
-        can_resume: bool = True,
+        join: Join | None = None,
         **more: Any,
     ) -> None:
         self._job = job
@@ -99,23 +101,25 @@ class Going:
         self._resumable: Resumable | None = None
         self._number = self.piece.number
         if options.resume:
-            if not can_resume:
-                raise FormatError(f"{format} cannot be resumed: write tsv, or make parts (--shard)")
-            self._resume(options)
+            self._resume(options, join)
         else:
             replace_leftovers(options.output)
 
-    def _resume(self, options: argparse.Namespace) -> None:
+    def _resume(self, options: argparse.Namespace, join: Join | None) -> None:
         is_compressed = options.output.endswith(".gz")
         described = {**self._described, "shard": self._job.shard, "gz": is_compressed}
         resumable = Resumable(
-            options.output, described, threads=self._job.threads, seconds=options.commit_every
+            options.output,
+            described,
+            threads=self._job.threads,
+            seconds=options.commit_every,
+            join=join,
         )
         last = resumable.last
         self.is_done = resumable.is_done
         if last is not None:
             self._number = last.number
-            self.piece = replace(self.piece, first=False, number=last.number)
+            self.piece = replace(self.piece, first=False, number=last.number, left=resumable.left)
             say_resumed(last.pairs, self._pairs)
             if not self.is_done:
                 self._job.skip(last.pairs)
@@ -126,15 +130,19 @@ class Going:
     def wrote(self, writer: Written) -> None:
         """Commit, if it is time, what the job has given so far, all of which was written."""
         if self._resumable is not None and self._resumable.is_due:
-            self._resumable.commit(self._job.pairs_done, writer.flush())
+            self._commit(writer)
 
     def wrote_all(self, writer: Written) -> None:
         """Commit what is left; before the writer is closed."""
         if self._resumable is not None:
-            self._number = writer.flush()
-            self._resumable.commit(self._job.pairs_done, self._number)
+            self._commit(writer)
         else:
             self._number = self.piece.number + writer.shown
+
+    def _commit(self, writer: Written) -> None:
+        assert self._resumable is not None
+        self._number = writer.flush()
+        self._resumable.commit(self._job.pairs_done, self._number, writer.leave())
 
     def finish(self) -> None:
         """Write the manifest of a part, which is in its place."""

@@ -34,8 +34,9 @@ def check_best(options: argparse.Namespace, format: str) -> None:
         return
     if format not in NETWORK_FORMATS:
         raise FormatError(f"--best is for {', '.join(NETWORK_FORMATS)}, but the format is {format}")
-    if getattr(options, "shard", None) is not None:
-        raise FormatError("--best needs all pairs of a sequence: leave --shard out")
+    for name in ("shard", "resume", "cluster"):
+        if getattr(options, name, None):
+            raise FormatError(f"--best needs all pairs of a sequence: leave --{name} out")
 
 
 def write_best(best: BestEdges | None, writer: Writer) -> None:

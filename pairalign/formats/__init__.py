@@ -43,7 +43,6 @@ __all__ = [
     "Writer",
     "check_both_ways",
     "check_columns",
-    "check_parts",
     "find_format",
     "open_overlap_writer",
     "open_writer",
@@ -214,15 +213,6 @@ def open_overlap_writer(
         piece=piece,
     )
     return _open(writer, path, content, threads, output)
-
-
-def check_parts(writer: type[Writer]) -> None:
-    """Raise FormatError if a format cannot be written in parts."""
-    if not writer.in_parts:
-        raise FormatError(
-            f"{writer.name} is written as a whole: which record of a query is the first cannot be "
-            "known in parts; write paf"
-        )
 
 
 def check_both_ways(writer: type[Writer], both_ways: bool, *, overlaps: bool = False) -> None:

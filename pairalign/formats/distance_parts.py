@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -66,6 +67,10 @@ class DistanceWriter:
     def flush(self) -> int:
         """Return 1, the number of any pair; nothing waits."""
         return 1
+
+    def leave(self) -> dict[str, Any]:
+        """Return nothing: values are all there is."""
+        return {}
 
 
 def merge_distances(folder: str, manifests: list[Manifest]) -> DistanceMatrix:

@@ -7,19 +7,21 @@ count; any other damage is an error, never a guess.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
 import zlib
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import IO, Any
 
 from pairalign.errors import OutputError, PartsError
 from pairalign.formats.parts import find_differences
 from pairalign.part_file import PartFile
 
-_VERSION = 1
+_VERSION = 2
 _SHOWN_DIFFERENCES = 6
+_MOST_BYTES = 64 << 20  # then what earlier commits said of the output is left out
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,10 @@ class Commit:
     number : int
         Of the next pair, in formats that number them.
     state : dict
-        What the output needs besides to go on.
+        What the output needs besides to go on; that of the last commit counts.
+    left : dict
+        What the writer needs to know of what came since the commit before, see
+        `pairalign.formats.writer.Writer.leave`.
     complete : bool
         Whether the file is complete and about to get its name.
     """
@@ -47,6 +52,7 @@ class Commit:
     checksum: int
     number: int = 1
     state: dict[str, Any] = field(default_factory=dict)
+    left: dict[str, Any] = field(default_factory=dict)
     complete: bool = False
 
 
@@ -63,6 +69,8 @@ class Journal:
     ----------
     last : Commit or None
         Where the run that left it had got to.
+    history : list of Commit
+        All commits, without `Commit.state`.
 
     Raises
     ------
@@ -75,9 +83,12 @@ class Journal:
     def __init__(self, path: str, run: dict[str, Any]) -> None:
         self.path = path
         self.last: Commit | None = None
+        self.history: list[Commit] = []
+        self._file: IO[bytes]
+        self._head = {"journal": _VERSION, "run": run}
         try:
             if not os.path.exists(path):
-                _create(path, {"journal": _VERSION, "run": run})
+                _create(path, [_pack(self._head)]).close()
             self._file = open(path, "r+b", buffering=0)  # noqa: SIM115
         except OSError as error:
             raise OutputError(f"cannot write '{path}': {error.strerror}") from error
@@ -107,6 +118,7 @@ class Journal:
         except TypeError as error:
             raise PartsError(_damaged(self.path, 2)) from error
         self.last = commits[-1] if commits else None
+        self.history = [replace(one, state={}) for one in commits]
         if cut:
             self._file.truncate(os.fstat(self._file.fileno()).st_size - len(cut))
         self._file.seek(0, os.SEEK_END)
@@ -115,6 +127,8 @@ class Journal:
         """Add a commit; it is on the disk when this returns."""
         line = _pack(asdict(commit))
         start = self._file.tell()
+        if start > _MOST_BYTES:
+            start = self._shorten()
         try:
             while line:
                 line = line[self._file.write(line) :]
@@ -123,6 +137,27 @@ class Journal:
             self._file.truncate(start)
             raise OutputError(f"cannot write '{self.path}': {error.strerror}") from error
         self.last = commit
+        self.history.append(replace(commit, state={}))
+
+    def _shorten(self) -> int:
+        """Write the journal again with no more than is still of use; return its size."""
+        assert self.last is not None
+        commits = [*self.history[:-1], self.last]
+        try:
+            file = _create(self.path, [_pack(self._head), *(_pack(asdict(one)) for one in commits)])
+        except OSError as error:
+            raise OutputError(f"cannot write '{self.path}': {error.strerror}") from error
+        self._file.close()
+        self._file = file
+        return file.tell()
+
+    def restart(self) -> None:
+        """Forget all commits: nothing of what was written is of use any more."""
+        head = len(_pack(self._head))
+        self._file.truncate(head)
+        self._file.seek(head)
+        os.fdatasync(self._file.fileno())
+        self.last, self.history = None, []
 
     def close(self) -> None:
         """Let go of the journal, which stays. May come twice."""
@@ -144,16 +179,33 @@ def lock_journal(descriptor: int, path: str) -> None:
         raise PartsError(f"'{path}': another run has just finished this output")
 
 
-def _create(path: str, head: dict[str, Any]) -> None:
-    part = PartFile(os.path.realpath(path), None)
+def sync_folder(path: str) -> None:
+    """Make sure that the name of a file in its folder is there for good, where that can be done."""
+    descriptor = os.open(os.path.dirname(os.path.realpath(path)), os.O_RDONLY | os.O_CLOEXEC)
     try:
-        with open(part.descriptor, "wb") as file:
-            file.write(_pack(head))
-            file.flush()
-            os.fsync(file.fileno())
+        with contextlib.suppress(OSError):  # some file systems do not sync folders
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _create(path: str, lines: list[bytes]) -> IO[bytes]:
+    """Put a journal into its place, whole and locked; return the open file."""
+    part = PartFile(os.path.realpath(path), None)
+    file = open(part.descriptor, "wb", buffering=0)  # noqa: SIM115
+    try:
+        for line in lines:
+            while line:
+                line = line[file.write(line) :]
+        os.fsync(file.fileno())
         part.publish()
+        sync_folder(path)
+    except BaseException:
+        file.close()
+        raise
     finally:
         part.remove()
+    return file
 
 
 def _pack(record: dict[str, Any]) -> bytes:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
-from pairalign.errors import FormatError
 from pairalign.formats import WRITERS
-from pairalign.formats.output import Path, open_output
-from pairalign.formats.parts import Manifest, check_parts, copy_parts
+from pairalign.formats.output import Output, Path, map_file, open_output
+from pairalign.formats.parts import Manifest, check_parts, checked_blocks, part_path
+from pairalign.formats.writer import Writer
 
 _TYPES = {writer.name: writer for writer in WRITERS}
+_PAIR_NUMBER = re.compile(rb"^(>\S+ pair=)(\d+)", re.MULTILINE)
+_PRIMARY = re.compile(rb"^([^\t\n]+)\t0\t", re.MULTILINE)
 
 
 def merge_alignments(
@@ -37,7 +40,67 @@ def merge_alignments(
     writer = _TYPES[manifests[0].format]
     suffix = writer.suffixes[0]
     check_parts(folder, manifests, suffix)
-    if writer.name == "parquet":
-        raise FormatError("parts of Parquet are a table as they are; they are not merged")
+    paths = [part_path(folder, one.shard, one.shards, suffix) for one in manifests]
     with open_output(path, threads=threads) as output:
-        copy_parts(folder, manifests, suffix, output, numbered=writer.numbers)
+        if writer.joined:
+            writer.join(_checked_files(paths, manifests), output)
+        else:
+            _copy(paths, manifests, writer, output)
+
+
+def _checked_files(paths: list[str], manifests: Sequence[Manifest]) -> Iterator[memoryview]:
+    for path, manifest in zip(paths, manifests, strict=True):
+        for _ in checked_blocks(path, manifest):
+            pass
+        yield map_file(path)
+
+
+def _copy(
+    paths: list[str], manifests: Sequence[Manifest], writer: type[Writer], output: Output
+) -> None:
+    """Write parts one after the other, amended where they could not know what comes before them.
+
+    FASTA numbers its pairs: where some were left out, by a threshold or because nothing was
+    aligned, numbers are counted again. SAM says which record of a query is the first.
+    """
+    number = 1
+    seen: set[bytes] = set()
+    for path, manifest in zip(paths, manifests, strict=True):
+        blocks = checked_blocks(path, manifest)
+        if writer.numbers and number != manifest.number:
+            blocks = _renumbered(blocks, number - manifest.number)
+        elif writer.name == "sam":
+            blocks = _with_first_records(blocks, seen)
+        number += manifest.shown
+        for block in blocks:
+            output.write(block)
+
+
+def _renumbered(blocks: Iterator[bytes], more: int) -> Iterator[bytes]:
+    """Add to the numbers of pairs."""
+    for text in _whole_lines(blocks):
+        yield _PAIR_NUMBER.sub(lambda found: found[1] + b"%d" % (int(found[2]) + more), text)
+
+
+def _with_first_records(blocks: Iterator[bytes], seen: set[bytes]) -> Iterator[bytes]:
+    """Make records of queries that were seen in earlier parts secondary; add the others' names."""
+
+    def amend(found: re.Match[bytes]) -> bytes:
+        if found[1] in seen:
+            return found[1] + b"\t256\t"
+        seen.add(found[1])
+        return found[0]
+
+    for text in _whole_lines(blocks):
+        yield _PRIMARY.sub(amend, text)
+
+
+def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Cut text at ends of lines."""
+    rest = b""
+    for block in blocks:
+        text = rest + block
+        end = text.rfind(b"\n") + 1
+        rest = text[end:]
+        yield text[:end]
+    assert not rest

@@ -39,7 +39,6 @@ class NetworkWriter(Writer):
     """
 
     needs = Detail.STATS
-    resumable = False
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import errno
+import mmap
 import os
 import stat
 import sys
@@ -118,6 +119,12 @@ def output_error(path: Path, error: OSError) -> OutputError:
     converted = kind(f"cannot write {name}: {reason}")
     converted.errno = error.errno
     return converted
+
+
+def map_file(path: str) -> memoryview:
+    """Return the bytes of a file, which is not empty, without reading it into memory."""
+    with open(path, "rb") as file:
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 def check_writable(path: Path) -> None:

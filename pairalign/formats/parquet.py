@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pairalign.alignments import Alignments, concatenate
 from pairalign.errors import FormatError
@@ -15,7 +17,7 @@ from pairalign.tables import arrow_names, arrow_schema, arrow_table
 from pairalign.want import Detail
 
 if TYPE_CHECKING:
-    pass
+    import pyarrow as pa
 
 # A row group ends with the pair that reaches one of these: the file then depends on the pairs
 # alone, not on how they come in, and memory stays bounded (runs: 32 MB).
@@ -33,28 +35,25 @@ class ParquetWriter(Writer):
     the others are int32. The parameters are in the file's key-value metadata as
     ``pairalign.mode``, ``.matrix``, ``.gap_open``, ``.gap_extend``, ``.scale``, ``.alphabet`` and
     ``.version``.
+
+    A row group, with the dictionaries of its names (in the order in which they come), follows from
+    the pairs and their place in the table alone: what was written in parts, or before and after
+    commits, is read and cut again into the row groups of a single run.
     """
 
     name = "parquet"
     suffixes = (".parquet", ".pq")
     needs = Detail.SCORE
     compressible = False
-    resumable = False
+    joined = True
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
-        import pyarrow.parquet as pq
-
         super().__init__(output, content, threads)  # but one thread keeps up
         self._parts: list[Alignments] = []
-        self._pairs = self._runs = 0
+        self._groups = _Groups()
         self._names = [arrow_names(content.queries), arrow_names(content.targets)]
         self._schema = arrow_schema(content.scoring, content.detail)
-        self._sink = _Sink(output)
-        self._file = pq.ParquetWriter(
-            self._sink,
-            self._schema,
-            compression="zstd",
-        )
+        self._file: _TableFile | None = _TableFile(output, self._schema)
 
     @classmethod
     def check(cls) -> None:
@@ -66,34 +65,55 @@ class ParquetWriter(Writer):
                 "Parquet needs pyarrow, which is not installed: pip install 'pairalign[parquet]'"
             ) from error
 
+    @classmethod
+    def join(cls, files: Iterable[memoryview], output: Output) -> None:
+        """Write one table of several that come one after the other; does not close it."""
+        file: _TableFile | None = None
+        groups = _Groups()
+        parts: list[pa.Table] = []
+        try:
+            for table in _read_groups(files):
+                file = _TableFile(output, table.schema) if file is None else file
+                for start, stop, ends in groups.cut(len(table), _offsets_of(table)):
+                    parts.append(table[start:stop])
+                    if ends:
+                        file.write(_concatenate(parts))
+            assert file is not None
+            if parts:
+                file.write(_concatenate(parts))
+            file.close()
+        except BaseException:
+            if file is not None:
+                file.abort()
+            raise
+
     def _write(self, alignments: Alignments) -> None:
-        start = 0
-        while start < len(alignments):
-            stop = min(len(alignments), start + GROUP_PAIRS - self._pairs)
-            offsets = alignments.cigar_offsets
-            if offsets is not None:
-                left = offsets[start] + GROUP_RUNS - self._runs
-                stop = min(stop, int(np.searchsorted(offsets[start + 1 :], left)) + start + 1)
-                self._runs += int(offsets[stop] - offsets[start])
+        for start, stop, ends in self._groups.cut(len(alignments), alignments.cigar_offsets):
             self._parts.append(alignments[start:stop])
-            self._pairs += stop - start
-            start = stop
-            if self._pairs == GROUP_PAIRS or self._runs >= GROUP_RUNS:
+            if ends:
                 self._end_group()
 
     def _end_group(self) -> None:
         group = concatenate(self._parts)
         self._parts.clear()
-        self._pairs = self._runs = 0
-        table = arrow_table(group, self._names, self._schema)
-        self._file.write_table(table, row_group_size=len(group))
+        if self._file is None:
+            self._file = _TableFile(self._output, self._schema)
+        self._file.write(arrow_table(group, self._names, self._schema))
+
+    def flush(self) -> int:
+        """End the file: what comes next is another, for `join`."""
+        if self._parts:
+            self._end_group()
+        self._groups = _Groups()
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
+        return super().flush()
 
     def close(self) -> None:
         """Write what is left and make the file appear under its name."""
         try:
-            if self._parts:
-                self._end_group()
-            self._file.close()
+            self.flush()
             self._output.close()
         finally:
             self.abort()
@@ -102,10 +122,113 @@ class ParquetWriter(Writer):
         """Give up: remove what was written, where that can be done. Does nothing after `close`."""
         self._parts.clear()
         self._output.abort()
-        # pyarrow ends the file when its writer is deleted: let it do that now, into nothing.
+        if self._file is not None:
+            self._file.abort()
+
+
+class _Groups:
+    """Says where row groups end."""
+
+    def __init__(self) -> None:
+        self._pairs = self._runs = 0
+
+    def cut(
+        self, pairs: int, offsets: npt.NDArray[np.int64] | None
+    ) -> Iterator[tuple[int, int, bool]]:
+        """Cut the next pairs: start, stop, and whether a group ends there; by the offsets of runs."""
+        start = 0
+        while start < pairs:
+            stop = min(pairs, start + GROUP_PAIRS - self._pairs)
+            if offsets is not None:
+                left = offsets[start] + GROUP_RUNS - self._runs
+                stop = min(stop, int(np.searchsorted(offsets[start + 1 :], left)) + start + 1)
+                self._runs += int(offsets[stop] - offsets[start])
+            self._pairs += stop - start
+            ends = self._pairs == GROUP_PAIRS or self._runs >= GROUP_RUNS
+            if ends:
+                self._pairs = self._runs = 0
+            yield start, stop, ends
+            start = stop
+
+
+class _TableFile:
+    """A Parquet file of which row groups are given."""
+
+    def __init__(self, output: Output, schema: pa.Schema) -> None:
+        import pyarrow.parquet as pq
+
+        self._sink = _Sink(output)
+        self._schema = schema
+        self._file = pq.ParquetWriter(self._sink, schema, compression="zstd")
+
+    def write(self, table: pa.Table) -> None:
+        """Add a row group."""
+        columns: list[Any] = []
+        for column in table.columns:
+            whole = column.combine_chunks()
+            if _is_dictionary(whole.type):  # in the order of the names that come
+                whole = whole.cast(whole.type.value_type).dictionary_encode()
+            columns.append(whole)
+        group = table.from_arrays(columns, schema=self._schema)
+        self._file.write_table(group, row_group_size=max(1, len(group)))
+
+    def close(self) -> None:
+        """Write the end of the file."""
+        self._file.close()
+
+    def abort(self) -> None:
+        """Let pyarrow, which ends a file when its writer is deleted, do that into nothing."""
         self._sink.discards = True
         with contextlib.suppress(Exception):
             self._file.close()
+
+
+def _is_dictionary(type: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_dictionary(type))
+
+
+def _read_groups(files: Iterable[memoryview]) -> Iterator[pa.Table]:
+    """Read the row groups of some files; of one without any, a table without rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for data in files:
+        file = pq.ParquetFile(pa.BufferReader(pa.py_buffer(data)))
+        schema = _as_written(file.schema_arrow)
+        yield schema.empty_table()
+        for number in range(file.num_row_groups):
+            yield file.read_row_group(number).cast(schema)
+
+
+def _as_written(schema: pa.Schema) -> pa.Schema:
+    """Undo what reading does to a schema: it names what lists hold as Parquet does."""
+    import pyarrow as pa
+
+    for place, field in enumerate(schema):
+        if pa.types.is_list(field.type):
+            schema = schema.set(place, field.with_type(pa.list_(field.type.value_type)))
+    return schema
+
+
+def _offsets_of(table: pa.Table) -> npt.NDArray[np.int64] | None:
+    """Return where the runs of each pair begin, and the end of the last; None if there are none."""
+    import pyarrow.compute as pc
+
+    if "cigar" not in table.column_names:
+        return None
+    lengths = pc.list_value_length(table["cigar"]).to_numpy()
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
+
+
+def _concatenate(parts: list[pa.Table]) -> pa.Table:
+    """Make one table of those that wait; they wait no more."""
+    import pyarrow as pa
+
+    table = pa.concat_tables(parts)
+    parts.clear()
+    return table
 
 
 class _Sink:

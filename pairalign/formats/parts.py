@@ -10,18 +10,17 @@ from __future__ import annotations
 import json
 import os
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pairalign.checksum import add_to_checksum
 from pairalign.errors import OutputError, PartsError
-from pairalign.formats.output import Output, open_output
+from pairalign.formats.output import open_output
 
 _MANIFEST = re.compile(r"part-\d+-of-\d+\.json")
-_BLOCK_BYTES = 8 << 20
-_PAIR_NUMBER = re.compile(rb"^(>\S+ pair=)(\d+)", re.MULTILINE)
+_BLOCK_BYTES = 1 << 20  # of which the processor's cache has room for
 _SHOWN_DIFFERENCES = 6
 
 
@@ -178,7 +177,7 @@ def checksum_of(path: str) -> tuple[int, str]:
     size, checksum = 0, 0
     for block in _blocks(path):
         size += len(block)
-        checksum = zlib.crc32(block, checksum)
+        checksum = add_to_checksum(checksum, block)
     return size, f"{checksum:08x}"
 
 
@@ -212,45 +211,12 @@ def check_parts(folder: str, manifests: Sequence[Manifest], suffix: str) -> None
             raise PartsError(_damaged(path, f"{size:,} bytes, expected {manifest.bytes:,}"))
 
 
-def copy_parts(
-    folder: str, manifests: Sequence[Manifest], suffix: str, output: Output, *, numbered: bool
-) -> None:
-    """Write parts one after the other: the bytes of a single run.
-
-    Parameters
-    ----------
-    folder : str
-    manifests : sequence of Manifest
-        Of all parts, in order.
-    suffix : str
-        Of the parts' names.
-    output : Output
-    numbered : bool
-        Whether the format numbers its pairs (FASTA). Where pairs were left out, by a threshold or
-        because nothing was aligned, numbers are counted again.
-
-    Raises
-    ------
-    PartsError
-        A part is not what was written.
-    """
-    number = 1
-    for manifest in manifests:
-        path = part_path(folder, manifest.shard, manifest.shards, suffix)
-        blocks = checked_blocks(path, manifest)
-        if numbered and number != manifest.number:
-            blocks = _renumbered(blocks, number - manifest.number)
-        number += manifest.shown
-        for block in blocks:
-            output.write(block)
-
-
 def checked_blocks(path: str, manifest: Manifest) -> Iterator[bytes]:
     """Read a part; PartsError in the end if it is not what was written."""
     size, checksum = 0, 0
     for block in _blocks(path):
         size += len(block)
-        checksum = zlib.crc32(block, checksum)
+        checksum = add_to_checksum(checksum, block)
         yield block
     if (size, f"{checksum:08x}") != (manifest.bytes, manifest.checksum):
         raise PartsError(_damaged(path, "its checksum is another"))
@@ -264,14 +230,3 @@ def _blocks(path: str) -> Iterator[bytes]:
     with open(path, "rb", buffering=0) as file:
         while block := file.read(_BLOCK_BYTES):
             yield block
-
-
-def _renumbered(blocks: Iterator[bytes], more: int) -> Iterator[bytes]:
-    """Add to the numbers of pairs; text is cut at ends of lines."""
-    rest = b""
-    for block in blocks:
-        text = rest + block
-        end = text.rfind(b"\n") + 1
-        text, rest = text[:end], text[end:]
-        yield _PAIR_NUMBER.sub(lambda found: found[1] + b"%d" % (int(found[2]) + more), text)
-    assert not rest

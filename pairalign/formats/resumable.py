@@ -1,7 +1,7 @@
 """Files whose writing can be resumed: ``OUT.part`` until they are complete, and ``OUT.journal``.
 
 Bytes up to the last commit are on the disk and have a checksum. After a kill, a full disk or a loss
-of power the file is cut there, and writing goes on.
+of power the file is cut there, and writing goes on. Disks are waited for in a thread of their own.
 """
 
 from __future__ import annotations
@@ -10,16 +10,21 @@ import contextlib
 import errno
 import os
 import time
-import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
+from pairalign.checksum import add_to_checksum
 from pairalign.errors import OutputError, PartsError
-from pairalign.formats.journal import Commit, Journal, lock_journal
-from pairalign.formats.output import Bytes, GzipOutput, Output, output_error
+from pairalign.formats.journal import Commit, Journal, lock_journal, sync_folder
+from pairalign.formats.output import Bytes, GzipOutput, Output, map_file, open_output, output_error
 
 COMMIT_SECONDS = 10.0
-_BLOCK_BYTES = 8 << 20
+
+Join = Callable[[Iterable[memoryview], Output], None]
+_BLOCK_BYTES = 1 << 20  # of which the processor's cache has room for
 
 
 class ResumableFile(Output):
@@ -54,6 +59,8 @@ class ResumableFile(Output):
         self._journal = Journal(f"{self._place}.journal", run)
         self._file: int | None = None
         self._size = self._checksum = 0
+        self._pool = ThreadPoolExecutor(1, "commit")
+        self._committing: Future[None] | None = None
         try:
             self.last = self._journal.last
             self.is_done = self._finish_before()
@@ -75,9 +82,13 @@ class ResumableFile(Output):
         path = self._place if is_renamed else self._part
         self._check(path, last)
         if not is_renamed:
-            os.replace(self._part, self._place)
+            self._publish()
         self._journal.remove()
         return True
+
+    def _publish(self) -> None:
+        os.replace(self._part, self._place)
+        sync_folder(self._place)
 
     def _check(self, path: str, last: Commit) -> None:
         if _measure(path, last.bytes) != (last.bytes, last.checksum):
@@ -118,33 +129,72 @@ class ResumableFile(Output):
             raise output_error(self.path, error) from error
         return size
 
+    def read_segments(self) -> Iterator[memoryview]:
+        """Return what was written between each two commits, where that is anything."""
+        ends = [0, *(commit.bytes for commit in self._journal.history)]
+        for start, stop in pairwise(ends):
+            if start < stop:
+                yield map_file(self._part)[start:stop]
+
+    @property
+    def left(self) -> tuple[dict[str, Any], ...]:
+        """What writers have left for the one that goes on, in order."""
+        return tuple(commit.left for commit in self._journal.history if commit.left)
+
     def commit(
         self,
         pairs: int,
         *,
         number: int = 1,
         state: dict[str, Any] | None = None,
+        left: dict[str, Any] | None = None,
         complete: bool = False,
     ) -> None:
-        """Make sure that what has been written is there for good; see `Commit`."""
+        """Begin to make sure that what has been written is there for good; see `Commit`.
+
+        Returns as soon as the commit before is done; raises what became of that one.
+        """
         assert self._file is not None
+        self.wait()
         try:
             end = os.lseek(self._file, 0, os.SEEK_CUR)
-            self._checksum = _checksum(self._file, self._size, end, self._checksum)
-            self._size = end
+        except OSError as error:
+            raise output_error(self.path, error) from error
+        self._committing = self._pool.submit(
+            self._commit, Commit(pairs, end, 0, number, state or {}, left or {}, complete)
+        )
+
+    def _commit(self, commit: Commit) -> None:
+        assert self._file is not None
+        try:
+            checksum = _checksum(self._file, self._size, commit.bytes, self._checksum)
             os.fdatasync(self._file)
         except OSError as error:
             raise output_error(self.path, error) from error
-        self._journal.commit(Commit(pairs, end, self._checksum, number, state or {}, complete))
+        self._size, self._checksum = commit.bytes, checksum
+        self._journal.commit(replace(commit, checksum=checksum))
+
+    def check(self) -> None:
+        """Raise what became of the last commit, if that is known by now."""
+        if self._committing is not None and self._committing.done():
+            self.wait()
+
+    def wait(self) -> None:
+        """Wait until the last commit is done; raise what became of it."""
+        committing, self._committing = self._committing, None
+        if committing is not None:
+            committing.result()
 
     def close(self) -> None:
         """Make the result appear under its name."""
         try:
             if self._file is not None:
+                self.wait()
                 last = self._journal.last
                 pairs, number = (0, 1) if last is None else (last.pairs, last.number)
                 self.commit(pairs, number=number, complete=True)
-                os.replace(self._part, self._place)
+                self.wait()
+                self._publish()
             self._journal.remove()
         except OSError as error:
             raise self.explain(error) from error
@@ -153,6 +203,7 @@ class ResumableFile(Output):
 
     def blocks(self) -> Iterator[bytes]:
         """Read what has been committed."""
+        self.wait()
         with open(self._part, "rb") as file:
             left = self._size
             while left > 0 and (block := file.read(min(_BLOCK_BYTES, left))):
@@ -161,18 +212,64 @@ class ResumableFile(Output):
 
     def discard(self) -> None:
         """Remove the file and its journal: what was made of it is there."""
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self._part)
-        self._journal.remove()
-        self.abort()
+        try:
+            self.wait()
+            self._journal.restart()  # or after a kill the file would be missed
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self._part)
+            self._journal.remove()
+        except OSError as error:
+            raise self.explain(error) from error
+        finally:
+            self.abort()
 
     def abort(self) -> None:
         """Let go of the file, which stays with what has been written."""
+        self._pool.shutdown()
         file, self._file = self._file, None
         if file is not None:
             with contextlib.suppress(OSError):
                 os.close(file)
         self._journal.close()
+
+
+class JoinedOutput(Output):
+    """Takes files that were ended with each commit; the result is what they are joined to.
+
+    Parameters
+    ----------
+    file : ResumableFile
+        Has them one after the other.
+    join : callable
+        Takes them, open, and an output: see `pairalign.formats.writer.Writer.join`.
+    """
+
+    def __init__(self, file: ResumableFile, join: Join) -> None:
+        self._file = file
+        self._join = join
+
+    @property
+    def waits_for_readers(self) -> bool:
+        """False: it is a regular file."""
+        return False
+
+    def write(self, data: Bytes) -> int:
+        """Write all of `data`; return its size."""
+        return self._file.write(data)
+
+    def close(self) -> None:
+        """Make the result appear under its name; everything is committed before."""
+        try:
+            self._file.wait()
+            with open_output(self._file.path) as output:
+                self._join(self._file.read_segments(), output)
+            self._file.discard()
+        finally:
+            self.abort()
+
+    def abort(self) -> None:
+        """Let go of the files, which stay."""
+        self._file.abort()
 
 
 class Resumable:
@@ -188,16 +285,26 @@ class Resumable:
         To compress on.
     seconds : float
         A commit comes about as often.
+    join : callable, optional
+        What makes the result of what was written between commits; default: it is the result.
     """
 
     def __init__(
-        self, path: str, run: dict[str, Any], *, threads: int = 1, seconds: float = COMMIT_SECONDS
+        self,
+        path: str,
+        run: dict[str, Any],
+        *,
+        threads: int = 1,
+        seconds: float = COMMIT_SECONDS,
+        join: Join | None = None,
     ) -> None:
         check_resumable(path)
         self._file = ResumableFile(path, run)
         self.output: Output = self._file
         self._gzip: GzipOutput | None = None
-        if path.endswith(".gz"):
+        if join is not None:
+            self.output = JoinedOutput(self._file, join)
+        elif path.endswith(".gz"):
             self.output = self._gzip = GzipOutput(self._file, threads)
             if self.last is not None and not self.is_done:
                 self._gzip.restore(self.last.state)
@@ -215,8 +322,14 @@ class Resumable:
         return self._file.is_done
 
     @property
+    def left(self) -> tuple[dict[str, Any], ...]:
+        """What writers have left for the one that goes on."""
+        return self._file.left
+
+    @property
     def is_due(self) -> bool:
-        """Whether it is time for a commit."""
+        """Whether it is time for a commit; raises what became of the last one."""
+        self._file.check()
         return time.monotonic() - self._committed >= self._seconds
 
     def blocks(self) -> Iterator[bytes]:
@@ -227,10 +340,10 @@ class Resumable:
         """Remove what was written and its journal, instead of closing the output."""
         self._file.discard()
 
-    def commit(self, pairs: int, number: int = 1) -> None:
+    def commit(self, pairs: int, number: int = 1, left: dict[str, Any] | None = None) -> None:
         """Commit what has been written to `output`: the results of so many pairs."""
         state = {} if self._gzip is None else self._gzip.suspend()
-        self._file.commit(pairs, number=number, state=state)
+        self._file.commit(pairs, number=number, state=state, left=left)
         self._committed = time.monotonic()
 
 
@@ -278,10 +391,11 @@ def _measure(path: str, size: int) -> tuple[int, int]:
 
 def _checksum(descriptor: int, start: int, stop: int, checksum: int) -> int:
     """Go on with the CRC-32 of a file."""
+    block = bytearray(_BLOCK_BYTES)
     while start < stop:
-        block = os.pread(descriptor, min(_BLOCK_BYTES, stop - start), start)
-        if not block:
+        size = min(os.preadv(descriptor, [block], start), stop - start)
+        if not size:
             raise OSError(errno.EIO, "the file became shorter while it was written")
-        checksum = zlib.crc32(block, checksum)
-        start += len(block)
+        checksum = add_to_checksum(checksum, block, size)
+        start += size
     return checksum

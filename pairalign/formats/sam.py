@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,14 +41,15 @@ class SamWriter(TextWriter):
     name = "sam"
     suffixes = (".sam",)
     needs = Detail.CIGAR
-    in_parts = False
-    resumable = False
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         _check_names(content.queries, _QUERY_NAME)
         _check_names(content.targets, _TARGET_NAME)
         _check_letters(content.queries)
         self._seen = np.zeros(len(content.queries), np.bool_)
+        for left in content.piece.left:
+            self._seen[left["queries"]] = True
+        self._new: list[int] = []
         super().__init__(output, content, threads)
 
     def header(self) -> bytes:
@@ -68,9 +70,15 @@ class SamWriter(TextWriter):
         queries, first = np.unique(alignments.query[shown], return_index=True)
         new = ~self._seen[queries]
         self._seen[queries] = True
+        self._new += queries[new].tolist()
         secondary = np.ones(len(alignments), np.bool_)
         secondary[shown[first[new]]] = False
         return secondary
+
+    def leave(self) -> dict[str, Any]:
+        """Return the queries that got their first record."""
+        queries, self._new = self._new, []
+        return {"queries": queries} if queries else {}
 
 
 def _check_names(sequences: SequenceSet, allowed: re.Pattern[str]) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -39,11 +40,14 @@ class Piece:
         Whether it has what comes before all pairs, and after them.
     number : int
         Of its first pair, counted from 1, where a format numbers pairs.
+    left : tuple of dict
+        What the writers of all that comes before have left, see `Writer.leave`.
     """
 
     first: bool = True
     last: bool = True
     number: int = 1
+    left: tuple[dict[str, Any], ...] = ()
 
 
 WHOLE = Piece()
@@ -107,12 +111,11 @@ class Writer(Abortable):
         Whether it can have each pair a second time with query and target exchanged.
     numbers : bool
         Whether it numbers the pairs that it shows.
-    resumable : bool
-        Whether its files can be gone on with, see `flush`.
+    joined : bool
+        Whether what it writes before and after a `flush`, and its parts, are files by themselves,
+        which `join` makes one file of. Else one after the other they are the file.
     shown : int
         How many it has shown; 0 where it does not number them.
-    in_parts : bool
-        Whether it can be written in parts: what it shows of a pair does not depend on others.
     default_fields : tuple of Field or None
         The columns of a table whose columns can be chosen; empty where they follow from what was
         computed. None: they cannot be chosen.
@@ -127,8 +130,7 @@ class Writer(Abortable):
     of_overlaps: ClassVar[bool] = False
     both_ways: ClassVar[bool] = False
     numbers: ClassVar[bool] = False
-    resumable: ClassVar[bool] = True
-    in_parts: ClassVar[bool] = True
+    joined: ClassVar[bool] = False
     default_fields: ClassVar[tuple[Field, ...] | None] = None
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
@@ -174,13 +176,25 @@ class Writer(Abortable):
     def _write(self, alignments: Alignments) -> None:
         """Append at least one pair."""
 
+    @classmethod
+    def join(cls, files: Iterable[memoryview], output: Output) -> None:
+        """Make one file of several, in order, where the format is `joined`; does not close it."""
+        raise NotImplementedError
+
     @abstractmethod
     def close(self) -> None:
         """Write what is left and make the file appear under its name."""
 
     def flush(self) -> int:
         """Wait until the output has all that was written; return the number of the next pair."""
-        raise NotImplementedError(f"{self.name} cannot be resumed")
+        return self._content.piece.number + self.shown
+
+    def leave(self) -> dict[str, Any]:
+        """Return what a writer that goes on must know of what was written since the last call.
+
+        As JSON has it; called after `flush`.
+        """
+        return {}
 
     def abort(self) -> None:
         """Give up: remove what was written, where that can be done. Does nothing after `close`."""
