@@ -135,7 +135,7 @@ class _Groups:
     def cut(
         self, pairs: int, offsets: npt.NDArray[np.int64] | None
     ) -> Iterator[tuple[int, int, bool]]:
-        """Cut the next pairs: start, stop, and whether a group ends there; by the offsets of runs."""
+        """Cut the next pairs, by the offsets of runs: start, stop, whether a group ends there."""
         start = 0
         while start < pairs:
             stop = min(pairs, start + GROUP_PAIRS - self._pairs)
