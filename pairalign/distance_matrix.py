@@ -5,8 +5,10 @@ The triangle is SciPy's condensed form: pairs (i, j), i < j, row by row in the o
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from Bio.Phylo.TreeConstruction import DistanceMatrix as BiopythonMatrix
 
 Floats = npt.NDArray[np.float32]
+
+_PIECE = 1 << 22
+"""Values that a thread looks at."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,6 +36,8 @@ class DistanceMatrix:
     condensed : ndarray of float32, shape (n(n-1)/2,)
         Distance of the pairs (0, 1), (0, 2), ..., (1, 2), ...; finite, 0 or more. What SciPy's
         ``linkage`` takes.
+    summary : (float, float, float)
+        The least, the largest and the mean distance.
     measure : str
         What was measured, see `pairalign.distances.MEASURES`; empty if not known.
 
@@ -43,6 +50,7 @@ class DistanceMatrix:
     names: list[str]
     condensed: Floats
     measure: str = ""
+    summary: tuple[float, float, float] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         names = [str(name) for name in self.names]
@@ -55,7 +63,7 @@ class DistanceMatrix:
                 f"({number_of_pairs(count)},), one for each pair"
             )
         # min and max rather than isfinite: no array of their own, and nan comes through.
-        low, high = float(condensed.min()), float(condensed.max())
+        low, high, mean = summarize(condensed)
         if not (low >= 0 and high < np.inf):
             place = int(np.argmax(~(np.isfinite(condensed) & (condensed >= 0))))
             i, j = pair_at(place, count)
@@ -65,6 +73,7 @@ class DistanceMatrix:
             )
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "condensed", condensed)
+        object.__setattr__(self, "summary", (low, high, mean))
 
     @classmethod
     def from_square(
@@ -117,6 +126,23 @@ class DistanceMatrix:
 
         rows = [self.row(index)[: index + 1].tolist() for index in range(len(self))]
         return BiopythonMatrix(list(self.names), rows)  # type: ignore[no-untyped-call]
+
+
+def summarize(values: Floats) -> tuple[float, float, float]:
+    """Return minimum, maximum and mean of an array with at least one value; nan if it has one.
+
+    Pieces are looked at side by side: NumPy frees the interpreter, and a triangle may have a
+    hundred million values.
+    """
+
+    def of_piece(start: int) -> tuple[float, float, float]:
+        piece = values[start : start + _PIECE]
+        return float(piece.min()), float(piece.max()), float(piece.sum(dtype=np.float64))
+
+    starts = range(0, len(values), _PIECE)
+    with ThreadPoolExecutor(min(len(starts), os.cpu_count() or 1)) as pool:
+        lows, highs, sums = zip(*pool.map(of_piece, starts), strict=True)
+    return float(np.min(lows)), float(np.max(highs)), sum(sums) / len(values)
 
 
 def number_of_pairs(count: int) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from samples import random_distances
 
+from pairalign import distance_matrix
 from pairalign.distance_matrix import DistanceMatrix, pair_at
 from pairalign.errors import DistanceError, FormatError
 from pairalign.formats.distances import read_distances, write_distances
@@ -157,3 +158,13 @@ def test_names_that_are_too_long_for_strict_files(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"'elevenchars': 11 characters.*--strict-names"):
         write_distances(tmp_path / "a.phy", matrix, strict=True)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("piece", [1, 4, 36, 1000])
+def test_summary_whatever_the_pieces(monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
+    monkeypatch.setattr(distance_matrix, "_PIECE", piece)
+    values = random_distances(9).condensed
+    expected = values.min(), values.max(), values.mean(dtype=float)
+    assert DistanceMatrix([f"s{k}" for k in range(9)], values).summary == pytest.approx(expected)
+    with_nan = np.array([0, 1, np.nan, 3, 4], np.float32)
+    assert np.isnan(distance_matrix.summarize(with_nan)).all()

@@ -19,7 +19,7 @@
 // Threads    refill_tiles, locate_end: a warp a strip, by ticket. walk_tiles: a block a pair; all
 //            threads bring a piece of a strip's flags to shared memory, the first warp walks in it,
 //            a lane looking at one cell of the next 32 of a diagonal or gap.
-#include "strip.cuh"
+#include "tiles.cuh"
 
 namespace {
 
@@ -43,27 +43,7 @@ __device__ int slot_of_tile(int up, int left, int slots) {
     return min(slot, slots);
 }
 
-__device__ Piece piece_of(const Params& p, const Pair& pair, int tile_row, int tile_column, word* handed) {
-    Piece piece;
-    piece.top = tile_row * p.tile;
-    piece.left = tile_column * p.tile;
-    piece.rows = min(p.tile, pair.rows - piece.top);
-    piece.columns = min(p.tile, pair.columns - piece.left);
-    piece.above = pair.kept_rows + (long long)(tile_row - 1) * pair.columns + piece.left;
-    piece.beside = pair.kept_columns + (long long)(tile_column - 1) * pair.padded_rows;
-    piece.handed = handed;
-    return piece;
-}
-
 __device__ size_t flags_of_strip(const Params& p) { return (size_t)(p.tile + 32) * 32; }
-
-// The next ticket of those below `count`, or -1.
-__device__ int take_ticket(const Params& p, int count) {
-    uint32_t ticket = 0;
-    if (threadIdx.x % 32 == 0) ticket = atomicAdd(p.ticket, 1u);
-    ticket = __shfl_sync(ALL, ticket, 0);
-    return (int)ticket < count ? (int)ticket : -1;
-}
 
 }  // namespace
 
@@ -89,35 +69,6 @@ ENTRY(128) refill_tiles(const Params p) {
         uint16_t* flags =
             p.flags + (((long long)number * p.slots + slot) * strips + strip) * flags_of_strip(p);
         fill_strip<TILE_ROWS, REFILL>(p, pair, progress, piece, strip, flags);
-    }
-}
-
-// Local: fills the tiles that may hold the end cell and finds it.
-ENTRY(128) locate_end(const Params p) {
-    if constexpr (LOCAL) {
-        const int strips = p.tile / TILE_STRIP, strips_filled = p.tile / (32 * p.rows_a_lane);
-        for (;;) {
-            const int ticket = take_ticket(p, p.pair_count * p.scratch_tiles * strips);
-            if (ticket < 0) break;
-            const int strip = ticket % strips, tile_row = ticket / strips % p.scratch_tiles;
-            const int number = ticket / strips / p.scratch_tiles;
-            Progress& progress = p.progress[number];
-            const Pair pair = p.pairs[number];
-            if (progress.score <= 0 || progress.score < p.min_score || tile_row * p.tile >= pair.rows)
-                continue;
-            const int across = (pair.columns - 1) / p.tile + 1;
-            bool candidate = false;
-            for (int of_tile = 0; of_tile < strips_filled; ++of_tile) {
-                const int filled = tile_row * strips_filled + of_tile;
-                candidate |= filled < pair.strips &&
-                             pair.best[filled * across + progress.tile_column] == progress.score;
-            }
-            if (!candidate) continue;
-            word* handed = p.scratch + ((long long)number * p.scratch_tiles + tile_row) * p.tile;
-            const Piece piece = piece_of(p, pair, tile_row, progress.tile_column, handed);
-            if (strip * TILE_STRIP >= piece.rows) continue;
-            fill_strip<TILE_ROWS, LOCATE>(p, pair, progress, piece, strip, nullptr);
-        }
     }
 }
 

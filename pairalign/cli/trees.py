@@ -368,8 +368,7 @@ def _measure(
     report.add("scoring", describe_scoring(scoring))
     report.add("pairs", f"{run.pairs:,}")
     report.add("time", f"{seconds:.2f} s, {run.cells / max(seconds, 1e-9) / 1e9:.1f} GCUPS")
-    values = matrix.condensed
-    low, high, mean = float(values.min()), float(values.max()), float(values.mean(dtype=float))
+    low, high, mean = matrix.summary
     report.add("distances", f"{measure.name}, {low:.4f} to {high:.4f}, mean {mean:.4f}")
     return matrix
 

@@ -5,6 +5,8 @@ What the rule in `long_pairs` follows from is in ``docs/long-pairs.md``.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -17,9 +19,9 @@ Lengths = npt.NDArray[np.int32]
 LEAST_LETTERS = 1000
 """The shorter sequence of a pair for block diagonals has so many letters."""
 
-LETTERS_A_PAIR = 1000
+LETTERS_A_PAIR = 800
 """A device is busy with a pair of so many letters on each multiprocessor; of longer pairs it needs
-more, in proportion."""
+more, with the square of their length."""
 
 
 def long_pairs(
@@ -29,7 +31,7 @@ def long_pairs(
 
     A pair is such a pair when its shorter sequence has at least `LEAST_LETTERS`, and the window has
     fewer cells than pairs of its size would need to have to keep the device busy: for each
-    multiprocessor one pair of `LETTERS_A_PAIR`, two of twice as many letters, and so on.
+    multiprocessor one pair of `LETTERS_A_PAIR`, four of twice as many letters, and so on.
 
     Parameters
     ----------
@@ -51,8 +53,7 @@ def long_pairs(
     if min(longest) < LEAST_LETTERS:
         return None  # most windows end here
     all_cells = 0 if pair_mask is not None else count_cells(window, rows, columns)
-    most = longest[0] * longest[1] * min(longest) * multiprocessors
-    if most <= all_cells * LETTERS_A_PAIR:
+    if longest[0] * longest[1] * _busy(min(longest), multiprocessors) <= all_cells:
         return None  # and nearly all others here
     numbers = None if pair_mask is None else np.flatnonzero(pair_mask)
     of_row, of_column = window.positions() if numbers is None else window.positions_of(numbers)
@@ -61,8 +62,7 @@ def long_pairs(
     if numbers is not None:
         all_cells = int(cells.sum())
     shorter = np.minimum(m, n)
-    busy = shorter * (multiprocessors / LETTERS_A_PAIR)
-    long: Mask = (shorter >= LEAST_LETTERS) & (cells * busy > all_cells)
+    long: Mask = (shorter >= LEAST_LETTERS) & (cells * _busy(shorter, multiprocessors) > all_cells)
     if not long.any():
         return None
     if numbers is None:
@@ -70,6 +70,11 @@ def long_pairs(
     long_mask = np.zeros(window.pairs, np.bool_)
     long_mask[numbers[long]] = True
     return long_mask
+
+
+def _busy(letters: Any, multiprocessors: int) -> Any:
+    """Return how many pairs of so many letters keep a device busy, float."""
+    return multiprocessors * (letters / LETTERS_A_PAIR) ** 2
 
 
 def merge(

@@ -1,7 +1,7 @@
 """Kernels that give a long pair the whole device: block diagonals, see ``docs/long-pairs.md``.
 
-The kernels are in ``cuda/block_diagonals/fill.cu`` (filling) and
-``cuda/block_diagonals/traceback.cu``.
+The kernels are in ``cuda/block_diagonals``: ``fill.cu``, ``ends.cu``, ``locate.cu`` and
+``traceback.cu``.
 
 References
 ----------
@@ -11,7 +11,7 @@ GPU parallelization techniques. University of Minnesota.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,7 @@ from pairalign.engines.cuda.block_diagonals.plan import (
 )
 from pairalign.engines.cuda.block_diagonals.results import Chosen, make_alignments
 from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.family import USUAL_SHARED_BYTES, DeviceContext
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.sets import padded_lengths
@@ -42,7 +43,11 @@ from pairalign.scoring import MODES, Scoring
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
-SOURCE, TRACEBACK_SOURCE = "block_diagonals/fill.cu", "block_diagonals/traceback.cu"
+FILL, ENDS = "block_diagonals/fill.cu", "block_diagonals/ends.cu"
+LOCATE, TRACEBACK = "block_diagonals/locate.cu", "block_diagonals/traceback.cu"
+
+FILL_KERNELS = {f"fill_k{rows}": rows for rows in (4, 8, 16)}
+"""Rows a lane of each kernel in `FILL`."""
 
 OPEN_LIMIT = 1 << 20
 """What opening a gap may cost at most: 20 bits of a word hold the difference of H and a gap."""
@@ -96,7 +101,9 @@ class BlockDiagonals:
         """Yield what is compiled: each mode, with scores of letters in 8 and in 32 bits."""
         for mode in MODES:
             for wide in (False, True):
-                for source in (SOURCE, TRACEBACK_SOURCE):
+                yield FILL, _defines(mode, wide, FILL_KERNELS)
+                sources = (ENDS, TRACEBACK, LOCATE) if mode == "local" else (ENDS, TRACEBACK)
+                for source in sources:
                     yield source, _defines(mode, wide)
 
     def open(self, context: DeviceContext) -> None:
@@ -203,6 +210,7 @@ class BlockDiagonals:
 
         parameters = self._upload_tables(pairs, items, layout, addresses, want)
         context.driver.memset_d8_async(addresses["handed"], 0, layout.sizes["handed"], slot.stream)
+        self._prepare(layout.rows_a_lane, traced=want.detail > Detail.SCORE)
         self._fill(parameters, items, shapes, layout.rows_a_lane)
         if want.detail > Detail.SCORE:
             parameters["scratch"] = addresses["scratch"] + ALIGNMENT
@@ -262,10 +270,10 @@ class BlockDiagonals:
             parameters["first_item"], parameters["items_stop"] = start, stop
             self._clear_ticket(parameters)
             strips = stop - start
-            self._launch_strips(SOURCE, f"fill_k{rows_a_lane}", strips, parameters, rows_a_lane)
+            self._launch_strips(FILL, f"fill_k{rows_a_lane}", strips, parameters, rows_a_lane)
             if len(launches) > 1:
                 self._wait()
-        self._launch(SOURCE, "find_end", len(shapes), ENDING_THREADS, parameters)
+        self._launch(ENDS, "find_end", len(shapes), ENDING_THREADS, parameters)
 
     def _trace(
         self, parameters: npt.NDArray[np.void], layout: Layout, scratch: int
@@ -278,16 +286,16 @@ class BlockDiagonals:
         if context.scoring.mode == "local":
             self._clear_scratch(layout, scratch)
             every = pairs * layout.scratch_tiles * strips
-            self._launch_strips(TRACEBACK_SOURCE, "locate_end", every, parameters)
+            self._launch_strips(LOCATE, "locate_end", every, parameters)
         blocks = -(-pairs // ENDING_THREADS)
-        self._launch(SOURCE, "start_walk", blocks, ENDING_THREADS, parameters)
+        self._launch(ENDS, "start_walk", blocks, ENDING_THREADS, parameters)
         rounds = 1
         while True:
             for _ in range(rounds):
                 self._clear_scratch(layout, scratch)
                 every = pairs * layout.slots * strips
-                self._launch_strips(TRACEBACK_SOURCE, "refill_tiles", every, parameters)
-                self._launch(TRACEBACK_SOURCE, "walk_tiles", pairs, WALK_THREADS, parameters)
+                self._launch_strips(TRACEBACK, "refill_tiles", every, parameters)
+                self._launch(TRACEBACK, "walk_tiles", pairs, WALK_THREADS, parameters)
             progress = self._read_progress(parameters)
             if not progress["active"].any():
                 return progress
@@ -342,11 +350,29 @@ class BlockDiagonals:
         context, slot = self._context, self._slot
         function = self._functions.get(kernel)
         if function is None:
-            module = context.load_module(source, _defines(context.scoring.mode, self._wide))
+            (module,) = context.load_modules([self._request(source, kernel)])
             function = self._functions[kernel] = module.get_function(kernel)
         context.kernel = kernel
         packed: Any = parameters[()]
         function(packed, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.stream, shared=shared)
+
+    def _prepare(self, rows_a_lane: int, traced: bool) -> None:
+        """Load what a batch needs; what must be compiled is at the same time."""
+        needed = [(FILL, f"fill_k{rows_a_lane}"), (ENDS, "find_end")]
+        if traced:
+            needed.append((TRACEBACK, "walk_tiles"))
+            if self._context.scoring.mode == "local":
+                needed.append((LOCATE, "locate_end"))
+        missing = [self._request(*one) for one in needed if one[1] not in self._functions]
+        if missing:
+            self._context.load_modules(missing)
+
+    def _request(self, source: str, kernel: str) -> ModuleRequest:
+        mode = self._context.scoring.mode
+        if source != FILL:
+            return ModuleRequest(source, _defines(mode, self._wide))
+        part = _defines(mode, self._wide, [kernel])
+        return ModuleRequest(source, _defines(mode, self._wide, FILL_KERNELS), part)
 
     def _upload(self, array: npt.NDArray[Any]) -> Any:
         driver = self._context.driver
@@ -436,5 +462,11 @@ def _bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     return np.ascontiguousarray(array).view(np.uint8).ravel()
 
 
-def _defines(mode: str, wide: bool) -> dict[str, int | str]:
-    return {"PAIRALIGN_MODE": MODES.index(mode), "PAIRALIGN_WORDS": int(wide)}
+def _defines(mode: str, wide: bool, fill_kernels: Iterable[str] = ()) -> dict[str, int | str]:
+    """Return what a source is compiled with; `FILL`: for these of its kernels."""
+    defines: dict[str, int | str] = {
+        "PAIRALIGN_MODE": MODES.index(mode),
+        "PAIRALIGN_WORDS": int(wide),
+    }
+    entries = [f"ENTRY({name},{FILL_KERNELS[name]})" for name in fill_kernels]
+    return defines | ({"PAIRALIGN_ENTRIES": " ".join(entries)} if entries else {})
