@@ -56,7 +56,11 @@ KERNELS = {
     for folder in ("align", "bitwise", "pruned")
 }
 # Sums of distances must not depend on whether a processor has fused multiply-add.
-SOURCE_FLAGS = {**KERNELS, "cpu/trees/linkage.cpp": ["-ffp-contract=off"]}
+SOURCE_FLAGS = {
+    **KERNELS,
+    "cpu/trees/linkage.cpp": ["-ffp-contract=off"],
+    "cpu/pairs/overlaps.cpp": ["-O3"],  # its loops are worth vectors
+}
 SOURCES = sorted(
     path.as_posix() for path in Path("cpu").rglob("*.cpp") if not path.name.startswith("kernel_")
 )

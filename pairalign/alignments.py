@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from pairalign.alignment_view import Alignment
 from pairalign.graphs import make_igraph, make_networkx, make_scipy
-from pairalign.runs import gather_runs
+from pairalign.runs import gather_runs, take_fields
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.tables import Tabular, make_table
@@ -39,7 +39,8 @@ STATS_FIELDS = (
     "gap_openings",
     "gap_letters",
 )
-_PAIR_FIELDS = (*SCORE_FIELDS, *STATS_FIELDS, "strand")
+_INT_FIELDS = (*SCORE_FIELDS, *STATS_FIELDS)
+_PAIR_FIELDS = (*_INT_FIELDS, "strand")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -282,23 +283,35 @@ class Alignments(Tabular):
         pairs : array_like of int, or of bool with shape (n,)
             Positions of the pairs wanted in the order wanted, or a mask.
         """
-        chosen = np.asarray(pairs)
-        if chosen.dtype == np.bool_:
-            if chosen.shape != (len(self),):
-                raise ValueError(f"the mask has shape {chosen.shape}, expected ({len(self)},)")
-            chosen = np.flatnonzero(chosen)
-        chosen = chosen.astype(np.int64, casting="same_kind") if chosen.size else np.arange(0)
+        chosen = self._numbers(pairs)
         present: dict[str, Any] = {
-            name: getattr(self, name)[chosen]
-            for name in _PAIR_FIELDS
-            if getattr(self, name) is not None
+            name: getattr(self, name) for name in _INT_FIELDS if getattr(self, name) is not None
         }
+        taken, strand = take_fields(list(present.values()), self.strand, chosen)
+        present = dict(zip(present, taken, strict=True))
+        if strand is not None:
+            present["strand"] = strand
         if self.cigar_offsets is not None and self.cigar is not None:
-            chosen = np.where(chosen < 0, chosen + len(self), chosen)
             present["cigar"], present["cigar_offsets"] = gather_runs(
                 self.cigar, self.cigar_offsets, chosen
             )
         return replace(self, **present)
+
+    def _numbers(self, pairs: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Positions from 0 on, of positions or a mask."""
+        chosen, count = np.asarray(pairs), len(self)
+        if chosen.dtype == np.bool_:
+            if chosen.shape != (count,):
+                raise ValueError(f"the mask has shape {chosen.shape}, expected ({count},)")
+            return np.flatnonzero(chosen)
+        if not chosen.size:
+            return np.arange(0)
+        chosen = chosen.astype(np.int64, casting="same_kind", copy=False)
+        lowest, highest = int(chosen.min()), int(chosen.max())
+        if lowest < -count or highest >= count:
+            wrong = lowest if lowest < -count else highest
+            raise IndexError(f"there is no pair {wrong}: expected -{count} to {count - 1}")
+        return np.where(chosen < 0, chosen + count, chosen) if lowest < 0 else chosen
 
 
 def concatenate(parts: Sequence[Alignments]) -> Alignments:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
+from pairalign.overlap_passes import classify_natively
 from pairalign.sequences import SequenceSet
 
 Ints = npt.NDArray[np.int64]
@@ -43,17 +44,22 @@ def classify(found: Alignments, max_overhang: int = 0) -> npt.NDArray[np.uint8]:
         are aligned whole, the later one counts as contained). `INTERNAL`: both go on beyond the
         alignment on one side. 0 where nothing is aligned.
     """
-    query_left, query_right, target_left, target_right = overhangs(found)
-    spans = [found.field(f"{side}_end") - found.field(f"{side}_start") for side in _SIDES]
-    length = np.maximum(*spans)
-    beyond = np.minimum(query_left, target_left) + np.minimum(query_right, target_right)
-    internal = beyond > np.minimum(max_overhang, OVERHANG_SHARE * length)
-    contains = (query_left >= target_left) & (query_right >= target_right)
-    contained = (query_left <= target_left) & (query_right <= target_right)
-    kinds = np.select(
-        [length == 0, internal, contains, contained], [0, INTERNAL, CONTAINS, CONTAINED], DOVETAIL
-    )
-    return kinds.astype(np.uint8)
+    return classify_and_count(found, max_overhang)[0]
+
+
+def classify_and_count(
+    found: Alignments, max_overhang: int = 0
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """Say how the two sequences of each alignment overlap, and how many there are of each kind.
+
+    Returns
+    -------
+    kinds : ndarray of uint8, shape (n,)
+        As `classify`.
+    counts : ndarray of int64, shape (5,)
+        By kind.
+    """
+    return classify_natively(found, max_overhang, OVERHANG_SHARE)
 
 
 def overhangs(found: Alignments) -> tuple[Ints, Ints, Ints, Ints]:
@@ -74,9 +80,6 @@ def overhangs(found: Alignments) -> tuple[Ints, Ints, Ints, Ints]:
             np.where(minus, query_left, query_right),
         )
     return query_left, query_right, target_left, target_right
-
-
-_SIDES = ("query", "target")
 
 
 def _lengths(sequences: SequenceSet, index: npt.NDArray[np.int32]) -> Ints:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.pair_fields import window_positions
+from pairalign.pair_fields import positions_of_numbers, window_positions
 
 DEFAULT_WINDOW = 1024
 LIST_WINDOW = 65536
@@ -90,16 +90,10 @@ class Window:
         )
 
     def positions_of(
-        self, numbers: npt.NDArray[np.int64]
+        self, numbers: npt.NDArray[np.signedinteger[Any]]
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """Row and column of some pairs, by their numbers in the window, in any order."""
-        offsets = self.row_offsets
-        rows = np.searchsorted(offsets, numbers, side="right") - 1 + self.row_start
-        first = np.full_like(rows, self.column_start)
-        if self.triangular:
-            first = np.maximum(first, rows + 1)
-        columns = first + numbers - offsets[rows - self.row_start]
-        return rows.astype(np.int32), columns.astype(np.int32)
+        return positions_of_numbers(self.bounds, numbers)
 
 
 def default_window(listed: bool) -> int:

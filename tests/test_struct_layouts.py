@@ -21,7 +21,7 @@ from struct_layouts import (
     opencl_layout,
 )
 
-from pairalign import pair_fields, pair_lists, thresholds
+from pairalign import overlap_kinds, overlap_passes, pair_fields, pair_lists, thresholds
 from pairalign.engines.cpu import native_structs as cpu
 from pairalign.engines.cpu import pair_filter
 from pairalign.engines.cuda import bitwise, scores
@@ -69,10 +69,11 @@ CPU = Source("cpu/bitwise/bitwise.h", other=("cpu/align/batch.h",))
 TEXT = Source("cpu/text/text.h")
 TEXT_QUEUE = Source("cpu/text/text_queue.h")
 PAIRS = Source("cpu/pairs/pairs.cpp")
+OVERLAPS = Source("cpu/pairs/overlaps.cpp")
 
 STRUCTS: list[tuple[Declaration, str, Source]] = [
     (parameters.PARAMETERS, "Params", PACKED),
-    (native_plan.KIND, "Kind", PLAN),
+    (native_plan.KIND, "pairalign::Kind", PLAN),
     (native_plan.NativeLaunch, "Launch", PLAN),
     (native_plan.NativePlan, "pairalign_packed_plan", PLAN),
     (native_plan.WORD, "pairalign::Word", CHOSEN),
@@ -99,6 +100,7 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (text.NativeText, "pairalign_text", TEXT),
     (text_queue.NativePiece, "pairalign_text_piece", TEXT_QUEUE),
     (pair_fields.NativeCounts, "pairalign_counts", PAIRS),
+    (overlap_passes.NativeFields, "pairalign_overlap_fields", OVERLAPS),
 ]
 
 OPENCL_STRUCTS: list[tuple[Declaration, str, str, dict[str, int]]] = [
@@ -138,6 +140,16 @@ NUMBERS: list[tuple[Source, dict[str, int]]] = [
             "BAND": tile_plan.BAND,
             "WARP": tile_plan.WARP,
             "END_COLUMN + 1": tile_plan.RESULT_FIELDS,
+        },
+    ),
+    (
+        OVERLAPS,
+        {
+            "PAIRALIGN_DOVETAIL": overlap_kinds.DOVETAIL,
+            "PAIRALIGN_CONTAINED": overlap_kinds.CONTAINED,
+            "PAIRALIGN_CONTAINS": overlap_kinds.CONTAINS,
+            "PAIRALIGN_INTERNAL": overlap_kinds.INTERNAL,
+            "PAIRALIGN_INTERNAL + 1": overlap_passes.KINDS,
         },
     ),
     (SCORES, {"WARP": scores.WARP, "PADDING_CODE": sets.PADDING_CODE}),

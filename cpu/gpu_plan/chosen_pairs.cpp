@@ -1,8 +1,10 @@
-// How chosen pairs of a rectangle share words of the packed GPU kernels: pairalign_place_pairs. What words
-// and places are is said in pairalign/engines/cuda/packed/plan.py, which declares this with ctypes.
+// How chosen pairs of a rectangle become batches of the packed GPU kernels: pairalign_cut_pairs, and how
+// those of a batch share words: pairalign_place_pairs. What words and places are is said in
+// pairalign/engines/cuda/packed/plan.py, which declares this with ctypes.
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <vector>
 
@@ -40,11 +42,15 @@ struct pairalign_chosen_pairs {
     const uint8_t* wide;                             // [columns of the rectangle]
     const int32_t *row_lengths, *column_lengths;     // of the sets, by sorted position
     const int32_t* bands_before[pairalign::GROUPS];  // of all rows of the set
+    // Kind and strips of each column of the set, and the kinds by number.
+    const uint8_t* kind_of_column;
+    const int32_t* strips_of_column;
+    const pairalign::Kind* kinds;
     // What comes of it; there are at most as many places and words as pairs.
     pairalign::Word* words;
     int32_t *row_of_place, *pair_of_place;    // [places], [places][2]
     int64_t *moves_before, *letters_before;   // [pairs + 1], [places + 1]
-    int32_t* place_bands[pairalign::GROUPS];  // [places + 1]
+    int32_t* place_bands[pairalign::GROUPS];  // [places + 1]; null where no column needs them
     int64_t word_count, places;
     int32_t longest, unused;
 };
@@ -53,77 +59,125 @@ namespace {
 
 using Chosen = pairalign_chosen_pairs;
 
-// The pairs' numbers word by word, in a word row by row: a stable counting sort.
-std::vector<int64_t> by_word(const Chosen& chosen, const WordsOfColumns& of) {
-    std::vector<int64_t> starts(of.words.size() + 1, 0);
-    for (int64_t pair = 0; pair < chosen.pairs; pair++)
-        starts[static_cast<size_t>(of.word_of_column[chosen.columns[pair] - chosen.column_start]) + 1]++;
-    for (size_t word = 0; word < of.words.size(); word++) starts[word + 1] += starts[word];
-    std::vector<int64_t> order(static_cast<size_t>(chosen.pairs));
-    for (int64_t pair = 0; pair < chosen.pairs; pair++) {
-        const auto word = static_cast<size_t>(of.word_of_column[chosen.columns[pair] - chosen.column_start]);
-        order[static_cast<size_t>(starts[word]++)] = pair;
-    }
-    return order;
+// Sums may go round: only differences matter.
+int32_t difference(int32_t sum, int32_t before) {
+    return static_cast<int32_t>(static_cast<uint32_t>(sum) - static_cast<uint32_t>(before));
 }
 
-// A place is a row of a word; those of a word follow one another.
-void write_places(Chosen& chosen, const WordsOfColumns& of, const std::vector<int64_t>& order) {
-    int32_t last_word = -1, last_row = -1;
-    int64_t place = -1;
-    for (const int64_t pair : order) {
-        const int32_t row = chosen.rows[pair], column = chosen.columns[pair];
-        const int32_t word = of.word_of_column[column - chosen.column_start];
-        if (word != last_word || row != last_row) {
-            place++;
-            chosen.row_of_place[place] = row;
-            chosen.pair_of_place[2 * place] = chosen.pair_of_place[2 * place + 1] = -1;
-        }
-        if (word != last_word) {
-            chosen.words[chosen.word_count] = of.words[word];
-            chosen.words[chosen.word_count++].first_place = static_cast<int32_t>(place);
-        }
-        chosen.words[chosen.word_count - 1].last_place = static_cast<int32_t>(place + 1);
-        chosen.pair_of_place[2 * place + column - of.words[word].column] = static_cast<int32_t>(pair);
-        last_word = word;
+int32_t add(int32_t sum, int32_t more) {
+    return static_cast<int32_t>(static_cast<uint32_t>(sum) + static_cast<uint32_t>(more));
+}
+
+// Bytes that a pair takes on the device at most, in a word of its own.
+int64_t bytes_of(const Chosen& chosen, int32_t row, int32_t column, bool traced) {
+    const int64_t strips = chosen.strips_of_column[column], letters = chosen.row_lengths[row];
+    const int64_t bytes = 160 + (strips > 1 ? 8 * letters : 0);
+    if (!traced) return bytes;
+    const pairalign::Kind& kind = chosen.kinds[chosen.kind_of_column[column]];
+    const int32_t* const before = chosen.bands_before[kind.group];
+    return bytes + 16 * strips * kind.band_units * difference(before[row + 1], before[row]) +
+           8 * pairalign::move_words(letters, chosen.column_lengths[column]);
+}
+
+// First pass over the pairs: how many moves those before each take, the longest column, and the words that
+// have places. Pairs come row by row, so that the one or two of a place follow one another. Returns the first
+// place of each word of the rectangle.
+std::vector<int32_t> write_words(Chosen& chosen, const WordsOfColumns& of) {
+    std::vector<int32_t> places(of.words.size(), 0);
+    const int32_t *const rows = chosen.rows, *const columns = chosen.columns;
+    const int32_t *const row_lengths = chosen.row_lengths, *const column_lengths = chosen.column_lengths;
+    const int32_t *const words = of.word_of_column.data(), column_start = chosen.column_start;
+    int64_t* const moves_before = chosen.moves_before;
+    const int64_t pairs = chosen.pairs;
+    int64_t moves = 0;
+    int32_t longest = 0, last_row = -1, last_word = -1;
+    for (int64_t pair = 0; pair < pairs; pair++) {
+        const int32_t row = rows[pair], column = columns[pair], word = words[column - column_start];
+        places[static_cast<size_t>(word)] += static_cast<int32_t>((word != last_word) | (row != last_row));
         last_row = row;
+        last_word = word;
+        longest = std::max(longest, column_lengths[column]);
+        moves_before[pair] = moves;
+        moves += pairalign::move_words(row_lengths[row], column_lengths[column]);
     }
-    chosen.places = place + 1;
+    moves_before[pairs] = moves;
+    chosen.longest = longest;
+    int32_t first = 0;
+    for (size_t word = 0; word < of.words.size(); word++) {
+        const int32_t count = places[word];
+        places[word] = first;
+        if (count == 0) continue;
+        chosen.words[chosen.word_count] = of.words[word];
+        chosen.words[chosen.word_count].first_place = first;
+        chosen.words[chosen.word_count++].last_place = first += count;
+    }
+    chosen.places = first;
+    return places;
+}
+
+// Second pass. A place is a row of a word; those of a word follow one another. `next`: the first place of
+// each word.
+void write_places(Chosen& chosen, const WordsOfColumns& of, std::vector<int32_t> next) {
+    const int32_t *const rows = chosen.rows, *const columns = chosen.columns;
+    const int32_t *const words = of.word_of_column.data(), column_start = chosen.column_start;
+    int32_t *const row_of_place = chosen.row_of_place, *const pair_of_place = chosen.pair_of_place;
+    const int64_t pairs = chosen.pairs;
+    std::memset(pair_of_place, 0xff, static_cast<size_t>(chosen.places) * 2 * sizeof(int32_t));
+    int32_t last_row = -1, last_word = -1;
+    for (int64_t pair = 0; pair < pairs; pair++) {
+        const int32_t row = rows[pair], column = columns[pair], word = words[column - column_start];
+        const auto is_new = static_cast<int32_t>((word != last_word) | (row != last_row));
+        last_row = row;
+        last_word = word;
+        const int32_t place = next[static_cast<size_t>(word)] += is_new;
+        row_of_place[place - 1] = row;
+        pair_of_place[2 * (place - 1) + column - of.words[static_cast<size_t>(word)].column] =
+            static_cast<int32_t>(pair);
+    }
 }
 
 void write_sums(Chosen& chosen) {
-    chosen.moves_before[0] = 0;
-    for (int64_t pair = 0; pair < chosen.pairs; pair++) {
-        const int32_t letters = chosen.column_lengths[chosen.columns[pair]];
-        chosen.longest = std::max(chosen.longest, letters);
-        chosen.moves_before[pair + 1] =
-            chosen.moves_before[pair] + pairalign::move_words(chosen.row_lengths[chosen.rows[pair]], letters);
+    const int32_t *const rows = chosen.row_of_place, *const lengths = chosen.row_lengths;
+    const int64_t places = chosen.places;
+    int64_t* const letters_before = chosen.letters_before;
+    int64_t letters = 0;
+    for (int64_t place = 0; place < places; place++) {
+        letters_before[place] = letters;
+        letters += lengths[rows[place]];
     }
-    chosen.letters_before[0] = 0;
-    for (int group = 0; group < pairalign::GROUPS; group++) chosen.place_bands[group][0] = 0;
-    for (int64_t place = 0; place < chosen.places; place++) {
-        const int32_t row = chosen.row_of_place[place];
-        chosen.letters_before[place + 1] = chosen.letters_before[place] + chosen.row_lengths[row];
-        for (int group = 0; group < pairalign::GROUPS; group++) {
-            // Sums may go round: only differences matter.
-            const int32_t* const before = chosen.bands_before[group];
-            const uint32_t bands =
-                static_cast<uint32_t>(before[row + 1]) - static_cast<uint32_t>(before[row]);
-            chosen.place_bands[group][place + 1] =
-                static_cast<int32_t>(static_cast<uint32_t>(chosen.place_bands[group][place]) + bands);
+    letters_before[places] = letters;
+    for (int group = 0; group < pairalign::GROUPS; group++) {
+        int32_t *const of_place = chosen.place_bands[group], bands = 0;
+        if (of_place == nullptr) continue;
+        const int32_t* const before = chosen.bands_before[group];
+        for (int64_t place = 0; place < places; place++) {
+            of_place[place] = bands;
+            bands = add(bands, difference(before[rows[place] + 1], before[rows[place]]));
         }
+        of_place[places] = bands;
     }
 }
 
 }  // namespace
+
+// How many of the pairs from `first` on a batch has that takes `limit` bytes on the device at most, but for a
+// single pair.
+PAIRALIGN_API int64_t pairalign_cut_pairs(const pairalign_chosen_pairs* chosen, int64_t first, int32_t traced,
+                                          int64_t limit) {
+    int64_t stop = first;
+    for (int64_t bytes = 0; stop < chosen->pairs; stop++) {
+        bytes += bytes_of(*chosen, chosen->rows[stop], chosen->columns[stop], traced != 0);
+        if (bytes > limit && stop > first) break;
+    }
+    return stop - first;
+}
 
 // Returns 0, or 1 where there is no memory.
 PAIRALIGN_API int32_t pairalign_place_pairs(pairalign_chosen_pairs* chosen) {
     try {
         const WordsOfColumns of = pair_up(chosen->wide, chosen->column_start, chosen->column_stop);
         chosen->word_count = 0;
-        chosen->longest = 0;
-        write_places(*chosen, of, by_word(*chosen, of));
+        write_places(*chosen, of, write_words(*chosen, of));
         write_sums(*chosen);
         return 0;
     } catch (const std::bad_alloc&) {

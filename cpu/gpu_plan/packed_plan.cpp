@@ -13,18 +13,10 @@
 namespace {
 
 using pairalign::GROUPS;
+using pairalign::Kind;
 using pairalign::Word;
 
 constexpr int MOST_LAUNCHES = 64;
-
-struct Kind {
-    int32_t group;       // number of its lanes' prefix sums in bands_before
-    int32_t groups;      // that a block of the filling kernel has
-    int32_t width;       // columns of a strip
-    int32_t band_units;  // size of a band in 16 bytes
-    int32_t traceback_threads;
-    int32_t far;  // whether its columns take several strips
-};
 
 struct Launch {
     int32_t kind, wide;

@@ -8,7 +8,6 @@ import time
 
 import numpy as np
 
-from pairalign.alignments import Alignments
 from pairalign.cli.console import log, say
 from pairalign.cli.going_on import Going, add_resume
 from pairalign.cli.options import (
@@ -39,7 +38,8 @@ from pairalign.jobs.overlap_presets import AUTO, PRESETS, Preset
 from pairalign.jobs.overlap_stages import ALIGN, FILTER, SCORE
 from pairalign.jobs.overlaps import FILTERS, OverlapJob
 from pairalign.jobs.report import ReportCollector
-from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, classify
+from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
+from pairalign.overlap_passes import mark_indices
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail, Want
@@ -225,7 +225,6 @@ def _write(
     overlapping: np.ndarray,
 ) -> np.ndarray:
     """Find and write; return how many there are of each kind, and mark the reads that have any."""
-    counts = np.zeros(INTERNAL + 1, np.int64)
     with (
         run.open() as results,
         open_overlap_writer(
@@ -242,14 +241,14 @@ def _write(
     ):
         for alignments in results:
             writer.write(alignments)
-            counts += _count_kinds(alignments, overhang)
-            overlapping[alignments.query] = overlapping[alignments.target] = True
+            for indices in (alignments.query, alignments.target):
+                mark_indices(indices, overlapping)
             if collector is not None:
                 collector.add(alignments)
             del alignments  # or they would stay in memory while the next ones are waited for
             going.wrote(writer)
         going.wrote_all(writer)
-    return counts
+    return writer.kind_counts
 
 
 def _warn_of_few(overlapping: np.ndarray) -> None:
@@ -265,10 +264,6 @@ def _warn_of_few(overlapping: np.ndarray) -> None:
             f"{reads:,}",
             100 * found // reads,
         )
-
-
-def _count_kinds(found: Alignments, max_overhang: int) -> np.ndarray:
-    return np.bincount(classify(found, max_overhang), minlength=INTERNAL + 1)
 
 
 def _summary(

@@ -18,7 +18,7 @@ from pairalign.fields import Field
 from pairalign.formats.output import Abortable, Output
 from pairalign.formats.text import PairText, SetText
 from pairalign.formats.text_queue import NativePiece, TextQueue, text_of
-from pairalign.overlap_kinds import classify
+from pairalign.overlap_kinds import KIND_NAMES, classify_and_count
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.significance import Significance
@@ -116,6 +116,9 @@ class Writer(Abortable):
         which `join` makes one file of. Else one after the other they are the file.
     shown : int
         How many it has shown; 0 where it does not number them.
+    kind_counts : ndarray of int64, shape (5,)
+        How many overlaps of each kind it was given, see `pairalign.overlap_kinds`; 0 where pairs
+        are not looked at as overlaps.
     default_fields : tuple of Field or None
         The columns of a table whose columns can be chosen; empty where they follow from what was
         computed. None: they cannot be chosen.
@@ -138,6 +141,7 @@ class Writer(Abortable):
         self._content = content
         self._threads = threads
         self.shown = 0
+        self.kind_counts = np.zeros(len(KIND_NAMES), np.int64)
 
     @classmethod
     def check(cls) -> None:
@@ -266,13 +270,16 @@ class TextWriter(Writer):
             raise self._output.explain(error) from error
 
     def _text(self, alignments: Alignments) -> PairText:
-        overhang = self._content.max_overhang
+        overhang, kinds = self._content.max_overhang, None
+        if overhang is not None:
+            kinds, counts = classify_and_count(alignments, overhang)
+            self.kind_counts += counts
         return PairText(
             alignments,
             *self._sets,
             self.native_name,
             self.block_header(),
-            kinds=None if overhang is None else classify(alignments, overhang),
+            kinds=kinds,
             dual=self._content.both_ways,
             secondary=self.secondary(alignments),
             fields=self._fields,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments, concatenate
 from pairalign.engines import Engine
 from pairalign.engines.filters import PairFilter
-from pairalign.thresholds import PairThresholds
+from pairalign.overlap_passes import choose_strands, find_overlaps, merge_strands
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
@@ -51,18 +51,9 @@ class Thresholds:
     min_identity: Fraction = Fraction(0)
     all_strands: bool = False
 
-    def passed(self, found: Alignments) -> Mask:
-        """Return which alignments are long and alike enough, bool of shape (n,)."""
-        spans = [
-            found.field(f"{side}_end") - found.field(f"{side}_start")
-            for side in ("query", "target")
-        ]
-        passed: Mask = np.minimum(*spans) >= max(1, self.min_overlap)
-        if self.min_identity:
-            alike = np.zeros(len(found), np.bool_)
-            alike[PairThresholds(self.min_identity).passing(found)] = True
-            passed &= alike
-        return passed
+    def passed(self, found: Alignments) -> npt.NDArray[np.int64]:
+        """Return the numbers of the alignments that are long and alike enough, ascending."""
+        return find_overlaps(found, max(1, self.min_overlap), self.min_identity)
 
 
 @dataclass
@@ -184,18 +175,23 @@ class StagedEngine:
         assert want.detail >= Detail.STATS
         assert window.strand == 1
         windows = [replace(window, strand=strand) for strand in STRANDS]
-        pair_masks = self._choose([self._score(one) for one in windows])
+        plus, minus = (self._score(one) for one in windows)
+        least, both = self._thresholds.min_raw_score, self._thresholds.all_strands
+        pair_masks, counts = choose_strands(plus, minus, least, both)
+        self._stages.count(SCORE, 0, counts[0] + counts[1])
+        del plus, minus
         parts: list[Alignments] = []
-        order: list[npt.NDArray[np.int64]] = []
-        for number, (one, pair_mask) in enumerate(zip(windows, pair_masks, strict=True)):
-            if not pair_mask.any() and (parts or number == 0):
+        passed: list[npt.NDArray[np.int64]] = []
+        for one, pair_mask, chosen in zip(windows, pair_masks, counts[2:], strict=True):
+            if not chosen and (parts or one.strand > 0):
                 continue
-            found = self._align(one, want.detail, pair_mask)
-            passed = self._thresholds.passed(found)
-            self._stages.count(ALIGN, len(found), int(passed.sum()))
-            parts.append(found.take(passed))
-            order.append(2 * np.flatnonzero(pair_mask)[passed] + number)
-        return concatenate(parts).take(np.argsort(np.concatenate(order)))
+            found = self._align(one, want.detail, pair_mask, chosen)
+            passed.append(self._thresholds.passed(found))
+            self._stages.count(ALIGN, len(found), len(passed[-1]))
+            parts.append(found.take(passed[-1]))
+        if len(parts) == 1:
+            return parts[0]
+        return concatenate(parts).take(merge_strands(pair_masks, (passed[0], passed[1])))
 
     def cancel(self) -> None:
         """Make a running `align` raise InterruptedError soon."""
@@ -207,33 +203,29 @@ class StagedEngine:
         """Close the engine; whoever opened the filter closes it."""
         self._engine.close()
 
-    def _align(self, window: Window, detail: Detail, mask: Mask) -> Alignments:
+    def _align(self, window: Window, detail: Detail, mask: Mask, chosen: int) -> Alignments:
+        """Align the pairs that a mask names, `chosen` of them."""
         with self._stages.timed(ALIGN):
-            found = self._engine.align(window, Want(detail), None if mask.all() else mask)
+            found = self._engine.align(
+                window, Want(detail), None if chosen == window.pairs else mask
+            )
         if found.strand is not None:
             return found
         return replace(found, strand=np.full(len(found), window.strand, np.int8))
 
-    def _score(self, window: Window) -> npt.NDArray[np.int64]:
+    def _score(self, window: Window) -> npt.NDArray[np.int32]:
         """Score of each pair; one that the filter stops gets less than any threshold."""
-        scores = np.full(window.pairs, -(2**31) - 1, np.int64)
-        mask = None
-        if self._filter is not None:
-            with self._stages.timed(FILTER):
-                mask = self._filter.passing(window)
-            self._stages.count(FILTER, window.pairs, int(mask.sum()))
-        place: slice | Mask = slice(None) if mask is None else mask
+        if self._filter is None:
+            with self._stages.timed(SCORE):
+                scores = self._engine.align(window, Want(Detail.SCORE)).raw_score
+            self._stages.count(SCORE, window.pairs, 0)
+            return scores
+        with self._stages.timed(FILTER):
+            mask = self._filter.passing(window)
+        passed = int(np.count_nonzero(mask))
+        self._stages.count(FILTER, window.pairs, passed)
+        scores = np.full(window.pairs, np.iinfo(np.int32).min, np.int32)
         with self._stages.timed(SCORE):
-            scores[place] = self._engine.align(window, Want(Detail.SCORE), mask).raw_score
-        looked_at = window.pairs if mask is None else int(mask.sum())
-        passed = int((scores >= self._thresholds.min_raw_score).sum())
-        self._stages.count(SCORE, looked_at, passed)
+            scores[mask] = self._engine.align(window, Want(Detail.SCORE), mask).raw_score
+        self._stages.count(SCORE, passed, 0)
         return scores
-
-    def _choose(self, scores: Sequence[npt.NDArray[np.int64]]) -> tuple[Mask, Mask]:
-        """Return which pairs to align on the plus and on the minus strand."""
-        plus, minus = scores
-        passing = plus >= self._thresholds.min_raw_score, minus >= self._thresholds.min_raw_score
-        if self._thresholds.all_strands:
-            return passing
-        return passing[0] & (plus >= minus), passing[1] & (minus > plus)

@@ -92,18 +92,20 @@ class Rectangle:
         """Return the whole window."""
         return cls(*window.bounds)
 
+    @property
+    def bounds(self) -> tuple[int, int, int, int, bool]:
+        """``row_start, row_stop, column_start, column_stop, triangular``."""
+        columns = self.column_start, self.column_stop
+        return self.row_start, self.row_stop, *columns, self.triangular
+
     def first_columns(self) -> npt.NDArray[np.int64]:
         """First column with a pair, of each row."""
-        return first_columns(
-            self.row_start, self.row_stop, self.column_start, self.column_stop, self.triangular
-        )
+        return first_columns(*self.bounds)
 
     @property
     def pairs(self) -> int:
         """Number of pairs."""
-        return count_pairs(
-            self.row_start, self.row_stop, self.column_start, self.column_stop, self.triangular
-        )
+        return count_pairs(*self.bounds)
 
     def pair_base(self) -> Ints:
         """Per row what to add to a column to get the pair's number in the rectangle."""

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from pairalign.engines.cuda.packed.tilings import Ints, Tiling
 from pairalign.engines.device.tile_plan import Rectangle
+from pairalign.pair_fields import positions_of_mask, positions_of_numbers
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Chosen:
     @classmethod
     def of(cls, rectangle: Rectangle, pair_mask: npt.NDArray[np.bool_]) -> Chosen:
         """Choose the pairs that `pair_mask` names, bool[pairs]."""
-        return cls(*rectangle.window().positions_of(np.flatnonzero(pair_mask)), rectangle)
+        return cls(*positions_of_mask(rectangle.bounds, pair_mask), rectangle)
 
     @property
     def pairs(self) -> int:
@@ -80,8 +81,8 @@ class Chosen:
         rows, columns = self.rows[start:stop], self.columns[start:stop]
         around = replace(
             self.rectangle,
-            row_start=int(rows.min()),
-            row_stop=int(rows.max()) + 1,
+            row_start=int(rows[0]),
+            row_stop=int(rows[-1]) + 1,
             column_start=int(columns.min()),
             column_stop=int(columns.max()) + 1,
         )
@@ -102,10 +103,7 @@ def choose_numbers(work: Work, numbers: Ints) -> Chosen:
     """Choose pairs of some work by their numbers in it, which ascend."""
     if isinstance(work, Chosen):
         return replace(work, rows=work.rows[numbers], columns=work.columns[numbers])
-    offsets = work.window().row_offsets
-    rows = np.searchsorted(offsets, numbers, side="right") - 1
-    columns = numbers - offsets[rows] + work.first_columns()[rows]
-    return Chosen((rows + work.row_start).astype(np.int32), columns.astype(np.int32), work)
+    return Chosen(*positions_of_numbers(work.bounds, numbers), work)
 
 
 @dataclass(frozen=True)

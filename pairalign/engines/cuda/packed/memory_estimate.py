@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.engines.cuda.packed.batches import Chosen
 from pairalign.engines.cuda.packed.native_plan import GROUPS
 from pairalign.engines.cuda.packed.score_table import Costs
 from pairalign.engines.cuda.packed.tilings import (
@@ -113,20 +112,6 @@ class MemoryEstimate:
                 word_bytes = self._traced_share * (before[stop] - before[first])
                 word_bytes += strips * (spare[most + 1] - spare[least])
                 cost += word_bytes * self._bands[group][row]
-        return cost
-
-    def of_pairs(self, work: Chosen, traced: bool) -> npt.NDArray[np.float64]:
-        """Device bytes that each chosen pair takes at most, in a word of its own."""
-        rows, lengths = self._rows[work.rows], self._columns[work.columns]
-        kinds, strips = self._kinds[work.columns], self._strips[work.columns]
-        cost = (160.0 + np.where(strips > 1, 8.0, 0.0) * rows).astype(np.float64)
-        if not traced:
-            return cost
-        for kind in np.unique(kinds).tolist():
-            tiling = tiling_of(kind)
-            bands = self._bands[tiling.group][work.rows] * strips * tiling.band_bytes
-            cost += np.where(kinds == kind, bands, 0)
-        cost += 8.0 * move_words(rows, lengths)
         return cost
 
 

@@ -87,6 +87,7 @@ class NativeChosenPairs(ctypes.Structure):
         *((name, c_int32) for name in ("row_start", "row_stop", "column_start", "column_stop")),
         *((name, c_void_p) for name in ("wide", "row_lengths", "column_lengths")),
         ("bands_before", c_void_p * len(GROUPS)),
+        *((name, c_void_p) for name in ("kind_of_column", "strips_of_column", "kinds")),
         *((name, c_void_p) for name in ("words", "row_of_place", "pair_of_place")),
         *((name, c_void_p) for name in ("moves_before", "letters_before")),
         ("place_bands", c_void_p * len(GROUPS)),
@@ -110,3 +111,14 @@ def place_natively(chosen: NativeChosenPairs) -> None:
     """
     if _place(ctypes.byref(chosen)):
         raise MemoryError("no memory to plan chosen pairs in")
+
+
+_cut = library.pairalign_cut_pairs
+_cut.restype = c_int64
+_cut.argtypes = (ctypes.POINTER(NativeChosenPairs), c_int64, c_int32, c_int64)
+
+
+def cut_natively(chosen: NativeChosenPairs, first: int, traced: bool, limit: int) -> int:
+    """Count the pairs from one on that a batch of `limit` bytes has room for, at least one."""
+    count: int = _cut(ctypes.byref(chosen), first, traced, limit)
+    return count

@@ -27,6 +27,7 @@ from pairalign.engines.cuda.packed.native_plan import (
     NativeChosenPairs,
     NativeLaunch,
     NativePlan,
+    cut_natively,
     place_natively,
     plan_natively,
 )
@@ -99,6 +100,7 @@ class PackedPlanner:
         self._bands = {group: bands_of(self._rows, group, mode) for group in GROUPS}
         self.bands_before = {group: _bands_before(bands) for group, bands in self._bands.items()}
         self.letters_before = sums_before(self._rows)
+        self._column_letters_before = sums_before(self._columns)
         self._bands_at = [self.bands_before[group].ctypes.data for group in GROUPS]
         self._letters_at = self.letters_before.ctypes.data
 
@@ -201,7 +203,8 @@ class PackedPlanner:
         placed = self._place(work, rectangle, wide)
         native = self._native
         for number, group in enumerate(GROUPS):
-            native.bands_before[number] = placed.arrays[f"bands_before_{group}"].ctypes.data
+            bands = placed.arrays.get(f"bands_before_{group}")
+            native.bands_before[number] = None if bands is None else bands.ctypes.data
         native.letters_before = placed.arrays["letters_before"].ctypes.data
         native.words, native.word_count = placed.words.ctypes.data, len(placed.words)
         native.longest = placed.longest
@@ -216,27 +219,19 @@ class PackedPlanner:
         row_of_place = np.empty(pairs, np.int32)
         pair_of_place = np.empty((pairs, 2), np.int32)
         moves_before, letters_before = np.empty((2, pairs + 1), np.int64)
-        bands = [np.empty(pairs + 1, np.int32) for _ in GROUPS]
-        chosen = NativeChosenPairs(
-            rows=work.rows.ctypes.data,
-            columns=work.columns.ctypes.data,
-            pairs=pairs,
-            row_start=rectangle.row_start,
-            row_stop=rectangle.row_stop,
-            column_start=rectangle.column_start,
-            column_stop=rectangle.column_stop,
-            wide=wide.ctypes.data,
-            row_lengths=self._rows.ctypes.data,
-            column_lengths=self._columns.ctypes.data,
-            words=words.ctypes.data,
-            row_of_place=row_of_place.ctypes.data,
-            pair_of_place=pair_of_place.ctypes.data,
-            moves_before=moves_before.ctypes.data,
-            letters_before=letters_before.ctypes.data,
-        )
-        for number, of_group in enumerate(bands):
-            chosen.bands_before[number] = self._bands_at[number]
-            chosen.place_bands[number] = of_group.ctypes.data
+        groups = self._groups_of(rectangle)
+        bands = [np.empty(pairs + 1, np.int32) for _ in groups]
+        chosen = self._native_pairs(work)
+        chosen.row_start, chosen.row_stop = rectangle.row_start, rectangle.row_stop
+        chosen.column_start, chosen.column_stop = rectangle.column_start, rectangle.column_stop
+        chosen.wide = wide.ctypes.data
+        chosen.words = words.ctypes.data
+        chosen.row_of_place = row_of_place.ctypes.data
+        chosen.pair_of_place = pair_of_place.ctypes.data
+        chosen.moves_before = moves_before.ctypes.data
+        chosen.letters_before = letters_before.ctypes.data
+        for group, of_group in zip(groups, bands, strict=True):
+            chosen.place_bands[GROUPS.index(group)] = of_group.ctypes.data
         place_natively(chosen)
         places = chosen.places
         arrays: dict[str, npt.NDArray[np.integer]] = {
@@ -245,9 +240,31 @@ class PackedPlanner:
             "moves_of_pair": moves_before,
             "letters_before": letters_before[: places + 1],
         }
-        for group, of_group in zip(GROUPS, bands, strict=True):
+        for group, of_group in zip(groups, bands, strict=True):
             arrays[f"bands_before_{group}"] = of_group[: places + 1]
         return _Placed(words[: chosen.word_count], arrays, chosen.longest)
+
+    def _groups_of(self, rectangle: Rectangle) -> list[int]:
+        """Lanes of the groups that the columns of a rectangle need."""
+        columns = slice(rectangle.column_start, rectangle.column_stop)
+        numbers = self._kinds["group"][self._kind_of_column[columns]]
+        return [group for number, group in enumerate(GROUPS) if (numbers == number).any()]
+
+    def _native_pairs(self, work: Chosen) -> NativeChosenPairs:
+        """Chosen pairs as native code reads them; they stay where they are."""
+        chosen = NativeChosenPairs(
+            rows=work.rows.ctypes.data,
+            columns=work.columns.ctypes.data,
+            pairs=work.pairs,
+            row_lengths=self._rows.ctypes.data,
+            column_lengths=self._columns.ctypes.data,
+            kind_of_column=self._kind_of_column.ctypes.data,
+            strips_of_column=self._strips_of_column.ctypes.data,
+            kinds=self._kinds.ctypes.data,
+        )
+        for number, address in enumerate(self._bands_at):
+            chosen.bands_before[number] = address
+        return chosen
 
     def _batch(self, work: Work, rectangle: Rectangle, wide: Mask, traced: bool) -> Batch:
         """Plan a batch whose places the native plan knows."""
@@ -289,10 +306,10 @@ class PackedPlanner:
 
     def _is_uneven(self, rectangle: Rectangle, pairs: int) -> bool:
         """Whether the longest pair takes longer than a device that is busy needs for all."""
-        rows = self._rows[rectangle.row_start : rectangle.row_stop]
-        columns = self._columns[rectangle.column_start : rectangle.column_stop]
-        longest = int(rows[0]) * int(columns[0])
-        cells = pairs * float(rows.mean()) * float(columns.mean())  # about
+        rows, columns = rectangle.bounds[:2], rectangle.bounds[2:4]
+        longest = int(self._rows[rows[0]]) * int(self._columns[columns[0]])
+        means = _mean(self.letters_before, *rows), _mean(self._column_letters_before, *columns)
+        cells = pairs * means[0] * means[1]  # about
         return longest * int(self._native.multiprocessors) * _PAIRS_OF_MULTIPROCESSOR > cells
 
     def _launch(self, found: NativeLaunch) -> Launch:
@@ -315,11 +332,9 @@ class PackedPlanner:
         `limit` is what a batch may take in bytes, unless it is a single item.
         """
         if isinstance(work, Chosen):
-            first = 0
-            before = sums_before(self._memory.of_pairs(work, traced).astype(np.int64))
+            first, chosen = 0, self._native_pairs(work)
             while first < work.pairs:
-                stop = int(np.searchsorted(before, before[first] + limit, side="right")) - 1
-                stop = max(stop, first + 1)
+                stop = first + cut_natively(chosen, first, traced, limit)
                 yield self.plan(work.part(first, stop), traced)
                 first = stop
             return
@@ -351,6 +366,11 @@ class PackedPlanner:
             return
         for half in row.halves(1):
             yield from self._cut_row(half, traced, limit)
+
+
+def _mean(before: Longs, start: int, stop: int) -> float:
+    """Mean of some values, by the sums of those before each."""
+    return int(before[stop] - before[start]) / (stop - start)
 
 
 def _bands_before(bands: Ints) -> Ints:

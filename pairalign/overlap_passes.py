@@ -1,0 +1,214 @@
+"""Single passes over the pairs of reads that may overlap, in native code (cpu/pairs/overlaps.cpp).
+
+No array is made on the way, and the interpreter is free meanwhile.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.native import library
+
+if TYPE_CHECKING:
+    from pairalign.alignments import Alignments
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+KINDS = 5
+"""Values of pairalign_overlap_kind."""
+
+_INT32 = np.iinfo(np.int32)
+
+
+class NativeFields(ctypes.Structure):
+    """pairalign_overlap_fields."""
+
+    _fields_ = (
+        ("pairs", ctypes.c_int64),
+        *((name, ctypes.c_void_p) for name in ("query", "target")),
+        *((name, ctypes.c_void_p) for name in ("query_start", "query_end")),
+        *((name, ctypes.c_void_p) for name in ("target_start", "target_end")),
+        *((name, ctypes.c_void_p) for name in ("matches", "mismatches", "gap_letters")),
+        *((name, ctypes.c_void_p) for name in ("query_lengths", "target_lengths", "strand")),
+    )
+
+
+_choose = library.pairalign_choose_strands
+_choose.restype = None
+_choose.argtypes = (
+    *(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p),
+    *(ctypes.c_int32, ctypes.c_int32),
+    *(ctypes.c_void_p,) * 3,
+)
+_find = library.pairalign_find_overlaps
+_find.restype = ctypes.c_int64
+_find.argtypes = (
+    ctypes.POINTER(NativeFields),
+    *(ctypes.c_int64,) * 3,
+    ctypes.c_void_p,
+)
+_merge = library.pairalign_merge_strands
+_merge.restype = None
+_merge.argtypes = (
+    *(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p),
+    *(ctypes.c_int64, ctypes.c_void_p) * 2,
+    ctypes.c_void_p,
+)
+_classify = library.pairalign_classify_overlaps
+_classify.restype = None
+_classify.argtypes = (
+    ctypes.POINTER(NativeFields),
+    *(ctypes.c_double,) * 2,
+    *(ctypes.c_void_p,) * 2,
+)
+_mark = library.pairalign_mark_indices
+_mark.restype = None
+_mark.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 2)
+
+
+def choose_strands(
+    plus: Ints, minus: Ints, min_raw_score: int, both: bool
+) -> tuple[tuple[Mask, Mask], list[int]]:
+    """Choose the pairs to align on each strand by their scores on both.
+
+    Parameters
+    ----------
+    plus, minus : ndarray of int32, shape (n,)
+        Raw scores.
+    min_raw_score : int
+        What a pair must reach.
+    both : bool
+        Whether to align on both strands where both reach it, not just where the score is higher (of
+        equals on the plus strand).
+
+    Returns
+    -------
+    (plus, minus) : two ndarrays of bool, shape (n,)
+        Which pairs are aligned.
+    counts : list of int
+        Pairs that reach the minimum on the plus and on the minus strand, then pairs that are
+        aligned there.
+    """
+    assert plus.shape == minus.shape
+    scores = [np.ascontiguousarray(one, np.int32) for one in (plus, minus)]
+    masks = np.empty(plus.shape, np.bool_), np.empty(plus.shape, np.bool_)
+    counts = np.empty(4, np.int64)
+    least = min(max(min_raw_score, int(_INT32.min)), int(_INT32.max))
+    kept = (*masks, counts)
+    _choose(
+        len(plus),
+        *(one.ctypes.data for one in scores),
+        least,
+        both,
+        *(one.ctypes.data for one in kept),
+    )
+    return masks, counts.tolist()
+
+
+def find_overlaps(found: Alignments, min_overlap: int, min_identity: Fraction) -> Longs:
+    """Return the numbers of the alignments that are long and alike enough, ascending.
+
+    Parameters
+    ----------
+    found : Alignments
+        With spans.
+    min_overlap : int
+        Letters of the shorter span.
+    min_identity : Fraction
+        Matches by columns, from 0 to 1, at most 18 decimals.
+    """
+    numbers = np.empty(len(found), np.int64)
+    least = min(max(min_overlap, 0), int(_INT32.max))
+    share = min_identity.as_integer_ratio()
+    count = _find(_fields_of(found), least, *share, numbers.ctypes.data)
+    return numbers[:count]
+
+
+def merge_strands(masks: tuple[Mask, Mask], found: tuple[Longs, Longs]) -> Longs:
+    """Return the order of overlaps on both strands by pair, the plus strand first.
+
+    Parameters
+    ----------
+    masks : two ndarrays of bool, shape (n,)
+        Which pairs were aligned on a strand.
+    found : two ndarrays of int64
+        Which of these alignments are meant, ascending.
+
+    Returns
+    -------
+    ndarray of int64
+        Places in what was found on the plus strand, followed by what was on the minus strand.
+    """
+    plus, minus = (np.ascontiguousarray(one, np.int64) for one in found)
+    kept = [np.ascontiguousarray(one, np.bool_) for one in masks]
+    order = np.empty(len(plus) + len(minus), np.int64)
+    _merge(
+        len(kept[0]),
+        *(one.ctypes.data for one in kept),
+        len(plus),
+        plus.ctypes.data,
+        len(minus),
+        minus.ctypes.data,
+        order.ctypes.data,
+    )
+    return order
+
+
+def classify_natively(
+    found: Alignments, max_overhang: float, overhang_share: float
+) -> tuple[npt.NDArray[np.uint8], Longs]:
+    """Return the kind of each overlap, and how many there are of each: see `overlap_kinds`.
+
+    Parameters
+    ----------
+    found : Alignments
+        With spans.
+    max_overhang : int
+        Letters beyond an overlap that do not make it internal.
+    overhang_share : float
+        Unless they are more than so much of it.
+
+    Returns
+    -------
+    kinds : ndarray of uint8, shape (n,)
+    counts : ndarray of int64, shape (5,)
+    """
+    kinds, counts = np.empty(len(found), np.uint8), np.empty(KINDS, np.int64)
+    _classify(
+        _fields_of(found), max_overhang, overhang_share, kinds.ctypes.data, counts.ctypes.data
+    )
+    return kinds, counts
+
+
+def mark_indices(indices: Ints, marks: Mask) -> None:
+    """Set ``marks[indices]``.
+
+    Parameters
+    ----------
+    indices : ndarray of int32, shape (n,)
+        Of sequences.
+    marks : ndarray of bool, shape (sequences,)
+    """
+    kept = np.ascontiguousarray(indices, np.int32)
+    assert marks.dtype == np.bool_
+    assert marks.flags.c_contiguous
+    _mark(len(kept), kept.ctypes.data, marks.ctypes.data)
+
+
+def _fields_of(found: Alignments) -> NativeFields:
+    """Addresses of the fields; `found` keeps them."""
+    arrays: list[npt.NDArray[np.signedinteger] | None] = [found.query, found.target]
+    for name in ("query_start", "query_end", "target_start", "target_end"):
+        arrays.append(found.field(name))
+    for name in ("matches", "mismatches", "gap_letters"):
+        arrays.append(found.field(name))
+    arrays += [found.queries.lengths, found.targets.lengths, found.strand]
+    addresses = (None if one is None else one.ctypes.data for one in arrays)
+    return NativeFields(len(found), *addresses)
