@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Installs the programs that tests/test_clusters.py, test_networks.py and test_report.py use: vsearch, mcl,
+# Installs the programs that tests/test_clusters*.py, test_networks.py and test_report.py use: vsearch, CD-HIT, mcl,
 # and Chromium with its driver, from Debian. What cannot be installed is said and left out: its tests are
 # then skipped.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . scripts/install_packages.sh
 
-mapfile -t packages < <(missing_of vsearch mcl chromium)
+mapfile -t packages < <(missing_of vsearch cd-hit mcl chromium)
 command -v chromedriver >/dev/null || packages+=(chromium-driver)
 install_packages "${packages[@]}"
 exit 0

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from align_command import align as run_align
 from commands import fasta, run
 
 import pairalign
@@ -126,6 +128,29 @@ def test_overlaps_on_both_strands(tmp_path: Path) -> None:
     assert [row[:2] + row[5:6] for row in json.loads(found.data)] == [["a", "b", "-"]]
 
 
+def test_why_there_is_no_heat_map(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("in.fa").write_text(fasta(PLAIN))
+
+    def report(*arguments: str) -> tuple[str, str]:
+        run_align("in.fa", "-o", "o.paf", "--report", "r.html", "--device", "cpu", *arguments)
+        return Path("r.html").read_text(), capsys.readouterr().err
+
+    page, said = report()
+    assert 'src="data:image/png' in page
+    assert "no-picture" not in page
+    assert "heat map" not in said
+    page, said = report("--min-score", "1")
+    assert "No heat map: it needs all pairs of one set." in page
+    assert "r.html: no heat map: it needs all pairs of one set" in said
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    page, said = report()
+    assert "No heat map: pictures need matplotlib, which is not installed" in page
+    assert "no heat map: pictures need matplotlib" in said
+
+
 def test_what_cannot_be_reported(tmp_path: Path) -> None:
     (tmp_path / "in.fa").write_text(fasta(RECORDS))
     for arguments, message in (
@@ -209,18 +234,40 @@ def test_a_click_shows_the_alignment(browser) -> None:
     assert dialog.get_attribute("open") is None
 
 
-def test_by_keyboard_alone(browser) -> None:
+def test_by_keyboard_alone(browser, page: Path) -> None:
+    """From the top of the page with keys alone: numbers, search, sort, a pair, and back to it."""
     keys = pytest.importorskip("selenium.webdriver").Keys
     actions = pytest.importorskip("selenium.webdriver").ActionChains(browser)
-    browser.find_element("id", "search").click()
-    actions.send_keys(keys.TAB * 7, keys.ARROW_DOWN, keys.ENTER).perform()
+    browser.get(page.as_uri())
+
+    def press(*pressed: str) -> None:
+        actions.send_keys(*pressed).perform()
+        actions.reset_actions()
+
+    def focused(script: str) -> str:
+        return str(browser.execute_script(f"return document.activeElement.{script}"))
+
+    press(keys.TAB, keys.ENTER)
+    assert browser.find_element("css selector", "details").get_attribute("open") is not None
+    while focused("id") != "search":
+        press(keys.TAB)
+    press("PLAIN")
+    assert len(cells(browser, 0)) == 3
+    press(keys.TAB, keys.TAB, keys.TAB, keys.ENTER)  # the heading of scores
+    scores = [float(text) for text in cells(browser, 2)]
+    assert scores == sorted(scores, reverse=True)
+    press(keys.TAB * 4, keys.ARROW_DOWN, keys.ENTER)
     dialog = browser.find_element("id", "alignment")
     assert dialog.get_attribute("open") is not None
     second = cells(browser, 0)[1], cells(browser, 1)[1]
     assert browser.find_element("id", "alignment-title").text == " and ".join(second)
-    actions.reset_actions()
-    actions.send_keys(keys.ESCAPE).perform()
+    press(keys.ESCAPE)
     assert dialog.get_attribute("open") is None
+    assert focused("cells[1].textContent") == second[1]
+    press(keys.END)
+    assert focused("cells[0].textContent") == cells(browser, 0)[-1]
+    press(keys.TAB)  # one row alone is a stop of the Tab key
+    assert focused("tagName") != "TR"
 
 
 def test_nothing_was_run_or_loaded_that_should_not_be(browser) -> None:

@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 
+from pairalign.cli.console import log
 from pairalign.cli.options import add_path, plan_run
 from pairalign.distance_matrix import DistanceMatrix
 from pairalign.errors import FormatError, OutputError
@@ -95,6 +96,9 @@ def finish_report(
         title, _, text = line.strip().partition("  ")
         facts.append((title, text.strip()))
     alphabet = collector.queries.alphabet
+    picture = collector.picture()
+    if picture is None:
+        log.warning("%s: no heat map: %s", options.report, collector.no_picture)
     report = Report(
         title=f"pairalign: {names}",
         facts=facts,
@@ -102,7 +106,8 @@ def finish_report(
         pairs=pair_rows(collector.best),
         all_pairs=collector.pairs,
         definite=alphabet.letters[: alphabet.definite],
-        picture=collector.picture(),
+        picture=picture,
+        no_picture=collector.no_picture,
     )
     write_report(options.report, report)
 

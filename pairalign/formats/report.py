@@ -53,6 +53,8 @@ class Report:
     picture : bytes or None
         A PNG.
     picture_title : str
+    no_picture : str
+        Why there is no picture.
     """
 
     title: str
@@ -63,6 +65,7 @@ class Report:
     definite: str
     picture: bytes | None = None
     picture_title: str = "Distances, with a tree of them"
+    no_picture: str = ""
 
 
 def check_jinja() -> None:
@@ -115,7 +118,7 @@ def write_report(path: Path, report: Report) -> None:
 
 
 def _chart(bins: Bins) -> dict[str, object]:
-    """Return title, labels and bars (x, y, width, height, tooltip) of a histogram."""
+    """Return title, labels and bars (x, y, width, height, range, count) of a histogram."""
     counts, edges = bins.counts, bins.edges
     most = max(int(counts.max(initial=0)), 1)
     step = _WIDTH / len(counts)
@@ -125,7 +128,8 @@ def _chart(bins: Bins) -> dict[str, object]:
             round(_HEIGHT - _HEIGHT * count / most, 2),
             round(max(step - 1, 0.5), 2),
             round(_HEIGHT * count / most, 2),
-            f"{edges[k]:.4g} to {edges[k + 1]:.4g}: {count:,}",
+            f"{edges[k]:.4g} to {edges[k + 1]:.4g}",
+            f"{count:,}",
         )
         for k, count in enumerate(counts.tolist())
         if count

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignment, Alignments, concatenate
 from pairalign.distance_matrix import DistanceMatrix, number_of_pairs
-from pairalign.jobs.guide_tree import check_count
+from pairalign.errors import DistanceError, FormatError
 from pairalign.jobs.plots import check_matplotlib, draw_distances
 from pairalign.pair_fields import place_in_triangle
 from pairalign.pair_lists import PairList
@@ -47,6 +47,8 @@ class ReportCollector:
         The same object for one set.
     is_whole : bool
         Whether all pairs of the set come, so that a heat map can be drawn.
+    no_picture : str
+        Why there is no heat map, after `picture` has returned None.
     """
 
     queries: SequenceSet
@@ -54,14 +56,18 @@ class ReportCollector:
     is_whole: bool = False
     pairs: int = 0
     best: Alignments | None = None
+    no_picture: str = field(default="", init=False)
     _identities: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(_BINS, np.int64))
     _scores: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros((2, 0)))
     _triangle: npt.NDArray[np.float32] | None = None
 
     def __post_init__(self) -> None:
         count = len(self.queries)
-        self.is_whole &= self.queries is self.targets and 2 < count <= _MOST_IN_PICTURE
-        if self.is_whole:
+        if not (self.is_whole and self.queries is self.targets):
+            self.no_picture = "it needs all pairs of one set"
+        elif not 2 < count <= _MOST_IN_PICTURE:
+            self.no_picture = f"it is drawn of 3 to {_MOST_IN_PICTURE:,} sequences"
+        else:
             self._triangle = np.ones(number_of_pairs(count), np.float32)
 
     def add(self, found: Alignments) -> None:
@@ -97,11 +103,18 @@ class ReportCollector:
         return shown
 
     def picture(self) -> bytes | None:
-        """Draw the heat map with its tree as PNG; None if there is none of these pairs."""
+        """Draw the heat map with its tree as PNG; None, and `no_picture`, if there is none."""
         if self._triangle is None:
             return None
         names = list(self.queries.names)
-        return draw_heat_map(DistanceMatrix(names, self._triangle, "1 - identity"))
+        return self._draw(DistanceMatrix(names, self._triangle, "1 - identity"))
+
+    def _draw(self, matrix: DistanceMatrix) -> bytes | None:
+        try:
+            return draw_heat_map(matrix)
+        except (FormatError, DistanceError) as error:
+            self.no_picture = str(error)
+            return None
 
 
 @dataclass
@@ -118,9 +131,9 @@ class DistanceCollector(ReportCollector):
         return [shown, super().histograms()[-1]]
 
     def picture(self) -> bytes | None:
-        """Draw the heat map with its tree as PNG; None for very many sequences."""
+        """Draw the heat map with its tree as PNG; None, and `no_picture`, if there is none."""
         assert self.matrix is not None
-        return draw_heat_map(self.matrix)
+        return self._draw(self.matrix)
 
 
 def closest_pairs(matrix: DistanceMatrix) -> PairList:
@@ -136,15 +149,19 @@ def closest_pairs(matrix: DistanceMatrix) -> PairList:
     return PairList(rows.astype(np.int32), columns.astype(np.int32))
 
 
-def draw_heat_map(matrix: DistanceMatrix) -> bytes | None:
-    """Draw distances with their tree as PNG; None for very many, or without matplotlib."""
+def draw_heat_map(matrix: DistanceMatrix) -> bytes:
+    """Draw distances with their tree as PNG.
+
+    Raises
+    ------
+    DistanceError
+        There are too few or too many sequences.
+    FormatError
+        matplotlib is not installed.
+    """
     if not 2 < len(matrix) <= _MOST_IN_PICTURE:
-        return None
-    try:
-        check_matplotlib()
-        check_count(len(matrix), "the report")
-    except ValueError:
-        return None
+        raise DistanceError(f"it is drawn of 3 to {_MOST_IN_PICTURE:,} sequences")
+    check_matplotlib()
     return draw_distances(matrix, "png")
 
 

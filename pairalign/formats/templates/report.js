@@ -21,7 +21,7 @@
 
   function makeRow(index) {
     const row = document.createElement("tr");
-    row.tabIndex = 0;
+    row.tabIndex = -1;
     row.dataset.index = index;
     for (let column = QUERY; column <= STRAND; column++) {
       const cell = row.insertCell();
@@ -32,12 +32,21 @@
   }
 
   const rows = pairs.map((_, index) => makeRow(index));
+  let reached = null;
+
+  // Of all rows the Tab key stops at one: where the reader was, else the first.
+  function reach(row) {
+    if (reached) reached.tabIndex = -1;
+    reached = row;
+    if (row) row.tabIndex = 0;
+  }
 
   function draw() {
     const wanted = search.value.trim().toLowerCase();
     const kept = order.filter((index) => !wanted ||
       pairs[index][QUERY].toLowerCase().includes(wanted) || pairs[index][TARGET].toLowerCase().includes(wanted));
     body.replaceChildren(...kept.map((index) => rows[index]));
+    reach(body.firstElementChild);
     document.getElementById("found").textContent = kept.length + " shown";
   }
 
@@ -116,10 +125,14 @@
     const row = event.target.closest("tr");
     if (row) open(Number(row.dataset.index));
   });
+  body.addEventListener("focusin", (event) => reach(event.target.closest("tr")));
   body.addEventListener("keydown", (event) => {
     const row = event.target.closest("tr");
     if (!row) return;
-    const next = { ArrowDown: row.nextElementSibling, ArrowUp: row.previousElementSibling }[event.key];
+    const next = {
+      ArrowDown: row.nextElementSibling, ArrowUp: row.previousElementSibling,
+      Home: body.firstElementChild, End: body.lastElementChild,
+    }[event.key];
     if (event.key === "Enter" || event.key === " ") open(Number(row.dataset.index));
     else if (next) next.focus();
     else return;
