@@ -27,7 +27,7 @@ Partition = set[frozenset[str]]
 
 
 def distant_families(alphabet: str, members: int = 6) -> dict[str, str]:
-    """Families of sequences of one length: 2% of the letters of each may differ from its ancestor's."""
+    """Families of sequences of one length: up to 2% of letters differ from the ancestor."""
     rng = np.random.default_rng(12)
     letters = list(LETTERS[alphabet])
     made = {}

@@ -182,6 +182,33 @@ def test_python_graphs(found: pairalign.Alignments) -> None:
         found.to_scipy("odd")
 
 
+def test_bit_scores_are_on_edges_where_they_are_known(tmp_path: Path) -> None:
+    proteins = ["MKVLAAGGWTREHHKLAMNP", "MKVLAAGWTREHHKLAMNQ", "PQRSTVWYMKVLA", "WWHHKLAMN"]
+    (tmp_path / "in.fa").write_text("".join(f">{k}\n{s}\n" for k, s in enumerate(proteins)))
+    local = ("--mode", "local", "--gap-open", "12", "--gap-extend", "1", "--device", "cpu")
+    table = run("align", "in.fa", "--format", "tsv", "--columns", "bits,columns", *local,
+                cwd=tmp_path).stdout.decode().splitlines()  # fmt: skip
+    expected = sorted(float(b) for b, n in (row.split("\t") for row in table[1:]) if int(n))
+    assert expected[0] < expected[-1]
+    networkx = pytest.importorskip("networkx")
+    for command in (("align",), ("cluster", "--min-identity", "0")):
+        for format, read in (("graphml", networkx.read_graphml), ("gexf", networkx.read_gexf)):
+            done = run(*command, "in.fa", "-o", f"x.{format}", *local, cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+            edges = read(tmp_path / f"x.{format}").edges(data="bits")
+            assert sorted(bits for *_, bits in edges) == pytest.approx(expected, abs=0.051)
+    done = run("align", "in.fa", "-o", "x.graphml", "--device", "cpu", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "bits" not in (tmp_path / "x.graphml").read_text()
+
+
+def test_the_best_edges_cannot_be_resumed(tmp_path: Path) -> None:
+    (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in ODD.items()))
+    done = run("align", "in.fa", "-o", "x.graphml", "--best", "1", "--resume", cwd=tmp_path)
+    assert done.returncode == 2
+    assert b"--best needs all pairs of a sequence: leave --resume out" in done.stderr
+
+
 def test_commands(tmp_path: Path) -> None:
     (tmp_path / "in.fa").write_text("".join(f">{n} header\n{s}\n" for n, s in ODD.items()))
     done = run(

@@ -9,6 +9,7 @@ from pairalign.cli.options import POSITIVE
 from pairalign.clusters import Clusters
 from pairalign.errors import FormatError
 from pairalign.formats import NETWORK_FORMATS, Writer, open_writer
+from pairalign.significance import find_significance
 from pairalign.want import Detail
 
 
@@ -65,5 +66,6 @@ def write_network(path: str, format: str, clusters: Clusters, best: int | None) 
         edges.scoring,
         Detail.STATS,
         labels=clusters.labels,
+        significance=find_significance(edges.scoring, sequences),
     ) as writer:
         writer.write(edges)

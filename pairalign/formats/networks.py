@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pairalign.alignments import Alignments
 from pairalign.formats.output import Output
@@ -26,6 +26,7 @@ _EDGE_FIELDS = (
     ("coverage", "double"),
     ("columns", "int"),
 )
+_BITS = ("bits", "double")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _PAIRS = 1 << 14  # formatted at a time
 
@@ -35,13 +36,17 @@ class NetworkWriter(Writer):
 
     A node has ``name``, ``header`` (the whole header), ``length``, with two sets ``set`` (1 or 2),
     and ``cluster`` where there are clusters. An edge has ``identity`` (matches by columns),
-    ``score``, ``coverage`` (aligned letters by those of the longer sequence) and ``columns``.
+    ``score``, ``coverage`` (aligned letters by those of the longer sequence), ``columns`` and,
+    where it is known, ``bits``, the bit score.
     """
 
     needs = Detail.STATS
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)
+        self._edge_fields = [*_EDGE_FIELDS]
+        if content.significance is not None:
+            self._edge_fields.append(_BITS)
         self._ids = [[f"n{k}" for k in range(len(content.queries))]]
         sets = [content.queries]
         if content.targets is content.queries:
@@ -88,19 +93,19 @@ class NetworkWriter(Writer):
 
     def _edges(self, part: Alignments) -> Iterator[str]:
         aligned, longer = count_coverage(part)
-        rows = zip(
-            part.query.tolist(),
-            part.target.tolist(),
-            part.identity.tolist(),
-            part.score.tolist(),
-            (aligned / longer).tolist(),
-            part.columns.tolist(),
-            strict=True,
-        )
+        columns: list[Any] = [part.query, part.target, part.identity, part.score, aligned / longer]
+        columns.append(part.columns)
+        if self._content.significance is not None:
+            columns.append(self._content.significance.bits(part.raw_score))
+        rows = zip(*(column.tolist() for column in columns), strict=True)
         names = self._content.queries.names, self._content.targets.names
         for query, target, *values in rows:
             ids = self._ids[0][query], self._ids[1][target]
             yield self.edge(ids, (names[0][query], names[1][target]), values)
+
+    def flush(self) -> int:
+        """Do nothing: all was written; return the number of the next pair."""
+        return self._content.piece.number
 
     def close(self) -> None:
         """Write what is left and make the file appear under its name."""
@@ -153,7 +158,7 @@ class GraphmlWriter(NetworkWriter):
         """Text before the nodes."""
         yield '<?xml version="1.0" encoding="UTF-8"?>\n'
         yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
-        for kind, fields in (("node", _NODE_FIELDS), ("edge", _EDGE_FIELDS)):
+        for kind, fields in (("node", _NODE_FIELDS), ("edge", self._edge_fields)):
             for name, type in fields:
                 if (name, two_sets) == ("set", False):
                     continue
@@ -171,7 +176,7 @@ class GraphmlWriter(NetworkWriter):
         """Text of an edge."""
         data = "".join(
             f'<data key="{key}">{value:.10g}</data>'
-            for (key, _), value in zip(_EDGE_FIELDS, values, strict=True)
+            for (key, _), value in zip(self._edge_fields, values, strict=True)
         )
         return f'<edge source="{ids[0]}" target="{ids[1]}">{data}</edge>\n'
 
@@ -191,7 +196,7 @@ class GexfWriter(NetworkWriter):
         yield '<?xml version="1.0" encoding="UTF-8"?>\n'
         yield '<gexf xmlns="http://www.gexf.net/1.2draft" version="1.2">\n'
         yield '<graph defaultedgetype="undirected" mode="static">\n'
-        for kind, fields in (("node", _NODE_FIELDS), ("edge", _EDGE_FIELDS)):
+        for kind, fields in (("node", _NODE_FIELDS), ("edge", self._edge_fields)):
             yield f'<attributes class="{kind}" mode="static">\n'
             for name, type in fields:
                 gexf_type = {"int": "integer"}.get(type, type)
@@ -211,7 +216,7 @@ class GexfWriter(NetworkWriter):
     def edge(self, ids: tuple[str, str], names: tuple[str, str], values: list[float]) -> str:
         """Text of an edge."""
         ends = f'source="{ids[0]}" target="{ids[1]}" weight="{values[0]:.10g}"'
-        fields = (name for name, _ in _EDGE_FIELDS)
+        fields = (name for name, _ in self._edge_fields)
         shown = dict(zip(fields, (f"{value:.10g}" for value in values), strict=True))
         return f'<edge id="{ids[0]}-{ids[1]}" {ends}>{_gexf_values(shown)}</edge>\n'
 
