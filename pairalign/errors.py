@@ -8,6 +8,7 @@
     ├── ScoringError       (ValueError)    a matrix or gap costs that make no sense
     ├── OutputError        (OSError)       a result cannot be written
     ├── FormatError        (ValueError)    an output format that cannot hold the results
+    ├── AlignmentFileError (ValueError)    a file of alignments that cannot be read
     ├── PairListError      (ValueError)    a list of pairs that cannot be read or used
     ├── DistanceError      (ValueError)    a matrix or tree that cannot be made, read or used
     ├── PartsError     (ValueError)    parts of a result, or of a run to resume, that do not fit
@@ -48,6 +49,10 @@ class FormatError(PairalignError, ValueError):
 
 class PairListError(PairalignError, ValueError):
     """A list of pairs that cannot be read, or names what the sequences do not have."""
+
+
+class AlignmentFileError(PairalignError, ValueError):
+    """A file of alignments that cannot be read at all; what is wrong with a record is no error."""
 
 
 class DistanceError(PairalignError, ValueError):

@@ -33,7 +33,7 @@ _FEW_COLUMNS, _UNKNOWN_NAME = 1, 2
 
 
 class NativeNames(Structure):
-    """Names of a set: ``pairalign_names`` of ``cpu/filters/pair_list.cpp``."""
+    """Names of a set: ``pairalign_names`` of ``cpu/pairs/name_index.h``."""
 
     _fields_ = (("text", c_void_p), ("ends", c_void_p), ("count", c_int64))
 
@@ -121,7 +121,7 @@ def read_pair_list(
     first, second = np.empty(most, np.int32), np.empty(most, np.int32)
     lines = np.empty(most, np.int64)
     trouble = NativeListTrouble()
-    kept = [_NamesOf(one) for one in (queries, targets) if one is not None]
+    kept = [NamesOf(one.names) for one in (queries, targets) if one is not None]
     count = library.pairalign_read_pairs(
         text,
         len(text),
@@ -273,11 +273,20 @@ def _positions(sequences: SequenceSet) -> Ints:
     return positions
 
 
-class _NamesOf:
-    """Names of a set as native code reads them, with what keeps them alive."""
+class NamesOf:
+    """Names as native code reads them, with what keeps them alive.
 
-    def __init__(self, sequences: SequenceSet) -> None:
-        encoded = [name.encode("utf-8", "surrogateescape") for name in sequences.names]
+    Parameters
+    ----------
+    names : iterable of str
+
+    Attributes
+    ----------
+    struct : NativeNames
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        encoded = [name.encode("utf-8", "surrogateescape") for name in names]
         self._text = b"".join(encoded)
         self._ends = np.cumsum([len(name) for name in encoded], dtype=np.int64)
         text = ctypes.cast(ctypes.c_char_p(self._text), c_void_p)

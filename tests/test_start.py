@@ -86,6 +86,7 @@ def test_the_parser_has_all_commands_with_their_options() -> None:
         "help": ["align"],
         "completion": ["bash"],
         "cluster": ["--min-identity", "0.9", "in.fa"],
+        "verify": ["in.paf", "in.fa"],
     }
     for command in COMMANDS:
         arguments = others.get(command.name, ["in.fa", "-o", "out.x"])

@@ -21,7 +21,7 @@ from struct_layouts import (
     opencl_layout,
 )
 
-from pairalign import overlap_kinds, overlap_passes, pair_fields, pair_lists, thresholds
+from pairalign import overlap_kinds, overlap_passes, pair_fields, pair_lists, records, thresholds
 from pairalign.engines.cpu import native_structs as cpu
 from pairalign.engines.cpu import pair_filter
 from pairalign.engines.cuda import bitwise, scores
@@ -70,6 +70,9 @@ TEXT = Source("cpu/text/text.h")
 TEXT_QUEUE = Source("cpu/text/text_queue.h")
 PAIRS = Source("cpu/pairs/pairs.cpp")
 OVERLAPS = Source("cpu/pairs/overlaps.cpp")
+TABLES = Source("cpu/records/read_table.cpp")
+CHECK = Source("cpu/records/check.cpp")
+FINDINGS = Source("cpu/records/findings.cpp")
 
 STRUCTS: list[tuple[Declaration, str, Source]] = [
     (parameters.PARAMETERS, "Params", PACKED),
@@ -101,6 +104,12 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (text_queue.NativePiece, "pairalign_text_piece", TEXT_QUEUE),
     (pair_fields.NativeCounts, "pairalign_counts", PAIRS),
     (overlap_passes.NativeFields, "pairalign_overlap_fields", OVERLAPS),
+    (records.RECORD, "pairalign_record", TABLES),
+    (records.FINDING, "pairalign_finding", CHECK),
+    (records.NativeLayout, "pairalign_layout", TABLES),
+    (records.NativeCheckedSet, "pairalign_checked_set", CHECK),
+    (records.NativeCheck, "pairalign_check", CHECK),
+    (records.NativeFindingLines, "pairalign_finding_lines", FINDINGS),
 ]
 
 OPENCL_STRUCTS: list[tuple[Declaration, str, str, dict[str, int]]] = [
@@ -110,6 +119,18 @@ OPENCL_STRUCTS: list[tuple[Declaration, str, str, dict[str, int]]] = [
 ]
 
 NUMBERS: list[tuple[Source, dict[str, int]]] = [
+    (
+        TABLES,
+        {
+            "PAIRALIGN_CLAIMS": len(records.CLAIMS),
+            "PAIRALIGN_SAYS_TARGET_COVERAGE": records.CLAIMS.index("target_coverage"),
+            "PAIRALIGN_SAYS_EDITS": records.CLAIMS.index("edits"),
+            "PAIRALIGN_FAULT_MODE": records.FAULTS.index("mode"),
+            "PAIRALIGN_FAULT_CLAIM + PAIRALIGN_SAYS_SCORE": records.FAULTS.index("score"),
+            "PAIRALIGN_ROLE_CLAIM": records.ROLES.index("says_query_length"),
+            "PAIRALIGN_ROLE_SAM_SEQUENCE": records.ROLES.index("sam_sequence"),
+        },
+    ),
     (
         PACKED,
         {

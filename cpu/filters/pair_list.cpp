@@ -6,17 +6,10 @@
 #include <cstring>
 #include <new>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "../export.h"
-
-// Names of a set, one after the other: name k is text[ends[k-1]..ends[k]).
-struct pairalign_names {
-    const char* text;
-    const int64_t* ends;  // [count]
-    int64_t count;
-};
+#include "../pairs/name_index.h"
 
 // A line that cannot be read.
 struct pairalign_list_trouble {
@@ -27,18 +20,6 @@ struct pairalign_list_trouble {
 };
 
 namespace {
-
-using Index = std::unordered_map<std::string_view, int32_t>;
-
-Index index_of(const pairalign_names& names) {
-    Index index;
-    index.reserve(static_cast<size_t>(names.count));
-    int64_t start = 0;
-    for (int64_t k = 0; k < names.count; start = names.ends[k++])
-        index.emplace(std::string_view(names.text + start, static_cast<size_t>(names.ends[k] - start)),
-                      static_cast<int32_t>(k));
-    return index;
-}
 
 // Column `number` of a line, counted from 0; with no text where there are not so many.
 std::string_view column_of(std::string_view line, char separator, int number) {
@@ -62,9 +43,10 @@ PAIRALIGN_API int64_t pairalign_read_pairs(const char* text, int64_t bytes, int3
                                            int32_t* firsts, int32_t* seconds, int64_t* lines,
                                            pairalign_list_trouble* trouble) {
     try {
-        const Index index_first = index_of(*first);
-        const Index index_other = second ? index_of(*second) : Index{};
-        const Index* const indices[] = {&index_first, second ? &index_other : &index_first};
+        const pairalign::NameIndex index_first = pairalign::index_of(*first);
+        const pairalign::NameIndex index_other =
+            second ? pairalign::index_of(*second) : pairalign::NameIndex{};
+        const pairalign::NameIndex* const indices[] = {&index_first, second ? &index_other : &index_first};
         int64_t pairs = 0, line_number = 0;
         const char* const stop = text + bytes;
         for (const char* at = text; at < stop;) {

@@ -78,6 +78,12 @@ COMMANDS = (
         "add_options",
     ),
     Command(
+        "verify",
+        "check and score the alignments of a file, ours or another program's",
+        "pairalign.cli.verify",
+        "add_options",
+    ),
+    Command(
         "devices", "list what pairalign can run on here", "pairalign.cli.devices", "add_options"
     ),
     Command("help", "show the help of a command", "pairalign.cli.help", "add_options"),

@@ -24,20 +24,26 @@ def format_by_suffix(path: str | os.PathLike[str], suffixes: Suffixes) -> str | 
 
 
 def choose_format(
-    path: str | os.PathLike[str], name: str | None, suffixes: Suffixes, what: str
+    path: str | os.PathLike[str],
+    name: str | None,
+    suffixes: Suffixes,
+    what: str,
+    stream: str = "standard output",
 ) -> str:
     """Return a format's name, or find the one that the end of a file's name means.
 
     Parameters
     ----------
     path : str or path
-        ``"-"``, standard output, needs a name.
+        ``"-"`` needs a name.
     name : str or None
         What was asked for.
     suffixes : mapping of str to tuple of str
         What there is to choose from.
     what : str
         What the file holds, for the message: "distances".
+    stream : str
+        What ``"-"`` is.
 
     Raises
     ------
@@ -49,7 +55,7 @@ def choose_format(
             raise FormatError(f"unknown format '{name}', expected one of {', '.join(suffixes)}")
         return name
     if os.fspath(path) == "-":
-        raise FormatError(f"standard output needs a format: one of {', '.join(suffixes)}")
+        raise FormatError(f"{stream} needs a format: one of {', '.join(suffixes)}")
     found = format_by_suffix(path, suffixes)
     if found is None:
         shown = "; ".join(f"{format}: {' '.join(known)}" for format, known in suffixes.items())

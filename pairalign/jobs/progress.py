@@ -23,18 +23,18 @@ class Meter(Protocol):
 
 
 @contextmanager
-def show_progress(total: int, progress: Progress) -> Iterator[Meter]:
+def show_progress(
+    total: int, progress: Progress, unit: str = "cells", doing: str = "aligning"
+) -> Iterator[Meter]:
     """Show on stderr how many of `total` cells are done: a bar on a terminal, else lines."""
     if not progress or sys.stderr is None:
         yield _Silent()
     elif progress == "lines" or not sys.stderr.isatty():
-        yield Lines(total)
+        yield Lines(total, unit, doing)
     else:
         from tqdm import tqdm  # help on a command does without
 
-        with tqdm(
-            total=total, unit="cells", unit_scale=True, desc="aligning", dynamic_ncols=True
-        ) as bar:
+        with tqdm(total=total, unit=unit, unit_scale=True, desc=doing, dynamic_ncols=True) as bar:
             yield bar
 
 
@@ -50,9 +50,12 @@ class Lines:
     ----------
     total : int
         Cells to do.
+    unit, doing : str
+        What they are, and what is done with them.
     """
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, unit: str = "cells", doing: str = "aligning") -> None:
+        self._unit, self._done_to = unit, f"{doing.removesuffix('ing')}ed"
         self._total = max(total, 1)
         self._done = 0
         self._started = self._last = time.monotonic()
@@ -70,8 +73,9 @@ class Lines:
         left = passed * (self._total - self._done) / max(self._done, 1)
         with suppress(OSError):  # a run does not fail because nobody can read this
             print(
-                f"pairalign: aligned {100 * self._done / self._total:.1f}% of {self._total:.3g} "
-                f"cells in {tqdm.format_interval(passed)}, about {tqdm.format_interval(left)} left",
+                f"pairalign: {self._done_to} {100 * self._done / self._total:.1f}% of "
+                f"{self._total:.3g} {self._unit} in {tqdm.format_interval(passed)}, about "
+                f"{tqdm.format_interval(left)} left",
                 file=sys.stderr,
                 flush=True,
             )

@@ -1,0 +1,98 @@
+// Records of alignment files: what a file says of an alignment, and what is found of it.
+//
+// Contract
+//   Python reads a piece of a file as text; read_table.cpp makes records of its lines, or Python does, where
+//   a format has no lines of columns. check.cpp compares each record with the sequences and scores it;
+//   findings.cpp writes the table of what was found. Nothing outside of the given arrays is touched whatever
+//   a file says. The declarations for Python are in pairalign/records.py and must be changed with this file.
+#pragma once
+
+#include <cstdint>
+
+#include "../export.h"
+
+// What is wrong with a record; the order is that of KINDS in pairalign/records.py. 0: nothing is.
+enum pairalign_fault : int32_t {
+    PAIRALIGN_LEGAL,
+    PAIRALIGN_FAULT_COLUMNS,       // too few columns, or rows that are missing
+    PAIRALIGN_FAULT_NUMBER,        // a number that cannot be read
+    PAIRALIGN_FAULT_QUERY,         // a name that the queries do not have
+    PAIRALIGN_FAULT_TARGET,        // or the targets
+    PAIRALIGN_FAULT_STRAND,        // neither + nor -, or - of letters that have no complement
+    PAIRALIGN_FAULT_QUERY_LENGTH,  // not the sequence's
+    PAIRALIGN_FAULT_TARGET_LENGTH,
+    PAIRALIGN_FAULT_QUERY_SPAN,  // outside of the sequence, or turned
+    PAIRALIGN_FAULT_TARGET_SPAN,
+    PAIRALIGN_FAULT_CIGAR,        // not a CIGAR, or runs of no letters
+    PAIRALIGN_FAULT_QUERY_CIGAR,  // the CIGAR has more or fewer letters than the span
+    PAIRALIGN_FAULT_TARGET_CIGAR,
+    PAIRALIGN_FAULT_OPERATION,      // = on letters that differ, X on equal ones
+    PAIRALIGN_FAULT_ROWS,           // of different lengths, or a gap opposite a gap
+    PAIRALIGN_FAULT_QUERY_LETTERS,  // letters that are not the sequence's
+    PAIRALIGN_FAULT_TARGET_LETTERS,
+    PAIRALIGN_FAULT_MODE,   // spans that the mode does not allow
+    PAIRALIGN_FAULT_CLAIM,  // and one for each claim: its number is not true
+};
+
+// Numbers that a file may state; the order is that of CLAIMS in pairalign/records.py.
+enum pairalign_claim : int32_t {
+    PAIRALIGN_SAYS_QUERY_LENGTH,  // both have faults of their own
+    PAIRALIGN_SAYS_TARGET_LENGTH,
+    PAIRALIGN_SAYS_SCORE,
+    PAIRALIGN_SAYS_MATCHES,
+    PAIRALIGN_SAYS_MISMATCHES,
+    PAIRALIGN_SAYS_COLUMNS,
+    PAIRALIGN_SAYS_ALIGNED,  // columns without gaps
+    PAIRALIGN_SAYS_GAP_OPENINGS,
+    PAIRALIGN_SAYS_GAP_LETTERS,
+    PAIRALIGN_SAYS_EDITS,  // mismatches and gap letters: NM
+    PAIRALIGN_SAYS_POSITIVES,
+    PAIRALIGN_SAYS_IDENTITY,  // the rates: matches by columns,
+    PAIRALIGN_SAYS_PER_CENT_IDENTITY,
+    PAIRALIGN_SAYS_IDENTITY_ALIGNED,  // by columns without gaps,
+    PAIRALIGN_SAYS_PER_CENT_ALIGNED,
+    PAIRALIGN_SAYS_IDENTITY_SHORTER,  // by letters of the shorter sequence
+    PAIRALIGN_SAYS_IDENTITY_LONGER,   // and of the longer
+    PAIRALIGN_SAYS_PER_CENT_POSITIVES,
+    PAIRALIGN_SAYS_QUERY_COVERAGE,  // letters of the span by letters
+    PAIRALIGN_SAYS_TARGET_COVERAGE,
+    PAIRALIGN_CLAIMS,
+};
+
+inline constexpr int64_t PAIRALIGN_UNSAID = INT64_MIN;
+
+// What a file says of an alignment. Places are bytes of the text, -1 bytes: there is none.
+struct pairalign_record {
+    int64_t number;      // of the records of the text, from 0
+    int64_t line;        // of the text, from 0
+    int64_t query_name;  // places of names
+    int64_t target_name;
+    int64_t spans[4];   // query_start, query_end, target_start, target_end, from 0; -1: not said
+    int64_t first_run;  // place in the runs
+    int64_t runs;       // how many; -1: no CIGAR
+    int64_t rows[2];    // places of rows, letters and gaps, of the query and of the target
+    int64_t row_bytes[2];
+    int64_t letters;  // place of the query's letters in the order of the CIGAR (SAM)
+    int64_t letter_bytes;
+    int64_t clipped[2];  // of which are not in the CIGAR, before it and after it
+    int64_t btop;        // place of a BLAST traceback
+    int64_t btop_bytes;
+    int64_t says[PAIRALIGN_CLAIMS];     // digits without the point; PAIRALIGN_UNSAID
+    int8_t decimals[PAIRALIGN_CLAIMS];  // how many of the digits are behind the point
+    int32_t query_name_bytes;
+    int32_t target_name_bytes;
+    int32_t query;  // input indices; -1: no such name
+    int32_t target;
+    int32_t turned;  // 0: none; 1: the query is reverse-complemented; 2: the target is
+    int32_t fault;   // what the reader has found
+};
+
+// What is found of a record.
+struct pairalign_finding {
+    int64_t score;    // raw
+    int32_t scored;   // whether there is a score
+    int32_t fault;    // the first one
+    uint64_t faults;  // all of them: bit 1 << fault
+    double says;      // of the first fault: what the record says,
+    double is;        // and what is true
+};

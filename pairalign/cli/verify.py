@@ -1,0 +1,196 @@
+"""The command ``pairalign verify``."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from pairalign.cli.console import log, say
+from pairalign.cli.options import (
+    add_costs,
+    add_input,
+    add_output,
+    add_path,
+    add_resources,
+    check_output,
+    choose_output,
+    progress_of,
+    read_sequences,
+    warn_of_letters,
+)
+from pairalign.cli.summary import describe_scoring, describe_set
+from pairalign.engines.selection import usable_cores
+from pairalign.errors import PairalignError
+from pairalign.formats.output import open_output
+from pairalign.formats.readers import READERS
+from pairalign.jobs.memory import default_bytes
+from pairalign.jobs.progress import show_progress
+from pairalign.jobs.verify import Totals, VerifyJob
+from pairalign.scoring import MODES, make_scoring
+
+_MOST_MESSAGES = 10
+
+
+class IllegalRecordsError(PairalignError):
+    """Some records are illegal; what they are has been said."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Give the command's parser its description and options."""
+    parser.description = (
+        "Check each alignment of a file, ours or another program's, against the sequences, score it, "
+        "and say with --optimal how far it is from the best there is: a table with a line a record. "
+        "The exit code is 1 if any record is illegal."
+    )
+    parser.set_defaults(run=_verify)
+    add_path(
+        parser,
+        "alignments",
+        metavar="ALIGNMENTS",
+        help="the file to check, compressed or not; - is stdin",
+    )
+    add_path(parser, "input", metavar="SEQUENCES", help="the queries: FASTA or FASTQ")
+    add_path(parser, "input2", metavar="SEQUENCES2", nargs="?", help="the targets, if not in there")
+    add_output(parser, ["tsv"], "tsv")
+    parser.add_argument(
+        "--from",
+        dest="read_as",
+        choices=[reader.name for reader in READERS],
+        help="format of ALIGNMENTS; default: by the ending of its name",
+    )
+    parser.add_argument(
+        "--columns",
+        metavar="NAME,NAME...",
+        default="",
+        help="columns of blast6, by our names, BLAST's or MMseqs2's; _ is any that is not checked",
+    )
+    group = parser.add_argument_group("what is checked")
+    group.add_argument(
+        "--optimal",
+        action="store_true",
+        help="align the pairs, and say how far each record is from the optimum",
+    )
+    group.add_argument(
+        "--ignore-scores",
+        action="store_true",
+        help="the file's scores are of another scoring: do not compare them",
+    )
+    group.add_argument(
+        "--illegal",
+        action="store_true",
+        help="write only records that are illegal or, with --optimal, not optimal",
+    )
+    scoring = parser.add_argument_group(
+        "scoring", "default: BLOSUM62 and gaps 11/1 for proteins, 2/-3 and gaps 5/2 for DNA"
+    )
+    scoring.add_argument(
+        "--mode",
+        choices=MODES,
+        help="which spans are legal, and what optimal means; default: what the file says, or any",
+    )
+    scoring.add_argument(
+        "--matrix",
+        metavar="NAME|FILE",
+        help="substitution matrix: Biopython's name, or NCBI format",
+    )
+    add_costs(scoring)
+    add_input(parser)
+    add_resources(parser)
+
+
+def _verify(options: argparse.Namespace) -> None:
+    choose_output(options)
+    check_output(options.output, options.alignments, options.input, options.input2, options.matrix)
+    queries, targets = read_sequences(options)
+    scoring = make_scoring(
+        queries.alphabet,
+        mode=options.mode or "global",
+        matrix=options.matrix,
+        match=options.match,
+        mismatch=options.mismatch,
+        gap_open=options.gap_open,
+        gap_extend=options.gap_extend,
+    )
+    warn_of_letters(scoring, queries, targets)
+    job = VerifyJob(
+        options.alignments,
+        queries,
+        targets,
+        scoring,
+        format=options.read_as,
+        columns=tuple(options.columns.replace(",", " ").split()),
+        mode=options.mode,
+        scores=not options.ignore_scores,
+        optimal=options.optimal,
+        threads=options.threads or usable_cores(),
+        engine_options={
+            "device": options.device,
+            "kernel": options.kernel,
+            "memory_bytes": options.memory or default_bytes(),
+        },
+    )
+    started = time.perf_counter()
+    _write(options, job)
+    if not options.quiet:
+        sets = [describe_set(one) for one in (queries, targets) if one is not None]
+        say(_summary(job, " against ".join(sets), time.perf_counter() - started))
+    if job.totals.better:
+        raise PairalignError(
+            f"{job.totals.better:,} records score more than the optimum, which cannot be: "
+            "please report this"
+        )
+    if job.totals.illegal:
+        records = f"{job.totals.illegal:,} of {job.totals.records:,} records"
+        raise IllegalRecordsError(f"{job.reader.source}: {records} are illegal")
+
+
+def _write(options: argparse.Namespace, job: VerifyJob) -> None:
+    """Check; write the table, and the first messages."""
+    said = 0
+    with (
+        open_output(options.output, threads=job.threads) as output,
+        job.open() as results,
+        show_progress(job.reader.size, progress_of(options), "bytes", "checking") as meter,
+    ):
+        output.write(("\t".join(job.columns) + "\n").encode())
+        done = 0
+        for checked in results:
+            for message in checked.messages(_MOST_MESSAGES - said):
+                said += 1
+                log.warning("%s: %s", job.reader.source, message)
+            shown = checked.suspicious() if options.illegal else checked
+            output.write(shown.lines(job.scoring))
+            meter.update(job.reader.position - done)
+            done = job.reader.position
+        output.close()
+    left = job.totals.illegal - said
+    if left > 0:
+        log.warning("%s: %s more illegal records", job.reader.source, f"{left:,}")
+
+
+def _summary(job: VerifyJob, sets: str, seconds: float) -> str:
+    totals: Totals = job.totals
+    scoring = job.scoring
+    mode, _, costs = describe_scoring(scoring).partition(", ")
+    unmapped = f", and {totals.others:,} entries without one" if totals.others else ""
+    rows = [
+        ("sequences", sets),
+        ("scoring", f"{mode if job.mode else 'no mode'}, {costs}"),
+        ("records", f"{totals.records:,}{unmapped}"),
+        ("legal", f"{totals.records - totals.illegal:,}"),
+        ("illegal", f"{totals.illegal:,}"),
+        *((f"{name}", f"{count:,}") for name, count in totals.faults.items()),
+        ("scored", f"{totals.scored:,}"),
+    ]
+    if totals.compared:
+        share = 100 * totals.optimal / totals.compared
+        mean = totals.missing / scoring.scale / totals.compared
+        rows.append(
+            (
+                "optimal",
+                f"{totals.optimal:,} of {totals.compared:,} ({share:.2f}%); on average {mean:.4g} "
+                "below the optimum",
+            )
+        )
+    rows.append(("time", f"{seconds:.2f} s"))
+    return "\n".join(f"{title:>15}  {value}" for title, value in rows)

@@ -1,0 +1,128 @@
+"""Parquet with our columns, by pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import IO, Any
+
+import numpy as np
+
+from pairalign.errors import AlignmentFileError, FormatError
+from pairalign.formats.readers.reader import RecordReader
+from pairalign.formats.readers.tables import COLUMN_ROLES
+from pairalign.records import CLAIMS, FAULTS, UNSAID, AlignmentRecords, SetNames, empty_records
+
+_ROWS = 1 << 16
+_DECIMALS = 12
+"""Digits that are compared of numbers which come as floating point."""
+_SPANS = ("query_start", "query_end", "target_start", "target_end")
+
+
+class ParquetReader(RecordReader):
+    """Parquet, as `pairalign.formats.parquet` writes it; columns may be missing but for names.
+
+    The mode is that of the file's metadata.
+    """
+
+    name = "parquet"
+    suffixes = (".parquet", ".pq")
+
+    def __init__(
+        self, path: str, names: tuple[SetNames, SetNames], columns: tuple[str, ...] = ()
+    ) -> None:
+        try:
+            import pyarrow.parquet as pq
+        except ImportError as error:
+            raise FormatError(
+                "Parquet needs pyarrow, which is not installed: pip install 'pairalign[parquet]'"
+            ) from error
+        if path == "-":
+            raise FormatError("Parquet is not read from standard input: give a file")
+        super().__init__(path, names, columns)
+        try:
+            self._table = pq.ParquetFile(self._file)
+        except (OSError, ValueError) as error:
+            raise AlignmentFileError(f"{self.source}: is not Parquet: {error}") from error
+        metadata = self._table.schema_arrow.metadata or {}
+        self.mode = metadata.get(b"pairalign.mode", b"").decode() or None
+        self._scale = int(metadata.get(b"pairalign.scale", b"1000000"))
+        for name in ("query", "target"):
+            if name not in self._table.schema_arrow.names:
+                raise AlignmentFileError(f"{self.source}: no column '{name}'")
+
+    def _decompressed(self, raw: IO[bytes]) -> IO[bytes]:
+        return raw
+
+    def pieces(self) -> Iterator[Any]:
+        """Yield record batches of pyarrow."""
+        import pyarrow as pa
+
+        try:
+            yield from self._table.iter_batches(_ROWS)
+        except (OSError, pa.ArrowException) as error:
+            raise self._unreadable(error) from error
+
+    def read(self, piece: Any) -> AlignmentRecords:
+        """Read a record batch."""
+        made: Any = empty_records(piece.num_rows)
+        made["line"] = np.arange(piece.num_rows)
+        parts: list[bytes] = []
+        end = 0
+        for side, name in enumerate(("query", "target")):
+            end = self._put_names(piece.column(name), side, made, parts, end)
+        runs = np.empty(0, np.uint32)
+        for place, name in enumerate(piece.schema.names):
+            column = piece.column(place)
+            if name == "cigar":
+                made["first_run"], made["runs"], runs = _runs_of(column)
+            elif name in _SPANS:
+                made["spans"][:, _SPANS.index(name)] = column.fill_null(-1).to_numpy(False)
+            elif name == "strand":
+                made["turned"] = column.to_numpy(False) < 0
+            elif COLUMN_ROLES.get(name, "").startswith("says_"):
+                claim = CLAIMS.index(COLUMN_ROLES[name].removeprefix("says_"))
+                self._put_numbers(column, claim, made)
+        return AlignmentRecords(b"".join(parts), made, runs, piece.num_rows)
+
+    def _put_names(self, column: Any, side: int, made: Any, parts: list[bytes], end: int) -> int:
+        """Put places and indices of names into records; return where the text ends now."""
+        import pyarrow as pa
+
+        name = ("query", "target")[side]
+        if not pa.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        known = [one or "" for one in column.dictionary.to_pylist()]
+        encoded = [one.encode("utf-8", "surrogateescape") for one in known]
+        codes = column.indices.fill_null(0).to_numpy(False)
+        sizes = np.array([len(one) for one in encoded] or [0], np.int64)
+        indices = np.append(self.names[side].find(known), -1)
+        made[f"{name}_name"] = (end + np.cumsum(sizes) - sizes)[codes]
+        made[f"{name}_name_bytes"] = sizes[codes]
+        made[name] = indices[codes]
+        missing = (made[name] < 0) & (made["fault"] == 0)
+        made["fault"][missing] = FAULTS.index(name)
+        parts += encoded
+        return end + int(sizes.sum())
+
+    def _put_numbers(self, column: Any, claim: int, made: Any) -> None:
+        import pyarrow as pa
+
+        known = column.is_valid().to_numpy(False)
+        if pa.types.is_floating(column.type):
+            values = column.fill_null(0).to_numpy(False)
+            known &= np.isfinite(values)
+            is_score = CLAIMS[claim] == "score"
+            unit = self._scale if is_score else 10**_DECIMALS
+            numbers = np.rint(np.where(known, values, 0) * unit).astype(np.int64)
+            made["decimals"][:, claim] = len(str(unit)) - 1
+        else:
+            numbers = column.fill_null(0).to_numpy(False).astype(np.int64)
+        made["says"][:, claim] = np.where(known, numbers, UNSAID)
+
+
+def _runs_of(column: Any) -> tuple[Any, Any, Any]:
+    """Return where the runs of each record begin, how many they are, and the runs."""
+    offsets = column.offsets.to_numpy(False).astype(np.int64)
+    runs = np.ascontiguousarray(column.values.to_numpy(False), np.uint32)
+    counts = np.where(column.is_valid().to_numpy(False), np.diff(offsets), -1)
+    return offsets[:-1], counts, runs

@@ -1,0 +1,163 @@
+"""What readers of alignment files have in common: pieces of whole records, decompressed."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import IO, Any, ClassVar
+
+from pairalign.errors import AlignmentFileError, FormatError, describe_unreadable
+from pairalign.records import AlignmentRecords, SetNames
+
+PIECE_BYTES = 4 << 20
+
+
+class RecordReader(ABC):
+    """Reads the records of a file, a piece at a time.
+
+    Parameters
+    ----------
+    path : str
+        ``"-"`` is standard input.
+    names : two SetNames
+        Of the queries and of the targets.
+    columns : tuple of str
+        Of tables without a header.
+
+    Attributes
+    ----------
+    name : str
+        The format's.
+    suffixes : tuple of str
+        Ends of names of its files.
+    has_columns : bool
+        Whether `columns` mean something.
+    source : str
+        What messages call the file.
+    mode : str or None
+        The mode that the file says its alignments have; known once there is a piece.
+    lines_before : int
+        Lines before those of the first piece.
+
+    Raises
+    ------
+    FormatError
+        Columns are given to a format that has none to choose.
+    AlignmentFileError
+        The file cannot be read.
+    """
+
+    name: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]]
+    has_columns: ClassVar[bool] = False
+
+    def __init__(
+        self, path: str, names: tuple[SetNames, SetNames], columns: tuple[str, ...] = ()
+    ) -> None:
+        if columns and not self.has_columns:
+            raise FormatError(f"--columns is for tables without a header, {self.name} is none")
+        self.source = "<stdin>" if path == "-" else path
+        self.names = names
+        self.mode: str | None = None
+        self.lines_before = 0
+        try:
+            self._raw = open_raw(path)
+            self._file = self._decompressed(self._raw)
+        except (OSError, ValueError) as error:
+            raise self._unreadable(error) from error
+
+    @abstractmethod
+    def pieces(self) -> Iterator[Any]:
+        """Yield the file in pieces of whole records, in their order."""
+
+    @abstractmethod
+    def read(self, piece: Any) -> AlignmentRecords:
+        """Read a piece; from any thread."""
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file as it is; 0 where that is not known."""
+        status = os.fstat(self._raw.fileno())
+        return status.st_size if stat.S_ISREG(status.st_mode) else 0
+
+    @property
+    def position(self) -> int:
+        """How many of them have been read."""
+        return self._raw.tell() if self._raw.seekable() and not self._raw.closed else 0
+
+    def _decompressed(self, raw: IO[bytes]) -> IO[bytes]:
+        return decompressed(raw)
+
+    def _unreadable(self, error: Exception) -> AlignmentFileError:
+        if not isinstance(error, (OSError, ValueError)):
+            error = ValueError(str(error))
+        reason = describe_unreadable(error, "an alignment file")
+        return AlignmentFileError(f"{self.source}: {reason}")
+
+    def _blocks(self) -> Iterator[bytes]:
+        """Yield all bytes, decompressed."""
+        try:
+            while block := self._file.read(PIECE_BYTES):
+                yield block
+        except (OSError, EOFError, ValueError, zlib.error) as error:
+            raise self._unreadable(error) from error
+
+    def _text_pieces(self) -> Iterator[bytes]:
+        """Yield pieces that end where `_cut` says; the last has what is left."""
+        held: list[bytes] = []  # joined when there is an end in it: a record may be long
+        for block in self._blocks():
+            held.append(block)
+            if self._may_end(block):
+                text = b"".join(held)
+                end = self._cut(text)
+                if end:
+                    yield text[:end]
+                held = [text[end:]]
+        text = b"".join(held)
+        if text.strip():
+            yield text
+
+    def _may_end(self, block: bytes) -> bool:
+        """Whether a record may end in a block."""
+        return b"\n" in block
+
+    def _cut(self, text: bytes) -> int:
+        """Return where the last whole record of a text ends; 0: there is none."""
+        return text.rfind(b"\n") + 1
+
+
+def open_raw(path: str) -> IO[bytes]:
+    """Open a file for reading; ``"-"`` is standard input."""
+    if path != "-":
+        return open(path, "rb")
+    if sys.stdin is None:
+        raise OSError("it is closed")
+    return sys.stdin.buffer
+
+
+def decompressed(raw: Any) -> IO[bytes]:
+    """Return a file that reads what another holds; gzip, bzip2, xz are told by its first bytes."""
+    file: Any = raw
+    magic = raw.peek(6)
+    if magic.startswith(b"\x1f\x8b"):
+        import gzip
+
+        file = gzip.GzipFile(fileobj=raw)
+    elif magic.startswith(b"BZh"):
+        import bz2
+
+        file = bz2.BZ2File(raw)
+    elif magic.startswith(b"\xfd7zXZ"):
+        import lzma
+
+        file = lzma.open(raw)  # noqa: SIM115
+    result: IO[bytes] = file
+    return result

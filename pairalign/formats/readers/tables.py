@@ -1,0 +1,122 @@
+"""Tables: TSV, whose header names the columns, and BLAST's, whose columns are known or given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pairalign.errors import AlignmentFileError, FormatError
+from pairalign.fields import BLAST6
+from pairalign.formats.readers.lines import LineReader
+from pairalign.formats.readers.reader import RecordReader
+from pairalign.records import CLAIMS, Layout, SetNames
+
+_SAYS = {name: f"says_{name}" for name in CLAIMS}
+
+COLUMN_ROLES = {
+    **_SAYS,
+    **{
+        name: name
+        for name in (
+            *("query", "target", "strand", "query_start", "query_end"),
+            *("target_start", "target_end", "cigar", "exchanged_cigar", "btop"),
+        )
+    },
+    "query_aligned": "query_row",
+    "target_aligned": "target_row",
+    # BLAST's names
+    "qseqid": "query",
+    "sseqid": "target",
+    "length": "says_columns",
+    "nident": "says_matches",
+    "mismatch": "says_mismatches",
+    "gapopen": "says_gap_openings",
+    "gaps": "says_gap_letters",
+    "positive": "says_positives",
+    "qlen": "says_query_length",
+    "slen": "says_target_length",
+    "qstart": "query_first",
+    "qend": "query_end",
+    "sstart": "target_first",
+    "send": "target_end",
+    "qseq": "query_row",
+    "sseq": "target_row",
+    # those of MMseqs2
+    "raw": "says_score",
+    "fident": "says_identity",
+    "alnlen": "says_columns",
+    "tlen": "says_target_length",
+    "tstart": "target_first",
+    "tend": "target_end",
+    "qaln": "query_row",
+    "taln": "target_row",
+    "qcov": "says_query_coverage",
+    "tcov": "says_target_coverage",
+}
+"""What columns of a name hold. Those of our own names are defined in docs/formats.md; `edits` are
+mismatches and gap letters, `aligned` columns without gaps, `pident_aligned` 100 matches by those,
+and `exchanged_cigar` has I where others have D."""
+
+NOT_CHECKED = (
+    *("bits", "evalue", "bitscore", "qcovs", "qcovhsp", "sstrand"),
+    *("stitle", "salltitles", "qtitle", "theader", "qheader", "_"),
+)
+"""Columns that may be named and are not looked at; ``_`` is any."""
+
+
+class TsvReader(LineReader):
+    """TSV with a header line; columns of other names than `COLUMN_ROLES` are not looked at."""
+
+    name = "tsv"
+    suffixes = (".tsv", ".tab")
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield pieces of whole lines, without the header."""
+        for piece in self._text_pieces():
+            if not self.lines_before:
+                header, _, piece = piece.removeprefix(b"\xef\xbb\xbf").partition(b"\n")
+                self.layout = _layout_of(header, self.source)
+                self.lines_before = 1
+            yield piece
+
+
+class Blast6Reader(LineReader):
+    """BLAST's ``-outfmt 6`` or 7, the tables of DIAMOND, MMseqs2 and FASTA's ``-m 8``.
+
+    Lines that begin with ``#`` are not read. Without a CIGAR, rows or ``btop`` among the columns,
+    names, spans and counts that contradict the spans are all that can be looked at.
+    """
+
+    name = "blast6"
+    suffixes = (".blast6", ".b6", ".m8", ".outfmt6")
+    has_columns = True
+
+    def __init__(
+        self, path: str, names: tuple[SetNames, SetNames], columns: tuple[str, ...] = ()
+    ) -> None:
+        for name in columns:
+            if name not in COLUMN_ROLES and name not in NOT_CHECKED:
+                known = ", ".join((*COLUMN_ROLES, *NOT_CHECKED))
+                raise FormatError(f"no column '{name}': expected some of {known}")
+        roles = tuple(COLUMN_ROLES.get(name, "ignored") for name in columns or BLAST6)
+        _check_names(roles, "--columns", FormatError)
+        self.layout = Layout(roles, comment="#")
+        RecordReader.__init__(self, path, names, columns)
+
+
+def _layout_of(header: bytes, source: str) -> Layout:
+    names = header.decode("utf-8", "replace").rstrip("\r").lstrip("#").split("\t")
+    roles = tuple(COLUMN_ROLES.get(name, "ignored") for name in names)
+    _check_names(roles, f"{source}: line 1", AlignmentFileError)
+    return Layout(roles)
+
+
+def _check_names(
+    roles: tuple[str, ...], where: str, error: type[FormatError] | type[AlignmentFileError]
+) -> None:
+    """Raise an error if there are no names of sequences, or some column comes twice."""
+    for role, expected in (("query", "query or qseqid"), ("target", "target or sseqid")):
+        if role not in roles:
+            raise error(f"{where}: no column of the {role}s' names, expected {expected}")
+    for role in dict.fromkeys(roles):
+        if role != "ignored" and not role.startswith("says") and roles.count(role) > 1:
+            raise error(f"{where}: two columns hold the same: {role}")
