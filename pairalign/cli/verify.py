@@ -38,9 +38,9 @@ class IllegalRecordsError(PairalignError):
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Give the command's parser its description and options."""
     parser.description = (
-        "Check each alignment of a file, ours or another program's, against the sequences, score it, "
-        "and say with --optimal how far it is from the best there is: a table with a line a record. "
-        "The exit code is 1 if any record is illegal."
+        "Check each alignment of a file, ours or another program's, against the sequences, score "
+        "it, and say with --optimal how far it is from the best there is: a table with a line a "
+        "record. The exit code is 1 if any record is illegal."
     )
     parser.set_defaults(run=_verify)
     add_path(
