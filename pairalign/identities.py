@@ -11,7 +11,7 @@ mbl         1 - (mismatches + gaps) / letters of the longer sequence  vsearch --
 ==========  ========================================================  =======================
 
 ``mbl`` (Marine Biological Laboratory) counts each gap once, however long it is. Free end gaps
-of mode semiglobal are no columns and no gaps. Where nothing is aligned identity and coverage are 0.
+are no columns and no gaps. Where nothing is aligned identity and coverage are 0.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
+from pairalign.end_gaps import END_GAPS
 
 if TYPE_CHECKING:
     from pairalign.alignments import Alignments
@@ -48,8 +50,8 @@ _OPERATION, _INSERTION, _DELETION = 15, 1, 2
 
 
 def needs_cigar(identity: str, mode: str) -> bool:
-    """Whether an identity is counted of CIGARs: gaps at the ends of global alignments are."""
-    return identity == "internal" and mode == "global"
+    """Whether an identity is counted of CIGARs: those in which gaps at the ends may be columns."""
+    return identity == "internal" and mode in ("global", END_GAPS)
 
 
 def count_identity(found: Alignments, identity: str) -> tuple[Longs, Longs]:
@@ -97,7 +99,7 @@ def _lengths(found: Alignments) -> tuple[Longs, Longs]:
 
 
 def _gaps_at_ends(found: Alignments) -> Longs:
-    """Letters in gaps at the ends of global alignments, int64 of shape (n,)."""
+    """Letters in gaps at the ends of whole sequences, int64 of shape (n,)."""
     assert found.cigar is not None
     assert found.cigar_offsets is not None
     starts, stops = found.cigar_offsets[:-1], found.cigar_offsets[1:]
@@ -105,7 +107,13 @@ def _gaps_at_ends(found: Alignments) -> Longs:
     if not len(found.cigar):
         return letters
     any_run = stops > starts
-    for at, counts in ((starts, any_run), (stops - 1, any_run & (stops - 1 > starts))):
+    query_lengths, target_lengths = _lengths(found)
+    # Beside a free end gap, which the spans leave out, the first or last run is no end gap.
+    from_start = (found.field("query_start") == 0) & (found.field("target_start") == 0)
+    to_end = found.field("query_end") == query_lengths
+    to_end &= found.field("target_end") == target_lengths
+    ends = ((starts, any_run & from_start), (stops - 1, any_run & to_end & (stops - 1 > starts)))
+    for at, counts in ends:
         runs = found.cigar[np.where(counts, at, 0)]
         is_gap = counts & np.isin(runs & _OPERATION, (_INSERTION, _DELETION))
         letters += np.where(is_gap, runs >> 4, 0)

@@ -74,7 +74,7 @@ def as_scoring(
         It is nothing of that kind.
     """
     if isinstance(scoring, Scoring):
-        if mode not in (None, scoring.mode):
+        if mode not in (None, scoring.mode, "global" if scoring.end_gaps else scoring.mode):
             raise ScoringError(
                 f"mode {mode!r}, but the mode of the scoring is {scoring.mode!r}: leave one out, "
                 "or make the scoring with that mode"

@@ -12,15 +12,17 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import chain
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.cigars import Span, read_columns
+from pairalign.end_gaps import END_GAPS, EndGaps, GapCost, choose_end_costs
 from pairalign.errors import AlphabetError, ScoringError
 from pairalign.matrices import (
     Number,
@@ -36,6 +38,8 @@ from pairalign.sequences import DNA, INVALID, Alphabet, SequenceSet, get_alphabe
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 MODES = ("global", "semiglobal", "local")
+ALL_MODES = (*MODES, END_GAPS)
+"""Those, and what `make_scoring` makes of global where end gaps have costs of their own."""
 CODES = 32
 SCORE_LIMIT = 2**30
 """Raw scores stay below this in size: 32 bits with room for one more step and for sentinels."""
@@ -51,7 +55,7 @@ class Scoring:
 
     Attributes
     ----------
-    mode : {"global", "semiglobal", "local"}
+    mode : {"global", "semiglobal", "local", "end-gaps"}
     alphabet : Alphabet
     matrix : ndarray of int32, shape (32, 32)
         Scaled score of each pair of codes; symmetric; 0 for codes that cannot be scored.
@@ -64,6 +68,8 @@ class Scoring:
     matrix_name : str
     stand_ins : Mapping of str to str
         Letters that score as others because the matrix lacks them: ``{"U": "C"}``. For messages.
+    end_gaps : EndGaps or None
+        Costs of the four end gaps in mode end-gaps, else None.
     """
 
     mode: str
@@ -75,6 +81,7 @@ class Scoring:
     scale: int
     matrix_name: str
     stand_ins: Mapping[str, str] = field(default_factory=dict)
+    end_gaps: EndGaps | None = None
 
     @property
     def max_score(self) -> int:
@@ -115,11 +122,11 @@ class Scoring:
         - *Low, semiglobal.* H is at least the score of any path that ends in the cell. One is a
           single gap from the nearer border (at least ``-gap_cost(n)``), one is all diagonal
           steps from a border (at least ``n * min(s, 0)``); the better of the two counts.
-        - *Low, global.* One path deletes all letters of both (at least
-          ``-gap_cost(n) - gap_cost(m)``). Another takes k diagonal steps and one gap of d letters,
-          k <= n and k + d <= m, worth ``k * min(s, 0) - gap_cost(d)`` or more. For a fixed k
-          the longest gap, d = m - k, is worst; over k that is a straight line but for the step at
-          d = 0, so it is smallest at k = 0, k = n or, when n = m, k = m - 1.
+        - *Low, global*, and end-gaps, which cost no more. One path deletes all letters of both (at
+          least ``-gap_cost(n) - gap_cost(m)``). Another takes k diagonal steps and one gap of d
+          letters, k <= n and k + d <= m, worth ``k * min(s, 0) - gap_cost(d)`` or more. For a
+          fixed k the longest gap, d = m - k, is worst; over k that is a straight line but for the
+          step at d = 0, so it is smallest at k = 0, k = n or, when n = m, k = m - 1.
 
         E and F of the same cells lie in ``[low - gap_open, high]``, since
         ``E(i, j) >= H(i, j-1) - gap_open``, but for their borders of minus infinity.
@@ -230,6 +237,9 @@ class Scoring:
         columns = read_columns(query, target, cigar, spans, self.alphabet)
         gaps = columns.gap_lengths
         cost = len(gaps) * self.gap_open + int((gaps - 1).sum()) * self.gap_extend
+        if self.end_gaps is not None:
+            internal = GapCost(self.gap_open, self.gap_extend)
+            cost -= self.end_gaps.saved(internal, cigar, spans, (len(query), len(target)))
         return int(self.matrix[columns.query, columns.target].sum(dtype=np.int64)) - cost
 
     def format_score(self, raw: int) -> str:
@@ -247,7 +257,7 @@ class Scoring:
         return hash(self._key())
 
     def _key(self) -> tuple[object, ...]:
-        costs = (self.gap_open, self.gap_extend, self.scale)
+        costs = (self.gap_open, self.gap_extend, self.scale, self.end_gaps)
         arrays = (self.matrix.tobytes(), self.known.tobytes())
         return (self.mode, self.alphabet, self.matrix_name, costs, arrays)
 
@@ -284,8 +294,10 @@ class Scoring:
         if empty:
             if any(end for _, end in spans):
                 raise ScoringError(f"{shown} of an alignment without columns, expected 0")
-        elif self.mode == "semiglobal" and not (any(at_start) and any(at_end)):
+        elif self.mode in ("semiglobal", END_GAPS) and not (any(at_start) and any(at_end)):
             raise ScoringError(f"{shown} leave out letters of both sequences at the same end")
+        if self.end_gaps is not None:
+            self.end_gaps.check_spans(spans, lengths, empty=empty)
 
 
 def make_scoring(
@@ -297,6 +309,9 @@ def make_scoring(
     mismatch: Number | None = None,
     gap_open: Number | None = None,
     gap_extend: Number | None = None,
+    free_ends: str | Iterable[str] | None = None,
+    end_gap_open: Number | None = None,
+    end_gap_extend: Number | None = None,
 ) -> Scoring:
     """Make a `Scoring` from a matrix, or a match and a mismatch score, and gap costs.
 
@@ -316,10 +331,16 @@ def make_scoring(
         ``gap_open >= gap_extend >= 0``. Default: 11 and 1 for proteins, 5 and 2 for DNA, with any
         matrix. If only one is given, the other takes its default, or the given value if the
         default would make `gap_extend` exceed `gap_open`.
+    free_ends : str or iterable of str, optional
+        In mode global: where end gaps cost nothing, some of `pairalign.end_gaps.ENDS`.
+    end_gap_open, end_gap_extend : int, float, str or Decimal, optional
+        In mode global: costs of the other end gaps, at most those of internal gaps (default).
 
     Returns
     -------
     Scoring
+        Mode global becomes semiglobal where all end gaps are free, and end-gaps where they cost
+        anything else than internal ones.
 
     Raises
     ------
@@ -333,10 +354,15 @@ def make_scoring(
         raise ScoringError("both a matrix and match or mismatch scores are given, expected one")
     table, stand_ins = _choose_table(alphabet, matrix, match, mismatch)
     costs = _choose_gap_costs(alphabet, gap_open, gap_extend)
-    scale = common_scale([*table.scores.values(), *costs])
+    at_ends = choose_end_costs(mode, free_ends, end_gap_open, end_gap_extend, costs)
+    scale = common_scale([*table.scores.values(), *costs, *chain.from_iterable(at_ends)])
     scores, known = _to_arrays(table, alphabet, scale)
-    opening, extension = (int(cost * scale) for cost in costs)
-    if max(opening, int(np.abs(scores).max())) >= SCORE_LIMIT:
+    internal, *each_end = (
+        GapCost(*(int(cost * scale) for cost in one)) for one in (costs, *at_ends)
+    )
+    ends = EndGaps(*each_end)
+    mode = ends.mode(internal) if mode == "global" else mode
+    if max(internal.open, int(np.abs(scores).max())) >= SCORE_LIMIT:
         raise ScoringError(
             f"scores and costs do not fit 32 bits in units of 1/{scale}; "
             "use smaller ones, or fewer decimals"
@@ -346,11 +372,12 @@ def make_scoring(
         alphabet=alphabet,
         matrix=_read_only(scores.astype(np.int32)),
         known=_read_only(known),
-        gap_open=opening,
-        gap_extend=extension,
+        gap_open=internal.open,
+        gap_extend=internal.extend,
         scale=scale,
         matrix_name=table.name,
         stand_ins=stand_ins,
+        end_gaps=ends if mode == END_GAPS else None,
     )
 
 

@@ -173,6 +173,8 @@ def arrow_schema(scoring: Scoring, detail: Detail, *, large: bool = False) -> pa
         "scale": str(scoring.scale),
         "alphabet": scoring.alphabet.name,
     }
+    if scoring.end_gaps is not None:
+        metadata["end_gaps"] = scoring.end_gaps.describe(scoring.format_score)
     return pa.schema(
         [pa.field(name, types[name], nullable=name == "identity") for name in COLUMNS[detail]],
         metadata={f"pairalign.{key}": value for key, value in metadata.items()},

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
+from pairalign.end_gaps import END_GAPS
 from pairalign.errors import ScoringError
 from pairalign.identities import COVERAGES, IDENTITIES, needs_cigar
 from pairalign.native import library
@@ -91,7 +92,10 @@ class PairThresholds:
         return Detail.CIGAR if needs_cigar(self.identity_of, mode) else Detail.STATS
 
     def native(self, mode: str) -> NativeThresholds:
-        """Return what native code takes, for alignments of a mode."""
+        """Return what native code takes, for alignments of a mode.
+
+        Bounds of semiglobal alignments hold of those with end gaps: costs at ends only add to them.
+        """
         identity_of = self.identity_of
         if identity_of == "internal" and not needs_cigar(identity_of, mode):
             identity_of = "columns"  # there are no gaps at the ends
@@ -100,7 +104,7 @@ class PairThresholds:
             *self.min_coverage.as_integer_ratio(),
             list(IDENTITIES).index(identity_of),
             list(COVERAGES).index(self.coverage_of),
-            _MODES.index(mode),
+            _MODES.index("semiglobal" if mode == END_GAPS else mode),
             0,
         )
 

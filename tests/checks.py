@@ -110,6 +110,9 @@ def costs_of(scoring: Scoring) -> reference.Costs:
         scoring.gap_extend,
         scoring.mode,
         scoring.alphabet.definite,
+        ()
+        if scoring.end_gaps is None
+        else tuple((one.open, one.extend) for one in scoring.end_gaps.costs),
     )
 
 
@@ -133,7 +136,9 @@ def assert_as_reference(problem: Problem, found: Alignments, at_most: int = 300)
     """Each alignment (of many pairs: a random choice of them) is the one of the reference."""
     sets = problem.sets()
     costs = costs_of(problem.scoring)
-    scoring = repr((costs.gap_open, costs.gap_extend, costs.mode, costs.definite)).encode()
+    scoring = repr(
+        (costs.gap_open, costs.gap_extend, costs.mode, costs.definite, costs.ends)
+    ).encode()
     scoring += hashlib.sha256(costs.matrix.tobytes()).digest()
     chosen = np.arange(len(found))
     if len(chosen) > at_most:

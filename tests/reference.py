@@ -9,12 +9,20 @@ There are two fills of the same three matrices: `fill_plain` spells the recurren
 cell and is what the other one is checked against; `fill_by_rows` does a row at a time with NumPy,
 so that tests can afford sequences of some hundred letters. `test_reference.py` proves both by
 enumerating every alignment of tiny sequences.
+
+Mode end-gaps: a gap before the first or after the last letter of a sequence costs what
+`Costs.ends` says of the letters of the other one that are opposite, which is never more than
+elsewhere. Row 0 and column 0 hold the cost of a gap at a start; all other cells are those of mode
+global. The alignment ends in the cell of the last row or column whose H, less the cost of the end
+gap from there to the last cell, is the best; of equals in the one that an end cell would be in
+mode semiglobal. End gaps that cost nothing are left out as there, others are columns of the
+alignment.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -35,10 +43,30 @@ class Costs:
     mode: str = "global"
     definite: int = 1 << 30
     """Codes from here on are ambiguous: they never count as a match, not even with themselves."""
+    ends: tuple[tuple[int, int], ...] = ()
+    """Mode end-gaps: open and extend of gaps opposite the first letters of the query, opposite its
+    last ones, and opposite those of the target."""
 
     def __post_init__(self) -> None:
         assert self.gap_open >= self.gap_extend >= 0
-        assert self.mode in {"global", "semiglobal", "local"}
+        assert self.mode in {"global", "semiglobal", "local", "end-gaps"}
+        assert len(self.ends) == (4 if self.mode == "end-gaps" else 0)
+        for opening, extension in self.ends:
+            assert 0 <= extension <= opening <= self.gap_open
+            assert extension <= self.gap_extend
+
+    def turned(self) -> Costs:
+        """Those of the two sequences exchanged."""
+        return replace(self, ends=self.ends[2:] + self.ends[:2])
+
+    def end_cost(self, end: int, letters: int) -> int:
+        """What an end gap of so many letters costs."""
+        opening, extension = self.ends[end]
+        return opening + (letters - 1) * extension if letters else 0
+
+
+ROW_START, ROW_END, COLUMN_START, COLUMN_END = range(4)
+"""Ends, where the row sequence is the query: which letters are opposite the gap."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +94,15 @@ def align(query: Sequence[int], target: Sequence[int], costs: Costs) -> Expected
     """
     swapped = len(target) > len(query)
     rows, columns = (target, query) if swapped else (query, target)
+    if swapped:
+        costs = costs.turned()
     fill = fill_plain if len(rows) * len(columns) < 200 else fill_by_rows
     h, e, f = fill(rows, columns, costs)
-    end = end_cell(h, costs.mode)
+    at_end = less_end_gaps(h, costs)
+    end = end_cell(at_end, costs.mode)
     start, path = trace(h, e, f, end, rows, columns, costs)
-    score = int(h[end[0]][end[1]])
+    score = int(at_end[end[0]][end[1]])
+    start, path, end = with_end_gaps(start, path, end, (len(rows), len(columns)), costs)
     if not path:
         start = end = (0, 0)
     letters = path.translate(str.maketrans("EF", "ID" if swapped else "DI"))
@@ -106,7 +138,7 @@ def fill_plain(
     for i in range(height):
         for j in range(width):
             if costs.mode != "global" and (i == 0 or j == 0):
-                h[i][j] = 0
+                h[i][j] = border(i, j, costs)
                 continue
             if j > 0:
                 e[i][j] = max(e[i][j - 1] - costs.gap_extend, h[i][j - 1] - costs.gap_open)
@@ -123,6 +155,49 @@ def fill_plain(
     return _impossible_again(h), _impossible_again(e), _impossible_again(f)
 
 
+def border(i: int, j: int, costs: Costs) -> int:
+    """H of a cell of row 0 or column 0, but for mode global."""
+    if costs.mode != "end-gaps":
+        return 0
+    return -costs.end_cost(COLUMN_START, j) if i == 0 else -costs.end_cost(ROW_START, i)
+
+
+def less_end_gaps(h: Any, costs: Costs) -> Any:
+    """What an alignment scores that ends in a cell of the last row or column, with its end gap."""
+    if costs.mode != "end-gaps":
+        return h
+    h = np.array(h, dtype=np.int64)
+    last_row, last_column = h.shape[0] - 1, h.shape[1] - 1
+    for j in range(last_column):
+        h[last_row, j] -= costs.end_cost(COLUMN_END, last_column - j)
+    for i in range(last_row):
+        h[i, last_column] -= costs.end_cost(ROW_END, last_row - i)
+    return h
+
+
+def with_end_gaps(
+    start: tuple[int, int],
+    path: str,
+    end: tuple[int, int],
+    lengths: tuple[int, int],
+    costs: Costs,
+) -> tuple[tuple[int, int], str, tuple[int, int]]:
+    """Add the end gaps that cost something to a path, in mode end-gaps: start, path and end."""
+    if costs.mode != "end-gaps":
+        return start, path, end
+    (rows, columns), (i, j), (to_i, to_j) = lengths, start, end
+    free = [opening == 0 == extension for opening, extension in costs.ends]
+    if not free[ROW_START]:
+        path, i = "F" * i + path, 0
+    if not free[COLUMN_START]:
+        path, j = "E" * j + path, 0
+    if not free[ROW_END] and to_j == columns:
+        path, to_i = path + "F" * (rows - to_i), rows
+    if not free[COLUMN_END] and end[0] == rows:
+        path, to_j = path + "E" * (columns - to_j), columns
+    return (i, j), path, (to_i, to_j)
+
+
 def _impossible_again(matrix: list[list[int]]) -> list[list[int]]:
     """Minus infinity less a gap cost is minus infinity."""
     return [[IMPOSSIBLE if cell < IMPOSSIBLE // 2 else cell for cell in row] for row in matrix]
@@ -137,7 +212,7 @@ def fill_by_rows(
     maximum; an H(i,k) that itself ends in such a gap can be left out because open >= extend.
     """
     if len(columns) < len(rows):
-        h, e, f = _fill_by_rows(columns, rows, costs, np.asarray(costs.matrix).T)
+        h, e, f = _fill_by_rows(columns, rows, costs.turned(), np.asarray(costs.matrix).T)
         return h.T, f.T, e.T
     return _fill_by_rows(rows, columns, costs, np.asarray(costs.matrix))
 
@@ -154,6 +229,9 @@ def _fill_by_rows(
         h[1:, 0] = -costs.gap_open - costs.gap_extend * np.arange(shape[0] - 1)
         e[0, 1:] = h[0, 1:]
         f[1:, 0] = h[1:, 0]
+    if costs.mode == "end-gaps":
+        h[0] = [border(0, j, costs) for j in range(shape[1])]
+        h[:, 0] = [border(i, 0, costs) for i in range(shape[0])]
     scores = matrix.astype(np.int64)[:, np.asarray(columns, dtype=np.int64)]
     ramp = costs.gap_extend * np.arange(shape[1], dtype=np.int64)
     for i in range(1, shape[0]):
@@ -174,7 +252,7 @@ def end_cell(h: Any, mode: str) -> tuple[int, int]:
     if mode == "global":
         return last_row, last_column
     allowed = np.ones(h.shape, dtype=bool)
-    if mode == "semiglobal":
+    if mode in ("semiglobal", "end-gaps"):
         allowed[:last_row, :last_column] = False
     best = h[allowed].max()
     found_columns, found_rows = np.nonzero(((h == best) & allowed).T)  # in order of columns
@@ -209,7 +287,7 @@ def trace(
         if state == "H":
             if costs.mode == "local" and h[i][j] == 0:
                 break
-            if costs.mode == "semiglobal" and (i == 0 or j == 0):
+            if costs.mode in ("semiglobal", "end-gaps") and (i == 0 or j == 0):
                 break
             if i == 0 and j == 0:
                 break

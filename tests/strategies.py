@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from hypothesis import strategies as st
 
+from pairalign.end_gaps import EndGaps, GapCost
 from pairalign.scoring import Scoring
 from pairalign.sequences import DNA, PROTEIN, Alphabet, SequenceSet
 
@@ -42,7 +43,7 @@ class Problem:
         letters = "".join(s.alphabet.letters[code] for code in used)
         return (
             f"Problem({self.first!r}, {self.second!r}, {s.mode}, open {s.gap_open}, "
-            f"extend {s.gap_extend}, {letters}: {matrix})"
+            f"extend {s.gap_extend}, {letters}: {matrix}, ends {s.end_gaps and s.end_gaps.numbers})"
         )
 
     def sets(self) -> tuple[SequenceSet, ...]:
@@ -62,8 +63,9 @@ def make_scoring(
     gap_open: int,
     gap_extend: int,
     matrix: np.ndarray,
+    ends: Sequence[tuple[int, int]] = (),
 ) -> Scoring:
-    """Scoring with any matrix, without going through a file."""
+    """Scoring with any matrix, without going through a file; `ends` are those of mode end-gaps."""
     size = len(alphabet.letters)
     full = np.zeros((32, 32), dtype=np.int32)
     full[:size, :size] = matrix[:size, :size]
@@ -79,7 +81,22 @@ def make_scoring(
         scale=1,
         matrix_name="made up",
         stand_ins={},
+        end_gaps=EndGaps(*(GapCost(*end) for end in ends)) if ends else None,
     )
+
+
+def random_ends(
+    rng: np.random.Generator, gap_open: int, gap_extend: int
+) -> tuple[tuple[int, int], ...]:
+    """Costs of the four end gaps, each free, as elsewhere or between."""
+
+    def one() -> tuple[int, int]:
+        opening = int(rng.choice([0, gap_open, rng.integers(gap_open + 1)]))
+        most = min(opening, gap_extend)
+        return opening, int(rng.choice([0, most, rng.integers(most + 1)]))
+
+    ends = tuple(one() for _ in range(4))
+    return ends[:2] * 2 if rng.integers(3) == 0 else ends
 
 
 def match_matrix(alphabet: Alphabet, match: int, mismatch: int) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import groupby
 
@@ -150,6 +151,128 @@ def test_every_alignment_of_tiny_sequences(mode: str) -> None:
         assert align(rows, columns, costs) == expect(rows, columns, costs), (rows, columns, costs)
 
 
+def split_ends(path: str) -> tuple[str, str, str]:
+    """A path from corner to corner as its first gap, what is between, and its last gap.
+
+    The gaps are those in row 0 or column 0, and in the last row or column. A path that is two gaps
+    has nothing between.
+    """
+    first = path[: len(path) - len(path.lstrip(path[0]))] if path[0] != "M" else ""
+    rest = path[len(first) :]
+    last = rest[len(rest.rstrip(rest[-1])) :] if rest[-1:] not in ("", "M") else ""
+    return first, rest[: len(rest) - len(last)], last
+
+
+def path_score_with_ends(path: str, rows: list[int], columns: list[int], costs: Costs) -> int:
+    """Score of a path from corner to corner: every gap priced by where it is in its sequence."""
+    score = i = j = 0
+    for step, run in groupby(path):
+        length = len(list(run))
+        if step == "M":
+            score += sum(costs.matrix[rows[i + k]][columns[j + k]] for k in range(length))
+        else:
+            at, letters, ends = (j, len(columns), 0) if step == "F" else (i, len(rows), 2)
+            opening, extension = (
+                costs.ends[ends]
+                if at == 0
+                else costs.ends[ends + 1]
+                if at == letters
+                else (costs.gap_open, costs.gap_extend)
+            )
+            score -= opening + (length - 1) * extension
+        i += length * (step != "E")
+        j += length * (step != "F")
+    return score
+
+
+def best_with_ends(rows: list[int], columns: list[int], costs: Costs) -> tuple[int, str, str, str]:
+    """Score, first gap, middle and last gap of the path that the rules ask for."""
+    best = None
+    for path in all_paths(len(rows), len(columns)):
+        first, middle, last = split_ends(path)
+        end_column = len(columns) - last.count("E")
+        end_row = len(rows) - last.count("F")
+        rank = (
+            path_score_with_ends(path, rows, columns, costs),
+            -end_column,
+            -end_row,
+            [-one for one in decisions(middle)],
+        )
+        best = max(best or (rank, ()), (rank, (first, middle, last)))
+    return best[0][0], *best[1]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_alignment_with_end_gaps(seed: int) -> None:
+    """Each gap costs what its place says; the end cell and the path are those of the rules."""
+    rng = random.Random(f"ends {seed}")
+    for _ in range(500):
+        letters = rng.choice((1, 2, 3))
+        height = rng.randint(1, 4)
+        rows = [rng.randrange(letters) for _ in range(height)]
+        columns = [rng.randrange(letters) for _ in range(rng.randint(1, height))]
+        gap_open = rng.randrange(6)
+        gap_extend = rng.choice((0, gap_open, rng.randint(0, gap_open)))
+        ends = tuple(end_costs(rng, gap_open, gap_extend) for _ in range(4))
+        matrix = [[0] * letters for _ in range(letters)]
+        for i in range(letters):
+            for j in range(i + 1):
+                matrix[i][j] = matrix[j][i] = rng.randint(-4, 4)
+        costs = Costs(matrix, gap_open, gap_extend, "end-gaps", ends=ends)
+        found = align(rows, columns, costs)
+        score, first, middle, last = best_with_ends(rows, columns, costs)
+        free = [pair == (0, 0) for pair in ends]
+        shown_first = "" if free[0 if "F" in first else 2] else first
+        shown_last = "" if free[1 if "F" in last else 3] else last
+        path = shown_first + middle + shown_last
+        assert found.score == score, (rows, columns, costs)
+        assert found.cigar == cigar_of(path, first if not shown_first else "", rows, columns), costs
+        start = (
+            ((first.count("F"), first.count("E")) if not shown_first else (0, 0)) if path else None
+        )
+        if start is not None:
+            assert (found.query_start, found.target_start) == start
+            assert found.query_end == start[0] + sum(step != "E" for step in path)
+            assert found.target_end == start[1] + sum(step != "F" for step in path)
+
+
+def end_costs(rng: random.Random, gap_open: int, gap_extend: int) -> tuple[int, int]:
+    """Costs of an end gap: free, as elsewhere, or between."""
+    opening = rng.choice((0, gap_open, rng.randint(0, gap_open)))
+    extension = rng.choice((0, min(gap_extend, opening)))
+    return opening, extension
+
+
+def cigar_of(path: str, skipped: str, rows: list[int], columns: list[int]) -> str:
+    """A path as a CIGAR whose query is the row sequence, after so many steps of a gap."""
+    i, j = skipped.count("F"), skipped.count("E")
+    letters = ""
+    for step in path:
+        if step == "M":
+            letters += "=" if rows[i] == columns[j] else "X"
+        else:
+            letters += "D" if step == "E" else "I"
+        i += step != "E"
+        j += step != "F"
+    return "".join(f"{len(list(run))}{letter}" for letter, run in groupby(letters))
+
+
+def test_end_gaps_that_are_free_or_cost_as_others_are_the_other_modes() -> None:
+    """All free: mode semiglobal, ties included; all as elsewhere: the scores of mode global."""
+    rng = random.Random("same")
+    for _ in range(200):
+        gap_open = rng.randint(1, 5)
+        gap_extend = rng.randint(0, gap_open)
+        costs = simple(rng.randint(0, 3), -rng.randint(0, 3), gap_open, gap_extend, "semiglobal")
+        rows = [rng.randrange(3) for _ in range(rng.randint(1, 20))]
+        columns = [rng.randrange(3) for _ in range(rng.randint(1, 20))]
+        free = replace(costs, mode="end-gaps", ends=((0, 0),) * 4)
+        assert align(rows, columns, free) == align(rows, columns, costs)
+        like = replace(costs, mode="end-gaps", ends=((gap_open, gap_extend),) * 4)
+        whole = replace(costs, mode="global")
+        assert align(rows, columns, like).score == align(rows, columns, whole).score
+
+
 def mirrored(expected: Expected) -> Expected:
     """The same alignment with query and target exchanged."""
     return Expected(
@@ -289,3 +412,52 @@ def test_scores_of_parasail(mode: str, gap_open: int, gap_extend: int) -> None:
         # parasail does not count the cells of the border, where nothing is aligned.
         floor = 0 if mode == "semiglobal" else score.score
         assert align(*codes, costs).score == max(score.score, floor), (query, target)
+
+
+FREE_ENDS = {
+    "sg_qb": (0,),
+    "sg_qe": (1,),
+    "sg_db": (2,),
+    "sg_de": (3,),
+    "sg_qx": (0, 1),
+    "sg_dx": (2, 3),
+    "sg_qb_de": (0, 3),
+    "sg_qe_db": (1, 2),
+}
+"""Functions of parasail, and the ends of query and target that they may leave out."""
+
+
+@pytest.mark.parametrize("name", FREE_ENDS)
+def test_free_ends_as_parasail_names_them(name: str) -> None:
+    parasail = pytest.importorskip("parasail", reason="parasail is not installed (extra `bench`)")
+    letters = "ARNDCQEGHILKMFPSTWYVBZX*"
+    ends = tuple((0, 0) if end in FREE_ENDS[name] else (11, 1) for end in range(4))
+    costs = Costs(parasail.blosum62.matrix.astype(int), 11, 1, "end-gaps", ends=ends)
+    for query, target in random_protein_pairs(name, 40):
+        codes = [[letters.index(letter) for letter in side] for side in (query, target)]
+        found = getattr(parasail, f"{name}_scan_32")(query, target, 11, 1, parasail.blosum62)
+        # parasail does not count the cells of the border, where nothing is aligned.
+        may_be_empty = name in ("sg_qb_de", "sg_qe_db")
+        score = max(found.score, 0) if may_be_empty else found.score
+        assert align(*codes, costs).score == score, (query, target)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_end_gap_scores_of_biopython(seed: int) -> None:
+    from Bio.Align import PairwiseAligner, substitution_matrices
+
+    rng = random.Random(f"ends {seed}")
+    matrix = substitution_matrices.load("BLOSUM62")
+    letters = str(matrix.alphabet)
+    ends = tuple(end_costs(rng, 11, 1) for _ in range(4))
+    costs = Costs(np.array(matrix, dtype=int), 11, 1, "end-gaps", ends=ends)
+    aligner = PairwiseAligner(mode="global", open_gap_score=-11, extend_gap_score=-1)
+    aligner.substitution_matrix = matrix
+    # Of Biopython's target and query, letters of the query alone are an insertion.
+    for kind, sides in (("insertion", ends[:2]), ("deletion", ends[2:])):
+        for side, (opening, extension) in zip(("left", "right"), sides, strict=True):
+            setattr(aligner, f"open_{side}_{kind}_score", -opening)
+            setattr(aligner, f"extend_{side}_{kind}_score", -extension)
+    for query, target in random_protein_pairs(f"ends {seed}", 40):
+        codes = [[letters.index(letter) for letter in side] for side in (query, target)]
+        assert align(*codes, costs).score == aligner.score(target, query), (query, target)

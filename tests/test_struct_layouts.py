@@ -189,7 +189,10 @@ NUMBERS: list[tuple[Source, dict[str, int]]] = [
             "PAIRALIGN_CAPACITY": cpu.CAPACITY,
             "PAIRALIGN_NO_MEMORY": cpu.NO_MEMORY,
             "PAIRALIGN_SCORES": cpu.SCORES,
-            **{f"pairalign::{name.upper()}": n for n, name in enumerate(cpu.MODES)},
+            **{
+                f"pairalign::{name.upper().replace('-', '_')}": n
+                for n, name in enumerate(cpu.MODES)
+            },
         },
     ),
 ]

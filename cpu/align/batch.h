@@ -22,18 +22,36 @@ inline __attribute__((always_inline)) size_t bounded_product(size_t a, size_t b,
     return beyond || product > MOST_BYTES ? MOST_BYTES : product;
 }
 
-enum Mode { GLOBAL = 0, SEMIGLOBAL = 1, LOCAL = 2 };
+enum Mode { GLOBAL = 0, SEMIGLOBAL = 1, LOCAL = 2, END_GAPS = 3 };
 enum Detail { SCORE = 0, STATS = 1, CIGAR = 2 };
 
 // Kinds of step on a path, in the low bits of a run (`length << 2 | step`).
 enum Step : uint32_t { DIAGONAL_STEP = 0, ROW_GAP = 1, COLUMN_GAP = 2 };
 // ROW_GAP consumes a row letter (state F), COLUMN_GAP a column letter (state E).
 
+// What a gap costs: `open` its first letter, `extend` each further one.
+struct GapCost {
+    int32_t open, extend;
+
+    bool is_free() const { return open == 0 && extend == 0; }
+    int32_t of(int32_t letters) const { return letters ? open + (letters - 1) * extend : 0; }
+};
+
+// Costs of a gap opposite a sequence's first letters, and opposite its last ones.
+struct EndGaps {
+    GapCost start, end;
+};
+
 struct Scheme {
     int32_t matrix[CODES][CODES];  // row PAD and column PAD hold the smallest score
     int32_t highest;               // score of two letters, or 0
     int32_t gap_open, gap_extend;
     Mode mode;
+    EndGaps query, target;  // mode END_GAPS: at most what other gaps cost; else 0
+
+    // Of a pair's row sequence and of its column sequence.
+    const EndGaps& of_row(bool row_is_query) const { return row_is_query ? query : target; }
+    const EndGaps& of_column(bool row_is_query) const { return row_is_query ? target : query; }
 };
 
 // Column sequences of a batch, one a lane, longest first. Lanes from `used` on repeat the last one.
@@ -62,13 +80,14 @@ struct Batch {
     const Group* group;
     const uint8_t* row;
     int32_t rows;
-    int first_lane;      // lanes before it are not part of the batch
-    bool trace;          // false: only `score` is set
-    int32_t block_rows;  // rows whose flags are kept at once: a multiple of 8, or >= rows
-    void* border;        // border_bytes
-    void* end_state;     // end_bytes
-    uint8_t* flags;      // flags_bytes(block_rows)
-    void* checkpoints;   // checkpoint_bytes, when block_rows < rows
+    int first_lane;         // lanes before it are not part of the batch
+    uint64_t row_is_query;  // mode END_GAPS: bit l: whether it is so in lane l
+    bool trace;             // false: only `score` is set
+    int32_t block_rows;     // rows whose flags are kept at once: a multiple of 8, or >= rows
+    void* border;           // border_bytes
+    void* end_state;        // end_bytes
+    uint8_t* flags;         // flags_bytes(block_rows)
+    void* checkpoints;      // checkpoint_bytes, when block_rows < rows
     const volatile bool* cancelled;
     Path paths[MAX_LANES];
 };
@@ -109,6 +128,7 @@ struct LongPair {
     const Scheme* scheme;
     const uint8_t *row, *column;
     int32_t rows, columns;
+    bool row_is_query;
     bool trace;  // false: only `score` is set
     Tile tile;
     void* work;         // work_bytes

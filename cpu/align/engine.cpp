@@ -185,6 +185,12 @@ pairalign_engine* pairalign_open(const pairalign_set* first, const pairalign_set
     return engine.release();
 }
 
+void pairalign_set_end_gaps(pairalign_engine* engine, const int32_t* costs) {
+    Scheme& scheme = engine->scheme;
+    for (EndGaps* side : {&scheme.query, &scheme.target})
+        for (GapCost* cost : {&side->start, &side->end}) *cost = {*costs++, *costs++};
+}
+
 void pairalign_set_reversed(pairalign_engine* engine, const pairalign_set* set) {
     engine->reversed = std::make_unique<Set>(*set);
 }

@@ -19,6 +19,12 @@ struct PairPosition {
     int64_t index;
 };
 
+// The query is the sequence of the first set, or the one that comes earlier in the input.
+inline bool row_is_query(const pairalign_result& result, bool flipped, int32_t row, int32_t column) {
+    if (result.engine->second) return !flipped;
+    return result.rows_of(flipped).given.inputs[row] < result.columns_of(flipped).given.inputs[column];
+}
+
 // Writes the score and, when `traced`, the alignment of a pair; CIGAR runs go to the arena.
 inline void keep_path(pairalign_result& result, Arena& arena, bool traced, const PairPosition& pair,
                       const Path& path) {
@@ -28,8 +34,7 @@ inline void keep_path(pairalign_result& result, Arena& arena, bool traced, const
     if (!traced || path.run_count == 0) return;
     const Set& rows = result.rows_of(pair.flipped);
     const Set& columns = result.columns_of(pair.flipped);
-    bool row_is_query = !pair.flipped;
-    if (!engine.second) row_is_query = rows.given.inputs[pair.row] < columns.given.inputs[pair.column];
+    const bool is_query = row_is_query(result, pair.flipped, pair.row, pair.column);
     Traced& t = result.traced[index];
     uint32_t* out = nullptr;
     if (result.detail == CIGAR) {
@@ -38,17 +43,17 @@ inline void keep_path(pairalign_result& result, Arena& arena, bool traced, const
         out = arena.reserve(steps);
     }
     t.run_count = write_cigar(path, rows.codes(pair.row), columns.codes(pair.column), engine.definite,
-                              row_is_query, out, t.summary);
+                              is_query, out, t.summary);
     if (out) {
         arena.commit(static_cast<size_t>(t.run_count));
         t.runs = out;
     } else {
         t.run_count = 0;
     }
-    t.query_start = row_is_query ? path.start_row : path.start_column;
-    t.query_end = row_is_query ? path.end_row : path.end_column;
-    t.target_start = row_is_query ? path.start_column : path.start_row;
-    t.target_end = row_is_query ? path.end_column : path.end_row;
+    t.query_start = is_query ? path.start_row : path.start_column;
+    t.query_end = is_query ? path.end_row : path.end_column;
+    t.target_start = is_query ? path.start_column : path.start_row;
+    t.target_end = is_query ? path.end_column : path.end_row;
     if (t.summary.matches + t.summary.mismatches + t.summary.gap_letters == 0)
         t.query_start = t.query_end = t.target_start = t.target_end = 0;
 }

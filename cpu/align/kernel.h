@@ -18,8 +18,8 @@ namespace PAIRALIGN_ISA {
 // Which end cells a fill keeps track of.
 enum class End {
     NONE,         // only the last row, which the border holds when the fill ends
-    LAST_COLUMN,  // semiglobal: the best H of each lane's last column
-    LAST_ROW,     // semiglobal in long_pair.h, whose border does not hold it: the best H of the last row
+    LAST_COLUMN,  // semiglobal, end gaps: the best H of each lane's last column
+    LAST_ROW,     // the same in long_pair.h, whose border does not hold it: the best H of the last row
     BEST_SCORE,   // local: the best H anywhere
     BEST_CELL,    // local: and where it is
 };
@@ -41,7 +41,14 @@ struct Fill {
 
     // End state: per lane vectors, see EndState.
     Lane* end_state;
-    const uint8_t* ends_at;  // semiglobal: 1 where a lane in use ends, [columns + 1]
+    const uint8_t* ends_at;  // semiglobal, end gaps: 1 where a lane in use ends, [columns + 1]
+    // End gaps: of each lane, whether the row sequence is the query, and the best cell of the last column.
+    const Lane* row_is_query;
+    struct LastColumn {
+        int32_t score, row;  // less the gap to the last cell
+    }* last_column;
+
+    bool is_query(int lane) const { return row_is_query[lane] != 0; }
 };
 
 template <class V>
@@ -92,8 +99,22 @@ struct Kernels {
 
     // ---------------------------------------------------------------- borders
 
+    // Mode END_GAPS: H and gap state of the border's cell number i, where the start gap costs so much.
+    static __attribute__((noinline)) void end_gap_edge(const F& f, int32_t i, const GapCost& if_row_is_query,
+                                                       const GapCost& if_not, V& h, V& gap) {
+        const Mask query = V::gt(V::load(f.row_is_query), V::set(0));
+        h = V::blend(query, V::set(f.edge.h(i, if_row_is_query)), V::set(f.edge.h(i, if_not)));
+        gap = V::blend(query, V::set(f.edge.gap(i, if_row_is_query)), V::set(f.edge.gap(i, if_not)));
+    }
+
     static void start_border(const F& f) {
-        for (int32_t j = 0; j <= f.columns; j++) {
+        for (int32_t j = 0; f.edge.mode == END_GAPS && j <= f.columns; j++) {
+            V h, gap;
+            end_gap_edge(f, j, f.scheme.target.start, f.scheme.query.start, h, gap);
+            h.store(f.border + static_cast<size_t>(j) * 2 * LANES);
+            gap.store(f.border + (static_cast<size_t>(j) * 2 + 1) * LANES);
+        }
+        for (int32_t j = 0; f.edge.mode != END_GAPS && j <= f.columns; j++) {
             V::set(f.edge.h(j)).store(f.border + static_cast<size_t>(j) * 2 * LANES);
             V::set(f.edge.gap(j)).store(f.border + (static_cast<size_t>(j) * 2 + 1) * LANES);
         }
@@ -125,6 +146,12 @@ struct Kernels {
             }
             h[k] = V::set(f.edge.h(row + 1 + k));
             e[k] = V::set(f.edge.gap(row + 1 + k));
+            if (SHIFTED && __builtin_expect(f.edge.mode == END_GAPS, 0)) {
+                V edge_h, edge_gap;  // h and e themselves must not leave the registers
+                end_gap_edge(f, row + 1 + k, f.scheme.query.start, f.scheme.target.start, edge_h, edge_gap);
+                h[k] = edge_h;
+                e[k] = edge_gap;
+            }
         });
         const V opening = V::set(static_cast<Lane>(SHIFTED ? f.edge.open - f.edge.extend : f.edge.open));
         const V extending = V::set(static_cast<Lane>(f.edge.extend));
@@ -198,6 +225,7 @@ struct Kernels {
     // Keeps H' - i*ext: within a column the order of H. The subtraction wraps; its true result fits.
     template <int ROWS>
     static __attribute__((noinline)) void keep_last_column(const F& f, const V* h, int32_t row, int32_t j) {
+        if (f.edge.mode == END_GAPS) return keep_last_column_less_gaps<ROWS>(f, h, row, j);
         const Mask ends = V::eq(V::load(f.end_state + LENGTHS * LANES), V::set(static_cast<Lane>(j)));
         V best = V::load(f.end_state + BEST * LANES), best_row = V::load(f.end_state + BEST_ROW * LANES);
         for (int k = 0; k < ROWS; k++) {
@@ -209,6 +237,25 @@ struct Kernels {
         }
         best.store(f.end_state + BEST * LANES);
         best_row.store(f.end_state + BEST_ROW * LANES);
+    }
+
+    // Mode END_GAPS: the lanes that end here one by one, since a score less the gap to the last cell may need
+    // more than a lane's bits.
+    template <int ROWS>
+    static void keep_last_column_less_gaps(const F& f, const V* h, int32_t row, int32_t j) {
+        alignas(64) Lane lanes[ROWS][LANES];
+        for (int k = 0; k < ROWS; k++) h[k].store(lanes[k]);
+        for (int l = f.batch.first_lane; l < f.batch.group->used; l++) {
+            if (f.batch.group->lengths[l] != j) continue;
+            const GapCost end = f.scheme.of_row(f.is_query(l)).end;
+            auto& best = f.last_column[l];
+            for (int k = 0; k < ROWS; k++) {
+                const int32_t i = row + 1 + k;
+                const int32_t score = static_cast<int32_t>(lanes[k][l]) - f.edge.base -
+                                      (i + j) * f.edge.extend - end.of(f.batch.rows - i);
+                if (score > best.score) best = {score, i};
+            }
+        }
     }
 
     // Rows begin+1 .. end. Flags are laid out as [row / V::ROWS][column][row % V::ROWS].
@@ -241,7 +288,7 @@ struct Kernels {
             if (f.batch.trace) return fill<false, false, End::BEST_CELL>(f, begin, end, columns);
             return fill<false, false, End::BEST_SCORE>(f, begin, end, columns);
         }
-        if (track && f.scheme.mode == SEMIGLOBAL) {
+        if (track && f.scheme.mode != GLOBAL) {
             if (flags) return fill<true, true, End::LAST_COLUMN>(f, begin, end, columns);
             return fill<true, false, End::LAST_COLUMN>(f, begin, end, columns);
         }
@@ -264,6 +311,25 @@ struct Kernels {
             f.end_state[BEST_COLUMN * LANES + l] = local ? F::NO_CELL : Lane{0};
             f.end_state[LENGTHS * LANES + l] = static_cast<Lane>(length);
         }
+        for (int l = f.batch.first_lane; f.edge.mode == END_GAPS && l < f.batch.group->used; l++) {
+            const bool query = f.is_query(l);
+            f.last_column[l] = {-f.scheme.of_column(query).start.of(f.batch.group->lengths[l]) -
+                                    f.scheme.of_row(query).end.of(f.batch.rows),
+                                0};
+        }
+    }
+
+    // The first best cell of the last row, left of the last column; of mode END_GAPS less the gap from there.
+    template <bool ENDS>
+    static void read_last_row(const F& f, int lane, int32_t columns, int32_t& row_score,
+                              int32_t& row_column) {
+        const GapCost end = f.scheme.of_column(ENDS && f.is_query(lane)).end;
+        const Lane* h = f.border + lane;
+        for (int32_t j = 0; j < columns; j++, h += 2 * LANES) {
+            int32_t score = static_cast<int32_t>(*h) - j * f.edge.extend;
+            if (ENDS) score -= end.of(columns - j);
+            if (score > row_score) row_score = score, row_column = j;
+        }
     }
 
     static void read_end(const F& f, int lane, Path& path) {
@@ -284,15 +350,17 @@ struct Kernels {
             path.score = static_cast<int32_t>(h) - f.edge.base - (rows + columns) * f.edge.extend;
             return;
         }
-        path.score = static_cast<int32_t>(best) - f.edge.base - columns * f.edge.extend;
-        path.end_row = f.end_state[BEST_ROW * LANES + lane];
-        // The last row wins ties: its columns are smaller.
         int32_t row_score = -2147483647, row_column = 0;
-        const Lane* h = f.border + lane;
-        for (int32_t j = 0; j < columns; j++, h += 2 * LANES) {
-            const int32_t score = static_cast<int32_t>(*h) - j * f.edge.extend;
-            if (score > row_score) row_score = score, row_column = j;
+        if (f.scheme.mode == END_GAPS) {
+            path.score = f.last_column[lane].score;
+            path.end_row = f.last_column[lane].row;
+            read_last_row<true>(f, lane, columns, row_score, row_column);
+        } else {
+            path.score = static_cast<int32_t>(best) - f.edge.base - columns * f.edge.extend;
+            path.end_row = f.end_state[BEST_ROW * LANES + lane];
+            read_last_row<false>(f, lane, columns, row_score, row_column);
         }
+        // The last row wins ties: its columns are smaller.
         row_score -= f.edge.base + rows * f.edge.extend;
         if (row_score >= path.score) {
             path.score = row_score;
@@ -335,11 +403,20 @@ struct Kernels {
             static_cast<Lane*>(batch.border),
             {scheme.mode, scheme.gap_open, scheme.gap_extend, 0},
             static_cast<Lane*>(batch.end_state),
+            nullptr,
+            nullptr,
             nullptr};
         for (int a = 0; a < CODES; a++) f.profile_of[a] = rank(group.row_codes, a);
         f.edge.base = sizeof(Lane) == 2 ? static_cast<Lane>(-32768 + room_below(scheme)) : Lane{0};
         uint8_t* ends_at = reinterpret_cast<uint8_t*>(f.end_state + END_VECTORS * LANES);
-        if (scheme.mode == SEMIGLOBAL) {
+        alignas(64) Lane row_is_query[LANES];
+        typename F::LastColumn last_column[LANES];
+        if (scheme.mode == END_GAPS) {
+            for (int l = 0; l < LANES; l++) row_is_query[l] = static_cast<Lane>(batch.row_is_query >> l & 1);
+            f.row_is_query = row_is_query;
+            f.last_column = last_column;
+        }
+        if (scheme.mode == SEMIGLOBAL || scheme.mode == END_GAPS) {
             memset(ends_at, 0, static_cast<size_t>(f.columns) + 1);
             for (int l = batch.first_lane; l < group.used; l++) ends_at[group.lengths[l]] = 1;
             f.ends_at = ends_at;
@@ -368,8 +445,8 @@ struct Kernels {
         for (int l = batch.first_lane; l < group.used; l++) {
             Path& path = batch.paths[l];
             read_end(f, l, path);
-            path.run_count = 0;
-            walkers[l] = Walker::at_end(path);
+            if (batch.trace)
+                walkers[l] = start_walk(scheme, path, rows, group.lengths[l], batch.row_is_query >> l & 1);
         }
         if (!batch.trace) return;
 
@@ -400,7 +477,8 @@ struct Kernels {
                     walk<V>(LaneFlags{batch.flags, band_bytes(columns), begin, l}, scheme, batch.row,
                             group.codes[l], begin, 0, walkers[l], batch.paths[l]);
         }
-        for (int l = batch.first_lane; l < group.used; l++) finish(scheme, walkers[l], batch.paths[l]);
+        for (int l = batch.first_lane; l < group.used; l++)
+            finish(scheme, walkers[l], batch.paths[l], batch.row_is_query >> l & 1);
     }
 
     static Kernel kernel() {

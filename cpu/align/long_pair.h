@@ -155,7 +155,7 @@ struct LongPairs : LongPairState<V> {
             }
             return fill<false, FLAGS, End::BEST_CELL, PACKED>(w, piece);
         }
-        if (track && mode == SEMIGLOBAL && piece.base + STRIP >= w.pair.rows)
+        if (track && mode != GLOBAL && piece.base + STRIP >= w.pair.rows)
             return fill<true, FLAGS, End::LAST_ROW, PACKED>(w, piece);
         fill<true, FLAGS, End::NONE, PACKED>(w, piece);
     }
@@ -278,13 +278,12 @@ struct LongPairs : LongPairState<V> {
                 if (*pair.cancelled) return;
             }
             if (flags) flags += bytes;
-            if (w.edge.mode == SEMIGLOBAL) keep_last_column(w, base);
+            if (w.edge.mode == SEMIGLOBAL || w.edge.mode == END_GAPS) keep_last_column(w, base);
         }
         read_end(w, pair.path);
-        pair.path.run_count = 0;
         if (!pair.trace) return;
 
-        Walker walker = Walker::at_end(pair.path);
+        Walker walker = start_walk(*pair.scheme, pair.path, rows, columns, pair.row_is_query);
         if (whole && walker.state != Walker::DONE)
             walk<V>(TileFlags{pair.flags, bytes, 0, 0}, *pair.scheme, pair.row, pair.column, 0, 0, walker,
                     pair.path);
@@ -292,7 +291,7 @@ struct LongPairs : LongPairState<V> {
             retrace_tile(w, kept, walker);
             if (*pair.cancelled) return;
         }
-        finish(*pair.scheme, walker, pair.path);
+        finish(*pair.scheme, walker, pair.path, pair.row_is_query);
     }
 
     static LongKernel kernel() {

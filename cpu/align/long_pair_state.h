@@ -42,18 +42,24 @@ struct LongPairState {
         bool packed;
         // Where the matrix's last row is in the last strip: its lane, its row of that lane.
         int last_lane, last_row;
-        // Semiglobal: the best cell of the last row, and of the last column.
+        // Semiglobal, end gaps: the best cell of the last row, and of the last column, less the gap from
+        // there.
         int32_t row_score, row_column;
         int32_t column_score, column_row;
         alignas(64) Lane lane[LANES];  // 0, 1, ...
         // Shifted scores, when packed; the last: rows beyond the last.
         alignas(64) int8_t bytes[CODES + 1][CODES];
+
+        // End gaps; those of other modes cost nothing.
+        const EndGaps& of_row() const { return pair.scheme->of_row(pair.row_is_query); }
+        const EndGaps& of_column() const { return pair.scheme->of_column(pair.row_is_query); }
     };
 
     // ---------------------------------------------------------------- borders and scores
 
     static void start_border(Work& w, int32_t left, int32_t right) {
-        for (int32_t j = left; j <= right; j++) w.border[j] = {w.edge.h(j), w.edge.gap(j)};
+        for (int32_t j = left; j <= right; j++)
+            w.border[j] = {w.edge.h(j, w.of_column().start), w.edge.gap(j, w.of_column().start)};
     }
 
     // Column 0 of a strip.
@@ -62,10 +68,10 @@ struct LongPairState {
             for (int k = 0; k < ROWS; k++) {
                 int32_t i = base + l * ROWS + k + 1;
                 if (i > w.pair.rows) i = w.pair.rows;  // i * ext of rows that do not exist might overflow
-                w.state[(STATE_H + k) * LANES + l] = w.edge.h(i);
-                w.state[(STATE_E + k) * LANES + l] = w.edge.gap(i);
+                w.state[(STATE_H + k) * LANES + l] = w.edge.h(i, w.of_row().start);
+                w.state[(STATE_E + k) * LANES + l] = w.edge.gap(i, w.of_row().start);
             }
-            w.state[STATE_CORNER * LANES + l] = w.edge.h(base);
+            w.state[STATE_CORNER * LANES + l] = w.edge.h(base, w.of_row().start);
         }
     }
 
@@ -137,7 +143,8 @@ struct LongPairState {
     static __attribute__((noinline)) void keep_last_row(Work& w, const V* h, int32_t j) {
         alignas(64) Lane lanes[LANES];
         h[w.last_row].store(lanes);
-        const int32_t score = lanes[w.last_lane] - w.edge.base - (w.pair.rows + j) * w.edge.extend;
+        const int32_t score = lanes[w.last_lane] - w.edge.base - (w.pair.rows + j) * w.edge.extend -
+                              w.of_column().end.of(w.pair.columns - j);
         if (j < w.pair.columns && score > w.row_score) {
             w.row_score = score;
             w.row_column = j;
@@ -149,7 +156,8 @@ struct LongPairState {
         for (int32_t i = base + 1; i <= base + STRIP && i <= w.pair.rows; i++) {
             const int r = i - base - 1;
             const Lane h = w.state[(STATE_H + r % ROWS) * LANES + r / ROWS];
-            const int32_t score = h - w.edge.base - (i + w.pair.columns) * w.edge.extend;
+            const int32_t score =
+                h - w.edge.base - (i + w.pair.columns) * w.edge.extend - w.of_row().end.of(w.pair.rows - i);
             if (score > w.column_score) {
                 w.column_score = score;
                 w.column_row = i;
@@ -158,7 +166,9 @@ struct LongPairState {
     }
 
     static void start_end(Work& w) {
-        w.row_score = w.row_column = w.column_score = w.column_row = 0;
+        w.row_column = w.column_row = 0;
+        w.row_score = -w.of_row().start.of(w.pair.rows) - w.of_column().end.of(w.pair.columns);
+        w.column_score = -w.of_column().start.of(w.pair.columns) - w.of_row().end.of(w.pair.rows);
         for (int l = 0; l < LANES; l++) {
             w.best[BEST * LANES + l] =
                 w.edge.base + (w.pair.trace ? 1 : 0);  // 1 is the least that is an alignment
@@ -173,7 +183,7 @@ struct LongPairState {
         if (w.edge.mode == GLOBAL) {
             const Lane h = w.state[(STATE_H + w.last_row) * LANES + w.last_lane];
             path.score = h - w.edge.base - (w.pair.rows + w.pair.columns) * w.edge.extend;
-        } else if (w.edge.mode == SEMIGLOBAL) {
+        } else if (w.edge.mode != LOCAL) {
             // The last row wins ties: its columns are smaller.
             const bool in_row = w.row_score >= w.column_score;
             path.score = in_row ? w.row_score : w.column_score;

@@ -57,16 +57,17 @@ struct Border {
     int32_t open, extend;
     Lane base;  // H'(0,0); what stands for 0 in local mode
 
-    // H'(i,0); by symmetry also H'(0,i).
-    PAIRALIGN_INLINE Lane h(int32_t i) const {
+    // H'(i,0); by symmetry also H'(0,i). Mode END_GAPS: `start` is what its gap costs.
+    PAIRALIGN_INLINE Lane h(int32_t i, const GapCost& start = {}) const {
         if (mode == LOCAL) return base;
         if (mode == SEMIGLOBAL) return static_cast<Lane>(base + i * extend);
+        if (mode == END_GAPS) return static_cast<Lane>(base + i * extend - start.of(i));
         return static_cast<Lane>(i == 0 ? base : base - (open - extend));
     }
     // The gap state that a border cell hands on: it can only open a gap.
-    PAIRALIGN_INLINE Lane gap(int32_t i) const {
+    PAIRALIGN_INLINE Lane gap(int32_t i, const GapCost& start = {}) const {
         if (mode == LOCAL) return static_cast<Lane>(base - open);
-        return static_cast<Lane>(h(i) - (open - extend));
+        return static_cast<Lane>(h(i, start) - (open - extend));
     }
 };
 

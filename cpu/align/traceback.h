@@ -87,11 +87,31 @@ static void walk(const Flags flags, const Scheme& scheme, const uint8_t* row_cod
     walker = w;
 }
 
-static inline void finish(const Scheme& scheme, Walker& w, Path& path) {
-    if (scheme.mode == GLOBAL) {
+// Where a path begins, at its end. Mode END_GAPS: with the gap to the last cell if that costs something.
+static inline Walker start_walk(const Scheme& scheme, Path& path, int32_t rows, int32_t columns,
+                                bool row_is_query) {
+    Walker w = Walker::at_end(path);
+    path.run_count = 0;
+    if (scheme.mode != END_GAPS) return w;
+    if (path.end_row < rows && !scheme.of_row(row_is_query).end.is_free()) {
+        emit(path, w, ROW_GAP, static_cast<uint32_t>(rows - path.end_row));
+        path.end_row = rows;
+    } else if (path.end_column < columns && !scheme.of_column(row_is_query).end.is_free()) {
+        emit(path, w, COLUMN_GAP, static_cast<uint32_t>(columns - path.end_column));
+        path.end_column = columns;
+    }
+    return w;
+}
+
+static inline void finish(const Scheme& scheme, Walker& w, Path& path, bool row_is_query) {
+    const bool ends = scheme.mode == END_GAPS;
+    if (scheme.mode == GLOBAL || (ends && !scheme.of_row(row_is_query).start.is_free())) {
         if (w.row) emit(path, w, ROW_GAP, static_cast<uint32_t>(w.row));
+        w.row = 0;
+    }
+    if (scheme.mode == GLOBAL || (ends && !scheme.of_column(row_is_query).start.is_free())) {
         if (w.column) emit(path, w, COLUMN_GAP, static_cast<uint32_t>(w.column));
-        w.row = w.column = 0;
+        w.column = 0;
     }
     if (w.run) path.runs[path.run_count++] = w.run << 2 | w.step;
     path.start_row = w.row;

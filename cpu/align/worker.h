@@ -138,6 +138,10 @@ private:
         return p.group;
     }
 
+    bool is_query(int32_t row, int lane) const {
+        return row_is_query(result_, task_->flipped, row, task_->columns[static_cast<size_t>(lane)]);
+    }
+
     pairalign_trouble trouble(int32_t row, int lane, int64_t needed, int64_t available) const {
         const int32_t column = task_->columns[static_cast<size_t>(lane)];
         return {task_->flipped ? column : row, task_->flipped ? row : column, needed, available};
@@ -175,6 +179,9 @@ private:
         batch_.first_lane = first - begin;
         batch_.trace = trace_;
         batch_.cancelled = &engine_.cancelled;
+        batch_.row_is_query = 0;
+        for (int l = batch_.first_lane; engine_.scheme.mode == END_GAPS && l < group.used; l++)
+            batch_.row_is_query |= uint64_t{is_query(row, begin + l)} << l;
         const int32_t columns = group.lengths[batch_.first_lane];
         batch_.border = border_.need(kernel.border_bytes(columns));
         batch_.end_state = end_state_.need(kernel.end_bytes(columns));
@@ -211,6 +218,7 @@ private:
         one.column = result_.columns_of(task_->flipped).codes(task_->columns[static_cast<size_t>(lane)]);
         one.rows = rows.length(row);
         one.columns = column_length(lane);
+        one.row_is_query = is_query(row, lane);
         one.trace = trace_;
         one.cancelled = &engine_.cancelled;
         one.work = border_.need(kernel.work_bytes(one.columns));

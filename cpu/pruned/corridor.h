@@ -417,7 +417,7 @@ struct Corridor : CorridorCells<V> {
         state = w.state;
         if (lost) return Progress::LOST;
         const bool done = i == 0 || j == 0;
-        if (done) finish(*p.scheme, w, path);
+        if (done) finish(*p.scheme, w, path, true);
         else if (w.run) path.runs[path.run_count++] = w.run << 2 | w.step;
         return done ? Progress::DONE : Progress::MORE;
     }

@@ -181,6 +181,16 @@ def add_scoring(parser: argparse.ArgumentParser, mode: str = "global") -> None:
         help="substitution matrix: Biopython's name, or NCBI format",
     )
     add_costs(group)
+    group.add_argument(
+        "--free-ends",
+        metavar="END,...",
+        help="letters that may be left out for nothing: query-start, query-end, target-start, "
+        "target-end",
+    )
+    group.add_argument(
+        "--end-gap-open", metavar="X", help="cost of the first letter of a gap at another end"
+    )
+    group.add_argument("--end-gap-extend", metavar="X", help="cost of each further letter there")
 
 
 def add_costs(group: argparse._ArgumentGroup) -> None:
@@ -372,6 +382,9 @@ def scoring_of(options: argparse.Namespace, queries: SequenceSet) -> Scoring:
         mismatch=options.mismatch,
         gap_open=options.gap_open,
         gap_extend=options.gap_extend,
+        free_ends=options.free_ends,
+        end_gap_open=options.end_gap_open,
+        end_gap_extend=options.end_gap_extend,
     )
 
 

@@ -107,7 +107,10 @@ class Summary:
 def describe_scoring(scoring: Scoring) -> str:
     """One line: ``global, BLOSUM62, gap open 11, gap extend 1``."""
     costs = (scoring.format_score(cost) for cost in (scoring.gap_open, scoring.gap_extend))
-    return "{}, {}, gap open {}, gap extend {}".format(scoring.mode, scoring.matrix_name, *costs)
+    line = "{}, {}, gap open {}, gap extend {}".format(scoring.mode, scoring.matrix_name, *costs)
+    if scoring.end_gaps is None:
+        return line
+    return f"{line}, {scoring.end_gaps.describe(scoring.format_score)}"
 
 
 def describe_set(sequences: SequenceSet) -> str:

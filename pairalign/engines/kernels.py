@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pairalign.errors import DeviceError
-from pairalign.scoring import MODES, Scoring
+from pairalign.scoring import ALL_MODES, MODES, Scoring
 from pairalign.want import Detail
 
 AUTO = "auto"
@@ -36,7 +36,7 @@ class Kernel:
         What ``--kernel`` and messages call it; unique within a framework.
     framework : {"cuda", "opencl", "cpu"}
     modes : tuple of str
-        Of `pairalign.scoring.MODES`.
+        Of `pairalign.scoring.ALL_MODES`.
     gap_model : {"affine", "linear"}
         ``linear``: only where opening a gap costs what extending it does.
     alphabets : tuple of str
@@ -112,7 +112,7 @@ KERNELS: tuple[Kernel, ...] = (
         "", "OpenCL 1.2", _KAKIMOTO,
     ),
     Kernel(
-        "lanes", "cpu", MODES, "affine", _BOTH, Detail.CIGAR, None,
+        "lanes", "cpu", ALL_MODES, "affine", _BOTH, Detail.CIGAR, None,
         "small sets, no GPU", "any core", "Farrar 2007; Rognes 2011",
     ),
     Kernel(
@@ -192,7 +192,7 @@ def kernel_table() -> Iterator[str]:
             (
                 kernel.name,
                 kernel.framework,
-                "all" if kernel.modes == MODES else ",".join(kernel.modes),
+                {MODES: "all", ALL_MODES: "all+ends"}.get(kernel.modes, ",".join(kernel.modes)),
                 kernel.gap_model,
                 "any" if set(kernel.alphabets) == set(_BOTH) else ",".join(kernel.alphabets),
                 "scores" if kernel.detail == Detail.SCORE else "alignments",

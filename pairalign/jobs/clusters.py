@@ -32,6 +32,7 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments
 from pairalign.clusters import Clusters
 from pairalign.engines.selection import usable_cores
+from pairalign.errors import ScoringError
 from pairalign.fasta import join_records
 from pairalign.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs.cluster_work import ClusterWork
@@ -85,6 +86,12 @@ class ClusterJob:
     def __post_init__(self) -> None:
         _check_choice("linkage", self.linkage, LINKAGES)
         _check_choice("representative", self.representative, REPRESENTATIVES)
+        ends = self.scoring.end_gaps
+        if ends is not None and not ends.is_symmetric:
+            raise ScoringError(
+                f"{ends.describe(self.scoring.format_score)}: clusters need the same of query and "
+                "target, since the order of the input makes no difference"
+            )
 
     def run(self) -> Clusters:
         """Align all pairs and return the clusters.

@@ -22,7 +22,7 @@ from pairalign.complement import complement_of
 from pairalign.engines import Engine
 from pairalign.engines.filters import PairFilter, open_filters
 from pairalign.engines.selection import usable_cores
-from pairalign.errors import DeviceError, FormatError
+from pairalign.errors import DeviceError, FormatError, ScoringError
 from pairalign.formats import open_overlap_writer
 from pairalign.inputs import AnyScoring, Sequences, as_scoring, as_sets
 from pairalign.jobs.align import AlignmentJob
@@ -76,6 +76,8 @@ class OverlapJob(AlignmentJob):
     def __post_init__(self) -> None:
         assert self.targets is None
         complement_of(self.queries.alphabet)
+        if self.scoring.end_gaps is not None:
+            raise ScoringError("overlaps have free ends or none: expected mode semiglobal or local")
         if self.filter not in FILTERS:
             raise ValueError(f"filter {self.filter!r}: expected one of {', '.join(FILTERS)}")
         parse_share(self.thresholds.min_identity, "min_identity")

@@ -59,6 +59,8 @@ library.pairalign_open.argtypes = (
     c_int32,
 )
 library.pairalign_open.restype = c_void_p
+library.pairalign_set_end_gaps.argtypes = (c_void_p, POINTER(c_int32))
+library.pairalign_set_end_gaps.restype = None
 library.pairalign_set_reversed.argtypes = (c_void_p, POINTER(NativeSet))
 library.pairalign_set_reversed.restype = None
 library.pairalign_close.argtypes = (c_void_p,)
@@ -193,6 +195,9 @@ class CpuEngine:
         )
         if not self._handle:
             raise cannot_run(wanted)
+        if scoring.end_gaps is not None:
+            numbers = scoring.end_gaps.numbers
+            library.pairalign_set_end_gaps(self._handle, (c_int32 * len(numbers))(*numbers))
         pruning.apply(self._handle)
 
     def pruned(self) -> Pruned:

@@ -10,7 +10,7 @@ from ctypes import Structure, c_int32, c_int64, c_void_p
 from pairalign.alignments import SCORE_FIELDS, STATS_FIELDS
 from pairalign.windows import Window
 
-MODES = ("global", "semiglobal", "local")
+MODES = ("global", "semiglobal", "local", "end-gaps")
 """Modes by their number in native code."""
 
 DONE, CANCELLED, CAPACITY, NO_MEMORY, SCORES = range(5)

@@ -27,6 +27,7 @@ from pairalign.engines.device.widths import (
     Width,
     width_of,
 )
+from pairalign.engines.kernels import find_kernel
 from pairalign.scoring import MODES, Scoring
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
@@ -66,7 +67,7 @@ class PairPerThread:
         """Any scoring, mode and detail; None, or why the device is too old."""
         if capability < (6, 1):
             return f"compute capability {capability[0]}.{capability[1]}, needs 6.1 (dp4a)"
-        return None
+        return find_kernel(self.name, "cuda").why_not(scoring, detail)
 
     def variants(self) -> Iterator[tuple[str, dict[str, int | str]]]:
         """Yield what is compiled: each mode in each width."""

@@ -55,7 +55,7 @@ class OpenClPairPerThread:
 
     def supports(self, scoring: Scoring, detail: Detail, device: OpenClDevice) -> str | None:
         """Any scoring, mode and detail; None, or why the device cannot."""
-        return device.why_not()
+        return find_kernel(self.name, "opencl").why_not(scoring, detail) or device.why_not()
 
     def _defines(self, mode: str, width: Width, traced: bool) -> dict[str, int | str]:
         return {

@@ -42,6 +42,7 @@ from pairalign.engines.cuda.packed.tasks import AlignTask, OpenKernels, PassingT
 from pairalign.engines.cuda.packed.tilings import TILINGS
 from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.tile_plan import Rectangle
+from pairalign.engines.kernels import find_kernel
 from pairalign.scoring import MODES, Scoring
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
@@ -87,7 +88,7 @@ class Packed:
         largest = max(int(np.abs(scoring.matrix).max()), scoring.gap_open)
         if largest > SCORE_LIMIT:
             return f"scores of {largest} a letter, at most {SCORE_LIMIT}"
-        return None
+        return find_kernel(self.name, "cuda").why_not(scoring, detail)
 
     def variants(self) -> Iterator[tuple[str, dict[str, int | str]]]:
         """Yield what is compiled: each mode, packed and wide."""

@@ -1,0 +1,191 @@
+"""End gaps with costs of their own: every engine against the reference, and the options."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cases import CASES
+from checks import OpenEngine, assert_as_reference, assert_every_pair, assert_same, run
+from conftest import examples, open_cpu
+from hypothesis import given, settings
+from strategies import SEEDS, Problem, large_problems, random_ends, small_problems
+
+from pairalign import align, cluster, overlaps
+from pairalign import make_scoring as make
+from pairalign.cli.main import main
+from pairalign.end_gaps import ENDS, EndGaps, GapCost
+from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.engines.kernels import check_kernel
+from pairalign.errors import DeviceError, ScoringError
+from pairalign.identities import IDENTITIES, count_identity
+from pairalign.want import Detail, Want
+
+
+def with_ends(problem: Problem, seed: int) -> Problem:
+    """The same problem in mode end-gaps, with random costs of end gaps."""
+    scoring = problem.scoring
+    ends = random_ends(np.random.default_rng(seed), scoring.gap_open, scoring.gap_extend)
+    scoring = replace(scoring, mode="end-gaps", end_gaps=EndGaps(*(GapCost(*one) for one in ends)))
+    return replace(problem, scoring=scoring)
+
+
+def test_small_sets(open_engine: OpenEngine) -> None:
+    @settings(max_examples=examples(150, open_engine))
+    @given(problem=small_problems(), seed=SEEDS)
+    def check(problem: Problem, seed: int) -> None:
+        problem = with_ends(problem, seed)
+        found = run(open_engine, problem)
+        assert_every_pair(problem, found)
+        assert_as_reference(problem, found)
+
+    check()
+
+
+def test_lanes_of_mixed_lengths(open_engine: OpenEngine) -> None:
+    @settings(max_examples=examples(10, open_engine))
+    @given(problem=large_problems, seed=SEEDS)
+    def check(problem: Problem, seed: int) -> None:
+        problem = with_ends(problem, seed)
+        assert_as_reference(problem, run(open_engine, problem), at_most=60)
+
+    check()
+
+
+SLOW = (
+    "worst_scores_around_a_limit",
+    "just_fits_or_not",
+    "positions_beyond_16_bits",
+    "very_long_against_very_short",
+    "a_thousand_letters",
+)
+HARD = [pytest.param(case, marks=pytest.mark.slow if case in SLOW else ()) for case in CASES]
+
+
+@pytest.mark.parametrize("case", HARD)
+def test_hard_cases(open_engine: OpenEngine, case: str) -> None:
+    for number, problem in enumerate(CASES[case]("global")):
+        problem = with_ends(problem, number)
+        assert_as_reference(problem, run(open_engine, problem), at_most=20)
+
+
+@settings(max_examples=examples(10))
+@given(problem=large_problems, seed=SEEDS)
+def test_kernels_of_the_cpu_agree(problem: Problem, seed: int) -> None:
+    """Instruction sets, long pairs, less detail and little memory give the same bytes."""
+    problem = with_ends(problem, seed)
+    found = run(open_cpu, problem)
+    for name in instruction_sets():
+        assert_same(run(open_cpu, problem, instruction_set=name), found, note=(name, problem))
+    assert_same(run(open_cpu, problem, long_pairs="always"), found, note=problem)
+    assert_same(run(open_cpu, problem, memory_bytes=256 << 10), found, note=problem)
+    scores = run(open_cpu, problem, Want(Detail.SCORE))
+    assert_same(scores, found, Detail.SCORE, problem)
+
+
+@settings(max_examples=examples(60))
+@given(problem=small_problems(), seed=SEEDS)
+def test_alignments_score_what_they_say(problem: Problem, seed: int) -> None:
+    problem = with_ends(problem, seed)
+    found = run(open_cpu, problem)
+    offsets = found.cigar_offsets
+    for k in range(len(found)):
+        query = found.queries.codes_of(int(found.query[k]))
+        target = found.targets.codes_of(int(found.target[k]))
+        spans = {
+            name: int(getattr(found, name)[k])
+            for name in ("query_start", "query_end", "target_start", "target_end")
+        }
+        cigar = found.cigar[offsets[k] : offsets[k + 1]]
+        assert problem.scoring.rescore(query, target, cigar, **spans) == found.raw_score[k]
+
+
+VSEARCH = {"match": 2, "mismatch": -4, "gap_open": 20, "gap_extend": 2}
+
+
+def test_the_mode_follows_from_the_costs() -> None:
+    assert make("dna", **VSEARCH).mode == "global"
+    assert make("dna", **VSEARCH).end_gaps is None
+    same = make("dna", **VSEARCH, end_gap_open=20, end_gap_extend=2)
+    assert same == make("dna", **VSEARCH)
+    all_free = make("dna", **VSEARCH, free_ends=ENDS)
+    assert all_free == make("dna", **VSEARCH, mode="semiglobal")
+    cheap = make("dna", **VSEARCH, end_gap_open=2, end_gap_extend=1)
+    assert cheap.mode == "end-gaps"
+    assert cheap.end_gaps.numbers == (2, 1) * 4
+    assert cheap != make("dna", **VSEARCH, end_gap_open=2, end_gap_extend=0)
+    assert hash(cheap) == hash(make("dna", **VSEARCH, end_gap_open=2, end_gap_extend=1))
+
+
+def test_costs_of_ends_are_scaled_with_the_others() -> None:
+    scoring = make("dna", free_ends="query-start, target-end", end_gap_open="1.5", gap_extend=1)
+    assert scoring.scale == 10
+    assert scoring.end_gaps.numbers == (0, 0, 15, 10, 15, 10, 0, 0)
+    assert scoring.end_gaps.free_ends == ("query-start", "target-end")
+    assert not scoring.end_gaps.is_symmetric
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"end_gap_open": 6}, "end_gap_open 6 exceeds gap_open 5"),
+        ({"end_gap_extend": 3}, "end_gap_extend 3 exceeds gap_extend 2"),
+        ({"end_gap_open": 1, "end_gap_extend": 2}, "end_gap_extend 2 exceeds end_gap_open 1"),
+        ({"end_gap_open": -1}, "end_gap_open is a cost, found -1"),
+        ({"free_ends": "start"}, "'start', expected some of query-start"),
+        ({"free_ends": "query-start", "mode": "local"}, "found mode local"),
+        ({"end_gap_open": 1, "mode": "semiglobal"}, "found mode semiglobal"),
+    ],
+)
+def test_costs_that_make_no_sense(options: dict, message: str) -> None:
+    with pytest.raises(ScoringError, match=message):
+        make("dna", **options)
+
+
+def test_the_whole_query_within_the_target() -> None:
+    """Glocal: letters of the target are left out, those of the query cost."""
+    scoring = make("dna", free_ends="target-start,target-end")
+    (found,) = align(["ACG"], ["TTACGTT"], scoring=scoring, device="cpu")
+    assert (found.cigar, found.score, found.target_start, found.target_end) == ("3=", 6, 2, 5)
+    (found,) = align(["TTACGTT"], ["ACG"], scoring=scoring, device="cpu")
+    assert found.cigar == "2I3=2I"
+    assert found.score == 6 - 2 * 7
+    assert found.rows() == ("TTACGTT", "--ACG--")
+
+
+def test_identities_without_the_gaps_at_ends() -> None:
+    scoring = make("dna", **VSEARCH, end_gap_open=2, end_gap_extend=1)
+    found = align(["AACGTACGTACGTTT", "CGTACGTACG"], scoring=scoring, device="cpu")
+    assert found[0].cigar == "2I10=3I"
+    assert found[0].score == 20 - 3 - 4
+    shares = {name: count_identity(found, name) for name in IDENTITIES}
+    assert [int(x[0]) for x in shares["columns"]] == [10, 15]
+    assert [int(x[0]) for x in shares["internal"]] == [10, 10]
+
+
+def test_who_refuses_end_gaps() -> None:
+    scoring = make("dna", free_ends="query-start")
+    with pytest.raises(ScoringError, match="same of query and target"):
+        cluster(["ACGT", "ACG"], min_identity=0.9, scoring=scoring)
+    with pytest.raises(ScoringError, match="semiglobal or local"):
+        overlaps(["ACGT", "ACG"], scoring=scoring)
+    with pytest.raises(DeviceError, match="mode end-gaps"):
+        check_kernel("pruned", "cpu", scoring, Detail.CIGAR)
+
+
+def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "two.fa"
+    path.write_text(">a\nAACGTACGTACGTTT\n>b\nCGTACGTACG\n")
+    options = ["--match", "2", "--mismatch", "-4", "--gap-open", "20", "--gap-extend", "2"]
+    options += ["--free-ends", "query-end", "--end-gap-open", "2", "--end-gap-extend", "1"]
+    assert (
+        main(["align", str(path), "-o", "-", "--format", "paf", "--device", "cpu", *options]) == 0
+    )
+    out, err = capfd.readouterr()
+    assert out.split("\t")[:9] == ["a", "15", "0", "12", "+", "b", "10", "0", "10"]
+    assert "cg:Z:2I10=" in out
+    assert "AS:i:17" in out
+    assert "end gaps query-start 2/1, query-end free, target-start 2/1, target-end 2/1" in err
+    assert main(["align", str(path), "-o", "-", "--free-ends", "left"]) == 1
