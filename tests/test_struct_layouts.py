@@ -29,6 +29,7 @@ from pairalign.engines.cuda.block_diagonals import family as block_diagonals_fam
 from pairalign.engines.cuda.block_diagonals import plan as block_diagonals
 from pairalign.engines.cuda.engine import FAMILIES
 from pairalign.engines.cuda.packed import native_plan, parameters, score_table, tilings
+from pairalign.engines.cuda.pruned import plan as pruned
 from pairalign.engines.device import sets, tile_plan
 from pairalign.engines.opencl import pair_per_thread, striped
 from pairalign.engines.opencl.devices import read_source
@@ -63,6 +64,7 @@ FILTER = Source("cpu/filters/pair_filter.cpp")
 LISTS = Source("cpu/filters/pair_list.cpp")
 BITWISE = Source("cuda/bitwise/score.cu", "bitwise")
 BLOCK_DIAGONALS = Source("cuda/block_diagonals/block_diagonals.cuh", "block-diagonals")
+PRUNED = Source("cuda/pruned/pruned.cuh", "pruned")
 PLAN = Source("cpu/gpu_plan/packed_plan.cpp")
 CHOSEN = Source("cpu/gpu_plan/chosen_pairs.cpp")
 CPU = Source("cpu/bitwise/bitwise.h", other=("cpu/align/batch.h",))
@@ -88,6 +90,10 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (block_diagonals.PAIR, "Pair", BLOCK_DIAGONALS),
     (block_diagonals.PROGRESS, "Progress", BLOCK_DIAGONALS),
     (block_diagonals.PARAMETERS, "Params", BLOCK_DIAGONALS),
+    (pruned.LETTER_SET, "LetterSet", PRUNED),
+    (pruned.PAIR, "PrunedPair", PRUNED),
+    (pruned.RESULT, "PrunedResult", PRUNED),
+    (pruned.PARAMETERS, "Params", PRUNED),
     (cpu.NativeSet, "pairalign_set", CPU),
     (cpu.NativeWindow, "pairalign_window", CPU),
     (cpu.NativeWant, "pairalign_want", CPU),
@@ -179,6 +185,18 @@ NUMBERS: list[tuple[Source, dict[str, int]]] = [
         {
             "TILE_STRIP": block_diagonals.TILE_STRIP,
             "1 << GAP_BITS": block_diagonals_family.OPEN_LIMIT,
+        },
+    ),
+    (
+        PRUNED,
+        {
+            "STEPS": pruned.STEPS,
+            "2 * MARGIN": pruned.MARGIN,
+            "WORTH_PADDING": pruned.WORTH_PADDING,
+            "DONE": pruned.DONE,
+            "GIVEN_UP": pruned.GIVEN_UP,
+            "NO_ROOM": pruned.NO_ROOM,
+            "LOST": pruned.LOST,
         },
     ),
     (

@@ -92,6 +92,10 @@ KERNELS: tuple[Kernel, ...] = (
         "few or long pairs", "sm_61", "Huynh et al.",
     ),
     Kernel(
+        "pruned", "cuda", ("global",), "affine", _BOTH, Detail.CIGAR, None,
+        "", "sm_61", "Ukkonen 1985; Zhang 2000",
+    ),
+    Kernel(
         "pair-per-warp", "cuda", MODES, "affine", _BOTH, Detail.SCORE, None,
         "", "sm_61", _DOHI,
     ),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pairalign.engines.device.specification import parse_indices
-from pairalign.engines.kernels import check_kernel
+from pairalign.engines.kernels import Kernel, check_kernel, kernels_of
 from pairalign.errors import DeviceError, KernelBuildError
 from pairalign.want import Detail
 
@@ -123,7 +123,10 @@ def open_engines(
             detail=detail,
         )
 
-    chosen = check_kernel(kernel, _framework_of(device), scoring, detail)
+    framework = _framework_of(device)
+    chosen = check_kernel(kernel, framework, scoring, detail)
+    if framework is None and chosen is not None and chosen.framework == "cuda":
+        chosen = _where_it_runs(chosen)
     kernel = None if chosen is None else chosen.name
     indices, opencl_indices = parse_indices(device, "cuda"), parse_indices(device, "opencl")
     if opencl_indices is not None:
@@ -170,6 +173,20 @@ def open_engines(
             pruning=Pruning("auto" if chosen is None else uses[chosen.name]),
         )
     ]
+
+
+def _where_it_runs(kernel: Kernel) -> Kernel:
+    """Return a CUDA kernel, or the CPU's of the same name where no GPU can be used."""
+    on_cpu = [one for one in kernels_of("cpu") if one.name == kernel.name]
+    if not on_cpu:
+        return kernel
+    from pairalign.engines.cuda.selection import usable_devices
+
+    try:
+        usable_devices()
+    except (DeviceError, KernelBuildError):
+        return on_cpu[0]
+    return kernel
 
 
 def _framework_of(device: str) -> str | None:

@@ -20,6 +20,7 @@ from pairalign.engines.cuda.family import DeviceContext, DeviceSet, KernelFamily
 from pairalign.engines.cuda.packed.family import Packed
 from pairalign.engines.cuda.pair_per_thread import PairPerThread
 from pairalign.engines.cuda.pair_per_warp import PairPerWarp
+from pairalign.engines.cuda.pruned.family import PrunedPairs
 from pairalign.engines.cuda.reverse_complement import OtherStrand
 from pairalign.engines.cuda.router import Router
 from pairalign.engines.cuda.striped import Striped
@@ -37,6 +38,7 @@ FAMILIES: dict[str, Callable[[], KernelFamily]] = {
     Packed.name: Packed,
     PairPerThread.name: PairPerThread,
     BlockDiagonals.name: BlockDiagonals,
+    PrunedPairs.name: PrunedPairs,
     PairPerWarp.name: PairPerWarp,
     Striped.name: Striped,
     Bitwise.name: Bitwise,
@@ -64,14 +66,21 @@ class CudaEngine(DeviceEngine[CudaDevice]):
         device, scoring = self._device, self.scoring
         chosen = choose_family(device, scoring, family, detail)
         by_name = family is not None and family != AUTO
-        self._router = Router(
-            chosen, None if by_name else _for_long_pairs(chosen, scoring, detail, device.capability)
-        )
+        pruned = chosen if isinstance(chosen, PrunedPairs) else None
+        if pruned is not None:  # others align the pairs for which it does not pay
+            chosen, by_name = choose_family(device, scoring, None, detail), False
+        long = None if by_name else _for_long_pairs(chosen, scoring, detail, device.capability)
+        self._router = Router(chosen, long, pruned)
 
     @property
     def family(self) -> KernelFamily:
-        """The kernels that most pairs go to."""
+        """The kernels that most pairs go to, or those that are not pruned."""
         return self._router.family
+
+    @property
+    def pruned(self) -> PrunedPairs | None:
+        """The kernel for similar pairs, if it is in use."""
+        return self._router.pruned
 
     def use_family(self, family: KernelFamily) -> None:
         """Go on with these kernels alone, for measurements; the sequences stay where they are."""

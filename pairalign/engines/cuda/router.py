@@ -1,7 +1,8 @@
 """Which pairs of a window go to which kernels on a GPU.
 
 ``auto`` gives long pairs, or too few pairs to keep a GPU busy, to the kernel of block diagonals:
-the rule is in `pairalign.engines.device.long_pairs`.
+the rule is in `pairalign.engines.device.long_pairs`. The kernel for similar pairs comes before
+both, and leaves them the pairs for which it does not pay.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments
 from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
 from pairalign.engines.cuda.family import DeviceContext, KernelFamily
+from pairalign.engines.cuda.pruned.family import PrunedPairs
 from pairalign.engines.device.long_pairs import long_pairs, merge
 from pairalign.want import Want
 from pairalign.windows import Window
@@ -28,16 +30,25 @@ class Router:
         What most pairs go to.
     long_family : BlockDiagonals or None
         What long pairs go to, and those that `family` has no room for; None: the same as others.
+    pruned : PrunedPairs, optional
+        What all pairs go to first; the others get those that it leaves.
 
     Attributes
     ----------
     family : KernelFamily
+    pruned : PrunedPairs or None
     is_aligning_long : bool
         Whether `align_long` is under way.
     """
 
-    def __init__(self, family: KernelFamily, long_family: BlockDiagonals | None) -> None:
+    def __init__(
+        self,
+        family: KernelFamily,
+        long_family: BlockDiagonals | None,
+        pruned: PrunedPairs | None = None,
+    ) -> None:
         self.family = family
+        self.pruned = pruned
         self._long = long_family
         self._long_is_open = False
         self.is_aligning_long = False
@@ -45,16 +56,30 @@ class Router:
     def open(self, context: DeviceContext) -> None:
         """Open the family; that for long pairs when the first one comes."""
         self._context = context
+        if self.pruned is not None:
+            self.pruned.align_others = self._align_in_full
+            self.pruned.open(context)
+            context.memory_bytes -= self.pruned.held_bytes
         self.family.open(context)
 
     def close(self) -> None:
         """Free what `open` and `align` took."""
+        if self.pruned is not None:
+            self.pruned.close()
         self.family.close()
         if self._long is not None and self._long_is_open:
             self._long.close()
 
     def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
         """Align the pairs of a window, or those that `pair_mask` names, in their order."""
+        if self.pruned is None:
+            return self._align_in_full(window, want, pair_mask)
+        self.family.release()
+        return self.pruned.align(window, want, pair_mask)
+
+    def _align_in_full(
+        self, window: Window, want: Want, pair_mask: Mask | None = None
+    ) -> Alignments:
         context = self._context
         long = None
         if self._long is not None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.engines.cpu.pruning import Pruning
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Want
@@ -68,6 +69,7 @@ class HostFallback:
                     self._scoring,
                     threads=self._threads,
                     memory_bytes=self._memory_bytes,
+                    pruning=Pruning("auto"),
                 )
             return self._engine.align_as_read(window, want, pair_mask)
 

@@ -1,0 +1,159 @@
+"""How similar pairs share a device: what lies where in memory. Pure functions.
+
+A warp works in a *slab*, one pair after the other. Of a traced pair of m and n letters it holds::
+
+    4 (m + n)                CIGAR runs
+    (m + n) / 2              where the lanes of each block of 32 antidiagonals lie
+    16 (m + n) / 32 x lanes  the lanes before each block: as many as the corridor is wide, and 32
+
+A pair of which the corridor has no room is tried again with fewer warps and larger slabs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.want import Detail
+
+LETTER_SET = np.dtype(
+    [(name, "<u8") for name in ("codes", "starts", "lengths", "row_worth", "column_worth", "cheap")]
+)
+"""LetterSet in cuda/pruned/pruned.cuh."""
+
+PAIR = np.dtype([(name, "<i4") for name in ("row", "column", "swapped", "row_is_query")])
+"""PrunedPair in cuda/pruned/pruned.cuh."""
+
+RESULT = np.dtype(
+    [
+        *(
+            (name, "<i4")
+            for name in ("status", "score", "matches", "diagonals", "openings", "runs")
+        ),
+        *((name, "<i8") for name in ("runs_at", "beam_cells", "cells")),
+    ]
+)
+"""PrunedResult in cuda/pruned/pruned.cuh."""
+
+PARAMETERS = np.dtype(
+    [
+        ("sets", LETTER_SET, (2,)),
+        *((name, "<u8") for name in ("pairs", "results", "ticket", "runs_used", "runs")),
+        ("runs_room", "<i8"),
+        ("slabs", "<u8"),
+        ("slab_bytes", "<i8"),
+        ("table", "<u8"),
+        *((name, "<i4") for name in ("pair_count", "detail", "gap_open", "gap_extend")),
+        *((name, "<i4") for name in ("match", "mismatch", "plain", "definite")),
+        *((name, "<i4") for name in ("row_loss", "row_bonus", "column_loss", "column_bonus")),
+        *((name, "<i4") for name in ("pair_bonus", "diagonal", "min_score", "forced")),
+        *((name, "<i4") for name in ("worse_seed", "lower_bound")),
+        ("widest", "<f4"),
+        ("unused", "<i4"),
+    ]
+)
+"""Params in cuda/pruned/pruned.cuh."""
+
+DONE, GIVEN_UP, NO_ROOM, LOST = range(4)
+"""What became of a pair: PrunedStatus in cuda/pruned/pruned.cuh."""
+
+STEPS = 32  # antidiagonals of a block
+MARGIN = 32  # lanes of a window beside those that are alive
+LANE_BYTES = 16
+LEAST_LANES = 512  # in a slab
+WARPS_A_BLOCK = 4
+WARPS_A_MULTIPROCESSOR = 16
+WORTH_PADDING = 16
+"""Numbers of a sequence's worths beyond its letters."""
+
+USUAL_LANES = 192
+"""Lanes on average for which slabs have room at first, if memory allows."""
+MORE = 8
+"""Slabs for pairs that had no room are so many times as large."""
+
+ANTIDIAGONALS_A_MULTIPROCESSOR = 2e7
+"""Of the pairs of a launch: below a second's work, for runs are cancelled between launches."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the arrays of a batch lie.
+
+    Attributes
+    ----------
+    warps : int
+        That work at a time.
+    slab_bytes : int
+        Of each.
+    runs_room : int
+        CIGAR runs that all pairs of the batch may have.
+    sizes : dict of str to int
+        Bytes of each array, in the order in which they lie there.
+    is_largest : bool
+        There is no more room for a pair than this.
+    """
+
+    warps: int
+    slab_bytes: int
+    runs_room: int
+    sizes: dict[str, int]
+    is_largest: bool
+
+
+def slab_bytes(antidiagonals: int, lanes: int, detail: Detail) -> int:
+    """Return what a warp needs for a pair of so many letters in all, and lanes on average."""
+    beams = max(2 * (lanes + MARGIN), LEAST_LANES) * LANE_BYTES
+    if detail == Detail.SCORE:
+        return beams
+    runs = (antidiagonals + 4) // 4 * 16 if detail == Detail.CIGAR else 0
+    blocks = antidiagonals // STEPS + 1
+    saved = (blocks * (lanes + MARGIN) + 1) * LANE_BYTES
+    return runs + blocks * 16 + max(saved, beams)
+
+
+def lay_out(
+    rows: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.int64],
+    detail: Detail,
+    multiprocessors: int,
+    level: int,
+    limit_bytes: int,
+) -> Layout | None:
+    """Lay out the arrays of a batch; None when not even one warp has room.
+
+    Parameters
+    ----------
+    rows, columns : int64 arrays
+        Lengths of each pair.
+    detail : Detail
+    multiprocessors : int
+    level : int
+        How often the pairs had no room before.
+    limit_bytes : int
+        What the batch may take.
+    """
+    longest, shortest = int((rows + columns).max()), int(columns.max())
+    pairs = len(rows)
+    sizes = {"tables": 64 + (PAIR.itemsize + RESULT.itemsize) * pairs}
+    left = limit_bytes - sizes["tables"] - (1 << 16)
+    runs_room = 0
+    if detail == Detail.CIGAR:
+        runs_room = min(int((rows + columns).sum()), left // 16)
+        if runs_room < longest:
+            return None
+        sizes["runs"] = 4 * runs_room
+        left -= sizes["runs"]
+    most = slab_bytes(longest, shortest + 2 * MARGIN, detail)
+    wanted = min(slab_bytes(longest, USUAL_LANES * MORE**level, detail), most)
+    warps = min(pairs, multiprocessors * WARPS_A_MULTIPROCESSOR, left // wanted)
+    if warps == 0:  # a last attempt, with all that there is
+        warps, wanted = 1, left
+        if wanted < slab_bytes(longest, 2 * MARGIN, detail):
+            return None
+    elif wanted < most:
+        wanted = max(wanted, min(left // 2 // warps, most))
+    slab = wanted // 16 * 16
+    sizes["slabs"] = slab * warps
+    return Layout(warps, slab, runs_room, sizes, is_largest=warps == 1 or wanted >= most)

@@ -1,0 +1,176 @@
+"""What letters are worth: the numbers of the bound that the pruned kernel prunes with.
+
+``docs/similar-sequences.md`` derives the bound. It holds for all pairs of a run, so that what the
+letters of a sequence are worth together is added up once a sequence and not once a pair.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.scoring import Scoring
+
+CODES = 32
+Ints = npt.NDArray[np.int64]
+
+_MOST = 1 << 28
+"""Sums of scores and worths stay below it, so that they never overflow 32 bits."""
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What letters are worth, and what the rest of a pair loses in gaps.
+
+    When the rest of the row sequence is R > 0 letters longer than that of the column sequence, it
+    loses ``row_loss * R`` at least, less `row_bonus` for each cheap letter of R; columns lose in
+    the same way. `pair_bonus` is given back for each cheap letter that both have.
+
+    Attributes
+    ----------
+    row, column : int64 arrays, shape (32,)
+        Of each code. A row letter a and a column letter b that are aligned score at most
+        ``row[a] + column[b]``.
+    cheap : int64 array, shape (32,)
+        1 for letters that cost little in a gap, and may be left out of the price of all others.
+    row_loss, row_bonus, column_loss, column_bonus, pair_bonus : int
+    plain, match, mismatch : int
+        Codes below `plain` score `match` with themselves, all others `mismatch`. `plain` is 0 where
+        letters have more scores than two.
+    """
+
+    row: Ints
+    column: Ints
+    cheap: Ints
+    row_loss: int
+    row_bonus: int
+    column_loss: int
+    column_bonus: int
+    pair_bonus: int = 0
+    plain: int = 0
+    match: int = 0
+    mismatch: int = 0
+
+    @property
+    def diagonal(self) -> int:
+        """What a step off the diagonal and back costs at least."""
+        return max(1, self.row_loss + self.column_loss)
+
+    def table(self) -> npt.NDArray[np.int32]:
+        """Return row worth, column worth and cheapness of each code, shape (3, 32)."""
+        return np.stack((self.row, self.column, self.cheap)).astype(np.int32)
+
+
+def choose_worth(scoring: Scoring, counts: Ints) -> Worth:
+    """Choose worths for sequences in which each code occurs so often.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    counts : int64 array, shape (32,)
+        Any letter may be of the row sequence or of the column sequence.
+    """
+    matrix = scoring.matrix.astype(np.int64)
+    extend = scoring.gap_extend
+    used = np.flatnonzero(counts)
+    two = _two_scores(matrix, used)
+    if two is None:
+        return _worth_of_matrix(matrix, extend, counts, used)
+    plain, match, mismatch = two
+    if match < mismatch:
+        worth = _worth_of_matrix(matrix, extend, counts, used)
+    else:
+        worth = _worth_of_two_scores(plain, match, mismatch, extend)
+    scores = {"plain": plain, "match": match, "mismatch": mismatch}
+    return Worth(**{**worth.__dict__, **scores})
+
+
+def fits(scoring: Scoring, rows: Ints, columns: Ints) -> npt.NDArray[np.bool_]:
+    """Tell of which pairs of lengths scores and worths stay far within 32 bits."""
+    highest = max(1, int(np.abs(scoring.matrix.astype(np.int64)).max())) + 2 * scoring.gap_extend
+    room: npt.NDArray[np.bool_] = highest * (rows + columns + 512) + 4 * scoring.gap_open < _MOST
+    return room
+
+
+def _two_scores(matrix: Ints, used: Ints) -> tuple[int, int, int] | None:
+    """Return the codes that match themselves (those below a code), and both scores, or None."""
+    if len(used) < 2:
+        return None
+    scores = matrix[np.ix_(used, used)]
+    others = scores[~np.eye(len(used), dtype=bool)]
+    mismatch = int(others[0])
+    if (others != mismatch).any():
+        return None
+    own = np.diagonal(scores)
+    matching = own != mismatch
+    if not matching.any():
+        return None
+    match = int(own[matching][0])
+    if (own[matching] != match).any() or not matching[: int(matching.sum())].all():
+        return None
+    return int(used[matching][-1]) + 1, match, mismatch
+
+
+def _worth_of_two_scores(plain: int, match: int, mismatch: int, extend: int) -> Worth:
+    """Half of a match a letter; one that matches nothing is worth what that says of it."""
+    match, mismatch = max(match, -2 * extend), max(mismatch, -2 * extend)
+    halves = match // 2, match - match // 2
+    is_plain = np.arange(CODES) < plain
+    row = np.where(is_plain, halves[0], mismatch - halves[1])
+    column = np.where(is_plain, halves[1], mismatch - halves[0])
+    bonus = match - mismatch
+    return Worth(
+        row.astype(np.int64),
+        column.astype(np.int64),
+        (~is_plain).astype(np.int64),
+        row_loss=halves[0] + extend,
+        row_bonus=bonus,
+        column_loss=halves[1] + extend,
+        column_bonus=bonus,
+        pair_bonus=bonus,
+    )
+
+
+def _worth_of_matrix(matrix: Ints, extend: int, counts: Ints, used: Ints) -> Worth:
+    """Of three splits of scores between rows and columns, that with the least sum."""
+    scores = matrix[np.ix_(used, used)]
+    highest = scores.max(axis=0)
+    best: tuple[int, Ints, Ints] | None = None
+    for quarters in (2, 4, 0):  # that count for the column's letter
+        column = np.maximum(np.where(highest > 0, highest * quarters // 4, highest), -extend)
+        row = np.maximum((scores - column[None, :]).max(axis=1), -extend)
+        column = np.maximum((scores - row[:, None]).max(axis=0), -extend)
+        total = int((counts[used] * (row + column)).sum())
+        if best is None or total < best[0]:
+            best = total, row, column
+    assert best is not None
+    _, row, column = best
+    losses = [_usual_loss(one + extend, counts[used]) for one in (row, column)]
+    cheap = (row + extend < losses[0]) | (column + extend < losses[1])
+    spread = []
+    for one in (row, column):
+        full = np.full(CODES, -extend, np.int64)
+        full[used] = one
+        spread.append(full)
+    is_cheap = np.zeros(CODES, np.int64)
+    is_cheap[used] = cheap
+    least = [int((one + extend).min()) for one in (row, column)]
+    return Worth(
+        spread[0],
+        spread[1],
+        is_cheap,
+        row_loss=losses[0],
+        row_bonus=losses[0] - least[0],
+        column_loss=losses[1],
+        column_bonus=losses[1] - least[1],
+    )
+
+
+def _usual_loss(losses: Ints, counts: Ints) -> int:
+    """Choose the loss that says most of a gap of a sixteenth of the letters; fewer may be cheap."""
+    letters = int(counts.sum())
+    cheaper = np.array([int(counts[losses < one].sum()) for one in losses])
+    said = losses * (letters // 16 + 1 - cheaper)
+    return int(losses[int(np.argmax(said))])
