@@ -11,7 +11,7 @@ from typing import Any
 
 from pairalign.best_edges import BestEdges
 from pairalign.cli.console import log, say
-from pairalign.cli.dask_cluster import add_cluster, run_on_cluster
+from pairalign.cli.dask_cluster import add_cluster, check_cluster, run_on_cluster
 from pairalign.cli.going_on import Going, add_resume
 from pairalign.cli.networks import add_best, check_best, write_best
 from pairalign.cli.options import (
@@ -152,6 +152,7 @@ def _align(options: argparse.Namespace) -> None:
     place = choose_part(options, writer_type.suffixes[0])
     check_output(options.output, options.input, options.input2, options.matrix, options.pairs)
     check_report(options)
+    check_cluster(options)
     queries, targets = read_sequences(options)
     scoring = scoring_of(options, queries)
     warn_of_letters(scoring, queries, targets)

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from pairalign.cli.console import log
 from pairalign.cli.options import converter, progress_of
 from pairalign.cli.parts import without_option
-from pairalign.engines.selection import usable_cores
+from pairalign.engines.selection import list_devices, usable_cores
 from pairalign.errors import DeviceError, FormatError, MissingPackageError
 from pairalign.formats.merge import merge_alignments
 from pairalign.formats.parts import is_complete, prepare_folder, read_manifests
@@ -34,6 +36,7 @@ TASKS_A_WORKER = 8
 MOST_TASKS = 10_000
 _RETRIES = 3
 _LOCAL = "local:"
+_HERE = "127.0.0.1"
 
 
 def _parse_cluster(text: str) -> str:
@@ -83,48 +86,113 @@ def run_on_cluster(
     DeviceError
         A task failed again and again; the message has what it said.
     """
-    check_resumable(options.output)
-    if options.shard is not None:
-        raise FormatError("--cluster makes shards itself: leave --shard out")
-    if "-" in (options.input, getattr(options, "input2", None)):
-        raise FormatError("--cluster needs files as input: workers do not see standard input")
-    folder = os.path.abspath(f"{options.output}.parts")
-    described = json.loads(json.dumps(describe_run(job, format=format.name, **more)))
-    with _open_client(options) as client:
-        workers = max(1, len(client.scheduler_info(-1)["workers"]))
-        tasks = min(MOST_TASKS, TASKS_A_WORKER * workers, job.pairs)
-        tasks, done = _reusable(folder, described, format, tasks) if options.resume else (tasks, [])
-        if not done:
-            shutil.rmtree(folder, ignore_errors=True)
-        prepare_folder(folder)
-        command = _task_command(options, folder, format)
-        shards = [(k, tasks) for k in range(1, tasks + 1) if k not in done]
-        _run_tasks(client, command, shards, job.cells, options)
+    command = without_option(options.given, "--cluster", values=1)
+    command = [*without_option(command, "--resume", values=0), "--format", format.name]
+    parts = Parts(format.name, format.suffixes[0], command)
+    folder = make_parts(options, job, parts, **more)
     merge_alignments(folder, read_manifests(folder), options.output, job.threads)
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@dataclass(frozen=True)
+class Parts:
+    """What the tasks on a cluster make.
+
+    Attributes
+    ----------
+    format, suffix : str
+        Of the parts.
+    command : list of str
+        Arguments of the program that make a part, less ``--output`` and ``--shard``.
+    """
+
+    format: str
+    suffix: str
+    command: list[str]
+
+
+def check_cluster(options: argparse.Namespace) -> None:
+    """Refuse, before any work, what cannot be done on a cluster.
+
+    Raises
+    ------
+    OutputError
+        There is no file to write.
+    FormatError
+        An input cannot be read by workers, or only a part is asked for.
+    """
+    if options.cluster is None:
+        return
+    check_resumable(options.output)
+    if getattr(options, "shard", None) is not None:
+        raise FormatError("--cluster makes shards itself: leave --shard out")
+    if "-" in (options.input, getattr(options, "input2", None)):
+        raise FormatError("--cluster needs files as input: workers do not see standard input")
+
+
+def make_parts(options: argparse.Namespace, job: AlignmentJob, parts: Parts, **more: Any) -> str:
+    """Make all parts of a result on a cluster.
+
+    Parameters
+    ----------
+    options, job, **more
+        As for `run_on_cluster`.
+    parts : Parts
+
+    Returns
+    -------
+    str
+        The folder they are in, ``OUT.parts``, which the caller removes when it has used them.
+    """
+    folder = os.path.abspath(f"{options.output}.parts")
+    described = json.loads(json.dumps(describe_run(job, format=parts.format, **more)))
+    with _open_client(options) as client:
+        workers = max(1, len(client.scheduler_info(-1)["workers"]))
+        tasks = min(MOST_TASKS, TASKS_A_WORKER * workers, job.pairs)
+        tasks, done = _reusable(folder, described, parts, tasks) if options.resume else (tasks, [])
+        if not done:
+            shutil.rmtree(folder, ignore_errors=True)
+        prepare_folder(folder)
+        command = [*parts.command, *_resources_of_a_task(options), "--output", folder]
+        shards = [(k, tasks) for k in range(1, tasks + 1) if k not in done]
+        _run_tasks(client, command, shards, job.cells, options)
+    return folder
+
+
 def _reusable(
-    folder: str, described: dict[str, Any], format: type[Writer], tasks: int
+    folder: str, described: dict[str, Any], parts: Parts, tasks: int
 ) -> tuple[int, list[int]]:
     """Return the number of parts, and which of them a run that was ended has left, complete."""
     if not os.path.isdir(folder) or not any(name.endswith(".json") for name in os.listdir(folder)):
         return tasks, []
     manifests = [one for one in read_manifests(folder) if one.run == described]
-    done = [one.shard for one in manifests if is_complete(folder, one, format.suffixes[0])]
+    done = [one.shard for one in manifests if is_complete(folder, one, parts.suffix)]
     if not done:
         return tasks, []
     log.warning("resumed: %s of %s parts are there", len(done), manifests[0].shards)
     return manifests[0].shards, done
 
 
-def _task_command(options: argparse.Namespace, folder: str, format: type[Writer]) -> list[str]:
-    command = without_option(options.given, "--cluster", values=1)
-    command = without_option(command, "--resume", values=0)
-    if options.cluster.startswith(_LOCAL) and options.threads is None:
+def _resources_of_a_task(options: argparse.Namespace) -> list[str]:
+    """Arguments that share this machine between its workers; those of others have it for them."""
+    if not options.cluster.startswith(_LOCAL):
+        return []
+    more = ["--device", "cuda"] if _gpus_here(options) else []
+    if options.threads is None:
         workers = int(options.cluster.removeprefix(_LOCAL))
-        command += ["--threads", str(max(1, usable_cores() // workers))]
-    return [*command, "--output", folder, "--format", format.name]
+        more += ["--threads", str(max(1, usable_cores() // workers))]
+    return more
+
+
+def _gpus_here(options: argparse.Namespace) -> list[str]:
+    """Numbers of the GPUs that workers on this machine share, one each; none: they use the CPU."""
+    framework, _, numbers = options.device.partition(":")
+    if framework not in ("auto", "cuda"):
+        return []
+    if numbers:
+        return list(numbers.split(","))
+    names = [device.name for device in list_devices() if device.usable]
+    return [name.partition(":")[2] for name in names if name.startswith("cuda:")]
 
 
 def run_shard(command: list[str], shard: tuple[int, int], cwd: str) -> int:
@@ -152,8 +220,7 @@ def _run_tasks(
 ) -> None:
     from distributed import as_completed
 
-    workers = client.scheduler_info(-1)["workers"].values()
-    on_gpus = any(worker.get("resources", {}).get("GPU") for worker in workers)
+    resources = _needed_resources(options.device, client.scheduler_info(-1)["workers"].values())
     futures = [
         client.submit(
             run_shard,
@@ -162,7 +229,7 @@ def _run_tasks(
             os.getcwd(),
             pure=False,
             retries=_RETRIES,
-            resources={"GPU": 1} if on_gpus else None,
+            resources=resources,
         )
         for shard in shards
     ]
@@ -178,10 +245,24 @@ def _run_tasks(
         client.cancel(futures)
 
 
+def _needed_resources(device: str, workers: Iterable[dict[str, Any]]) -> dict[str, int] | None:
+    """Return what a worker must have free for a task: a GPU, where workers have declared some."""
+    if device.partition(":")[0] not in ("auto", "cuda"):
+        return None
+    if any(worker.get("resources", {}).get("GPU") for worker in workers):
+        return {"GPU": 1}
+    if device != "auto":
+        log.warning(
+            "no worker declares a GPU: tasks on one worker are not kept apart; start workers "
+            "with --resources GPU=1"
+        )
+    return None
+
+
 @contextmanager
 def _open_client(options: argparse.Namespace) -> Iterator[Any]:
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError as error:
         raise MissingPackageError(
             "--cluster needs Dask, which is not installed: pip install 'pairalign[cluster]'"
@@ -196,8 +277,23 @@ def _open_client(options: argparse.Namespace) -> Iterator[Any]:
             yield client
         return
     workers = int(address.removeprefix(_LOCAL))
-    with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):
+    with _local_cluster(workers, _gpus_here(options)) as cluster, Client(cluster) as client:
         yield client
+
+
+def _local_cluster(workers: int, gpus: list[str]) -> Any:
+    """Start workers here, each of which sees one GPU if there are some."""
+    from distributed import Nanny, Scheduler, SpecCluster
+
+    specs = {}
+    for worker in range(workers):
+        options: dict[str, Any] = {"nthreads": 1, "host": _HERE}
+        if gpus:
+            options["resources"] = {"GPU": 1}
+            options["env"] = {"CUDA_VISIBLE_DEVICES": gpus[worker % len(gpus)]}
+        specs[worker] = {"cls": Nanny, "options": options}
+    scheduler = {
+        "cls": Scheduler,
+        "options": {"dashboard": False, "dashboard_address": ":0", "host": _HERE},
+    }
+    return SpecCluster(workers=specs, scheduler=scheduler, silence_logs=logging.WARNING)

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 
 from pairalign.cli.console import say
+from pairalign.cli.dask_cluster import Parts, make_parts
 from pairalign.cli.going_on import Going, replace_leftovers
 from pairalign.cli.options import check_output, plan_run, scoring_of, warn_of_letters
 from pairalign.cli.parts import choose_part
 from pairalign.distance_matrix import DistanceMatrix, check_names
 from pairalign.errors import FormatError
-from pairalign.formats.distance_parts import FORMAT, SUFFIX, DistanceWriter, read_values
+from pairalign.formats.distance_parts import (
+    FORMAT,
+    SUFFIX,
+    DistanceWriter,
+    merge_distances,
+    read_values,
+)
 from pairalign.formats.output import Output, open_output
+from pairalign.formats.parts import read_manifests
 from pairalign.formats.resumable import check_resumable
 from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.distances import Measure, check_alphabet, measure_in_order
@@ -70,11 +79,37 @@ def measure_resumed(
     return read_values(options.distances.blocks())
 
 
+def measure_on_cluster(
+    options: argparse.Namespace, run: AlignmentJob, measure: Measure
+) -> DistanceMatrix:
+    """Compute all distances on a cluster; parts are kept until `forget_distances`."""
+    check_names(run.queries.names, run.queries.source)
+    parts = Parts(FORMAT, SUFFIX, _command_of_a_part(options, measure))
+    options.parts = make_parts(options, run, parts, measure=measure.name)
+    return merge_distances(options.parts, read_manifests(options.parts))
+
+
+def _command_of_a_part(options: argparse.Namespace, measure: Measure) -> list[str]:
+    """Return the arguments of ``distance`` that compute the same distances."""
+    command = ["distance", options.input, f"--measure={measure.name}", "--quiet"]
+    for name in (
+        *("mode", "matrix", "match", "mismatch", "gap_open", "gap_extend", "alphabet"),
+        *("device", "kernel", "threads", "memory"),
+    ):
+        value = getattr(options, name)
+        if value is not None:
+            command.append(f"--{name.replace('_', '-')}={value}")
+    return [*command, *(["--degap"] if options.degap else [])]
+
+
 def forget_distances(options: argparse.Namespace) -> None:
-    """Remove what `measure_resumed` has kept: the results are there."""
+    """Remove what `measure_resumed` or `measure_on_cluster` has kept: the results are there."""
     kept = getattr(options, "distances", None)
     if kept is not None:
         kept.discard()
+    parts = getattr(options, "parts", None)
+    if parts is not None:
+        shutil.rmtree(parts, ignore_errors=True)
 
 
 def replace_distances(options: argparse.Namespace) -> None:

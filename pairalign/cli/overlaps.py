@@ -9,6 +9,7 @@ import time
 import numpy as np
 
 from pairalign.cli.console import log, say
+from pairalign.cli.dask_cluster import add_cluster, check_cluster, run_on_cluster
 from pairalign.cli.going_on import Going, add_resume
 from pairalign.cli.options import (
     NUMBER,
@@ -88,6 +89,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_input(parser)
     add_shard(parser)
     add_resume(parser)
+    add_cluster(parser)
     add_resources(parser)
 
 
@@ -150,12 +152,19 @@ def _overlap(options: argparse.Namespace) -> None:
     place = choose_part(options, writer_type.suffixes[0])
     check_output(options.output, options.input)
     check_report(options)
+    check_cluster(options)
     reads, _ = read_sequences(options)
     complement_of(reads.alphabet)
     started = time.perf_counter()
     run, preset = _plan(options, reads)
     overhang = preset.max_overhang if options.max_overhang is None else options.max_overhang
-    going = Going(options, run, writer_type.name, place, max_overhang=overhang, dual=options.dual)
+    decided = {"max_overhang": overhang, "dual": options.dual}
+    if options.cluster is not None:
+        run_on_cluster(options, run, writer_type, **decided)
+        if not options.quiet:
+            say(f"pairalign: overlaps of {run.pairs:,} pairs written to {options.output}")
+        return
+    going = Going(options, run, writer_type.name, place, **decided)
     collector = None if options.report is None else ReportCollector(reads, reads)
     counts = np.zeros(INTERNAL + 1, np.int64)
     overlapping = np.zeros(len(reads), np.bool_)

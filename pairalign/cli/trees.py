@@ -8,9 +8,11 @@ import time
 from dataclasses import dataclass, field, replace
 
 from pairalign.cli.console import log, say
+from pairalign.cli.dask_cluster import add_cluster, check_cluster
 from pairalign.cli.distance_parts import (
     check_part_options,
     forget_distances,
+    measure_on_cluster,
     measure_resumed,
     replace_distances,
     write_part,
@@ -168,6 +170,7 @@ def _add_common(parser: argparse.ArgumentParser, measure: str) -> None:
     add_scoring(parser)
     add_input(parser)
     add_resume(parser)
+    add_cluster(parser)
     add_resources(parser)
 
 
@@ -201,6 +204,7 @@ def _distance(options: argparse.Namespace) -> None:
     if len(outputs) > len(set(map(os.path.realpath, outputs))):
         raise OutputError(f"'{outputs[0]}' is to hold both the distances and their plot")
     check_report(options)
+    check_cluster(options)
     sequences, _ = read_sequences(options)
     if options.strict_names:
         check_strict_names(sequences.names, sequences.source)
@@ -248,6 +252,7 @@ def _tree(options: argparse.Namespace) -> None:
         check_output(path, options.input, options.names, options.matrix)
     _check_rename(options, format)
     check_report(options)
+    check_cluster(options)
     report = _Report()
     matrix, sequences = _matrix_of(options, measure, report, format)
     _write_report(options, matrix, sequences, report)
@@ -304,6 +309,8 @@ def _matrix_of(
         check_count(len(sequences), sequences.source)
         _check_names(options, sequences.names, sequences, format, sequences.source)
         return _measure(options, sequences, measure, report, options.method), sequences
+    if options.cluster is not None:
+        raise FormatError("--cluster is for sequences, IN are distances")
     named = None
     if options.names is not None:
         named = read_fasta(options.names, degap=options.degap)
@@ -358,7 +365,9 @@ def _measure(
     warn_of_letters(scoring, sequences, None)
     run = plan_run(options, sequences, None, scoring, measure.detail, memory_bytes)
     started = time.perf_counter()
-    if options.resume:
+    if options.cluster is not None:
+        matrix = measure_on_cluster(options, run, measure)
+    elif options.resume:
         matrix = measure_resumed(options, run, measure)
     else:
         replace_distances(options)
