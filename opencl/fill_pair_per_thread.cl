@@ -24,8 +24,9 @@
 #include "tiles.clh"
 #include "cell.clh"
 
-// End cell of a local or semiglobal alignment: the highest score, then the smallest column, then the
-// smallest row. Scores are kept H values; row and column count from 1.
+// End cell of an alignment that is not global: the highest score, then the smallest column, then the
+// smallest row. Scores are kept H values; row and column count from 1. Mode END_GAPS: scores less the gap
+// from there to the last cell, not as they are kept, since they may need all 32 bits.
 typedef struct {
     int h, row, column;
 } EndCell;
@@ -54,6 +55,12 @@ static inline void build_profile(local Scores* profile, global const int* matrix
         profile[r * LETTERS + item] = scores;
 #endif
     }
+}
+
+// H of a border cell in any mode. `start`: costs of the gap there in mode END_GAPS.
+static inline int edge_score(const Batch batch, int2 start, int letters) {
+    return MODE == END_GAPS ? -cost_of(start, letters)
+                            : border_score(letters, batch.gap_open, batch.gap_extend);
 }
 
 kernel __attribute__((reqd_work_group_size(GROUP_TILES * TILE_ITEMS, 1, 1)))
@@ -89,10 +96,14 @@ void score_pair_per_thread(
     local Scores* const profile = profiles[place] + item / BLOCK * LETTERS;
     global Border* const border = border_entries + tile.border + item;
     const Steps steps = steps_of(batch.gap_open, batch.gap_extend);
+    const int2 before_row = end_costs(batch, pair.row_is_query, AT_START);
+    const int2 before_column = end_costs(batch, !pair.row_is_query, AT_START);
+    const int2 after_row = end_costs(batch, pair.row_is_query, AT_END);
+    const int2 after_column = end_costs(batch, !pair.row_is_query, AT_END);
 
     if (rows > 0) {
         for (int j = 0; j <= columns; ++j) {  // one more than columns: the loop reads ahead
-            const int score = border_score(j + 1, batch.gap_open, batch.gap_extend);
+            const int score = edge_score(batch, before_column, j + 1);
 #if WIDTH == NARROW
             border[(long)j * TILE_ITEMS] = (short2)((short)score, FIRST_F);
 #else
@@ -104,6 +115,11 @@ void score_pair_per_thread(
     // Local: the best cell so far. Semiglobal: the best of the last column so far; cell (0, n) is the first.
     EndCell best = {KEEP(0), 0, MODE == SEMIGLOBAL ? columns : 0};
     EndCell last_row = {KEEP(0), rows, 0};  // semiglobal: from cell (m, 0)
+    if (MODE == END_GAPS) {
+        best.h = -cost_of(before_column, columns) - cost_of(after_row, rows);
+        best.column = columns;
+        last_row.h = -cost_of(before_row, rows) - cost_of(after_column, columns);
+    }
 
     for (int first = 0; first < longest; first += BAND) {
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -115,10 +131,10 @@ void score_pair_per_thread(
             Column cells;
 #pragma unroll
             for (int k = 0; k < BAND; ++k) {
-                cells.h[k] = KEEP(border_score(first + k + 1, batch.gap_open, batch.gap_extend));
+                cells.h[k] = KEEP(edge_score(batch, before_row, first + k + 1));
                 cells.e[k] = MINUS_INFINITY;
             }
-            int diagonal = KEEP(border_score(first, batch.gap_open, batch.gap_extend));
+            int diagonal = KEEP(edge_score(batch, before_row, first));
             global Border* edge = border;
 #if TRACED
             global uint* word = trace + tile.trace + (long)(first / BAND) * tile.columns * TILE_ITEMS + item;
@@ -152,8 +168,9 @@ void score_pair_per_thread(
                     }
                     best.h = max(best.h, top);
                 }
-                if (MODE == SEMIGLOBAL && last < BAND && j < columns) {
-                    const int h = row_of(&cells, last);
+                if ((MODE == SEMIGLOBAL || MODE == END_GAPS) && last < BAND && j < columns) {
+                    int h = row_of(&cells, last);
+                    if (MODE == END_GAPS) h = SCORE_OF(h) - cost_of(after_column, columns - j);
                     if (h > last_row.h) {
                         last_row.h = h;
                         last_row.column = j;
@@ -168,6 +185,16 @@ void score_pair_per_thread(
                         best.row = first + k + 1;
                     }
             }
+            if (MODE == END_GAPS) {
+#pragma unroll
+                for (int k = 0; k < BAND; ++k) {
+                    const int h = SCORE_OF(cells.h[k]) - cost_of(after_row, last - k);
+                    if (k <= last && h > best.h) {
+                        best.h = h;
+                        best.row = first + k + 1;
+                    }
+                }
+            }
             if (MODE == GLOBAL && last < BAND) {
                 best.h = row_of(&cells, last);
                 best.row = rows;
@@ -177,11 +204,11 @@ void score_pair_per_thread(
     }
     if (rows == 0) return;
     // Of equals the one with the smaller column.
-    if (MODE == SEMIGLOBAL && last_row.h >= best.h) best = last_row;
+    if ((MODE == SEMIGLOBAL || MODE == END_GAPS) && last_row.h >= best.h) best = last_row;
 
     const long pairs = batch.pairs;
     global int* const result = results + pair.number;
-    result[SCORE * pairs] = SCORE_OF(best.h);
+    result[SCORE * pairs] = MODE == END_GAPS ? best.h : SCORE_OF(best.h);
     result[QUERY * pairs] = pair.query;
     result[TARGET * pairs] = pair.target;
 #if TRACED

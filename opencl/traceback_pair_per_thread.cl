@@ -11,6 +11,7 @@
 // Work-groups of any size; no local memory. -DBLOCK=
 
 #include "tiles.clh"
+#include "modes.clh"
 
 enum { IN_H, IN_E, IN_F };
 
@@ -36,6 +37,12 @@ static inline void add(Runs* runs, uint letters, uint operation) {
     runs->length += letters;
 }
 
+// Letters of an end gap that is part of the alignment, or 0 where that is free; mode END_GAPS.
+static inline int end_letters(const Batch batch, int letters, int of_query, int end) {
+    const int2 costs = end_costs(batch, of_query, end);
+    return costs.x == 0 && costs.y == 0 ? 0 : letters;
+}
+
 // `runs` is null when `results` are to be written.
 static inline void walk(const Set first_set, const Set second_set, global const Tile* tiles,
                         global const int* pair_base, global const uint* trace, global int* results,
@@ -49,8 +56,8 @@ static inline void walk(const Set first_set, const Set second_set, global const 
     global int* const result = results + pair.number;
 
     const bool wanted = result[SCORE * pairs] >= batch.minimum;
-    const int end_row = wanted ? result[END_ROW * pairs] : 0;
-    const int end_column = wanted ? result[END_COLUMN * pairs] : 0;
+    int end_row = wanted ? result[END_ROW * pairs] : 0;
+    int end_column = wanted ? result[END_COLUMN * pairs] : 0;
     // SAM's codes: I = 1 consumes the query, D = 2 the target.
     const uint row_gap = pair.row_is_query ? 1 : 2, column_gap = 3 - row_gap;
     Runs runs = {0, 0, 0, 0};
@@ -58,6 +65,18 @@ static inline void walk(const Set first_set, const Set second_set, global const 
     int matches = 0, mismatches = 0, openings = 0, gap_letters = 0;
 
     int i = end_row, j = end_column, state = IN_H;
+    if (batch.mode == END_GAPS && wanted) {
+        const int of_row = end_letters(batch, pair.rows - end_row, pair.row_is_query, AT_END);
+        const int of_column = end_letters(batch, pair.columns - end_column, !pair.row_is_query, AT_END);
+        const int letters = of_row > 0 ? of_row : of_column;
+        if (letters > 0) {
+            add(&runs, letters, of_row > 0 ? row_gap : column_gap);
+            ++openings;
+            gap_letters += letters;
+        }
+        if (of_row > 0) end_row = pair.rows;
+        else if (of_column > 0) end_column = pair.columns;
+    }
     global const uint* const words = trace + tile.trace + item;
     long at = -1;
     uint word = 0;
@@ -90,10 +109,13 @@ static inline void walk(const Set first_set, const Set second_set, global const 
             if (!(cell & CLEFT)) state = IN_H;
         }
     }
-    if (batch.to_border && i + j > 0) {  // along the border
-        add(&runs, i + j, i > 0 ? row_gap : column_gap);
+    int of_border = batch.mode == GLOBAL ? i + j : 0;  // letters of the gap along the border
+    if (batch.mode == END_GAPS)
+        of_border = end_letters(batch, i + j, i > 0 ? pair.row_is_query : !pair.row_is_query, AT_START);
+    if (of_border > 0) {
+        add(&runs, of_border, i > 0 ? row_gap : column_gap);
         ++openings;
-        gap_letters += i + j;
+        gap_letters += of_border;
         i = j = 0;
     }
     flush(&runs);

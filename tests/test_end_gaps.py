@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from cases import CASES
 from checks import OpenEngine, assert_as_reference, assert_every_pair, assert_same, run
 from conftest import examples, open_cpu
+from cuda_engines import open_on
 from hypothesis import given, settings
+from hypothesis import strategies as st
+from opencl_engines import open_opencl
 from strategies import SEEDS, Problem, large_problems, random_ends, small_problems
 
 from pairalign import align, cluster, overlaps
@@ -82,6 +86,40 @@ def test_kernels_of_the_cpu_agree(problem: Problem, seed: int) -> None:
     assert_same(run(open_cpu, problem, long_pairs="always"), found, note=problem)
     assert_same(run(open_cpu, problem, memory_bytes=256 << 10), found, note=problem)
     scores = run(open_cpu, problem, Want(Detail.SCORE))
+    assert_same(scores, found, Detail.SCORE, problem)
+
+
+@settings(max_examples=examples(25))
+@given(problem=st.one_of(small_problems(), large_problems), seed=SEEDS)
+def test_kernels_of_cuda(device: Any, problem: Problem, seed: int) -> None:
+    problem = with_ends(problem, seed)
+    assert_as_cpu(lambda *sets, **options: open_on(device, *sets, **options), problem)
+
+
+QUICK = [
+    *("ties", "homopolymers", "no_match_at_all"),
+    *(pytest.param(case, marks=pytest.mark.slow) for case in ("everything_matches", "large_steps")),
+]  # those marked need kernels of other widths, which take their time to compile
+
+
+@pytest.mark.parametrize("case", QUICK)
+def test_hard_cases_on_cuda(device: Any, case: str) -> None:
+    for number, problem in enumerate(list(CASES[case]("global"))[-6:]):
+        problem = with_ends(problem, number)
+        assert_as_cpu(lambda *sets, **options: open_on(device, *sets, **options), problem)
+
+
+@pytest.mark.parametrize("case", QUICK[:4])
+def test_hard_cases_on_opencl(case: str) -> None:
+    problem = with_ends(list(CASES[case]("global"))[-1], 7)
+    assert_as_cpu(open_opencl, problem)
+
+
+def assert_as_cpu(open_engine: OpenEngine, problem: Problem) -> None:
+    """With and without alignments an engine returns what the CPU does."""
+    found = run(open_cpu, problem)
+    assert_same(run(open_engine, problem), found, note=problem)
+    scores = run(open_engine, problem, Want(Detail.SCORE))
     assert_same(scores, found, Detail.SCORE, problem)
 
 

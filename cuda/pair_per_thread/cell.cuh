@@ -26,7 +26,7 @@
 
 #include "tiles.cuh"
 
-enum Mode { GLOBAL, SEMIGLOBAL, LOCAL };
+enum Mode { GLOBAL, SEMIGLOBAL, LOCAL, END_GAPS };
 enum Width { NARROW, WIDE, PLAIN };
 
 #ifndef MODE

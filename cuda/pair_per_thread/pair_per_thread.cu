@@ -22,7 +22,7 @@
 // Global memory, words of a tile with the lane fastest, so that a warp touches whole sectors:
 //     border  [columns][32]         one entry (4 or 8 bytes): H and F' of the last row of a band
 //     trace   [bands][columns][32]  one word: flags of eight cells
-// Compiled once for every mode and width: -DMODE=GLOBAL|SEMIGLOBAL|LOCAL -DWIDTH=NARROW|WIDE|PLAIN.
+// Compiled once for every mode and width: -DMODE=GLOBAL|SEMIGLOBAL|LOCAL|END_GAPS -DWIDTH=NARROW|WIDE|PLAIN.
 
 #include "cell.cuh"
 
@@ -36,13 +36,16 @@ constexpr int PLACING_THREADS = 1024;
 // filling is 3% slower.
 constexpr int FILLING_BLOCKS = 4, SCORING_BLOCKS = width == NARROW ? 5 : 4;
 
-// End cell of a local or semiglobal alignment: the highest score, then the smallest column, then the
-// smallest row. Scores are kept H values; row and column count from 1.
+// End cell of an alignment that is not global: the highest score, then the smallest column, then the
+// smallest row. Scores are kept H values; row and column count from 1. Mode END_GAPS: scores less the gap
+// from there to the last cell, not as they are kept, since they may need all 32 bits.
 struct EndCell {
     int h, row, column;
 };
 
-__device__ int border_score(int letters, const Arguments& arguments) {
+// `of_query`: whose letters they are.
+__device__ int border_score(int letters, const Arguments& arguments, bool of_query) {
+    if (mode == END_GAPS) return -cost_of(end_costs(arguments, of_query, AT_START), letters);
     if (mode != GLOBAL || letters == 0) return 0;
     return -arguments.gap_open - (letters - 1) * arguments.gap_extend;
 }
@@ -91,6 +94,7 @@ __device__ void fill(const Arguments& arguments) {
     const Tile& tile = arguments.tiles[tile_number];
     int rows, columns;
     const uint32_t* column_codes;
+    bool row_is_query = true;
     {
         const Pair pair = pair_of_lane(arguments, tile, lane);
         const bool wanted =
@@ -99,6 +103,7 @@ __device__ void fill(const Arguments& arguments) {
         rows = wanted ? pair.rows : 0;
         columns = wanted ? pair.columns : 0;
         column_codes = reinterpret_cast<const uint32_t*>(pair.column_codes);
+        if (mode == END_GAPS) row_is_query = pair.row_is_query;
     }
     const Profile<Scores> profile(profiles[warp][lane / BLOCK]);
     Border* const border = static_cast<Border*>(arguments.border) + tile.border + lane;
@@ -107,12 +112,18 @@ __device__ void fill(const Arguments& arguments) {
 
     for (int j = 0; j <= columns; ++j)  // one more than columns: the loop reads ahead
         border[int64_t(j) * WARP] =
-            Storage::template first_row<SCALE, Cells::H_TAG>(border_score(j + 1, arguments));
+            Storage::template first_row<SCALE, Cells::H_TAG>(border_score(j + 1, arguments, !row_is_query));
 
     Cells cells(arguments.gap_open, arguments.gap_extend);
     // Local: the best cell so far. Semiglobal: the best of the last column so far; cell (0, n) is the first.
     EndCell best{Cells::keep(0), 0, mode == SEMIGLOBAL ? columns : 0};
     EndCell last_row{Cells::keep(0), rows, 0};  // semiglobal: from cell (m, 0)
+    const int32_t* const after_row = end_costs(arguments, row_is_query, AT_END);
+    const int32_t* const after_column = end_costs(arguments, !row_is_query, AT_END);
+    if (mode == END_GAPS) {
+        best = {border_score(columns, arguments, !row_is_query) - cost_of(after_row, rows), 0, columns};
+        last_row.h = border_score(rows, arguments, row_is_query) - cost_of(after_column, columns);
+    }
 
     for (int first = 0; __any_sync(0xffffffffu, first < rows); first += BAND) {
         __syncwarp();
@@ -123,10 +134,10 @@ __device__ void fill(const Arguments& arguments) {
         const int last = rows - 1 - first;  // the pair's last row, when in this band
 #pragma unroll
         for (int k = 0; k < BAND; ++k) {
-            cells.h[k] = Cells::keep(border_score(first + k + 1, arguments));
+            cells.h[k] = Cells::keep(border_score(first + k + 1, arguments, row_is_query));
             cells.e[k] = Storage::MINUS_INFINITY;
         }
-        int diagonal = Cells::keep(border_score(first, arguments));
+        int diagonal = Cells::keep(border_score(first, arguments, row_is_query));
         Border* edge = border;
         uint32_t* word = words;
         Border above = *edge;
@@ -175,6 +186,12 @@ __device__ void fill(const Arguments& arguments) {
                         if (h > last_row.h) last_row = EndCell{h, rows, j};
                     }
                 }
+                if constexpr (mode == END_GAPS) {
+                    if (last < BAND && j < columns) {
+                        const int h = Cells::score(cells.row(last)) - cost_of(after_column, columns - j);
+                        if (h > last_row.h) last_row = EndCell{h, rows, j};
+                    }
+                }
             } while (j < group_end);
         } while (j < columns);
 
@@ -183,6 +200,13 @@ __device__ void fill(const Arguments& arguments) {
             for (int k = 0; k < BAND; ++k)
                 if (k <= last && cells.h[k] > best.h) best = EndCell{cells.h[k], first + k + 1, columns};
         }
+        if constexpr (mode == END_GAPS) {
+#pragma unroll
+            for (int k = 0; k < BAND; ++k) {
+                const int h = Cells::score(cells.h[k]) - cost_of(after_row, last - k);
+                if (k <= last && h > best.h) best = EndCell{h, first + k + 1, columns};
+            }
+        }
         if constexpr (mode == GLOBAL) {
             if (last < BAND) best = EndCell{cells.row(last), rows, columns};
         }
@@ -190,14 +214,14 @@ __device__ void fill(const Arguments& arguments) {
     }
     if (rows == 0) return;
     // Of equals the one with the smaller column.
-    if (mode == SEMIGLOBAL && last_row.h >= best.h) best = last_row;
+    if ((mode == SEMIGLOBAL || mode == END_GAPS) && last_row.h >= best.h) best = last_row;
 
     // Looked up again: what the loop does not need should not take registers in it.
     const Pair pair = pair_of_lane(arguments, tile, lane);
     const int64_t pairs = arguments.pairs;
     int32_t* const results = arguments.results + pair.number;
     const int query_set = pair.row_is_query ? tile.swapped : 1 - tile.swapped;
-    results[SCORE * pairs] = Cells::score(best.h);
+    results[SCORE * pairs] = mode == END_GAPS ? best.h : Cells::score(best.h);
     results[QUERY * pairs] = arguments.order[query_set][pair.row_is_query ? pair.row : pair.column];
     results[TARGET * pairs] = arguments.order[1 - query_set][pair.row_is_query ? pair.column : pair.row];
     if constexpr (traced) {
@@ -243,14 +267,26 @@ __device__ void walk(const Arguments& arguments) {
     int32_t* const results = arguments.results + pair.number;
 
     const bool wanted = results[SCORE * pairs] >= arguments.minimum;
-    const int end_row = wanted ? results[END_ROW * pairs] : 0;
-    const int end_column = wanted ? results[END_COLUMN * pairs] : 0;
+    int end_row = wanted ? results[END_ROW * pairs] : 0;
+    int end_column = wanted ? results[END_COLUMN * pairs] : 0;
     // SAM's codes: I = 1 consumes the query, D = 2 the target.
     const uint32_t row_gap = pair.row_is_query ? 1 : 2, column_gap = 3 - row_gap;
     Runs<writes> runs{writes ? arguments.runs + arguments.run_offsets[pair.number + 1] : nullptr};
     int matches = 0, mismatches = 0, openings = 0, gap_letters = 0;
 
     int i = end_row, j = end_column;
+    // Mode END_GAPS: adds an end gap, unless it is free and so no part of the alignment.
+    const auto add_end_gap = [&](int letters, bool of_row, End end) {
+        if (letters == 0 || is_free(end_costs(arguments, of_row == pair.row_is_query, end))) return false;
+        runs.add(letters, of_row ? row_gap : column_gap);
+        ++openings;
+        gap_letters += letters;
+        return true;
+    };
+    if (mode == END_GAPS && wanted) {
+        if (add_end_gap(pair.rows - end_row, true, AT_END)) end_row = pair.rows;
+        else if (add_end_gap(pair.columns - end_column, false, AT_END)) end_column = pair.columns;
+    }
     State state = IN_H;
     const uint32_t* const words = arguments.trace + tile.trace + lane;
     int64_t at = -1;
@@ -289,6 +325,10 @@ __device__ void walk(const Arguments& arguments) {
         ++openings;
         gap_letters += i + j;
         i = j = 0;
+    }
+    if (mode == END_GAPS) {
+        if (add_end_gap(i, true, AT_START)) i = 0;
+        if (add_end_gap(j, false, AT_START)) j = 0;
     }
     runs.flush();
     if (writes) return;

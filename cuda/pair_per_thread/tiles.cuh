@@ -72,9 +72,23 @@ struct Arguments {
     int32_t gap_open, gap_extend;
     int32_t definite, one_set;  // codes >= definite never match; one_set: both sets are the same
     int32_t scored, unused;     // scored: SCORE is known, and pairs below `minimum` are not filled
+    // Mode END_GAPS: open and extend of a gap opposite the first letters of the query, opposite its last
+    // ones, and the same of the target.
+    int32_t ends[8];
 };
-static_assert(sizeof(Arguments) == 168,
+static_assert(sizeof(Arguments) == 200,
               "ARGUMENTS in pairalign/engines/device/tile_plan.py has the same layout");
+
+enum End { AT_START = 0, AT_END = 2 };
+
+// The costs of an end gap opposite letters of the query, or of the target: open and extend.
+__device__ inline const int32_t* end_costs(const Arguments& arguments, bool of_query, End end) {
+    return arguments.ends + (of_query ? 0 : 4) + end;
+}
+__device__ inline bool is_free(const int32_t* costs) { return costs[0] == 0 && costs[1] == 0; }
+__device__ inline int cost_of(const int32_t* costs, int letters) {
+    return letters == 0 ? 0 : costs[0] + (letters - 1) * costs[1];
+}
 
 // The pair of one lane.
 struct Pair {

@@ -84,7 +84,7 @@ KERNELS: tuple[Kernel, ...] = (
         "first choice", "sm_80, sm_87, sm_90 to sm_110", _DOHI,
     ),
     Kernel(
-        "pair-per-thread", "cuda", MODES, "affine", _BOTH, Detail.CIGAR, None,
+        "pair-per-thread", "cuda", ALL_MODES, "affine", _BOTH, Detail.CIGAR, None,
         "where packed cannot", "sm_61", _GPU_PAIRALIGN,
     ),
     Kernel(
@@ -108,7 +108,7 @@ KERNELS: tuple[Kernel, ...] = (
         "", "sm_61", _NISHIMURA,
     ),
     Kernel(
-        "pair-per-thread", "opencl", MODES, "affine", _BOTH, Detail.CIGAR, None,
+        "pair-per-thread", "opencl", ALL_MODES, "affine", _BOTH, Detail.CIGAR, None,
         "on OpenCL", "OpenCL 1.2", _GPU_PAIRALIGN,
     ),
     Kernel(

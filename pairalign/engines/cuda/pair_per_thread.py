@@ -28,7 +28,7 @@ from pairalign.engines.device.widths import (
     width_of,
 )
 from pairalign.engines.kernels import find_kernel
-from pairalign.scoring import MODES, Scoring
+from pairalign.scoring import ALL_MODES, Scoring
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
@@ -71,12 +71,13 @@ class PairPerThread:
 
     def variants(self) -> Iterator[tuple[str, dict[str, int | str]]]:
         """Yield what is compiled: each mode in each width."""
-        for mode in MODES:
+        for mode in ALL_MODES:
             for width in WIDTHS:
                 yield SOURCE, self._defines(mode, width)
 
     def _defines(self, mode: str, width: Width) -> dict[str, int | str]:
-        return {"MODE": mode.upper(), "WIDTH": width.name, "BLOCK": self._block}
+        name = mode.upper().replace("-", "_")
+        return {"MODE": name, "WIDTH": width.name, "BLOCK": self._block}
 
     def open(self, context: DeviceContext) -> None:
         """Upload the matrix; kernels are loaded when a window needs them."""

@@ -66,12 +66,13 @@ ARGUMENTS = np.dtype(
         ("runs", "<u8"),
         *BATCH_NUMBERS,
         ("unused", "<i4"),
+        ("ends", "<i4", 8),
     ]
 )
 """Arguments in cuda/pair_per_thread/tiles.cuh."""
 
 assert TILE.itemsize == 40
-assert ARGUMENTS.itemsize == 168
+assert ARGUMENTS.itemsize == 200
 
 Ints = npt.NDArray[np.int32]
 Tiles = npt.NDArray[np.void]
@@ -237,7 +238,7 @@ class Batch:
     def write_numbers(
         self, arguments: npt.NDArray[np.void], want: Want, scoring: Scoring, *, one_set: bool
     ) -> None:
-        """Set the fields of `BATCH_NUMBERS` in what a kernel is given."""
+        """Set the fields of `BATCH_NUMBERS`, and `ends`, in what a kernel is given."""
         arguments["tile_count"] = len(self.tiles)
         arguments["first_row"] = self.rectangle.row_start
         arguments["pairs"] = self.pairs
@@ -247,6 +248,8 @@ class Batch:
         arguments["definite"] = scoring.alphabet.definite
         arguments["one_set"] = one_set
         arguments["scored"] = want.min_raw_score is not None
+        if scoring.end_gaps is not None:
+            arguments["ends"] = scoring.end_gaps.numbers
 
 
 class Planner:

@@ -24,7 +24,7 @@ from pairalign.engines.kernels import find_kernel
 from pairalign.engines.opencl.devices import OpenClDevice
 from pairalign.engines.opencl.family import Arena, OpenClContext
 from pairalign.engines.opencl.reverse_complement import ReversedColumns
-from pairalign.scoring import Scoring
+from pairalign.scoring import ALL_MODES, Scoring
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
@@ -40,12 +40,13 @@ BATCH = np.dtype(
     [
         ("shift", "<i8"),
         *BATCH_NUMBERS,
-        ("to_border", "<i4"),
+        ("mode", "<i4"),
+        ("ends", "<i4", 8),
     ]
 )
 """Batch in opencl/tiles.clh."""
 
-assert BATCH.itemsize == 48
+assert BATCH.itemsize == 80
 
 
 class OpenClPairPerThread:
@@ -59,7 +60,7 @@ class OpenClPairPerThread:
 
     def _defines(self, mode: str, width: Width, traced: bool) -> dict[str, int | str]:
         return {
-            "MODE": mode.upper(),
+            "MODE": mode.upper().replace("-", "_"),
             "WIDTH": width.name,
             "TRACED": int(traced),
             "BLOCK": BLOCK,
@@ -161,7 +162,7 @@ class OpenClPairPerThread:
         packed = np.zeros((), BATCH)
         packed["shift"] = self._reversed.shift
         batch.write_numbers(packed, want, context.scoring, one_set=context.one_set)
-        packed["to_border"] = context.scoring.mode == "global"
+        packed["mode"] = ALL_MODES.index(context.scoring.mode)
         return packed[()]
 
     @staticmethod
