@@ -50,10 +50,10 @@ ISA_FLAGS = {
 _TARGET = os.environ.get("_PYTHON_HOST_PLATFORM", platform.machine()).rpartition("-")[2].lower()
 MACHINE = {"amd64": "x86_64", "arm64": "aarch64"}.get(_TARGET, _TARGET)
 KERNELS = {
-    # Bounds over a window are plain loops, for the compiler to put into vectors.
-    f"cpu/{folder}/kernel_{isa}.cpp": [*flags, "-O3"] if folder == "pruned" else flags
+    # These have plain loops, for the compiler to put into vectors.
+    f"cpu/{folder}/kernel_{isa}.cpp": [*flags, "-O3"] if folder in ("pruned", "further") else flags
     for isa, flags in ISA_FLAGS.get(MACHINE, {"scalar": []}).items()
-    for folder in ("align", "bitwise", "pruned")
+    for folder in ("align", "bitwise", "further", "pruned")
 }
 # Sums of distances must not depend on whether a processor has fused multiply-add.
 SOURCE_FLAGS = {

@@ -21,6 +21,7 @@ alignment.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -85,22 +86,28 @@ class Expected:
     gap_letters: int
 
 
-def align(query: Sequence[int], target: Sequence[int], costs: Costs) -> Expected:
+def align(
+    query: Sequence[int],
+    target: Sequence[int],
+    costs: Costs,
+    used: frozenset[tuple[int, int]] = frozenset(),
+) -> Expected:
     """Align two sequences of codes; `query` is the one that comes earlier in the input.
 
     The longer sequence runs along the rows, of two equally long ones the query does (it is the
     earlier one, or the one of the first set). What comes back does not depend on that: the query
-    is the query, and a gap that consumes it is an ``I``.
+    is the query, and a gap that consumes it is an ``I``. Letters of row i and column j, counted
+    from 1, are not put together where (i, j) is in `used`.
     """
     swapped = len(target) > len(query)
     rows, columns = (target, query) if swapped else (query, target)
     if swapped:
         costs = costs.turned()
     fill = fill_plain if len(rows) * len(columns) < 200 else fill_by_rows
-    h, e, f = fill(rows, columns, costs)
+    h, e, f = fill_plain(rows, columns, costs, used) if used else fill(rows, columns, costs)
     at_end = less_end_gaps(h, costs)
     end = end_cell(at_end, costs.mode)
-    start, path = trace(h, e, f, end, rows, columns, costs)
+    start, path = trace(h, e, f, end, rows, columns, costs, used)
     score = int(at_end[end[0]][end[1]])
     start, path, end = with_end_gaps(start, path, end, (len(rows), len(columns)), costs)
     if not path:
@@ -122,8 +129,39 @@ def align(query: Sequence[int], target: Sequence[int], costs: Costs) -> Expected
     )
 
 
+def align_all(
+    query: Sequence[int], target: Sequence[int], costs: Costs, most: int
+) -> list[Expected]:
+    """The best alignment, then the best that puts no two letters together which one before did.
+
+    After Waterman and Eggert 1987. Each follows the rules of `align`, over the cells that are left:
+    in those of letters put together before, H is not attained by the diagonal. It ends with the
+    first that scores less than 1.
+    """
+    swapped = len(target) > len(query)
+    row_side, column_side = ("target", "query") if swapped else ("query", "target")
+    used: set[tuple[int, int]] = set()
+    found: list[Expected] = []
+    while len(found) < most:
+        one = align(query, target, costs, frozenset(used))
+        if one.score < 1:
+            break
+        found.append(one)
+        i, j = getattr(one, f"{row_side}_start"), getattr(one, f"{column_side}_start")
+        for length, letter in re.findall(r"(\d+)([=XID])", one.cigar):
+            for _ in range(int(length)):
+                i += letter in "=X" or (letter == "D") == swapped
+                j += letter in "=X" or (letter == "I") == swapped
+                if letter in "=X":
+                    used.add((i, j))
+    return found
+
+
 def fill_plain(
-    rows: Sequence[int], columns: Sequence[int], costs: Costs
+    rows: Sequence[int],
+    columns: Sequence[int],
+    costs: Costs,
+    used: frozenset[tuple[int, int]] = frozenset(),
 ) -> tuple[list[list[int]], list[list[int]], list[list[int]]]:
     """The matrices H, E and F, each of (rows + 1) x (columns + 1) cells, cell by cell.
 
@@ -145,7 +183,7 @@ def fill_plain(
             if i > 0:
                 f[i][j] = max(f[i - 1][j] - costs.gap_extend, h[i - 1][j] - costs.gap_open)
             diagonal = IMPOSSIBLE
-            if i > 0 and j > 0:
+            if i > 0 and j > 0 and (i, j) not in used:
                 diagonal = h[i - 1][j - 1] + int(costs.matrix[rows[i - 1]][columns[j - 1]])
             h[i][j] = max(diagonal, e[i][j], f[i][j])
             if i == 0 and j == 0:
@@ -267,6 +305,7 @@ def trace(
     rows: Sequence[int],
     columns: Sequence[int],
     costs: Costs,
+    used: frozenset[tuple[int, int]] = frozenset(),
 ) -> tuple[tuple[int, int], str]:
     """Walk from the end cell back to where the alignment starts.
 
@@ -291,7 +330,7 @@ def trace(
                 break
             if i == 0 and j == 0:
                 break
-            if i > 0 and j > 0:
+            if i > 0 and j > 0 and (i, j) not in used:
                 row, column = int(rows[i - 1]), int(columns[j - 1])
                 if h[i][j] == h[i - 1][j - 1] + costs.matrix[row][column]:
                     path.append("=" if row == column and row < costs.definite else "X")

@@ -272,3 +272,78 @@ def test_wrong_arguments() -> None:
         pairalign.overlaps(reads, filter="x")
     with pytest.raises(FastaError, match="one sequence only"):
         pairalign.overlaps(reads[:1])
+
+
+# ---------------------------------------------------------------------------------------------
+# Several overlaps of a pair
+
+
+def around(start: int, length: int) -> str:
+    """Letters of a circle of 600."""
+    circle = GENOME[:600]
+    return (4 * circle)[start : start + length]
+
+
+def ways_of(found: pairalign.Overlaps) -> dict[tuple[str, str], list[tuple[int, ...]]]:
+    ways: dict[tuple[str, str], list[tuple[int, ...]]] = {}
+    for one in found.alignments:
+        span = (one.strand, one.query_start, one.query_end, one.target_start, one.target_end)
+        ways.setdefault((one.query.name, one.target.name), []).append(span)
+    return ways
+
+
+def test_reads_of_a_circle_overlap_in_every_way() -> None:
+    reads = {
+        "whole": around(0, 600),
+        "half": around(300, 600),
+        "turned": other_strand(around(300, 600)),
+        "twice": around(100, 1200),
+    }
+    options = {"preset": "hifi", "min_overlap": 100, "min_score": 90}
+    ways = ways_of(find(reads, **options))
+    assert ways["whole", "half"] == [(1, 300, 600, 0, 300), (1, 0, 300, 300, 600)]
+    assert ways["whole", "turned"] == [(-1, 300, 600, 300, 600), (-1, 0, 300, 0, 300)]
+    assert sorted(ways["whole", "twice"]) == [
+        (1, 0, 100, 1100, 1200),
+        (1, 0, 600, 500, 1100),
+        (1, 100, 600, 0, 500),
+    ]
+    once = ways_of(find(reads, **options, max_overlaps=1))
+    assert {pair: spans[:1] for pair, spans in ways.items()} == once
+    two = ways_of(find(reads, **options, max_overlaps=2))
+    assert two["whole", "twice"] == ways["whole", "twice"][:2]
+    stages = find(reads, **options).stages["further"]
+    assert stages.alignments == sum(len(spans) for spans in ways.values())
+    assert stages.passed == stages.alignments - len(ways)
+
+
+@pytest.mark.parametrize("mode", ["local", "semiglobal"])
+def test_further_overlaps_are_those_of_turned_reads(mode: str) -> None:
+    """A pair on the minus strand as if one of the two had been read turned."""
+    reads = {"a": changed(around(0, 900), 0.02, 1), "b": changed(around(500, 800), 0.02, 2)}
+    turned = {**reads, "b": other_strand(reads["b"])}
+    options = {"preset": "ont", "mode": mode, "min_overlap": 60}
+    plus, minus = (list(find(one, **options).alignments) for one in (reads, turned))
+    assert len(plus) == len(minus) >= 2
+    for one, other in zip(plus, minus, strict=True):
+        assert (one.strand, other.strand) == (1, -1)
+        assert one.score == other.score
+        spans = len(reads["b"]) - other.target_end, len(reads["b"]) - other.target_start
+        assert (one.target_start, one.target_end) == spans
+        assert (one.query_start, one.query_end) == (other.query_start, other.query_end)
+
+
+def test_windows_do_not_change_further_overlaps() -> None:
+    reads = {f"r{k}": changed(around(97 * k % 600, 700), 0.03, k) for k in range(7)}
+    whole = find(reads, preset="ont", min_overlap=100)
+    parts = find(reads, preset="ont", min_overlap=100, threads=3)
+    assert len(whole) > 30
+    assert_same(whole.alignments, parts.alignments)
+
+
+def test_short_reads_overlap_once_unless_asked() -> None:
+    reads = {"a": around(0, 600)[:300] + around(0, 100), "b": around(0, 100)}
+    assert len(find(reads)) == 1
+    assert len(find(reads, max_overlaps=5, mode="local")) == 2
+    with pytest.raises(ValueError, match="max_overlaps 0: expected at least 1"):
+        find(reads, max_overlaps=0)

@@ -22,8 +22,8 @@ from struct_layouts import (
 )
 
 from pairalign import overlap_kinds, overlap_passes, pair_fields, pair_lists, records, thresholds
+from pairalign.engines.cpu import further, pair_filter
 from pairalign.engines.cpu import native_structs as cpu
-from pairalign.engines.cpu import pair_filter
 from pairalign.engines.cuda import bitwise, scores
 from pairalign.engines.cuda.block_diagonals import family as block_diagonals_family
 from pairalign.engines.cuda.block_diagonals import plan as block_diagonals
@@ -60,6 +60,7 @@ PACKED = Source("cuda/packed/tile.cuh", "packed", ("cuda/packed/moves.cuh",))
 RUNS = Source("cuda/packed/runs.cu")
 TILES = Source("cuda/pair_per_thread/tiles.cuh", "pair-per-thread")
 SCORES = Source("cuda/scores/score_pairs.cuh")
+FURTHER = Source("cpu/further/further.h")
 FILTER = Source("cpu/filters/pair_filter.cpp")
 LISTS = Source("cpu/filters/pair_list.cpp")
 BITWISE = Source("cuda/bitwise/score.cu", "bitwise")
@@ -94,6 +95,8 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (pruned.PAIR, "PrunedPair", PRUNED),
     (pruned.RESULT, "PrunedResult", PRUNED),
     (pruned.PARAMETERS, "Params", PRUNED),
+    (further.NativePair, "pairalign_further_pair", FURTHER),
+    (further.NativeFound, "pairalign_further_found", FURTHER),
     (cpu.NativeSet, "pairalign_set", CPU),
     (cpu.NativeWindow, "pairalign_window", CPU),
     (cpu.NativeWant, "pairalign_want", CPU),

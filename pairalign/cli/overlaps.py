@@ -13,6 +13,7 @@ from pairalign.cli.dask_cluster import add_cluster, check_cluster, run_on_cluste
 from pairalign.cli.going_on import Going, add_resume
 from pairalign.cli.options import (
     NUMBER,
+    POSITIVE,
     add_costs,
     add_input,
     add_output,
@@ -36,7 +37,7 @@ from pairalign.formats import OVERLAP_FORMATS, find_format, open_overlap_writer
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.overlap_plan import Limits, OverlapPlan, plan_overlaps
 from pairalign.jobs.overlap_presets import AUTO, PRESETS, Preset
-from pairalign.jobs.overlap_stages import ALIGN, FILTER, SCORE
+from pairalign.jobs.overlap_stages import ALIGN, FILTER, FURTHER, SCORE
 from pairalign.jobs.overlaps import FILTERS, OverlapJob
 from pairalign.jobs.report import ReportCollector
 from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
@@ -131,6 +132,13 @@ def _add_thresholds(parser: argparse.ArgumentParser) -> None:
         help="raise score or identity until so many overlaps by chance are expected, as reads "
         "against reversed ones say",
     )
+    group.add_argument(
+        "--max-overlaps",
+        metavar="N",
+        type=POSITIVE,
+        help="overlaps of a pair, each of other letters put together, as circles and repeats have "
+        "them (default: 10; of short reads 1)",
+    )
     add_report(group)
     group.add_argument(
         "--all-strands",
@@ -203,6 +211,7 @@ def _plan(options: argparse.Namespace, reads: SequenceSet) -> tuple[OverlapJob, 
             options.min_score,
             options.all_strands,
             options.max_false,
+            options.max_overlaps,
         ),
         threads=threads,
         memory_bytes=memory_bytes,
@@ -312,6 +321,14 @@ def _summary(
             f"{limits.min_overlap:,} letters at {float(100 * limits.min_identity):g}% identity",
         )
     )
+    stage = stages[FURTHER]
+    if stage.alignments:
+        rows.append(
+            (
+                "again",
+                f"{stage.alignments:,} in {stage.seconds:.2f} s, {stage.passed:,} further overlaps",
+            )
+        )
     contained = counts[CONTAINED] + counts[CONTAINS]
     kinds = f"{counts[DOVETAIL]:,} dovetails, {contained:,} containments"
     if run.scoring.mode == "local":

@@ -137,7 +137,7 @@ def choose_preset(reads: SequenceSet, *, threads: int, memory_bytes: int) -> Cho
             aligned = _align(pairs, numbers, preset.scoring("local"), threads, memory_bytes)
             passed = thresholds_of(preset, aligned.scoring).passed(aligned)
             found.append(aligned.take(passed))
-            numbers = numbers[~passed]
+            numbers = np.delete(numbers, passed)
     count = sum(map(len, found))
     seen = f"{count} of {asked} sampled pairs overlap"
     if pairs is None or count < _ENOUGH:

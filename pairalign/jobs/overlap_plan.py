@@ -31,6 +31,8 @@ class Limits:
     all_strands : bool
     max_false : float or None
         Overlaps that may be expected by chance: thresholds are raised until no more are.
+    max_overlaps : int or None
+        Of a pair on a strand.
     """
 
     min_overlap: int | None = None
@@ -38,8 +40,11 @@ class Limits:
     min_score: float | str | None = None
     all_strands: bool = False
     max_false: float | None = None
+    max_overlaps: int | None = None
 
     def __post_init__(self) -> None:
+        if self.max_overlaps is not None and self.max_overlaps < 1:
+            raise ValueError(f"max_overlaps {self.max_overlaps}: expected at least 1")
         if self.max_false is not None and not self.max_false > 0:
             raise ValueError(f"max_false {self.max_false}: expected a number above 0")
 
@@ -125,6 +130,7 @@ def make_thresholds(preset: Preset, scoring: Scoring, limits: Limits) -> Thresho
         min_overlap=preset.min_overlap if overlap is None else overlap,
         min_identity=parse_share(identity, "min_identity"),
         all_strands=limits.all_strands,
+        max_overlaps=(preset.max_overlaps if limits.max_overlaps is None else limits.max_overlaps),
     )
 
 

@@ -31,6 +31,8 @@ class Preset:
         Of local alignments: letters beyond them that do not make an overlap internal.
     mode : {"semiglobal", "local"}
         Long reads have adapters, chimeras and bad ends: where they begin an overlap ends.
+    max_overlaps : int
+        Of a pair on a strand: reads may go round a circle, or hold repeats.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Preset:
     min_score: int
     max_overhang: int
     mode: str
+    max_overlaps: int
 
     def scoring(self, mode: str | None = None, **changed: int | str | None) -> Scoring:
         """Make the scoring, with those of match, mismatch, gap_open and gap_extend that are given.
@@ -83,6 +86,7 @@ PRESETS = {
             min_score=28,
             max_overhang=5,
             mode="semiglobal",
+            max_overlaps=1,
         ),
         Preset(
             name="hifi",
@@ -96,6 +100,7 @@ PRESETS = {
             min_score=380,
             max_overhang=200,
             mode="local",
+            max_overlaps=10,
         ),
         Preset(
             name="ont",
@@ -109,6 +114,7 @@ PRESETS = {
             min_score=80,
             max_overhang=1000,
             mode="local",
+            max_overlaps=10,
         ),
     )
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -18,15 +18,17 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments, concatenate
 from pairalign.engines import Engine
+from pairalign.engines.cpu.further import FurtherAligner
 from pairalign.engines.filters import PairFilter
 from pairalign.overlap_passes import choose_strands, find_overlaps, merge_strands
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
 Mask = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.int64]
 
 STRANDS = (1, -1)
-FILTER, SCORE, ALIGN = "filter", "score", "align"
+FILTER, SCORE, ALIGN, FURTHER = "filter", "score", "align", "further"
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,16 @@ class Thresholds:
     all_strands : bool
         Keep both strands of a pair where both pass, not just the one that scores more (of equals,
         the plus strand).
+    max_overlaps : int
+        Alignments of a pair on a strand: the best, then the best that puts no two letters together
+        which one before did, and so on, while they pass.
     """
 
     min_raw_score: int = 1
     min_overlap: int = 1
     min_identity: Fraction = Fraction(0)
     all_strands: bool = False
+    max_overlaps: int = 1
 
     def passed(self, found: Alignments) -> npt.NDArray[np.int64]:
         """Return the numbers of the alignments that are long and alike enough, ascending."""
@@ -80,7 +86,7 @@ class Stages:
     """The stages of a run, counted and timed; engines' threads share it."""
 
     stages: dict[str, Stage] = field(
-        default_factory=lambda: {name: Stage() for name in (FILTER, SCORE, ALIGN)}
+        default_factory=lambda: {name: Stage() for name in (FILTER, SCORE, ALIGN, FURTHER)}
     )
     _running: dict[str, int] = field(default_factory=dict)
     _since: dict[str, float] = field(default_factory=dict)
@@ -144,6 +150,8 @@ class StagedEngine:
         Where what is done is counted.
     shared_filter : SharedFilter, optional
         Asked before anything is scored: what it does not let through cannot reach the least score.
+    further : FurtherAligner, optional
+        Needed where a pair may have several overlaps.
     """
 
     def __init__(
@@ -152,13 +160,16 @@ class StagedEngine:
         thresholds: Thresholds,
         stages: Stages,
         shared_filter: SharedFilter | None = None,
+        further: FurtherAligner | None = None,
     ) -> None:
+        assert thresholds.max_overlaps == 1 or further is not None
         self.name = engine.name
         self.is_gpu = engine.is_gpu
         self._engine = engine
         self._thresholds = thresholds
         self._stages = stages
         self._filter = shared_filter
+        self._further = further
 
     def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
         """Find the overlaps of a window's pairs, in their order, plus strand first.
@@ -181,7 +192,8 @@ class StagedEngine:
         self._stages.count(SCORE, 0, counts[0] + counts[1])
         del plus, minus
         parts: list[Alignments] = []
-        passed: list[npt.NDArray[np.int64]] = []
+        passed: list[Numbers] = []
+        strands: list[Window] = []
         for one, pair_mask, chosen in zip(windows, pair_masks, counts[2:], strict=True):
             if not chosen and (parts or one.strand > 0):
                 continue
@@ -189,19 +201,57 @@ class StagedEngine:
             passed.append(self._thresholds.passed(found))
             self._stages.count(ALIGN, len(found), len(passed[-1]))
             parts.append(found.take(passed[-1]))
-        if len(parts) == 1:
-            return parts[0]
-        return concatenate(parts).take(merge_strands(pair_masks, (passed[0], passed[1])))
+            strands.append(one)
+        order = np.arange(len(parts[0]))
+        if len(parts) > 1:
+            order = merge_strands(pair_masks, (passed[0], passed[1]))
+        if self._further is not None:
+            return self._with_further(parts, strands, order)
+        return parts[0] if len(parts) == 1 else concatenate(parts).take(order)
 
     def cancel(self) -> None:
         """Make a running `align` raise InterruptedError soon."""
         if self._filter is not None:
             self._filter.pair_filter.cancel()
+        if self._further is not None:
+            self._further.cancel()
         self._engine.cancel()
 
     def close(self) -> None:
         """Close the engine; whoever opened the filter closes it."""
         self._engine.close()
+
+    def _with_further(
+        self, parts: Sequence[Alignments], windows: Sequence[Window], order: Numbers
+    ) -> Alignments:
+        """Return overlaps in an order, each followed by the further ones of its pair and strand."""
+        places = np.empty(len(order), np.int64)
+        places[order] = np.arange(len(order))
+        layers: list[Alignments] = []
+        ranks: list[Numbers] = []
+        for part, window in zip(parts, windows, strict=True):
+            own, places = places[: len(part)], places[len(part) :]
+            for layer, pairs in self._layers(part, window):
+                layers.append(layer)
+                ranks.append(own[pairs])
+        return concatenate(layers).take(np.argsort(np.concatenate(ranks), kind="stable"))
+
+    def _layers(self, first: Alignments, window: Window) -> Iterator[tuple[Alignments, Numbers]]:
+        """Yield the best alignments of pairs, then the second ones ..., and whose they are."""
+        assert self._further is not None
+        pairs = np.arange(len(first))
+        yield first, pairs
+        known = [first]
+        while len(pairs) and len(known) < self._thresholds.max_overlaps:
+            with self._stages.timed(FURTHER):
+                least = self._thresholds.min_raw_score
+                found, numbers = self._further.next_of(known, window, least)
+            passed = self._thresholds.passed(found)
+            self._stages.count(FURTHER, len(pairs), len(passed))
+            found, numbers = found.take(passed), numbers[passed]
+            pairs = pairs[numbers]
+            known = [*(one.take(numbers) for one in known), found]
+            yield found, pairs
 
     def _align(self, window: Window, detail: Detail, mask: Mask, chosen: int) -> Alignments:
         """Align the pairs that a mask names, `chosen` of them."""

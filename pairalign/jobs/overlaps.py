@@ -20,6 +20,7 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments, concatenate
 from pairalign.complement import complement_of
 from pairalign.engines import Engine
+from pairalign.engines.cpu.further import FurtherAligner
 from pairalign.engines.filters import PairFilter, open_filters
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import DeviceError, FormatError, ScoringError
@@ -95,9 +96,20 @@ class OverlapJob(AlignmentJob):
                 engine.close()
             raise
         return [
-            StagedEngine(engine, self.thresholds, self.stages, filters.get(engine.name))
+            StagedEngine(
+                engine,
+                self.thresholds,
+                self.stages,
+                filters.get(engine.name),
+                self._open_further(),
+            )
             for engine in engines
         ]
+
+    def _open_further(self) -> FurtherAligner | None:
+        if self.thresholds.max_overlaps == 1:
+            return None
+        return FurtherAligner(self.queries, self.queries, self.scoring, self.threads)
 
     def _with_thresholds(self, engines: Sequence[Engine]) -> Sequence[Engine]:
         return engines  # pairs are dropped by stages
@@ -262,6 +274,7 @@ def overlaps(
     min_identity: float | str | Fraction | None = None,
     min_score: float | str | None = None,
     max_false: float | None = None,
+    max_overlaps: int | None = None,
     all_strands: bool = False,
     filter: str = "auto",
     device: str = "auto",
@@ -290,6 +303,10 @@ def overlaps(
     max_false : float, optional
         Raise the least score or identity until no more overlaps than these are expected by chance,
         as a sample of reads against reversed ones says.
+    max_overlaps : int, optional
+        Overlaps of a pair: the best, then the best that puts no two letters together which one
+        before did, while they pass the thresholds; reads of circles and repeats have several.
+        Default: 10, of ``short`` 1.
     all_strands : bool
         Keep both strands of a pair where both pass; else the one that scores more, of equals plus.
     filter : {"auto", "none", "bitwise"}
@@ -329,7 +346,7 @@ def overlaps(
         first,
         preset,
         scoring_of,
-        Limits(min_overlap, min_identity, min_score, all_strands, max_false),
+        Limits(min_overlap, min_identity, min_score, all_strands, max_false, max_overlaps),
         threads=threads,
         memory_bytes=memory_bytes,
     )

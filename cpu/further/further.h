@@ -1,0 +1,97 @@
+// The next best alignment of two sequences: the best one that puts no two letters together which an earlier
+// one put together (Waterman and Eggert 1987). The C ABI that pairalign/engines/cpu/further.py declares with
+// ctypes, and what further.cpp asks of the kernels, one for each instruction set.
+//
+// M. S. Waterman, M. Eggert: A new algorithm for best subsequence alignments with application to tRNA-rRNA
+// comparisons. J. Mol. Biol. 197:723-728, 1987.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "../export.h"
+
+// Two sequences, how they are scored, and the alignments that are known. Rows and columns as everywhere;
+// codes are below 32.
+struct pairalign_further_pair {
+    const uint8_t* rows;
+    const uint8_t* columns;
+    const int32_t* matrix;        // [32][32]
+    const int32_t* used_starts;   // [used][2]: row and column before the first letters of each
+    const int64_t* used_offsets;  // [used + 1]
+    const uint32_t* used_runs;    // as in CIGARs, rows and columns as the query says
+    const int32_t* cancelled;     // may become 1 while it runs
+    int32_t row_count, column_count;
+    int32_t gap_open, gap_extend;
+    int32_t is_local;  // else semiglobal
+    int32_t definite;  // codes from here on never match
+    int32_t least;     // score, at least 1
+    int32_t query_is_row;
+    int32_t used;
+};
+
+// An alignment: spans half-open, counts as in Alignments.
+struct pairalign_further_found {
+    int32_t score;
+    int32_t row_start, row_end, column_start, column_end;
+    int32_t matches, mismatches, gap_openings, gap_letters;
+    int32_t run_count;
+};
+
+// Returns 1 with the alignment and its runs; 0 where none scores enough; -1 without memory, -2 when
+// cancelled. `runs` has room for row_count + column_count.
+PAIRALIGN_API int32_t pairalign_further_alignment(const pairalign_further_pair* pair,
+                                                  const char* instruction_set, pairalign_further_found* found,
+                                                  uint32_t* runs);
+
+namespace pairalign {
+
+// A cell whose letters are not put together again.
+struct UsedCell {
+    int32_t diagonal;  // row + column
+    int32_t row;
+    bool operator<(const UsedCell& other) const {
+        return diagonal != other.diagonal ? diagonal < other.diagonal : row < other.row;
+    }
+};
+
+// Where H of a cell came from, and whether gaps go on; a byte a cell.
+enum FurtherFlag : uint8_t {
+    FURTHER_DIAGONAL = 1,
+    FURTHER_E = 2,
+    FURTHER_E_ON = 4,
+    FURTHER_F_ON = 8,
+    FURTHER_STOP = 16,
+};
+
+// Two sequences as kernels take them. Cells are computed by antidiagonals, row + column; each has its rows in
+// an array, so that neighbours are independent of each other.
+struct FurtherJob {
+    const pairalign_further_pair* pair;
+    std::vector<UsedCell> used;      // sorted
+    std::vector<uint8_t> row_codes;  // as in the pair, or renamed where letters match or do not, and no more
+    std::vector<uint8_t> column_codes;
+    bool is_simple;  // then `match` is for equal codes, `mismatch` for others
+    int32_t match, mismatch;
+    int32_t step;  // diagonals from one checkpoint to the next
+};
+
+struct FurtherEnd {
+    int32_t score = 0, row = 0, column = 0;
+};
+
+// The states before diagonals 2, 2 + step, ...: H of the two diagonals before, then E and F of the one
+// before.
+struct FurtherCheckpoints {
+    std::vector<int16_t> narrow;
+    std::vector<int32_t> wide;
+};
+
+struct FurtherKernel {
+    const char* name;  // of the instruction set
+    // False when cancelled. `end` has score 0 where no cell reaches pair->least.
+    bool (*narrow)(const FurtherJob& job, FurtherCheckpoints& checkpoints, FurtherEnd& end);
+    bool (*wide)(const FurtherJob& job, FurtherCheckpoints& checkpoints, FurtherEnd& end);
+};
+
+}  // namespace pairalign

@@ -1,0 +1,7 @@
+#define PAIRALIGN_ISA avx512
+#include "diagonals.h"
+
+namespace pairalign {
+extern const FurtherKernel further_avx512;
+const FurtherKernel further_avx512 = {"avx512", avx512::further_narrow, avx512::further_wide};
+}  // namespace pairalign

@@ -1,0 +1,7 @@
+#define PAIRALIGN_ISA sse41
+#include "diagonals.h"
+
+namespace pairalign {
+extern const FurtherKernel further_sse41;
+const FurtherKernel further_sse41 = {"sse41", sse41::further_narrow, sse41::further_wide};
+}  // namespace pairalign
