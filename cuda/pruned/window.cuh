@@ -177,23 +177,27 @@ __device__ int best_reach(const Params& p, const View& v, const Lanes& window, i
 }
 
 // Sets which lanes of a window are alive: between the first and the last that reach `least`. False: none
-// does.
+// does. Both ends look at the same 32 lanes at a time: what cheap letters give back depends on them.
 __device__ bool trim(const Params& p, const View& v, Lanes& window, int first, int last, int step,
                      int least) {
-    for (int low = first;; low += 32) {
-        if (low > last) return false;
-        const unsigned alive = __ballot_sync(ALL, reach_here(p, v, window, low, step, first, last) >= least);
-        if (!alive) continue;
-        window.low = low + __ffs((int)alive) - 1;
+    int low = first;
+    unsigned alive = 0;
+    for (; low <= last; low += 32) {
+        alive = __ballot_sync(ALL, reach_here(p, v, window, low, step, first, last) >= least);
+        if (alive) break;
+    }
+    if (!alive) return false;
+    window.low = low + __ffs((int)alive) - 1;
+    for (int high = first + (last - first) / 32 * 32; high > low; high -= 32) {
+        const unsigned others =
+            __ballot_sync(ALL, reach_here(p, v, window, high, step, first, last) >= least);
+        if (!others) continue;
+        low = high;
+        alive = others;
         break;
     }
-    for (int low = last - 31;; low -= 32) {
-        const unsigned alive = __ballot_sync(ALL, reach_here(p, v, window, low, step, first, last) >= least &&
-                                                      low + (int)(threadIdx.x % 32) >= window.low);
-        if (!alive) continue;
-        window.high = low + 31 - __clz((int)alive);
-        return true;
-    }
+    window.high = low + 31 - __clz((int)alive);
+    return true;
 }
 
 }  // namespace
