@@ -236,6 +236,10 @@ def test_who_is_long() -> None:
     assert chosen is not None
     assert np.flatnonzero(chosen).tolist() == [0]  # it would take longer than all others together
     assert routing.long_pairs(window, ~chosen, lengths, lengths, 10) is None
+    lengths[:] = np.linspace(9000, 3000, 100)
+    chosen = routing.long_pairs(window, None, lengths, lengths, 100)
+    assert chosen is not None
+    assert chosen.all()  # once the longest are gone the others are too few, and so on
     lengths[:] = routing.LEAST_LETTERS - 1
     assert routing.long_pairs(window, None, lengths, lengths, 1000) is None
 

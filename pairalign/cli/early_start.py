@@ -1,8 +1,8 @@
 """What a run on a GPU waits for, begun while the program and its inputs are still being loaded.
 
-A CUDA driver takes 0.2 s to start. Nothing else depends on it until engines are opened, so a thread
-starts it as soon as the command line looks like a run on a GPU; a wrong guess costs that time on
-another core and changes nothing else.
+A CUDA driver takes 0.2 s to start, and each device 0.1 s. Nothing else depends on it until engines
+are opened, so a thread starts them as soon as the command line looks like a run on a GPU; a wrong
+guess costs that time on another core and changes nothing else.
 """
 
 from __future__ import annotations
@@ -35,22 +35,29 @@ def start_early(given: Sequence[str]) -> threading.Thread | None:
     Thread or None
         That starts the driver; the interpreter waits for it when it ends.
     """
-    if not _wants_gpu(given) or not _DEVICE_FILE.exists():
+    device = _device(given)
+    if device is None or not _DEVICE_FILE.exists():
         return None
-    thread = threading.Thread(target=_start_driver, name="CUDA driver")
+    thread = threading.Thread(target=_start_driver, args=(device,), name="CUDA driver")
     thread.start()
     return thread
 
 
-def _wants_gpu(given: Sequence[str]) -> bool:
-    """Guess from the words alone: options have not been parsed yet."""
+def _device(given: Sequence[str]) -> str | None:
+    """Guess the GPUs of a run from the words alone: options have not been parsed yet.
+
+    Returns
+    -------
+    str or None
+        ``"cuda"``, ``"cuda:0,2"`` or, if that is likely to be a GPU, ``"auto"``; None without one.
+    """
     if any(word.split("=")[0] in _NO_GPU_HERE for word in given):
-        return False
+        return None
     devices = [after for word, after in pairwise(given) if word == "--device"]
     devices += [word.partition("=")[2] for word in given if word.startswith("--device=")]
     if devices and devices[-1] != "auto":
-        return devices[-1].split(":")[0] == "cuda"
-    return any(_size(word) >= _WORTH_A_GPU for word in given)
+        return devices[-1] if devices[-1].split(":")[0] == "cuda" else None
+    return "auto" if any(_size(word) >= _WORTH_A_GPU for word in given) else None
 
 
 def _size(word: str) -> int:
@@ -60,8 +67,27 @@ def _size(word: str) -> int:
         return 0
 
 
-def _start_driver() -> None:
+def _start_driver(device: str) -> None:
+    """Start the driver, then devices that are named; engines report what fails."""
     import ctypes  # frees the interpreter during a call, which PyCUDA does not here
 
-    with suppress(OSError, AttributeError):  # opening the engines says what is missing
-        ctypes.CDLL("libcuda.so.1").cuInit(0)
+    with suppress(OSError, AttributeError):
+        driver = ctypes.CDLL("libcuda.so.1")
+        count = ctypes.c_int()
+        if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(count)) != 0:
+            return
+        # The contexts that PyCUDA gets later, too: the second time they are only counted.
+        for index in _indices(device, count.value):
+            handle, context = ctypes.c_int(), ctypes.c_void_p()
+            if driver.cuDeviceGet(ctypes.byref(handle), index) == 0:
+                driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), handle)
+
+
+def _indices(device: str, count: int) -> list[int]:
+    """Return which of `count` GPUs a run is certain to use."""
+    if device == "auto":
+        return []
+    named = device.partition(":")[2]
+    if not named:
+        return list(range(count))
+    return [int(word) for word in named.split(",") if word.isdecimal() and int(word) < count]

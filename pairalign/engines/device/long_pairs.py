@@ -29,9 +29,9 @@ def long_pairs(
 ) -> Mask | None:
     """Choose the pairs that would leave most of a GPU idle if a warp or a thread aligned each.
 
-    A pair is such a pair when its shorter sequence has at least `LEAST_LETTERS`, and the window has
-    fewer cells than pairs of its size would need to have to keep the device busy: for each
-    multiprocessor one pair of `LETTERS_A_PAIR`, four of twice as many letters, and so on.
+    A pair is such a pair when its shorter sequence has at least `LEAST_LETTERS`, and the window's
+    others have fewer cells than pairs of its size would need to have to keep the device busy: for
+    each multiprocessor one pair of `LETTERS_A_PAIR`, four of twice as many letters, and so on.
 
     Parameters
     ----------
@@ -59,10 +59,14 @@ def long_pairs(
     of_row, of_column = window.positions() if numbers is None else window.positions_of(numbers)
     m, n = rows[of_row].astype(np.int64), columns[of_column].astype(np.int64)
     cells = m * n
-    if numbers is not None:
-        all_cells = int(cells.sum())
     shorter = np.minimum(m, n)
-    long: Mask = (shorter >= LEAST_LETTERS) & (cells * _busy(shorter, multiprocessors) > all_cells)
+    work = np.where(shorter >= LEAST_LETTERS, cells * _busy(shorter, multiprocessors), 0)
+    long: Mask = np.zeros(len(cells), np.bool_)
+    while True:  # without the long ones the others keep the device less busy
+        longer = work > int(cells[~long].sum())
+        if longer.sum() == long.sum():
+            break
+        long = longer
     if not long.any():
         return None
     if numbers is None:
