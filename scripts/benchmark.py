@@ -11,6 +11,7 @@
     python scripts/benchmark.py similar --data genomes/*.fa.gz
     python scripts/benchmark.py clusters --data amplicons.fa.gz
     python scripts/benchmark.py thresholds --data amplicons.fa.gz
+    python scripts/benchmark.py end-gaps --data genes.fa.gz
     python scripts/benchmark.py trees --reference bench1.0 --results trees.jsonl
     python scripts/benchmark.py jobs --folder data --device cuda
     python scripts/benchmark.py tree-speed --data family.fasta proteome.fa.gz
@@ -35,6 +36,7 @@ from bench import (  # noqa: E402
     clusters,
     command,
     cpu,
+    end_gaps,
     gpu,
     host,
     jobs,
@@ -101,6 +103,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         papers.add_command,
         jobs.add_command,
         thresholds.add_command,
+        end_gaps.add_command,
     ):
         add_command(commands)
 

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Installs the programs that tests/test_other_formats.py and tests/test_significance.py give our files to, or
-# compare with, and whose files tests/test_verify.py checks, from Debian: samtools, MCL, T-Coffee, HH-suite,
-# BLAST+, EMBOSS, FASTA, minimap2. What cannot be installed is said and left out: its tests are then skipped.
+# Installs the programs that tests/test_other_formats.py, tests/test_significance.py and
+# tests/test_end_gaps_programs.py give our files to, or compare with, and whose files tests/test_verify.py checks, from
+# Debian: samtools, MCL, T-Coffee, HH-suite, BLAST+, EMBOSS, FASTA, minimap2, vsearch. What cannot be installed is said
+# and left out: its tests are then skipped.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . scripts/install_packages.sh
 
 packages=()
 for pair in samtools:samtools mcxload:mcl t_coffee:t-coffee hhfilter:hhsuite blastp:ncbi-blast+ needle:emboss \
-  ssearch36:fasta3 minimap2:minimap2; do
+  ssearch36:fasta3 minimap2:minimap2 vsearch:vsearch; do
   command -v "${pair%%:*}" > /dev/null || packages+=("${pair##*:}")
 done
 install_packages "${packages[@]}"
