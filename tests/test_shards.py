@@ -20,7 +20,7 @@ from pairalign.cli.main import main
 from pairalign.formats import FORMATS, parquet
 from pairalign.formats.parts import describe_shards
 from pairalign.jobs.run_identity import describe_run
-from pairalign.jobs.shards import PAIR_CELLS, parse_shard, shard_range
+from pairalign.jobs.shards import PAIR_CELLS, parse_shard, shard_range, weigh_letters
 from pairalign.windows import Window, count_cells, plan_windows, restrict_windows
 
 SEVERAL = [name for name in FORMATS if name != "a3m"]  # of one query: below
@@ -282,12 +282,13 @@ def test_how_it_is_done_does_not_count() -> None:
 
 
 def cost(windows: list[Window], rows: np.ndarray, columns: np.ndarray) -> int:
+    rows, columns = weigh_letters(rows), weigh_letters(columns)
     return sum(count_cells(w, rows, columns) + PAIR_CELLS * w.pairs for w in windows)
 
 
 @settings(max_examples=examples(100), deadline=None)
 @given(
-    rows=st.lists(st.integers(1, 5000), min_size=2, max_size=40),
+    rows=st.lists(st.integers(1, 50_000), min_size=2, max_size=40),
     columns=st.one_of(st.none(), st.lists(st.integers(1, 5000), min_size=1, max_size=30)),
     size=st.integers(1, 45),
     shards=st.integers(1, 60),
@@ -300,12 +301,29 @@ def test_cuts(rows: list[int], columns: list[int] | None, size: int, shards: int
     assert ranges[0][0] == 0
     assert ranges[-1][1] == sum(window.pairs for window in windows)
     assert all(a[1] == b[0] for a, b in pairwise(ranges))
-    largest = int(first.max()) * int(other.max()) + PAIR_CELLS
+    largest = int(weigh_letters(first).max()) * int(weigh_letters(other).max()) + PAIR_CELLS
     mean = cost(windows, first, other) / shards
     for start, stop in ranges:
         assert start <= stop
         part = cost(list(restrict_windows(windows, start, stop)), first, other)
         assert abs(part - mean) <= largest
+
+
+def test_weights() -> None:
+    lengths = np.array([1, 400, 4000, 8000, 20_000, 36_000, 100_000], np.int32)
+    assert weigh_letters(lengths).tolist() == [1, 400, 4000, 10_000, 40_000, 108_000, 300_000]
+
+
+def test_cuts_of_genomes() -> None:
+    """A window's cells may need more than 64 bits."""
+    lengths = np.full(1024, 5_000_000, np.int32)
+    windows = plan_windows(len(lengths))
+    ranges = [shard_range(windows, lengths, lengths, (k, 8)) for k in range(1, 9)]
+    assert ranges[0][0] == 0
+    assert ranges[-1][1] == 1024 * 1023 // 2
+    assert all(a[1] == b[0] for a, b in pairwise(ranges))
+    sizes = [stop - start for start, stop in ranges]
+    assert max(sizes) - min(sizes) <= 1
 
 
 def human_like(count: int = 18_282) -> np.ndarray:

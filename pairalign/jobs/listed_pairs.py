@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.engines import Engine
-from pairalign.jobs.shards import PAIR_CELLS, Shard
+from pairalign.jobs.shards import PAIR_CELLS, Shard, weigh_letters
 from pairalign.pair_fields import mask_pairs
 from pairalign.pair_lists import SortedPairs
 from pairalign.want import Want
@@ -88,7 +88,9 @@ class ListedPairs:
     def shard_range(self, shard: Shard) -> tuple[int, int]:
         """Find the pairs of a shard, as `pairalign.jobs.shards.shard_range` does."""
         number, shards = shard
-        costs = self._cells_before + PAIR_CELLS * np.arange(len(self) + 1)
+        rows, columns = map(weigh_letters, self._lengths)
+        cells = np.cumsum(rows[self._pairs.rows] * columns[self._pairs.columns])
+        costs = np.concatenate([[0], cells + PAIR_CELLS * np.arange(1, len(self) + 1)])
         cuts = [int(costs[-1]) * k // shards for k in (number - 1, number)]
         start, stop = np.searchsorted(costs, cuts).tolist()
         return start, stop
