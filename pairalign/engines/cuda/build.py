@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,7 +105,11 @@ def load_binary(source: str, defines: Defines, capability: tuple[int, int]) -> b
     return load_binaries([ModuleRequest(source, defines)], capability)[0].code
 
 
-def load_binaries(requests: Sequence[ModuleRequest], capability: tuple[int, int]) -> list[Binary]:
+def load_binaries(
+    requests: Sequence[ModuleRequest],
+    capability: tuple[int, int],
+    loaded: Container[str] = (),
+) -> list[Binary]:
     """Return the machine code of modules for a device; what must be compiled is, at the same time.
 
     Parameters
@@ -114,6 +118,8 @@ def load_binaries(requests: Sequence[ModuleRequest], capability: tuple[int, int]
         Several may get the same module.
     capability : (int, int)
         Of the device.
+    loaded : container of str
+        Names of modules whose code is not needed: it is left empty.
 
     Raises
     ------
@@ -133,6 +139,9 @@ def load_binaries(requests: Sequence[ModuleRequest], capability: tuple[int, int]
                 name = ahead.name
             names.append(name)
             if name in found or name in missing:
+                continue
+            if name in loaded:
+                found[name] = Binary(name, b"")
                 continue
             code = _trusted_code(cache_folder() / name) if ahead is None else ahead.read_bytes()
             if code is None:
@@ -328,20 +337,41 @@ def resources(printed: str) -> list[str]:
     return lines
 
 
+Stamp = tuple[int, int]  # of a file: when it was changed, and its size
+_keys: dict[
+    tuple[Path, tuple[tuple[str, int | str], ...]], tuple[str, dict[Path, Stamp | None]]
+] = {}
+
+
 def _key(source: str, defines: Defines) -> str:
-    """Name of a variant of a source, with a digest of all that goes into it."""
-    digest = hashlib.sha256(repr((sorted(defines.items()), FLAGS)).encode())
-    for path in _with_headers(source_folder() / source):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    """Name of a variant of a source, with a digest of all that goes into it.
+
+    It is made again when a file has changed: reading all of them takes a millisecond, and engines
+    ask for some dozens of variants.
+    """
+    path, sorted_defines = source_folder() / source, tuple(sorted(defines.items()))
+    known = _keys.get((path, sorted_defines))
+    if known is not None and all(_stamp_of(one) == stamp for one, stamp in known[1].items()):
+        return known[0]
+    stamps = {one: _stamp_of(one) for one in _with_headers(path)}
+    digest = hashlib.sha256(repr((list(sorted_defines), FLAGS)).encode())
+    for one in stamps:
+        digest.update(one.name.encode() + b"\0" + one.read_bytes())
     words = [
         "-".join(Path(source).with_suffix("").parts[-2:]),
-        *(
-            word
-            for _, value in sorted(defines.items())
-            if len(word := _word_of(value)) <= _LONGEST_WORD
-        ),
+        *(word for _, value in sorted_defines if len(word := _word_of(value)) <= _LONGEST_WORD),
     ]
-    return "-".join([*words, digest.hexdigest()[:16]])
+    key = "-".join([*words, digest.hexdigest()[:16]])
+    _keys[path, sorted_defines] = key, stamps
+    return key
+
+
+def _stamp_of(path: Path) -> Stamp | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 def _word_of(value: int | str) -> str:

@@ -102,7 +102,7 @@ class CudaDevice:
     def load_modules(self, requests: Sequence[ModuleRequest]) -> list[Any]:
         """Load modules, compiling at the same time what needs it; the context must be current."""
         modules = []
-        for binary in cuda_build.load_binaries(requests, self.capability):
+        for binary in cuda_build.load_binaries(requests, self.capability, self._modules):
             if binary.name not in self._modules:
                 self._modules[binary.name] = self._load(binary)
             modules.append(self._modules[binary.name])
