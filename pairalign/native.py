@@ -19,3 +19,21 @@ def _load() -> ctypes.CDLL:
 
 
 library = _load()
+
+
+_keep = library.pairalign_keep_freed_memory
+_keep.restype = None
+_keep.argtypes = (ctypes.c_int64,)
+
+
+def keep_freed_memory(memory_bytes: int) -> None:
+    """Let the C library keep memory that was freed for results to come; glibc alone.
+
+    For programs that do nothing else: it holds for the process.
+
+    Parameters
+    ----------
+    memory_bytes : int
+        What the program may use; a sixteenth of it may be kept.
+    """
+    _keep(memory_bytes // 16)

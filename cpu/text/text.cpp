@@ -77,6 +77,54 @@ char* put_tsv(char* out, const pairalign_text& text, const Pair& pair) {
     return out;
 }
 
+// The names of a set. Most have fewer than `kCopied` bytes: so many are copied without asking, where they can
+// be read; `out` has room for them.
+class Names {
+public:
+    explicit Names(const pairalign_text_set& set)
+        : names_(set.names), offsets_(set.name_offsets), count_(static_cast<uint32_t>(set.count)) {
+        readable_ = offsets_[set.count] - kCopied;
+    }
+
+    bool has(int32_t index) const { return static_cast<uint32_t>(index) < count_; }
+    char* put(char* out, int32_t index) const {
+        const int64_t start = offsets_[index], size = offsets_[index + 1] - start;
+        if (__builtin_expect(size > kCopied || start > readable_, 0))
+            return text::put(out, names_ + start, size);
+        std::memcpy(out, names_ + start, kCopied);
+        return out + size;
+    }
+
+    static constexpr int64_t kCopied = 32;
+
+private:
+    const char* names_;
+    const int64_t* offsets_;
+    uint32_t count_;
+    int64_t readable_;
+};
+
+// TSV of scores alone: the same as `put_tsv` writes of all pairs, from nothing but names and scores.
+int64_t format_scores(const pairalign_text& text, const Range& range, char* out, int64_t capacity) {
+    const Names queries(text.queries), targets(text.targets);
+    const int64_t most = line_bytes(text, text.queries.most_name_bytes + text.targets.most_name_bytes, 0, 0);
+    static_assert(2 * (kNumber + 8) >= Names::kCopied, "a bound has room for what is copied");
+    const bool fits = (range.end - range.begin) * most <= capacity;
+    char* at = out;
+    for (int64_t k = range.begin; k < range.end; ++k) {
+        const int32_t query = text.query[k], target = text.target[k];
+        if (!queries.has(query) || !targets.has(target)) return -1 - k;
+        if (!fits && most > capacity - (at - out)) return -1 - k;
+        at = queries.put(at, query);
+        *at++ = '\t';
+        at = targets.put(at, target);
+        *at++ = '\t';
+        at = put_score(at, text.raw_score[k], text.decimals, 0);
+        *at++ = '\n';
+    }
+    return at - out;
+}
+
 // Needs spans and counts; cg:Z: when there are CIGARs.
 struct Paf : LineFormat {
     using LineFormat::LineFormat;
@@ -96,6 +144,11 @@ struct Tsv : LineFormat {
         return put_tsv(out, text, pair);
     }
 };
+
+int64_t format_tsv(const pairalign_text& text, const Range& range, char* out, int64_t capacity) {
+    return text.matches == nullptr ? format_scores(text, range, out, capacity)
+                                   : format_range<Tsv>(text, range, out, capacity);
+}
 
 int64_t most_columns(const pairalign_text& text) {
     if (text.matches == nullptr) return 0;
@@ -150,4 +203,5 @@ int64_t format_pairs(const pairalign_text& text, const Range& range, char* out, 
 }  // namespace pairalign::text
 
 PAIRALIGN_TEXT_FORMAT(paf, pairalign::text::Paf)
-PAIRALIGN_TEXT_FORMAT(tsv, pairalign::text::Tsv)
+PAIRALIGN_API const pairalign_text_format pairalign_format_tsv;
+const pairalign_text_format pairalign_format_tsv = {nullptr, pairalign::text::format_tsv};

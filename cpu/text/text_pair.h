@@ -71,13 +71,14 @@ inline char* put_padded(char* out, int64_t value, int width) {
 
 // raw / 10^decimals, exact; zeros at the end are left out down to `least` decimals.
 inline char* put_score(char* out, int32_t raw, int32_t decimals, int32_t least) {
-    int64_t scale = 1;
-    for (int32_t i = 0; i < decimals; ++i) scale *= 10;
     int64_t size = raw;
     if (size < 0) {
         *out++ = '-';
         size = -size;
     }
+    if (decimals == 0) return put_unsigned(out, static_cast<uint64_t>(size));  // nearly always
+    int64_t scale = 1;
+    for (int32_t i = 0; i < decimals; ++i) scale *= 10;
     out = put_unsigned(out, static_cast<uint64_t>(size / scale));
     int64_t fraction = size % scale;
     int32_t shown = decimals;

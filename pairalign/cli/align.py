@@ -48,6 +48,7 @@ from pairalign.formats import (
 )
 from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.report import ReportCollector
+from pairalign.native import keep_freed_memory
 from pairalign.pair_lists import read_pair_list
 from pairalign.significance import (
     EvalueFilter,
@@ -204,6 +205,7 @@ def _align(options: argparse.Namespace) -> None:
             "both_ways": options.both_ways,
             "significance": significance,
         }
+        keep_freed_memory(run.memory_bytes)
         _write(options, run, going, summary, collector, shown, kept)
     going.finish()
     if options.explain:

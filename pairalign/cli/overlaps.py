@@ -40,6 +40,7 @@ from pairalign.jobs.overlap_presets import AUTO, PRESETS, Preset
 from pairalign.jobs.overlap_stages import ALIGN, FILTER, FURTHER, SCORE
 from pairalign.jobs.overlaps import FILTERS, OverlapJob
 from pairalign.jobs.report import ReportCollector
+from pairalign.native import keep_freed_memory
 from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
 from pairalign.overlap_passes import mark_indices
 from pairalign.scoring import Scoring
@@ -176,6 +177,7 @@ def _overlap(options: argparse.Namespace) -> None:
     collector = None if options.report is None else ReportCollector(reads, reads)
     counts = np.zeros(INTERNAL + 1, np.int64)
     overlapping = np.zeros(len(reads), np.bool_)
+    keep_freed_memory(run.memory_bytes)
     if not going.is_done:
         counts = _write(options, run, going, overhang, collector, overlapping)
     seconds = time.perf_counter() - started

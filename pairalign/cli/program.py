@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import argparse
 import errno
+import gc
 import sys
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -99,7 +101,8 @@ COMMANDS = (
 def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
     """Carry out a command line; see `pairalign.cli.main.main`."""
     given = sys.argv[1:] if arguments is None else arguments
-    options = build_parser(given).parse_args(given)
+    with _no_collection():
+        options = build_parser(given).parse_args(given)
     options.given = list(given)
     with messages(quiet=getattr(options, "quiet", False)):
         try:
@@ -124,6 +127,18 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
             code = getattr(error, "exit_code", SIGNAL_CODE + 2)  # as after Ctrl-C
             return _fail(f"{error}{unwritten}", code)
     return DONE
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Collect no garbage meanwhile: loading modules makes many objects and drops few."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def build_parser(used: Container[str] | None = None) -> argparse.ArgumentParser:
