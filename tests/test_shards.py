@@ -241,6 +241,19 @@ def test_damage_is_found(capfd: pytest.CaptureFixture[str]) -> None:
         assert "part-2-of-2.json' is damaged" in capfd.readouterr().err
 
 
+def test_parts_that_were_cut_elsewhere(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_parts(shards=3)
+    with monkeypatch.context() as patch:
+        patch.setattr("pairalign.jobs.shards.PAIR_CELLS", 100_000)
+        align("in.fa", "-o", "parts", "--shard", "2/3", "-q")
+    merge("parts", "-o", "all.paf", code=1)
+    assert "another version has cut it; make it again" in capfd.readouterr().err
+    align("in.fa", "-o", "parts", "--shard", "2/3", "-q")
+    merge("parts", "-o", "all.paf")
+
+
 def test_wrong_usage(capfd: pytest.CaptureFixture[str]) -> None:
     for shard in ("0/2", "3/2", "1", "a/b", "1/0"):
         with pytest.raises(SystemExit):

@@ -107,7 +107,12 @@ class Going:
 
     def _resume(self, options: argparse.Namespace, join: Join | None) -> None:
         is_compressed = options.output.endswith(".gz")
-        described = {**self._described, "shard": self._job.shard, "gz": is_compressed}
+        described = {
+            **self._described,
+            "shard": self._job.shard,
+            "pairs": (self._job.first_pair, self._pairs),
+            "gz": is_compressed,
+        }
         resumable = Resumable(
             options.output,
             described,
@@ -151,7 +156,7 @@ class Going:
             self._place.finish(
                 self._described,
                 self._format,
-                self._pairs,
+                (self._job.first_pair, self._job.first_pair + self._pairs),
                 number=start.number,
                 shown=self._number - start.number,
             )

@@ -45,15 +45,23 @@ class PartPlace:
         return Piece(number == 1, number == shards, job.first_pair + 1)
 
     def finish(
-        self, run: dict[str, Any], format: str, pairs: int, *, number: int = 1, shown: int = 0
+        self,
+        run: dict[str, Any],
+        format: str,
+        pairs: tuple[int, int],
+        *,
+        number: int = 1,
+        shown: int = 0,
     ) -> None:
-        """Write the manifest of the part, which is complete."""
+        """Write the manifest of the part, which is complete; `pairs`: where it begins and ends."""
+        start, stop = pairs
         size, checksum = checksum_of(self.path)
         Manifest(
             run,
             format,
             *self.shard,
-            pairs=pairs,
+            start=start,
+            pairs=stop - start,
             bytes=size,
             checksum=checksum,
             number=number,

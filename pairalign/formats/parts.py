@@ -35,8 +35,8 @@ class Manifest:
     format : str
     shard, shards : int
         Which part of how many, counted from 1.
-    pairs : int
-        Pairs of the pair matrix that it covers.
+    start, pairs : int
+        Pairs of the pair matrix that come before it, and that it covers.
     bytes : int
         Size of the part.
     checksum : str
@@ -52,6 +52,7 @@ class Manifest:
     format: str
     shard: int
     shards: int
+    start: int
     pairs: int
     bytes: int
     checksum: str
@@ -111,7 +112,10 @@ def _read_manifest(path: str) -> Manifest:
         manifest = Manifest(**json.loads(Path(path).read_bytes()))
         good = all(
             isinstance(value, int)
-            for value in (manifest.shard, manifest.shards, manifest.bytes, manifest.number)
+            for value in (
+                *(manifest.shard, manifest.shards, manifest.start, manifest.pairs),
+                *(manifest.bytes, manifest.number),
+            )
         )
         expected = manifest_path(os.path.dirname(path), manifest.shard, manifest.shards)
         if not good or expected != path or not isinstance(manifest.run, dict):
@@ -191,7 +195,7 @@ def is_complete(folder: str, manifest: Manifest, suffix: str) -> bool:
 
 
 def check_parts(folder: str, manifests: Sequence[Manifest], suffix: str) -> None:
-    """Raise PartsError unless all parts are there, and have the size that they should.
+    """Raise PartsError unless all parts are there, meet, and have the size that they should.
 
     What they hold is checked when it is copied.
     """
@@ -201,8 +205,15 @@ def check_parts(folder: str, manifests: Sequence[Manifest], suffix: str) -> None
             f"'{folder}': {len(missing):,} of {manifests[0].shards:,} parts are missing: "
             f"{describe_shards(missing)}; --plan says how to make them"
         )
+    end = 0
     for manifest in manifests:
         path = part_path(folder, manifest.shard, manifest.shards, suffix)
+        if manifest.start != end:
+            raise PartsError(
+                f"'{path}' begins with pair {manifest.start + 1:,}, and the part before it ends "
+                f"with pair {end:,}: another version has cut it; make it again"
+            )
+        end += manifest.pairs
         try:
             size = os.path.getsize(path)
         except OSError as error:
