@@ -143,6 +143,25 @@ def test_kernels_compiled_ahead_need_no_nvcc(
         load_binary(SOURCE, DEFINES, (7, 5))
 
 
+def test_kernels_that_earlier_runs_compiled_need_no_nvcc(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs compile single entries: those in the cache are enough for a device to be usable."""
+    fake_nvcc(tmp_path, monkeypatch)
+    variants = list(Packed().variants())
+    monkeypatch.setattr(cuda_build, "find_nvcc", lambda: None)
+    assert "nvcc is not there" in str(cuda_build.can_load((9, 0), variants))
+    monkeypatch.setattr(cuda_build, "find_nvcc", find_nvcc)
+    load_binaries(requests_of(NEEDED), (9, 0))
+    monkeypatch.setattr(cuda_build, "find_nvcc", lambda: None)
+    assert cuda_build.can_load((9, 0), variants) is None
+    assert len(load_binaries(requests_of(NEEDED), (9, 0))) == len(NEEDED)
+    assert "nvcc is not there" in str(cuda_build.can_load((8, 0), variants))
+    assert "nvcc is not there" in str(cuda_build.can_load((9, 0), PairPerThread().variants()))
+    with pytest.raises(KernelBuildError, match="nvcc is not there"):
+        load_binaries(requests_of(["fill_g16_k20"]), (9, 0))
+
+
 def requests_of(kernels: Iterable[str]) -> list[ModuleRequest]:
     """As PackedKernels asks for them."""
     found = []

@@ -224,20 +224,40 @@ def _cores() -> int:
 
 
 def can_load(capability: tuple[int, int], sources: Iterable[tuple[str, Defines]]) -> str | None:
-    """Return None if kernels can be had for a device, else the reason why not."""
+    """Return None if kernels can be had for a device, else the reason why not.
+
+    Without nvcc, each source must have been compiled ahead, or some kernel of some source be in the
+    cache, which has what earlier runs needed. A run that needs another is a KernelBuildError then.
+    """
     if find_nvcc() is not None:
         return None
     architecture = 10 * capability[0] + capability[1]
-    for source, defines in sources:
-        if _ahead_of(ModuleRequest(source, defines), architecture) is not None:
-            continue
-        cached = cache_folder() / f"{_key(source, defines)}-sm{architecture}.cubin"
-        if not cached.exists():
-            return _NO_NVCC
-        reason = why_untrusted(cached.parent) or why_untrusted(cached)
-        if reason is not None:
-            return f"compiled kernels are not loaded: {reason}"
+    variants = list(sources)
+    if all(_ahead_of(ModuleRequest(*one), architecture) is not None for one in variants):
+        return None
+    cached = _find_cached(variants, architecture)
+    if cached is None:
+        return _NO_NVCC
+    reason = why_untrusted(cached.parent) or why_untrusted(cached)
+    return None if reason is None else f"compiled kernels are not loaded: {reason}"
+
+
+def _find_cached(variants: Iterable[tuple[str, Defines]], architecture: int) -> Path | None:
+    """Return a file of the cache that has kernels of a source: all of a variant, or one entry."""
+    there = {path.name: path for path in cache_folder().glob(f"*-sm{architecture}.cubin")}
+    for source, defines in variants if there else ():
+        for part in (defines, *_parts_of(defines)):
+            name = f"{_key(source, part)}-sm{architecture}.cubin"
+            if name in there:
+                return there[name]
     return None
+
+
+def _parts_of(defines: Defines) -> Iterator[Defines]:
+    """Yield what each entry of a source that has several is compiled with for itself."""
+    entries = str(defines.get("PAIRALIGN_ENTRIES", "")).split()
+    for entry in entries if len(entries) > 1 else ():
+        yield {**defines, "PAIRALIGN_ENTRIES": entry}
 
 
 _NO_NVCC = (
