@@ -13,10 +13,13 @@ trap '/bin/rm -rf "$folder"' EXIT
 echo "Installing $(basename "$wheel") into an empty environment"
 "${PYTHON:-python3}" scripts/make_venv.py "$folder/venv"
 mkdir "$folder/project"
-cp -r tests examples scripts pyproject.toml README.md "$folder/project"
+cp -r tests examples scripts docs pyproject.toml README.md "$folder/project"
+# What a shell has everywhere, and nothing else.
+mkdir "$folder/bin"
+for program in bash cat cut sh; do ln -s "$(command -v "$program")" "$folder/bin/"; done
 cd "$folder/project"
 unset PYTHONPATH
-export PATH="$folder/venv/bin"
+export PATH="$folder/venv/bin:$folder/bin"
 for program in cc c++ gcc g++ clang nvcc make; do
   if command -v "$program"; then echo "$program is on the PATH" >&2 && exit 1; fi
 done
@@ -25,8 +28,12 @@ $pip "$wheel"
 pairalign devices
 pairalign align examples/cytochrome_p450.fasta -o demo.paf
 /usr/bin/cmp demo.paf "$expected"
-pairalign tree examples/cytochrome_p450.fasta -o demo.nwk --quiet
-pairalign overlap tests/data/lambda_reads.fasta.gz -o demo.gfa --preset ont --quiet
+
+# The first page that a new user reads, with what it says to install.
+$pip "$wheel[report]"
+/usr/bin/mkdir "$folder/first"
+(cd "$folder/first" && python "$folder/project/scripts/run_page.py" "$folder/project/docs/getting-started.md")
+for name in globins.nwk graph.gfa globins.html; do test -s "$folder/first/$name"; done
 
 $pip pytest pytest-xdist hypothesis
 python -m pytest -q -n auto --dist loadfile -m "not slow and not gpu" \
