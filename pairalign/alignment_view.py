@@ -51,7 +51,7 @@ class Fields(Protocol):
 class Alignment:
     """One pair of an `Alignments`: a view, made when asked for.
 
-    Attributes
+    Parameters
     ----------
     alignments : Alignments
         Where the pair is.
@@ -179,6 +179,12 @@ class Alignment:
 
         Modes global and semiglobal show both sequences whole, free end gaps as gaps; mode local
         shows the aligned parts. On strand -1 the query is shown reverse-complemented.
+
+        Returns
+        -------
+        query : str
+        target : str
+            The two rows.
         """
         query, target, _ = self._columns()
         return query, target

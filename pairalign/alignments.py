@@ -163,6 +163,11 @@ class Alignments(Tabular):
         ----------
         name : str
             One of `STATS_FIELDS`.
+
+        Returns
+        -------
+        ndarray of int32, shape (n,)
+            The array itself.
         """
         values: Ints | None = getattr(self, name)
         if values is None:
@@ -240,6 +245,11 @@ class Alignments(Tabular):
     def to_igraph(self) -> Any:
         """Convert to an ``igraph.Graph`` with the attributes of `to_networkx`, and ``name``.
 
+        Returns
+        -------
+        igraph.Graph
+            Undirected.
+
         Raises
         ------
         MissingPackageError
@@ -282,6 +292,11 @@ class Alignments(Tabular):
         ----------
         pairs : array_like of int, or of bool with shape (n,)
             Positions of the pairs wanted in the order wanted, or a mask.
+
+        Returns
+        -------
+        Alignments
+            Of the same sets.
         """
         chosen = self._numbers(pairs)
         present: dict[str, Any] = {

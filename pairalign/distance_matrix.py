@@ -102,7 +102,7 @@ class DistanceMatrix:
         return float(self.condensed[first_place(first, len(self)) + second - first - 1])
 
     def row(self, index: int) -> Floats:
-        """Distances of one sequence to all, float32 of shape (n,); 0 to itself."""
+        """Return the distances of one sequence to all, float32 of shape (n,); 0 to itself."""
         count = len(self)
         row = np.zeros(count, np.float32)
         row[:index] = self.condensed[lower_places(index, count)]

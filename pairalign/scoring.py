@@ -107,7 +107,8 @@ class Scoring:
 
         Returns
         -------
-        low, high : int
+        low : int
+        high : int
             Raw scores with ``low <= H(i, j) <= high`` for all ``0 <= i <= rows`` and
             ``0 <= j <= columns``, borders included.
 
@@ -146,6 +147,11 @@ class Scoring:
     def check_sets(self, queries: SequenceSet, targets: SequenceSet | None = None) -> None:
         """Check that every sequence can be scored and that no score leaves 32 bits.
 
+        Parameters
+        ----------
+        queries, targets : SequenceSet
+            Without `targets`, one set with itself.
+
         Raises
         ------
         AlphabetError
@@ -173,6 +179,16 @@ class Scoring:
 
         Both the letters that the alphabet lacks (`SequenceSet.replaced`) and those for which
         another letter stands in with this matrix.
+
+        Parameters
+        ----------
+        *sets : SequenceSet
+            What was read.
+
+        Returns
+        -------
+        str or None
+            The line, without an end.
         """
         read: Counter[str] = Counter()
         for sequences in sets:
@@ -346,6 +362,15 @@ def make_scoring(
     ------
     ScoringError
         The matrix or the costs make no sense; the message says where and what was expected.
+
+    Examples
+    --------
+    >>> import pairalign
+    >>> scoring = pairalign.make_scoring("protein", matrix="BLOSUM50", gap_open=13, gap_extend=2)
+    >>> scoring.mode, scoring.gap_cost(3)
+    ('global', 17)
+    >>> pairalign.make_scoring("dna", gap_open="2.5", gap_extend="0.5").scale
+    10
     """
     alphabet = get_alphabet(alphabet)
     if mode not in MODES:

@@ -143,7 +143,17 @@ def count_bytes(letters: bytes | npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Sequence:
-    """One sequence of a set: its name, its whole header and its letters as they were read."""
+    """One sequence of a set.
+
+    Attributes
+    ----------
+    name : str
+        The header up to the first blank.
+    description : str
+        The whole header.
+    letters : str
+        As they were read.
+    """
 
     name: str
     description: str
@@ -296,7 +306,7 @@ class SequenceSet:
         return len(self.letters)
 
     def codes_of(self, index: int) -> npt.NDArray[np.uint8]:
-        """Codes of the sequence at an input index, a view of `codes`."""
+        """Return the codes of the sequence at an input index, a view of `codes`."""
         start, stop = self.offsets[index : index + 2]
         return self.codes[start:stop]
 
@@ -381,6 +391,14 @@ def read_fasta(
     ------
     FastaError
         The file cannot be read, or is not what it should be; the message names file and record.
+
+    Examples
+    --------
+    >>> import io
+    >>> import pairalign
+    >>> lines = b">one first read", b"ACGT", b">two", b"ACG"
+    >>> pairalign.read_fasta(io.BytesIO(bytes([10]).join(lines)))
+    <SequenceSet <input>: 2 dna sequences, 7 residues>
     """
     records, name = read_records(source, degap=degap)
     return SequenceSet(records, alphabet=alphabet, source=name)

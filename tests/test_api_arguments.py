@@ -136,5 +136,5 @@ def test_an_array_is_no_distance_matrix() -> None:
 def test_a_share_out_of_range(tmp_path: Path) -> None:
     done = run("overlap", "x.fa", "-o", "x.paf", "--min-identity", "2", cwd=tmp_path)
     assert done.returncode == 2
-    assert b"such as 0.9 or 90%" in done.stderr
+    assert b"such as 0.97 or 97%" in done.stderr
     assert b"%%" not in done.stderr

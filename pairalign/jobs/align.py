@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import operator
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, SupportsIndex
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from pairalign.alignments import Alignments, concatenate
 from pairalign.engines import Engine
 from pairalign.engines.selection import open_engines, usable_cores
-from pairalign.errors import CapacityError, FastaError
+from pairalign.errors import FastaError
 from pairalign.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs import schedule
 from pairalign.jobs.handing_out import HandingEngine, Users
+from pairalign.jobs.limits import check_lengths, whole_number
 from pairalign.jobs.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import Progress, show_progress
@@ -47,8 +45,6 @@ if TYPE_CHECKING:
 _MOST_THREADS = 4096
 _MOST_ROWS = 2**31 - 1
 _MOST_BYTES = 1 << 60
-# Engines count the letters of a pair, and a few more, in 31 bits; a run of a CIGAR has 28.
-_MOST_LETTERS = {Detail.SCORE: 2**30 - 2**16, Detail.STATS: 2**30 - 2**16, Detail.CIGAR: 2**28 - 1}
 
 
 @dataclass
@@ -126,11 +122,11 @@ class AlignmentJob:
                 f"{self.queries.source}: one sequence only, '{self.queries.names[0]}'; "
                 "a pair needs two (or give a second file)"
             )
-        self.threads = _whole("threads", self.threads, _MOST_THREADS)
-        self.window = _whole("window", self.window, _MOST_ROWS)
-        self.memory_bytes = _whole("memory_bytes", self.memory_bytes, _MOST_BYTES)
+        self.threads = whole_number("threads", self.threads, _MOST_THREADS)
+        self.window = whole_number("window", self.window, _MOST_ROWS)
+        self.memory_bytes = whole_number("memory_bytes", self.memory_bytes, _MOST_BYTES)
         for sequences in (self.queries, self.queries if self.targets is None else self.targets):
-            _check_lengths(sequences, self.want.detail)
+            check_lengths(sequences, self.want.detail)
         self.scoring.check_sets(self.queries, self.targets)
         other = self.queries if self.targets is None else self.targets
         self._rows = self.queries.lengths[self.queries.order]
@@ -198,6 +194,11 @@ class AlignmentJob:
         """Open the engines for a ``with`` block, in which the results come as from `__iter__`.
 
         Leaving the block, by an error too, ends the work and closes the engines.
+
+        Yields
+        ------
+        iterator of Alignments
+            The results in the order of output, some pairs at a time.
         """
         engines = self._open_engines()
         try:
@@ -399,6 +400,25 @@ def align(
     -----
     The conventions (scores, ties, spans, CIGAR) are in docs/conventions.md. Time is proportional
     to the sum of the products of the lengths.
+
+    Examples
+    --------
+    >>> import pairalign
+    >>> globins = {
+    ...     "HBB": "MVHLTPEEKSAVTALWGKVNVDEVGGEALGRLLVVYPWTQRFFESFGDLSTPDAVMGNPK",
+    ...     "HBD": "MVHLTPEEKTAVNALWGKVNVDAVGGEALGRLLVVYPWTQRFFESFGDLSSPDAVMGNPK",
+    ...     "HBZ": "MSLTKTERTIIVSMWAKISTQADTIGTETLERLFLSHPQTKTYFPHFDLHPGSAQLRAHG",
+    ... }
+    >>> found = pairalign.align(globins)
+    >>> found
+    <Alignments: 3 pairs, global, with CIGARs>
+    >>> found.score.tolist()
+    [300, 64, 66]
+    >>> best = found[0]
+    >>> best.query.name, best.target.name, best.cigar
+    ('HBB', 'HBD', '9=1X2=1X9=1X27=1X9=')
+    >>> len(pairalign.align(globins, min_identity="90%"))
+    1
     """
     if not isinstance(detail, str) or detail.upper() not in Detail.__members__:
         raise ValueError(f"detail {detail!r}: expected cigar, stats or score")
@@ -420,25 +440,3 @@ def align(
         pair_thresholds=make_pair_thresholds(min_identity, identity_of, min_coverage, coverage_of),
     )
     return concatenate(list(run) if executor is None else align_on(executor, run))
-
-
-def _check_lengths(sequences: SequenceSet, detail: Detail) -> None:
-    """Raise CapacityError for a sequence that is too long for any engine."""
-    most = _MOST_LETTERS[detail]
-    index = int(np.argmax(sequences.lengths))
-    if sequences.lengths[index] > most:
-        what = "aligned with CIGARs" if detail == Detail.CIGAR else "aligned"
-        raise CapacityError(
-            f"{sequences.source}: {sequences.record(index)} has {sequences.lengths[index]:,} "
-            f"letters; sequences that are {what} have at most {most:,}"
-        )
-
-
-def _whole(name: str, value: object, most: int) -> int:
-    """Return a whole number from 1 on; more than `most` is as good as that."""
-    if not isinstance(value, SupportsIndex):
-        raise TypeError(f"{name} {value!r}: expected a whole number")
-    number = operator.index(value)
-    if number < 1:
-        raise ValueError(f"{name} {number}: expected at least 1")
-    return min(number, most)

@@ -160,10 +160,13 @@ def cluster(
     ----------
     sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
         As for `pairalign.align`; one is enough.
-    min_identity, min_coverage : float, str or Fraction
-        From 0 to 1 or as ``"97%"``; a pair that attains both is similar enough. Exactly as written.
+    min_identity : float, str or Fraction
+        From 0 to 1 or as ``"97%"``, exactly as written; with `min_coverage`, what a pair must
+        attain to be similar enough.
     identity_of : {"columns", "aligned", "shorter", "internal", "mbl"}
         What the identity is, see `pairalign.identities.IDENTITIES`.
+    min_coverage : float, str or Fraction, optional
+        Default: none.
     coverage_of : {"aligned", "both", "query", "target", "shorter"}
         What the coverage is, see `pairalign.identities.COVERAGES`. The longer sequence is the
         query.
@@ -199,6 +202,20 @@ def cluster(
     Li W, Godzik A. Cd-hit: a fast program for clustering and comparing large sets of protein or
     nucleotide sequences. Bioinformatics 22:1658-1659, 2006.
     Rognes T et al. VSEARCH: a versatile open source tool for metagenomics. PeerJ 4:e2584, 2016.
+
+    Examples
+    --------
+    >>> import pairalign
+    >>> globins = {
+    ...     "HBB": "MVHLTPEEKSAVTALWGKVNVDEVGGEALGRLLVVYPWTQRFFESFGDLSTPDAVMGNPK",
+    ...     "HBD": "MVHLTPEEKTAVNALWGKVNVDAVGGEALGRLLVVYPWTQRFFESFGDLSSPDAVMGNPK",
+    ...     "HBZ": "MSLTKTERTIIVSMWAKISTQADTIGTETLERLFLSHPQTKTYFPHFDLHPGSAQLRAHG",
+    ... }
+    >>> found = pairalign.cluster(globins, min_identity="90%")
+    >>> list(found)
+    [['HBZ'], ['HBB', 'HBD']]
+    >>> found.labels.tolist()
+    [1, 1, 0]
     """
     first, _, chosen = as_inputs(sequences, None, scoring, mode)
     message = chosen.replaced_message(first)

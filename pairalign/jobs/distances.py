@@ -120,6 +120,20 @@ def distances(
     Memory: 4 bytes a pair, 0.7 GB for 18,282 sequences, besides what aligning takes. Time is that
     of the alignments; only ``kimura-2p`` needs the alignments themselves, ``score`` not even
     counts.
+
+    Examples
+    --------
+    >>> import pairalign
+    >>> globins = {
+    ...     "HBB": "MVHLTPEEKSAVTALWGKVNVDEVGGEALGRLLVVYPWTQRFFESFGDLSTPDAVMGNPK",
+    ...     "HBD": "MVHLTPEEKTAVNALWGKVNVDAVGGEALGRLLVVYPWTQRFFESFGDLSSPDAVMGNPK",
+    ...     "HBZ": "MSLTKTERTIIVSMWAKISTQADTIGTETLERLFLSHPQTKTYFPHFDLHPGSAQLRAHG",
+    ... }
+    >>> matrix = pairalign.distances(globins)
+    >>> matrix
+    <DistanceMatrix: 3 sequences, identity>
+    >>> [round(float(distance), 3) for distance in matrix.row(0)]
+    [0.0, 0.067, 0.672]
     """
     chosen = find_measure(measure)
     first, _, way = as_inputs(sequences, None, scoring, mode)

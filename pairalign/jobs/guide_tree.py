@@ -61,6 +61,7 @@ def guide_tree(
     Parameters
     ----------
     source : DistanceMatrix, or sequences as for `pairalign.distances`
+        Sequences are aligned for their distances first.
     method : {"upgma", "mixed", "nj"}
         ``nj`` needs scikit-bio; ``mixed`` is MAFFT's, see `pairalign.trees.linkage`.
     measure, scoring, mode, device, threads, memory_bytes, progress
@@ -86,6 +87,17 @@ def guide_tree(
     Equal sequences are joined first. UPGMA and mixed linkage take time n^2 in practice and 8 bytes
     a pair besides the distances (1.3 GB for 18,282 sequences), neighbour joining time n^3 and 32
     bytes a pair.
+
+    Examples
+    --------
+    >>> import pairalign
+    >>> globins = {
+    ...     "HBB": "MVHLTPEEKSAVTALWGKVNVDEVGGEALGRLLVVYPWTQRFFESFGDLSTPDAVMGNPK",
+    ...     "HBD": "MVHLTPEEKTAVNALWGKVNVDAVGGEALGRLLVVYPWTQRFFESFGDLSSPDAVMGNPK",
+    ...     "HBZ": "MSLTKTERTIIVSMWAKISTQADTIGTETLERLFLSHPQTKTYFPHFDLHPGSAQLRAHG",
+    ... }
+    >>> print(pairalign.guide_tree(globins).newick(), end="")
+    ((HBB:0.0283018872,HBD:0.0283018872):0.368850015,HBZ:0.397151902);
     """
     if method not in METHODS:
         raise ValueError(f"method {method!r}: expected one of {', '.join(METHODS)}")

@@ -210,6 +210,13 @@ class Overlaps(Tabular):
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Write PAF (``.paf``) or GFA (``.gfa``), compressed when the name ends in ``.gz``.
 
+        Parameters
+        ----------
+        path : str or path
+            The file appears when it is complete.
+        format : {"paf", "gfa"}, optional
+            Default: by the end of the name.
+
         Raises
         ------
         FormatError, OutputError
@@ -330,6 +337,22 @@ def overlaps(
     Notes
     -----
     Time is proportional to the square of the reads' letters: all pairs are scored twice.
+
+    Examples
+    --------
+    >>> import pairalign
+    >>> reads = {
+    ...     "one": "ACGTTGCAACGTACGGTCATTAGCCATGGCTTACGGATCG",
+    ...     "two": "TCATTAGCCATGGCTTACGGATCGATTACGCAGTAACCGT",
+    ... }
+    >>> found = pairalign.overlaps(reads, min_overlap=20, min_score=20)
+    >>> found
+    <Overlaps: 1 of 2 reads, preset short>
+    >>> overlap = found.alignments[0]
+    >>> overlap.query.name, overlap.query_start, overlap.target.name, overlap.target_end
+    ('one', 16, 'two', 24)
+    >>> found.kind.tolist()
+    ['dovetail']
     """
     alphabet = scoring.alphabet if isinstance(scoring, Scoring) else None
     first, _ = as_sets(reads, None, alphabet)

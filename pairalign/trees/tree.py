@@ -32,6 +32,11 @@ class GuideTree(Topology):
         program : {"clustalo", "famsa", "muscle"}, optional
             Check the names for what this program can read, too.
 
+        Returns
+        -------
+        str
+            It ends with a line break.
+
         Raises
         ------
         FormatError

@@ -1,0 +1,37 @@
+"""What a job may ask for: whole numbers in their range, sequences that engines can count."""
+
+from __future__ import annotations
+
+import operator
+from typing import SupportsIndex
+
+import numpy as np
+
+from pairalign.errors import CapacityError
+from pairalign.sequences import SequenceSet
+from pairalign.want import Detail
+
+# Engines count the letters of a pair, and a few more, in 31 bits; a run of a CIGAR has 28.
+_MOST_LETTERS = {Detail.SCORE: 2**30 - 2**16, Detail.STATS: 2**30 - 2**16, Detail.CIGAR: 2**28 - 1}
+
+
+def check_lengths(sequences: SequenceSet, detail: Detail) -> None:
+    """Raise CapacityError for a sequence that is too long for any engine."""
+    most = _MOST_LETTERS[detail]
+    index = int(np.argmax(sequences.lengths))
+    if sequences.lengths[index] > most:
+        what = "aligned with CIGARs" if detail == Detail.CIGAR else "aligned"
+        raise CapacityError(
+            f"{sequences.source}: {sequences.record(index)} has {sequences.lengths[index]:,} "
+            f"letters; sequences that are {what} have at most {most:,}"
+        )
+
+
+def whole_number(name: str, value: object, most: int) -> int:
+    """Return a whole number from 1 on; more than `most` is as good as that."""
+    if not isinstance(value, SupportsIndex):
+        raise TypeError(f"{name} {value!r}: expected a whole number")
+    number = operator.index(value)
+    if number < 1:
+        raise ValueError(f"{name} {number}: expected at least 1")
+    return min(number, most)
