@@ -6,6 +6,7 @@ Names are imported when they are first used: importing the package loads neither
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 if TYPE_CHECKING:
     from pairalign.alignments import Alignment, Alignments
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
         PairListError,
         ScoringError,
     )
-    from pairalign.jobs.align import AlignmentJob, Run, align
+    from pairalign.jobs.align import AlignmentJob, align
     from pairalign.jobs.clusters import cluster
     from pairalign.jobs.distances import distances
     from pairalign.jobs.guide_tree import guide_tree
@@ -53,7 +54,6 @@ __all__ = [
     "Overlaps",
     "PairListError",
     "PairalignError",
-    "Run",
     "Scoring",
     "ScoringError",
     "Sequence",
@@ -83,7 +83,7 @@ _NAMES = {
         "PairalignError",
         "ScoringError",
     ),
-    "jobs.align": ("AlignmentJob", "Run", "align"),
+    "jobs.align": ("AlignmentJob", "align"),
     "jobs.clusters": ("cluster",),
     "jobs.distances": ("distances",),
     "jobs.guide_tree": ("guide_tree",),
@@ -95,11 +95,19 @@ _NAMES = {
 }
 """The names of `__all__`, and the version, by the module that has them."""
 
+_OLD_NAMES = {"Run": "AlignmentJob"}
+"""What names were once; using one warns. An old name works for one version at least."""
+
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name, or a module of the package, when it is first used (PEP 562)."""
+    if name in _OLD_NAMES:
+        new = _OLD_NAMES[name]
+        message = f"pairalign.{name} is now pairalign.{new}; the old name will be removed"
+        warn(message, DeprecationWarning, stacklevel=2)
+        return __getattr__(new)
     if name in _HOMES:
         value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     elif not name.startswith("_") and find_spec(f"{__name__}.{name}") is not None:

@@ -20,15 +20,15 @@ from pairalign.alignments import Alignments, concatenate
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.errors import AlphabetError, DeviceError, ScoringError
 from pairalign.jobs import align as pairwise
-from pairalign.jobs.align import Run, align
+from pairalign.jobs.align import AlignmentJob, align
 from pairalign.scoring import make_scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail, Want
 
 
-def run_of(sequences: SequenceSet, **options: object) -> Run:
+def run_of(sequences: SequenceSet, **options: object) -> AlignmentJob:
     """A run of every pair of a set."""
-    return Run(sequences, None, make_scoring(sequences.alphabet), **options)  # type: ignore[arg-type]
+    return AlignmentJob(sequences, None, make_scoring(sequences.alphabet), **options)  # type: ignore[arg-type]
 
 
 def test_a_run_yields_what_align_returns(random_set: SequenceSet) -> None:
@@ -45,7 +45,7 @@ def test_a_run_yields_what_align_returns(random_set: SequenceSet) -> None:
 
 def test_two_sets_in_a_run(random_set: SequenceSet) -> None:
     other = SequenceSet.from_strings({"x": "MKVLA", "y": "WWAR"})
-    run = Run(random_set, other, make_scoring("protein"), window=50)
+    run = AlignmentJob(random_set, other, make_scoring("protein"), window=50)
     assert run.pairs == 240
     assert run.cells == int(random_set.lengths.sum()) * 9
     assert_equal(concatenate(list(run)), align(random_set, other, window=50))
@@ -164,10 +164,10 @@ def test_engines_are_closed_after_a_failure(
 
 def test_a_run_is_checked_before_it_starts(random_set: SequenceSet) -> None:
     with pytest.raises(AlphabetError):
-        Run(random_set, None, make_scoring("dna"))
+        AlignmentJob(random_set, None, make_scoring("dna"))
     long = SequenceSet.from_strings(["A" * 20_000] * 2, ["a", "b"], alphabet="dna")
     with pytest.raises(ScoringError, match="do not fit 32 bits"):
-        Run(long, None, make_scoring("dna", match=100_000, mismatch=-1))
+        AlignmentJob(long, None, make_scoring("dna", match=100_000, mismatch=-1))
     with pytest.raises(ValueError, match="threads -1"):
         run_of(random_set, threads=-1)
     assert run_of(random_set, threads=10**12).threads < 10_000

@@ -64,7 +64,8 @@ def test_public_names() -> None:
 
 
 def test_former_names() -> None:
-    assert pairalign.Run is pairalign.AlignmentJob
+    with pytest.warns(DeprecationWarning, match=r"pairalign\.Run is now pairalign\.AlignmentJob"):
+        assert pairalign.Run is pairalign.AlignmentJob
 
 
 def test_modules_are_attributes_once_they_are_asked_for() -> None:

@@ -311,10 +311,6 @@ class AlignmentJob:
         return count_cells(window, self._rows, self._columns)
 
 
-Run = AlignmentJob
-"""What `AlignmentJob` was called at first; still works."""
-
-
 def align(
     sequences: Sequences,
     targets: Sequences | None = None,
