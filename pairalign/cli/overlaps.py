@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 
+from pairalign.candidates import read_candidates
 from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import add_cluster, check_cluster, run_on_cluster
 from pairalign.cli.going_on import Going, add_resume
@@ -17,6 +18,7 @@ from pairalign.cli.options import (
     add_costs,
     add_input,
     add_output,
+    add_path,
     add_resources,
     add_sequences,
     add_shard,
@@ -140,6 +142,13 @@ def _add_thresholds(parser: argparse.ArgumentParser) -> None:
         help="overlaps of a pair, each of other letters put together, as circles and repeats have "
         "them (default: 10; of short reads 1)",
     )
+    add_path(
+        group,
+        "--candidates",
+        metavar="FILE",
+        help="align only these pairs, on their strands: PAF, as minimap2 -x ava-ont writes it, or "
+        "two names a line; - is stdin",
+    )
     add_report(group)
     group.add_argument(
         "--all-strands",
@@ -159,7 +168,7 @@ def _overlap(options: argparse.Namespace) -> None:
     choose_output(options)
     writer_type = find_format(options.output, options.format, OVERLAP_FORMATS)
     place = choose_part(options, writer_type.suffixes[0])
-    check_output(options.output, options.input)
+    check_output(options.output, options.input, options.candidates)
     check_report(options)
     check_cluster(options)
     reads, _ = read_sequences(options)
@@ -203,6 +212,9 @@ def _plan(options: argparse.Namespace, reads: SequenceSet) -> tuple[OverlapJob, 
         )
 
     threads, memory_bytes = options.threads or usable_cores(), options.memory or default_bytes()
+    candidates = None
+    if options.candidates is not None:
+        candidates = read_candidates(options.candidates, reads)
     plan: OverlapPlan = plan_overlaps(
         reads,
         options.preset,
@@ -232,6 +244,7 @@ def _plan(options: argparse.Namespace, reads: SequenceSet) -> tuple[OverlapJob, 
         thresholds=plan.thresholds,
         filter=options.filter,
         shard=options.shard,
+        candidates=candidates,
     )
     return run, plan.preset
 
@@ -300,7 +313,7 @@ def _summary(
     rows = [
         ("reads", describe_set(reads)),
         ("scoring", f"{describe_scoring(run.scoring)} (preset {preset})"),
-        ("pairs", f"{run.pairs:,}, on both strands"),
+        ("pairs", f"{run.pairs:,}, on {'both' if run.candidates is None else 'their'} strands"),
     ]
     if stages[FILTER].alignments:
         stage = stages[FILTER]
@@ -309,12 +322,13 @@ def _summary(
         )
     least = run.scoring.format_score(limits.min_raw_score)
     stage = stages[SCORE]
-    rows.append(
-        (
-            "scored",
-            f"{stage.alignments:,} in {stage.seconds:.2f} s, {stage.passed:,} reach {least}",
+    if run.candidates is None:
+        rows.append(
+            (
+                "scored",
+                f"{stage.alignments:,} in {stage.seconds:.2f} s, {stage.passed:,} reach {least}",
+            )
         )
-    )
     stage = stages[ALIGN]
     rows.append(
         (

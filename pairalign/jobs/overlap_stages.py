@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments, concatenate
+from pairalign.candidates import CandidateStrands
 from pairalign.engines import Engine
 from pairalign.engines.cpu.further import FurtherAligner
 from pairalign.engines.filters import PairFilter
@@ -152,6 +153,8 @@ class StagedEngine:
         Asked before anything is scored: what it does not let through cannot reach the least score.
     further : FurtherAligner, optional
         Needed where a pair may have several overlaps.
+    candidates : CandidateStrands, optional
+        Only these are aligned, without being scored before.
     """
 
     def __init__(
@@ -161,6 +164,7 @@ class StagedEngine:
         stages: Stages,
         shared_filter: SharedFilter | None = None,
         further: FurtherAligner | None = None,
+        candidates: CandidateStrands | None = None,
     ) -> None:
         assert thresholds.max_overlaps == 1 or further is not None
         self.name = engine.name
@@ -170,6 +174,7 @@ class StagedEngine:
         self._stages = stages
         self._filter = shared_filter
         self._further = further
+        self._candidates = candidates
 
     def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
         """Find the overlaps of a window's pairs, in their order, plus strand first.
@@ -180,12 +185,15 @@ class StagedEngine:
             Of strand 1: both strands are looked at.
         want : Want
             At least STATS; its minimum is not used.
-        pair_mask : None
+        pair_mask : ndarray of bool, optional
+            With candidates: only these pairs.
         """
-        assert pair_mask is None
+        assert pair_mask is None or self._candidates is not None
         assert want.detail >= Detail.STATS
         assert window.strand == 1
         windows = [replace(window, strand=strand) for strand in STRANDS]
+        if self._candidates is not None:
+            return self._align_candidates(windows, want.detail, pair_mask)
         plus, minus = (self._score(one) for one in windows)
         least, both = self._thresholds.min_raw_score, self._thresholds.all_strands
         pair_masks, counts = choose_strands(plus, minus, least, both)
@@ -205,9 +213,7 @@ class StagedEngine:
         order = np.arange(len(parts[0]))
         if len(parts) > 1:
             order = merge_strands(pair_masks, (passed[0], passed[1]))
-        if self._further is not None:
-            return self._with_further(parts, strands, order)
-        return parts[0] if len(parts) == 1 else concatenate(parts).take(order)
+        return self._with_further(parts, strands, order)
 
     def cancel(self) -> None:
         """Make a running `align` raise InterruptedError soon."""
@@ -221,10 +227,37 @@ class StagedEngine:
         """Close the engine; whoever opened the filter closes it."""
         self._engine.close()
 
+    def _align_candidates(
+        self, windows: Sequence[Window], detail: Detail, pair_mask: Mask | None
+    ) -> Alignments:
+        """Align candidates on their strands; of both strands the better one, of equals plus."""
+        assert self._candidates is not None
+        least, parts, places = self._thresholds.min_raw_score, [], []
+        for window in windows:
+            mask = self._candidates.mask_of(window, window.strand)
+            if pair_mask is not None:
+                mask &= pair_mask
+            found = self._align(window, detail, mask, int(mask.sum()))
+            passed = found.raw_score >= least
+            numbers = np.flatnonzero(mask)[passed]
+            parts.append(found.take(passed))
+            places.append(numbers)
+            self._stages.count(ALIGN, len(found), 0)
+        if not self._thresholds.all_strands:
+            parts, places = _better_strands(parts, places)
+        for k, part in enumerate(parts):
+            passed_too = self._thresholds.passed(part)
+            self._stages.count(ALIGN, 0, len(passed_too))
+            parts[k], places[k] = part.take(passed_too), places[k][passed_too]
+        order = np.argsort(np.concatenate(places), kind="stable")
+        return self._with_further(parts, windows, order)
+
     def _with_further(
         self, parts: Sequence[Alignments], windows: Sequence[Window], order: Numbers
     ) -> Alignments:
         """Return overlaps in an order, each followed by the further ones of its pair and strand."""
+        if self._further is None:
+            return parts[0] if len(parts) == 1 else concatenate(parts).take(order)
         places = np.empty(len(order), np.int64)
         places[order] = np.arange(len(order))
         layers: list[Alignments] = []
@@ -238,11 +271,12 @@ class StagedEngine:
 
     def _layers(self, first: Alignments, window: Window) -> Iterator[tuple[Alignments, Numbers]]:
         """Yield the best alignments of pairs, then the second ones ..., and whose they are."""
-        assert self._further is not None
         pairs = np.arange(len(first))
         yield first, pairs
         known = [first]
-        while len(pairs) and len(known) < self._thresholds.max_overlaps:
+        while (
+            self._further is not None and len(pairs) and len(known) < self._thresholds.max_overlaps
+        ):
             with self._stages.timed(FURTHER):
                 least = self._thresholds.min_raw_score
                 found, numbers = self._further.next_of(known, window, least)
@@ -279,3 +313,19 @@ class StagedEngine:
             scores[mask] = self._engine.align(window, Want(Detail.SCORE), mask).raw_score
         self._stages.count(SCORE, passed, 0)
         return scores
+
+
+def _better_strands(
+    parts: Sequence[Alignments], places: Sequence[Numbers]
+) -> tuple[list[Alignments], list[Numbers]]:
+    """Drop a pair on the strand where it scores less than on the other; of equals the minus one."""
+    plus, minus = parts
+    _, first, second = np.intersect1d(places[0], places[1], assume_unique=True, return_indices=True)
+    loses = minus.raw_score[second] <= plus.raw_score[first]
+    kept = [np.ones(len(one), np.bool_) for one in parts]
+    kept[0][first[~loses]] = False
+    kept[1][second[loses]] = False
+    return (
+        [part.take(mask) for part, mask in zip(parts, kept, strict=True)],
+        [place[mask] for place, mask in zip(places, kept, strict=True)],
+    )

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments, concatenate
+from pairalign.candidates import Candidates, CandidateStrands, read_candidates
 from pairalign.complement import complement_of
 from pairalign.engines import Engine
 from pairalign.engines.cpu.further import FurtherAligner
@@ -38,7 +39,7 @@ from pairalign.sequences import SequenceSet
 from pairalign.tables import Tabular
 from pairalign.thresholds import parse_share
 from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.windows import Window, default_window
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,6 +59,8 @@ class OverlapJob(AlignmentJob):
         Score every pair with `pairalign.engines.filters` before anything else. It loses nothing:
         its scores, local and with gaps that cost no more, are never lower. ``auto`` takes it where
         it has been measured to be faster.
+    candidates : Candidates or None
+        Only these are aligned, at once and on their strands.
     stages : Stages
         What each stage did, and how long that took.
 
@@ -71,6 +74,7 @@ class OverlapJob(AlignmentJob):
 
     thresholds: Thresholds = field(default_factory=Thresholds)
     filter: str = "auto"
+    candidates: Candidates | None = None
     stages: Stages = field(default_factory=Stages)
     _filters: list[PairFilter] = field(default_factory=list, init=False, repr=False)
 
@@ -82,13 +86,19 @@ class OverlapJob(AlignmentJob):
         if self.filter not in FILTERS:
             raise ValueError(f"filter {self.filter!r}: expected one of {', '.join(FILTERS)}")
         parse_share(self.thresholds.min_identity, "min_identity")
+        if self.candidates is not None:
+            self.pair_list, self.window = self.candidates.pairs, default_window(True)
         super().__post_init__()
 
     def _cost(self, window: Window) -> int:
-        return 2 * super()._cost(window)  # both strands
+        strands = 2 if self.candidates is None else 1
+        return strands * super()._cost(window)
 
-    def _open_engines(self) -> Sequence[Engine]:
-        engines = super()._open_engines()
+    def _with_thresholds(self, engines: Sequence[Engine]) -> Sequence[Engine]:
+        """Wrap engines so that pairs go through the stages."""
+        strands = None
+        if self.candidates is not None:
+            strands = CandidateStrands(self.candidates, self.queries)
         try:
             filters = self._open_filters(engines)
         except BaseException:
@@ -102,6 +112,7 @@ class OverlapJob(AlignmentJob):
                 self.stages,
                 filters.get(engine.name),
                 self._open_further(),
+                strands,
             )
             for engine in engines
         ]
@@ -110,9 +121,6 @@ class OverlapJob(AlignmentJob):
         if self.thresholds.max_overlaps == 1:
             return None
         return FurtherAligner(self.queries, self.queries, self.scoring, self.threads)
-
-    def _with_thresholds(self, engines: Sequence[Engine]) -> Sequence[Engine]:
-        return engines  # pairs are dropped by stages
 
     def _close_engines(self, engines: Iterable[Engine]) -> None:
         super()._close_engines(engines)
@@ -127,6 +135,8 @@ class OverlapJob(AlignmentJob):
 
     def _open_filters(self, engines: Sequence[Engine]) -> dict[str, SharedFilter]:
         """Open a filter on every device that has engines; none where that is the faster choice."""
+        if self.candidates is not None:
+            return {}
         if self.filter == "none" or (self.filter == "auto" and not self._is_worth(engines)):
             return {}
         linear = replace(self.scoring, mode="local", gap_open=self.scoring.gap_extend)
@@ -283,6 +293,7 @@ def overlaps(
     max_false: float | None = None,
     max_overlaps: int | None = None,
     all_strands: bool = False,
+    candidates: Candidates | str | os.PathLike[str] | None = None,
     filter: str = "auto",
     device: str = "auto",
     threads: int | None = None,
@@ -316,6 +327,9 @@ def overlaps(
         Default: 10, of ``short`` 1.
     all_strands : bool
         Keep both strands of a pair where both pass; else the one that scores more, of equals plus.
+    candidates : Candidates or path, optional
+        Align these pairs alone, on the strands that are given: PAF, or a list of names, see
+        `pairalign.candidates`.
     filter : {"auto", "none", "bitwise"}
         See `OverlapJob`.
     device, threads, memory_bytes, progress
@@ -336,7 +350,8 @@ def overlaps(
 
     Notes
     -----
-    Time is proportional to the square of the reads' letters: all pairs are scored twice.
+    Time is proportional to the square of the reads' letters: all pairs are scored twice, unless
+    there are candidates.
 
     Examples
     --------
@@ -365,6 +380,8 @@ def overlaps(
             return chosen.scoring(mode)
         return as_scoring(scoring, first.alphabet, mode, chosen.mode)
 
+    if candidates is not None and not isinstance(candidates, Candidates):
+        candidates = read_candidates(candidates, first)
     plan = plan_overlaps(
         first,
         preset,
@@ -388,6 +405,7 @@ def overlaps(
         progress=progress,
         thresholds=plan.thresholds,
         filter=filter,
+        candidates=candidates,
     )
     found = concatenate(list(run))
     kinds = classify(found, plan.preset.max_overhang)

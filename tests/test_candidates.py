@@ -1,0 +1,112 @@
+"""Overlaps of candidates alone: the bytes that they have among all pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from checks import assert_same
+from overlapping import GENOME, changed, find
+from test_strands import other_strand
+
+from pairalign.candidates import CandidateStrands, read_candidates
+from pairalign.cli.main import main
+from pairalign.errors import PairListError
+from pairalign.sequences import SequenceSet
+from pairalign.windows import Window
+
+
+def reads_of(count: int = 14) -> dict[str, str]:
+    """Reads of a circle of 700 letters, of both strands."""
+    rng = np.random.default_rng(2)
+    circle = 3 * GENOME[:700]
+    reads = {}
+    for k in range(count):
+        start = int(rng.integers(0, 700))
+        piece = changed(circle[start : start + int(rng.integers(200, 900))], 0.02, k)
+        reads[f"r{k}"] = piece if rng.integers(2) else other_strand(piece)
+    return reads
+
+
+OPTIONS = {"preset": "ont", "min_overlap": 80}
+
+
+def paf_of(lines: list[tuple[str, str, str]]) -> str:
+    return "".join(f"{q}\t1\t0\t1\t{s}\t{t}\t1\t0\t1\t1\t1\t0\n" for q, s, t in lines)
+
+
+def test_all_pairs_as_candidates_change_nothing(tmp_path: Path) -> None:
+    reads = reads_of()
+    names = list(reads)
+    pairs = [(a, s, b) for k, a in enumerate(names) for b in names[k:] for s in "+-"]
+    path = tmp_path / "all.paf"
+    path.write_text(paf_of(pairs[::-1]))
+    for options in ({}, {"all_strands": True}, {"mode": "semiglobal", "max_overlaps": 1}):
+        every = find(reads, **{**OPTIONS, **options})
+        assert_same(
+            every.alignments, find(reads, **{**OPTIONS, **options}, candidates=path).alignments
+        )
+        assert len(every) > 60
+        assert (every.strand < 0).sum() > 10
+
+
+def test_only_candidates_on_their_strands(tmp_path: Path) -> None:
+    reads = reads_of()
+    every = find(reads, **OPTIONS)
+    lines, kept = [], np.zeros(len(every), np.bool_)
+    chosen = set(list(zip(every.query.tolist(), every.target.tolist(), strict=True))[::3])
+    for k, one in enumerate(every.alignments):
+        if (one.query_index, one.target_index) in chosen:
+            kept[k] = True
+            lines.append((one.target.name, "+" if one.strand > 0 else "-", one.query.name))
+    path = tmp_path / "some.paf"
+    path.write_text(paf_of(lines))
+    found = find(reads, **OPTIONS, candidates=path)
+    assert_same(every.take(kept).alignments, found.alignments)
+    assert found.stages["score"].alignments == 0
+    wrong = [(q, "+-"[s == "+"], t) for q, s, t in lines]
+    path.write_text(paf_of(wrong))
+    assert len(find(reads, **OPTIONS, candidates=path)) < 0.2 * len(found)
+
+
+def test_names_are_for_both_strands(tmp_path: Path) -> None:
+    path = tmp_path / "names.txt"
+    path.write_text("b a\n\nb\ta\nc c\n")
+    reads = SequenceSet.from_strings({"a": "ACGT", "b": "ACGTA", "c": "AC"})
+    candidates = read_candidates(path, reads)
+    assert candidates.strands.tolist() == [1, -1] * 3
+    for strand in (1, -1):
+        mask = CandidateStrands(candidates, reads).mask_of(Window(0, 0, 3, 0, 3, True), strand)
+        assert mask.tolist() == [True, False, False]
+
+
+def test_wrong_candidates(tmp_path: Path) -> None:
+    reads = SequenceSet.from_strings({"a": "ACGT", "b": "ACGTA"})
+    path = tmp_path / "wrong.txt"
+    for text, message in (
+        ("a b\na x\n", "line 2: 'x' is not in sequences"),
+        ("a\n", "line 1: a name is missing, expected PAF or two names"),
+        ("\n", "no pairs"),
+        ("", "the file is empty|no pairs"),
+    ):
+        path.write_text(text)
+        with pytest.raises(PairListError, match=message):
+            read_candidates(path, reads)
+    path.write_text("a a\n")
+    with pytest.raises(PairListError, match="only sequences with themselves"):
+        find({"a": "ACGT", "b": "ACGTA"}, candidates=path)
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    reads = tmp_path / "reads.fa"
+    reads.write_text("".join(f">{name}\n{one}\n" for name, one in reads_of().items()))
+    one, two = tmp_path / "one.paf", tmp_path / "two.paf"
+    command = ["overlap", str(reads), "--device", "cpu", "--preset", "ont", "--min-overlap", "80"]
+    assert main([*command, "-o", str(one)]) == 0
+    assert main([*command, "-o", str(two), "--candidates", str(one)]) == 0
+    assert one.read_bytes() == two.read_bytes()
+    said = capsys.readouterr().err
+    assert "on their strands" in said
+    assert main([*command, "-o", str(one), "--candidates", str(one)]) == 1
+    assert "is an input" in capsys.readouterr().err
