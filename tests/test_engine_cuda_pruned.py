@@ -28,7 +28,10 @@ from pairalign.cli import main as cli
 from pairalign.engines.cpu.pruning import Pruned, Pruning
 from pairalign.engines.cuda import build as cuda_build
 from pairalign.engines.cuda import devices as cuda_devices
+from pairalign.engines.cuda.pruned import family as pruned_family
+from pairalign.engines.cuda.pruned import sampling
 from pairalign.engines.cuda.pruned.plan import RESULT, lay_out
+from pairalign.engines.cuda.pruned.sampling import Sampler
 from pairalign.engines.cuda.pruned.worth import choose_worth
 from pairalign.engines.device.host_fallback import HostFallback
 from pairalign.scoring import make_scoring as scoring_of
@@ -39,11 +42,11 @@ KIB, MIB = 1 << 10, 1 << 20
 FORCED = Pruning("forced")
 
 
-def opener(device: Any, pruning: Pruning, counts: list[Pruned] | None = None) -> Any:
+def opener(device: Any, pruning: Pruning, counts: list[Pruned] | None = None, **fixed: Any) -> Any:
     """Open the engine with these kernels; what they did is appended to `counts` at last."""
 
     def open_pruned(sets: Any, scoring: Any, **options: Any) -> Any:
-        engine = open_on(device, sets, scoring, family="pruned", **options)
+        engine = open_on(device, sets, scoring, **{"family": "pruned", **fixed}, **options)
         engine.pruned.pruning = pruning
         close = engine.close
 
@@ -195,6 +198,65 @@ def test_a_bad_pair_is_left_to_others(device: Any) -> None:
     assert (did.tried, did.lost) == (6, 0)
     assert 1 <= did.done <= 3
     assert_same(found, run(open_cpu, problem))
+
+
+@pytest.mark.parametrize("seed", [13, 14, 15])
+def test_runs_of_n_at_the_edges_of_windows(device: Any, seed: int) -> None:
+    """What N can give back at most differs from lane to lane; trimming must come to an end."""
+    rng = np.random.default_rng(seed)
+    letters = list("ACGT")
+    ancestor = "".join(rng.choice(letters, size=int(rng.integers(100, 400))))
+    sequences = []
+    for _ in range(4):
+        one = mutated(rng, letters, ancestor, 0.03)
+        for _ in range(int(rng.integers(0, 3))):
+            at, size = int(rng.integers(len(one))), int(rng.integers(1, 60))
+            one = one[:at] + "N" * size + one[at + size :]
+        sequences.append(one)
+    problem = Problem(tuple(sequences), None, DEFAULT)
+    found, did = align(device, problem, Pruning("always"))
+    assert_same(found, run(open_cpu, problem))
+    assert did.lost == 0
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.7])
+def test_auto_takes_similar_pairs(
+    device: Any, monkeypatch: pytest.MonkeyPatch, rate: float
+) -> None:
+    """It asks for long pairs, for many cells, and a sample of pairs that look similar."""
+    problem = similar(5, 500, rate)
+    full = run(open_cpu, problem)
+
+    def did() -> int:
+        counts: list[Pruned] = []
+        open_auto = opener(device, Pruning("auto"), counts, family=None)
+        assert_same(run(open_auto, problem), full)
+        return counts[0].tried
+
+    assert did() == 0
+    monkeypatch.setattr(sampling, "LEAST_LETTERS", 100)
+    monkeypatch.setattr(pruned_family, "LEAST_LETTERS", 100)
+    assert did() == 0
+    monkeypatch.setattr(sampling, "_LEAST_CELLS", 1000)
+    assert did() == (10 if rate < 0.1 else 0)
+
+
+def test_pairs_are_sketched(device: Any) -> None:
+    """Of those that do not look similar not a cell is filled."""
+    rng = np.random.default_rng(54)
+    one = similar(3, 500, 0.01)
+    stranger = "".join(rng.choice(list("ACGT"), size=500))
+    problem = replace(one, first=(*one.first, stranger))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pruned_family, "LEAST_LETTERS", 100)
+        patch.setattr(Sampler, "pays", lambda *_: True)
+        patch.setattr(pruned_family, "WIDEST_AUTO", 0.5)
+        found, did = align(device, problem, Pruning("auto"))
+        _, others = align(device, one, Pruning("auto"))
+    assert_same(found, run(open_cpu, problem))
+    assert did.done == others.done >= 1
+    assert did.tried == 6
+    assert did.beam_cells == others.beam_cells > 0
 
 
 def test_layouts_fit() -> None:

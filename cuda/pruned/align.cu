@@ -137,6 +137,30 @@ __device__ int keep_runs(const Params& p, const uint32_t* runs, int count, long 
     return DONE;
 }
 
+// Whether a quarter of 32 words of eight letters of the row sequence are in the column sequence where they
+// should be, or near. A thread looks for a word. Both have more than eight letters.
+__device__ bool looks_similar(const View& v) {
+    constexpr int NEAR = 48;
+    const int thread = threadIdx.x % 32;
+    const int at = (int)((long long)(v.rows - 8) * thread / 32);
+    const int expected = (int)((long long)at * v.columns / v.rows);
+    const int first = max(0, expected - NEAR), last = min(v.columns - 8, expected + NEAR);
+    const auto letters = [](const Letters& of, int k) {
+        return __funnelshift_r(of.word(k >> 2), of.word((k >> 2) + 1), 8 * (k & 3));
+    };
+    const uint32_t word = letters(v.row, at), more = letters(v.row, at + 4);
+    bool found = false;
+    uint32_t low = letters(v.column, first), high = letters(v.column, first + 4), next = 0;
+    for (int k = first; k <= last; ++k) {
+        found |= low == word && high == more;
+        if ((k - first) % 4 == 0) next = letters(v.column, k + 8);
+        low = __funnelshift_r(low, high, 8);
+        high = __funnelshift_r(high, next, 8);
+        next >>= 8;
+    }
+    return __popc(__ballot_sync(ALL, found)) >= 8;
+}
+
 __device__ PrunedResult align_pair(const Params& p, const View& v, const int* table, uint8_t* slab) {
     PrunedResult result{NO_ROOM, 0, 0, 0, 0, 0, 0, 0, 0};
     const bool traced = p.detail > 0;
@@ -146,6 +170,10 @@ __device__ PrunedResult align_pair(const Params& p, const View& v, const int* ta
     if (left < 256 * 16) return result;
     Room room{(int4*)(slab + runs_bytes + blocks_bytes), left / 16,
               traced ? (int4*)(slab + runs_bytes) : nullptr};
+    if (p.sketched && !looks_similar(v)) {
+        result.status = GIVEN_UP;
+        return result;
+    }
     const int most = v.row_worth[0] + v.column_worth[0] +
                      rest_bonus(p, Cheap(p, v, 0, 0), v.rows - v.columns);  // no alignment has more
     int bound = 0;

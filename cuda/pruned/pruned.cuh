@@ -86,7 +86,7 @@ struct Params {
     int32_t worse_seed;   // for tests: taken from the score that the corridor is made for
     int32_t lower_bound;  // for tests: added to it, which is unsound
     float widest;         // share of the matrix that a corridor may take
-    int32_t unused;
+    int32_t sketched;     // pairs of which few words are where they should be are given up at once
 };
 static_assert(sizeof(Params) == 248,
               "PARAMETERS in pairalign/engines/cuda/pruned/plan.py has the same layout");

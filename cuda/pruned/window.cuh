@@ -45,9 +45,9 @@ struct Tile {
 
     __device__ __forceinline__ void cell(const Params& p, const int* table, int opening, int r, int& h,
                                          int left, int up, int row_letter, int column_letter) {
-        h = max(max(h + score_of(p, table, row_letter, column_letter), left), up);
-        e[r] = max(h - opening, left);
-        f[r] = max(h - opening, up);
+        h = max(__viaddmax_s32(h, score_of(p, table, row_letter, column_letter), left), up);
+        e[r] = __viaddmax_s32(h, -opening, left);
+        f[r] = __viaddmax_s32(h, -opening, up);
     }
     // Antidiagonal 2 k + 1 of the eight whose letters are there.
     __device__ __forceinline__ void fill_odd(const Params& p, const int* table, int opening, int k) {
@@ -122,6 +122,8 @@ __device__ void fill_window(const Params& p, const View& v, const int* table, co
     const int low = from.low - MARGIN, high = from.high + MARGIN, lanes = high - low + 1;
     if (lanes <= 64) {
         fill_tile<2>(p, v, table, from, to, low, low, high, step, steps);
+    } else if (lanes <= 96) {
+        fill_tile<3>(p, v, table, from, to, low, low, high, step, steps);
     } else if (lanes <= 128) {
         fill_tile<4>(p, v, table, from, to, low, low, high, step, steps);
     } else {

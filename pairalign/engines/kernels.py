@@ -93,7 +93,7 @@ KERNELS: tuple[Kernel, ...] = (
     ),
     Kernel(
         "pruned", "cuda", ("global",), "affine", _BOTH, Detail.CIGAR, None,
-        "", "sm_61", "Ukkonen 1985; Zhang 2000",
+        "similar, long", "sm_61", "Ukkonen 1985; Zhang 2000",
     ),
     Kernel(
         "pair-per-warp", "cuda", MODES, "affine", _BOTH, Detail.SCORE, None,

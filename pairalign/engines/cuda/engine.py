@@ -13,6 +13,7 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments
 from pairalign.complement import complement_of
 from pairalign.engines import Engine
+from pairalign.engines.cpu.pruning import Pruning
 from pairalign.engines.cuda.bitwise import Bitwise
 from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
 from pairalign.engines.cuda.devices import CudaDevice
@@ -69,6 +70,8 @@ class CudaEngine(DeviceEngine[CudaDevice]):
         pruned = chosen if isinstance(chosen, PrunedPairs) else None
         if pruned is not None:  # others align the pairs for which it does not pay
             chosen, by_name = choose_family(device, scoring, None, detail), False
+        elif not by_name:
+            pruned = _for_similar_pairs(scoring, detail, device.capability)
         long = None if by_name else _for_long_pairs(chosen, scoring, detail, device.capability)
         self._router = Router(chosen, long, pruned)
 
@@ -204,6 +207,13 @@ def choose_family(
         name,
         lambda family: family.supports(scoring, detail, device.capability),
     )
+
+
+def _for_similar_pairs(
+    scoring: Scoring, detail: Detail, capability: tuple[int, int]
+) -> PrunedPairs | None:
+    family = PrunedPairs(Pruning("auto"))
+    return family if family.supports(scoring, detail, capability) is None else None
 
 
 def _for_long_pairs(

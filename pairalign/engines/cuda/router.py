@@ -59,7 +59,6 @@ class Router:
         if self.pruned is not None:
             self.pruned.align_others = self._align_in_full
             self.pruned.open(context)
-            context.memory_bytes -= self.pruned.held_bytes
         self.family.open(context)
 
     def close(self) -> None:
@@ -72,7 +71,7 @@ class Router:
 
     def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
         """Align the pairs of a window, or those that `pair_mask` names, in their order."""
-        if self.pruned is None:
+        if self.pruned is None or not self.pruned.pays(window, pair_mask):
             return self._align_in_full(window, want, pair_mask)
         self.family.release()
         return self.pruned.align(window, want, pair_mask)

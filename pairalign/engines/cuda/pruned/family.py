@@ -27,13 +27,15 @@ from pairalign.engines.cuda.pruned.plan import (
     PAIR,
     PARAMETERS,
     RESULT,
+    USUAL_LANES,
     WARPS_A_BLOCK,
     Layout,
     lay_out,
 )
 from pairalign.engines.cuda.pruned.results import Found, make_alignments
+from pairalign.engines.cuda.pruned.sampling import LEAST_LETTERS, Sampler
 from pairalign.engines.cuda.pruned.sets import SOURCE as WORTH_SOURCE
-from pairalign.engines.cuda.pruned.sets import WorthOfSet, worth_bytes
+from pairalign.engines.cuda.pruned.sets import WorthOfSet, cheap_letters, worth_bytes
 from pairalign.engines.cuda.pruned.worth import Worth, choose_worth, fits
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.long_pairs import merge
@@ -48,7 +50,10 @@ KERNEL = "align_pruned"
 WIDEST = 0.5
 """A pair whose corridor takes more than this of its matrix is left to other kernels."""
 
-WORTH_SHARE = 4
+WIDEST_AUTO = 0.15
+"""The same for `auto`: full matrices take a GPU less time a cell."""
+
+WORTH_SHARE = 16
 """Worths of letters may take one part in so many of the memory; else no pair is pruned."""
 
 Mask = npt.NDArray[np.bool_]
@@ -61,15 +66,13 @@ class PrunedPairs:
     Parameters
     ----------
     pruning : Pruning
-        ``always``, or for tests ``forced``.
+        ``auto``, ``always``, or for tests ``forced``.
 
     Attributes
     ----------
     pruning : Pruning
     counts : Pruned
         What it did so far.
-    held_bytes : int
-        Of device memory, between windows.
     align_others : callable (window, want, pair_mask) -> Alignments
         Aligns the pairs for which pruning does not pay; to be set before `align` is called.
     """
@@ -81,12 +84,12 @@ class PrunedPairs:
     def __init__(self, pruning: Pruning | None = None) -> None:
         self.pruning = pruning or Pruning("always")
         self.counts = Pruned(0, 0, 0, 0, 0, 0)
-        self.held_bytes = 0
         self._sums: list[WorthOfSet] = []
         self._other_strand: WorthOfSet | None = None
         self._allocations: list[Any] = []
         self._function: Any = None
         self._worth: Worth | None = None
+        self._cannot = False
 
     def supports(self, scoring: Scoring, detail: Detail, capability: tuple[int, int]) -> str | None:
         """Global mode, any alphabet and detail; None, or why not."""
@@ -101,27 +104,41 @@ class PrunedPairs:
         yield WORTH_SOURCE, {}
 
     def open(self, context: DeviceContext) -> None:
-        """Add up what the letters of all sequences are worth."""
+        """Note the device; the first window for which it pays is prepared for (`pays`)."""
         self._context = context
+        self._sampler = Sampler(context)
+
+    def pays(self, window: Window, pair_mask: Mask | None = None) -> bool:
+        """Tell whether `align` should be asked for the pairs of a window, and prepare for it."""
+        if self.pruning.use == "auto" and not self._sampler.pays(window, pair_mask):
+            return False
+        if self._worth is None and not self._cannot:
+            self._prepare()
+        return self._worth is not None
+
+    def _prepare(self) -> None:
+        """Add up what the letters of all sequences are worth, if there is room for the sums."""
+        context = self._context
         sets = [context.queries] if context.one_set else [context.queries, context.targets]
         needed = sum(map(worth_bytes, sets))
-        if needed > context.memory_bytes // WORTH_SHARE:
+        self._cannot = needed > context.memory_bytes // WORTH_SHARE
+        if self._cannot:
             return
         codes = sum(np.bincount(one.sequences.codes, minlength=32) for one in sets)
         complement = context.scoring.alphabet.complement
         if complement is not None:  # a window may want the other strand
             codes = codes + np.bincount(complement, weights=codes, minlength=32).astype(np.int64)
-        worth = self._worth = choose_worth(context.scoring, np.asarray(codes, np.int64))
-        shift = 2 * context.scoring.gap_extend
-        table = context.scoring.matrix.astype(np.int32) + np.int32(shift)
+        worth = choose_worth(context.scoring, np.asarray(codes, np.int64))
+        table = context.scoring.matrix.astype(np.int32) + np.int32(2 * context.scoring.gap_extend)
         self._allocations = [self._upload(worth.table()), self._upload(table)]
-        self.pipeline = context.pipeline(1, context.memory_bytes - needed, grows=False)
+        self.pipeline = context.pipeline(1, context.memory_bytes - needed)
+        self._worth = worth
+        self._cheap = [cheap_letters(one, worth) for one in (context.queries, context.targets)]
         for one in sets:
             self._sums.append(WorthOfSet(context, one))
             self._sums[-1].compute(
                 self._allocations[0], one.codes, 0, len(one.lengths), self._slot.stream
             )
-        self.held_bytes = needed
 
     def close(self) -> None:
         """Free what `open` and `align` took."""
@@ -140,13 +157,11 @@ class PrunedPairs:
             self.pipeline.free_memory()
 
     def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
-        """Align pairs of a window; see `pairalign.engines.cuda.family.KernelFamily`."""
+        """Align pairs of a window for which it `pays`; see `KernelFamily`."""
         context = self._context
-        if self._worth is None:
-            return self.align_others(window, want, pair_mask)
         numbers = np.arange(window.pairs) if pair_mask is None else np.flatnonzero(pair_mask)
         chosen = Chosen.of(context, window, pair_mask)
-        task = _WindowTask(self, context, window, want, chosen)
+        task = _WindowTask(self, context, window, want, chosen, self._predict(chosen))
         task.run()
         found = make_alignments(context, chosen, want, task.found)
         others = np.zeros(window.pairs, np.bool_)
@@ -161,6 +176,19 @@ class PrunedPairs:
     def _slot(self) -> Slot:
         (slot,) = self.pipeline.slots
         return slot
+
+    def _predict(self, chosen: Chosen) -> npt.NDArray[np.float64]:
+        """Return about how many lanes the corridors of pairs have, to begin with the widest."""
+        worth, context = self._worth, self._context
+        assert worth is not None
+        first, second = (
+            context.queries.lengths[chosen.rows],
+            context.targets.lengths[chosen.columns],
+        )
+        both = np.minimum(self._cheap[0][chosen.rows], self._cheap[1][chosen.columns])
+        lanes: npt.NDArray[np.float64] = np.abs(first - second) / 2 + USUAL_LANES / 4
+        lanes += worth.pair_bonus * both / worth.diagonal
+        return lanes
 
     def start_batch(
         self,
@@ -256,7 +284,9 @@ class PrunedPairs:
         parameters["forced"] = self.pruning.use == "forced"
         parameters["worse_seed"] = self.pruning.worse_seed
         parameters["lower_bound"] = self.pruning.lower_bound
-        parameters["widest"] = WIDEST
+        is_auto = self.pruning.use == "auto"
+        parameters["widest"] = WIDEST_AUTO if is_auto else WIDEST
+        parameters["sketched"] = is_auto
 
     def _needs_table(self) -> int:
         assert self._worth is not None
@@ -313,15 +343,18 @@ class _WindowTask(BatchTask[_Work, _Batch, Slot, _Flight]):
         window: Window,
         want: Want,
         chosen: Chosen,
+        lanes: npt.NDArray[np.float64],
     ) -> None:
         self._family = family
+        self._lanes = lanes
         self._window = window
         self._want = want
         first = context.queries.lengths[chosen.rows].astype(np.int64)
         second = context.targets.lengths[chosen.columns].astype(np.int64)
         self._rows, self._columns = np.maximum(first, second), np.minimum(first, second)
         self._multiprocessors = context.multiprocessors
-        self._can = (self._columns > 0) & fits(context.scoring, self._rows, self._columns)
+        self._can = fits(context.scoring, self._rows, self._columns)
+        self._can &= self._columns >= (LEAST_LETTERS if family.pruning.use == "auto" else 1)
         pairs = self._pairs = np.zeros(len(first), PAIR)
         pairs["row"], pairs["column"] = chosen.rows, chosen.columns
         pairs["swapped"] = second > first
@@ -336,8 +369,9 @@ class _WindowTask(BatchTask[_Work, _Batch, Slot, _Flight]):
         """Align all pairs, those that had no room again and again with more."""
         self.found.results["status"] = GIVEN_UP
         numbers = np.flatnonzero(self._can)
-        # The longest first: none should be alone at the end.
-        numbers = numbers[np.argsort(-(self._rows + self._columns)[numbers], kind="stable")]
+        # What takes longest first: none should be alone at the end.
+        work = (self._lanes * (self._rows + self._columns))[numbers]
+        numbers = numbers[np.argsort(-work, kind="stable")]
         level = 0
         while len(numbers):
             self._again = []

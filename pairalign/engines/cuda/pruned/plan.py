@@ -51,7 +51,7 @@ PARAMETERS = np.dtype(
         *((name, "<i4") for name in ("pair_bonus", "diagonal", "min_score", "forced")),
         *((name, "<i4") for name in ("worse_seed", "lower_bound")),
         ("widest", "<f4"),
-        ("unused", "<i4"),
+        ("sketched", "<i4"),
     ]
 )
 """Params in cuda/pruned/pruned.cuh."""
@@ -73,8 +73,8 @@ USUAL_LANES = 192
 MORE = 8
 """Slabs for pairs that had no room are so many times as large."""
 
-ANTIDIAGONALS_A_MULTIPROCESSOR = 2e7
-"""Of the pairs of a launch: below a second's work, for runs are cancelled between launches."""
+ANTIDIAGONALS_A_MULTIPROCESSOR = 5e7
+"""Of the pairs of a launch: a second or two of work, for runs are cancelled between launches."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def lay_out(
         if wanted < slab_bytes(longest, 2 * MARGIN, detail):
             return None
     elif wanted < most:
-        wanted = max(wanted, min(left // 2 // warps, most))
+        wanted = max(wanted, min(left // 4 * 3 // warps, most))
     slab = wanted // 16 * 16
     sizes["slabs"] = slab * warps
     return Layout(warps, slab, runs_room, sizes, is_largest=warps == 1 or wanted >= most)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.cuda.pruned.plan import LETTER_SET, WORTH_PADDING
+from pairalign.engines.cuda.pruned.worth import Worth
 from pairalign.engines.device.sets import DeviceSet, padded_lengths
 
 SOURCE = "pruned/worth.cu"
@@ -18,6 +19,14 @@ _THREADS = 256
 def worth_bytes(sequences: DeviceSet) -> int:
     """Return the memory that the worths of a set take."""
     return 3 * _numbers(sequences) * 4
+
+
+def cheap_letters(sequences: DeviceSet, worth: Worth) -> npt.NDArray[np.int64]:
+    """Return how many cheap letters each sequence has, by sorted position."""
+    whole = sequences.sequences
+    sums = np.concatenate(([0], np.cumsum(worth.cheap[whole.codes])))
+    counts: npt.NDArray[np.int64] = np.diff(sums[whole.offsets])[whole.order]
+    return counts
 
 
 def _numbers(sequences: DeviceSet) -> int:
