@@ -323,8 +323,8 @@ def test_cuts(rows: list[int], columns: list[int] | None, size: int, shards: int
 
 
 def test_weights() -> None:
-    lengths = np.array([1, 400, 4000, 8000, 20_000, 36_000, 100_000], np.int32)
-    assert weigh_letters(lengths).tolist() == [1, 400, 4000, 10_000, 40_000, 108_000, 300_000]
+    lengths = np.array([1, 400, 20_000, 25_000, 36_000, 100_000], np.int32)
+    assert weigh_letters(lengths).tolist() == [1, 400, 20_000, 50_000, 151_200, 420_000]
 
 
 def test_cuts_of_genomes() -> None:

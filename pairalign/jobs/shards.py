@@ -15,13 +15,13 @@ import numpy.typing as npt
 
 from pairalign.windows import Lengths, Window, count_cells
 
-PAIR_CELLS = 2000
+PAIR_CELLS = 3000
 """A pair costs its cells and so many more: finding it, its columns, its text."""
 
-_LONG, _LONGEST, _TWICE = 4000, 36_000, 16_000
-"""A cell of the CPU engine takes longer where sequences are long: matrices leave its caches, lanes
-have more bits, tracebacks compute pieces again. Human proteins, ns a cell on one core: 0.18 of
-most, 0.3 with 7,570 residues, 0.34 with 22,152, 0.6 with the 34,350 of titin, in all modes."""
+_LONG, _LONGEST, _TWICE = 20_000, 36_000, 5_000
+"""A cell of the CPU engine takes longer where sequences are so long that scores need more bits, and
+so fewer pairs fit a vector. Human proteins in all modes, relative to those of usual lengths: about
+1.3 times with 22,152 residues, 3.8 times with the 34,350 of titin."""
 
 _BITS = 62  # of the cost of a window at most, in 64; where more were needed, weights are rounded
 
@@ -100,7 +100,7 @@ def weigh_letters(lengths: Lengths) -> npt.NDArray[np.int64]:
     Returns
     -------
     ndarray of int64, shape (sequences,)
-        Up to 4,000 letters the lengths, then more, up to three times as much.
+        Up to 20,000 letters the lengths, then more, up to 4.2 times as much.
     """
     letters = np.asarray(lengths, np.int64)
     return letters + letters * (np.clip(letters, _LONG, _LONGEST) - _LONG) // _TWICE
