@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import reference
-from checks import costs_of, found_alignment
+from checks import assert_same, costs_of, found_alignment
 from overlapping import GENOME, changed
 
 import pairalign
@@ -13,7 +16,10 @@ from pairalign.alignments import Alignments
 from pairalign.engines.cpu import further
 from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.engines.cpu.further import FurtherAligner
+from pairalign.engines.selection import open_engines
+from pairalign.jobs.overlap_stages import Thresholds
 from pairalign.sequences import SequenceSet
+from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
 SCORINGS = {
@@ -114,3 +120,49 @@ def test_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(further, "_align", cancelled)
     with pytest.raises(InterruptedError):
         aligner.next_of([first], window, 100)
+
+
+@pytest.mark.parametrize("strand", [1, -1])
+@pytest.mark.parametrize("run", [1, 3, 5, 8, 12, 40])
+def test_pairs_without_a_run_on_free_cells_are_not_aligned(run: int, strand: int) -> None:
+    scoring = pairalign.make_scoring("dna", mode="local", **SCORINGS["simple"])
+    skipped = kept = 0
+    for seed in range(12):
+        reads = SequenceSet.from_strings(repetitive(seed), alphabet="dna")
+        window = Window(0, 0, len(reads), 0, len(reads), True, strand)
+        (engine,) = open_engines(
+            "cpu", reads, None, scoring, threads=1, memory_bytes=1 << 28, detail=Detail.CIGAR
+        )
+        first = engine.align(window, Want(Detail.CIGAR))
+        engine.close()
+        first = first.take(first.raw_score > 0)
+        aligner = FurtherAligner(reads, reads, scoring, 1)
+        everything, numbers = aligner.next_of([first], window, 1)
+        found, others = aligner.next_of([first], window, 1, run)
+        left_out = set(numbers.tolist()) - set(others.tolist())
+        for k, number in enumerate(numbers):
+            if number in left_out:  # the alignment has no such run
+                assert longest_run(everything, k) < run
+        at = [numbers.tolist().index(number) for number in others.tolist()]
+        assert_same(everything.take(at), found)
+        skipped += len(left_out)
+        kept += len(others)
+    assert kept > 0 or run > 5
+    assert skipped > 0 or run < 5
+
+
+def longest_run(found: Alignments, number: int) -> int:
+    assert found.cigar is not None
+    assert found.cigar_offsets is not None
+    runs = found.cigar[found.cigar_offsets[number] : found.cigar_offsets[number + 1]]
+    return max((int(one >> 4) for one in runs if one & 15 == 7), default=0)
+
+
+@pytest.mark.parametrize(("letters", "identity", "run"), [(500, "0.97", 31), (500, "0.64", 0)])
+def test_the_run_that_thresholds_force(letters: int, identity: str, run: int) -> None:
+    thresholds = Thresholds(min_overlap=letters, min_identity=Fraction(identity))
+    assert thresholds.forced_run == run
+    if run:  # no alignment of so many columns or more gets by with shorter runs
+        for columns in range(letters, 3 * letters):
+            others = columns - math.ceil(thresholds.min_identity * columns)
+            assert (others + 1) * (run - 1) < columns - others

@@ -10,6 +10,7 @@
 
 #include "../align/cigar.h"
 #include "../instruction_sets.h"
+#include "exact_runs.h"
 
 #define PAIRALIGN_DECLARE(isa)                \
     namespace pairalign {                     \
@@ -260,6 +261,7 @@ PAIRALIGN_API int32_t pairalign_further_alignment(const pairalign_further_pair* 
     const pairalign::FurtherKernel* kernel = pairalign::kernel_of(instruction_set);
     if (kernel == nullptr) return 0;
     try {
+        if (pair->least_run > 0 && !pairalign::may_have_free_run(*pair, pair->least_run)) return 0;
         return pairalign::align_further(*pair, *kernel, *found, runs);
     } catch (const std::bad_alloc&) {
         return -1;

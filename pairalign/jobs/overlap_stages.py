@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import ceil
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,10 @@ Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
 
 STRANDS = (1, -1)
+
+_LEAST_RUN = 12
+"""Shorter runs are everywhere in reads of thousands of letters."""
+
 FILTER, SCORE, ALIGN, FURTHER = "filter", "score", "align", "further"
 
 
@@ -57,6 +62,17 @@ class Thresholds:
     min_identity: Fraction = Fraction(0)
     all_strands: bool = False
     max_overlaps: int = 1
+
+    @property
+    def forced_run(self) -> int:
+        """Equal letters in a row that every overlap has; 0 where that is too few to look for.
+
+        Of c columns at least ``i c`` are matches, for an identity of i, and the others cut them
+        into at most ``(1 - i) c + 1`` runs. The mean grows with c, which `min_overlap` bounds.
+        """
+        matches = self.min_identity * self.min_overlap
+        run = ceil(matches / (self.min_overlap - matches + 1))
+        return run if run >= _LEAST_RUN else 0
 
     def passed(self, found: Alignments) -> npt.NDArray[np.int64]:
         """Return the numbers of the alignments that are long and alike enough, ascending."""
@@ -278,8 +294,10 @@ class StagedEngine:
             self._further is not None and len(pairs) and len(known) < self._thresholds.max_overlaps
         ):
             with self._stages.timed(FURTHER):
-                least = self._thresholds.min_raw_score
-                found, numbers = self._further.next_of(known, window, least)
+                thresholds = self._thresholds
+                found, numbers = self._further.next_of(
+                    known, window, thresholds.min_raw_score, thresholds.forced_run
+                )
             passed = self._thresholds.passed(found)
             self._stages.count(FURTHER, len(pairs), len(passed))
             found, numbers = found.take(passed), numbers[passed]

@@ -2,7 +2,7 @@
 
 After Waterman and Eggert 1987. The native code is ``cpu/further/``; it runs on cores whatever
 engine made the first alignments, so that the bytes are the same. Each further one costs a pass over
-the pair's whole matrix.
+the pair's whole matrix, unless a run of equal letters that it must have is not there.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ class NativePair(ctypes.Structure):
         *((name, c_void_p) for name in ("used_offsets", "used_runs", "cancelled")),
         *((name, c_int32) for name in ("row_count", "column_count", "gap_open", "gap_extend")),
         *((name, c_int32) for name in ("is_local", "definite", "least", "query_is_row", "used")),
+        ("least_run", c_int32),
     )
 
 
@@ -99,7 +100,7 @@ class FurtherAligner:
         self._cancelled[0] = 1
 
     def next_of(
-        self, known: Sequence[Alignments], window: Window, least: int
+        self, known: Sequence[Alignments], window: Window, least: int, least_run: int = 0
     ) -> tuple[Alignments, npt.NDArray[np.int64]]:
         """Align pairs once more.
 
@@ -112,6 +113,9 @@ class FurtherAligner:
             Of the pairs: its strand, and whether they are of one set.
         least : int
             Raw score, at least 1.
+        least_run : int
+            Equal letters in a row that an alignment must have to be of use: a pair without so many
+            on free cells is not aligned. 0: any will do.
 
         Returns
         -------
@@ -124,7 +128,10 @@ class FurtherAligner:
         turned = [_in_window(one, window) for one in known]
         with ThreadPoolExecutor(self._threads) as pool:
             results = list(
-                pool.map(lambda k: self._next(turned, k, window, least), range(len(known[0])))
+                pool.map(
+                    lambda k: self._next(turned, k, window, least, least_run),
+                    range(len(known[0])),
+                )
             )
         numbers = np.array([k for k, one in enumerate(results) if one is not None], np.int64)
         found = [one for one in results if one is not None]
@@ -140,7 +147,12 @@ class FurtherAligner:
         return np.asarray(queries.lengths[query] >= targets.lengths[target])
 
     def _next(
-        self, known: Sequence[Alignments], number: int, window: Window, least: int
+        self,
+        known: Sequence[Alignments],
+        number: int,
+        window: Window,
+        least: int,
+        least_run: int,
     ) -> tuple[NativeFound, Runs] | None:
         if self._cancelled[0]:
             raise InterruptedError("cancelled")
@@ -167,6 +179,7 @@ class FurtherAligner:
             least,
             query_is_row,
             len(known),
+            least_run,
         )
         found, out = NativeFound(), np.empty(len(rows) + len(columns), np.uint32)
         text = out.ctypes.data_as(POINTER(c_uint32))

@@ -1,0 +1,102 @@
+// See exact_runs.h. Pieces of `length` letters of one sequence are looked up among those of the other by a
+// rolling sum; what is found is compared letter by letter.
+
+#include "exact_runs.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "../align/cigar.h"
+
+namespace pairalign {
+namespace {
+
+constexpr uint64_t FACTOR = 0x9E3779B97F4A7C15;  // odd, its bits well mixed
+constexpr int64_t MOST_LOOKS_A_LETTER = 64;      // sequences of repeats: then let the alignment decide
+
+// Calls take(sum, start) for each piece of `length` definite letters; ends when it returns true.
+template <typename Take>
+bool for_each_piece(const uint8_t* codes, int32_t count, int32_t length, int32_t definite, Take take) {
+    uint64_t leaving = 1;  // FACTOR to the power of length
+    for (int32_t k = 0; k < length; ++k) leaving *= FACTOR;
+    uint64_t sum = 0;
+    int32_t begin = 0;  // of the definite letters that end here
+    for (int32_t at = 0; at < count; ++at) {
+        if (codes[at] >= definite) {
+            begin = at + 1;
+            sum = 0;
+            continue;
+        }
+        sum = sum * FACTOR + codes[at] + 1;
+        if (at - begin >= length) sum -= leaving * (codes[at - length] + 1u);
+        if (at - begin + 1 >= length && take(sum, at - length + 1)) return true;
+    }
+    return false;
+}
+
+// Cells of one diagonal that an alignment uses: rows from `start` to `end`.
+struct UsedRows {
+    int32_t diagonal, start, end;  // row less column
+    bool operator<(const UsedRows& other) const {
+        return diagonal != other.diagonal ? diagonal < other.diagonal : start < other.start;
+    }
+};
+
+std::vector<UsedRows> used_rows(const pairalign_further_pair& pair) {
+    std::vector<UsedRows> used;
+    for (int32_t k = 0; k < pair.used; ++k) {
+        int32_t row = pair.used_starts[2 * k], column = pair.used_starts[2 * k + 1];
+        for (int64_t r = pair.used_offsets[k]; r < pair.used_offsets[k + 1]; ++r) {
+            const uint32_t operation = pair.used_runs[r] & 15;
+            const int32_t letters = static_cast<int32_t>(pair.used_runs[r] >> 4);
+            if (operation == EQUAL || operation == DIFFERENT) {
+                used.push_back({row - column, row, row + letters});
+                row += letters;
+                column += letters;
+            } else if ((operation == INSERTION) == (pair.query_is_row != 0)) {
+                row += letters;
+            } else {
+                column += letters;
+            }
+        }
+    }
+    std::sort(used.begin(), used.end());
+    return used;
+}
+
+// Whether rows from `row` to `row + length` of a diagonal are free; alignments share no cell.
+bool is_free(const std::vector<UsedRows>& used, int32_t diagonal, int32_t row, int32_t length) {
+    auto after = std::lower_bound(used.begin(), used.end(), UsedRows{diagonal, row + length, 0});
+    if (after == used.begin()) return true;
+    const UsedRows& before = *--after;
+    return before.diagonal != diagonal || before.end <= row;
+}
+
+}  // namespace
+
+bool may_have_free_run(const pairalign_further_pair& pair, int32_t length) {
+    if (length > std::min(pair.row_count, pair.column_count)) return false;
+    std::vector<std::pair<uint64_t, int32_t>> pieces;  // of the columns
+    pieces.reserve(static_cast<size_t>(pair.column_count));
+    for_each_piece(pair.columns, pair.column_count, length, pair.definite, [&](uint64_t sum, int32_t start) {
+        pieces.emplace_back(sum, start);
+        return false;
+    });
+    std::sort(pieces.begin(), pieces.end());
+    const std::vector<UsedRows> used = used_rows(pair);
+    int64_t looks = MOST_LOOKS_A_LETTER * (int64_t{pair.row_count} + pair.column_count);
+    return for_each_piece(pair.rows, pair.row_count, length, pair.definite, [&](uint64_t sum, int32_t row) {
+        auto found = std::lower_bound(pieces.begin(), pieces.end(), std::make_pair(sum, int32_t{0}));
+        for (; found != pieces.end() && found->first == sum; ++found) {
+            if (--looks < 0) return true;
+            const int32_t column = found->second;
+            if (is_free(used, row - column, row, length) &&
+                std::memcmp(pair.rows + row, pair.columns + column, static_cast<size_t>(length)) == 0)
+                return true;
+        }
+        return false;
+    });
+}
+
+}  // namespace pairalign
