@@ -30,7 +30,7 @@ from pairalign.engines.cuda import build as cuda_build
 from pairalign.engines.cuda import devices as cuda_devices
 from pairalign.engines.cuda.pruned import family as pruned_family
 from pairalign.engines.cuda.pruned import sampling
-from pairalign.engines.cuda.pruned.plan import RESULT, lay_out
+from pairalign.engines.cuda.pruned.plan import RESULT, Layout, lay_out
 from pairalign.engines.cuda.pruned.sampling import Sampler
 from pairalign.engines.cuda.pruned.worth import choose_worth
 from pairalign.engines.device.host_fallback import HostFallback
@@ -178,6 +178,31 @@ def test_little_memory(device: Any) -> None:
     assert done[-1] == 0
 
 
+@pytest.mark.parametrize("large_slabs", [0, 1, 3])
+def test_large_slabs(device: Any, monkeypatch: pytest.MonkeyPatch, large_slabs: int) -> None:
+    """A pair that has no room in the slab of its warp gets a large one, or is tried again."""
+    problem = similar(3, 600, 0.1)
+    levels = []
+
+    def lay_out_small(*arguments: Any) -> Layout | None:
+        levels.append(arguments[4])
+        layout = lay_out(*arguments)
+        if layout is None or arguments[4] > 0:
+            return layout
+        assert layout.large_count == 3
+        assert layout.slab_bytes > 30_000
+        return replace(layout, slab_bytes=30_000, large_count=large_slabs, is_largest=False)
+
+    monkeypatch.setattr(pruned_family, "lay_out", lay_out_small)
+    found, did = align(device, problem, Pruning("forced", 500))
+    assert_same(found, run(open_cpu, problem))
+    assert (did.done, did.lost) == (3, 0)
+    if not large_slabs:
+        assert max(levels) == 1
+    if large_slabs == 3:
+        assert max(levels) == 0
+
+
 def test_an_unsound_bound_is_noticed(device: Any) -> None:
     problem = similar(3, 400, 0.02)
     full = run(open_cpu, problem)
@@ -272,6 +297,8 @@ def test_layouts_fit() -> None:
             continue
         assert sum(layout.sizes.values()) <= limit
         assert layout.sizes["slabs"] == layout.warps * layout.slab_bytes
+        assert layout.sizes["large_slabs"] == layout.large_count * layout.large_bytes
+        assert layout.large_bytes % 16 == 0
         assert layout.slab_bytes % 16 == 0
         assert layout.sizes["tables"] >= 64 + len(rows) * RESULT.itemsize
         levels.add((level, layout.is_largest))

@@ -3,7 +3,7 @@
 // Computes   score, counts and CIGAR runs of global alignments, those of the full matrix byte for byte.
 // In         pairs[]; sets with what letters are worth (worth.cu); ticket and runs_used = 0.
 // Out        results[], runs[]: a pair's runs in their order, pairs in any order. A pair that is not DONE is
-//            GIVEN_UP (it would not pay), has NO_ROOM in the slab or in runs, or was LOST: an unsound bound.
+//            GIVEN_UP (it would not pay), has NO_ROOM in the slabs or in runs, or was LOST: an unsound bound.
 // Threads    Four warps a block, each for itself: takes pairs until there are none. Beams without flags find
 // a
 //            score to prune with, sweep() fills the corridor, and saves its lanes for trace(), which fills
@@ -161,34 +161,57 @@ __device__ bool looks_similar(const View& v) {
     return __popc(__ballot_sync(ALL, found)) >= 8;
 }
 
-__device__ PrunedResult align_pair(const Params& p, const View& v, const int* table, uint8_t* slab) {
-    PrunedResult result{NO_ROOM, 0, 0, 0, 0, 0, 0, 0, 0};
+struct Slab {
+    uint8_t* at;
+    long long bytes;
+};
+
+// A large slab that nobody uses, or -1: nobody waits for one.
+__device__ int take_slab(const Params& p) {
+    int found = -1;
+    if (threadIdx.x % 32 == 0)
+        for (int k = 0; k < p.large_count && found < 0; ++k) {
+            if (atomicAdd(p.taken + k, 1u) == 0) found = k;
+            else atomicAdd(p.taken + k, 0xffffffffu);
+        }
+    return __shfl_sync(ALL, found, 0);
+}
+
+// Nothing of this warp may still be on its way there when another one takes it.
+__device__ void give_back(const Params& p, int slab) {
+    __threadfence();
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) atomicAdd(p.taken + slab, 0xffffffffu);
+}
+
+// Aligns a pair in a slab. `bound` is what there is to prune with; it is found unless it `is_known`.
+__device__ void align_in(const Params& p, const View& v, const int* table, const Slab& slab, int& bound,
+                         bool& is_known, PrunedResult& result) {
     const bool traced = p.detail > 0;
     const long long runs_bytes = p.detail > 1 ? ((long long)v.end + 4) / 4 * 16 : 0;
     const long long blocks_bytes = traced ? ((long long)v.end / STEPS + 1) * 16 : 0;
-    const long long left = p.slab_bytes - runs_bytes - blocks_bytes;
-    if (left < 256 * 16) return result;
-    Room room{(int4*)(slab + runs_bytes + blocks_bytes), left / 16,
-              traced ? (int4*)(slab + runs_bytes) : nullptr};
-    if (p.sketched && !looks_similar(v)) {
-        result.status = GIVEN_UP;
-        return result;
+    const long long left = slab.bytes - runs_bytes - blocks_bytes;
+    result.status = NO_ROOM;
+    if (left < 256 * 16) return;
+    const Room room{(int4*)(slab.at + runs_bytes + blocks_bytes), left / 16,
+                    traced ? (int4*)(slab.at + runs_bytes) : nullptr};
+    if (!is_known) {
+        const int most = v.row_worth[0] + v.column_worth[0] +
+                         rest_bonus(p, Cheap(p, v, 0, 0), v.rows - v.columns);  // no alignment has more
+        result.status = find_bound(p, v, table, room, most, bound, result.beam_cells);
+        if (result.status != DONE) return;
+        is_known = true;
     }
-    const int most = v.row_worth[0] + v.column_worth[0] +
-                     rest_bonus(p, Cheap(p, v, 0, 0), v.rows - v.columns);  // no alignment has more
-    int bound = 0;
-    result.status = find_bound(p, v, table, room, most, bound, result.beam_cells);
-    if (result.status != DONE) return result;
     const float matrix = (float)v.rows * (float)v.columns;
     const Aim aim{false, bound + p.lower_bound, 0, NO_LIMIT,
                   p.forced ? NO_LIMIT : (long long)(matrix * p.widest) + (1 << 16)};
     result.status = sweep(p, v, table, room, aim, result.score, result.cells);
-    if (result.status != DONE || !traced || result.score < p.min_score) return result;
-    uint32_t* const runs_end = p.detail > 1 ? (uint32_t*)(slab + runs_bytes) : nullptr;
+    if (result.status != DONE || !traced || result.score < p.min_score) return;
+    uint32_t* const runs_end = p.detail > 1 ? (uint32_t*)(slab.at + runs_bytes) : nullptr;
     Walk walk{v.rows, v.columns, IN_H, 0, 0, 0, 0, 0, 0, runs_end};
     if (!trace(p, v, table, room.blocks, room.lanes, walk)) {
         result.status = LOST;
-        return result;
+        return;
     }
     result.matches = walk.matches;
     result.diagonals = walk.diagonals;
@@ -196,6 +219,22 @@ __device__ PrunedResult align_pair(const Params& p, const View& v, const int* ta
     result.runs = walk.runs;
     __syncwarp();
     if (runs_end) result.status = keep_runs(p, runs_end - walk.runs, walk.runs, result.runs_at);
+}
+
+__device__ PrunedResult align_pair(const Params& p, const View& v, const int* table, const Slab& own) {
+    PrunedResult result{GIVEN_UP, 0, 0, 0, 0, 0, 0, 0, 0};
+    if (p.sketched && !looks_similar(v)) return result;
+    int bound = 0, large = -1;
+    bool is_known = false;
+    Slab slab = own;
+    for (;;) {
+        align_in(p, v, table, slab, bound, is_known, result);
+        if (result.status != NO_ROOM || large >= 0) break;
+        large = take_slab(p);
+        if (large < 0) break;
+        slab = {p.large_slabs + large * p.large_bytes, p.large_bytes};
+    }
+    if (large >= 0) give_back(p, large);
     return result;
 }
 
@@ -217,7 +256,7 @@ ENTRY(128, 4) align_pruned(const Params p) {
         const int number = (int)__shfl_sync(ALL, ticket, 0);
         if (number >= p.pair_count) break;
         const View v(p, p.pairs[number]);
-        const PrunedResult result = align_pair(p, v, table, slab);
+        const PrunedResult result = align_pair(p, v, table, Slab{slab, p.slab_bytes});
         if (thread == 0) p.results[number] = result;
         __syncwarp();
     }

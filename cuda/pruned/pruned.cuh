@@ -69,8 +69,11 @@ struct Params {
     unsigned long long* runs_used;  // 0 at first
     uint32_t* runs;
     long long runs_room;
-    uint8_t* slabs;              // what a warp works in, one each
-    long long slab_bytes;        // a multiple of 16
+    uint8_t* slabs;        // what a warp works in, one each
+    long long slab_bytes;  // a multiple of 16
+    uint8_t* large_slabs;  // for pairs that have no room there
+    long long large_bytes;
+    uint32_t* taken;             // [large_count], 0 at first: whether a large slab is in use
     const int32_t* table;        // [32][32]: stored scores of two codes
     int32_t pair_count, detail;  // 0 scores, 1 counts, 2 runs
     int32_t gap_open, gap_extend;
@@ -87,8 +90,9 @@ struct Params {
     int32_t lower_bound;  // for tests: added to it, which is unsound
     float widest;         // share of the matrix that a corridor may take
     int32_t sketched;     // pairs of which few words are where they should be are given up at once
+    int32_t large_count, unused;
 };
-static_assert(sizeof(Params) == 248,
+static_assert(sizeof(Params) == 280,
               "PARAMETERS in pairalign/engines/cuda/pruned/plan.py has the same layout");
 
 namespace {

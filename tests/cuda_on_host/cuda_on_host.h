@@ -217,6 +217,7 @@ inline void* emulated_shared_memory() {
 }
 
 inline void __syncthreads() { emulated::sync_block(); }
+inline void __threadfence() {}
 inline void __syncwarp(uint32_t mask = 0xffffffffu) { emulated::sync_warp(mask); }
 
 inline uint32_t __ballot_sync(uint32_t mask, int predicate) {

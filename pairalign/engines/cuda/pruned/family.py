@@ -22,6 +22,7 @@ from pairalign.engines.cuda.pruned.plan import (
     ANTIDIAGONALS_A_MULTIPROCESSOR,
     DONE,
     GIVEN_UP,
+    HEAD_BYTES,
     LOST,
     NO_ROOM,
     PAIR,
@@ -201,17 +202,20 @@ class PrunedPairs:
         """Queue the kernel for some pairs."""
         slot, context = self._slot, self._context
         start = addresses["tables"]  # ticket, runs_used, pairs, results
-        head = np.zeros(64, np.uint8)
+        head = np.zeros(HEAD_BYTES, np.uint8)
         slot.upload("tables", np.concatenate([head, pairs.view(np.uint8)]), start)
         parameters = np.zeros((), PARAMETERS)
         parameters["sets"][0] = self._sums[0].describe(context.queries.codes)
         parameters["sets"][1] = self._columns_of(window)
         parameters["ticket"], parameters["runs_used"] = start, start + 16
-        parameters["pairs"] = start + 64
-        parameters["results"] = start + 64 + pairs.nbytes
+        parameters["taken"], parameters["pairs"] = start + 64, start + HEAD_BYTES
+        parameters["results"] = start + HEAD_BYTES + pairs.nbytes
         parameters["runs"] = addresses.get("runs", 0)
         parameters["runs_room"] = layout.runs_room
         parameters["slabs"], parameters["slab_bytes"] = addresses["slabs"], layout.slab_bytes
+        parameters["large_slabs"] = addresses["large_slabs"]
+        parameters["large_bytes"] = layout.large_bytes
+        parameters["large_count"] = layout.large_count
         parameters["pair_count"], parameters["detail"] = len(pairs), want.detail
         parameters["min_score"] = want.least_raw_score
         self._set_scoring(parameters)
@@ -230,7 +234,7 @@ class PrunedPairs:
     ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.uint32]]:
         """Wait for a batch; return its results, and all runs that there is room for."""
         slot = self._slot
-        start = addresses["tables"] + 64 + PAIR.itemsize * pairs
+        start = addresses["tables"] + HEAD_BYTES + PAIR.itemsize * pairs
         found = slot.download("results", pairs * RESULT.itemsize, np.uint8, start)
         slot.wait()
         results = found.view(RESULT).copy()

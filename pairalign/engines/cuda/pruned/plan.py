@@ -6,7 +6,8 @@ A warp works in a *slab*, one pair after the other. Of a traced pair of m and n 
     (m + n) / 2              where the lanes of each block of 32 antidiagonals lie
     16 (m + n) / 32 x lanes  the lanes before each block: as many as the corridor is wide, and 32
 
-A pair of which the corridor has no room is tried again with fewer warps and larger slabs.
+A pair of which the corridor has no room gets one of a few large slabs, if one is not in use, and is
+tried again with fewer warps and larger slabs if not.
 """
 
 from __future__ import annotations
@@ -44,14 +45,16 @@ PARAMETERS = np.dtype(
         ("runs_room", "<i8"),
         ("slabs", "<u8"),
         ("slab_bytes", "<i8"),
-        ("table", "<u8"),
+        ("large_slabs", "<u8"),
+        ("large_bytes", "<i8"),
+        *((name, "<u8") for name in ("taken", "table")),
         *((name, "<i4") for name in ("pair_count", "detail", "gap_open", "gap_extend")),
         *((name, "<i4") for name in ("match", "mismatch", "plain", "definite")),
         *((name, "<i4") for name in ("row_loss", "row_bonus", "column_loss", "column_bonus")),
         *((name, "<i4") for name in ("pair_bonus", "diagonal", "min_score", "forced")),
         *((name, "<i4") for name in ("worse_seed", "lower_bound")),
         ("widest", "<f4"),
-        ("sketched", "<i4"),
+        *((name, "<i4") for name in ("sketched", "large_count", "unused")),
     ]
 )
 """Params in cuda/pruned/pruned.cuh."""
@@ -67,6 +70,10 @@ WARPS_A_BLOCK = 4
 WARPS_A_MULTIPROCESSOR = 16
 WORTH_PADDING = 16
 """Numbers of a sequence's worths beyond its letters."""
+
+HEAD_BYTES = 384  # before a batch's tables: counters, and which large slabs are in use
+LARGE_SLABS, LARGE_SHARE = 64, 8
+"""So many at most, in one part of so many of the memory."""
 
 USUAL_LANES = 192
 """Lanes on average for which slabs have room at first, if memory allows."""
@@ -87,6 +94,8 @@ class Layout:
         That work at a time.
     slab_bytes : int
         Of each.
+    large_bytes, large_count : int
+        Slabs for pairs that have no room in that of their warp.
     runs_room : int
         CIGAR runs that all pairs of the batch may have.
     sizes : dict of str to int
@@ -97,6 +106,8 @@ class Layout:
 
     warps: int
     slab_bytes: int
+    large_bytes: int
+    large_count: int
     runs_room: int
     sizes: dict[str, int]
     is_largest: bool
@@ -136,7 +147,7 @@ def lay_out(
     """
     longest, shortest = int((rows + columns).max()), int(columns.max())
     pairs = len(rows)
-    sizes = {"tables": 64 + (PAIR.itemsize + RESULT.itemsize) * pairs}
+    sizes = {"tables": HEAD_BYTES + (PAIR.itemsize + RESULT.itemsize) * pairs}
     left = limit_bytes - sizes["tables"] - (1 << 16)
     runs_room = 0
     if detail == Detail.CIGAR:
@@ -146,6 +157,9 @@ def lay_out(
         sizes["runs"] = 4 * runs_room
         left -= sizes["runs"]
     most = slab_bytes(longest, shortest + 2 * MARGIN, detail)
+    large = min(slab_bytes(longest, USUAL_LANES * MORE ** (level + 1), detail), most) // 16 * 16
+    large_count = min(LARGE_SLABS, pairs, left // LARGE_SHARE // large)
+    left -= large * large_count
     wanted = min(slab_bytes(longest, USUAL_LANES * MORE**level, detail), most)
     warps = min(pairs, multiprocessors * WARPS_A_MULTIPROCESSOR, left // wanted)
     if warps == 0:  # a last attempt, with all that there is
@@ -156,4 +170,6 @@ def lay_out(
         wanted = max(wanted, min(left // 4 * 3 // warps, most))
     slab = wanted // 16 * 16
     sizes["slabs"] = slab * warps
-    return Layout(warps, slab, runs_room, sizes, is_largest=warps == 1 or wanted >= most)
+    sizes["large_slabs"] = large * large_count
+    is_largest = warps == 1 or wanted >= most
+    return Layout(warps, slab, large, large_count, runs_room, sizes, is_largest)
