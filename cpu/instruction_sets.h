@@ -18,6 +18,12 @@
 namespace pairalign {
 
 #if defined(__x86_64__)
+inline bool has_byte_permutation() { return this_processor().vbmi; }
+#else
+inline bool has_byte_permutation() { return false; }
+#endif
+
+#if defined(__x86_64__)
 inline bool has_avx512() { return this_processor().avx512; }
 inline bool has_avx2() { return this_processor().avx2; }
 inline bool has_sse41() { return this_processor().sse41; }

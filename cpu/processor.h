@@ -17,6 +17,7 @@ struct Processor {
     bool sse41 = false;
     bool avx2 = false;    // and BMI2
     bool avx512 = false;  // F, BW, VL, DQ, and BMI2
+    bool vbmi = false;    // and AVX-512 VBMI
 };
 
 // The registers that the operating system saves (XCR0).
@@ -40,6 +41,7 @@ inline Processor read_processor() {
     if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) || !(ebx & bit_BMI2)) return found;
     found.avx2 = (ebx & bit_AVX2) && (saved & VECTORS_256) == VECTORS_256;
     found.avx512 = (ebx & AVX512) == AVX512 && (saved & VECTORS_512) == VECTORS_512;
+    found.vbmi = found.avx512 && (ecx & bit_AVX512VBMI);
     return found;
 }
 

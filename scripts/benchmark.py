@@ -2,6 +2,7 @@
 
     python scripts/benchmark.py verify --data proteins.fa.gz --sequences 201
     python scripts/benchmark.py cpu --data proteins.fa.gz --markdown cpu.md
+    python scripts/benchmark.py waste --data proteome.fa.gz
     python scripts/benchmark.py long --data proteome.fa.gz
     python scripts/benchmark.py gpu --data by-length/*.fa.gz --table lengths small
     python scripts/benchmark.py host --parts
@@ -47,6 +48,7 @@ from bench import (  # noqa: E402
     thresholds,
     trees,
     trees_speed,
+    waste,
 )
 from bench import overlaps_bitwise as bitwise  # noqa: E402
 
@@ -104,6 +106,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         jobs.add_command,
         thresholds.add_command,
         end_gaps.add_command,
+        waste.add_command,
     ):
         add_command(commands)
 

@@ -9,7 +9,7 @@ namespace pairalign {
 
 constexpr int CODES = 32;       // letters of an alphabet, at most
 constexpr int PAD = CODES - 1;  // code that fills short lanes; scores as the worst letter pair
-constexpr int MAX_LANES = 32;
+constexpr int MAX_LANES = 64;
 
 constexpr size_t MOST_BYTES = size_t{1} << 60;  // as good as infinite, and twice that fits int64_t
 
@@ -172,12 +172,6 @@ struct LongKernel {
         return bounded_product(across, strips(rows), state_bytes()) +
                bounded_product(down, border_bytes(columns), 1);
     }
-};
-
-struct InstructionSet {
-    const char* name;
-    Kernel narrow, wide;  // 16-bit lanes, 32-bit lanes
-    LongKernel long_pair;
 };
 
 // How far below H'(0,0) (local: below 0) a value of the recurrences can fall in 16-bit lanes, see

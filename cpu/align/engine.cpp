@@ -19,6 +19,7 @@
 #include "../pruned/window.h"
 #include "batch.h"
 #include "state.h"
+#include "take.h"
 #include "tasks.h"
 #include "worker.h"
 
@@ -199,6 +200,8 @@ void pairalign_set_pruning(pairalign_engine* engine, int32_t use, int64_t worse_
     engine->pruning = {static_cast<Pruning>(use), worse_seed, lower_bound};
 }
 
+void pairalign_set_lane_bits(pairalign_engine* engine, int32_t bits) { engine->least_bits = bits; }
+
 void pairalign_pruned(const pairalign_engine* engine, int64_t* counts) {
     const PrunedCounts& c = engine->pruned;
     for (int64_t count : {c.tried, c.done, c.lost, c.beam_cells, c.cells, c.matrix_cells}) *counts++ = count;
@@ -233,49 +236,7 @@ int64_t pairalign_kept(const pairalign_result* result) { return result->count();
 int64_t pairalign_runs(const pairalign_result* result) { return result->run_count; }
 
 void pairalign_take(pairalign_result* result, const pairalign_columns* columns) {
-    const pairalign_columns& out = *columns;
-    const pairalign_engine& engine = *result->engine;
-    const Set& rows = engine.first;
-    const Set& others = engine.columns_of(false);
-    const bool traced = !result->traced.empty();
-    int64_t k = 0, run = 0;
-    if (out.cigar_offsets) out.cigar_offsets[0] = 0;
-    auto take = [&](int32_t r, int32_t c) {
-        const int32_t a = rows.given.inputs[r], b = others.given.inputs[c];
-        const bool row_first = engine.second || a < b;
-        out.query[k] = row_first ? a : b;
-        out.target[k] = row_first ? b : a;
-        out.raw_score[k] = result->scores[static_cast<size_t>(k)];
-        if (traced && out.query_start) {
-            const Traced& t = result->traced[static_cast<size_t>(k)];
-            out.query_start[k] = t.query_start;
-            out.query_end[k] = t.query_end;
-            out.target_start[k] = t.target_start;
-            out.target_end[k] = t.target_end;
-            out.matches[k] = t.summary.matches;
-            out.mismatches[k] = t.summary.mismatches;
-            out.gap_openings[k] = t.summary.gap_openings;
-            out.gap_letters[k] = t.summary.gap_letters;
-            if (out.cigar_offsets) {
-                if (t.run_count) std::copy(t.runs, t.runs + t.run_count, out.cigar + run);
-                run += t.run_count;
-                out.cigar_offsets[k + 1] = run;
-            }
-        }
-        k++;
-    };
-    const pairalign_window& w = result->window;
-    if (result->is_whole) {
-        for (int32_t r = w.row_start; r < w.row_stop; r++)
-            for (int32_t c = result->first_column(r); c < w.column_stop; c++) take(r, c);
-        return;
-    }
-    int32_t r = w.row_start;
-    for (const int64_t p : result->numbers) {
-        while (p >= result->row_offsets[static_cast<size_t>(r - w.row_start) + 1]) r++;
-        take(r, static_cast<int32_t>(p - result->row_offsets[static_cast<size_t>(r - w.row_start)]) +
-                    result->first_column(r));
-    }
+    take_all(*result, *columns);
 }
 
 void pairalign_free(pairalign_result* result) { delete result; }

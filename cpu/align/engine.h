@@ -76,6 +76,9 @@ PAIRALIGN_API void pairalign_set_reversed(pairalign_engine* engine, const pairal
 // window.
 PAIRALIGN_API void pairalign_set_pruning(pairalign_engine* engine, int32_t use, int64_t worse_seed,
                                          int64_t lower_bound);
+// How many bits a lane has at least: 0 takes as few as scores allow; 8, 16 and 32 are for tests. Before the
+// first window.
+PAIRALIGN_API void pairalign_set_lane_bits(pairalign_engine* engine, int32_t bits);
 // Pairs tried, done and lost by pruning; cells of beams, of corridors, and of the matrices of the pairs
 // tried.
 PAIRALIGN_API void pairalign_pruned(const pairalign_engine* engine, int64_t* counts);

@@ -20,6 +20,15 @@ bool fits_wide(const Scheme& s, int32_t rows, int32_t columns) {
            (int64_t{1} << 30);
 }
 
+bool fits_bytes(const Scheme& s, int32_t rows, int32_t columns) {
+    constexpr int64_t RANGE = 255, LAST_POSITION = 65534;
+    const int64_t best = s.highest, offset = byte_offset(s);
+    // Local: there should be room for some letters; the best cell's place is kept in two bytes.
+    if (s.mode == LOCAL)
+        return offset + 4 * best <= RANGE && rows <= LAST_POSITION && columns <= LAST_POSITION;
+    return offset + best <= RANGE && s.matrix[PAD][PAD] + s.gap_open + s.gap_extend >= 0;
+}
+
 BatchPlan plan_batch(const Kernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget) {
     const double cells = double{1} * rows * columns;
     // Measured. 32-bit lanes go with long columns, whose borders and profiles leave the caches, as many flags
@@ -39,6 +48,18 @@ BatchPlan plan_batch(const Kernel& kernel, int32_t rows, int32_t columns, bool t
         if (bytes(block) <= budget) best = block;
     }
     return {best, bytes(best), cells * (score_cost + flags_cost)};
+}
+
+BytePlan plan_bytes(const ByteKernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget) {
+    const double cells = double{1} * rows * columns;
+    constexpr double SCORE_COST = 2.5, TILES_COST = 1.5;  // measured, for tiles of 16 by 16 in 257 columns
+    BytePlan best{16, 0, 0};
+    for (int32_t side = 16;; side *= 2) {
+        best = {side, ByteLayout(kernel.lanes, rows, columns, trace, side).bytes, cells * SCORE_COST};
+        if (!trace) return best;
+        best.cost += rows * std::min<double>(columns, 2 * side + 16) * 5 * TILES_COST;
+        if (best.bytes <= budget || side >= rows || side >= (1 << 20)) return best;
+    }
 }
 
 LongPlan plan_long_pair(const LongKernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget) {

@@ -5,12 +5,17 @@
 #include <cstdint>
 
 #include "batch.h"
+#include "byte_batch.h"
 
 namespace pairalign {
 
 // True when every value of the recurrences fits the 16-bit (32-bit) lanes for a pair of these lengths.
 bool fits_narrow(const Scheme& scheme, int32_t rows, int32_t columns);
 bool fits_wide(const Scheme& scheme, int32_t rows, int32_t columns);
+
+// True when 8-bit lanes can align such pairs: as differences whatever their lengths, in local mode as long as
+// scores are low, which shows when they are aligned.
+bool fits_bytes(const Scheme& scheme, int32_t rows, int32_t columns);
 
 // Costs are in about half the time that a batch of 16-bit lanes takes for one vector of cells without flags.
 
@@ -21,6 +26,14 @@ struct BatchPlan {
     double cost;   // exact below 2^53
 };
 BatchPlan plan_batch(const Kernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget);
+
+// How a batch of 8-bit lanes is filled: into tiles of what size it is cut.
+struct BytePlan {
+    int32_t side;
+    size_t bytes;  // of all its memory; more than the budget where nothing fits
+    double cost;
+};
+BytePlan plan_bytes(const ByteKernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget);
 
 // How one pair is filled by the kernel for long pairs: of the tiles that fit, the one that costs least.
 struct LongPlan {

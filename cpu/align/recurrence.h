@@ -24,6 +24,15 @@
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
+// Which end cells a fill keeps track of.
+enum class End {
+    NONE,         // only the last row, which the border holds when the fill ends
+    LAST_COLUMN,  // semiglobal, end gaps: the best H of each lane's last column
+    LAST_ROW,     // the same in long_pair.h, whose border does not hold it: the best H of the last row
+    BEST_SCORE,   // local: the best H anywhere
+    BEST_CELL,    // local: and where it is
+};
+
 template <int K>
 struct Index {
     static constexpr int value = K;

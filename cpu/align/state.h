@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,8 +10,10 @@
 #include <vector>
 
 #include "batch.h"
+#include "byte_batch.h"
 #include "cigar.h"
 #include "engine.h"
+#include "../instruction_sets.h"
 #include "../memory.h"
 #include "../pruned/pruner.h"
 
@@ -57,9 +60,19 @@ struct pairalign_engine {
     std::unique_ptr<pairalign::Set> reversed;  // the set of the columns, reverse-complemented
     pairalign::PruningOptions pruning;
     pairalign::PrunedCounts pruned;  // of all windows so far
+    int32_t least_bits = 0;          // of a lane: 0 chooses; 8, 16 and 32 are for tests
+    // Local mode: what 8-bit lanes saved of late, less what it cost to align pairs again, in thousandths of a
+    // batch. Any thread may write it: it decides how long things take, never what comes out.
+    std::atomic<int64_t> byte_gain{0};
+    std::atomic<uint32_t> byte_batches{0};
 
     const pairalign::Set& columns_of(bool flipped) const { return flipped || !second ? first : *second; }
     const pairalign::Set& rows_of(bool flipped) const { return flipped ? *second : first; }
+    const pairalign::ByteKernel& bytes() const {
+        return pairalign::has_byte_permutation() ? set->permuted_bytes : set->bytes;
+    }
+    // Columns that a task takes at a time.
+    int lanes() const { return least_bits <= 8 ? bytes().lanes : set->narrow.lanes; }
     size_t share() const {
         return static_cast<size_t>(std::min<int64_t>(memory_bytes / 4 / threads, int64_t{1} << 28));
     }

@@ -9,7 +9,7 @@ namespace {
 // Groups of columns [begin, end) against rows, cut so that threads finish together.
 void add_tasks(std::vector<Task>& tasks, const pairalign_engine& engine, bool flipped, int32_t row_begin,
                int32_t row_end, int32_t column_begin, int32_t column_end, bool triangular) {
-    const int lanes = engine.set->narrow.lanes;
+    const int lanes = engine.lanes();
     const int32_t groups = (column_end - column_begin + lanes - 1) / lanes;
     if (groups == 0 || row_end <= row_begin) return;
     const int32_t pieces = std::max(1, (8 * engine.threads + groups - 1) / groups);
@@ -42,7 +42,7 @@ std::vector<Task> passing_tasks(const pairalign_engine& engine, const pairalign_
                                 const uint8_t* wanted) {
     std::vector<Task> tasks;
     const pairalign_window& w = result.window;
-    const size_t lanes = static_cast<size_t>(engine.set->narrow.lanes);
+    const size_t lanes = static_cast<size_t>(engine.lanes());
     auto add_row = [&](bool flipped, int32_t row, const std::vector<int32_t>& columns) {
         for (size_t c = 0; c < columns.size(); c += lanes)
             tasks.push_back(

@@ -44,7 +44,7 @@ public:
 
 private:
     struct Prepared {
-        const Kernel* kernel;
+        const void* kernel;
         int begin, count;
         Group group;
         std::unique_ptr<Buffer> memory;
@@ -71,27 +71,45 @@ private:
         const int count = static_cast<int>(task_->columns.size()), first = first_lane(row);
         if (first >= count) return;
         const int32_t rows = result_.rows_of(task_->flipped).length(row), longest = column_length(first);
-        const bool narrow = fits_narrow(engine_.scheme, rows, longest);
+        const bool narrow = engine_.least_bits <= 16 && fits_narrow(engine_.scheme, rows, longest);
         if (!narrow && !fits_wide(engine_.scheme, rows, longest)) throw Capacity{trouble(row, first, 0, -1)};
         const Kernel& kernel = narrow ? engine_.set->narrow : engine_.set->wide;
-        for (int begin = 0; begin < count; begin += kernel.lanes) {
-            const int end = std::min(count, begin + kernel.lanes);
+        const bool bytes = use_bytes(rows, longest);
+        const int lanes = bytes ? engine_.bytes().lanes : kernel.lanes;
+        for (int begin = 0; begin < count; begin += lanes) {
+            const int end = std::min(count, begin + lanes);
             if (end <= first) continue;
             int lane = std::max(first, begin);
-            for (const int stop = long_pairs_end(rows, kernel, row, lane, end, wanted); lane < stop; lane++)
+            for (const int stop = long_pairs_end(rows, bytes, kernel, row, lane, end, wanted); lane < stop;
+                 lane++)
                 if (!wanted || wanted[pair(row, lane)]) align_long_pair(row, lane);
-            if (lane < end) align_batch(row, kernel, begin, end, lane, wanted);
+            if (lane >= end) continue;
+            if (bytes) align_bytes(row, kernel, begin, end, lane, wanted);
+            else align_batch(row, kernel, begin, end, lane, wanted);
         }
+    }
+
+    // Whether pairs of these lengths are tried in 8-bit lanes. In local mode they are while that pays, and
+    // now and then to see whether it does again.
+    bool use_bytes(int32_t rows, int32_t columns) const {
+        constexpr uint32_t TRY_AGAIN = 32;
+        if (engine_.least_bits > 8 || !fits_bytes(engine_.scheme, rows, columns)) return false;
+        if (plan_bytes(engine_.bytes(), rows, columns, trace_, engine_.share()).bytes > engine_.share())
+            return false;
+        return engine_.scheme.mode != LOCAL || engine_.least_bits == 8 || engine_.byte_gain >= 0 ||
+               engine_.byte_batches++ % TRY_AGAIN == 0;
     }
 
     // The pairs of a batch that are aligned one by one, on all lanes: those before the result, the longest
     // ones. That is so many that the costs are lowest, and all when a batch would need more than its share of
     // memory.
-    int long_pairs_end(int32_t rows, const Kernel& kernel, int32_t row, int first, int end,
+    int long_pairs_end(int32_t rows, bool bytes, const Kernel& kernel, int32_t row, int first, int end,
                        const uint8_t* wanted) const {
         if (engine_.long_pairs != AUTO) return engine_.long_pairs == ALWAYS ? end : first;
         constexpr double IMPOSSIBLE = std::numeric_limits<double>::infinity();
         auto batch = [&](int lane) {
+            if (bytes)
+                return plan_bytes(engine_.bytes(), rows, column_length(lane), trace_, engine_.share()).cost;
             const BatchPlan plan = plan_batch(kernel, rows, column_length(lane), trace_, engine_.share());
             return plan.bytes > engine_.share() ? IMPOSSIBLE : plan.cost;
         };
@@ -115,7 +133,8 @@ private:
         return result_.columns_of(task_->flipped).length(task_->columns[static_cast<size_t>(lane)]);
     }
 
-    const Group& prepare(const Kernel& kernel, int begin, int end) {
+    template <class AnyKernel>
+    const Group& prepare(const AnyKernel& kernel, int begin, int end) {
         for (const Prepared& p : prepared_)
             if (p.kernel == &kernel && p.begin == begin && p.count == end - begin) return p.group;
         const Set& columns = result_.columns_of(task_->flipped);
@@ -167,9 +186,84 @@ private:
         return static_cast<size_t>(rows) + static_cast<size_t>(columns) + 2;
     }
 
-    // Pairs of one row with the columns of lanes [first, end) of the group [begin, end).
-    void align_batch(int32_t row, const Kernel& kernel, int begin, int end, int first,
+    // Room for the paths of the lanes from `first` on.
+    template <class AnyBatch>
+    void make_paths(AnyBatch& batch, int32_t rows, int32_t columns, int used, int first) {
+        const size_t runs = path_runs(rows, columns);
+        uint32_t* paths =
+            static_cast<uint32_t*>(paths_.need(runs * static_cast<size_t>(used) * sizeof(uint32_t)));
+        for (int l = first; l < used; l++) batch.paths[l].runs = paths + static_cast<size_t>(l) * runs;
+    }
+
+    // As align_batch, in 8-bit lanes; pairs whose scores these do not hold are aligned again by `kernel`.
+    void align_bytes(int32_t row, const Kernel& kernel, int begin, int end, int first,
                      const uint8_t* wanted) {
+        const Set& rows = result_.rows_of(task_->flipped);
+        const ByteKernel& bytes = engine_.bytes();
+        ByteBatch& batch = byte_batch_;
+        batch.group = &prepare(bytes, begin, end);
+        batch.scheme = &engine_.scheme;
+        batch.row = rows.codes(row);
+        batch.rows = rows.length(row);
+        batch.first_lane = first - begin;
+        batch.trace = trace_;
+        batch.cancelled = &engine_.cancelled;
+        const int used = batch.group->used;
+        const int32_t columns = batch.group->lengths[batch.first_lane];
+        const BytePlan plan = plan_bytes(bytes, batch.rows, columns, trace_, engine_.share());
+        batch.side = plan.side;
+        batch.work = static_cast<uint8_t*>(flags_.need(plan.bytes));
+        if (trace_) make_paths(batch, batch.rows, columns, used, batch.first_lane);
+        bytes.align(batch);
+        if (engine_.cancelled) return;
+        for (int l = batch.first_lane; l < used; l++) {
+            const int64_t p = pair(row, begin + l);
+            if (!(batch.overflowed >> l & 1) && (!wanted || wanted[p]))
+                keep(p, row, begin + l, batch.paths[l]);
+        }
+        const double again = batch.overflowed ? align_again(row, kernel, begin, end, wanted) : 0;
+        if (engine_.scheme.mode != LOCAL) return;
+        const BatchPlan other = plan_batch(kernel, batch.rows, columns, trace_, engine_.share());
+        const double instead = other.cost * ((used - batch.first_lane + kernel.lanes - 1) / kernel.lanes);
+        const int64_t gain = static_cast<int64_t>(1000 * (instead - plan.cost - again) / instead);
+        engine_.byte_gain = engine_.byte_gain - engine_.byte_gain / 32 + gain;
+    }
+
+    // The lanes of a batch of bytes whose scores overflowed. Returns what that costs, see plan.h.
+    double align_again(int32_t row, const Kernel& kernel, int begin, int end, const uint8_t* wanted) {
+        const uint64_t overflowed = byte_batch_.overflowed;
+        const int32_t rows = byte_batch_.rows;
+        double spent = 0;
+        for (int from = begin; from < end; from += kernel.lanes) {
+            const int to = std::min(end, from + kernel.lanes);
+            double one_by_one = 0;
+            int first = -1;
+            for (int lane = from; lane < to; lane++) {
+                if (!(overflowed >> (lane - begin) & 1) || (wanted && !wanted[pair(row, lane)])) continue;
+                if (first < 0) first = lane;
+                one_by_one +=
+                    plan_long_pair(engine_.set->long_pair, rows, column_length(lane), trace_, engine_.share())
+                        .cost;
+            }
+            if (first < 0) continue;
+            const double at_once =
+                plan_batch(kernel, rows, column_length(first), trace_, engine_.share()).cost;
+            spent += std::min(one_by_one, at_once);
+            if (at_once <= one_by_one) {
+                align_batch(row, kernel, from, to, first, wanted, overflowed >> (from - begin));
+                continue;
+            }
+            for (int lane = first; lane < to; lane++)
+                if ((overflowed >> (lane - begin) & 1) && (!wanted || wanted[pair(row, lane)]))
+                    align_long_pair(row, lane);
+        }
+        return spent;
+    }
+
+    // Pairs of one row with the columns of lanes [first, end) of the group [begin, end); those of the bit set
+    // `kept` are kept.
+    void align_batch(int32_t row, const Kernel& kernel, int begin, int end, int first, const uint8_t* wanted,
+                     uint64_t kept = ~uint64_t{0}) {
         const Set& rows = result_.rows_of(task_->flipped);
         const Group& group = prepare(kernel, begin, end);
         batch_.scheme = &engine_.scheme;
@@ -194,17 +288,13 @@ private:
             if (batch_.block_rows < batch_.rows)
                 batch_.checkpoints =
                     checkpoints_.need(kernel.checkpoint_bytes(batch_.rows, batch_.block_rows, columns));
-            const size_t runs = path_runs(batch_.rows, columns);
-            const size_t pairs = static_cast<size_t>(group.used);
-            uint32_t* paths = static_cast<uint32_t*>(paths_.need(runs * pairs * sizeof(uint32_t)));
-            for (int l = batch_.first_lane; l < group.used; l++)
-                batch_.paths[l].runs = paths + static_cast<size_t>(l) * runs;
+            make_paths(batch_, batch_.rows, columns, group.used, batch_.first_lane);
         }
         kernel.align(batch_);
         if (engine_.cancelled) return;
         for (int l = batch_.first_lane; l < group.used; l++) {
             const int64_t p = pair(row, begin + l);
-            if (!wanted || wanted[p]) keep(p, row, begin + l, batch_.paths[l]);
+            if ((kept >> l & 1) && (!wanted || wanted[p])) keep(p, row, begin + l, batch_.paths[l]);
         }
         if (large.owns_lock()) release();
     }
@@ -260,6 +350,7 @@ private:
     uint32_t row_codes_ = 0;
     std::vector<Prepared> prepared_;
     Batch batch_{};
+    ByteBatch byte_batch_{};
     Buffer border_, end_state_, flags_, checkpoints_, paths_;
 };
 

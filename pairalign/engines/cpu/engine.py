@@ -1,10 +1,10 @@
 """The CPU engine: C++ kernels on every core, an alignment per vector lane.
 
-One row sequence is aligned with as many column sequences as a vector has 16-bit lanes (32 with
-AVX-512, 16 with AVX2, 8 with SSE4.1 and NEON), or 32-bit lanes where the score bounds need them.
+One row sequence is aligned with as many column sequences as a vector has 8-bit lanes (64 with
+AVX-512, 32 with AVX2, 16 with SSE4.1 and NEON), or 16-bit or 32-bit lanes where scores need them.
 Where few lanes would be in use, as with long sequences, a pair gets all of them to itself. The
-source is in ``cpu/``: the recurrences in ``recurrence.h``, the kernels in ``kernel.h`` and
-``long_pair.h``.
+source is in ``cpu/align/``: the recurrences in ``byte_cell.h`` and ``recurrence.h``, the kernels in
+``byte_kernel.h``, ``kernel.h`` and ``long_pair.h``.
 """
 
 from __future__ import annotations
@@ -61,6 +61,8 @@ library.pairalign_open.argtypes = (
 library.pairalign_open.restype = c_void_p
 library.pairalign_set_end_gaps.argtypes = (c_void_p, POINTER(c_int32))
 library.pairalign_set_end_gaps.restype = None
+library.pairalign_set_lane_bits.argtypes = (c_void_p, c_int32)
+library.pairalign_set_lane_bits.restype = None
 library.pairalign_set_reversed.argtypes = (c_void_p, POINTER(NativeSet))
 library.pairalign_set_reversed.restype = None
 library.pairalign_close.argtypes = (c_void_p,)
@@ -146,6 +148,9 @@ class CpuEngine:
         Which pairs are aligned one by one on all lanes of a vector rather than each on one lane:
         ``"auto"`` chooses what is quicker. ``"always"`` and ``"never"`` are for tests: the
         alignments are the same.
+    lane_bits : int
+        How many bits a lane has at least. 0 chooses; 8, 16 and 32 are for tests: the alignments are
+        the same. Where scores do not fit, lanes are wider.
     pruning : Pruning
         Which pairs of global mode are filled only where an optimal alignment can be. The
         alignments are the same.
@@ -171,6 +176,7 @@ class CpuEngine:
         memory_bytes: int = 1 << 30,
         instruction_set: str | None = None,
         long_pairs: str = "auto",
+        lane_bits: int = 0,
         pruning: Pruning = NEVER,
     ) -> None:
         self.queries = queries
@@ -198,6 +204,7 @@ class CpuEngine:
         if scoring.end_gaps is not None:
             numbers = scoring.end_gaps.numbers
             library.pairalign_set_end_gaps(self._handle, (c_int32 * len(numbers))(*numbers))
+        library.pairalign_set_lane_bits(self._handle, lane_bits)
         pruning.apply(self._handle)
 
     def pruned(self) -> Pruned:

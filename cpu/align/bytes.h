@@ -1,0 +1,21 @@
+// Vectors of unsigned 8-bit lanes, one type an instruction set, all with the same members: what vector.h is
+// for wider lanes. A lane is a pair.
+//
+//   LANES, ROWS     lanes in a vector; rows of the matrix that a band takes at a time
+//   add, sub        wrap; excess(a, b) is a - b, or 0 where that is less
+//   Mask            result of a comparison
+//   index, lookup   table[code of the lane], of a table of 32 letters that stands in memory twice
+//   LOOKUP          true: scores are looked up; false: they come from a profile in memory, as in vector.h
+#pragma once
+
+#if defined(PAIRALIGN_AVX512)
+#include "bytes_avx512.h"
+#elif defined(PAIRALIGN_AVX2)
+#include "bytes_avx2.h"
+#elif defined(PAIRALIGN_SSE41)
+#include "bytes_sse41.h"
+#elif defined(PAIRALIGN_NEON)
+#include "bytes_neon.h"
+#else
+#include "bytes_plain.h"
+#endif

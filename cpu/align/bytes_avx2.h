@@ -1,0 +1,56 @@
+// The 8-bit lanes of bytes.h for AVX2. Included by bytes.h alone, which says what members mean.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+#include "vector_common.h"
+
+namespace pairalign {
+namespace PAIRALIGN_ISA {
+
+struct Bytes {
+    struct Mask {
+        __m256i v;
+    };
+    struct Index {  // for a table of 16 letters each: a byte beyond 127 fetches 0
+        __m256i low, high;
+    };
+    static constexpr int LANES = 32, ROWS = 4;
+    static constexpr bool LOOKUP = false;
+    __m256i v;
+
+    static PAIRALIGN_INLINE Bytes load(const uint8_t* p) {
+        return {_mm256_load_si256(reinterpret_cast<const __m256i*>(p))};
+    }
+    static PAIRALIGN_INLINE Bytes set(int x) { return {_mm256_set1_epi8(static_cast<char>(x))}; }
+    PAIRALIGN_INLINE void store(uint8_t* p) const { _mm256_store_si256(reinterpret_cast<__m256i*>(p), v); }
+    static PAIRALIGN_INLINE Bytes add(Bytes a, Bytes b) { return {_mm256_add_epi8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes sub(Bytes a, Bytes b) { return {_mm256_sub_epi8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes excess(Bytes a, Bytes b) { return {_mm256_subs_epu8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes max(Bytes a, Bytes b) { return {_mm256_max_epu8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes bit_and(Bytes a, Bytes b) { return {_mm256_and_si256(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes bit_or(Bytes a, Bytes b) { return {_mm256_or_si256(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Mask eq(Bytes a, Bytes b) { return {_mm256_cmpeq_epi8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Mask ge(Bytes a, Bytes b) { return eq(max(a, b), a); }
+    static PAIRALIGN_INLINE Mask both(Mask a, Mask b) { return {_mm256_and_si256(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Mask either(Mask a, Mask b) { return {_mm256_or_si256(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Mask but_not(Mask a, Mask b) { return {_mm256_andnot_si256(b.v, a.v)}; }
+    static PAIRALIGN_INLINE bool any(Mask m) { return _mm256_movemask_epi8(m.v) != 0; }
+    static PAIRALIGN_INLINE Bytes blend(Mask m, Bytes yes, Bytes no) {
+        return {_mm256_blendv_epi8(no.v, yes.v, m.v)};
+    }
+    static PAIRALIGN_INLINE Index index(Bytes codes) {
+        return {_mm256_add_epi8(codes.v, _mm256_set1_epi8(0x70)),
+                _mm256_sub_epi8(codes.v, _mm256_set1_epi8(16))};
+    }
+    static PAIRALIGN_INLINE Bytes lookup(const uint8_t* table, Index index) {
+        const __m128i* halves = reinterpret_cast<const __m128i*>(table);
+        return {_mm256_or_si256(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(halves[0]), index.low),
+                                _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(halves[1]), index.high))};
+    }
+};
+
+}  // namespace PAIRALIGN_ISA
+}  // namespace pairalign

@@ -1,0 +1,67 @@
+// The 8-bit lanes of bytes.h for AVX-512 (F, BW, VL, DQ), and for processors that have VBMI too. Included by
+// bytes.h alone, which says what members mean.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+#include "vector_common.h"
+
+namespace pairalign {
+namespace PAIRALIGN_ISA {
+
+// PERMUTE: with VBMI, whose permutation of bytes looks scores up at the price of one load.
+template <bool PERMUTE>
+struct BytesOf {
+    using Mask = __mmask64;
+    struct Index {
+        __m512i low, high;
+    };
+    static constexpr int LANES = 64, ROWS = 8;
+    static constexpr bool LOOKUP = PERMUTE;
+    __m512i v;
+
+    static PAIRALIGN_INLINE BytesOf load(const uint8_t* p) { return {_mm512_load_si512(p)}; }
+    static PAIRALIGN_INLINE BytesOf set(int x) { return {_mm512_set1_epi8(static_cast<char>(x))}; }
+    PAIRALIGN_INLINE void store(uint8_t* p) const { _mm512_store_si512(p, v); }
+    static PAIRALIGN_INLINE BytesOf add(BytesOf a, BytesOf b) { return {_mm512_add_epi8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE BytesOf sub(BytesOf a, BytesOf b) { return {_mm512_sub_epi8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE BytesOf excess(BytesOf a, BytesOf b) { return {_mm512_subs_epu8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE BytesOf max(BytesOf a, BytesOf b) { return {_mm512_max_epu8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE BytesOf bit_and(BytesOf a, BytesOf b) { return {_mm512_and_si512(a.v, b.v)}; }
+    static PAIRALIGN_INLINE BytesOf bit_or(BytesOf a, BytesOf b) { return {_mm512_or_si512(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Mask eq(BytesOf a, BytesOf b) { return _mm512_cmpeq_epu8_mask(a.v, b.v); }
+    static PAIRALIGN_INLINE Mask ge(BytesOf a, BytesOf b) { return _mm512_cmpge_epu8_mask(a.v, b.v); }
+    static PAIRALIGN_INLINE Mask both(Mask a, Mask b) { return a & b; }
+    static PAIRALIGN_INLINE Mask either(Mask a, Mask b) { return a | b; }
+    static PAIRALIGN_INLINE Mask but_not(Mask a, Mask b) { return a & ~b; }
+    static PAIRALIGN_INLINE bool any(Mask m) { return m != 0; }
+    static PAIRALIGN_INLINE BytesOf blend(Mask m, BytesOf yes, BytesOf no) {
+        return {_mm512_mask_blend_epi8(m, no.v, yes.v)};
+    }
+    static PAIRALIGN_INLINE Index index(BytesOf codes) {
+        if constexpr (PERMUTE) return {codes.v, codes.v};
+        return {_mm512_add_epi8(codes.v, _mm512_set1_epi8(0x70)),
+                _mm512_sub_epi8(codes.v, _mm512_set1_epi8(16))};
+    }
+    static PAIRALIGN_INLINE BytesOf lookup(const uint8_t* table, Index index) {
+        if constexpr (PERMUTE) {
+            // The table stands in memory twice, for codes of 64 letters.
+            BytesOf r;
+            asm("vpermb %2, %1, %0"
+                : "=v"(r.v)
+                : "v"(index.low), "m"(*reinterpret_cast<const __m512i*>(table)));
+            return r;
+        }
+        const __m128i* halves = reinterpret_cast<const __m128i*>(table);
+        return {_mm512_or_si512(_mm512_shuffle_epi8(_mm512_broadcast_i32x4(halves[0]), index.low),
+                                _mm512_shuffle_epi8(_mm512_broadcast_i32x4(halves[1]), index.high))};
+    }
+};
+
+using Bytes = BytesOf<false>;
+using PermutedBytes = BytesOf<true>;
+
+}  // namespace PAIRALIGN_ISA
+}  // namespace pairalign

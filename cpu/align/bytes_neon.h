@@ -1,0 +1,43 @@
+// The 8-bit lanes of bytes.h for NEON. Included by bytes.h alone, which says what members mean.
+#pragma once
+
+#include <arm_neon.h>
+
+#include <cstdint>
+
+#include "vector_common.h"
+
+namespace pairalign {
+namespace PAIRALIGN_ISA {
+
+struct Bytes {
+    using Mask = uint8x16_t;
+    using Index = uint8x16_t;
+    static constexpr int LANES = 16, ROWS = 8;
+    static constexpr bool LOOKUP = false;
+    uint8x16_t v;
+
+    static PAIRALIGN_INLINE Bytes load(const uint8_t* p) { return {vld1q_u8(p)}; }
+    static PAIRALIGN_INLINE Bytes set(int x) { return {vdupq_n_u8(static_cast<uint8_t>(x))}; }
+    PAIRALIGN_INLINE void store(uint8_t* p) const { vst1q_u8(p, v); }
+    static PAIRALIGN_INLINE Bytes add(Bytes a, Bytes b) { return {vaddq_u8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes sub(Bytes a, Bytes b) { return {vsubq_u8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes excess(Bytes a, Bytes b) { return {vqsubq_u8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes max(Bytes a, Bytes b) { return {vmaxq_u8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes bit_and(Bytes a, Bytes b) { return {vandq_u8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes bit_or(Bytes a, Bytes b) { return {vorrq_u8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Mask eq(Bytes a, Bytes b) { return vceqq_u8(a.v, b.v); }
+    static PAIRALIGN_INLINE Mask ge(Bytes a, Bytes b) { return vcgeq_u8(a.v, b.v); }
+    static PAIRALIGN_INLINE Mask both(Mask a, Mask b) { return vandq_u8(a, b); }
+    static PAIRALIGN_INLINE Mask either(Mask a, Mask b) { return vorrq_u8(a, b); }
+    static PAIRALIGN_INLINE Mask but_not(Mask a, Mask b) { return vbicq_u8(a, b); }
+    static PAIRALIGN_INLINE bool any(Mask m) { return vmaxvq_u8(m) != 0; }
+    static PAIRALIGN_INLINE Bytes blend(Mask m, Bytes yes, Bytes no) { return {vbslq_u8(m, yes.v, no.v)}; }
+    static PAIRALIGN_INLINE Index index(Bytes codes) { return codes.v; }
+    static PAIRALIGN_INLINE Bytes lookup(const uint8_t* table, Index index) {
+        return {vqtbl2q_u8({{vld1q_u8(table), vld1q_u8(table + 16)}}, index)};
+    }
+};
+
+}  // namespace PAIRALIGN_ISA
+}  // namespace pairalign

@@ -1,0 +1,66 @@
+// The 8-bit lanes of bytes.h in plain C++, for machines without a set of their own. Included by bytes.h
+// alone, which says what members mean.
+#pragma once
+
+#include <cstdint>
+
+#include "vector_common.h"
+
+namespace pairalign {
+namespace PAIRALIGN_ISA {
+
+struct Bytes {
+    static constexpr int LANES = 16, ROWS = 2;
+    static constexpr bool LOOKUP = false;
+    struct Mask {
+        bool v[LANES];
+    };
+    uint8_t v[LANES];
+    using Index = Bytes;
+
+    template <class Result, class Function>
+    static PAIRALIGN_INLINE Result each(Function&& function) {
+        Result r;
+        for (int l = 0; l < LANES; l++) r.v[l] = function(l);
+        return r;
+    }
+#define PAIRALIGN_EACH(RESULT, VALUE) each<RESULT>([&](int l) { return static_cast<uint8_t>(VALUE); })
+    static PAIRALIGN_INLINE Bytes load(const uint8_t* p) { return PAIRALIGN_EACH(Bytes, p[l]); }
+    static PAIRALIGN_INLINE Bytes set(int x) {
+        return each<Bytes>([&](int) { return static_cast<uint8_t>(x); });
+    }
+    PAIRALIGN_INLINE void store(uint8_t* p) const {
+        for (int l = 0; l < LANES; l++) p[l] = v[l];
+    }
+    static PAIRALIGN_INLINE Bytes add(Bytes a, Bytes b) { return PAIRALIGN_EACH(Bytes, a.v[l] + b.v[l]); }
+    static PAIRALIGN_INLINE Bytes sub(Bytes a, Bytes b) { return PAIRALIGN_EACH(Bytes, a.v[l] - b.v[l]); }
+    static PAIRALIGN_INLINE Bytes excess(Bytes a, Bytes b) {
+        return PAIRALIGN_EACH(Bytes, a.v[l] > b.v[l] ? a.v[l] - b.v[l] : 0);
+    }
+    static PAIRALIGN_INLINE Bytes max(Bytes a, Bytes b) {
+        return PAIRALIGN_EACH(Bytes, a.v[l] > b.v[l] ? a.v[l] : b.v[l]);
+    }
+    static PAIRALIGN_INLINE Bytes bit_and(Bytes a, Bytes b) { return PAIRALIGN_EACH(Bytes, a.v[l] & b.v[l]); }
+    static PAIRALIGN_INLINE Bytes bit_or(Bytes a, Bytes b) { return PAIRALIGN_EACH(Bytes, a.v[l] | b.v[l]); }
+    static PAIRALIGN_INLINE Mask eq(Bytes a, Bytes b) { return PAIRALIGN_EACH(Mask, a.v[l] == b.v[l]); }
+    static PAIRALIGN_INLINE Mask ge(Bytes a, Bytes b) { return PAIRALIGN_EACH(Mask, a.v[l] >= b.v[l]); }
+    static PAIRALIGN_INLINE Mask both(Mask a, Mask b) { return PAIRALIGN_EACH(Mask, a.v[l] && b.v[l]); }
+    static PAIRALIGN_INLINE Mask either(Mask a, Mask b) { return PAIRALIGN_EACH(Mask, a.v[l] || b.v[l]); }
+    static PAIRALIGN_INLINE Mask but_not(Mask a, Mask b) { return PAIRALIGN_EACH(Mask, a.v[l] && !b.v[l]); }
+    static PAIRALIGN_INLINE bool any(Mask m) {
+        bool some = false;
+        for (int l = 0; l < LANES; l++) some |= m.v[l];
+        return some;
+    }
+    static PAIRALIGN_INLINE Bytes blend(Mask m, Bytes yes, Bytes no) {
+        return PAIRALIGN_EACH(Bytes, m.v[l] ? yes.v[l] : no.v[l]);
+    }
+    static PAIRALIGN_INLINE Index index(Bytes codes) { return codes; }
+    static PAIRALIGN_INLINE Bytes lookup(const uint8_t* table, Index index) {
+        return PAIRALIGN_EACH(Bytes, table[index.v[l]]);
+    }
+#undef PAIRALIGN_EACH
+};
+
+}  // namespace PAIRALIGN_ISA
+}  // namespace pairalign

@@ -1,0 +1,55 @@
+// The 8-bit lanes of bytes.h for SSE4.1. Included by bytes.h alone, which says what members mean.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+#include "vector_common.h"
+
+namespace pairalign {
+namespace PAIRALIGN_ISA {
+
+struct Bytes {
+    struct Mask {
+        __m128i v;
+    };
+    struct Index {  // for a table of 16 letters each: a byte beyond 127 fetches 0
+        __m128i low, high;
+    };
+    static constexpr int LANES = 16, ROWS = 4;
+    static constexpr bool LOOKUP = false;
+    __m128i v;
+
+    static PAIRALIGN_INLINE Bytes load(const uint8_t* p) {
+        return {_mm_load_si128(reinterpret_cast<const __m128i*>(p))};
+    }
+    static PAIRALIGN_INLINE Bytes set(int x) { return {_mm_set1_epi8(static_cast<char>(x))}; }
+    PAIRALIGN_INLINE void store(uint8_t* p) const { _mm_store_si128(reinterpret_cast<__m128i*>(p), v); }
+    static PAIRALIGN_INLINE Bytes add(Bytes a, Bytes b) { return {_mm_add_epi8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes sub(Bytes a, Bytes b) { return {_mm_sub_epi8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes excess(Bytes a, Bytes b) { return {_mm_subs_epu8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes max(Bytes a, Bytes b) { return {_mm_max_epu8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes bit_and(Bytes a, Bytes b) { return {_mm_and_si128(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes bit_or(Bytes a, Bytes b) { return {_mm_or_si128(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Mask eq(Bytes a, Bytes b) { return {_mm_cmpeq_epi8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Mask ge(Bytes a, Bytes b) { return eq(max(a, b), a); }
+    static PAIRALIGN_INLINE Mask both(Mask a, Mask b) { return {_mm_and_si128(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Mask either(Mask a, Mask b) { return {_mm_or_si128(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Mask but_not(Mask a, Mask b) { return {_mm_andnot_si128(b.v, a.v)}; }
+    static PAIRALIGN_INLINE bool any(Mask m) { return _mm_movemask_epi8(m.v) != 0; }
+    static PAIRALIGN_INLINE Bytes blend(Mask m, Bytes yes, Bytes no) {
+        return {_mm_blendv_epi8(no.v, yes.v, m.v)};
+    }
+    static PAIRALIGN_INLINE Index index(Bytes codes) {
+        return {_mm_add_epi8(codes.v, _mm_set1_epi8(0x70)), _mm_sub_epi8(codes.v, _mm_set1_epi8(16))};
+    }
+    static PAIRALIGN_INLINE Bytes lookup(const uint8_t* table, Index index) {
+        const __m128i* halves = reinterpret_cast<const __m128i*>(table);
+        return {
+            _mm_or_si128(_mm_shuffle_epi8(halves[0], index.low), _mm_shuffle_epi8(halves[1], index.high))};
+    }
+};
+
+}  // namespace PAIRALIGN_ISA
+}  // namespace pairalign

@@ -1,0 +1,123 @@
+"""Lanes of 8, 16 and 32 bits give the same alignments, also where scores pass what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from cases import CASES
+from checks import assert_as_reference, assert_same, run
+from conftest import examples, open_cpu
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import (
+    MODES,
+    Problem,
+    blosum_like,
+    large_problems,
+    make_scoring,
+    match_matrix,
+    proteins,
+    small_problems,
+)
+
+from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.sequences import DNA
+from pairalign.want import Detail, Want
+
+BITS = (8, 16, 32)
+
+
+def assert_lanes_agree(problem: Problem, detail: Detail, names: tuple[str, ...]) -> None:
+    """Every width on every instruction set against the widest lanes of the first."""
+    expected = run(open_cpu, problem, Want(detail), instruction_set=names[0], lane_bits=32)
+    for name in names:
+        for bits in (0, *BITS):
+            found = run(
+                open_cpu,
+                problem,
+                Want(detail),
+                instruction_set=name,
+                lane_bits=bits,
+                long_pairs="never",
+            )
+            assert_same(found, expected, detail, (name, bits, problem))
+
+
+@settings(max_examples=examples(40))
+@given(
+    problem=st.one_of(small_problems(), large_problems, large_problems),
+    detail=st.sampled_from(Detail),
+)
+def test_widths_agree(problem: Problem, detail: Detail) -> None:
+    assert_lanes_agree(problem, detail, instruction_sets())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_widths_agree_on_hard_cases(case: str) -> None:
+    for mode in MODES:
+        for problem in CASES[case](mode):
+            assert_lanes_agree(problem, Detail.CIGAR, instruction_sets()[:1])
+
+
+@pytest.mark.parametrize("detail", [Detail.SCORE, Detail.CIGAR])
+@pytest.mark.parametrize("mode", MODES)
+def test_proteins_of_many_lengths(mode: str, detail: Detail) -> None:
+    """More columns than any vector has lanes, paths over many tiles, alone and in two sets."""
+    first, second = proteins(70, 150, seed=3), proteins(40, 90, seed=4)
+    assert_lanes_agree(Problem(first, None, blosum_like(mode)), detail, instruction_sets())
+    assert_lanes_agree(Problem(first[:30], second, blosum_like(mode)), detail, instruction_sets())
+
+
+def scores_at(limit: int, highest: int) -> Iterator[str]:
+    """Sequences that score limit - 2 to limit + 2 against themselves: A scores `highest`, C 1."""
+    for score in range(limit - 2, limit + 3):
+        yield "A" * (score // highest) + "C" * (score % highest)
+
+
+@pytest.mark.parametrize("name", instruction_sets())
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "limit,highest", [(127, 3), (128, 5), (255, 3), (256, 7), (32767, 45), (65535, 45)]
+)
+def test_scores_at_the_limits_of_lanes(limit: int, highest: int, mode: str, name: str) -> None:
+    sequences = tuple(scores_at(limit, highest))
+    matrix = match_matrix(DNA, 0, -2)
+    matrix[range(2), range(2)] = (highest, 1)
+    for gap_open, gap_extend in ((9, 2), (3, 3)):
+        problem = Problem(
+            sequences, sequences, make_scoring(DNA, mode, gap_open, gap_extend, matrix)
+        )
+        assert_lanes_agree(problem, Detail.CIGAR, (name,))
+        found = run(open_cpu, problem, instruction_set=name, long_pairs="never")
+        scores = {
+            (int(q), int(t)): int(s)
+            for q, t, s in zip(found.query, found.target, found.raw_score, strict=True)
+        }
+        for k in range(5):
+            assert scores[k, k] == limit - 2 + k
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_scores_that_8_bits_hold_just_or_not_are_those_of_the_reference(mode: str) -> None:
+    """Of 16 pairs a batch, some fit and some are aligned again."""
+    sequences = ["A" * n for n in range(230, 256, 3)]
+    scoring = make_scoring(DNA, mode, 2, 1, match_matrix(DNA, 1, -1))
+    problem = Problem(tuple(sequences), ("A" * 256, "C" * 20 + "A" * 243), scoring)
+    assert_as_reference(problem, run(open_cpu, problem, lane_bits=8, long_pairs="never"))
+
+
+@pytest.mark.parametrize("detail", [Detail.SCORE, Detail.CIGAR])
+def test_pairs_that_were_not_wanted_stay_out(detail: Detail) -> None:
+    """Masks, and scores that overflow, in one batch."""
+    rng = np.random.default_rng(6)
+    sequences = tuple(
+        "".join(rng.choice(list("ACGT"), size=200 + k)) if k % 3 else "ACGT" * 60 + "A" * k
+        for k in range(40)
+    )
+    scoring = make_scoring(DNA, "local", 5, 2, match_matrix(DNA, 2, -3))
+    problem = Problem(sequences, None, scoring)
+    expected = run(open_cpu, problem, Want(detail, 60), lane_bits=32)
+    assert 0 < len(expected.query) < 40 * 39 // 2
+    assert_same(run(open_cpu, problem, Want(detail, 60), lane_bits=8), expected, detail)
