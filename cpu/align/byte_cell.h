@@ -3,17 +3,21 @@
 // Global and semiglobal modes keep differences of neighbours, which do not grow with the sequences (Suzuki
 // and Kasahara 2018). With H' of recurrence.h, in which gaps go on at no cost, and o = open - extend:
 //
-//     U(i,j) = H'(i,j) - H'(i-1,j) + o       P(i,j) = e'(i,j) - H'(i,j) + o
-//     V(i,j) = H'(i,j) - H'(i,j-1) + o       Q(i,j) = f'(i,j) - H'(i,j) + o
+//     U(i,j) = H'(i,j) - H'(i-1,j) + o       A(i,j) = U(i,j) + e'(i,j) - H'(i,j) + o
+//     V(i,j) = H'(i,j) - H'(i,j-1) + o       B(i,j) = V(i,j) + f'(i,j) - H'(i,j) + o
 //
-//     D = S + 2*extend + 2*o,  A = U(i,j-1) + P(i,j-1),  B = V(i-1,j) + Q(i-1,j),  Z = max(D, A, B)
-//     U = Z - V(i-1,j),  V = Z - U(i,j-1),  P = max(A - (Z - o), 0),  Q = max(B - (Z - o), 0)
+// a cell is, with A and U of its left and B and V of its upper neighbour, and D = S + 2*extend + 2*o,
+//
+//     Z = max(D, A, B),   U = Z - V,   V = Z - U,   A = max(A + o, Z) - V,   B = max(B + o, Z) - U
+//
+// where Z(i,j) = H'(i,j) - H'(i-1,j-1) + 2*o, and A and B are what E and F give instead of H. From a row to
+// the next are three operations that wait for each other: a maximum, another, and a subtraction.
 //
 // Bounds. A path to (i,j), cut where it first leaves the last row or column before it, or a gap less, reaches
-// (i-1,j-1): so H'(i,j) - H'(i-1,j-1) is at most the highest S + 2*extend, and Z at most `top` = that and
-// 2*o. H'(i,j) >= H'(i-1,j) - o, so U and V are not negative, and at most Z; P and Q are at most o, as gaps
-// never beat H'. A and B are at most Z and never negative. Z - o must not be negative: no D is below o where
-// a pair of letters costs at most open + extend, which fits_bytes asks for.
+// (i-1,j-1): so H'(i,j) - H'(i-1,j-1) is at most the highest S + 2*extend, and Z at most that and 2*o.
+// H'(i,j) >= H'(i-1,j) - o, so U and V are not negative, and at most Z; e' - H' + o is between 0 and o, as
+// gaps never beat H'. So A and B are not negative, and at most Z of the cell that they arrive at. The largest
+// number is A + o. D is not negative where two letters cost at most what two gaps do: fits_bytes.
 //
 // Local mode keeps H + base, e + base and f + base. Nothing falls below 0, for which base makes room; scores
 // may grow beyond 255. The first H that does was at most 255 - highest on its diagonal before, and H there
@@ -35,7 +39,7 @@ struct ByteCosts {
     V open, extend, zero;  // local
 };
 
-// x and y belong to a row: U and P, or H and e. v and w belong to a column: V and Q, or (unused) and f.
+// x and y belong to a row: U and A, or H and e. v and w belong to a column: V and B, or (unused) and f.
 template <class V>
 struct ByteCell {
     V d, a, b;  // what arrives by diagonal, E and F
@@ -50,10 +54,14 @@ struct ByteCell {
             const V opened = V::sub(h, c.open);
             return {d, y, w, h, V::max(V::sub(y, c.extend), opened), v, V::max(V::sub(w, c.extend), opened)};
         } else {
-            const V a = V::add(x, y), b = V::add(v, w);
-            const V z = V::max(V::max(s, a), b);
-            const V least = V::sub(z, c.o);
-            return {s, a, b, V::sub(z, v), V::excess(a, least), V::sub(z, x), V::excess(b, least)};
+            const V z = V::max(V::max(s, y), w);
+            return {s,
+                    y,
+                    w,
+                    V::sub(z, v),
+                    V::sub(V::max(V::add(y, c.o), z), v),
+                    V::sub(z, x),
+                    V::sub(V::max(V::add(w, c.o), z), x)};
         }
     }
 };

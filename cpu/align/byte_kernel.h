@@ -75,7 +75,7 @@ struct ByteKernels {
             if constexpr (V::LOOKUP) scores[k] = w.tables + static_cast<size_t>(code) * TABLE_BYTES;
             else scores[k] = w.profile + static_cast<size_t>(w.profile_of[code]) * stride;
             x[k] = V::set(w.edge(row + 1 + k));
-            y[k] = V::set(w.edge_gap());
+            y[k] = V::set(w.edge_gap(row + 1 + k));
         });
         const ByteCosts<V> costs = w.costs();
         V best = LOCAL_MODE ? V::load(w.end_state(BYTE_BEST)) : costs.o;
@@ -219,10 +219,9 @@ struct ByteKernels {
 
     static void start(W& w) {
         uint8_t* border = w.border(0);
-        const V gap = V::set(w.edge_gap());
         for (int32_t j = 0; j <= w.columns; j++, border += 2 * LANES) {
             V::set(w.edge(j)).store(border);
-            gap.store(border + LANES);
+            V::set(w.edge_gap(j)).store(border + LANES);
         }
         // A score of 1 is the least that is an alignment.
         V::set(w.offset + (w.batch.trace ? 1 : 0)).store(w.end_state(BYTE_BEST));
@@ -254,15 +253,24 @@ struct ByteKernels {
     // counts places before `ends` only.
     static void add_differences(const uint8_t* from, size_t step, int32_t count, int32_t offset,
                                 const int32_t* ends, Sums& sums) {
-        for (int l = 0; l < LANES; l++) sums.now[l] = sums.best[l] = sums.place[l] = 0;
-        for (int32_t k = 1; k <= count; k++, from += step)
-            for (int l = 0; l < LANES; l++) {
-                const int32_t now = sums.now[l] + from[l] - offset;
-                const bool counts = k < ends[l], better = counts & (now > sums.best[l]);
-                sums.now[l] = counts ? now : sums.now[l];
-                sums.best[l] = better ? now : sums.best[l];
-                sums.place[l] = better ? k : sums.place[l];
+        typedef int32_t Ints __attribute__((vector_size(sizeof(int32_t) * Wide::LANES)));
+        typedef uint8_t Few __attribute__((vector_size(Wide::LANES)));
+        for (int l = 0; l < LANES; l += Wide::LANES) {
+            Ints now{}, best{}, place{}, end;
+            memcpy(&end, ends + l, sizeof end);
+            const uint8_t* at = from + l;
+            for (int32_t k = 1; k <= count; k++, at += step) {
+                Few few;
+                memcpy(&few, at, sizeof few);
+                now += (__builtin_convertvector(few, Ints) - offset) & (k < end);
+                const Ints better = now > best;
+                place = (place & ~better) | (k & better);
+                best = (best & ~better) | (now & better);
             }
+            memcpy(sums.now + l, &now, sizeof now);
+            memcpy(sums.best + l, &best, sizeof best);
+            memcpy(sums.place + l, &place, sizeof place);
+        }
     }
 
     static void read_ends(W& w) {

@@ -34,7 +34,7 @@ struct ByteWork {
     PAIRALIGN_INLINE uint8_t* border(int32_t tile_row) const {
         return memory + layout.borders + static_cast<size_t>(tile_row) * layout.border_bytes;
     }
-    // U and P, or H and e, of row `row` (from 1) in column tile_column * side, for tile_column > 0.
+    // U and A, or H and e, of row `row` (from 1) in column tile_column * side, for tile_column > 0.
     PAIRALIGN_INLINE uint8_t* left(int32_t tile_column, int32_t row) const {
         const size_t index = (static_cast<size_t>(tile_column) - 1) * static_cast<size_t>(batch.rows) +
                              static_cast<size_t>(row) - 1;
@@ -56,7 +56,9 @@ struct ByteWork {
         if (scheme.mode == SEMIGLOBAL) return scheme.gap_open;
         return i == 1 ? 0 : scheme.gap_open - scheme.gap_extend;
     }
-    PAIRALIGN_INLINE int edge_gap() const { return scheme.mode == LOCAL ? offset - scheme.gap_open : 0; }
+    PAIRALIGN_INLINE int edge_gap(int32_t i) const {
+        return scheme.mode == LOCAL ? offset - scheme.gap_open : edge(i);
+    }
 };
 
 }  // namespace PAIRALIGN_ISA

@@ -123,7 +123,7 @@ private:
                     from = w_.left(window_left_[k] / batch_.side, row);
                 } else {
                     memset(edge, w_.edge(row), LANES);
-                    memset(edge + LANES, w_.edge_gap(), LANES);
+                    memset(edge + LANES, w_.edge_gap(row), LANES);
                 }
                 put(k == 0, lanes, from, out);
                 put(k == 0, lanes, from + LANES, out + LANES);

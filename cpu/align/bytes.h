@@ -2,7 +2,7 @@
 // for wider lanes. A lane is a pair.
 //
 //   LANES, ROWS     lanes in a vector; rows of the matrix that a band takes at a time
-//   add, sub        wrap; excess(a, b) is a - b, or 0 where that is less
+//   add, sub        wrap
 //   Mask            result of a comparison
 //   index, lookup   table[code of the lane], of a table of 32 letters that stands in memory twice
 //   LOOKUP          true: scores are looked up; false: they come from a profile in memory, as in vector.h

@@ -28,7 +28,6 @@ struct Bytes {
     PAIRALIGN_INLINE void store(uint8_t* p) const { _mm256_store_si256(reinterpret_cast<__m256i*>(p), v); }
     static PAIRALIGN_INLINE Bytes add(Bytes a, Bytes b) { return {_mm256_add_epi8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes sub(Bytes a, Bytes b) { return {_mm256_sub_epi8(a.v, b.v)}; }
-    static PAIRALIGN_INLINE Bytes excess(Bytes a, Bytes b) { return {_mm256_subs_epu8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes max(Bytes a, Bytes b) { return {_mm256_max_epu8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes bit_and(Bytes a, Bytes b) { return {_mm256_and_si256(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes bit_or(Bytes a, Bytes b) { return {_mm256_or_si256(a.v, b.v)}; }

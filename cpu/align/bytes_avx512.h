@@ -27,7 +27,6 @@ struct BytesOf {
     PAIRALIGN_INLINE void store(uint8_t* p) const { _mm512_store_si512(p, v); }
     static PAIRALIGN_INLINE BytesOf add(BytesOf a, BytesOf b) { return {_mm512_add_epi8(a.v, b.v)}; }
     static PAIRALIGN_INLINE BytesOf sub(BytesOf a, BytesOf b) { return {_mm512_sub_epi8(a.v, b.v)}; }
-    static PAIRALIGN_INLINE BytesOf excess(BytesOf a, BytesOf b) { return {_mm512_subs_epu8(a.v, b.v)}; }
     static PAIRALIGN_INLINE BytesOf max(BytesOf a, BytesOf b) { return {_mm512_max_epu8(a.v, b.v)}; }
     static PAIRALIGN_INLINE BytesOf bit_and(BytesOf a, BytesOf b) { return {_mm512_and_si512(a.v, b.v)}; }
     static PAIRALIGN_INLINE BytesOf bit_or(BytesOf a, BytesOf b) { return {_mm512_or_si512(a.v, b.v)}; }

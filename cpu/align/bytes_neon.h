@@ -22,7 +22,6 @@ struct Bytes {
     PAIRALIGN_INLINE void store(uint8_t* p) const { vst1q_u8(p, v); }
     static PAIRALIGN_INLINE Bytes add(Bytes a, Bytes b) { return {vaddq_u8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes sub(Bytes a, Bytes b) { return {vsubq_u8(a.v, b.v)}; }
-    static PAIRALIGN_INLINE Bytes excess(Bytes a, Bytes b) { return {vqsubq_u8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes max(Bytes a, Bytes b) { return {vmaxq_u8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes bit_and(Bytes a, Bytes b) { return {vandq_u8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes bit_or(Bytes a, Bytes b) { return {vorrq_u8(a.v, b.v)}; }

@@ -28,7 +28,6 @@ struct Bytes {
     PAIRALIGN_INLINE void store(uint8_t* p) const { _mm_store_si128(reinterpret_cast<__m128i*>(p), v); }
     static PAIRALIGN_INLINE Bytes add(Bytes a, Bytes b) { return {_mm_add_epi8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes sub(Bytes a, Bytes b) { return {_mm_sub_epi8(a.v, b.v)}; }
-    static PAIRALIGN_INLINE Bytes excess(Bytes a, Bytes b) { return {_mm_subs_epu8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes max(Bytes a, Bytes b) { return {_mm_max_epu8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes bit_and(Bytes a, Bytes b) { return {_mm_and_si128(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes bit_or(Bytes a, Bytes b) { return {_mm_or_si128(a.v, b.v)}; }

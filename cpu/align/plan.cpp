@@ -26,7 +26,7 @@ bool fits_bytes(const Scheme& s, int32_t rows, int32_t columns) {
     // Local: there should be room for some letters; the best cell's place is kept in two bytes.
     if (s.mode == LOCAL)
         return offset + 4 * best <= RANGE && rows <= LAST_POSITION && columns <= LAST_POSITION;
-    return offset + best <= RANGE && s.matrix[PAD][PAD] + s.gap_open + s.gap_extend >= 0;
+    return offset + best + s.gap_open - s.gap_extend <= RANGE && s.matrix[PAD][PAD] + offset >= 0;
 }
 
 BatchPlan plan_batch(const Kernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget) {
