@@ -1,10 +1,10 @@
 """The subcommand `waste`: how many of the cells that the CPU engine's lanes fill belong to no pair.
 
-Nothing is aligned: the groups are worked out from the lengths, as ``cpu/align`` makes them. A batch is
-a row sequence against a group of columns and fills ``lanes * rows * longest column`` cells. Those are
-wasted that stand beyond a shorter column, in lanes of pairs that the triangle leaves out, and in lanes
-that a window's last group leaves empty. Pairs that are aligned one by one, on all lanes, waste the
-rows that fill up the last strip, and the steps in which lanes start and stop.
+Nothing is aligned: the groups are worked out from the lengths, as ``cpu/align`` makes them. A batch
+is a row sequence against a group of columns and fills ``lanes * rows * longest column`` cells. Those
+are wasted that stand beyond a shorter column, in lanes of pairs that the triangle leaves out, and in
+lanes that a window's last group leaves empty. Pairs that are aligned one by one, on all lanes, waste
+the rows that fill up the last strip, and the steps in which lanes start and stop.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CLASSES = (0, 100, 200, 400, 800, 1600, 3200, 1 << 30)
 """Where classes of row lengths begin, and where the last ends."""
 
 LANES = {"avx512": (64, 16, 8, 3), "avx2": (32, 8, 4, 4), "sse41": (16, 4, 4, 4)}
-"""8-bit lanes; for one pair on all lanes: 32-bit lanes, rows of a lane, cost of a vector of cells."""
+"""8-bit lanes; for one pair on all lanes: 32-bit lanes, rows of a lane, cost of a vector."""
 
 BYTE_COST = 2.5
 """What a vector of 8-bit cells costs, in the units of ``cpu/align/plan.cpp``."""
