@@ -79,7 +79,7 @@ def scores_at(limit: int, highest: int) -> Iterator[str]:
 @pytest.mark.parametrize("name", instruction_sets())
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
-    "limit,highest", [(127, 3), (128, 5), (255, 3), (256, 7), (32767, 45), (65535, 45)]
+    ("limit", "highest"), [(127, 3), (128, 5), (255, 3), (256, 7), (32767, 45), (65535, 45)]
 )
 def test_scores_at_the_limits_of_lanes(limit: int, highest: int, mode: str, name: str) -> None:
     sequences = tuple(scores_at(limit, highest))

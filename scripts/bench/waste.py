@@ -1,15 +1,17 @@
 """The subcommand `waste`: how many of the cells that the CPU engine's lanes fill belong to no pair.
 
-Nothing is aligned: the groups are worked out from the lengths, as ``cpu/align`` makes them. A batch
-is a row sequence against a group of columns and fills ``lanes * rows * longest column`` cells. Those
-are wasted that stand beyond a shorter column, in lanes of pairs that the triangle leaves out, and in
-lanes that a window's last group leaves empty. Pairs that are aligned one by one, on all lanes, waste
-the rows that fill up the last strip, and the steps in which lanes start and stop.
+Nothing is aligned: the groups are worked out from the lengths, as ``cpu/align`` makes them. A
+batch is a row sequence against a group of columns and fills ``lanes * rows * longest column``
+cells. Those are wasted that stand beyond a shorter column, in lanes of pairs that the triangle
+leaves out, and in lanes that a window's last group leaves empty. Pairs that are aligned one by
+one, on all lanes, waste the rows that fill up the last strip, and the steps in which lanes start
+and stop.
 """
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace, _SubParsersAction
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +47,7 @@ def run(options: Namespace) -> tuple[list[Row], list[str]]:
     lengths = np.sort(read_fasta(options.data, alphabet=PROTEIN).lengths.astype(np.int64))[::-1]
     needed, filled = cells_of_rows(lengths, options.isa)
     rows = []
-    for low, high in (*zip(CLASSES, CLASSES[1:], strict=False), (CLASSES[0], CLASSES[-1])):
+    for low, high in (*pairwise(CLASSES), (CLASSES[0], CLASSES[-1])):
         here = (lengths >= low) & (lengths < high)
         if not needed[here].sum():
             continue
