@@ -10,8 +10,14 @@
 namespace pairalign::text {
 namespace {
 
-// How the pair's CIGAR is written: backwards, with I and D exchanged, or both.
+// How the pair's CIGAR is written: backwards, with I and D exchanged, or both. Without runs, as one of the
+// reference's letters.
 char* put_joined_cigar(char* out, const Pair& pair, bool backwards, bool exchanged) {
+    if (pair.run_count == 0) {
+        const Side& reference = exchanged ? pair.query : pair.target;
+        *(out = put_unsigned(out, static_cast<uint64_t>(reference.end - reference.start))) = 'M';
+        return out + 1;
+    }
     int64_t letters = 0;
     uint32_t joined = 0;
     for (int64_t r = 0; r < pair.run_count; ++r) {
@@ -67,7 +73,7 @@ char* put_gfa(char* out, const Pair& pair) {
     return out;
 }
 
-// Needs CIGARs and kinds; links and containments, others are left out.
+// Needs kinds; links and containments, others are left out.
 struct Gfa : LineFormat {
     using LineFormat::LineFormat;
 

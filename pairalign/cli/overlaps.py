@@ -88,6 +88,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dual", action="store_true", help="PAF with each pair both ways, as racon -f wants it"
     )
+    parser.add_argument(
+        "--no-cigar",
+        action="store_true",
+        help="PAF without CIGARs, and GFA with each overlap as one nM",
+    )
     _add_reads(parser)
     _add_thresholds(parser)
     add_input(parser)
@@ -176,7 +181,7 @@ def _overlap(options: argparse.Namespace) -> None:
     started = time.perf_counter()
     run, preset = _plan(options, reads)
     overhang = preset.max_overhang if options.max_overhang is None else options.max_overhang
-    decided = {"max_overhang": overhang, "dual": options.dual}
+    decided = {"max_overhang": overhang, "dual": options.dual, "cigars": not options.no_cigar}
     if options.cluster is not None:
         run_on_cluster(options, run, writer_type, **decided)
         if not options.quiet:
@@ -267,6 +272,7 @@ def _write(
             run.scoring,
             max_overhang=overhang,
             dual=options.dual,
+            cigars=not options.no_cigar,
             threads=run.threads,
             piece=going.piece,
             output=going.output,

@@ -174,6 +174,7 @@ def open_overlap_writer(
     *,
     max_overhang: int = 0,
     dual: bool = False,
+    cigars: bool = True,
     threads: int = 1,
     piece: Piece = WHOLE,
     output: Output | None = None,
@@ -190,6 +191,8 @@ def open_overlap_writer(
         See `pairalign.overlap_kinds.classify`.
     dual : bool
         Write each pair both ways; PAF only.
+    cigars : bool
+        Write CIGARs.
 
     Returns
     -------
@@ -207,7 +210,7 @@ def open_overlap_writer(
         reads,
         reads,
         scoring,
-        Detail.CIGAR,
+        Detail.CIGAR if cigars else Detail.STATS,
         max_overhang=max_overhang,
         both_ways=dual,
         piece=piece,

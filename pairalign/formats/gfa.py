@@ -19,7 +19,8 @@ class GfaWriter(TextWriter):
     ``L`` is a dovetail: the end of the first read, as oriented, overlaps the start of the second.
     ``C`` is a containment: container, ``+``, contained, its orientation, where it begins in the
     container. CIGARs have M, I and D; the first read is the reference (D consumes it alone). Both
-    have ``NM:i:`` mismatches and gap letters. Internal matches are left out.
+    have ``NM:i:`` mismatches and gap letters. Internal matches are left out. Without CIGARs, the
+    overlap is as many ``M`` as the first read has letters in it, as Bandage and others read it.
 
     Raises
     ------
@@ -29,7 +30,7 @@ class GfaWriter(TextWriter):
 
     name = "gfa"
     suffixes = (".gfa",)
-    needs = Detail.CIGAR
+    needs = Detail.STATS
     either_strand = True
     of_pairs = False
     of_overlaps = True
