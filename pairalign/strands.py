@@ -8,16 +8,40 @@ read, with the query reverse-complemented.
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
+from pairalign.native import library
 from pairalign.runs import reverse_runs
 from pairalign.windows import Window
 
 Ints = npt.NDArray[np.int32]
+
+_SPANS = ("query_start", "query_end", "target_start", "target_end")
+
+
+class NativeTurned(ctypes.Structure):
+    """pairalign_turned_fields."""
+
+    _fields_ = (
+        ("pairs", ctypes.c_int64),
+        *((name, ctypes.c_void_p) for name in ("query", "target")),
+        *((name, ctypes.c_void_p) for name in ("matches", "mismatches", "gap_letters")),
+        *((name, ctypes.c_void_p) for name in ("query_lengths", "target_lengths")),
+        *((name, ctypes.c_void_p) for name in _SPANS),
+        *((f"new_{name}", ctypes.c_void_p) for name in _SPANS),
+        ("turned", ctypes.c_void_p),
+    )
+
+
+_turn_strands = library.pairalign_turn_strands
+_turn_strands.restype = None
+_turn_strands.argtypes = (ctypes.POINTER(NativeTurned), ctypes.c_int32)
 
 
 def to_original_strands(found: Alignments, window: Window) -> Alignments:
@@ -45,32 +69,24 @@ def to_original_strands(found: Alignments, window: Window) -> Alignments:
     strand = np.full(len(found), -1, np.int8)
     if found.matches is None:
         return replace(found, strand=strand)
-    query_lengths = found.queries.lengths[found.query]
-    target_lengths = found.targets.lengths[found.target]
-    turned = np.ones(len(found), bool)  # the target is what was reverse-complemented
-    if window.triangular:
-        turned = query_lengths >= target_lengths
-    aligned = found.columns > 0
-    query_start, query_end = _flip(
-        found.field("query_start"), found.field("query_end"), query_lengths, aligned & ~turned
-    )
-    target_start, target_end = _flip(
-        found.field("target_start"), found.field("target_end"), target_lengths, aligned & turned
-    )
+    spans, turned = _turn(found, window.triangular)
     if found.cigar is not None and found.cigar_offsets is not None and len(found):
         reverse_runs(found.cigar, found.cigar_offsets, turned)
-    return replace(
-        found,
-        query_start=query_start,
-        query_end=query_end,
-        target_start=target_start,
-        target_end=target_end,
-        strand=strand,
-    )
+    return replace(found, strand=strand, **spans)
 
 
-def _flip(
-    start: Ints, end: Ints, lengths: Ints, flipped: npt.NDArray[np.bool_]
-) -> tuple[Ints, Ints]:
-    """Spans seen from the other end, where `flipped`."""
-    return np.where(flipped, lengths - end, start), np.where(flipped, lengths - start, end)
+def _turn(found: Alignments, triangular: bool) -> tuple[dict[str, Any], npt.NDArray[np.bool_]]:
+    """Spans on the strands that were read, and of which pairs the target is what was turned."""
+    spans: dict[str, Any] = {name: np.empty(len(found), np.int32) for name in _SPANS}
+    turned = np.empty(len(found), np.bool_)
+    counts = (found.field(name) for name in ("matches", "mismatches", "gap_letters"))
+    arrays = [
+        *(found.query, found.target, *counts),
+        *(found.queries.lengths, found.targets.lengths),
+        *(found.field(name) for name in _SPANS),
+        *spans.values(),
+        turned,
+    ]
+    fields = NativeTurned(len(found), *(one.ctypes.data for one in arrays))
+    _turn_strands(fields, triangular)
+    return spans, turned

@@ -21,7 +21,15 @@ from struct_layouts import (
     opencl_layout,
 )
 
-from pairalign import overlap_kinds, overlap_passes, pair_fields, pair_lists, records, thresholds
+from pairalign import (
+    overlap_kinds,
+    overlap_passes,
+    pair_fields,
+    pair_lists,
+    records,
+    strands,
+    thresholds,
+)
 from pairalign.engines.cpu import further, pair_filter
 from pairalign.engines.cpu import native_structs as cpu
 from pairalign.engines.cuda import bitwise, scores
@@ -72,6 +80,7 @@ CPU = Source("cpu/bitwise/bitwise.h", other=("cpu/align/batch.h",))
 TEXT = Source("cpu/text/text.h")
 TEXT_QUEUE = Source("cpu/text/text_queue.h")
 PAIRS = Source("cpu/pairs/pairs.cpp")
+STRANDS = Source("cpu/pairs/strands.cpp")
 OVERLAPS = Source("cpu/pairs/overlaps.cpp")
 TABLES = Source("cpu/records/read_table.cpp")
 CHECK = Source("cpu/records/check.cpp")
@@ -112,6 +121,7 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (text.NativeText, "pairalign_text", TEXT),
     (text_queue.NativePiece, "pairalign_text_piece", TEXT_QUEUE),
     (pair_fields.NativeCounts, "pairalign_counts", PAIRS),
+    (strands.NativeTurned, "pairalign_turned_fields", STRANDS),
     (overlap_passes.NativeFields, "pairalign_overlap_fields", OVERLAPS),
     (records.RECORD, "pairalign_record", TABLES),
     (records.FINDING, "pairalign_finding", CHECK),
