@@ -6,8 +6,8 @@ import argparse
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from pairalign.best_edges import BestEdges
 from pairalign.cli.console import log, say
@@ -32,8 +32,8 @@ from pairalign.cli.options import (
     scoring_of,
     warn_of_letters,
 )
-from pairalign.cli.parts import choose_part
-from pairalign.cli.report import add_report, check_report, finish_report
+from pairalign.cli.parts import PartPlace, choose_part
+from pairalign.cli.report import add_report, check_report, finish_report, make_collector
 from pairalign.cli.summary import Summary, describe_steps
 from pairalign.cli.thresholds import add_thresholds, describe_thresholds, thresholds_of
 from pairalign.fields import Field, parse_fields
@@ -47,7 +47,6 @@ from pairalign.formats import (
     open_writer,
 )
 from pairalign.jobs.align import AlignmentJob
-from pairalign.jobs.report import ReportCollector
 from pairalign.native import keep_freed_memory
 from pairalign.pair_lists import read_pair_list
 from pairalign.significance import (
@@ -58,6 +57,9 @@ from pairalign.significance import (
 )
 from pairalign.want import Detail
 from pairalign.windows import DEFAULT_WINDOW, LIST_WINDOW
+
+if TYPE_CHECKING:
+    from pairalign.jobs.report import ReportCollector
 
 
 def _parse_positive_number(text: str) -> float:
@@ -141,19 +143,71 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
     )
 
 
+@dataclass(frozen=True)
+class _Table:
+    """What is written: the format, and what it shows."""
+
+    writer_type: type[Writer]
+    fields: tuple[Field, ...]
+    detail: Detail
+
+    @property
+    def shown_fields(self) -> tuple[Field, ...]:
+        return self.fields or self.writer_type.default_fields or ()
+
+
 def _align(options: argparse.Namespace) -> None:
     choose_output(options)
-    # Wrong usage is said before anything is read.
+    table, place = _check(options)  # wrong usage is said before anything is read
+    run = _plan(options, table.detail)
+    significance = _significance(options, run, table.shown_fields)
+    kept = _keep_by_evalue(options, run, significance)
+    started = time.perf_counter()
+    decided = {"columns": [field.name for field in table.fields], "both_ways": options.both_ways}
+    decided |= {"max_evalue": options.max_evalue, "db_size": options.db_size}
+    if options.cluster is not None:
+        run_on_cluster(options, run, table.writer_type, **decided)
+        if not options.quiet:
+            say(f"pairalign: {run.pairs:,} pairs written to {options.output}")
+        return
+    join = table.writer_type.join if table.writer_type.joined else None
+    going = Going(options, run, table.writer_type.name, place, join=join, **decided)
+    summary = _summary_of(options, run)
+    limits = (options.min_score, options.min_identity, options.min_coverage, kept, run.pair_list)
+    whole = all(one is None for one in limits)
+    collector = make_collector(options, run.queries, run.targets, whole)
+    if not going.is_done:
+        shown = {"fields": table.fields, "both_ways": options.both_ways}
+        keep_freed_memory(run.memory_bytes)
+        _write(
+            options, run, going, summary, collector, shown | {"significance": significance}, kept
+        )
+    going.finish()
+    if options.explain:
+        say(describe_steps(run.steps, run.pairs))
+    text = summary.text(time.perf_counter() - started, options.output)
+    finish_report(options, collector, text)
+    if not options.quiet:
+        say(text)
+
+
+def _check(options: argparse.Namespace) -> tuple[_Table, PartPlace | None]:
+    """Find out what is written, and where if it is a part; refuse what cannot be."""
     writer_type = find_format(options.output, options.format)
     check_best(options, writer_type.name)
     fields = () if options.columns is None else parse_fields(options.columns)
-    detail = _detail(options, writer_type, fields)
-    check_columns(writer_type, fields, detail)
+    table = _Table(writer_type, fields, _detail(options, writer_type, fields))
+    check_columns(writer_type, fields, table.detail)
     check_both_ways(writer_type, options.both_ways)
     place = choose_part(options, writer_type.suffixes[0])
     check_output(options.output, options.input, options.input2, options.matrix, options.pairs)
     check_report(options)
     check_cluster(options)
+    return table, place
+
+
+def _plan(options: argparse.Namespace, detail: Detail) -> AlignmentJob:
+    """Read the sequences and the list of pairs, and plan the run."""
     queries, targets = read_sequences(options)
     scoring = scoring_of(options, queries)
     warn_of_letters(scoring, queries, targets)
@@ -162,10 +216,19 @@ def _align(options: argparse.Namespace) -> None:
         pair_list = read_pair_list(options.pairs, queries, targets)
     run = plan_run(options, queries, targets, scoring, detail, pair_list=pair_list)
     run.pair_thresholds = thresholds_of(options)
-    significance = _significance(options, run, fields or writer_type.default_fields or ())
+    return run
+
+
+def _keep_by_evalue(
+    options: argparse.Namespace, run: AlignmentJob, significance: Significance | None
+) -> EvalueFilter | None:
+    """Make the filter of ``--max-evalue``; the run then aligns what can pass it.
+
+    Says as well which listed pairs were left out.
+    """
     kept = None
     if options.max_evalue is not None:
-        known = need_significance(scoring, significance)
+        known = need_significance(run.scoring, significance)
         kept = EvalueFilter(known, options.max_evalue, options.both_ways)
         least = max(kept.min_raw_score, run.want.least_raw_score)
         run.want = replace(run.want, min_raw_score=least)
@@ -175,45 +238,19 @@ def _align(options: argparse.Namespace) -> None:
             options.pairs,
             f"{run.left_out:,}",
         )
-    started = time.perf_counter()
-    decided = {"columns": [field.name for field in fields], "both_ways": options.both_ways}
-    decided |= {"max_evalue": options.max_evalue, "db_size": options.db_size}
-    if options.cluster is not None:
-        run_on_cluster(options, run, writer_type, **decided)
-        if not options.quiet:
-            say(f"pairalign: {run.pairs:,} pairs written to {options.output}")
-        return
-    join = writer_type.join if writer_type.joined else None
-    going = Going(options, run, writer_type.name, place, join=join, **decided)
-    summary = Summary(
-        queries,
-        targets,
-        scoring,
+    return kept
+
+
+def _summary_of(options: argparse.Namespace, run: AlignmentJob) -> Summary:
+    return Summary(
+        run.queries,
+        run.targets,
+        run.scoring,
         pairs=run.pairs,
         cells=run.cells,
         min_score=options.min_score,
         thresholds=run.pair_thresholds,
     )
-    collector = None
-    if options.report is not None:
-        limits = (options.min_score, options.min_identity, options.min_coverage, kept, pair_list)
-        whole = all(one is None for one in limits)
-        collector = ReportCollector(queries, queries if targets is None else targets, whole)
-    if not going.is_done:
-        shown = {
-            "fields": fields,
-            "both_ways": options.both_ways,
-            "significance": significance,
-        }
-        keep_freed_memory(run.memory_bytes)
-        _write(options, run, going, summary, collector, shown, kept)
-    going.finish()
-    if options.explain:
-        say(describe_steps(run.steps, run.pairs))
-    text = summary.text(time.perf_counter() - started, options.output)
-    finish_report(options, collector, text)
-    if not options.quiet:
-        say(text)
 
 
 def _write(

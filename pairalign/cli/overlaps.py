@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from pairalign.cli.options import (
     warn_of_letters,
 )
 from pairalign.cli.parts import choose_part
-from pairalign.cli.report import add_report, check_report, finish_report
+from pairalign.cli.report import add_report, check_report, finish_report, make_collector
 from pairalign.cli.summary import describe_scoring, describe_set
 from pairalign.cli.thresholds import SHARE
 from pairalign.complement import complement_of
@@ -41,13 +42,15 @@ from pairalign.jobs.overlap_plan import Limits, OverlapPlan, plan_overlaps
 from pairalign.jobs.overlap_presets import AUTO, PRESETS, Preset
 from pairalign.jobs.overlap_stages import ALIGN, FILTER, FURTHER, SCORE
 from pairalign.jobs.overlaps import FILTERS, OverlapJob
-from pairalign.jobs.report import ReportCollector
 from pairalign.native import keep_freed_memory
 from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
 from pairalign.overlap_passes import mark_indices
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail, Want
+
+if TYPE_CHECKING:
+    from pairalign.jobs.report import ReportCollector
 
 _MODES = ("semiglobal", "local")
 _FEW = 0.5
@@ -188,7 +191,7 @@ def _overlap(options: argparse.Namespace) -> None:
             say(f"pairalign: overlaps of {run.pairs:,} pairs written to {options.output}")
         return
     going = Going(options, run, writer_type.name, place, **decided)
-    collector = None if options.report is None else ReportCollector(reads, reads)
+    collector = make_collector(options, reads, None)
     counts = np.zeros(INTERNAL + 1, np.int64)
     overlapping = np.zeros(len(reads), np.bool_)
     keep_freed_memory(run.memory_bytes)

@@ -6,17 +6,19 @@ import argparse
 import os
 import shlex
 import sys
+from typing import TYPE_CHECKING
 
 from pairalign.cli.console import log
 from pairalign.cli.options import add_path, plan_run
-from pairalign.distance_matrix import DistanceMatrix
 from pairalign.errors import FormatError, OutputError
 from pairalign.formats.output import check_writable
-from pairalign.formats.report import Report, check_jinja, write_report
-from pairalign.jobs.report import DistanceCollector, ReportCollector, closest_pairs, pair_rows
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
+
+if TYPE_CHECKING:  # what makes reports is loaded where one is wanted
+    from pairalign.distance_matrix import DistanceMatrix
+    from pairalign.jobs.report import ReportCollector
+    from pairalign.scoring import Scoring
+    from pairalign.sequences import SequenceSet
 
 
 def add_report(group: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
@@ -27,6 +29,23 @@ def add_report(group: argparse.ArgumentParser | argparse._ArgumentGroup) -> None
         metavar="HTML",
         help="write a page to look at: histograms, a heat map, the best pairs and their alignments",
     )
+
+
+def make_collector(
+    options: argparse.Namespace,
+    queries: SequenceSet,
+    targets: SequenceSet | None,
+    whole: bool = False,
+) -> ReportCollector | None:
+    """Return what collects a report of a run; None where none is wanted.
+
+    `whole`: whether all pairs of the sets will come.
+    """
+    if options.report is None:
+        return None
+    from pairalign.jobs.report import ReportCollector
+
+    return ReportCollector(queries, queries if targets is None else targets, whole)
 
 
 def check_report(options: argparse.Namespace) -> None:
@@ -44,6 +63,8 @@ def check_report(options: argparse.Namespace) -> None:
     for name in ("shard", "resume", "cluster"):
         if getattr(options, name, None):
             raise FormatError(f"a report needs all pairs of a run: leave --{name} out")
+    from pairalign.formats.report import check_jinja
+
     check_jinja()
     check_writable(options.report)
     used = (options.input, getattr(options, "input2", None), options.output)
@@ -60,6 +81,8 @@ def report_distances(
     summary: str,
 ) -> None:
     """Write the report of distances; the closest pairs are aligned again for it."""
+    from pairalign.jobs.report import DistanceCollector, closest_pairs
+
     collector = DistanceCollector(sequences, sequences, matrix=matrix)
     job = plan_run(options, sequences, None, scoring, Detail.CIGAR, pair_list=closest_pairs(matrix))
     for found in job:
@@ -83,6 +106,8 @@ def finish_report(
     """
     if collector is None:
         return
+    from pairalign.formats.report import Report, write_report
+    from pairalign.jobs.report import pair_rows
     from pairalign.version import __version__  # looks the version up
 
     inputs = [path for path in (options.input, getattr(options, "input2", None)) if path]
