@@ -94,7 +94,9 @@ class Going:
         self._format = format
         self._place = place
         self._pairs = job.pairs
-        self._described = describe_run(job, format=format, **more)
+        self._described: dict[str, Any] = {}
+        if options.resume or place is not None:  # it digests the sets
+            self._described = describe_run(job, format=format, **more)
         self.piece = self._start = WHOLE if place is None else place.piece(job)
         self.output: Output | None = None
         self.is_done = self.is_resumed = False
