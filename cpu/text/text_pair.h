@@ -76,7 +76,7 @@ inline char* put_score(char* out, int32_t raw, int32_t decimals, int32_t least) 
         *out++ = '-';
         size = -size;
     }
-    if (decimals == 0) return put_unsigned(out, static_cast<uint64_t>(size));  // nearly always
+    if (decimals == 0 && least == 0) return put_unsigned(out, static_cast<uint64_t>(size));  // nearly always
     int64_t scale = 1;
     for (int32_t i = 0; i < decimals; ++i) scale *= 10;
     out = put_unsigned(out, static_cast<uint64_t>(size / scale));
