@@ -1,4 +1,4 @@
-"""`Run`: results as they come, memory that is bounded, leaving early, failures, Ctrl-C."""
+"""`AlignmentJob`: results as they come, memory that is bounded, leaving early, failures, Ctrl-C."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from pairalign.engines import Engine
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.formats import open_writer
 from pairalign.formats.distances import write_distances
-from pairalign.jobs.align import Run
+from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.distances import MEASURES, measure_run, self_scores
 from pairalign.pair_fields import place_in_triangle
 from pairalign.scoring import Scoring, make_scoring
@@ -166,7 +166,7 @@ class Recycled:
         query, target = self._names[diagonal, slab.column_start]
         return replace(self._windows[triangular][pairs], query=query[pairs], target=target[pairs])
 
-    def run(self, threads: int, engines: int) -> Run:
+    def run(self, threads: int, engines: int) -> AlignmentJob:
         """A run that these results are the results of."""
         run = SimulatedRun(
             self.sequences,
@@ -209,7 +209,7 @@ class SimulatedEngine:
         """Nothing is held."""
 
 
-class SimulatedRun(Run):
+class SimulatedRun(AlignmentJob):
     """A run on simulated engines."""
 
     engines: Sequence[Engine]
@@ -234,7 +234,7 @@ def _job(
     return job
 
 
-def _do(run: Run, kind: str, path: Path) -> None:
+def _do(run: AlignmentJob, kind: str, path: Path) -> None:
     """What the command does between engines and the last line on stderr."""
     sequences = run.queries
     if kind in MEASURES:
