@@ -21,6 +21,7 @@ from pairalign.formats import FORMATS
 from pairalign.formats import journal as journal_module
 from pairalign.formats import resumable as resumable_module
 from pairalign.formats.journal import Commit, Journal
+from pairalign.formats.parquet import ParquetWriter
 from pairalign.formats.resumable import Resumable
 
 ENDINGS = ("parquet", "tsv.gz", "sam")  # of those that go on in other ways
@@ -131,10 +132,12 @@ STEPS = [
     (journal_module.os, "unlink"),
     (journal_module, "_pack"),
     (resumable_module, "_checksum"),
+    (Journal, "restart"),
+    (ParquetWriter, "join"),
 ]
 
 
-@pytest.mark.parametrize("format", ["fasta", "tsv.gz"])
+@pytest.mark.parametrize("format", ["fasta", "tsv.gz", "parquet"])
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("step", range(len(STEPS)), ids=[name for _, name in STEPS])
 def test_killed_at_every_step(

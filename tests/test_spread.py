@@ -82,7 +82,7 @@ def dask():
 def here(dask):
     """The address of a cluster in this process, with a worker of two threads and no GPU."""
     with dask.LocalCluster(
-        1, processes=False, threads_per_worker=2, dashboard_address=":0"
+        n_workers=1, processes=False, threads_per_worker=2, dashboard_address=":0"
     ) as cluster:
         yield cluster.scheduler_address
 
@@ -193,7 +193,7 @@ def test_one_task_a_gpu(dask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_cluster, "run_shard", on_a_cpu)
     assert main(["align", "in.fa", "-o", "one.paf", "-q"]) == 0
     with dask.LocalCluster(
-        2, threads_per_worker=4, dashboard_address=":0", resources={"GPU": 1}
+        n_workers=2, threads_per_worker=4, dashboard_address=":0", resources={"GPU": 1}
     ) as cluster:
         command = ["align", "in.fa", "-o", "all.paf", "-q", "--device", "cuda"]
         assert main([*command, "--cluster", cluster.scheduler_address]) == 0
@@ -246,7 +246,7 @@ def test_workers_that_are_killed(dask) -> None:
             letters = rng.choice(list("ARNDCQEGHILKMFPSTWYV"), 500)
             file.write(f">p{i}\n{''.join(letters)}\n")
     assert main(["align", "in.fa", "-o", "one.paf", "-q"]) == 0
-    with dask.LocalCluster(3, threads_per_worker=1, dashboard_address=":0") as cluster:
+    with dask.LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0") as cluster:
         address = cluster.scheduler_address
         options = ["--cluster", address, "--device", "cpu", "--threads", "1", "-q"]
         process = subprocess.Popen([*PROGRAM, "align", "in.fa", "-o", "all.paf", *options])
