@@ -4,6 +4,9 @@ Each row: BLAST's gap costs (existence, extension; a gap of k letters costs ``ex
 extension``), lambda, K, alpha, beta. BLAST's 11/1 is 12/1 here. `tests/test_significance.py`
 compares each with what BLAST+ prints.
 
+BLAST+'s BLOSUM80, in half bits, is another matrix than Biopython's of that name, in thirds of a
+bit: its parameters are not here.
+
 References
 ----------
 .. [1] S. F. Altschul, R. Bundschuh, R. Olsen, T. Hwa. The estimation of statistical parameters for
@@ -25,17 +28,6 @@ PUBLISHED: dict[str, tuple[tuple[int, int, float, float, float, float], ...]] = 
         (11, 1, 0.267, 0.041, 1.9, -30),
         (10, 1, 0.243, 0.024, 2.5, -44),
         (9, 1, 0.206, 0.010, 4.0, -87),
-    ),
-    "BLOSUM80": (
-        (25, 2, 0.342, 0.17, 0.52, -1.6),
-        (13, 2, 0.336, 0.15, 0.59, -3),
-        (9, 2, 0.319, 0.11, 0.76, -6),
-        (8, 2, 0.308, 0.090, 0.89, -9),
-        (7, 2, 0.293, 0.070, 1.1, -14),
-        (6, 2, 0.268, 0.045, 1.4, -19),
-        (11, 1, 0.314, 0.095, 0.90, -9),
-        (10, 1, 0.299, 0.071, 1.1, -14),
-        (9, 1, 0.279, 0.048, 1.4, -19),
     ),
     "BLOSUM45": (
         (13, 3, 0.207, 0.049, 1.5, -22),

@@ -24,7 +24,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
-from pairalign.errors import ScoringError
 from pairalign.published_statistics import PUBLISHED
 from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import SequenceSet
@@ -43,7 +42,7 @@ class Gumbel:
         Of raw scores: nats a raw (scaled) unit.
     k : float
     alpha, beta : float
-        An alignment of raw score S has a mean length of ``alpha lambda S + beta`` letters.
+        An alignment of raw score S has ``alpha S + beta`` letters on average.
     source : str
         Where they come from, for people.
     """
@@ -163,6 +162,7 @@ def find_significance(
     queries: SequenceSet,
     targets: SequenceSet | None = None,
     database_letters: int | None = None,
+    gumbel: Gumbel | None = None,
 ) -> Significance | None:
     """Return what bit scores and E-values of a run are made of; None where it is not known.
 
@@ -173,12 +173,14 @@ def find_significance(
         Without `targets`, the queries are the database as well.
     database_letters : int, optional
         Size of the database, instead of the letters of the set that is searched.
+    gumbel : Gumbel, optional
+        Parameters of the scoring; default: published ones.
 
     Notes
     -----
     A target as the query, where pairs are written both ways, is searched among the queries.
     """
-    gumbel = find_gumbel(scoring)
+    gumbel = gumbel or find_gumbel(scoring)
     if gumbel is None:
         return None
     other = queries if targets is None else targets
@@ -190,18 +192,6 @@ def find_significance(
     ]
     database = (database_letters or other.total_residues, len(other))
     return Significance(gumbel, (spaces[0], spaces[1]), database)
-
-
-def need_significance(scoring: Scoring, significance: Significance | None) -> Significance:
-    """Return `significance`, or raise ScoringError: E-values are asked for and not known."""
-    if significance is not None:
-        return significance
-    if scoring.mode != "local":
-        raise ScoringError("E-values are those of local alignments: add --mode local")
-    rows = PUBLISHED.get(scoring.matrix_name, ())
-    costs = ", ".join(f"{row[0] + row[1]}/{row[1]}" for row in rows)
-    known = f"known gap costs are {costs}" if rows else f"known matrices are {', '.join(PUBLISHED)}"
-    raise ScoringError(f"E-values are not known for this scoring: {known}")
 
 
 def search_spaces(

@@ -12,7 +12,6 @@ from align_command import align
 from readable import needs_program
 
 import pairalign
-from pairalign.errors import ScoringError
 from pairalign.fields import BLAST6
 from pairalign.published_statistics import PUBLISHED
 from pairalign.scoring import make_scoring
@@ -21,7 +20,6 @@ from pairalign.significance import (
     EvalueFilter,
     find_gumbel,
     find_significance,
-    need_significance,
     search_spaces,
 )
 
@@ -32,6 +30,7 @@ ROWS = [(matrix, *row) for matrix, rows in PUBLISHED.items() for row in rows]
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PAIRALIGN_CACHE", str(tmp_path / "cache"))
 
 
 def write_query(length):
@@ -154,25 +153,17 @@ def test_the_database_is_as_large_as_is_said():
     assert math.log10(first.evalue) == pytest.approx(math.log10(expected), abs=0.01)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"mode": "global"}, "add --mode local"),
-        ({"mode": "local", "gap_open": 30}, "known gap costs are 13/2, 12/2"),
-        ({"mode": "local", "matrix": "PAM250"}, "known matrices are BLOSUM62, BLOSUM80"),
-    ],
-)
-def test_what_is_not_known_is_said(options, message):
-    scoring = make_scoring("protein", **options)
-    assert find_gumbel(scoring) is None
-    with pytest.raises(ScoringError, match=message):
-        need_significance(scoring, None)
-
-
-def test_unknown_statistics_are_nan_with_a_warning(capsys):
-    align(EXAMPLES, "--mode", "local", "--gap-open", "30", "-o", "a.b6")
-    assert "evalue and bits are nan" in capsys.readouterr().err
+def test_statistics_that_do_not_exist_are_nan_with_a_warning(capsys):
+    align(EXAMPLES, "-o", "a.b6")
+    assert "evalue and bits are nan: E-values are those of local" in capsys.readouterr().err
     assert pandas.read_csv("a.b6", sep="\t", names=BLAST6).evalue.isna().all()
+    costs = ("--mode", "local", "--gap-open", "1", "--gap-extend", "1")
+    align(EXAMPLES, *costs, "-o", "b.b6")
+    assert "scores grow with lengths" in capsys.readouterr().err
+    for options in ((), costs):
+        align(EXAMPLES, *options, "-o", "c.b6", "--max-evalue", "1", code=1)
+        assert "pairalign: error: " in capsys.readouterr().err
+        assert not Path("c.b6").exists()
 
 
 @pytest.mark.slow

@@ -36,6 +36,7 @@ from pairalign.cli.parts import PartPlace, choose_part
 from pairalign.cli.report import add_report, check_report, finish_report, make_collector
 from pairalign.cli.summary import Summary, describe_steps
 from pairalign.cli.thresholds import add_thresholds, describe_thresholds, thresholds_of
+from pairalign.errors import ScoringError
 from pairalign.fields import Field, parse_fields
 from pairalign.formats import (
     FORMATS,
@@ -49,12 +50,7 @@ from pairalign.formats import (
 from pairalign.jobs.align import AlignmentJob
 from pairalign.native import keep_freed_memory
 from pairalign.pair_lists import read_pair_list
-from pairalign.significance import (
-    EvalueFilter,
-    Significance,
-    find_significance,
-    need_significance,
-)
+from pairalign.significance import EvalueFilter, Gumbel, Significance, find_significance
 from pairalign.want import Detail
 from pairalign.windows import DEFAULT_WINDOW, LIST_WINDOW
 
@@ -228,8 +224,8 @@ def _keep_by_evalue(
     """
     kept = None
     if options.max_evalue is not None:
-        known = need_significance(run.scoring, significance)
-        kept = EvalueFilter(known, options.max_evalue, options.both_ways)
+        assert significance is not None
+        kept = EvalueFilter(significance, options.max_evalue, options.both_ways)
         least = max(kept.min_raw_score, run.want.least_raw_score)
         run.want = replace(run.want, min_raw_score=least)
     if run.left_out:
@@ -308,19 +304,36 @@ def _detail(options: argparse.Namespace, writer: type[Writer], fields: tuple[Fie
 def _significance(
     options: argparse.Namespace, run: AlignmentJob, fields: tuple[Field, ...]
 ) -> Significance | None:
-    """Find what bit scores and E-values are made of; warn if they are to be shown and not known."""
-    found = find_significance(run.scoring, run.queries, run.targets, options.db_size)
+    """Find what bit scores and E-values are made of; warn if they are to be shown and not known.
+
+    Raises
+    ------
+    ScoringError
+        ``--max-evalue`` needs them.
+    """
     asked = any(field.of_statistics for field in fields)
-    if asked and found is None:
-        log.warning(
-            "evalue and bits are nan: they are known for local alignments of proteins with "
-            "BLAST's matrices and gap costs, such as --mode local --gap-open 12 --gap-extend 1"
-        )
-    elif found is not None and (asked or options.max_evalue is not None) and not options.quiet:
+    gumbel = None
+    if asked or options.max_evalue is not None:
+        try:
+            gumbel = _gumbel(run)
+        except ScoringError as error:
+            if options.max_evalue is not None:
+                raise
+            log.warning("evalue and bits are nan: %s", error)
+    found = find_significance(run.scoring, run.queries, run.targets, options.db_size, gumbel)
+    if gumbel is not None and found is not None and not options.quiet:
         letters, sequences = found.database
-        gumbel = found.gumbel
         say(
             f"E-values: lambda {gumbel.lambda_:g}, K {gumbel.k:g} ({gumbel.source}), database of "
             f"{letters:,} letters in {sequences:,} sequences"
         )
     return found
+
+
+def _gumbel(run: AlignmentJob) -> Gumbel:
+    """Return the parameters of the scores of a run; ScoringError where there are none."""
+    if run.scoring.mode != "local":
+        raise ScoringError("E-values are those of local alignments: add --mode local")
+    from pairalign.jobs.statistics import find_or_estimate_gumbel  # only where it is needed
+
+    return find_or_estimate_gumbel(run.scoring, run.queries, run.targets, run.threads)

@@ -25,6 +25,7 @@ from pathlib import Path
 from pairalign.engines.cuda.kernel_cache import make_folder, why_untrusted
 from pairalign.errors import KernelBuildError
 from pairalign.part_file import PartFile
+from pairalign.user_cache import cache_folder
 
 Defines = Mapping[str, "int | str"]
 
@@ -54,14 +55,6 @@ def source_folder() -> Path:
         if folder.is_dir():
             return folder
     raise KernelBuildError(f"the CUDA sources are missing: neither {PACKAGE}/cuda_sources exists")
-
-
-def cache_folder() -> Path:
-    """Return where kernels compiled at first use are kept."""
-    chosen = os.environ.get("PAIRALIGN_CACHE")
-    if chosen:
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pairalign"
 
 
 def find_nvcc() -> str | None:
