@@ -27,7 +27,7 @@ from pairalign.errors import ScoringError
 Doubles = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.integer[Any]]
 
-_BELOW = 0.3
+_BELOW = 0.1
 """Share of the scores that only count as below a quantile."""
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _MOST_LENGTH = 0.8  # of a sequence

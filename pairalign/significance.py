@@ -124,19 +124,22 @@ class EvalueFilter:
     ----------
     min_raw_score : int
         No pair with a lower raw score passes.
+    least_raw_scores : two ndarrays of int32
+        What a pair must reach, by its query and, where `both_ways`, by its target.
+    both_ways : bool
     """
 
     def __init__(self, significance: Significance, max_evalue: float, both_ways: bool) -> None:
-        self._least = significance.least_raw_scores(max_evalue)
-        self._both_ways = both_ways
-        used = self._least if both_ways else self._least[:1]
+        self.least_raw_scores = significance.least_raw_scores(max_evalue)
+        self.both_ways = both_ways
+        used = self.least_raw_scores if both_ways else self.least_raw_scores[:1]
         self.min_raw_score = min(int(least.min()) for least in used)
 
     def passing(self, found: Alignments) -> Alignments:
         """Return those of some alignments that pass, in their order."""
-        passes = found.raw_score >= self._least[0][found.query]
-        if self._both_ways:
-            passes |= found.raw_score >= self._least[1][found.target]
+        passes = found.raw_score >= self.least_raw_scores[0][found.query]
+        if self.both_ways:
+            passes |= found.raw_score >= self.least_raw_scores[1][found.target]
         return found if passes.all() else found.take(passes)
 
 

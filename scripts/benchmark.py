@@ -45,6 +45,8 @@ from bench import (  # noqa: E402
     papers,
     report,
     similar,
+    statistics,
+    tcoffee,
     thresholds,
     trees,
     trees_speed,
@@ -107,6 +109,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         thresholds.add_command,
         end_gaps.add_command,
         waste.add_command,
+        statistics.add_command,
+        tcoffee.add_command,
     ):
         add_command(commands)
 

@@ -13,6 +13,7 @@ from readable import needs_program
 
 import pairalign
 from pairalign.fields import BLAST6
+from pairalign.jobs.evalue_engine import EvalueEngine
 from pairalign.published_statistics import PUBLISHED
 from pairalign.scoring import make_scoring
 from pairalign.sequences import SequenceSet, read_fasta
@@ -22,6 +23,8 @@ from pairalign.significance import (
     find_significance,
     search_spaces,
 )
+from pairalign.want import Detail, Want
+from pairalign.windows import plan_windows
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "cytochrome_p450.fasta"
 ROWS = [(matrix, *row) for matrix, rows in PUBLISHED.items() for row in rows]
@@ -132,6 +135,57 @@ def test_filter_tells_the_engine_the_least_score():
     _, _, significance = significance_of_examples()
     least = significance.least_raw_scores(0.001)
     assert EvalueFilter(significance, 0.001, False).min_raw_score == least[0].min()
+
+
+@pytest.mark.parametrize("both_ways", [False, True])
+@pytest.mark.parametrize("two_sets", [False, True])
+def test_engines_are_given_the_least_score_of_their_slab(two_sets, both_ways):
+    rng = np.random.default_rng(5)
+    queries, targets = (
+        SequenceSet.from_strings(
+            [
+                "".join(rng.choice(list("ARNDCQEGHILKMFPSTWY"), n))
+                for n in rng.integers(20, 900, 60)
+            ],
+            alphabet="protein",
+        )
+        for _ in range(2)
+    )
+    scoring = make_scoring("protein", mode="local", gap_open=12)
+    other = targets if two_sets else None
+    significance = find_significance(scoring, queries, other)
+    kept = EvalueFilter(significance, 3.0, both_ways)
+    given = []
+
+    class Recorder:
+        name, is_gpu = "recorder", False
+
+        def align(self, window, want, pair_mask=None):
+            given.append(want.min_raw_score)
+            found = pairalign.align(queries, other, scoring=scoring, window=window_size)
+            return found.take(found.raw_score >= want.min_raw_score)
+
+    window_size = 1000
+    engine = EvalueEngine(Recorder(), kept, queries, other)
+    every = pairalign.align(queries, other, scoring=scoring, window=window_size)
+    (window,) = plan_windows(60, 60 if two_sets else None, window_size)
+    found = engine.align(window, Want(Detail.CIGAR, 1))
+    passing = significance.evalue(every.raw_score, every.query) <= 3
+    if both_ways:
+        turned = find_significance(scoring, targets if two_sets else queries, queries)
+        passing |= turned.evalue(every.raw_score, every.target) <= 3
+    assert 0 < passing.sum() < len(every)
+    assert found.raw_score.tolist() == every.raw_score[passing].tolist()
+    assert given == [kept.min_raw_score]
+    slabs = plan_windows(60, 60 if two_sets else None, 20)
+    least = [engine.least_raw_score(slab) for slab in slabs]
+    assert min(least) == kept.min_raw_score < max(least)  # long ones need a higher score
+    order = queries.order, (targets if two_sets else queries).order
+    for slab, score in zip(slabs, least, strict=True):
+        rows = np.isin(every.query, order[0][slab.row_start : slab.row_stop])
+        columns = np.isin(every.target, order[1][slab.column_start : slab.column_stop])
+        inside = rows & columns & passing
+        assert (every.raw_score[inside] >= score).all()
 
 
 def test_the_database_is_as_large_as_is_said():

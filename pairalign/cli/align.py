@@ -173,11 +173,10 @@ def _align(options: argparse.Namespace) -> None:
     whole = all(one is None for one in limits)
     collector = make_collector(options, run.queries, run.targets, whole)
     if not going.is_done:
-        shown = {"fields": table.fields, "both_ways": options.both_ways}
+        shown: dict[str, Any] = {"fields": table.fields, "both_ways": options.both_ways}
         keep_freed_memory(run.memory_bytes)
-        _write(
-            options, run, going, summary, collector, shown | {"significance": significance}, kept
-        )
+        shown |= {"significance": significance}
+        _write(options, run, going, summary, collector, shown)
     going.finish()
     if options.explain:
         say(describe_steps(run.steps, run.pairs))
@@ -228,6 +227,7 @@ def _keep_by_evalue(
         kept = EvalueFilter(significance, options.max_evalue, options.both_ways)
         least = max(kept.min_raw_score, run.want.least_raw_score)
         run.want = replace(run.want, min_raw_score=least)
+        run.evalue_filter = kept
     if run.left_out:
         log.warning(
             "%s: %s pairs left out, which came again or were sequences with themselves",
@@ -256,7 +256,6 @@ def _write(
     summary: Summary,
     collector: ReportCollector | None,
     shown: Mapping[str, Any],
-    kept: EvalueFilter | None,
 ) -> None:
     """Align and write what is kept; `shown` is what else `open_writer` is told of the format."""
     best = None if options.best is None else BestEdges(options.best)
@@ -275,9 +274,7 @@ def _write(
             **shown,
         ) as writer,
     ):
-        for found in results:
-            alignments = found if kept is None else kept.passing(found)
-            del found
+        for alignments in results:
             if best is None:
                 writer.write(alignments)
             else:

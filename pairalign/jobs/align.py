@@ -41,6 +41,7 @@ from pairalign.windows import (
 
 if TYPE_CHECKING:
     from pairalign.jobs.threshold_engine import Steps
+    from pairalign.significance import EvalueFilter
 
 _MOST_THREADS = 4096
 _MOST_ROWS = 2**31 - 1
@@ -82,6 +83,8 @@ class AlignmentJob:
         Identity and coverage that a pair must reach.
     steps : Steps or None
         How many pairs each step has left, of a job with thresholds or a least score.
+    evalue_filter : EvalueFilter or None
+        Only pairs that pass are given; to be set before the job is opened.
 
     Raises
     ------
@@ -115,6 +118,7 @@ class AlignmentJob:
     shard: Shard | None = None
     pair_thresholds: PairThresholds = field(default_factory=PairThresholds)
     steps: Steps | None = field(default=None, init=False)
+    evalue_filter: EvalueFilter | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         if self.targets is None and len(self.queries) < 2:
@@ -241,6 +245,11 @@ class AlignmentJob:
             kernel=self.kernel,
             detail=self._detail,
         )
+        if self.evalue_filter is not None:
+            from pairalign.jobs.evalue_engine import EvalueEngine
+
+            sets = self.queries, self.targets
+            engines = [EvalueEngine(one, self.evalue_filter, *sets) for one in engines]
         engines = self._with_thresholds(engines)
         if self._listed is None:
             return engines
