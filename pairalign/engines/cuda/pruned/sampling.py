@@ -52,14 +52,15 @@ class Sampler:
         if cells < _LEAST_CELLS:
             return False
         chosen = eligible[np.linspace(0, len(eligible) - 1, _PAIRS).astype(np.int64)]
-        similar = sum(
-            looks_similar(
+        similar = 0
+        for k in chosen:
+            similar += looks_similar(
                 _codes(context.queries, int(positions[0][k])),
                 _codes(context.targets, int(positions[1][k])),
             )
-            for k in chosen
-        )
-        return similar >= _SIMILAR
+            if similar == _SIMILAR:
+                return True
+        return False
 
 
 def looks_similar(row: npt.NDArray[np.uint8], column: npt.NDArray[np.uint8]) -> bool:
