@@ -197,7 +197,7 @@ def test_kernels_compiled_ahead_are_not_compiled_one_by_one(
     fake_nvcc(tmp_path, monkeypatch)
     variants = [(source, dict(defines)) for source, defines in Packed().variants()]
     built = dict(cuda_build.compile_ahead(variants, tmp_path / "ahead", architectures_of))
-    assert len(built) == len(variants) == 14
+    assert len(built) == len(variants) == 18
     for binary in load_binaries(requests_of(NEEDED), (9, 0)):
         assert binary.name in {path.name for path in built}
         assert "sm_90" in binary.code.decode()

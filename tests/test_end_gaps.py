@@ -28,10 +28,11 @@ from pairalign.identities import IDENTITIES, count_identity
 from pairalign.want import Detail, Want
 
 
-def with_ends(problem: Problem, seed: int) -> Problem:
+def with_ends(problem: Problem, seed: int, symmetric: bool = False) -> Problem:
     """The same problem in mode end-gaps, with random costs of end gaps."""
     scoring = problem.scoring
     ends = random_ends(np.random.default_rng(seed), scoring.gap_open, scoring.gap_extend)
+    ends = ends[:2] * 2 if symmetric else ends
     scoring = replace(scoring, mode="end-gaps", end_gaps=EndGaps(*(GapCost(*one) for one in ends)))
     return replace(problem, scoring=scoring)
 
@@ -94,6 +95,31 @@ def test_kernels_of_the_cpu_agree(problem: Problem, seed: int) -> None:
 def test_kernels_of_cuda(device: Any, problem: Problem, seed: int) -> None:
     problem = with_ends(problem, seed)
     assert_as_cpu(lambda *sets, **options: open_on(device, *sets, **options), problem)
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(25))
+@given(problem=st.one_of(small_problems(), large_problems), seed=SEEDS)
+def test_packed_kernels(device: Any, problem: Problem, seed: int) -> None:
+    """The same costs for query and target."""
+    problem = with_ends(problem, seed, symmetric=True)
+    assert_as_cpu(lambda *sets, **options: open_on(device, *sets, **options), problem)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "ties",
+        *(
+            pytest.param(case, marks=pytest.mark.slow)
+            for case in ("very_long_against_very_short", "just_fits_or_not", "a_thousand_letters")
+        ),
+    ],
+)
+def test_hard_cases_of_packed_kernels(device: Any, case: str) -> None:
+    for number, problem in enumerate(list(CASES[case]("global"))[-4:]):
+        problem = with_ends(problem, number + 2, symmetric=True)
+        assert_as_cpu(lambda *sets, **options: open_on(device, *sets, **options), problem)
 
 
 QUICK = [

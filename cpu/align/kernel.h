@@ -233,7 +233,8 @@ struct Kernels {
     // Mode END_GAPS: the lanes that end here one by one, since a score less the gap to the last cell may need
     // more than a lane's bits.
     template <int ROWS>
-    static void keep_last_column_less_gaps(const F& f, const V* h, int32_t row, int32_t j) {
+    static __attribute__((noinline)) void keep_last_column_less_gaps(const F& f, const V* h, int32_t row,
+                                                                     int32_t j) {
         alignas(64) Lane lanes[ROWS][LANES];
         for (int k = 0; k < ROWS; k++) h[k].store(lanes[k]);
         for (int l = f.batch.first_lane; l < f.batch.group->used; l++) {

@@ -106,7 +106,8 @@ struct EndOfRow {
     int value, column;
 };
 
-// Semiglobal: the best cell of the last row in this strip, of equals the first.
+// Semiglobal: the best cell of the last row in this strip, of equals the first. Mode END_GAPS: less the gap
+// from there to the last cell.
 template <int G, int K, bool KEEP, bool STRIPS>
 __device__ __forceinline__ EndOfRow best_of_last_row(const Done<G, K, KEEP, STRIPS>& done,
                                                      const PairOfGroup& pair) {
@@ -114,14 +115,19 @@ __device__ __forceinline__ EndOfRow best_of_last_row(const Done<G, K, KEEP, STRI
     int value = -(1 << 30), at = 0;
 #pragma unroll
     for (int k = 0; k < K; ++k) {
-        const int one_value = half_of(done.lane.h[k], pair.half) - k * p.shift;
+        int one_value = half_of(done.lane.h[k], pair.half) - k * p.shift;
+        if (END_GAPS) {
+            const int column = max(done.my_column + k - pair.padding + 1, 0);
+            one_value = half_of(done.lane.h[k], pair.half) - column * p.shift -
+                        end_cost(p.end_open, p.end_extend, pair.columns - column);
+        }
         if (one_value > value) {
             value = one_value;
             at = k;
         }
     }
     // Now without shift; the last row is row `rows`.
-    value -= p.bias + (done.rows + G + done.my_column + 1) * p.shift;
+    value -= p.bias + (END_GAPS ? done.rows : done.rows + G + done.my_column + 1) * p.shift;
     at += done.my_column;
 #pragma unroll
     for (int away = 1; away < G; away *= 2) {
@@ -141,12 +147,19 @@ __device__ __forceinline__ void report_semiglobal(const Done<G, K, KEEP, STRIPS>
     const Params& p = done.p;
     EndOfRow best = best_of_last_row(done, pair);
     if (!pair.reported) return;
+    if (END_GAPS && pair.padding == 0) {  // column 0 is in no lane
+        const int value = -end_cost(p.start_open, p.start_extend, done.rows) -
+                          end_cost(p.end_open, p.end_extend, pair.columns);
+        if (value >= best.value) best = {value, 0};
+    }
     if (STRIPS && done.strip > 0 && p.score[pair.number] >= best.value)
         best = {p.score[pair.number], p.end_column[pair.number]};
     int end_row = done.rows, end_column = best.column;
     if (done.in_last_strip()) {
-        const int last = half_of(done.last_column, pair.half) - p.bias -
-                         (done.rows + G + done.columns.strips * G * K) * p.shift;
+        const int last = END_GAPS ? half_of(done.last_column, pair.half) - p.bias -
+                                        (done.rows + pair.columns) * p.shift - (p.end_open - p.end_extend)
+                                  : half_of(done.last_column, pair.half) - p.bias -
+                                        (done.rows + G + done.columns.strips * G * K) * p.shift;
         const int step = pair.half ? done.step_b : done.step_a;
         const int last_row = step < 0 ? 0 : step - done.idle_steps - (G - 1) + 1;
         const bool transposed = !p.triangular && pair.columns > done.rows;

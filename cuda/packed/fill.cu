@@ -116,13 +116,13 @@ __device__ void fill(const Params& p) {
                             handed + min(row_index + PREFETCHED_ROWS, rows - 1)));
 #endif
                     }
-                    move_border(p, c, in_first_lane, h_border, e_border);
+                    move_border(p, c, in_first_lane, row_index + 2, h_border, e_border);
                     of_row[n] = profile_plus(my_profile, letter[n] * (K / 4 * G));
                 }
                 // Semiglobal: a lane stops at its last row, which is part of the result.
                 if (guarded && at - idle_steps - lane_id >= rows) return;
                 rows_of_cells<G, K>(lane, h_in, e_in, of_row, c);
-                if (SEMIGLOBAL)
+                if (SEMIGLOBAL && (!END_GAPS || at >= idle_steps + lane_id))
                     look_at_last_column(p, c, lane.h[K - 1], at, last_best, last_step_a, last_step_b);
 #pragma unroll
                 for (int n = 0; n < ROWS; ++n) {

@@ -66,12 +66,21 @@ __device__ __forceinline__ void start_border(const Params& p, const Constants& c
         h = both(p.bias - p.gap_open);
         e = both(p.bias - 2 * p.gap_open);
     }
+    if (END_GAPS && !idle_steps) {
+        h = both(p.edge_bias + p.edge_step);
+        e = both(p.edge_bias + p.edge_step - p.gap_open);
+    }
 }
 
-// The same in the step after. `mask`: all bits in lane 0, none in others.
-__device__ __forceinline__ void move_border(const Params& p, const Constants& c, word mask, word& h,
+// The same in the step after, which takes row `row`, counted from 1. `mask`: all bits in lane 0, none in
+// others.
+__device__ __forceinline__ void move_border(const Params& p, const Constants& c, word mask, int row, word& h,
                                             word& e) {
-    if (SEMIGLOBAL) {
+    if (END_GAPS) {
+        const int edge = p.edge_bias + row * p.edge_step;
+        h = both(edge) & mask;
+        e = both(edge - p.gap_open) & mask;
+    } else if (SEMIGLOBAL) {
         h = add_words(h, both(p.shift) & mask, c.one);
         e = add_words(e, both(p.shift) & mask, c.one);
     }
@@ -98,10 +107,11 @@ __device__ __forceinline__ void keep_upper_border(const Constants& c, const Lane
 
 // Semiglobal: whether H of the last column, in the row of step `at`, is a new best of that column. `best` is
 // shifted along; step_a and step_b become the steps of the word's two pairs.
+// Mode END_GAPS: `best` is less a gap from there to the row of the step, at the price of extending it.
 __device__ __forceinline__ void look_at_last_column(const Params& p, const Constants& c, word h, int at,
                                                     word& best, int& step_a, int& step_b) {
     static_assert(!SEMIGLOBAL || ROWS == 1, "a lane's last row may be between two rows");
-    best = add_words(best, both(p.shift), c.one);
+    best = add_words(best, both(p.shift - (END_GAPS ? p.end_extend : 0)), c.one);
     if (WIDE) {
         if ((int)h > (int)best) {
             best = h;

@@ -14,6 +14,12 @@
 //   global        bias + H + (i + j) * extend                 see `table`        none
 //   semiglobal    bias + H + (i + j + constant) * extend      0                  none
 //   local         bias + H                                    below 0            bias
+//   end gaps      bias + H + (i + j) * extend                 see `table`        none
+//
+// End gaps: mode semiglobal with costs at the ends (PAIRALIGN_MODE 3), the same for query and target. The
+// border holds edge_bias + i * edge_step, also at 0: what opening costs more than extending is in edge_bias.
+// Only H(0,0) is `bias`. There, in front of each sequence, stands a letter of its own (p.letters - 2), which
+// scores that difference with itself and is a padding letter otherwise.
 //
 // With the shift (i + j) * extend both extensions cost nothing: E(i,j+1) = max(E(i,j), H - open'),
 // open' = open - extend, which together with the subtraction is one instruction. The bias keeps
@@ -39,7 +45,7 @@
 #endif
 
 #ifndef PAIRALIGN_MODE
-#define PAIRALIGN_MODE 0  // 0 global, 1 semiglobal, 2 local
+#define PAIRALIGN_MODE 0  // 0 global, 1 semiglobal, 2 local, 3 end gaps
 #endif
 #ifndef PAIRALIGN_WIDE
 #define PAIRALIGN_WIDE 0
@@ -51,7 +57,8 @@
 namespace {
 
 constexpr bool GLOBAL = PAIRALIGN_MODE == 0;
-constexpr bool SEMIGLOBAL = PAIRALIGN_MODE == 1;
+constexpr bool END_GAPS = PAIRALIGN_MODE == 3;
+constexpr bool SEMIGLOBAL = PAIRALIGN_MODE == 1 || END_GAPS;
 constexpr bool LOCAL = PAIRALIGN_MODE == 2;
 constexpr bool WIDE = PAIRALIGN_WIDE != 0;
 constexpr int PAIRS = WIDE ? 1 : 2;  // pairs in a word
@@ -119,6 +126,9 @@ struct Params {
     int places;
     int unused;
     word open_codes[MOST_COLUMNS];  // traceback: opening E after a tile's column, see tile.cuh
+    // End gaps: the border, and what gaps cost at the start and at the end.
+    int edge_bias, edge_step;
+    int start_open, start_extend, end_open, end_extend;
 };
 
 __device__ __forceinline__ int row_at(const Params& p, int place) {
@@ -197,9 +207,27 @@ __device__ __forceinline__ word packed(word h, word gap) {
 __device__ __forceinline__ word start_value(const Params& p, int group, int row, int column, int padding_a,
                                             int padding_b) {
     if (LOCAL) return both(p.bias);
+    if (END_GAPS) {
+        const auto of = [&](int padding) {
+            if (row == 0 && column == padding - 1) return p.bias;
+            return p.edge_bias + max(column - padding + 1, 0) * p.edge_step;
+        };
+        return two(of(padding_a), of(padding_b));
+    }
     if (SEMIGLOBAL) return both(p.bias + (row + group + column + 1) * p.shift);
     return two(column < padding_a ? p.bias : p.bias - p.gap_open,
                column < padding_b ? p.bias : p.bias - p.gap_open);
+}
+
+// End gaps: what one of so many letters costs.
+__device__ __forceinline__ int end_cost(int open, int extend, int letters) {
+    return letters == 0 ? 0 : open + (letters - 1) * extend;
+}
+
+// The letter of a column that is `at` columns after the first of its sequence, which begins at `start`. In
+// mode END_GAPS there is one of its own before the first.
+__device__ __forceinline__ int column_letter(const Params& p, long long start, int at) {
+    return at < (END_GAPS ? -1 : 0) ? p.letters - 1 : p.column_letters[start + at];
 }
 
 }  // namespace

@@ -19,13 +19,11 @@ __device__ void build_profile(const Params& p, const int4 item, int padding_a, i
                               int first_column, word* profile) {
     const long long start_a = p.column_starts[item.x];
     const long long start_b = p.column_starts[item.x + item.w - 1];
-    const int padding_letter = p.letters - 1;
     for (int at = threadIdx.x; at < G * K; at += blockDim.x) {
         // Word `at` of a letter: column at%4 of the lane's four, lane, which four of the lane.
         const int lane = (at >> 2) % G, column = lane * K + (at >> 2) / G * 4 + (at & 3);
         const int a = first_column + column - padding_a, b = first_column + column - padding_b;
-        const int letter_a = a < 0 ? padding_letter : p.column_letters[start_a + a];
-        const int letter_b = b < 0 ? padding_letter : p.column_letters[start_b + b];
+        const int letter_a = column_letter(p, start_a, a), letter_b = column_letter(p, start_b, b);
         for (int letter = 0; letter < p.letters; ++letter) {
             const int* scores = p.table + letter * LETTERS;
             const int more = LOCAL && column % K != 0 ? p.gap_open : 0;  // see Lane

@@ -20,7 +20,6 @@ namespace {
 // Entry [half][letter][column]: the stored score times SCALE, with the code of a diagonal move.
 __device__ __forceinline__ void fill_profile(const Params& p, const int4 item, int width, int pitch,
                                              void* profile) {
-    const int padding_letter = p.letters - 1;
     for (int half = 0; half < PAIRS; ++half) {
         const bool exists = half < item.w;
         const int padding = width - (exists ? p.column_lengths[item.x + half] : 0);
@@ -28,7 +27,7 @@ __device__ __forceinline__ void fill_profile(const Params& p, const int4 item, i
         // A few columns more: those after a tile's last may be read.
         for (int column = threadIdx.x; column < pitch; column += blockDim.x) {
             const int at = column - padding;
-            const int of_column = at < 0 ? padding_letter : p.column_letters[start + at];
+            const int of_column = column_letter(p, start, at);
             for (int letter = 0; letter < p.letters; ++letter) {
                 const bool match = letter == of_column && letter < p.definite;
                 const int entry = p.table[letter * LETTERS + of_column] * SCALE + (match ? MATCH : MISMATCH);
@@ -65,6 +64,40 @@ __device__ __forceinline__ Item item_of(const Params& p, int number, int half) {
     return of;
 }
 
+// End gaps: whether the gap at the end is part of the alignment, or free.
+__device__ __forceinline__ bool has_end_gap(const Params& p) { return END_GAPS && p.end_open > 0; }
+
+// The gap from the end cell to the last one: the first of a path's moves.
+__device__ __forceinline__ void append_end_gap(const Params& p, const Item& of, Path& path) {
+    if (!has_end_gap(p)) return;
+    const int of_row = path.rows - path.end_row, of_column = of.width - 1 - path.end_column;
+    const bool of_e = of_row == 0;
+    for (int letters = of_row + of_column; letters > 0; letters -= 32) {
+        const int now = min(letters, 32);
+        const word gaps = 0xffffffffu >> (32 - now);
+        append(path, gaps, of_e == path.row_is_query ? gaps : 0, now);
+    }
+}
+
+// The results of a path that is done.
+__device__ __forceinline__ void finish(const Params& p, const Item& of, Path& path) {
+    if (path.columns & 31) path.moves[path.columns >> 5] = make_uint2(path.gaps, path.kinds);
+    // Global: the rest of the way is a gap along the border.
+    const bool from_start = GLOBAL || (END_GAPS && p.start_open > 0), to_end = GLOBAL || has_end_gap(p);
+    const int row_start = from_start ? 0 : path.i, row_end = to_end ? path.rows : path.end_row;
+    const int column_start = from_start ? 0 : path.column - of.padding + 1;
+    const int column_end = to_end ? of.length : path.end_column - of.padding + 1;
+    int* const fields = p.fields + path.pair;
+    const int spans[4] = {
+        path.row_is_query ? row_start : column_start, path.row_is_query ? row_end : column_end,
+        path.row_is_query ? column_start : row_start, path.row_is_query ? column_end : row_end};
+    const bool empty = END_GAPS && row_start == row_end && column_start == column_end;
+    for (int field = QUERY_START; field <= TARGET_END; ++field)
+        fields[field * p.pairs] = empty ? 0 : spans[field - QUERY_START];
+    fields[COLUMNS * p.pairs] = path.columns;
+    path.phase = IDLE;
+}
+
 // A path for the next row that has one to trace in this half, if there is any.
 template <int K>
 __device__ __forceinline__ void start(const Params& p, const Item& of, int half, int stop, int* next_place,
@@ -75,7 +108,7 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
         const int pair = pair_at(p, of.item, place, half);
         if (pair < 0) continue;
         const int score = p.score[pair];
-        if (score < p.min_score || (!GLOBAL && score <= 0)) {
+        if (score < p.min_score || (!GLOBAL && !END_GAPS && score <= 0)) {
             for (int field = QUERY_START; field <= TARGET_END; ++field) p.fields[field * p.pairs + pair] = 0;
             p.fields[COLUMNS * p.pairs + pair] = 0;
             continue;
@@ -109,6 +142,13 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
         }
         path.i = GLOBAL ? path.rows : path.end_row;
         path.column = GLOBAL ? of.width - 1 : path.end_column;
+        if (END_GAPS) {
+            append_end_gap(p, of, path);
+            if (path.i == 0 || path.column < of.padding) {
+                finish(p, of, path);
+                continue;
+            }
+        }
         return;
     }
 }
@@ -238,22 +278,6 @@ __device__ __forceinline__ bool take_found(int row, const Tile& tile, Path& path
         entry.column = path.end_column - tile.column;
     }
     return walks;
-}
-
-// The results of a path that is done.
-__device__ __forceinline__ void finish(const Params& p, const Item& of, Path& path) {
-    if (path.columns & 31) path.moves[path.columns >> 5] = make_uint2(path.gaps, path.kinds);
-    // Global: the rest of the way is a gap along the border.
-    const int row_start = GLOBAL ? 0 : path.i, row_end = GLOBAL ? path.rows : path.end_row;
-    const int column_start = GLOBAL ? 0 : path.column - of.padding + 1;
-    const int column_end = GLOBAL ? of.length : path.end_column - of.padding + 1;
-    int* const fields = p.fields + path.pair;
-    fields[QUERY_START * p.pairs] = path.row_is_query ? row_start : column_start;
-    fields[QUERY_END * p.pairs] = path.row_is_query ? row_end : column_end;
-    fields[TARGET_START * p.pairs] = path.row_is_query ? column_start : row_start;
-    fields[TARGET_END * p.pairs] = path.row_is_query ? column_end : row_end;
-    fields[COLUMNS * p.pairs] = path.columns;
-    path.phase = IDLE;
 }
 
 // A warp starts paths when so many of its lanes have none: starting them makes all its lanes wait for memory.

@@ -80,7 +80,7 @@ class Kernel:
 
 KERNELS: tuple[Kernel, ...] = (
     Kernel(
-        "packed", "cuda", MODES, "affine", _BOTH, Detail.CIGAR, None,
+        "packed", "cuda", ALL_MODES, "affine", _BOTH, Detail.CIGAR, None,
         "first choice", "sm_80, sm_87, sm_90 to sm_110", _DOHI,
     ),
     Kernel(

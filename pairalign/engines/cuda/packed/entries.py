@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pairalign.engines.cuda.packed.batches import Kind
 from pairalign.engines.cuda.packed.tilings import BAND, STRIPS, TILINGS
-from pairalign.scoring import MODES
+from pairalign.scoring import ALL_MODES
 
 FILL, TRACEBACK = "packed/fill.cu", "packed/traceback.cu"
 RUNS, PASSING = "packed/runs.cu", "packed/passing.cu"
@@ -84,7 +84,7 @@ def entry_defines(
     functions = _FUNCTIONS[source]
     names = [name for name in functions if kernel in (None, name)]
     return {
-        "PAIRALIGN_MODE": MODES.index(mode),
+        "PAIRALIGN_MODE": ALL_MODES.index(mode),
         "PAIRALIGN_WIDE": int(wide),
         "PAIRALIGN_BAND": BAND,
         "PAIRALIGN_ENTRIES": " ".join(f"ENTRY({name},{functions[name]})" for name in names),

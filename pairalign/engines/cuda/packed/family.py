@@ -43,7 +43,7 @@ from pairalign.engines.cuda.packed.tilings import TILINGS
 from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.engines.kernels import find_kernel
-from pairalign.scoring import MODES, Scoring
+from pairalign.scoring import ALL_MODES, Scoring
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
@@ -88,11 +88,13 @@ class Packed:
         largest = max(int(np.abs(scoring.matrix).max()), scoring.gap_open)
         if largest > SCORE_LIMIT:
             return f"scores of {largest} a letter, at most {SCORE_LIMIT}"
+        if scoring.end_gaps is not None and not scoring.end_gaps.is_symmetric:
+            return "end gaps that cost other than those of the other sequence"
         return find_kernel(self.name, "cuda").why_not(scoring, detail)
 
     def variants(self) -> Iterator[tuple[str, dict[str, int | str]]]:
         """Yield what is compiled: each mode, packed and wide."""
-        for mode in MODES:
+        for mode in ALL_MODES:
             for wide in (False, True):
                 for source in (FILL, TRACEBACK):
                     yield source, entry_defines(source, mode, wide)
@@ -105,9 +107,10 @@ class Packed:
         codes = used_codes(context)
         costs = Costs.of(context.scoring, codes)
         self._allocations: list[Any] = []
-        rows = columns = DenseSet.of(context.queries, codes, self._upload)
+        padding = costs.letters - 1
+        rows = columns = DenseSet.of(context.queries, codes, self._upload, padding)
         if not context.one_set:
-            columns = DenseSet.of(context.targets, codes, self._upload)
+            columns = DenseSet.of(context.targets, codes, self._upload, padding)
         self._column_letters = ColumnLetters(context, columns, codes)
         mode = context.scoring.mode
         self._planner = PackedPlanner(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import astuple
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,8 @@ PARAMETERS = np.dtype(
         *((name, "<i4") for name in ("tile_bias", "min_score", "one", "group", "longest")),
         *((name, "<i4") for name in ("places", "unused")),
         ("open_codes", "<u4", MOST_COLUMNS),
+        *((name, "<i4") for name in ("edge_bias", "edge_step", "start_open", "start_extend")),
+        *((name, "<i4") for name in ("end_open", "end_extend")),
     ]
 )
 """Params in cuda/packed/packed.cuh."""
@@ -80,8 +83,13 @@ def constants(
         parameters[f"{prefix}_starts"] = int(dense.starts)
         parameters[f"{prefix}_lengths"] = int(device.device_lengths)
         parameters[f"{prefix}_order"] = int(device.order)
-    for name in ("letters", "gap_open", "gap_extend", "shift", "bias", "tile_bias"):
+    names = ("letters", "gap_open", "gap_extend", "shift", "bias", "tile_bias")
+    for name in (*names, "edge_bias", "edge_step"):
         parameters[name] = getattr(costs, name)
+    ends = context.scoring.end_gaps
+    if ends is not None:
+        parameters["start_open"], parameters["start_extend"] = astuple(ends.query_start)
+        parameters["end_open"], parameters["end_extend"] = astuple(ends.query_end)
     parameters["table"], parameters["letters_before"] = table, letters_before
     parameters["definite"] = definite
     parameters["one"] = 1

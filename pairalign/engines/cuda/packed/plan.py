@@ -31,7 +31,7 @@ from pairalign.engines.cuda.packed.native_plan import (
     place_natively,
     plan_natively,
 )
-from pairalign.engines.cuda.packed.score_table import Costs
+from pairalign.engines.cuda.packed.score_table import SHIFTED_MODES, Costs
 from pairalign.engines.cuda.packed.tilings import (
     FILL_THREADS,
     KINDS,
@@ -106,7 +106,7 @@ class PackedPlanner:
 
         # The largest value that may be stored for a column, less `_row_shift` a row letter.
         self._largest = column_worth + costs.bias
-        self._row_shift = costs.shift if mode == "semiglobal" else 0
+        self._row_shift = costs.shift if mode in SHIFTED_MODES else 0
         width = self._columns.astype(np.int64) + 2 * TILINGS[-1].width
         self._largest += width * self._row_shift
         self._greatest = int(self._largest.max(initial=0))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.end_gaps import END_GAPS
 from pairalign.engines.cuda.packed.tilings import BAND, MOST_COLUMNS, Ints, Longs
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
@@ -14,6 +15,8 @@ from pairalign.set_letters import sum_worth
 
 LETTERS = 32  # row stride of the score table
 SCALE, E_CODES = 64, 17  # see cuda/packed/tile.cuh
+SHIFTED_MODES = ("semiglobal", END_GAPS)
+"""Modes in which stored values grow along the border."""
 _TILE_LIMIT = 1024 - 1  # 16 bits less six of a code
 _STEP_LIMIT = 127  # neighbours' difference that eight bits hold
 
@@ -31,12 +34,16 @@ class Costs:
     tile_bias: int
     tile_range: int  # values of a tile stay below it
     step_range: int  # H of neighbouring cells differ by no more
+    edge_bias: int  # end gaps: H of the border, see packed.cuh
+    edge_step: int
 
     @classmethod
     def of(cls, scoring: Scoring, codes: npt.NDArray[np.uint8]) -> Costs:
         """Make the table for sequences that use these codes, which become letters 0, 1, ..."""
-        used, padding = len(codes), len(codes)
-        assert used < LETTERS
+        used = len(codes)
+        padding = used + (scoring.end_gaps is not None)
+        assert padding < LETTERS
+        edge = edge_step = 0  # end gaps: how much lower the border is than H(0,0); its step
         table = np.zeros((LETTERS, LETTERS), np.int64)
         table[:used, :used] = scoring.matrix[np.ix_(codes, codes)]
         lowest = min(int(table.min()), 0)
@@ -51,24 +58,32 @@ class Costs:
             padded = -opening if scoring.mode == "global" else 2 * shift
             table[padding, :used] = table[:used, padding] = padded
             table[padding, padding] = 0 if scoring.mode == "global" else padded
+            if scoring.end_gaps is not None:
+                start = scoring.end_gaps.query_start
+                edge, edge_step = start.open - start.extend, shift - start.extend
+                table[used:, :] = table[:, used:] = edge_step
+                table[used:, used:] = 0
+                table[used, used] = edge
             lowest = min(int(table.min()), 0)
-            bias = 4 * opening - lowest + 16
+            bias = 4 * opening + edge - lowest + 16
             extend = 0
         # From the corner of a tile two gaps lead to any of its cells, a third to E or F. None is
         # worth more than BAND letters and a gap above the corner: a path that enters the tile's
         # rows or columns beyond it has passed the corner's row or column at a gap's cost.
-        tile_bias = 3 * opening + (2 * BAND + 2) * extend - lowest + 8
+        tile_bias = 3 * opening + (2 * BAND + 2) * extend + edge - lowest + 8
         highest = max(int(table.max()), 0)
         return cls(
             table=table.astype(np.int32),
-            letters=used + 1,
+            letters=padding + 1,
             gap_open=opening,
             gap_extend=scoring.gap_extend if scoring.mode == "local" else 0,
             shift=shift,
             bias=bias,
             tile_bias=tile_bias,
             tile_range=tile_bias + opening + BAND * (highest + extend),
-            step_range=highest + 2 * (opening + extend + shift),
+            step_range=highest + 2 * (opening + extend + shift + edge),
+            edge_bias=bias - edge,
+            edge_step=edge_step,
         )
 
     @property
@@ -90,7 +105,7 @@ def worth_of(
 ) -> Longs:
     """Largest sum of scores that each sequence's letters can bring, by sorted position."""
     used = len(codes)
-    shift = 2 * costs.shift if mode == "semiglobal" else 0  # there the lengths count it
+    shift = 2 * costs.shift if mode in SHIFTED_MODES else 0  # there the lengths count it
     best_of_code = np.zeros(256, np.int64)
     best_of_code[codes] = np.maximum(costs.table[:used, :used].max(axis=1) - shift, 0)
     return sum_worth(sequences, best_of_code)

@@ -29,13 +29,24 @@ class DenseSet:
     starts: Any
 
     @classmethod
-    def of(cls, device: DeviceSet, codes: npt.NDArray[np.uint8], upload: Upload) -> DenseSet:
-        """Upload a set whose letters all have one of these codes; code k becomes letter k."""
+    def of(
+        cls,
+        device: DeviceSet,
+        codes: npt.NDArray[np.uint8],
+        upload: Upload,
+        padding: int,
+    ) -> DenseSet:
+        """Upload a set whose letters all have one of these codes; code k becomes letter k.
+
+        `padding`: the letter around the sequences. If there is one between the last code's and
+        that, it stands before each sequence (mode end-gaps, see ``cuda/packed/packed.cuh``).
+        """
         dense_of_code = np.zeros(256, np.uint8)
         dense_of_code[codes] = np.arange(len(codes))
         starts = dense_starts(device.lengths)
         size = int((device.lengths.astype(np.int64) + PADDING).sum()) + 2 * PADDING
-        letters = np.full(size, len(codes), np.uint8)
+        letters = np.full(size, padding, np.uint8)
+        letters[starts - 1] = len(codes)
         lay_out_letters(device.sequences, dense_of_code, starts, letters)
         return cls(upload(letters), upload(starts))
 
