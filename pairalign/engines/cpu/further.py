@@ -96,7 +96,7 @@ class FurtherAligner:
             self._positions.append(positions)
 
     def cancel(self) -> None:
-        """Make a running `next_of` raise InterruptedError soon."""
+        """Make `next_of` raise InterruptedError, soon where it is running."""
         self._cancelled[0] = 1
 
     def next_of(
@@ -124,7 +124,6 @@ class FurtherAligner:
         numbers : ndarray of int64
             Which of the pairs these are.
         """
-        self._cancelled[0] = 0
         turned = [_in_window(one, window) for one in known]
         with ThreadPoolExecutor(self._threads) as pool:
             results = list(
