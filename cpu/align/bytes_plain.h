@@ -34,28 +34,28 @@ struct Bytes {
     }
     static PAIRALIGN_INLINE Bytes add(Bytes a, Bytes b) { return PAIRALIGN_EACH(Bytes, a.v[l] + b.v[l]); }
     static PAIRALIGN_INLINE Bytes sub(Bytes a, Bytes b) { return PAIRALIGN_EACH(Bytes, a.v[l] - b.v[l]); }
-} static PAIRALIGN_INLINE Bytes max(Bytes a, Bytes b) {
-    return PAIRALIGN_EACH(Bytes, a.v[l] > b.v[l] ? a.v[l] : b.v[l]);
-}
-static PAIRALIGN_INLINE Bytes bit_and(Bytes a, Bytes b) { return PAIRALIGN_EACH(Bytes, a.v[l] & b.v[l]); }
-static PAIRALIGN_INLINE Bytes bit_or(Bytes a, Bytes b) { return PAIRALIGN_EACH(Bytes, a.v[l] | b.v[l]); }
-static PAIRALIGN_INLINE Mask eq(Bytes a, Bytes b) { return PAIRALIGN_EACH(Mask, a.v[l] == b.v[l]); }
-static PAIRALIGN_INLINE Mask ge(Bytes a, Bytes b) { return PAIRALIGN_EACH(Mask, a.v[l] >= b.v[l]); }
-static PAIRALIGN_INLINE Mask both(Mask a, Mask b) { return PAIRALIGN_EACH(Mask, a.v[l] && b.v[l]); }
-static PAIRALIGN_INLINE Mask either(Mask a, Mask b) { return PAIRALIGN_EACH(Mask, a.v[l] || b.v[l]); }
-static PAIRALIGN_INLINE Mask but_not(Mask a, Mask b) { return PAIRALIGN_EACH(Mask, a.v[l] && !b.v[l]); }
-static PAIRALIGN_INLINE bool any(Mask m) {
-    bool some = false;
-    for (int l = 0; l < LANES; l++) some |= m.v[l];
-    return some;
-}
-static PAIRALIGN_INLINE Bytes blend(Mask m, Bytes yes, Bytes no) {
-    return PAIRALIGN_EACH(Bytes, m.v[l] ? yes.v[l] : no.v[l]);
-}
-static PAIRALIGN_INLINE Index index(Bytes codes) { return codes; }
-static PAIRALIGN_INLINE Bytes lookup(const uint8_t* table, Index index) {
-    return PAIRALIGN_EACH(Bytes, table[index.v[l]]);
-}
+    static PAIRALIGN_INLINE Bytes max(Bytes a, Bytes b) {
+        return PAIRALIGN_EACH(Bytes, a.v[l] > b.v[l] ? a.v[l] : b.v[l]);
+    }
+    static PAIRALIGN_INLINE Bytes bit_and(Bytes a, Bytes b) { return PAIRALIGN_EACH(Bytes, a.v[l] & b.v[l]); }
+    static PAIRALIGN_INLINE Bytes bit_or(Bytes a, Bytes b) { return PAIRALIGN_EACH(Bytes, a.v[l] | b.v[l]); }
+    static PAIRALIGN_INLINE Mask eq(Bytes a, Bytes b) { return PAIRALIGN_EACH(Mask, a.v[l] == b.v[l]); }
+    static PAIRALIGN_INLINE Mask ge(Bytes a, Bytes b) { return PAIRALIGN_EACH(Mask, a.v[l] >= b.v[l]); }
+    static PAIRALIGN_INLINE Mask both(Mask a, Mask b) { return PAIRALIGN_EACH(Mask, a.v[l] && b.v[l]); }
+    static PAIRALIGN_INLINE Mask either(Mask a, Mask b) { return PAIRALIGN_EACH(Mask, a.v[l] || b.v[l]); }
+    static PAIRALIGN_INLINE Mask but_not(Mask a, Mask b) { return PAIRALIGN_EACH(Mask, a.v[l] && !b.v[l]); }
+    static PAIRALIGN_INLINE bool any(Mask m) {
+        bool some = false;
+        for (int l = 0; l < LANES; l++) some |= m.v[l];
+        return some;
+    }
+    static PAIRALIGN_INLINE Bytes blend(Mask m, Bytes yes, Bytes no) {
+        return PAIRALIGN_EACH(Bytes, m.v[l] ? yes.v[l] : no.v[l]);
+    }
+    static PAIRALIGN_INLINE Index index(Bytes codes) { return codes; }
+    static PAIRALIGN_INLINE Bytes lookup(const uint8_t* table, Index index) {
+        return PAIRALIGN_EACH(Bytes, table[index.v[l]]);
+    }
 #undef PAIRALIGN_EACH
 };
 
