@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +21,13 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments, concatenate
 from pairalign.candidates import CandidateStrands
 from pairalign.engines import Engine
-from pairalign.engines.cpu.further import FurtherAligner
 from pairalign.engines.filters import PairFilter
 from pairalign.overlap_passes import choose_strands, find_overlaps, merge_strands
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
+
+if TYPE_CHECKING:
+    from pairalign.engines.cpu.further import FurtherAligner
 
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]

@@ -21,7 +21,6 @@ from pairalign.alignments import Alignments, concatenate
 from pairalign.candidates import Candidates, CandidateStrands, read_candidates
 from pairalign.complement import complement_of
 from pairalign.engines import Engine
-from pairalign.engines.cpu.further import FurtherAligner
 from pairalign.engines.filters import PairFilter, open_filters
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import DeviceError, FormatError, ScoringError
@@ -43,6 +42,8 @@ from pairalign.windows import Window, default_window
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from pairalign.engines.cpu.further import FurtherAligner
 
 FILTERS = ("auto", "none", "bitwise")
 _LONGEST_TO_FILTER = 600
@@ -120,6 +121,8 @@ class OverlapJob(AlignmentJob):
     def _open_further(self) -> FurtherAligner | None:
         if self.thresholds.max_overlaps == 1:
             return None
+        from pairalign.engines.cpu.further import FurtherAligner
+
         return FurtherAligner(self.queries, self.queries, self.scoring, self.threads)
 
     def _close_engines(self, engines: Iterable[Engine]) -> None:
