@@ -34,6 +34,7 @@ from pairalign.alignments import Alignments, concatenate
 from pairalign.complement import reverse_complement
 from pairalign.engines import Engine
 from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.engines.kernels import find_kernel
 from pairalign.errors import AlphabetError
 from pairalign.scoring import Scoring
 from pairalign.sequences import DNA, PROTEIN
@@ -184,8 +185,15 @@ def test_only_the_pairs_to_keep_are_aligned(
         engine.close()
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("family", ALIGNING)
+@pytest.mark.parametrize(
+    ("family", "mode"),
+    [
+        (name, mode)
+        for name in ALIGNING
+        for mode in MODES
+        if mode in find_kernel(name, "cuda").modes
+    ],
+)
 def test_devices_align_the_minus_strand(device: Any, family: str, mode: str) -> None:
     def open_device(sets: Any, scoring: Scoring) -> Engine:
         return open_on(device, sets, scoring, family=family)

@@ -140,7 +140,7 @@ __device__ int keep_runs(const Params& p, const uint32_t* runs, int count, long 
 // Whether a quarter of 32 words of eight letters of the row sequence are in the column sequence where they
 // should be, or near. A thread looks for a word. Both have more than eight letters.
 __device__ bool looks_similar(const View& v) {
-    constexpr int NEAR = 48;
+    constexpr int NEAR = 300;  // where an end is missing, all that follows is moved
     const int thread = threadIdx.x % 32;
     const int at = (int)((long long)(v.rows - 8) * thread / 32);
     const int expected = (int)((long long)at * v.columns / v.rows);

@@ -51,8 +51,8 @@ KERNEL = "align_pruned"
 WIDEST = 0.5
 """A pair whose corridor takes more than this of its matrix is left to other kernels."""
 
-WIDEST_AUTO = 0.15
-"""The same for `auto`: full matrices take a GPU less time a cell."""
+WIDEST_AUTO = 0.35
+"""The same for `auto`. A few pairs that are left take long: most of the GPU has nothing to do."""
 
 WORTH_SHARE = 16
 """Worths of letters may take one part in so many of the memory; else no pair is pruned."""

@@ -19,7 +19,7 @@ _PAIRS, _SIMILAR = 32, 4
 """So many of a sample of pairs must look similar."""
 
 _WORDS, _WORD, _NEAR = 32, 8, 48
-"""As in `looks_similar` of ``cuda/pruned/align.cu``, which asks of every pair."""
+"""`looks_similar` of ``cuda/pruned/align.cu``, which asks of every pair, looks farther."""
 
 
 class Sampler:
