@@ -39,7 +39,10 @@ def test_arrow_is_what_parquet_holds(found: Alignments, tmp_path: Path) -> None:
         writer.write(found)
     table = found.to_arrow()
     assert tuple(table.column_names) == COLUMNS[detail]
-    assert table.equals(parquet.read_table(path), check_metadata=False)
+    read = parquet.read_table(path)
+    assert read.schema.equals(table.schema)
+    # The names of a file are in the order in which they appear, those of a table in the set's.
+    assert read.to_pydict() == table.to_pydict()
     assert table.schema.metadata[b"pairalign.mode"] == b"semiglobal"
     table.validate(full=True)
 
