@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "../align/cigar.h"
+#include "used_runs.h"
 
 namespace pairalign {
 namespace {
@@ -45,22 +45,9 @@ struct UsedRows {
 
 std::vector<UsedRows> used_rows(const pairalign_further_pair& pair) {
     std::vector<UsedRows> used;
-    for (int32_t k = 0; k < pair.used; ++k) {
-        int32_t row = pair.used_starts[2 * k], column = pair.used_starts[2 * k + 1];
-        for (int64_t r = pair.used_offsets[k]; r < pair.used_offsets[k + 1]; ++r) {
-            const uint32_t operation = pair.used_runs[r] & 15;
-            const int32_t letters = static_cast<int32_t>(pair.used_runs[r] >> 4);
-            if (operation == EQUAL || operation == DIFFERENT) {
-                used.push_back({row - column, row, row + letters});
-                row += letters;
-                column += letters;
-            } else if ((operation == INSERTION) == (pair.query_is_row != 0)) {
-                row += letters;
-            } else {
-                column += letters;
-            }
-        }
-    }
+    for_each_used_run(pair, [&](int32_t row, int32_t column, int32_t letters) {
+        used.push_back({row - column, row, row + letters});
+    });
     std::sort(used.begin(), used.end());
     return used;
 }

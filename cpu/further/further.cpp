@@ -8,9 +8,9 @@
 #include <cstring>
 #include <new>
 
-#include "../align/cigar.h"
 #include "../instruction_sets.h"
 #include "exact_runs.h"
+#include "used_runs.h"
 
 #define PAIRALIGN_DECLARE(isa)                \
     namespace pairalign {                     \
@@ -40,23 +40,9 @@ constexpr int32_t MINUS = -(1 << 30);
 
 std::vector<UsedCell> used_cells(const pairalign_further_pair& pair) {
     std::vector<UsedCell> cells;
-    for (int32_t k = 0; k < pair.used; ++k) {
-        int32_t row = pair.used_starts[2 * k], column = pair.used_starts[2 * k + 1];
-        for (int64_t r = pair.used_offsets[k]; r < pair.used_offsets[k + 1]; ++r) {
-            const uint32_t operation = pair.used_runs[r] & 15;
-            const int32_t letters = static_cast<int32_t>(pair.used_runs[r] >> 4);
-            if (operation == EQUAL || operation == DIFFERENT) {
-                for (int32_t one = 0; one < letters; ++one) {
-                    ++row, ++column;
-                    cells.push_back({row + column, row});
-                }
-            } else if ((operation == INSERTION) == (pair.query_is_row != 0)) {
-                row += letters;
-            } else {
-                column += letters;
-            }
-        }
-    }
+    for_each_used_run(pair, [&](int32_t row, int32_t column, int32_t letters) {
+        for (int32_t k = 1; k <= letters; ++k) cells.push_back({row + column + 2 * k, row + k});
+    });
     std::sort(cells.begin(), cells.end());
     return cells;
 }

@@ -24,6 +24,7 @@ from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.pinned_pool import PinnedPool
 from pairalign.engines.device.sets import DeviceSet, halve_batches
 from pairalign.scoring import Scoring
+from pairalign.set_letters import codes_in
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
@@ -98,6 +99,21 @@ class DeviceContext:
     def one_set(self) -> bool:
         """True when a set is aligned with itself."""
         return self.queries is self.targets
+
+    def used_codes(self) -> npt.NDArray[np.uint8]:
+        """Return the codes of the sets' letters, ascending, with those of the other strand."""
+        sets = [self.queries] if self.one_set else [self.queries, self.targets]
+        codes = np.unique(np.concatenate([codes_in(one.sequences) for one in sets]))
+        complement = self.scoring.alphabet.complement
+        if complement is not None:  # a window may want the other strand
+            codes = np.union1d(codes, complement[codes])
+        return codes
+
+    def upload(self, array: npt.NDArray[Any]) -> Any:
+        """Return a new allocation on the device with the contents of an array."""
+        allocation = self.driver.mem_alloc(array.nbytes)
+        self.driver.memcpy_htod(allocation, array)
+        return allocation
 
     def halve(self, limit_bytes: int, batch_bytes: int) -> int:
         """Return the bytes that batches may use after one of `batch_bytes` did not fit; log it.

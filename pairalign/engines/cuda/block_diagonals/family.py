@@ -110,10 +110,7 @@ class BlockDiagonals:
         """Upload the score table, letters numbered densely."""
         self._context = context
         scoring = context.scoring
-        sets = [context.queries] if context.one_set else [context.queries, context.targets]
-        codes = np.unique(np.concatenate([np.unique(one.sequences.codes) for one in sets]))
-        if scoring.alphabet.complement is not None:  # a window may want the other strand
-            codes = np.union1d(codes, scoring.alphabet.complement[codes])
+        codes = context.used_codes()
         self._letters = len(codes)
         shift = 0 if scoring.mode == "local" else 2 * scoring.gap_extend
         scores = scoring.matrix[np.ix_(codes, codes)].astype(np.int64) + shift
@@ -124,7 +121,7 @@ class BlockDiagonals:
         table[: len(codes), : len(codes)] = scores
         dense = np.zeros(32, np.uint8)
         dense[codes] = np.arange(len(codes), dtype=np.uint8)
-        self._allocations = [self._upload(table), self._upload(dense)]
+        self._allocations = [self._context.upload(table), self._context.upload(dense)]
         self._starts = [
             np.cumsum(padded_lengths(one.lengths)) - padded_lengths(one.lengths)
             for one in (context.queries, context.targets)
@@ -373,12 +370,6 @@ class BlockDiagonals:
             return ModuleRequest(source, _defines(mode, self._wide))
         part = _defines(mode, self._wide, [kernel])
         return ModuleRequest(source, _defines(mode, self._wide, FILL_KERNELS), part)
-
-    def _upload(self, array: npt.NDArray[Any]) -> Any:
-        driver = self._context.driver
-        buffer = driver.mem_alloc(array.nbytes)
-        driver.memcpy_htod(buffer, array)
-        return buffer
 
 
 @dataclass(frozen=True)

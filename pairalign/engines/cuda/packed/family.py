@@ -37,7 +37,7 @@ from pairalign.engines.cuda.packed.parameters import (
 from pairalign.engines.cuda.packed.plan import PackedPlanner
 from pairalign.engines.cuda.packed.results import PassingPairs
 from pairalign.engines.cuda.packed.score_table import LETTERS, Costs, worth_of
-from pairalign.engines.cuda.packed.sequences import PADDING, ColumnLetters, DenseSet, used_codes
+from pairalign.engines.cuda.packed.sequences import PADDING, ColumnLetters, DenseSet
 from pairalign.engines.cuda.packed.tasks import AlignTask, OpenKernels, PassingTask
 from pairalign.engines.cuda.packed.tilings import TILINGS
 from pairalign.engines.device.batch_pipeline import BatchPipeline
@@ -104,7 +104,7 @@ class Packed:
     def open(self, context: DeviceContext) -> None:
         """Upload the sequences with dense letters, and the score table."""
         self._context = context
-        codes = used_codes(context)
+        codes = context.used_codes()
         costs = Costs.of(context.scoring, codes)
         self._allocations: list[Any] = []
         padding = costs.letters - 1

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pairalign.complement import complement_of
 from pairalign.engines.cuda.family import DeviceContext, DeviceSet
 from pairalign.engines.cuda.reverse_complement import OtherStrand
-from pairalign.set_letters import codes_in, lay_out_letters
+from pairalign.set_letters import lay_out_letters
 from pairalign.windows import Window
 
 PADDING = 96
@@ -56,16 +56,6 @@ def dense_starts(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
     padded = lengths.astype(np.int64) + PADDING
     starts: npt.NDArray[np.int64] = np.cumsum(padded) - padded + PADDING
     return starts
-
-
-def used_codes(context: DeviceContext) -> npt.NDArray[np.uint8]:
-    """Codes of the letters that the sets hold, in order, with those of the other strand."""
-    sets = [context.queries] if context.one_set else [context.queries, context.targets]
-    codes = np.unique(np.concatenate([codes_in(one.sequences) for one in sets]))
-    complement = context.scoring.alphabet.complement
-    if complement is not None:  # a window may want the other strand
-        codes = np.union1d(codes, complement[codes])
-    return codes
 
 
 class ColumnLetters:

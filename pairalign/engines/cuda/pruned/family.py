@@ -131,7 +131,7 @@ class PrunedPairs:
             codes = codes + np.bincount(complement, weights=codes, minlength=32).astype(np.int64)
         worth = choose_worth(context.scoring, np.asarray(codes, np.int64))
         table = context.scoring.matrix.astype(np.int32) + np.int32(2 * context.scoring.gap_extend)
-        self._allocations = [self._upload(worth.table()), self._upload(table)]
+        self._allocations = [self._context.upload(worth.table()), self._context.upload(table)]
         self.pipeline = context.pipeline(1, context.memory_bytes - needed)
         self._worth = worth
         self._cheap = [cheap_letters(one, worth) for one in (context.queries, context.targets)]
@@ -295,12 +295,6 @@ class PrunedPairs:
     def _needs_table(self) -> int:
         assert self._worth is not None
         return int(self._worth.plain == 0)
-
-    def _upload(self, array: npt.NDArray[Any]) -> Any:
-        driver = self._context.driver
-        buffer = driver.mem_alloc(array.nbytes)
-        driver.memcpy_htod(buffer, array)
-        return buffer
 
 
 @dataclass(frozen=True)
