@@ -62,6 +62,9 @@ ROLES = (
 )
 """What a column of a table may hold; the order is that of pairalign_role."""
 
+ROW_FORMATS = ("fasta", "srspair")
+"""How pairs of rows are written; the order is that of pairalign_row_format."""
+
 UNSAID = -(2**63)
 
 RECORD = np.dtype(
@@ -144,6 +147,8 @@ library.pairalign_read_records.argtypes = (
     POINTER(NativeLayout),
     *(c_void_p,) * 5,
 )
+library.pairalign_read_rows.restype = c_int64
+library.pairalign_read_rows.argtypes = (ctypes.c_char_p, c_int64, c_int32, *(c_void_p,) * 5)
 library.pairalign_check_records.restype = c_int32
 library.pairalign_check_records.argtypes = (
     ctypes.c_char_p,
@@ -262,6 +267,38 @@ def read_lines(text: bytes, layout: Layout, names: tuple[SetNames, SetNames]) ->
         *(array.ctypes.data for array in (records, runs, counts)),
     )
     return AlignmentRecords(text, records[:count], runs[: int(counts[0])], lines, int(counts[1]))
+
+
+def read_rows(
+    text: bytes, format: str, most: int, names: tuple[SetNames, SetNames]
+) -> AlignmentRecords:
+    """Read pairs of rows of letters and gaps.
+
+    Parameters
+    ----------
+    text : bytes
+        Whole pairs.
+    format : str
+        One of `ROW_FORMATS`.
+    most : int
+        There are no more pairs than this.
+    names : two SetNames
+        Of the queries and of the targets.
+    """
+    records = np.empty(most, RECORD)
+    letters = np.empty(len(text), np.uint8)
+    used = np.zeros(1, np.int64)
+    count = library.pairalign_read_rows(
+        text,
+        len(text),
+        ROW_FORMATS.index(format),
+        *(one.index for one in names),
+        *(array.ctypes.data for array in (records, letters, used)),
+    )
+    if count < 0:
+        raise MemoryError("out of memory while alignments are read")
+    kept = letters[: int(used[0])].tobytes()
+    return AlignmentRecords(kept, records[:count], np.empty(0, np.uint32), text.count(b"\n"))
 
 
 def empty_records(count: int) -> npt.NDArray[np.void]:

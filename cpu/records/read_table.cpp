@@ -3,11 +3,9 @@
 
 #include <cstring>
 #include <new>
-#include <string_view>
 #include <utility>
 
-#include "../pairs/name_index.h"
-#include "record.h"
+#include "fields.h"
 
 // What a column holds; the order is that of ROLES in pairalign/records.py.
 enum pairalign_role : int32_t {
@@ -42,40 +40,8 @@ struct pairalign_layout {
 
 namespace {
 
+using namespace pairalign::records;
 using pairalign::NameIndex;
-using Text = std::string_view;
-
-constexpr int64_t MOST_DIGITS = 18;
-
-bool is_unsaid(Text word) {
-    return word.empty() || word == "*" || word == "nan" || word == "-nan" || word == "NaN" || word == "NA";
-}
-
-// A decimal number as digits and how many of them are behind the point; false where it is none.
-bool read_number(Text word, int64_t& digits, int8_t& decimals) {
-    const bool negative = !word.empty() && word[0] == '-';
-    if (!word.empty() && (word[0] == '-' || word[0] == '+')) word.remove_prefix(1);
-    if (!word.empty() && word.back() == '%') word.remove_suffix(1);
-    int64_t value = 0, count = 0;
-    bool point = false;
-    decimals = 0;
-    for (const char letter : word) {
-        if (letter == '.' && !point) {
-            point = true;
-            continue;
-        }
-        if (letter < '0' || letter > '9' || ++count > MOST_DIGITS) return false;
-        value = 10 * value + (letter - '0');
-        decimals = static_cast<int8_t>(decimals + point);
-    }
-    digits = negative ? -value : value;
-    return count > 0;
-}
-
-bool read_whole(Text word, int64_t& value) {
-    int8_t decimals;
-    return read_number(word, value, decimals) && decimals == 0;
-}
 
 uint32_t operation_of(char letter) {
     constexpr Text letters = "MIDNSHP=X";
@@ -96,6 +62,8 @@ public:
     // False: the line is no alignment (SAM: not mapped).
     bool read(Text line, pairalign_record& record) {
         clear(record);
+        query_first_ = target_first_ = is_sam_ = is_mapped_ = false;
+        flag_ = 0;
         int32_t column = 0;
         size_t at = 0;
         for (; at <= line.size(); ++column) {
@@ -117,26 +85,7 @@ public:
     }
 
 private:
-    void clear(pairalign_record& record) {
-        std::memset(&record, 0, sizeof record);
-        for (int64_t& one : record.spans) one = -1;
-        for (int64_t& one : record.says) one = PAIRALIGN_UNSAID;
-        record.runs = record.row_bytes[0] = record.row_bytes[1] = record.letter_bytes = record.btop_bytes =
-            -1;
-        record.query = record.target = -1;
-        query_first_ = target_first_ = is_sam_ = is_mapped_ = false;
-        flag_ = 0;
-    }
-
     int64_t place(Text word) const { return word.data() - text_; }
-
-    void claim(int32_t number, Text word, pairalign_record& record) {
-        if (is_unsaid(word)) return;
-        if (!read_number(word, record.says[number], record.decimals[number])) {
-            record.says[number] = PAIRALIGN_UNSAID;
-            record.fault = PAIRALIGN_FAULT_NUMBER;
-        }
-    }
 
     void take(int32_t role, Text word, pairalign_record& record) {
         switch (role) {
@@ -218,11 +167,6 @@ private:
         }
     }
 
-    static int32_t find(const NameIndex& index, Text name) {
-        const auto found = index.find(name);
-        return found == index.end() ? -1 : found->second;
-    }
-
     void read_cigar(Text word, bool exchanged, pairalign_record& record) {
         record.first_run = run_count_;
         record.runs = 0;
@@ -276,9 +220,7 @@ private:
         }
         turn_blast(record.spans[0], record.spans[1], query_first_, 1, record);
         turn_blast(record.spans[2], record.spans[3], target_first_, 2, record);
-        if (record.fault == 0 && record.target < 0) record.fault = PAIRALIGN_FAULT_TARGET;
-        if (record.query < 0 && (record.fault == 0 || record.fault == PAIRALIGN_FAULT_TARGET))
-            record.fault = PAIRALIGN_FAULT_QUERY;
+        blame_names(record);
         return true;
     }
 
@@ -354,13 +296,8 @@ PAIRALIGN_API int64_t pairalign_read_records(const char* text, int64_t bytes, co
     Reader reader(text, *layout, *static_cast<const NameIndex*>(queries),
                   *static_cast<const NameIndex*>(targets), runs);
     int64_t count = 0, line_number = 0, others = 0;
-    const char* const stop = text + bytes;
-    for (const char* at = text; at < stop; ++line_number) {
-        const void* const feed = std::memchr(at, '\n', static_cast<size_t>(stop - at));
-        const char* const end = feed ? static_cast<const char*>(feed) : stop;
-        Text line(at, static_cast<size_t>(end - at));
-        at = end + 1;
-        if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    Lines lines(Text(text, static_cast<size_t>(bytes)));
+    for (Text line; lines.next(line); ++line_number) {
         if (line.empty() || static_cast<unsigned char>(line[0]) == layout->comment) continue;
         if (reader.read(line, records[count])) {
             records[count].line = line_number;

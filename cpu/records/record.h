@@ -1,10 +1,11 @@
 // Records of alignment files: what a file says of an alignment, and what is found of it.
 //
 // Contract
-//   Python reads a piece of a file as text; read_table.cpp makes records of its lines, or Python does, where
-//   a format has no lines of columns. check.cpp compares each record with the sequences and scores it;
-//   findings.cpp writes the table of what was found. Nothing outside of the given arrays is touched whatever
-//   a file says. The declarations for Python are in pairalign/records.py and must be changed with this file.
+//   Python reads a piece of a file as text; read_table.cpp makes records of its lines, read_rows.cpp of rows
+//   of letters, Python of columns of Parquet. check.cpp compares each record with the sequences and scores
+//   it; findings.cpp writes the table of what was found. Nothing outside of the given arrays is touched
+//   whatever a file says. The declarations for Python are in pairalign/records.py and must be changed with
+//   this file.
 #pragma once
 
 #include <cstdint>

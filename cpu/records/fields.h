@@ -1,0 +1,97 @@
+// Words of alignment files, and what they say of a record.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "../pairs/name_index.h"
+#include "record.h"
+
+namespace pairalign::records {
+
+using Text = std::string_view;
+
+inline constexpr int64_t MOST_DIGITS = 18;
+
+inline bool is_unsaid(Text word) {
+    return word.empty() || word == "*" || word == "nan" || word == "-nan" || word == "NaN" || word == "NA";
+}
+
+// A decimal number as digits and how many of them are behind the point; false where it is none.
+inline bool read_number(Text word, int64_t& digits, int8_t& decimals) {
+    const bool negative = !word.empty() && word[0] == '-';
+    if (!word.empty() && (word[0] == '-' || word[0] == '+')) word.remove_prefix(1);
+    if (!word.empty() && word.back() == '%') word.remove_suffix(1);
+    int64_t value = 0, count = 0;
+    bool point = false;
+    decimals = 0;
+    for (const char letter : word) {
+        if (letter == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (letter < '0' || letter > '9' || ++count > MOST_DIGITS) return false;
+        value = 10 * value + (letter - '0');
+        decimals = static_cast<int8_t>(decimals + point);
+    }
+    digits = negative ? -value : value;
+    return count > 0;
+}
+
+inline bool read_whole(Text word, int64_t& value) {
+    int8_t decimals;
+    return read_number(word, value, decimals) && decimals == 0;
+}
+
+// A record of which nothing is known.
+inline void clear(pairalign_record& record) {
+    std::memset(&record, 0, sizeof record);
+    for (int64_t& one : record.spans) one = -1;
+    for (int64_t& one : record.says) one = PAIRALIGN_UNSAID;
+    record.runs = record.row_bytes[0] = record.row_bytes[1] = record.letter_bytes = record.btop_bytes = -1;
+    record.query = record.target = -1;
+}
+
+inline void claim(int32_t number, Text word, pairalign_record& record) {
+    if (is_unsaid(word)) return;
+    if (!read_number(word, record.says[number], record.decimals[number])) {
+        record.says[number] = PAIRALIGN_UNSAID;
+        record.fault = PAIRALIGN_FAULT_NUMBER;
+    }
+}
+
+inline int32_t find(const NameIndex& index, Text name) {
+    const auto found = index.find(name);
+    return found == index.end() ? -1 : found->second;
+}
+
+// Faults of names, where nothing else is wrong; the query's comes first.
+inline void blame_names(pairalign_record& record) {
+    if (record.fault == 0 && record.target < 0) record.fault = PAIRALIGN_FAULT_TARGET;
+    if (record.query < 0 && (record.fault == 0 || record.fault == PAIRALIGN_FAULT_TARGET))
+        record.fault = PAIRALIGN_FAULT_QUERY;
+}
+
+// Lines of a text, without their ends.
+class Lines {
+public:
+    explicit Lines(Text text) : at_(text.data()), stop_(text.data() + text.size()) {}
+
+    // False: there are no more.
+    bool next(Text& line) {
+        if (at_ >= stop_) return false;
+        const void* const feed = std::memchr(at_, '\n', static_cast<size_t>(stop_ - at_));
+        const char* const end = feed ? static_cast<const char*>(feed) : stop_;
+        line = Text(at_, static_cast<size_t>(end - at_));
+        at_ = end + 1;
+        if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+        return true;
+    }
+
+private:
+    const char* at_;
+    const char* const stop_;
+};
+
+}  // namespace pairalign::records

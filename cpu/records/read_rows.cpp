@@ -1,0 +1,209 @@
+// Rows of letters and gaps as records: FASTA pairs, and EMBOSS srspair. The ctypes declarations are in
+// pairalign/records.py.
+
+#include <algorithm>
+#include <new>
+#include <vector>
+
+#include "fields.h"
+
+// How pairs are written; the order is that of ROW_FORMATS in pairalign/records.py.
+enum pairalign_row_format : int32_t { PAIRALIGN_ROWS_FASTA, PAIRALIGN_ROWS_SRSPAIR };
+
+namespace {
+
+using namespace pairalign::records;
+using pairalign::NameIndex;
+
+constexpr Text BLANKS = " \t", SPACES = " \t\v\f\r";
+constexpr Text BEGIN = "# Aligned_sequences:";
+
+// Takes the next word off a line; empty: there is none.
+Text next_word(Text& line, Text spaces = SPACES) {
+    const size_t start = std::min(line.find_first_not_of(spaces), line.size());
+    line.remove_prefix(start);
+    const size_t end = std::min(line.find_first_of(spaces), line.size());
+    const Text word = line.substr(0, end);
+    line.remove_prefix(end);
+    return word;
+}
+
+bool has_letters(Text letters) { return letters.find_first_not_of("-.") != letters.npos; }
+
+// One of the two sequences of a pair, as its lines say it.
+struct Side {
+    Text name;
+    std::vector<Text> parts;  // of the row
+    int64_t start = -1, end = -1;
+};
+
+class RowReader {
+public:
+    RowReader(const NameIndex& queries, const NameIndex& targets, pairalign_record* records, char* letters)
+        : queries_(queries), targets_(targets), records_(records), letters_(letters) {}
+
+    int64_t count() const { return count_; }
+    int64_t letter_bytes() const { return bytes_; }
+
+    void read_fasta(Text text) {
+        Lines lines(text);
+        int64_t number = 0, headers = 0;
+        for (Text line; lines.next(line); ++number) {
+            if (line.empty() || line[0] != '>') {
+                if (headers > 0) sides_[(headers - 1) % 2].parts.push_back(line);
+                continue;
+            }
+            if (headers > 0 && headers % 2 == 0) finish();
+            if (headers % 2 == 0) begin(number);
+            take_header(line.substr(1), headers++ % 2);
+        }
+        if (headers == 0) return;
+        if (headers % 2 == 1) record().fault = PAIRALIGN_FAULT_COLUMNS;
+        finish();
+    }
+
+    void read_srspair(Text text) {
+        Lines lines(text);
+        int64_t number = 0, rows = -1;
+        for (Text line; lines.next(line); ++number) {
+            if (line.empty()) continue;
+            if (line[0] == '#') {
+                if (line.substr(0, BEGIN.size()) == BEGIN) {
+                    finish_blocks(rows);
+                    begin(number);
+                    rows = 0;
+                } else if (rows >= 0) {
+                    take_field(line);
+                }
+            } else if (rows >= 0 && line[0] != ' ' && line[0] != '\t') {
+                rows += take_block(line, sides_[rows % 2]);
+            }
+        }
+        finish_blocks(rows);
+    }
+
+private:
+    pairalign_record& record() { return records_[count_]; }
+
+    void begin(int64_t line) {
+        clear(record());
+        record().line = line;
+        for (Side& side : sides_) {
+            side.name = Text();
+            side.parts.clear();
+            side.start = side.end = -1;
+        }
+    }
+
+    // A name, and start=, end= and score= among the words behind it.
+    void take_header(Text header, int64_t number) {
+        Side& side = sides_[number];
+        side.name = next_word(header);
+        for (Text word = next_word(header); !word.empty(); word = next_word(header)) {
+            const size_t equals = word.find('=');
+            if (equals == word.npos) continue;
+            const Text key = word.substr(0, equals), value = word.substr(equals + 1);
+            if (key == "start" || key == "end") {
+                if (!read_whole(value, key == "start" ? side.start : side.end))
+                    record().fault = PAIRALIGN_FAULT_NUMBER;
+            } else if (key == "score" && number == 0) {
+                claim(PAIRALIGN_SAYS_SCORE, value, record());
+            }
+        }
+    }
+
+    // ``# Identity:       9/11 (81.8%)``
+    void take_field(Text line) {
+        line.remove_prefix(1);
+        const Text key = next_word(line);
+        const Text value = next_word(line);
+        const Text part = value.substr(0, value.find('/'));
+        if (key == "1:" || key == "2:") {
+            sides_[key == "2:"].name = value;
+        } else if (key == "Length:") {
+            claim(PAIRALIGN_SAYS_COLUMNS, value, record());
+        } else if (key == "Identity:") {
+            claim(PAIRALIGN_SAYS_MATCHES, part, record());
+        } else if (key == "Similarity:") {
+            claim(PAIRALIGN_SAYS_POSITIVES, part, record());
+        } else if (key == "Gaps:") {
+            claim(PAIRALIGN_SAYS_GAP_LETTERS, part, record());
+        } else if (key == "Score:") {
+            claim(PAIRALIGN_SAYS_SCORE, value, record());
+        }
+    }
+
+    // ``name  12 MKV-LW  16``; false: the line is none such. Blocks of gaps alone have no positions.
+    static bool take_block(Text line, Side& side) {
+        next_word(line, BLANKS);
+        int64_t first = 0, last = 0;
+        if (!read_whole(next_word(line, BLANKS), first)) return false;
+        const Text letters = next_word(line, BLANKS);
+        if (!read_whole(next_word(line, BLANKS), last) || !next_word(line, BLANKS).empty()) return false;
+        side.parts.push_back(letters);
+        if (has_letters(letters)) {
+            if (side.start < 0) side.start = first - 1;
+            side.end = last;
+        }
+        return true;
+    }
+
+    void finish_blocks(int64_t rows) {
+        if (rows < 0) return;
+        if (rows == 0 || rows % 2 != 0) record().fault = PAIRALIGN_FAULT_COLUMNS;
+        for (Side& side : sides_)
+            if (side.start < 0) side.start = side.end = 0;
+        finish();
+    }
+
+    int64_t put(Text word) {
+        std::memcpy(letters_ + bytes_, word.data(), word.size());
+        bytes_ += static_cast<int64_t>(word.size());
+        return bytes_ - static_cast<int64_t>(word.size());
+    }
+
+    void finish() {
+        pairalign_record& made = record();
+        for (int side = 0; side < 2; ++side) {
+            const Side& from = sides_[side];
+            (side ? made.target_name : made.query_name) = put(from.name);
+            (side ? made.target_name_bytes : made.query_name_bytes) = static_cast<int32_t>(from.name.size());
+            made.spans[2 * side] = from.start;
+            made.spans[2 * side + 1] = from.end;
+            made.rows[side] = bytes_;
+            for (const Text part : from.parts) put(part);
+            made.row_bytes[side] = bytes_ - made.rows[side];
+        }
+        made.query = find(queries_, sides_[0].name);
+        made.target = find(targets_, sides_[1].name);
+        blame_names(made);
+        made.number = count_++;
+    }
+
+    const NameIndex& queries_;
+    const NameIndex& targets_;
+    pairalign_record* const records_;
+    char* const letters_;
+    Side sides_[2];
+    int64_t count_ = 0, bytes_ = 0;
+};
+
+}  // namespace
+
+// Reads pairs of rows: a record a pair, which `records` has room for. Names and whole rows are put one after
+// the other into letters[bytes]; places in records are there. Returns how many records, -1 where there is no
+// memory. letter_bytes: how much of `letters` is used.
+PAIRALIGN_API int64_t pairalign_read_rows(const char* text, int64_t bytes, int32_t format,
+                                          const void* queries, const void* targets, pairalign_record* records,
+                                          char* letters, int64_t* letter_bytes) {
+    try {
+        RowReader reader(*static_cast<const NameIndex*>(queries), *static_cast<const NameIndex*>(targets),
+                         records, letters);
+        const Text whole(text, static_cast<size_t>(bytes));
+        format == PAIRALIGN_ROWS_FASTA ? reader.read_fasta(whole) : reader.read_srspair(whole);
+        *letter_bytes = reader.letter_bytes();
+        return reader.count();
+    } catch (const std::bad_alloc&) {
+        return -1;
+    }
+}

@@ -1,0 +1,115 @@
+"""`pairalign verify`: rows of letters and gaps, of srspair and FASTA."""
+
+import pytest
+from verifying import PAIR, align, verify
+
+
+@pytest.fixture
+def pair(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.fa").write_text(PAIR)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        (b"# Length: 11", b"# Length: 10", "columns"),
+        (b"# Identity:       9/11", b"# Identity:       8/11", "matches"),
+        (b"# Gaps:           1/11", b"# Gaps:           0/11", "gap_letters"),
+        (b"# Score: 44.0", b"# Score: 44.5", "score"),
+        (b"KVLWACGGWYT     12", b"KVLWACGGWYT     13", "query_span"),
+        (b"2 KVLWACGGWYT", b"2 KVLWACGGWYS", "query_letters"),
+        (b"# 2: b", b"# 2: c", "target"),
+    ],
+)
+def test_damaged_srspair(pair, old, new, verdict):
+    align("s.fa", "-o", "x.srspair", "--mode", "local")
+    text = (pair / "x.srspair").read_bytes()
+    assert text.count(old) == 1
+    (pair / "x.srspair").write_bytes(text.replace(old, new))
+    rows = verify("x.srspair", "s.fa", code=1)
+    assert [row["verdict"] for row in rows] == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("score=44", "score=43", "score"),
+        ("start=1", "start=0", "query_cigar"),
+        ("\nKVLWACGGWYT", "\nKVLWACGGWYS", "query_letters"),
+        ("KVLW-CGGHYT", "KVLWC-GGHYT", "score"),
+        (">b", ">c", "target"),
+        ("\nKVLW-CGGHYT", "", "rows"),
+    ],
+)
+def test_damaged_fasta(pair, old, new, verdict):
+    align("s.fa", "-o", "x.fasta", "--mode", "local")
+    text = (pair / "x.fasta").read_text()
+    assert old in text
+    (pair / "x.fasta").write_text(text.replace(old, new, 1))
+    rows = verify("x.fasta", "s.fa", code=1)
+    assert [row["verdict"] for row in rows] == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        (
+            ">a x start=1 end=12 score=44\r\nKVLWA\r\nCGGWYT\r\n>b start=0 end=10\r\nKVLW-"
+            "CGGHYT\r\n",
+            "ok",
+        ),
+        ("; by hand\n\n>a\nMKVLWACGGWYT-\n\n>b\n-KVLW-CGG\nHYTR", "ok"),
+        (">a start=one end=12\nKVLWACGGWYT\n>b start=0 end=10\nKVLW-CGGHYT\n", "number"),
+        (">a\nMKVLWACGGWYT-\n", "columns"),
+        (">c\nMKVLWACGGWYT-\n>b\n-KVLW-CGGHYTR\n", "query"),
+        (">a\nMKVLWACGGWYT-\n>b\n-KVLW-CGGHYT\n", "rows"),
+    ],
+)
+def test_fasta_as_others_write_it(pair, text, verdict):
+    (pair / "x.fa").write_bytes(text.encode())
+    rows = verify("x.fa", "s.fa", "--ignore-scores", code=verdict != "ok")
+    assert [row["verdict"] for row in rows] == [verdict]
+    assert rows[0]["line"] == ("3" if text.startswith(";") else "1")
+    if verdict == "ok":
+        assert rows[0]["score"] == ("44" if "start" in text else "22")
+
+
+WATER = """\
+# Program: water
+# Aligned_sequences: 2
+# 1: a
+# 2: b
+# Score: 44.0
+
+a                  2 KVLW      5
+                     ||||
+b                  1 KVLW      4
+
+a                  6 A         6
+
+b                  5 -         4
+
+a                  7 CGGWYT     12
+                     |||.||
+b                  5 CGGHYT     10
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("\n", "\r\n", "ok"),
+        ("b                  5 -         4\n", "", "columns"),
+        ("6 A         6", "6 AA        6", "rows"),
+        ("6 A         6", "x A         6", "columns"),
+        ("# Score: 44.0", "# Score: 4,0", "number"),
+        ("# Program: water\n", "", "ok"),
+    ],
+)
+def test_srspair_in_blocks(pair, old, new, verdict):
+    (pair / "x.water").write_bytes(WATER.replace(old, new).encode())
+    rows = verify("x.water", "s.fa", code=verdict != "ok")
+    assert [row["verdict"] for row in rows] == [verdict]
+    assert rows[0]["line"] == ("1" if "Program" in old else "2")

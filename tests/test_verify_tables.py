@@ -1,0 +1,243 @@
+"""`pairalign verify`: each kind of damage in tables, PAF, SAM and Parquet is caught."""
+
+import pytest
+from verifying import PAIR, align, verify
+
+from pairalign.cli.main import main
+
+TABLE = [
+    *("query", "target", "score", "identity", "columns", "matches", "mismatches", "gap_openings"),
+    *("gap_letters", "query_length", "query_start", "query_end", "target_length", "target_start"),
+    *("target_end", "cigar"),
+]
+RECORD = "a\tb\t44\t0.818182\t11\t9\t1\t1\t1\t12\t1\t12\t11\t0\t10\t4=1I3=1X2="
+"""MKVLWACGGWYT and KVLWCGGHYTR from K to T: a gap of one letter, W against H."""
+
+
+@pytest.fixture
+def pair(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.fa").write_text(PAIR)
+    return tmp_path
+
+
+def with_column(name, value):
+    columns = RECORD.split("\t")
+    columns[TABLE.index(name)] = value
+    return "\t".join(columns)
+
+
+def verdict_of(line, *options, header=TABLE, code=1):
+    with open("x.tsv", "w") as file:
+        file.write("\t".join(header) + "\n" + RECORD + "\n" + line + "\n")
+    rows = verify("x.tsv", "s.fa", *options, code=code)
+    assert rows[0]["verdict"] == "ok"
+    assert (rows[1]["record"], rows[1]["line"]) == ("2", "3")
+    return rows[1]["verdict"], rows[1]["detail"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "verdict", "detail"),
+    [
+        ("query", "z", "query", "no such name among the queries"),
+        ("target", "z", "target", "no such name among the targets"),
+        ("score", "45", "score", "says 45, is 44"),
+        ("identity", "0.818185", "identity", "says 0.818185, is 0.8181818182"),
+        ("columns", "12", "columns", "says 12, is 11"),
+        ("matches", "8", "matches", "says 8, is 9"),
+        ("mismatches", "2", "mismatches", "says 2, is 1"),
+        ("gap_openings", "2", "gap_openings", "says 2, is 1"),
+        ("gap_letters", "2", "gap_letters", "says 2, is 1"),
+        ("query_length", "11", "query_length", "said to have 11 letters, it has 12"),
+        ("target_length", "8", "target_length", "said to have 8 letters, it has 11"),
+        ("query_end", "13", "query_span", "letters from 1 to 13 are no part of the query"),
+        ("target_start", "11", "target_span", "letters from 11 to 10 are no part of the target"),
+        ("query_start", "0", "query_cigar", "have 11 letters of the query, its span has 12"),
+        ("target_end", "11", "target_cigar", "have 10 letters of the target, its span has 11"),
+        (
+            "cigar",
+            "4=1I4=2=",
+            "operation",
+            "not true of letter 10 of the query and 8 of the target",
+        ),
+        ("cigar", "4=1I3=1X1=1X", "operation", "letter 12 of the query and 10"),
+        ("cigar", "4=1I3=0I1X2=", "cigar", "cannot be read"),
+        ("cigar", "4=1I3=1Q2=", "cigar", "cannot be read"),
+        ("cigar", "4=1I3=1X2", "cigar", "cannot be read"),
+        ("cigar", "4=1D3=1X2=", "query_cigar,target_cigar", "columns have 10 letters"),
+        ("matches", "seven", "number", "a number cannot be read"),
+        ("query_start", "1.5", "number", "a number cannot be read"),
+        ("query_start", "", "number", "a number cannot be read"),
+    ],
+)
+def test_each_damage_is_caught(pair, name, value, verdict, detail):
+    found = verdict_of(with_column(name, value))
+    assert found[0] == verdict
+    assert detail in found[1]
+
+
+def test_damage_that_makes_a_record_illegal_in_several_ways(pair):
+    columns = RECORD.split("\t")
+    columns[4], columns[5] = "1", "2"
+    assert verdict_of("\t".join(columns))[0] == "matches,columns"
+
+
+def test_lines_cut_short(pair):
+    assert verdict_of("a\tb\t44")[0] == "columns"
+    assert verdict_of(RECORD + "\r", code=0)[0] == "ok"
+
+
+def test_spans_and_the_mode(pair):
+    (pair / "x.tsv").write_text("\t".join(TABLE) + "\n" + RECORD + "\n")
+    assert verify("x.tsv", "s.fa", "--mode", "global", code=1)[0]["verdict"] == "mode"
+    assert verify("x.tsv", "s.fa", "--mode", "semiglobal")[0]["verdict"] == "ok"
+    assert verify("x.tsv", "s.fa", "--mode", "local")[0]["verdict"] == "ok"
+    (pair / "x.tsv").write_text(
+        "query\ttarget\tqstart\tqend\tsstart\tsend\tcigar\na\tb\t3\t4\t2\t3\t2M\n"
+    )
+    assert verify("x.tsv", "s.fa", "--mode", "semiglobal", code=1)[0]["verdict"] == "mode"
+    found = verify("x.tsv", "s.fa", "--mode", "local", "--optimal")[0]
+    assert (found["score"], found["optimum"], found["below"]) == ("8", "44", "36")
+    only = verify("x.tsv", "s.fa", "--mode", "local", "--optimal", "--illegal")
+    assert only == [found]
+
+
+def test_scores_of_another_scoring(pair):
+    line = with_column("score", "45")
+    assert verdict_of(line, "--ignore-scores", code=0)[0] == "ok"
+    with open("x.tsv", "w") as file:
+        file.write("\t".join(TABLE) + "\n" + line + "\n")
+    rows = verify("x.tsv", "s.fa", "--ignore-scores", "--optimal", "--mode", "local")
+    assert (rows[0]["score"], rows[0]["file_score"], rows[0]["below"]) == ("44", "45", "0")
+
+
+SAM = "a\t0\tb\t1\t255\t1S4=1I3=1X2=\t*\t0\t0\tMKVLWACGGWYT\t*\tNM:i:2\tAS:i:44"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("\t", "\t", "ok"),
+        ("1S", "1H", "rows"),
+        ("1S4=", "2S4=", "query_length"),
+        ("CGGWYT", "CGGWYS", "query_letters"),
+        ("MKVLWACGGWYT", "*", "ok"),
+        ("NM:i:2", "NM:i:3", "edits"),
+        ("AS:i:44", "AS:f:44.5", "score"),
+        ("\tb\t1\t", "\tb\t3\t", "target_span"),
+        ("\tb\t1\t", "\tb\t0\t", "target_span"),
+        ("a\t0", "a\t16", "strand"),
+        ("1S4=1I", "4=1S1I", "cigar"),
+    ],
+)
+def test_damaged_sam(pair, old, new, verdict):
+    header = "@SQ\tSN:b\tLN:9\n"
+    unmapped = "a\t4\t*\t0\t0\t*\t*\t0\t0\tMKVL\t*\n"
+    (pair / "x.sam").write_text(header + unmapped + SAM.replace(old, new, 1) + "\n")
+    rows = verify("x.sam", "s.fa", code=verdict != "ok")
+    assert [row["verdict"].split(",")[0] for row in rows] == [verdict]
+    assert rows[0]["line"] == "3"
+
+
+BLAST = "a\tb\t2\t12\t1\t10\t4A-3WH2\tKVLWACGGWYT\tKVLW-CGGHYT"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("\t", "\t", "ok"),
+        ("A-", "-A", "target_letters"),
+        ("WH", "WK", "target_letters"),
+        ("WH", "VH", "query_letters"),
+        ("4A-3WH2", "3A-4WH2", "query_letters"),
+        ("4A-3WH2", "4A-3WH3", "cigar"),
+        ("4A-3WH2", "4A-3WH", "query_cigar,target_cigar"),
+        ("4A-3WH2", "4--3WH2", "cigar"),
+        ("4A-3WH2", "4A-4H", "cigar"),
+    ],
+)
+def test_damaged_btop(pair, old, new, verdict):
+    names = "qseqid,sseqid,qstart,qend,sstart,send,btop,_,_"
+    (pair / "x.b6").write_text(BLAST.replace(old, new, 1) + "\n")
+    rows = verify("x.b6", "s.fa", "--columns", names, code=verdict != "ok")
+    assert rows[0]["verdict"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("\t", "\t", "ok"),
+        ("GWYT\t", "GWYS\t", "query_letters"),
+        ("CGGHYT", "CGGKYT", "target_letters"),
+        ("W-C", "WC", "rows"),
+        ("WACGGWYT\tKVLW-", "WA-CGGWYT\tKVLW--", "rows"),
+        ("\t2\t12", "\t1\t12", "query_cigar"),
+    ],
+)
+def test_damaged_rows(pair, old, new, verdict):
+    names = "qseqid,sseqid,qstart,qend,sstart,send,_,qseq,sseq"
+    (pair / "x.b6").write_text("# a comment\n" + BLAST.replace(old, new, 1) + "\n")
+    rows = verify("x.b6", "s.fa", "--columns", names, code=verdict != "ok")
+    assert rows[0]["verdict"] == verdict
+    assert rows[0]["line"] == "2"
+
+
+def test_damaged_parquet(pair):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    align("s.fa", "-o", "x.parquet", "--mode", "local")
+    table = pq.read_table("x.parquet")
+    for name, value, verdict in (
+        ("score", 45, "score"),
+        ("identity", 0.5, "identity"),
+        ("query_end", 13, "query_span"),
+        ("cigar", [3 << 4 | 7], "query_cigar,target_cigar"),
+        ("target", "c", "target"),
+    ):
+        column = pa.array([value])
+        if name != "target":
+            column = column.cast(table.schema.field(name).type)
+        damaged = table.set_column(table.schema.get_field_index(name), name, column)
+        pq.write_table(damaged, "y.parquet")
+        assert verify("y.parquet", "s.fa", code=1)[0]["verdict"] == verdict
+
+
+def test_paf_without_columns(pair):
+    line = "a\t12\t1\t12\t+\tb\t11\t0\t10\t9\t11\t255"
+    (pair / "x.paf").write_text(f"{line}\n{line.replace('9', '11', 1)}\n")
+    rows = verify("x.paf", "s.fa", code=1)
+    assert [row["verdict"] for row in rows] == ["ok", "matches"]
+    assert {row["score"] for row in rows} == {"*"}
+    (pair / "x.paf").write_text(line.replace("+", "x") + "\n")
+    assert verify("x.paf", "s.fa", code=1)[0]["verdict"] == "strand"
+
+
+def test_ambiguous_letters_may_count_either_way(pair):
+    (pair / "n.fa").write_text(">a\nACGNA\n>b\nACGNA\n")
+    for cigar, matches, columns, edits in (
+        ("5=", 5, 5, 0),
+        ("3=1X1=", 4, 5, 1),
+        ("5M", 4, 4, 1),
+    ):
+        tags = f"NM:i:{edits}\tcg:Z:{cigar}"
+        line = f"a\t5\t0\t5\t+\tb\t5\t0\t5\t{matches}\t{columns}\t0\t{tags}\n"
+        (pair / "x.paf").write_text(line)
+        assert verify("x.paf", "n.fa")[0]["score"] == "5"
+    (pair / "x.paf").write_text(line.replace("\t4\t4\t", "\t4\t3\t"))
+    assert verify("x.paf", "n.fa", code=1)[0]["verdict"] == "columns"
+
+
+def test_messages_and_summary(pair, capfd):
+    (pair / "x.tsv").write_text(
+        "\t".join(TABLE) + "\n" + RECORD + "\n" + 12 * (with_column("matches", "8") + "\n")
+    )
+    assert main(["verify", "x.tsv", "s.fa", "-o", "t.tsv", "--mode", "local", "--optimal"]) == 1
+    messages = capfd.readouterr().err.splitlines()
+    where = "pairalign: warning: x.tsv: record 2 (line 3), 'a' and 'b': matches: says 8, is 9"
+    assert messages[0] == where
+    assert "x.tsv: 2 more illegal records" in messages[10]
+    summary = "\n".join(messages)
+    for part in ("records  13", "legal  1", "illegal  12", "matches  12", "13 of 13 (100.00%)"):
+        assert part in summary
+    assert messages[-1] == "pairalign: error: x.tsv: 12 of 13 records are illegal"
