@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pairalign.errors import MissingPackageError
 from pairalign.tables import PairColumns
@@ -24,8 +25,9 @@ def make_networkx(found: PairColumns) -> Any:
         described = zip(names, sequences.descriptions, sequences.lengths.tolist(), strict=True)
         for name, header, length in described:
             graph.add_node(name, length=length, header=header)
-    fields = _edge_fields(found)
-    for k, (query, target) in enumerate(zip(found.query, found.target, strict=True)):
+    best = _best_of_pairs(found)
+    fields = _edge_fields(found, best)
+    for k, (query, target) in enumerate(zip(found.query[best], found.target[best], strict=True)):
         values = {name: column[k] for name, column in fields.items()}
         graph.add_edge(ids[0][query], ids[1][target], **values)
     return graph
@@ -44,8 +46,9 @@ def make_igraph(found: PairColumns) -> Any:
     graph.vs["name"] = [name for names in _node_ids(found)[: len(sets)] for name in names]
     graph.vs["header"] = [text for sequences in sets for text in sequences.descriptions]
     graph.vs["length"] = [n for sequences in sets for n in sequences.lengths.tolist()]
-    graph.add_edges(np.stack([found.query, found.target + shift], axis=1).tolist())
-    for name, column in _edge_fields(found).items():
+    best = _best_of_pairs(found)
+    graph.add_edges(np.stack([found.query, found.target + shift], axis=1)[best].tolist())
+    for name, column in _edge_fields(found, best).items():
         graph.es[name] = column
     return graph
 
@@ -58,8 +61,9 @@ def make_scipy(found: PairColumns, weight: str) -> Any:
         import scipy.sparse  # type: ignore[import-untyped]
     except ImportError as error:
         raise _missing("scipy", "graph") from error
-    values = np.nan_to_num(getattr(found, weight).astype(np.float64))
-    rows, columns = found.query, found.target
+    best = _best_of_pairs(found)
+    values = np.nan_to_num(getattr(found, weight).astype(np.float64))[best]
+    rows, columns = found.query[best], found.target[best]
     if found.targets is found.queries:
         rows, columns = np.concatenate([rows, columns]), np.concatenate([columns, rows])
         values = np.concatenate([values, values])
@@ -79,10 +83,18 @@ def _node_ids(found: PairColumns) -> list[list[Any]]:
     return names
 
 
-def _edge_fields(found: PairColumns) -> dict[str, list[Any]]:
-    fields = {"score": found.score.tolist()}
+def _best_of_pairs(found: PairColumns) -> npt.NDArray[np.int64]:
+    """Return the number of each pair's first alignment, which is its best, ascending."""
+    pairs = found.query.astype(np.int64) << 32 | found.target
+    numbers: npt.NDArray[np.int64] = np.sort(np.unique(pairs, return_index=True)[1])
+    return numbers
+
+
+def _edge_fields(found: PairColumns, best: npt.NDArray[np.int64]) -> dict[str, list[Any]]:
+    fields = {"score": found.score[best].tolist()}
     if found.has_stats:
-        fields |= {"identity": found.identity.tolist(), "columns": found.columns.tolist()}
+        fields["identity"] = found.identity[best].tolist()
+        fields["columns"] = found.columns[best].tolist()
     return fields
 
 

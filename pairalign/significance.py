@@ -135,11 +135,17 @@ class EvalueFilter:
         used = self.least_raw_scores if both_ways else self.least_raw_scores[:1]
         self.min_raw_score = min(int(least.min()) for least in used)
 
-    def passing(self, found: Alignments) -> Alignments:
-        """Return those of some alignments that pass, in their order."""
+    def passes(self, found: Alignments) -> npt.NDArray[np.bool_]:
+        """Return which of some alignments pass."""
+        passes: npt.NDArray[np.bool_]
         passes = found.raw_score >= self.least_raw_scores[0][found.query]
         if self.both_ways:
             passes |= found.raw_score >= self.least_raw_scores[1][found.target]
+        return passes
+
+    def passing(self, found: Alignments) -> Alignments:
+        """Return those of some alignments that pass, in their order."""
+        passes = self.passes(found)
         return found if passes.all() else found.take(passes)
 
 

@@ -36,7 +36,7 @@ from pairalign.cli.parts import PartPlace, choose_part
 from pairalign.cli.report import add_report, check_report, finish_report, make_collector
 from pairalign.cli.summary import Summary, describe_steps
 from pairalign.cli.thresholds import add_thresholds, describe_thresholds, thresholds_of
-from pairalign.errors import ScoringError
+from pairalign.errors import FormatError, ScoringError
 from pairalign.fields import Field, parse_fields
 from pairalign.formats import (
     FORMATS,
@@ -100,6 +100,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="LETTERS",
         type=POSITIVE,
         help="letters of the database, for E-values; default: those of the set searched in",
+    )
+    results.add_argument(
+        "--top",
+        metavar="N",
+        type=POSITIVE,
+        default=1,
+        help="local mode: up to N alignments of a pair, best first, no two of which put the same "
+        "letters together (default: 1)",
     )
     add_best(results)
     add_report(results)
@@ -170,7 +178,7 @@ def _align(options: argparse.Namespace) -> None:
     going = Going(options, run, table.writer_type.name, place, join=join, **decided)
     summary = _summary_of(options, run)
     limits = (options.min_score, options.min_identity, options.min_coverage, kept, run.pair_list)
-    whole = all(one is None for one in limits)
+    whole = all(one is None for one in limits) and run.top == 1
     collector = make_collector(options, run.queries, run.targets, whole)
     if not going.is_done:
         shown: dict[str, Any] = {"fields": table.fields, "both_ways": options.both_ways}
@@ -190,6 +198,7 @@ def _check(options: argparse.Namespace) -> tuple[_Table, PartPlace | None]:
     """Find out what is written, and where if it is a part; refuse what cannot be."""
     writer_type = find_format(options.output, options.format)
     check_best(options, writer_type.name)
+    _check_top(options, writer_type.name)
     fields = () if options.columns is None else parse_fields(options.columns)
     table = _Table(writer_type, fields, _detail(options, writer_type, fields))
     check_columns(writer_type, fields, table.detail)
@@ -199,6 +208,14 @@ def _check(options: argparse.Namespace) -> tuple[_Table, PartPlace | None]:
     check_report(options)
     check_cluster(options)
     return table, place
+
+
+def _check_top(options: argparse.Namespace, format: str) -> None:
+    """Refuse several alignments of a pair where they cannot be, before anything is read."""
+    if options.top > 1 and options.mode != "local":
+        raise FormatError(f"--top needs --mode local, but the mode is {options.mode}")
+    if options.top > 1 and format in NETWORK_FORMATS:
+        raise FormatError(f"{format} has an edge a pair: leave --top out, or write another format")
 
 
 def _plan(options: argparse.Namespace, detail: Detail) -> AlignmentJob:
@@ -246,6 +263,7 @@ def _summary_of(options: argparse.Namespace, run: AlignmentJob) -> Summary:
         cells=run.cells,
         min_score=options.min_score,
         thresholds=run.pair_thresholds,
+        top=run.top,
     )
 
 

@@ -420,7 +420,7 @@ def plan_run(
     Parameters
     ----------
     options : argparse.Namespace
-        With `min_score` and `window` (or None) besides.
+        With `min_score` and `window` (or None) besides; `shard` and `top` count.
     queries : SequenceSet
     targets : SequenceSet or None
         None: every pair of `queries`.
@@ -459,4 +459,5 @@ def plan_run(
         kernel=options.kernel,
         pair_list=pair_list,
         shard=getattr(options, "shard", None),
+        top=getattr(options, "top", 1),
     )

