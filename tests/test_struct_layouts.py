@@ -33,6 +33,7 @@ from pairalign import (
 from pairalign.engines.cpu import further, pair_filter
 from pairalign.engines.cpu import native_structs as cpu
 from pairalign.engines.cuda import bitwise, scores
+from pairalign.engines.cuda import pair_filter as cuda_filter
 from pairalign.engines.cuda.block_diagonals import family as block_diagonals_family
 from pairalign.engines.cuda.block_diagonals import plan as block_diagonals
 from pairalign.engines.cuda.engine import FAMILIES
@@ -70,6 +71,8 @@ TILES = Source("cuda/pair_per_thread/tiles.cuh", "pair-per-thread")
 SCORES = Source("cuda/scores/score_pairs.cuh")
 FURTHER = Source("cpu/further/further.h")
 FILTER = Source("cpu/filters/pair_filter.cpp")
+DEVICE_TABLES = Source("cpu/filters/device_tables.cpp")
+PAIR_FILTER = Source("cuda/pair_filter/pair_filter.cuh")
 LISTS = Source("cpu/filters/pair_list.cpp")
 BITWISE = Source("cuda/bitwise/score.cu", "bitwise")
 BLOCK_DIAGONALS = Source("cuda/block_diagonals/block_diagonals.cuh", "block-diagonals")
@@ -116,6 +119,13 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (thresholds.NativeThresholds, "pairalign_thresholds", FILTER),
     (thresholds.NativeAligned, "pairalign_aligned", FILTER),
     (pair_filter.NativeColumnScores, "pairalign_column_scores", FILTER),
+    (pair_filter.NativeFilteredSet, "pairalign_filtered_set", DEVICE_TABLES),
+    (pair_filter.GRAM_SET, "pairalign::GramSet", DEVICE_TABLES),
+    (pair_filter.LENGTH_BOUND, "pairalign_length_bound", DEVICE_TABLES),
+    (pair_filter.GRAM_SET, "GramSet", PAIR_FILTER),
+    (pair_filter.LENGTH_BOUND, "LengthBound", PAIR_FILTER),
+    (cuda_filter.COUNTS, "FilterCounts", PAIR_FILTER),
+    (cuda_filter.ARGUMENTS, "FilterArguments", PAIR_FILTER),
     (cpu.NativeLinear, "pairalign_linear", CPU),
     (text.NativeSet, "pairalign_text_set", TEXT),
     (text.NativeText, "pairalign_text", TEXT),

@@ -15,8 +15,7 @@
 #include "../align/engine.h"
 #include "../export.h"
 #include "../processor.h"
-#include "grams.h"
-#include "thresholds.h"
+#include "pair_filter.h"
 
 namespace {
 
@@ -25,23 +24,6 @@ using namespace pairalign;
 constexpr int SAMPLED_PAIRS = 400, SAMPLED_LETTERS = 300000;
 constexpr size_t NEARLY_PERCENT = 95;
 constexpr int LEAST_DROPPED_PERCENT = 5;  // of the sample, for q-grams to be looked at at all
-
-// What is known of a pair by the lengths of its sequences.
-struct Bounds {
-    bool is_possible;
-    int64_t score, grams;
-};
-
-// The sequences of a set as the filter sees them.
-struct FilteredSet {
-    pairalign_set given;
-    std::vector<int64_t> best;  // per sequence, the most that its letters can score; empty: not needed
-    std::vector<GramSet> grams;
-    std::vector<uint64_t> bits;
-
-    const uint8_t* codes(int32_t position) const { return given.codes + given.starts[position]; }
-    int32_t length(int32_t position) const { return given.lengths[position]; }
-};
 
 // Calls work(k) for each k < count on some threads; what it throws ends up here.
 template <class Work>
@@ -65,41 +47,6 @@ void on_threads(int32_t count, int32_t threads, const Work& work) {
     for (std::thread& thread : others) thread.join();
     if (failed) throw std::bad_alloc();
 }
-
-}  // namespace
-
-struct pairalign_filter {
-    FilteredSet rows;
-    std::unique_ptr<FilteredSet> other;
-    pairalign_thresholds thresholds;
-    pairalign_column_scores scores;
-    int32_t definite, threads;
-    int q = 0;  // letters of a q-gram; 0: none are looked at
-    int density = LEAST_DENSITY;
-
-    const FilteredSet& columns() const { return other ? *other : rows; }
-
-    bool row_is_query(int32_t row, int32_t column) const {
-        return other || rows.given.inputs[row] < rows.given.inputs[column];
-    }
-    Bounds bounds(int32_t row, int32_t column, bool row_first, int letters) const {
-        const int32_t a = rows.length(row), b = columns().length(column);
-        const int32_t shorter = std::min(a, b), longer = std::max(a, b);
-        const int64_t matches = least_matches(thresholds, row_first ? a : b, row_first ? b : a);
-        if (matches > shorter || least_aligned(thresholds, longer) > shorter) return {false, 0, 0};
-        return {true, least_score(thresholds, scores, matches, shorter, longer),
-                letters ? least_grams(thresholds, scores, letters, matches, shorter, longer) : 0};
-    }
-    bool can_score(int32_t row, int32_t column) const {
-        if (!scores.has_minimum) return true;
-        const int32_t a = rows.length(row), b = columns().length(column);
-        return most_score(thresholds, scores, rows.best[static_cast<size_t>(row)],
-                          columns().best[static_cast<size_t>(column)], std::min(a, b),
-                          std::max(a, b)) >= scores.minimum;
-    }
-};
-
-namespace {
 
 void add_best(FilteredSet& set, const int32_t* best_of_letter) {
     for (int32_t s = 0; s < set.given.count; s++) {

@@ -248,6 +248,15 @@ class AlignmentJob:
             kernel=self.kernel,
             detail=self._detail,
         )
+        try:
+            return self._wrap_engines(engines)
+        except BaseException:
+            for engine in engines:
+                engine.close()
+            raise
+
+    def _wrap_engines(self, engines: Sequence[Engine]) -> Sequence[Engine]:
+        """Have engines do what is asked of pairs: E-values, thresholds, only those of a list."""
         if self.evalue_filter is not None:
             from pairalign.jobs.evalue_engine import EvalueEngine
 

@@ -101,12 +101,7 @@ class OverlapJob(AlignmentJob):
         strands = None
         if self.candidates is not None:
             strands = CandidateStrands(self.candidates, self.queries)
-        try:
-            filters = self._open_filters(engines)
-        except BaseException:
-            for engine in engines:
-                engine.close()
-            raise
+        filters = self._open_filters(engines)
         return [
             StagedEngine(
                 engine,

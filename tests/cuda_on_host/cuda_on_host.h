@@ -303,6 +303,13 @@ T atomicMax(T* p, T value) {
     *p = max(old, value);
     return old;
 }
+template <class T>
+T atomicMin(T* p, T value) {
+    T old = *p;
+    *p = min(old, value);
+    return old;
+}
+inline int __popcll(uint64_t x) { return __builtin_popcountll(x); }
 inline int __popc(uint32_t x) { return __builtin_popcount(x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
 inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(x); }

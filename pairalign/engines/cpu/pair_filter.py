@@ -11,8 +11,9 @@ Foundations of Computer Science, 1991.
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, Structure, c_int32, c_void_p
+from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +46,43 @@ class NativeColumnScores(Structure):
     )
 
 
+class NativeFilteredSet(Structure):
+    """A set for GPUs: ``pairalign_filtered_set`` of ``cpu/filters/device_tables.cpp``."""
+
+    _fields_ = (
+        ("bits", c_void_p),
+        ("words", c_int64),
+        ("grams", c_void_p),
+        ("best", c_void_p),
+        ("count", c_int64),
+    )
+
+
+GRAM_SET = np.dtype([("start", "<i8"), ("words", "<i4"), ("lost", "<i4")])
+"""Where the bits of a sequence are: ``GramSet`` of ``cpu/filters/grams.h``."""
+
+LENGTH_BOUND = np.dtype([("least_best", "<i8"), ("grams", "<i4", 2), ("score", "<i4", 2)])
+"""What lengths say of a pair: ``pairalign_length_bound`` of ``cpu/filters/device_tables.cpp``."""
+
+
+@dataclass(frozen=True)
+class FilteredSet:
+    """The sequences of a set as a filter sees them, by sorted position; views of its memory.
+
+    Attributes
+    ----------
+    bits : ndarray of uint64
+        Of all sequences; empty where q-grams are not looked at, as `grams`.
+    grams : ndarray of GRAM_SET
+    best : ndarray of int64
+        The most that the letters of a sequence can score; empty where no score is asked for.
+    """
+
+    bits: npt.NDArray[np.uint64]
+    grams: npt.NDArray[np.void]
+    best: npt.NDArray[np.int64]
+
+
 library.pairalign_open_filter.restype = c_void_p
 library.pairalign_open_filter.argtypes = (
     POINTER(NativeSet),
@@ -62,6 +100,17 @@ library.pairalign_filter_window.restype = c_int32
 library.pairalign_filter_window.argtypes = (
     c_void_p,
     POINTER(NativeWindow),
+    c_int32,
+    c_void_p,
+    c_void_p,
+)
+library.pairalign_filtered_set_of.restype = None
+library.pairalign_filtered_set_of.argtypes = (c_void_p, c_int32, POINTER(NativeFilteredSet))
+library.pairalign_bound_lengths.restype = None
+library.pairalign_bound_lengths.argtypes = (
+    c_void_p,
+    c_int32,
+    c_void_p,
     c_int32,
     c_void_p,
     c_void_p,
@@ -86,6 +135,12 @@ class Choice:
     possible: int
     left: int
     min_raw_score: int | None
+
+    @classmethod
+    def of(cls, mask: Mask, looked_at: int, possible: int, left: int, least: int) -> Choice:
+        """Make one; `least`: the least score of the pairs that are left, if that says anything."""
+        says = left > 0 and least > -(2**31)
+        return cls(mask, looked_at, possible, left, least if says else None)
 
 
 class PairFilter:
@@ -159,9 +214,36 @@ class PairFilter:
         )
         if failed:
             raise CapacityError("out of memory while pairs are looked at")
-        looked_at, possible, left, least = counts.tolist()
-        has_bound = left > 0 and least > -(2**31)
-        return Choice(mask, looked_at, possible, left, least if has_bound else None)
+        return Choice.of(mask, *counts.tolist())
+
+    def set_of(self, side: int) -> FilteredSet:
+        """Return the set of the rows (0) or of the columns (1): views, while the filter is open."""
+        found = NativeFilteredSet()
+        library.pairalign_filtered_set_of(self._handle, side, ctypes.byref(found))
+        count = found.count if found.grams else 0
+        return FilteredSet(
+            _view(found.bits, found.words if found.bits else 0, np.dtype(np.uint64)),
+            _view(found.grams, count, GRAM_SET),
+            _view(found.best, found.count if found.best else 0, np.dtype(np.int64)),
+        )
+
+    def bound_lengths(
+        self, rows: npt.NDArray[np.int32], columns: npt.NDArray[np.int32]
+    ) -> npt.NDArray[np.void]:
+        """Return what lengths say of pairs, `LENGTH_BOUND` of shape (rows, columns).
+
+        Parameters
+        ----------
+        rows, columns : ndarray of int32
+            Lengths, contiguous.
+        """
+        bounds = np.empty((len(rows), len(columns)), LENGTH_BOUND)
+        library.pairalign_bound_lengths(
+            self._handle,
+            *(len(rows), rows.ctypes.data),
+            *(len(columns), columns.ctypes.data, bounds.ctypes.data),
+        )
+        return bounds
 
     def close(self) -> None:
         """Free what the filter holds."""
@@ -171,6 +253,15 @@ class PairFilter:
 
     def __del__(self) -> None:
         self.close()
+
+
+def _view(address: int | None, count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return native memory as an array."""
+    if not count:
+        return np.empty(0, dtype)
+    assert address
+    memory = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(address)
+    return np.ctypeslib.as_array(memory).view(dtype)
 
 
 def _column_scores(

@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +47,7 @@ _MODE = 0o644
 log = logging.getLogger("pairalign")
 _lock = threading.Lock()
 _said: set[str] = set()
+_compiling: dict[str, Future[Binary]] = {}  # by name, under `_lock`
 
 
 def source_folder() -> Path:
@@ -123,6 +124,7 @@ def load_binaries(
     found: dict[str, Binary] = {}
     names = []
     missing: dict[str, tuple[str, Defines]] = {}
+    elsewhere: dict[str, Future[Binary]] = {}
     with _lock:  # engines of one device ask for the same kernels at the same time
         for request in requests:
             ahead = _ahead_of(request, architecture)
@@ -131,19 +133,44 @@ def load_binaries(
             if ahead is not None:
                 name = ahead.name
             names.append(name)
-            if name in found or name in missing:
+            if name in found or name in missing or name in elsewhere:
                 continue
             if name in loaded:
                 found[name] = Binary(name, b"")
+                continue
+            if name in _compiling:
+                elsewhere[name] = _compiling[name]
                 continue
             code = _trusted_code(cache_folder() / name) if ahead is None else ahead.read_bytes()
             if code is None:
                 missing[name] = request.source, defines
             else:
                 found[name] = Binary(name, code)
-        if missing:
-            found |= _compile_for_device(missing, architecture)
+        _compiling.update((name, Future()) for name in missing)
+    if missing:
+        found |= _compile_for_others_too(missing, architecture)
+    found |= {name: compiled.result() for name, compiled in elsewhere.items()}
     return [found[name] for name in names]
+
+
+def _compile_for_others_too(
+    missing: Mapping[str, tuple[str, Defines]], architecture: int
+) -> dict[str, Binary]:
+    """Compile modules, by the names of their files; threads that want them meanwhile get them."""
+    try:
+        built = _compile_for_device(missing, architecture)
+    except BaseException as error:
+        for name in missing:
+            _compiling[name].set_exception(error)
+        raise
+    else:
+        for name, binary in built.items():
+            _compiling[name].set_result(binary)
+        return built
+    finally:
+        with _lock:
+            for name in missing:
+                del _compiling[name]
 
 
 def _ahead_of(request: ModuleRequest, architecture: int) -> Path | None:

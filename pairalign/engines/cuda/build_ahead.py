@@ -11,6 +11,7 @@ from pairalign.engines.cuda.build import (
     resources,
 )
 from pairalign.engines.cuda.engine import FAMILIES
+from pairalign.engines.cuda.pair_filter import SOURCE as FILTER_SOURCE
 from pairalign.engines.cuda.reverse_complement import SOURCE as STRAND_SOURCE
 from pairalign.engines.kernels import find_kernel
 from pairalign.errors import KernelBuildError
@@ -38,7 +39,7 @@ def architectures_of(source: str) -> list[int]:
 def main() -> None:
     """Compile, drop what older sources left behind, and print registers and spills."""
     variants = [variant for family in FAMILIES.values() for variant in family().variants()]
-    variants.append((STRAND_SOURCE, {}))
+    variants += [(STRAND_SOURCE, {}), (FILTER_SOURCE, {})]
     current = set()
     try:
         for path, printed in compile_ahead(variants, architectures_of=architectures_of):

@@ -13,12 +13,14 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments
 from pairalign.complement import complement_of
 from pairalign.engines import Engine
+from pairalign.engines.cpu.pair_filter import PairFilter
 from pairalign.engines.cpu.pruning import Pruning
 from pairalign.engines.cuda.bitwise import Bitwise
 from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
 from pairalign.engines.cuda.devices import CudaDevice
 from pairalign.engines.cuda.family import DeviceContext, DeviceSet, KernelFamily
 from pairalign.engines.cuda.packed.family import Packed
+from pairalign.engines.cuda.pair_filter import CudaPairFilter
 from pairalign.engines.cuda.pair_per_thread import PairPerThread
 from pairalign.engines.cuda.pair_per_warp import PairPerWarp
 from pairalign.engines.cuda.pruned.family import PrunedPairs
@@ -91,6 +93,13 @@ class CudaEngine(DeviceEngine[CudaDevice]):
             self._router.close()
             self._router = Router(family, None)
             self._router.open(self._context)
+
+    def open_pair_filter(self, host: PairFilter, **options: int) -> CudaPairFilter:
+        """Open a filter of pairs on the device, to be closed before the engine.
+
+        `options`: see `CudaPairFilter`.
+        """
+        return CudaPairFilter(self._context, self._device.current, host, **options)
 
     @property
     def _framework(self) -> Any:

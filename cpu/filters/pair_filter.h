@@ -1,0 +1,71 @@
+// What the filter of pairs knows of two sets, and what it says of pairs by their lengths. The filter itself
+// is in pair_filter.cpp; what GPUs are given of it, in device_tables.cpp.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "../align/engine.h"
+#include "grams.h"
+#include "thresholds.h"
+
+namespace pairalign {
+
+// What is known of a pair by the lengths of its sequences.
+struct Bounds {
+    bool is_possible;
+    int64_t score, grams;
+};
+
+// The sequences of a set as the filter sees them.
+struct FilteredSet {
+    pairalign_set given;
+    std::vector<int64_t> best;  // per sequence, the most that its letters can score; empty: not needed
+    std::vector<GramSet> grams;
+    std::vector<uint64_t> bits;
+
+    const uint8_t* codes(int32_t position) const { return given.codes + given.starts[position]; }
+    int32_t length(int32_t position) const { return given.lengths[position]; }
+};
+
+}  // namespace pairalign
+
+struct pairalign_filter {
+    pairalign::FilteredSet rows;
+    std::unique_ptr<pairalign::FilteredSet> other;
+    pairalign_thresholds thresholds;
+    pairalign_column_scores scores;
+    int32_t definite, threads;
+    int q = 0;  // letters of a q-gram; 0: none are looked at
+    int density = pairalign::LEAST_DENSITY;
+
+    const pairalign::FilteredSet& columns() const { return other ? *other : rows; }
+
+    bool row_is_query(int32_t row, int32_t column) const {
+        return other || rows.given.inputs[row] < rows.given.inputs[column];
+    }
+    // Of two sequences of these lengths, by q-grams of so many letters.
+    pairalign::Bounds bounds_of(int32_t row_length, int32_t column_length, bool row_first,
+                                int letters) const {
+        using namespace pairalign;
+        const int32_t shorter = std::min(row_length, column_length);
+        const int32_t longer = std::max(row_length, column_length);
+        const int64_t matches = least_matches(thresholds, row_first ? row_length : column_length,
+                                              row_first ? column_length : row_length);
+        if (matches > shorter || least_aligned(thresholds, longer) > shorter) return {false, 0, 0};
+        return {true, least_score(thresholds, scores, matches, shorter, longer),
+                letters ? least_grams(thresholds, scores, letters, matches, shorter, longer) : 0};
+    }
+    pairalign::Bounds bounds(int32_t row, int32_t column, bool row_first, int letters) const {
+        return bounds_of(rows.length(row), columns().length(column), row_first, letters);
+    }
+    bool can_score(int32_t row, int32_t column) const {
+        if (!scores.has_minimum) return true;
+        const int32_t a = rows.length(row), b = columns().length(column);
+        return pairalign::most_score(thresholds, scores, rows.best[static_cast<size_t>(row)],
+                                     columns().best[static_cast<size_t>(column)], std::min(a, b),
+                                     std::max(a, b)) >= scores.minimum;
+    }
+};

@@ -1,0 +1,49 @@
+// What the host hands to the kernel that drops pairs which cannot reach thresholds. The numbers come from the
+// filter of the CPU (cpu/filters/), so that both drop the same pairs; docs/thresholds.md derives them.
+#pragma once
+
+#ifndef PAIRALIGN_EMULATE
+#include <stdint.h>
+#endif
+
+// The q-grams of a sequence as bits: where they begin, and how many have no bit of their own.
+struct GramSet {
+    int64_t start;  // first word
+    int32_t words;  // a power of two, at least 8
+    int32_t lost;
+};
+static_assert(sizeof(GramSet) == 16, "GRAM_SET in pairalign/engines/cpu/pair_filter.py has the same layout");
+
+// What is known of pairs by their lengths. [0]: the column's sequence is the query, [1]: the row's.
+struct LengthBound {
+    int64_t least_best;  // what the letters of either sequence must be able to score
+    int32_t grams[2];    // that they must share; -1: the pair cannot pass
+    int32_t score[2];    // that a pair which passes has at least
+};
+static_assert(sizeof(LengthBound) == 24,
+              "LENGTH_BOUND in pairalign/engines/cpu/pair_filter.py has the same layout");
+
+struct FilterCounts {
+    unsigned long long possible, left;  // pairs
+    int32_t score;                      // the least LengthBound::score of those left
+    int32_t unused;
+};
+static_assert(sizeof(FilterCounts) == 24,
+              "COUNTS in pairalign/engines/cuda/pair_filter.py has the same layout");
+
+struct FilterArguments {
+    // Of the first and the second set, by sorted position. Null: q-grams, or letters, are not looked at.
+    const uint64_t* bits[2];
+    const GramSet* grams[2];
+    const int64_t* best[2];      // the most that a sequence's letters can score
+    const int32_t* order[2];     // input index
+    const int32_t* classes[2];   // by row and by column of the window: which lengths are the same
+    const LengthBound* bounds;   // [row classes][column_classes]
+    const int64_t* row_offsets;  // [rows]: pairs of the window before each row
+    uint8_t* mask;               // [pairs]: 1 for those that are left
+    FilterCounts* counts;        // 0, 0, 2^31 - 1 at first
+    int32_t row_start, row_stop, column_start, column_stop;
+    int32_t column_classes, triangular, one_set, unused;
+};
+static_assert(sizeof(FilterArguments) == 144,
+              "ARGUMENTS in pairalign/engines/cuda/pair_filter.py has the same layout");
