@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from pairalign.jobs.align import AlignmentJob, align
     from pairalign.jobs.clusters import cluster
     from pairalign.jobs.distances import distances
+    from pairalign.jobs.found_overlaps import Overlaps
     from pairalign.jobs.guide_tree import guide_tree
-    from pairalign.jobs.overlaps import Overlaps, overlaps
+    from pairalign.jobs.overlaps import overlaps
     from pairalign.scoring import Scoring, make_scoring
     from pairalign.sequences import DNA, PROTEIN, Alphabet, Sequence, SequenceSet, read_fasta
     from pairalign.trees.tree import GuideTree
@@ -87,7 +88,8 @@ _NAMES = {
     "jobs.clusters": ("cluster",),
     "jobs.distances": ("distances",),
     "jobs.guide_tree": ("guide_tree",),
-    "jobs.overlaps": ("Overlaps", "overlaps"),
+    "jobs.found_overlaps": ("Overlaps",),
+    "jobs.overlaps": ("overlaps",),
     "scoring": ("Scoring", "make_scoring"),
     "sequences": ("DNA", "PROTEIN", "Alphabet", "Sequence", "SequenceSet", "read_fasta"),
     "trees.tree": ("GuideTree",),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,8 +29,9 @@ from pairalign.cli.options import (
     read_sequences,
     warn_of_letters,
 )
+from pairalign.cli.overlap_graph import OverlapWatcher, add_graph, check_graph
 from pairalign.cli.parts import choose_part
-from pairalign.cli.report import add_report, check_report, finish_report, make_collector
+from pairalign.cli.report import add_report, check_report, finish_report
 from pairalign.cli.summary import describe_scoring, describe_set
 from pairalign.cli.thresholds import SHARE
 from pairalign.complement import complement_of
@@ -44,13 +44,9 @@ from pairalign.jobs.overlap_stages import ALIGN, FILTER, FURTHER, SCORE
 from pairalign.jobs.overlaps import FILTERS, OverlapJob
 from pairalign.native import keep_freed_memory
 from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
-from pairalign.overlap_passes import mark_indices
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail, Want
-
-if TYPE_CHECKING:
-    from pairalign.jobs.report import ReportCollector
 
 _MODES = ("semiglobal", "local")
 _FEW = 0.5
@@ -98,6 +94,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     _add_reads(parser)
     _add_thresholds(parser)
+    add_graph(parser)
     add_input(parser)
     add_shard(parser)
     add_resume(parser)
@@ -178,6 +175,7 @@ def _overlap(options: argparse.Namespace) -> None:
     place = choose_part(options, writer_type.suffixes[0])
     check_output(options.output, options.input, options.candidates)
     check_report(options)
+    check_graph(options)
     check_cluster(options)
     reads, _ = read_sequences(options)
     complement_of(reads.alphabet)
@@ -191,18 +189,20 @@ def _overlap(options: argparse.Namespace) -> None:
             say(f"pairalign: overlaps of {run.pairs:,} pairs written to {options.output}")
         return
     going = Going(options, run, writer_type.name, place, **decided)
-    collector = make_collector(options, reads, None)
+    seen = OverlapWatcher(options, reads, overhang)
     counts = np.zeros(INTERNAL + 1, np.int64)
-    overlapping = np.zeros(len(reads), np.bool_)
     keep_freed_memory(run.memory_bytes)
     if not going.is_done:
-        counts = _write(options, run, going, overhang, collector, overlapping)
+        counts = _write(options, run, going, overhang, seen)
     seconds = time.perf_counter() - started
     going.finish()
     if not going.is_resumed and options.shard is None:
-        _warn_of_few(overlapping)
+        _warn_of_few(seen.overlapping)
+    seen.write_reads()
     text = _summary(run, preset.name, reads, counts, seconds, options.output)
-    finish_report(options, collector, text)
+    if seen.removing:
+        text += f"\n{'left':>13}  {seen.describe_left(int(counts.sum()))}"
+    finish_report(options, seen.report, text)
     if not options.quiet:
         say(text)
 
@@ -262,13 +262,14 @@ def _write(
     run: OverlapJob,
     going: Going,
     overhang: int,
-    collector: ReportCollector | None,
-    overlapping: np.ndarray,
+    seen: OverlapWatcher,
 ) -> np.ndarray:
-    """Find and write; return how many there are of each kind, and mark the reads that have any."""
-    with (
-        run.open() as results,
-        open_overlap_writer(
+    """Find and write; return how many there are of each kind."""
+    with run.open() as results:
+        watched = seen.watch(results)
+        if seen.removing:  # nothing can be written before everything is known
+            watched = seen.reduce(watched)
+        with open_overlap_writer(
             options.output,
             options.format,
             run.queries,
@@ -276,20 +277,16 @@ def _write(
             max_overhang=overhang,
             dual=options.dual,
             cigars=not options.no_cigar,
+            kept=seen.kept,
             threads=run.threads,
             piece=going.piece,
             output=going.output,
-        ) as writer,
-    ):
-        for alignments in results:
-            writer.write(alignments)
-            for indices in (alignments.query, alignments.target):
-                mark_indices(indices, overlapping)
-            if collector is not None:
-                collector.add(alignments)
-            del alignments  # or they would stay in memory while the next ones are waited for
-            going.wrote(writer)
-        going.wrote_all(writer)
+        ) as writer:
+            for alignments in watched:
+                writer.write(alignments)
+                del alignments  # or they would stay in memory while the next are waited for
+                going.wrote(writer)
+            going.wrote_all(writer)
     return writer.kind_counts
 
 

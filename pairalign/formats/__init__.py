@@ -175,6 +175,7 @@ def open_overlap_writer(
     max_overhang: int = 0,
     dual: bool = False,
     cigars: bool = True,
+    kept: npt.NDArray[np.bool_] | None = None,
     threads: int = 1,
     piece: Piece = WHOLE,
     output: Output | None = None,
@@ -193,6 +194,8 @@ def open_overlap_writer(
         Write each pair both ways; PAF only.
     cigars : bool
         Write CIGARs.
+    kept : ndarray of bool, shape (reads,), optional
+        Reads that a graph has; overlaps to come are of these. Default: all.
 
     Returns
     -------
@@ -214,6 +217,7 @@ def open_overlap_writer(
         max_overhang=max_overhang,
         both_ways=dual,
         piece=piece,
+        kept=kept,
     )
     return _open(writer, path, content, threads, output)
 

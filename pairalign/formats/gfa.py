@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+
+import numpy as np
 
 from pairalign.errors import FormatError
 from pairalign.formats.output import Output
@@ -14,7 +17,7 @@ _NAME = re.compile(r"[!-)+-<>-~][!-~]*\Z")
 
 
 class GfaWriter(TextWriter):
-    """GFA 1: a segment a read, in the order of the input; then links and containments.
+    """GFA 1: a segment a read that is kept, in the order of the input; then links and containments.
 
     ``L`` is a dovetail: the end of the first read, as oriented, overlaps the start of the second.
     ``C`` is a containment: container, ``+``, contained, its orientation, where it begins in the
@@ -38,8 +41,11 @@ class GfaWriter(TextWriter):
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         check_gfa_names(content.queries)
         super().__init__(output, content, threads)
-        for start in range(0, len(content.queries) if content.piece.first else 0, 1024):
-            self._output.write(_segments(content.queries, start, start + 1024))
+        chosen = np.arange(len(content.queries) if content.piece.first else 0)
+        if content.kept is not None:
+            chosen = chosen[content.kept[chosen]]
+        for start in range(0, len(chosen), 1024):
+            self._output.write(_segments(content.queries, chosen[start : start + 1024].tolist()))
 
     def header(self) -> bytes:
         """Return the line that names the version."""
@@ -56,9 +62,9 @@ def check_gfa_names(sequences: SequenceSet) -> None:
             )
 
 
-def _segments(sequences: SequenceSet, start: int, stop: int) -> bytes:
+def _segments(sequences: SequenceSet, chosen: Iterable[int]) -> bytes:
     lines = []
-    for index in range(start, min(stop, len(sequences))):
+    for index in chosen:
         letters = sequences.letters[sequences.offsets[index] : sequences.offsets[index + 1]]
         name = sequences.names[index].encode()
         lines.append(b"S\t%s\t%s\tLN:i:%d\n" % (name, letters.tobytes(), len(letters)))

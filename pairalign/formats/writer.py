@@ -76,6 +76,8 @@ class Content:
         The columns of a table, where they were chosen.
     significance : Significance or None
         What bit scores and E-values are made of; None: they are not known.
+    kept : ndarray of bool, or None
+        Of overlaps: reads that are in a graph; None: all.
     """
 
     queries: SequenceSet
@@ -88,6 +90,7 @@ class Content:
     labels: npt.NDArray[np.int32] | None = None
     fields: tuple[Field, ...] = ()
     significance: Significance | None = None
+    kept: npt.NDArray[np.bool_] | None = None
 
 
 class Writer(Abortable):

@@ -12,37 +12,30 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
-from pairalign.alignments import Alignments, concatenate
+from pairalign.alignments import concatenate
 from pairalign.candidates import Candidates, CandidateStrands, read_candidates
 from pairalign.complement import complement_of
 from pairalign.engines import Engine
 from pairalign.engines.filters import PairFilter, open_filters
 from pairalign.engines.selection import usable_cores
-from pairalign.errors import DeviceError, FormatError, ScoringError
-from pairalign.formats import open_overlap_writer
+from pairalign.errors import DeviceError, ScoringError
 from pairalign.inputs import AnyScoring, Sequences, as_scoring, as_sets
 from pairalign.jobs.align import AlignmentJob
+from pairalign.jobs.found_overlaps import Overlaps
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.overlap_plan import Limits, plan_overlaps
 from pairalign.jobs.overlap_presets import AUTO, Preset
 from pairalign.jobs.overlap_stages import SharedFilter, StagedEngine, Stages, Thresholds
 from pairalign.jobs.progress import Progress
-from pairalign.overlap_kinds import KIND_NAMES, classify
+from pairalign.overlap_kinds import classify
 from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.tables import Tabular
 from pairalign.thresholds import parse_share
 from pairalign.want import Detail, Want
 from pairalign.windows import Window, default_window
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from pairalign.engines.cpu.further import FurtherAligner
 
 FILTERS = ("auto", "none", "bitwise")
@@ -157,127 +150,6 @@ class OverlapJob(AlignmentJob):
             self._filters += opened
             found[name] = SharedFilter(opened[0], self.thresholds.min_raw_score)
         return found
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Overlaps(Tabular):
-    """Overlaps of a set of reads, as columns.
-
-    Attributes
-    ----------
-    alignments : Alignments
-        One each, in the order of output; `Alignments.strand` is there.
-    kind_codes : ndarray of uint8, shape (n,)
-        See `pairalign.overlap_kinds`.
-    preset : Preset
-    stages : Stages
-    """
-
-    alignments: Alignments
-    kind_codes: npt.NDArray[np.uint8]
-    preset: Preset
-    stages: Stages
-
-    @property
-    def reads(self) -> SequenceSet:
-        """The set that `query` and `target` point into."""
-        return self.alignments.queries
-
-    @property
-    def kind(self) -> npt.NDArray[np.str_]:
-        """How each pair overlaps: ``dovetail``, ``contained``, ``contains`` or ``internal``."""
-        return np.array(KIND_NAMES)[self.kind_codes]
-
-    def __getattr__(self, name: str) -> Any:
-        """Columns of the alignments: `query`, `target`, `strand`, `score`, `identity`, spans ..."""
-        if name.startswith("_") or name == "alignments":
-            raise AttributeError(name)
-        return getattr(self.alignments, name)
-
-    def __len__(self) -> int:
-        return len(self.alignments)
-
-    def __repr__(self) -> str:
-        return f"<Overlaps: {len(self)} of {len(self.reads)} reads, preset {self.preset.name}>"
-
-    def take(self, pairs: npt.ArrayLike) -> Overlaps:
-        """Copy some of the overlaps; see `Alignments.take`."""
-        return replace(
-            self,
-            alignments=self.alignments.take(pairs),
-            kind_codes=self.kind_codes[np.asarray(pairs)],
-        )
-
-    def to_arrow(self) -> pa.Table:
-        """Convert to a ``pyarrow.Table``: as `Alignments.to_arrow`, and ``kind``."""
-        import pyarrow as pa
-
-        table = self.alignments.to_arrow()
-        kinds = pa.DictionaryArray.from_arrays(pa.array(self.kind_codes), list(KIND_NAMES))
-        return table.append_column("kind", kinds)
-
-    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
-        """Write PAF (``.paf``) or GFA (``.gfa``), compressed when the name ends in ``.gz``.
-
-        Parameters
-        ----------
-        path : str or path
-            The file appears when it is complete.
-        format : {"paf", "gfa"}, optional
-            Default: by the end of the name.
-
-        Raises
-        ------
-        FormatError, OutputError
-        """
-        with open_overlap_writer(
-            path,
-            format,
-            self.reads,
-            self.alignments.scoring,
-            max_overhang=self.preset.max_overhang,
-        ) as writer:
-            writer.write(self.alignments)
-
-    def to_networkx(self) -> Any:
-        """Return the overlap graph: reads are nodes, overlaps edges (needs networkx).
-
-        Returns
-        -------
-        networkx.MultiGraph
-            Nodes have ``length``; edges ``kind``, ``strand``, ``score``, ``identity``, ``columns``,
-            and the names and spans of ``query`` and ``target``, since edges have no direction.
-
-        Raises
-        ------
-        FormatError
-            networkx is not installed.
-        """
-        try:
-            import networkx
-        except ImportError as error:
-            raise FormatError(
-                "a graph needs networkx, which is not installed: pip install 'pairalign[graph]'"
-            ) from error
-        graph = networkx.MultiGraph()
-        found, reads = self.alignments, self.reads
-        for name, length in zip(reads.names, reads.lengths.tolist(), strict=True):
-            graph.add_node(name, length=length)
-        for one, kind in zip(found, self.kind.tolist(), strict=True):
-            graph.add_edge(
-                reads.names[one.query_index],
-                reads.names[one.target_index],
-                kind=kind,
-                strand=one.strand,
-                score=one.score,
-                identity=one.identity,
-                columns=one.columns,
-                query=reads.names[one.query_index],
-                query_span=(one.query_start, one.query_end),
-                target=reads.names[one.target_index],
-                target_span=(one.target_start, one.target_end),
-            )
-        return graph
 
 
 def overlaps(

@@ -1,0 +1,147 @@
+"""``overlap``: what needs all overlaps at once: reduced graphs, and reports on reads."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import Alignments, concatenate
+from pairalign.cli.options import add_path
+from pairalign.cli.report import make_collector
+from pairalign.errors import FormatError, OutputError
+from pairalign.formats.output import check_writable
+from pairalign.overlap_kinds import classify
+from pairalign.overlap_passes import mark_indices
+
+if TYPE_CHECKING:
+    from pairalign.jobs.read_report import ReadCollector
+    from pairalign.sequences import SequenceSet
+
+_NEEDING_ALL = ("read_report", "remove_contained", "remove_transitive")
+
+
+def add_graph(parser: argparse.ArgumentParser) -> None:
+    """Add ``--read-report``, ``--remove-contained`` and ``--remove-transitive``."""
+    group = parser.add_argument_group("all overlaps together")
+    add_path(
+        group,
+        "--read-report",
+        metavar="TABLE",
+        help="write a row a read: depth, letters without overlap, kind, places where overlaps end "
+        "suddenly: adapters and chimeras",
+    )
+    group.add_argument(
+        "--remove-contained",
+        action="store_true",
+        help="leave out reads that are contained in others, and their overlaps",
+    )
+    group.add_argument(
+        "--remove-transitive",
+        action="store_true",
+        help="leave out dovetails that two others make superfluous",
+    )
+
+
+def check_graph(options: argparse.Namespace) -> None:
+    """Refuse, before any work, what cannot be done or written.
+
+    Raises
+    ------
+    FormatError
+        The run does not see all overlaps.
+    OutputError
+        The table cannot be written, or is another file of the run.
+    """
+    for needing in _NEEDING_ALL:
+        for name in ("shard", "resume", "cluster"):
+            if getattr(options, needing) and getattr(options, name, None):
+                option = needing.replace("_", "-")
+                raise FormatError(f"--{option} needs all overlaps of a run: leave --{name} out")
+    if options.read_report is None:
+        return
+    check_writable(options.read_report)
+    used = (options.input, options.candidates, options.output, options.report)
+    others = (os.path.realpath(path) for path in used if path not in (None, "-"))
+    if os.path.realpath(options.read_report) in others:
+        raise OutputError(
+            f"'{options.read_report}' is another file of this run; choose another name"
+        )
+
+
+class OverlapWatcher:
+    """Sees all overlaps of a run: marks reads that have any, collects reports, reduces the graph.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+    reads : SequenceSet
+    overhang : int
+        See `pairalign.overlap_kinds.classify`; and the tolerance of transitive overlaps.
+
+    Attributes
+    ----------
+    overlapping : ndarray of bool, shape (reads,)
+    report : ReportCollector or None
+        Of ``--report``.
+    removing : bool
+        Whether reads or overlaps are removed.
+    kept : ndarray of bool, shape (reads,), or None
+        Reads that are left, after `reduce`; None: all.
+    """
+
+    def __init__(self, options: argparse.Namespace, reads: SequenceSet, overhang: int) -> None:
+        self.overlapping = np.zeros(len(reads), np.bool_)
+        self.report = make_collector(options, reads, None)
+        self.removing = options.remove_contained or options.remove_transitive
+        self.kept: npt.NDArray[np.bool_] | None = None
+        self._options = options
+        self._overhang = overhang
+        self._found = 0
+        self._reads: ReadCollector | None = None
+        if options.read_report is not None:
+            from pairalign.jobs.read_report import ReadCollector
+
+            self._reads = ReadCollector(reads)
+
+    def watch(self, results: Iterable[Alignments]) -> Iterator[Alignments]:
+        """Give overlaps on as they come."""
+        for found in results:
+            self._found += len(found)
+            for indices in (found.query, found.target):
+                mark_indices(indices, self.overlapping)
+            if self.report is not None:
+                self.report.add(found)
+            if self._reads is not None:
+                self._reads.add(found, classify(found, self._overhang))
+            yield found
+            del found  # or they would stay in memory while the next ones are waited for
+
+    def reduce(self, results: Iterable[Alignments]) -> Iterator[Alignments]:
+        """Return what is left of all overlaps; `kept` is known then."""
+        from pairalign.string_graph import find_kept, find_transitive
+
+        found = concatenate(list(results))
+        kinds = classify(found, self._overhang)
+        if self._options.remove_contained:
+            self.kept = find_kept(found, kinds)
+            left = np.flatnonzero(self.kept[found.query] & self.kept[found.target])
+            found, kinds = found.take(left), kinds[left]
+        if self._options.remove_transitive:
+            found = found.take(~find_transitive(found, kinds, self._overhang))
+        return iter([found])
+
+    def describe_left(self, written: int) -> str:
+        """Say how much was removed, of which `written` overlaps are left."""
+        reads = len(self.overlapping)
+        kept = reads if self.kept is None else int(self.kept.sum())
+        return f"{kept:,} of {reads:,} reads, {written:,} of {self._found:,} overlaps"
+
+    def write_reads(self) -> None:
+        """Write the report on reads, if one is wanted."""
+        if self._reads is not None:
+            self._reads.report().write(self._options.read_report)
