@@ -29,6 +29,10 @@ ENDS = ("query-start", "query-end", "target-start", "target-end")
 """Whose letters are opposite the gap, and at which of its ends."""
 
 
+TIES = ("usual", "vsearch")
+"""Which of equally good alignments is taken: docs/conventions.md has both rules."""
+
+
 @dataclass(frozen=True)
 class GapCost:
     """Scaled cost of the first letter of a gap and of each further one.
@@ -58,12 +62,15 @@ class EndGaps:
     Attributes
     ----------
     query_start, query_end, target_start, target_end : GapCost
+    ties : str
+        One of `TIES`.
     """
 
     query_start: GapCost
     query_end: GapCost
     target_start: GapCost
     target_end: GapCost
+    ties: str = TIES[0]
 
     @property
     def costs(self) -> tuple[GapCost, GapCost, GapCost, GapCost]:
@@ -79,17 +86,40 @@ class EndGaps:
     @property
     def numbers(self) -> tuple[int, ...]:
         """The eight costs, open and extend of each end, in the order of `ENDS`."""
-        return tuple(number for pair in astuple(self) for number in pair)
+        return tuple(number for cost in self.costs for number in astuple(cost))
 
     def describe(self, text: Callable[[int], str]) -> str:
         """One line: ``end gaps 3/1``, or each end's; `text` shows a scaled cost."""
         shown = [f"{text(one.open)}/{text(one.extend)}" for one in self.costs]
         if len(set(shown)) == 1:
-            return f"end gaps {shown[0]}"
-        return "end gaps " + ", ".join(
-            f"{end} {'free' if cost.is_free else one}"
-            for end, cost, one in zip(ENDS, self.costs, shown, strict=True)
-        )
+            line = shown[0]
+        else:
+            line = ", ".join(
+                f"{end} {'free' if cost.is_free else one}"
+                for end, cost, one in zip(ENDS, self.costs, shown, strict=True)
+            )
+        return f"end gaps {line}{'' if self.ties == TIES[0] else f', ties of {self.ties}'}"
+
+    def check_ties(self, internal: GapCost) -> None:
+        """Check that the rule for ties is known, and that it is defined for these costs.
+
+        Raises
+        ------
+        ScoringError
+            vsearch's, where a gap at an end does not begin at a cost between those of going on
+            there and of beginning elsewhere: which letters are in the end gap is then no matter of
+            scores alone.
+        """
+        if self.ties not in TIES:
+            raise ScoringError(f"ties {self.ties!r}: expected {' or '.join(TIES)}")
+        if self.ties == TIES[0]:
+            return
+        for end, cost in zip(ENDS, self.costs, strict=True):
+            if end.endswith("end") and not cost.extend < cost.open < internal.open:
+                raise ScoringError(
+                    f"ties of vsearch need a cost of opening a gap at {end} that is above that of "
+                    "extending it and below that of opening others"
+                )
 
     @property
     def is_symmetric(self) -> bool:

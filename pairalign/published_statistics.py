@@ -45,3 +45,12 @@ PUBLISHED: dict[str, tuple[tuple[int, int, float, float, float, float], ...]] = 
         (16, 1, 0.176, 0.016, 2.8, -67),
     ),
 }
+
+BACKGROUND = {
+    **{"A": 0.07805, "C": 0.01925, "D": 0.05364, "E": 0.06295, "F": 0.03856, "G": 0.07377},
+    **{"H": 0.02199, "I": 0.05142, "K": 0.05744, "L": 0.09019, "M": 0.02243, "N": 0.04487},
+    **{"P": 0.05203, "Q": 0.04264, "R": 0.05129, "S": 0.07120, "T": 0.05841, "V": 0.06441},
+    **{"W": 0.01330, "Y": 0.03216},
+}
+"""Robinson and Robinson 1991, PNAS 88:8880: what the published
+parameters were computed for."""

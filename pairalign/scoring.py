@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.cigars import Span, read_columns
-from pairalign.end_gaps import END_GAPS, EndGaps, GapCost, choose_end_costs
+from pairalign.end_gaps import END_GAPS, TIES, EndGaps, GapCost, choose_end_costs
 from pairalign.errors import AlphabetError, ScoringError
 from pairalign.matrices import (
     Number,
@@ -328,6 +328,7 @@ def make_scoring(
     free_ends: str | Iterable[str] | None = None,
     end_gap_open: Number | None = None,
     end_gap_extend: Number | None = None,
+    ties: str = TIES[0],
 ) -> Scoring:
     """Make a `Scoring` from a matrix, or a match and a mismatch score, and gap costs.
 
@@ -351,6 +352,9 @@ def make_scoring(
         In mode global: where end gaps cost nothing, some of `pairalign.end_gaps.ENDS`.
     end_gap_open, end_gap_extend : int, float, str or Decimal, optional
         In mode global: costs of the other end gaps, at most those of internal gaps (default).
+    ties : {"usual", "vsearch"}
+        Which of equally good alignments is taken. vsearch's rule needs end gaps that cost
+        something, and less than others; alignments then come from the CPU.
 
     Returns
     -------
@@ -382,10 +386,11 @@ def make_scoring(
     at_ends = choose_end_costs(mode, free_ends, end_gap_open, end_gap_extend, costs)
     scale = common_scale([*table.scores.values(), *costs, *chain.from_iterable(at_ends)])
     scores, known = _to_arrays(table, alphabet, scale)
-    internal, *each_end = (
+    internal, first, second, third, fourth = (
         GapCost(*(int(cost * scale) for cost in one)) for one in (costs, *at_ends)
     )
-    ends = EndGaps(*each_end)
+    ends = EndGaps(first, second, third, fourth, ties)
+    ends.check_ties(internal)
     mode = ends.mode(internal) if mode == "global" else mode
     if max(internal.open, int(np.abs(scores).max())) >= SCORE_LIMIT:
         raise ScoringError(

@@ -19,17 +19,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
+from pairalign.composition import PairComposition
 from pairalign.published_statistics import PUBLISHED
 from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import SequenceSet
 
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
+Numbers = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)
@@ -66,14 +69,24 @@ class Significance:
         the targets' set among the queries.
     database : tuple of int
         Letters and sequences of the database that queries are searched in.
+    composition : PairComposition or None
+        What the letters of a pair do to its lambda; None: nothing.
     """
 
     gumbel: Gumbel
     spaces: tuple[Doubles, Doubles]
     database: tuple[int, int]
+    composition: PairComposition | None = None
+
+    def lambdas(self, query: Numbers, target: Numbers) -> Doubles:
+        """Return lambda of each of some pairs, float64."""
+        if self.composition is None:
+            return np.full(len(query), self.gumbel.lambda_)
+        values: Doubles = self.gumbel.lambda_ * self.composition.ratios(query, target)
+        return values
 
     def evalue(self, raw_score: npt.ArrayLike, query: npt.ArrayLike) -> Doubles:
-        """Return the E-values of raw scores of some queries, float64."""
+        """Return the E-values of raw scores of some queries, whatever the letters, float64."""
         scores = np.asarray(raw_score, np.float64)
         values: Doubles = np.exp(
             math.log(self.gumbel.k)
@@ -82,10 +95,17 @@ class Significance:
         )
         return values
 
-    def bits(self, raw_score: npt.ArrayLike) -> Doubles:
-        """Return the bit scores of raw scores, float64."""
-        scores = np.asarray(raw_score, np.float64)
-        values: Doubles = (self.gumbel.lambda_ * scores - math.log(self.gumbel.k)) / math.log(2)
+    def evalues(self, found: Alignments, *, exchanged: bool = False) -> Doubles:
+        """Return the E-values of alignments; `exchanged`: with the targets as queries; float64."""
+        spaces = self.spaces[1][found.target] if exchanged else self.spaces[0][found.query]
+        nats = self.lambdas(found.query, found.target) * found.raw_score
+        values: Doubles = np.exp(math.log(self.gumbel.k) + np.log(spaces) - nats)
+        return values
+
+    def bits(self, found: Alignments) -> Doubles:
+        """Return the bit scores of some alignments, float64."""
+        nats = self.lambdas(found.query, found.target) * found.raw_score - math.log(self.gumbel.k)
+        values: Doubles = nats / math.log(2)
         return values
 
     def least_raw_scores(self, max_evalue: float) -> tuple[Ints, Ints]:
@@ -132,6 +152,7 @@ class EvalueFilter:
     def __init__(self, significance: Significance, max_evalue: float, both_ways: bool) -> None:
         self.least_raw_scores = significance.least_raw_scores(max_evalue)
         self.both_ways = both_ways
+        self._significance, self._most = significance, max_evalue
         used = self.least_raw_scores if both_ways else self.least_raw_scores[:1]
         self.min_raw_score = min(int(least.min()) for least in used)
 
@@ -141,6 +162,14 @@ class EvalueFilter:
         passes = found.raw_score >= self.least_raw_scores[0][found.query]
         if self.both_ways:
             passes |= found.raw_score >= self.least_raw_scores[1][found.target]
+        if self._significance.composition is None:
+            return passes
+        places = np.flatnonzero(passes)  # composition only raises E-values
+        left = found.take(places)
+        passing = self._significance.evalues(left) <= self._most
+        if self.both_ways:
+            passing |= self._significance.evalues(left, exchanged=True) <= self._most
+        passes[places] = passing
         return passes
 
     def passing(self, found: Alignments) -> Alignments:
@@ -172,6 +201,7 @@ def find_significance(
     targets: SequenceSet | None = None,
     database_letters: int | None = None,
     gumbel: Gumbel | None = None,
+    composition: PairComposition | None = None,
 ) -> Significance | None:
     """Return what bit scores and E-values of a run are made of; None where it is not known.
 
@@ -184,6 +214,8 @@ def find_significance(
         Size of the database, instead of the letters of the set that is searched.
     gumbel : Gumbel, optional
         Parameters of the scoring; default: published ones.
+    composition : PairComposition, optional
+        What the letters of a pair do to its lambda.
 
     Notes
     -----
@@ -200,7 +232,7 @@ def find_significance(
         for one, other_set in ((queries, other), (other, queries))
     ]
     database = (database_letters or other.total_residues, len(other))
-    return Significance(gumbel, (spaces[0], spaces[1]), database)
+    return Significance(gumbel, (spaces[0], spaces[1]), database, composition)
 
 
 def search_spaces(

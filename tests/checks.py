@@ -113,6 +113,7 @@ def costs_of(scoring: Scoring) -> reference.Costs:
         ()
         if scoring.end_gaps is None
         else tuple((one.open, one.extend) for one in scoring.end_gaps.costs),
+        "usual" if scoring.end_gaps is None else scoring.end_gaps.ties,
     )
 
 

@@ -16,7 +16,9 @@ elsewhere. Row 0 and column 0 hold the cost of a gap at a start; all other cells
 global. The alignment ends in the cell of the last row or column whose H, less the cost of the end
 gap from there to the last cell, is the best; of equals in the one that an end cell would be in
 mode semiglobal. End gaps that cost nothing are left out as there, others are columns of the
-alignment.
+alignment. With vsearch's ties it is of equals the last cell, else the one that is nearest to it of
+those whose end gap consumes letters of the query, else the nearest of the others; from H a gap in
+the target is taken before one in the query, and gaps go on only where closing them is worse.
 """
 
 from __future__ import annotations
@@ -47,6 +49,8 @@ class Costs:
     ends: tuple[tuple[int, int], ...] = ()
     """Mode end-gaps: open and extend of gaps opposite the first letters of the query, opposite its
     last ones, and opposite those of the target."""
+    ties: str = "usual"
+    """Or vsearch, in mode end-gaps."""
 
     def __post_init__(self) -> None:
         assert self.gap_open >= self.gap_extend >= 0
@@ -106,8 +110,12 @@ def align(
     fill = fill_plain if len(rows) * len(columns) < 200 else fill_by_rows
     h, e, f = fill_plain(rows, columns, costs, used) if used else fill(rows, columns, costs)
     at_end = less_end_gaps(h, costs)
-    end = end_cell(at_end, costs.mode)
-    start, path = trace(h, e, f, end, rows, columns, costs, used)
+    if costs.ties == "vsearch":
+        end = end_cell_of_vsearch(at_end, swapped)
+        start, path = trace_as_vsearch(h, e, f, end, rows, columns, costs, swapped)
+    else:
+        end = end_cell(at_end, costs.mode)
+        start, path = trace(h, e, f, end, rows, columns, costs, used)
     score = int(at_end[end[0]][end[1]])
     start, path, end = with_end_gaps(start, path, end, (len(rows), len(columns)), costs)
     if not path:
@@ -350,4 +358,49 @@ def trace(
                 assert f[i][j] == h[i - 1][j] - costs.gap_open
                 state = "H"
             i -= 1
+    return (i, j), "".join(reversed(path))
+
+
+def end_cell_of_vsearch(h: np.ndarray, swapped: bool) -> tuple[int, int]:
+    """Where the alignment ends: the best score, the shortest end gap, the query's letters first."""
+    last_row, last_column = h.shape[0] - 1, h.shape[1] - 1
+    best = max(h[last_row].max(), h[:, last_column].max())
+    in_row = [(last_row, int(j)) for j in np.flatnonzero(h[last_row] == best)]
+    in_column = [(int(i), last_column) for i in np.flatnonzero(h[:, last_column] == best)]
+    if (last_row, last_column) in in_row:
+        return last_row, last_column
+    of_query, others = (in_row, in_column) if swapped else (in_column, in_row)
+    return max(of_query or others)
+
+
+def trace_as_vsearch(
+    h: Any,
+    e: Any,
+    f: Any,
+    end: tuple[int, int],
+    rows: Sequence[int],
+    columns: Sequence[int],
+    costs: Costs,
+    swapped: bool,
+) -> tuple[tuple[int, int], str]:
+    """As `trace`, with the ties of vsearch."""
+    i, j = end
+    path = []
+    state = "H"
+    values = {"E": e, "F": f}
+    while i > 0 and j > 0:
+        row, column = int(rows[i - 1]), int(columns[j - 1])
+        if state == "H" and h[i][j] == h[i - 1][j - 1] + costs.matrix[row][column]:
+            path.append("=" if row == column and row < costs.definite else "X")
+            i, j = i - 1, j - 1
+            continue
+        if state == "H":
+            first, second = "EF" if swapped else "FE"
+            state = first if values[first][i][j] == h[i][j] else second
+            assert values[state][i][j] == h[i][j]
+        path.append(state)
+        value = values[state][i][j]
+        i, j = (i, j - 1) if state == "E" else (i - 1, j)
+        if value == h[i][j] - costs.gap_open:
+            state = "H"
     return (i, j), "".join(reversed(path))

@@ -20,6 +20,7 @@ from strategies import SEEDS, Problem, large_problems, random_ends, small_proble
 from pairalign import align, cluster, overlaps
 from pairalign import make_scoring as make
 from pairalign.cli.main import main
+from pairalign.cli.summary import describe_scoring
 from pairalign.end_gaps import ENDS, EndGaps, GapCost
 from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.engines.kernels import check_kernel
@@ -88,6 +89,53 @@ def test_kernels_of_the_cpu_agree(problem: Problem, seed: int) -> None:
     assert_same(run(open_cpu, problem, memory_bytes=256 << 10), found, note=problem)
     scores = run(open_cpu, problem, Want(Detail.SCORE))
     assert_same(scores, found, Detail.SCORE, problem)
+
+
+def with_vsearch_ties(problem: Problem, seed: int) -> Problem:
+    """The same problem with costs of end gaps for which vsearch's ties are defined."""
+    rng = np.random.default_rng(seed)
+    scoring = problem.scoring
+    opening = max(2, scoring.gap_open)
+
+    def one(at_end: bool) -> GapCost:
+        first = int(rng.integers(1, opening)) if at_end else int(rng.integers(opening))
+        return GapCost(first, int(rng.integers(min(first, scoring.gap_extend + 1))) if first else 0)
+
+    ends = EndGaps(one(False), one(True), one(False), one(True), "vsearch")
+    return replace(
+        problem,
+        scoring=replace(scoring, mode="end-gaps", gap_open=opening, end_gaps=ends),
+    )
+
+
+@settings(max_examples=examples(120))
+@given(problem=small_problems(), seed=SEEDS)
+def test_ties_of_vsearch(problem: Problem, seed: int) -> None:
+    problem = with_vsearch_ties(problem, seed)
+    problem.scoring.end_gaps.check_ties(GapCost(problem.scoring.gap_open, 0))
+    assert_as_reference(problem, run(open_cpu, problem))
+
+
+@settings(max_examples=examples(8))
+@given(problem=large_problems, seed=SEEDS)
+def test_ties_of_vsearch_in_lanes(problem: Problem, seed: int) -> None:
+    """Instruction sets, long pairs and little memory give the same bytes."""
+    problem = with_vsearch_ties(problem, seed)
+    found = run(open_cpu, problem)
+    assert_as_reference(problem, found, at_most=40)
+    for name in instruction_sets():
+        assert_same(run(open_cpu, problem, instruction_set=name), found, note=(name, problem))
+    assert_same(run(open_cpu, problem, long_pairs="always"), found, note=problem)
+    assert_same(run(open_cpu, problem, memory_bytes=256 << 10), found, note=problem)
+
+
+@pytest.mark.parametrize("case", ["ties", "homopolymers", "no_match_at_all", "large_steps"])
+def test_hard_cases_with_ties_of_vsearch(case: str) -> None:
+    for number, problem in enumerate(CASES[case]("global")):
+        problem = with_vsearch_ties(problem, number)
+        found = run(open_cpu, problem)
+        assert_as_reference(problem, found, at_most=20)
+        assert_same(run(open_cpu, problem, long_pairs="always"), found, note=problem)
 
 
 @settings(max_examples=examples(25))
@@ -227,6 +275,34 @@ def test_identities_without_the_gaps_at_ends() -> None:
     shares = {name: count_identity(found, name) for name in IDENTITIES}
     assert [int(x[0]) for x in shares["columns"]] == [10, 15]
     assert [int(x[0]) for x in shares["internal"]] == [10, 10]
+
+
+@pytest.mark.parametrize(
+    ("costs", "message"),
+    [
+        ({}, "at query-end that is above that of extending it and below that of opening others"),
+        (
+            {"end_gap_open": 2, "end_gap_extend": 1, "free_ends": "target-end"},
+            "at target-end that is above",
+        ),
+        ({"end_gap_open": 2, "end_gap_extend": 2}, "at query-end"),
+        ({"mode": "local"}, "ties of vsearch need"),
+    ],
+)
+def test_who_refuses_ties_of_vsearch(costs: dict, message: str) -> None:
+    with pytest.raises(ScoringError, match=message):
+        make("dna", gap_open=20, gap_extend=2, ties="vsearch", **costs)
+
+
+def test_ties_of_vsearch_are_of_the_cpu() -> None:
+    scoring = make("dna", **VSEARCH, end_gap_open=2, end_gap_extend=1, ties="vsearch")
+    assert scoring != make("dna", **VSEARCH, end_gap_open=2, end_gap_extend=1)
+    assert "end gaps 2/1, ties of vsearch" in describe_scoring(scoring)
+    for framework in ("cuda", "opencl"):
+        with pytest.raises(DeviceError, match="ties of vsearch, does the usual ones only"):
+            check_kernel("pair-per-thread", framework, scoring, Detail.CIGAR)
+        check_kernel("pair-per-thread", framework, scoring, Detail.SCORE)
+    check_kernel("lanes", "cpu", scoring, Detail.CIGAR)
 
 
 def test_who_refuses_end_gaps() -> None:

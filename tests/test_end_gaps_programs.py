@@ -33,6 +33,18 @@ def test_raw_scores_and_identities_of_vsearch(tmp_path: Path, letters: str) -> N
 
 
 @needs_program("vsearch")
+@pytest.mark.parametrize("seed", [17, 19])
+def test_alignments_of_vsearch(tmp_path: Path, seed: int) -> None:
+    """With its ties every alignment is vsearch's, and so is every identity."""
+    rng = np.random.default_rng(seed)
+    strings = [one for one in random_sequences(rng, "ACGT", 40, 300, "mixed") if len(one) > 30]
+    sequences = SequenceSet.from_strings(strings, alphabet="dna")
+    found = align(sequences, scoring=vsearch_scoring(tmp_path, ties="vsearch"), device="cpu")
+    counts = compare(found, run_vsearch(tmp_path, sequences))
+    assert counts.paths == counts.identities == counts.scores == counts.pairs > 300
+
+
+@needs_program("vsearch")
 def test_other_costs_of_vsearch(tmp_path: Path) -> None:
     rng = np.random.default_rng(18)
     sequences = SequenceSet.from_strings(random_sequences(rng, "ACGT", 25, 200, "near"))

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from align_command import align, table
-from bench.statistics import BACKGROUND, KNOWN, background
+from bench.statistics import KNOWN, background
 from commands import fasta
 
 import pairalign
@@ -15,7 +15,7 @@ from pairalign.errors import ScoringError
 from pairalign.gumbel_fit import fit_gumbel, ungapped_lambda
 from pairalign.jobs import statistics
 from pairalign.jobs.statistics import composition, estimate_gumbel, find_or_estimate_gumbel
-from pairalign.published_statistics import PUBLISHED
+from pairalign.published_statistics import BACKGROUND, PUBLISHED
 from pairalign.scoring import make_scoring
 from pairalign.sequences import PROTEIN, SequenceSet
 from pairalign.significance import find_gumbel, find_significance

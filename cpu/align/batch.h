@@ -22,6 +22,8 @@ inline __attribute__((always_inline)) size_t bounded_product(size_t a, size_t b,
     return beyond || product > MOST_BYTES ? MOST_BYTES : product;
 }
 
+// Which of equally good alignments is taken: the usual rule, or that of vsearch (docs/conventions.md).
+enum Ties { USUAL_TIES = 0, VSEARCH_TIES = 1 };
 enum Mode { GLOBAL = 0, SEMIGLOBAL = 1, LOCAL = 2, END_GAPS = 3 };
 enum Detail { SCORE = 0, STATS = 1, CIGAR = 2 };
 
@@ -48,10 +50,23 @@ struct Scheme {
     int32_t gap_open, gap_extend;
     Mode mode;
     EndGaps query, target;  // mode END_GAPS: at most what other gaps cost; else 0
+    Ties ties;              // VSEARCH_TIES: in mode END_GAPS only
 
     // Of a pair's row sequence and of its column sequence.
     const EndGaps& of_row(bool row_is_query) const { return row_is_query ? query : target; }
     const EndGaps& of_column(bool row_is_query) const { return row_is_query ? target : query; }
+
+    // Mode END_GAPS: of cells of the last row or column whose scores, less the gap to the last cell, are
+    // equal, the usual rule takes the smallest column, then the smallest row; vsearch's the shortest gap, and
+    // of gaps at both ends that which consumes letters of the query.
+    bool is_better_end(int32_t score, int32_t than) const {
+        return ties == VSEARCH_TIES ? score >= than : score > than;
+    }
+    bool ends_in_last_row(int32_t row_score, int32_t column_score, bool ends_in_corner,
+                          bool row_is_query) const {
+        if (row_score != column_score) return row_score > column_score;
+        return ties == USUAL_TIES || (!ends_in_corner && !row_is_query);
+    }
 };
 
 // Column sequences of a batch, one a lane, longest first. Lanes from `used` on repeat the last one.

@@ -186,8 +186,9 @@ pairalign_engine* pairalign_open(const pairalign_set* first, const pairalign_set
     return engine.release();
 }
 
-void pairalign_set_end_gaps(pairalign_engine* engine, const int32_t* costs) {
+void pairalign_set_end_gaps(pairalign_engine* engine, const int32_t* costs, int32_t ties) {
     Scheme& scheme = engine->scheme;
+    scheme.ties = static_cast<Ties>(ties);
     for (EndGaps* side : {&scheme.query, &scheme.target})
         for (GapCost* cost : {&side->start, &side->end}) *cost = {*costs++, *costs++};
 }

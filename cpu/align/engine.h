@@ -67,8 +67,8 @@ PAIRALIGN_API pairalign_engine* pairalign_open(const pairalign_set* first, const
                                                int64_t memory_bytes, const char* instruction_set,
                                                int32_t long_pairs);
 // What gaps at the ends cost in mode 3 (end-gaps), before the first window: open and extend of those opposite
-// the first letters of the query, opposite its last ones, and the same of the target.
-PAIRALIGN_API void pairalign_set_end_gaps(pairalign_engine* engine, const int32_t* costs);
+// the first letters of the query, opposite its last ones, and the same of the target. `ties` is an enum Ties.
+PAIRALIGN_API void pairalign_set_end_gaps(pairalign_engine* engine, const int32_t* costs, int32_t ties);
 // Gives the set of the columns with every sequence reverse-complemented: before the first window of strand
 // -1.
 PAIRALIGN_API void pairalign_set_reversed(pairalign_engine* engine, const pairalign_set* set);

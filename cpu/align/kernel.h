@@ -118,7 +118,7 @@ struct Kernels {
     };
 
     // Rows row+1 .. row+ROWS of the matrix (row letters are 0-based, matrix rows 1-based).
-    template <bool SHIFTED, bool FLAGS, End END, int ROWS>
+    template <bool SHIFTED, bool FLAGS, End END, bool VSEARCH, int ROWS>
     static PAIRALIGN_INLINE void band(const F& f, int32_t row, int32_t columns, uint8_t* flags) {
         constexpr int STEP = V::ROWS * V::FLAG_BYTES;
         alignas(64) CodeRow letter[V::GATHER ? ROWS : 1];
@@ -146,7 +146,8 @@ struct Kernels {
         });
         const V opening = V::set(static_cast<Lane>(SHIFTED ? f.edge.open - f.edge.extend : f.edge.open));
         const V extending = V::set(static_cast<Lane>(f.edge.extend));
-        const V zero = V::set(f.edge.base);
+        // Of vsearch's ties it is something else, see Recurrence: no cell of this mode is raised to 0.
+        const V zero = VSEARCH ? V::load(f.row_is_query) : V::set(f.edge.base);
         const uint8_t* const ends_at = f.ends_at;
         const Lane* group = f.group;
         Lane* border = f.border;
@@ -168,8 +169,9 @@ struct Kernels {
                 V s;
                 if constexpr (V::GATHER) s = V::lookup(letter[k].scores, codes);
                 else s = V::load(profile[k] + static_cast<size_t>(j) * LANES);
-                const auto cell = Recurrence<V, SHIFTED>{opening, extending, zero}.template cell<FLAGS>(
-                    s, diagonal, e[k], gap, flags + k * V::FLAG_BYTES);
+                const auto cell =
+                    Recurrence<V, SHIFTED, VSEARCH>{opening, extending, zero}.template cell<FLAGS>(
+                        s, diagonal, e[k], gap, flags + k * V::FLAG_BYTES);
                 diagonal = h[k];
                 const V x = h[k] = cell.h;
                 e[k] = cell.e;
@@ -245,32 +247,32 @@ struct Kernels {
                 const int32_t i = row + 1 + k;
                 const int32_t score = static_cast<int32_t>(lanes[k][l]) - f.edge.base -
                                       (i + j) * f.edge.extend - end.of(f.batch.rows - i);
-                if (score > best.score) best = {score, i};
+                if (f.scheme.is_better_end(score, best.score)) best = {score, i};
             }
         }
     }
 
     // Rows begin+1 .. end. Flags are laid out as [row / V::ROWS][column][row % V::ROWS].
-    template <bool SHIFTED, bool FLAGS, End END>
+    template <bool SHIFTED, bool FLAGS, End END, bool VSEARCH = false>
     static void fill(const F& f, int32_t begin, int32_t end, int32_t columns) {
         uint8_t* flags = f.batch.flags;
         int32_t row = begin;
         for (; row + V::ROWS <= end; row += V::ROWS) {
-            band<SHIFTED, FLAGS, END, V::ROWS>(f, row, columns, flags);
+            band<SHIFTED, FLAGS, END, VSEARCH, V::ROWS>(f, row, columns, flags);
             if (FLAGS) flags += band_bytes(columns);
             if (*f.batch.cancelled) return;
         }
         if (V::ROWS > 4 && end - row >= 4) {
-            band<SHIFTED, FLAGS, END, 4>(f, row, columns, flags);
+            band<SHIFTED, FLAGS, END, VSEARCH, 4>(f, row, columns, flags);
             row += 4;
             flags += 4 * V::FLAG_BYTES;
         }
         if (end - row >= 2) {
-            band<SHIFTED, FLAGS, END, 2>(f, row, columns, flags);
+            band<SHIFTED, FLAGS, END, VSEARCH, 2>(f, row, columns, flags);
             row += 2;
             flags += 2 * V::FLAG_BYTES;
         }
-        if (end - row >= 1) band<SHIFTED, FLAGS, END, 1>(f, row, columns, flags);
+        if (end - row >= 1) band<SHIFTED, FLAGS, END, VSEARCH, 1>(f, row, columns, flags);
     }
 
     static void fill_block(const F& f, bool flags, bool track, int32_t begin, int32_t end, int32_t columns) {
@@ -279,6 +281,10 @@ struct Kernels {
             if (flags) return fill<false, true, End::BEST_CELL>(f, begin, end, columns);
             if (f.batch.trace) return fill<false, false, End::BEST_CELL>(f, begin, end, columns);
             return fill<false, false, End::BEST_SCORE>(f, begin, end, columns);
+        }
+        if (flags && f.scheme.ties == VSEARCH_TIES) {
+            if (track) return fill<true, true, End::LAST_COLUMN, true>(f, begin, end, columns);
+            return fill<true, true, End::NONE, true>(f, begin, end, columns);
         }
         if (track && f.scheme.mode != GLOBAL) {
             if (flags) return fill<true, true, End::LAST_COLUMN>(f, begin, end, columns);
@@ -320,7 +326,8 @@ struct Kernels {
         for (int32_t j = 0; j < columns; j++, h += 2 * LANES) {
             int32_t score = static_cast<int32_t>(*h) - j * f.edge.extend;
             if (ENDS) score -= end.of(columns - j);
-            if (score > row_score) row_score = score, row_column = j;
+            const bool better = ENDS ? f.scheme.is_better_end(score, row_score) : score > row_score;
+            if (better) row_score = score, row_column = j;
         }
     }
 
@@ -352,9 +359,10 @@ struct Kernels {
             path.end_row = f.end_state[BEST_ROW * LANES + lane];
             read_last_row<false>(f, lane, columns, row_score, row_column);
         }
-        // The last row wins ties: its columns are smaller.
+        // The last row usually wins ties: its columns are smaller.
         row_score -= f.edge.base + rows * f.edge.extend;
-        if (row_score >= path.score) {
+        const bool query = f.scheme.mode == END_GAPS && f.is_query(lane);
+        if (f.scheme.ends_in_last_row(row_score, path.score, path.end_row == rows, query)) {
             path.score = row_score;
             path.end_row = rows;
             path.end_column = row_column;

@@ -48,13 +48,13 @@ struct LongPairs : LongPairState<V> {
 
     // ---------------------------------------------------------------- the fill
 
-    template <bool SHIFTED, bool FLAGS, End END, bool PACKED>
+    template <bool SHIFTED, bool FLAGS, End END, bool PACKED, bool VSEARCH = false>
     static void fill(Work& w, const Piece& piece) {
         constexpr int WORDS = PACKED ? ROWS / 4 : ROWS;
         const int32_t columns = piece.right - piece.left;
         const V opening = V::set(SHIFTED ? w.edge.open - w.edge.extend : w.edge.open);
         const V extending = V::set(w.edge.extend);
-        const V zero = V::set(w.edge.base);
+        const V zero = V::set(VSEARCH ? w.pair.row_is_query : w.edge.base);  // see Recurrence
         const V lane = V::load(w.lane);
         alignas(64) Lane table_starts[LANES];
         for (int l = 0; l < LANES; l++) table_starts[l] = l * WORDS * CODES;
@@ -102,8 +102,9 @@ struct LongPairs : LongPairState<V> {
                 V s;
                 if constexpr (PACKED) s = V::template byte<k % 4>(words[k / 4]);
                 else s = words[k];
-                const auto cell = Recurrence<V, SHIFTED>{opening, extending, zero}.template cell<FLAGS>(
-                    s, diagonal, e[k], gap, flags + k * V::FLAG_BYTES);
+                const auto cell =
+                    Recurrence<V, SHIFTED, VSEARCH>{opening, extending, zero}.template cell<FLAGS>(
+                        s, diagonal, e[k], gap, flags + k * V::FLAG_BYTES);
                 diagonal = h[k];
                 gap = cell.f;
                 h[k] = GUARDED ? V::blend(inside, cell.h, h[k]) : cell.h;
@@ -155,8 +156,14 @@ struct LongPairs : LongPairState<V> {
             }
             return fill<false, FLAGS, End::BEST_CELL, PACKED>(w, piece);
         }
-        if (track && mode != GLOBAL && piece.base + STRIP >= w.pair.rows)
-            return fill<true, FLAGS, End::LAST_ROW, PACKED>(w, piece);
+        const bool last_row = track && mode != GLOBAL && piece.base + STRIP >= w.pair.rows;
+        if constexpr (FLAGS) {
+            if (w.pair.scheme->ties == VSEARCH_TIES) {
+                if (last_row) return fill<true, true, End::LAST_ROW, PACKED, true>(w, piece);
+                return fill<true, true, End::NONE, PACKED, true>(w, piece);
+            }
+        }
+        if (last_row) return fill<true, FLAGS, End::LAST_ROW, PACKED>(w, piece);
         fill<true, FLAGS, End::NONE, PACKED>(w, piece);
     }
 

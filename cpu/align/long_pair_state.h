@@ -145,7 +145,7 @@ struct LongPairState {
         h[w.last_row].store(lanes);
         const int32_t score = lanes[w.last_lane] - w.edge.base - (w.pair.rows + j) * w.edge.extend -
                               w.of_column().end.of(w.pair.columns - j);
-        if (j < w.pair.columns && score > w.row_score) {
+        if (j < w.pair.columns && w.pair.scheme->is_better_end(score, w.row_score)) {
             w.row_score = score;
             w.row_column = j;
         }
@@ -158,7 +158,7 @@ struct LongPairState {
             const Lane h = w.state[(STATE_H + r % ROWS) * LANES + r / ROWS];
             const int32_t score =
                 h - w.edge.base - (i + w.pair.columns) * w.edge.extend - w.of_row().end.of(w.pair.rows - i);
-            if (score > w.column_score) {
+            if (w.pair.scheme->is_better_end(score, w.column_score)) {
                 w.column_score = score;
                 w.column_row = i;
             }
@@ -184,8 +184,9 @@ struct LongPairState {
             const Lane h = w.state[(STATE_H + w.last_row) * LANES + w.last_lane];
             path.score = h - w.edge.base - (w.pair.rows + w.pair.columns) * w.edge.extend;
         } else if (w.edge.mode != LOCAL) {
-            // The last row wins ties: its columns are smaller.
-            const bool in_row = w.row_score >= w.column_score;
+            // The last row usually wins ties: its columns are smaller.
+            const bool in_row = w.pair.scheme->ends_in_last_row(
+                w.row_score, w.column_score, w.column_row == w.pair.rows, w.pair.row_is_query);
             path.score = in_row ? w.row_score : w.column_score;
             (in_row ? path.end_column : path.end_row) = in_row ? w.row_column : w.column_row;
         } else {

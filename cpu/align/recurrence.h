@@ -85,7 +85,10 @@ inline int32_t shift_of(const Scheme& s) { return s.mode == LOCAL ? 0 : 2 * s.ga
 
 // The costs that a cell needs: opening = open (in H': open - extend), extending = extend, zero = base. Made
 // anew for each cell: as an object that lives through a loop, GCC would keep it in memory.
-template <class V, bool SHIFTED>
+// VSEARCH: flags for that program's ties. A gap goes on only where closing it is worse, and of E and F the
+// one that consumes a letter of the query is preferred: `zero` is then 1 in lanes where E is the other one,
+// else 0.
+template <class V, bool SHIFTED, bool VSEARCH = false>
 struct Recurrence {
     V opening, extending, zero;
 
@@ -106,8 +109,12 @@ struct Recurrence {
         const V e_opened = V::sub(h, opening), f_opened = V::sub(with_e, opening);
         const V e_on = SHIFTED ? e : V::sub(e, extending);
         const V f_on = SHIFTED ? f : V::sub(f, extending);
-        if constexpr (FLAGS)
+        if constexpr (FLAGS && VSEARCH) {
+            const auto from_e = V::both(V::ge(e, f), V::either(V::gt(e, f), V::gt(V::set(1), zero)));
+            V::store_flags(flags, V::gt(e_on, e_opened), V::gt(f_on, f_opened), V::ge(d, h), from_e);
+        } else if constexpr (FLAGS) {
             V::store_flags(flags, V::ge(e_on, e_opened), V::ge(f_on, f_opened), V::ge(d, h), V::ge(e, f));
+        }
         return {h, V::max(e_on, e_opened), V::max(f_on, f_opened)};
     }
 };

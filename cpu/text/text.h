@@ -101,6 +101,7 @@ struct pairalign_text {
     const int32_t* fields;       // [field_count] pairalign_field, of the formats that have chosen columns
     const double* query_space;   // [queries.count] size of the search space; null: no statistics
     const double* target_space;  // [targets.count] the same with the target as the query
+    const double* lambdas;       // [n] of each pair; null: `lambda` is that of all
     double lambda;               // Gumbel's, of raw scores (Karlin and Altschul 1990)
     double log_k;
     int32_t field_count;

@@ -36,6 +36,7 @@ from pairalign.cli.parts import PartPlace, choose_part
 from pairalign.cli.report import add_report, check_report, finish_report, make_collector
 from pairalign.cli.summary import Summary, describe_steps
 from pairalign.cli.thresholds import add_thresholds, describe_thresholds, thresholds_of
+from pairalign.composition import PairComposition
 from pairalign.errors import FormatError, ScoringError
 from pairalign.fields import Field, parse_fields
 from pairalign.formats import (
@@ -109,6 +110,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="local mode: up to N alignments of a pair, best first, no two of which put the same "
         "letters together (default: 1)",
     )
+    results.add_argument(
+        "--comp-based-stats",
+        type=int,
+        choices=(0, 1),
+        default=0,
+        help="1: raise E-values of pairs that are rich in the same letters, as BLAST's mode 1 (0)",
+    )
     add_best(results)
     add_report(results)
     results.add_argument("--score-only", action="store_true", help="scores without alignments")
@@ -169,6 +177,7 @@ def _align(options: argparse.Namespace) -> None:
     started = time.perf_counter()
     decided = {"columns": [field.name for field in table.fields], "both_ways": options.both_ways}
     decided |= {"max_evalue": options.max_evalue, "db_size": options.db_size}
+    decided |= {"comp_based_stats": options.comp_based_stats}
     if options.cluster is not None:
         run_on_cluster(options, run, table.writer_type, **decided)
         if not options.quiet:
@@ -327,20 +336,24 @@ def _significance(
         ``--max-evalue`` needs them.
     """
     asked = any(field.of_statistics for field in fields)
-    gumbel = None
+    gumbel = composition = None
     if asked or options.max_evalue is not None:
         try:
             gumbel = _gumbel(run)
+            if options.comp_based_stats:
+                composition = _composition(run)
         except ScoringError as error:
             if options.max_evalue is not None:
                 raise
             log.warning("evalue and bits are nan: %s", error)
-    found = find_significance(run.scoring, run.queries, run.targets, options.db_size, gumbel)
+    sets = run.queries, run.targets
+    found = find_significance(run.scoring, *sets, options.db_size, gumbel, composition)
     if gumbel is not None and found is not None and not options.quiet:
         letters, sequences = found.database
         say(
             f"E-values: lambda {gumbel.lambda_:g}, K {gumbel.k:g} ({gumbel.source}), database of "
             f"{letters:,} letters in {sequences:,} sequences"
+            f"{', by the composition of each pair' if composition else ''}"
         )
     return found
 
@@ -352,3 +365,10 @@ def _gumbel(run: AlignmentJob) -> Gumbel:
     from pairalign.jobs.statistics import find_or_estimate_gumbel  # only where it is needed
 
     return find_or_estimate_gumbel(run.scoring, run.queries, run.targets, run.threads)
+
+
+def _composition(run: AlignmentJob) -> PairComposition:
+    """Return what the letters of each pair do to its lambda."""
+    from pairalign.jobs.statistics import pair_composition  # only where it is needed
+
+    return pair_composition(run.scoring, run.queries, run.targets)

@@ -16,6 +16,7 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from pairalign.cli.console import log
+from pairalign.end_gaps import TIES
 from pairalign.engines.kernels import AUTO, kernel_names
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import FormatError, OutputError
@@ -191,6 +192,13 @@ def add_scoring(parser: argparse.ArgumentParser, mode: str = "global") -> None:
         "--end-gap-open", metavar="X", help="cost of the first letter of a gap at another end"
     )
     group.add_argument("--end-gap-extend", metavar="X", help="cost of each further letter there")
+    group.add_argument(
+        "--ties",
+        choices=TIES,
+        default=TIES[0],
+        help="which of equally good alignments is taken: vsearch's where end gaps cost less than "
+        "others, on the CPU (usual)",
+    )
 
 
 def add_costs(group: argparse._ArgumentGroup) -> None:
@@ -385,6 +393,7 @@ def scoring_of(options: argparse.Namespace, queries: SequenceSet) -> Scoring:
         free_ends=options.free_ends,
         end_gap_open=options.end_gap_open,
         end_gap_extend=options.end_gap_extend,
+        ties=options.ties,
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pairalign.end_gaps import TIES
 from pairalign.errors import DeviceError
 from pairalign.scoring import ALL_MODES, MODES, Scoring
 from pairalign.want import Detail
@@ -51,6 +52,8 @@ class Kernel:
         The least that it runs on; ``sm_80`` is compute capability 8.0.
     source : str
         The paper that it follows.
+    ties : tuple of str
+        Of `pairalign.end_gaps.TIES`, the rules by which it aligns.
     """
 
     name: str
@@ -63,6 +66,7 @@ class Kernel:
     automatic: str
     needs: str
     source: str
+    ties: tuple[str, ...] = TIES[:1]
 
     def why_not(self, scoring: Scoring, detail: Detail) -> str | None:
         """None when it can do this on a fitting device, else the reason why not."""
@@ -73,6 +77,9 @@ class Kernel:
             return f"mode {scoring.mode}, does {' and '.join(self.modes)} only"
         if scoring.alphabet.name not in self.alphabets:
             return f"alphabet {scoring.alphabet.name}, does {' and '.join(self.alphabets)} only"
+        ties = TIES[0] if scoring.end_gaps is None else scoring.end_gaps.ties
+        if detail > Detail.SCORE and ties not in self.ties:
+            return f"ties of {ties}, does the {' and '.join(self.ties)} ones only"
         if self.gap_model == "linear" and scoring.gap_open != scoring.gap_extend:
             return "affine gaps, needs --gap-open equal to --gap-extend"
         return None
@@ -117,7 +124,7 @@ KERNELS: tuple[Kernel, ...] = (
     ),
     Kernel(
         "lanes", "cpu", ALL_MODES, "affine", _BOTH, Detail.CIGAR, None,
-        "small sets, no GPU", "any core", "Farrar 2007; Rognes 2011",
+        "small sets, no GPU", "any core", "Farrar 2007; Rognes 2011", TIES,
     ),
     Kernel(
         "pruned", "cpu", ("global",), "affine", _BOTH, Detail.CIGAR, None,

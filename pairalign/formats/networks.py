@@ -96,7 +96,7 @@ class NetworkWriter(Writer):
         columns: list[Any] = [part.query, part.target, part.identity, part.score, aligned / longer]
         columns.append(part.columns)
         if self._content.significance is not None:
-            columns.append(self._content.significance.bits(part.raw_score))
+            columns.append(self._content.significance.bits(part))
         rows = zip(*(column.tolist() for column in columns), strict=True)
         names = self._content.queries.names, self._content.targets.names
         for query, target, *values in rows:

@@ -49,6 +49,7 @@ class NativeText(ctypes.Structure):
         ("fields", ctypes.c_void_p),
         ("query_space", ctypes.c_void_p),
         ("target_space", ctypes.c_void_p),
+        ("lambdas", ctypes.c_void_p),
         ("lambda", ctypes.c_double),
         ("log_k", ctypes.c_double),
         ("field_count", ctypes.c_int32),
@@ -119,7 +120,10 @@ class PairText:
         matrix = np.ascontiguousarray(scoring.matrix, np.int32)
         assert matrix.shape == (32, 32)
         self._keep = (alignments, queries, targets, values, matrix, block_header)
-        self._optional = (kinds, secondary, fields, significance)
+        lambdas = None
+        if significance is not None and significance.composition is not None:
+            lambdas = significance.lambdas(alignments.query, alignments.target)
+        self._optional = (kinds, secondary, fields, significance, lambdas)
         spaces = (None, None) if significance is None else significance.spaces
         self.native = NativeText(
             queries.native,
@@ -133,7 +137,7 @@ class PairText:
             native_format(format),
             _address(secondary),
             _address(fields),
-            *map(_address, spaces),
+            *map(_address, (*spaces, lambdas)),
             0.0 if significance is None else significance.gumbel.lambda_,
             0.0 if significance is None else math.log(significance.gumbel.k),
             0 if fields is None else len(fields),

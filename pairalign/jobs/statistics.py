@@ -16,21 +16,20 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.composition import LETTERS, PairComposition
 from pairalign.errors import ScoringError
 from pairalign.fasta import Records
 from pairalign.gumbel_fit import Doubles, fit_gumbel, ungapped_lambda
 from pairalign.jobs.align import AlignmentJob
 from pairalign.pair_lists import PairList
 from pairalign.part_file import PartFile
+from pairalign.published_statistics import BACKGROUND
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.significance import Gumbel, find_gumbel
 from pairalign.user_cache import cache_folder
 from pairalign.want import Detail, Want
 from pairalign.windows import LIST_WINDOW
-
-LETTERS = {"protein": 20, "dna": 4}
-"""Codes of letters that random sequences have: the ambiguous and the rare ones are left out."""
 
 CELLS = 30_000_000_000
 """Of all matrices of an estimate: ten seconds of one core or so."""
@@ -101,6 +100,28 @@ def find_or_estimate_gumbel(
         kept = estimate_gumbel(scoring, shares, threads)
         _save(path, kept)
     return kept
+
+
+def pair_composition(
+    scoring: Scoring, queries: SequenceSet, targets: SequenceSet | None = None
+) -> PairComposition:
+    """Return what the letters of each pair do to lambda of a scoring.
+
+    Usual are the letters of proteins that published parameters are for, else those of the sets.
+
+    Raises
+    ------
+    ScoringError
+        Random letters score 0 or more on average.
+    """
+    other = queries if targets is None else targets
+    shares = composition(queries), composition(other)
+    if find_gumbel(scoring) is not None:
+        usual = np.array([BACKGROUND[letter] for letter in scoring.alphabet.letters[:20]])
+        shares = usual / usual.sum(), usual / usual.sum()
+    letters = len(shares[0])
+    lambda_ = ungapped_lambda(scoring.matrix[:letters, :letters], *shares)
+    return PairComposition(scoring, queries, other, lambda_)
 
 
 def estimate_gumbel(

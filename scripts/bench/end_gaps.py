@@ -91,6 +91,8 @@ class Comparison:
         Pairs with the same five identities, as vsearch prints them.
     of_paths : int
         Pairs whose path of vsearch has the five identities that vsearch prints, by our definitions.
+    paths : int
+        Pairs with the same alignment.
     """
 
     pairs: int = 0
@@ -98,6 +100,7 @@ class Comparison:
     worth: int = 0
     identities: int = 0
     of_paths: int = 0
+    paths: int = 0
 
 
 def compare(found: Alignments, theirs: dict[tuple[int, int], dict]) -> Comparison:
@@ -114,6 +117,8 @@ def compare(found: Alignments, theirs: dict[tuple[int, int], dict]) -> Compariso
         counts.of_paths += as_read[k] == shown
         span = paths.cigar[paths.cigar_offsets[k] : paths.cigar_offsets[k + 1]]
         query, target = (found.queries.codes_of(int(one[k])) for one in (found.query, found.target))
+        own = found.cigar[found.cigar_offsets[k] : found.cigar_offsets[k + 1]]
+        counts.paths += np.array_equal(own, span)
         counts.worth += found.scoring.rescore(query, target, span) == int(row["raw"])
     return counts
 
@@ -177,6 +182,7 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     parser.add_argument(
         "--definite", action="store_true", help="only sequences without ambiguous letters"
     )
+    parser.add_argument("--ties", default="usual", help="which alignment is taken (vsearch)")
     parser.add_argument("--device", default="cpu")
     parser.set_defaults(run=run)
 
@@ -185,14 +191,14 @@ def run(options: argparse.Namespace) -> None:
     """Print how many pairs are equal; ends the program if a raw score differs."""
     sequences = sample_of(options.data, options.sequences, options.seed, options.definite)
     with tempfile.TemporaryDirectory() as name:
-        scoring = vsearch_scoring(Path(name))
+        scoring = vsearch_scoring(Path(name), ties=options.ties)
         theirs = run_vsearch(Path(name), sequences)
     found = align(sequences, scoring=scoring, device=options.device)
     counts = compare(found, theirs)
     print(
         f"{counts.pairs:,} pairs: {counts.scores:,} with vsearch's raw score, of whose alignments "
         f"{counts.worth:,} are worth it; {counts.identities:,} with all of its identities, "
-        f"{counts.of_paths:,} by its own alignments"
+        f"{counts.of_paths:,} by its own alignments; {counts.paths:,} with its alignment"
     )
     if counts.scores != counts.pairs:
         raise SystemExit(1)

@@ -1,24 +1,21 @@
-"""Lambda and K as they are estimated, beside those that BLAST+ has published."""
+"""Lambda and K as they are estimated, beside those that BLAST+ has published; and how many hits of
+shuffled sequences have small E-values, beside how many should."""
 
 from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pairalign import make_scoring
-from pairalign.jobs.statistics import estimate_gumbel
+from pairalign import Scoring, SequenceSet, align, make_scoring, read_fasta
+from pairalign.errors import ScoringError
+from pairalign.jobs.statistics import estimate_gumbel, find_or_estimate_gumbel, pair_composition
+from pairalign.published_statistics import BACKGROUND
 from pairalign.sequences import PROTEIN
-
-BACKGROUND = {
-    **{"A": 0.07805, "C": 0.01925, "D": 0.05364, "E": 0.06295, "F": 0.03856, "G": 0.07377},
-    **{"H": 0.02199, "I": 0.05142, "K": 0.05744, "L": 0.09019, "M": 0.02243, "N": 0.04487},
-    **{"P": 0.05203, "Q": 0.04264, "R": 0.05129, "S": 0.07120, "T": 0.05841, "V": 0.06441},
-    **{"W": 0.01330, "Y": 0.03216},
-}
-"""Robinson and Robinson 1991, PNAS 88:8880: what the published parameters were computed for."""
+from pairalign.significance import find_significance
 
 KNOWN = (
     ("BLOSUM62", 11, 1, 0.267, 0.041),
@@ -32,10 +29,94 @@ KNOWN = (
 """Matrix, BLAST's costs, lambda and K as blastp prints them."""
 
 
+CHANCE = {
+    "protein": (
+        *(("BLOSUM62", *costs) for costs in ((12, 1), (11, 1), (13, 2), (10, 1))),
+        *(("BLOSUM45", 16, 2), ("BLOSUM50", 15, 2), ("BLOSUM80", 14, 2), ("BLOSUM90", 11, 1)),
+        *(("PAM30", 10, 1), ("PAM250", 16, 2), ("PAM250", 15, 1)),
+    ),
+    "dna": (
+        *((2, -3, 5, 2), (1, -2, 5, 2), (1, -2, 3, 2), (1, -3, 5, 2)),
+        *((2, -4, 6, 2), (1, -1, 5, 2)),
+    ),
+}
+"""Scorings whose hits are counted: matrix, or match and mismatch; our costs of gaps."""
+
+
 def add_command(commands: Any) -> None:
     parser = commands.add_parser("statistics", help="lambda and K, estimated and published")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--data", type=Path, help="FASTA: count hits of its sequences, shuffled")
+    parser.add_argument("--sequences", type=int, default=300, help="and so many others (300)")
+    parser.add_argument("--longest", type=int, default=3000, help="leave out longer ones (3,000)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--comp-based-stats", action="store_true", help="as the option of align")
     parser.set_defaults(run=_run)
+
+
+def shuffled(path: Path, count: int, longest: int, seed: int) -> tuple[SequenceSet, SequenceSet]:
+    """Sequences of a file with their letters in random order, and as many others."""
+    rng = np.random.default_rng(seed)
+    every = read_fasta(path)
+    usable = np.flatnonzero((every.lengths > 20) & (every.lengths <= longest))
+    chosen = rng.permutation(usable)[: 2 * count]
+    letters = ["".join(rng.permutation(list(every[int(k)].letters))) for k in chosen]
+    return tuple(
+        SequenceSet.from_strings(part, alphabet=every.alphabet)
+        for part in (letters[:count], letters[count:])
+    )
+
+
+def count_chance_hits(
+    scoring: Scoring,
+    queries: SequenceSet,
+    targets: SequenceSet,
+    threads: int = 1,
+    by_composition: bool = False,
+) -> dict[int, tuple[int, float]]:
+    """Hits with an E-value of at most 1 and 10, and how many are expected.
+
+    Scores are multiples of a step, so the least one that passes has a smaller E-value than that
+    which is asked.
+    """
+    gumbel = find_or_estimate_gumbel(scoring, queries, targets, threads)
+    found = align(queries, targets, scoring=scoring, detail="score", device="cpu", threads=threads)
+    composition = pair_composition(scoring, queries, targets) if by_composition else None
+    significance = find_significance(scoring, queries, targets, None, gumbel, composition)
+    evalues = significance.evalues(found)
+    step = np.gcd.reduce([*np.unique(scoring.matrix), scoring.gap_open, scoring.gap_extend])
+    counts = {}
+    for most in (1, 10):
+        least = -(-significance.least_raw_scores(most)[0] // step) * step
+        expected = significance.evalue(least, np.arange(len(queries))).sum()
+        counts[most] = int((evalues <= most).sum()), float(expected)
+    return counts
+
+
+def _run(options: argparse.Namespace) -> None:
+    if options.data is None:
+        return _compare_with_published(options.threads)
+    sets = shuffled(options.data, options.sequences, options.longest, options.seed)
+    alphabet = sets[0].alphabet.name
+    for row in CHANCE[alphabet]:
+        *letters, opening, extension = row
+        scores = ("match", "mismatch") if alphabet == "dna" else ("matrix",)
+        scoring = make_scoring(
+            alphabet,
+            mode="local",
+            gap_open=opening,
+            gap_extend=extension,
+            **dict(zip(scores, letters, strict=True)),
+        )
+        name = f"| {'/'.join(map(str, letters))} | {opening}/{extension} |"
+        try:
+            counts = count_chance_hits(scoring, *sets, options.threads, options.comp_based_stats)
+        except ScoringError as error:
+            print(name, error, flush=True)
+            continue
+        shown = (f"{hits} of {expected:.0f}" for hits, expected in counts.values())
+        ratios = (f"{hits / expected:.2f}" for hits, expected in counts.values())
+        print(name, " | ".join([*shown, *ratios]), "|", flush=True)
 
 
 def background() -> np.ndarray:
@@ -44,7 +125,7 @@ def background() -> np.ndarray:
     return shares / shares.sum()
 
 
-def _run(options: argparse.Namespace) -> None:
+def _compare_with_published(threads: int) -> None:
     shares = background()
     for matrix, opening, extension, lambda_, k in KNOWN:
         started = time.process_time()
@@ -55,7 +136,7 @@ def _run(options: argparse.Namespace) -> None:
             gap_open=opening + extension,
             gap_extend=extension,
         )
-        found = estimate_gumbel(scoring, (shares, shares), options.threads)
+        found = estimate_gumbel(scoring, (shares, shares), threads)
         print(
             f"| {matrix} {opening}/{extension} | {lambda_} | {found.lambda_:.4f} "
             f"({100 * (found.lambda_ / lambda_ - 1):+.1f}%) | {k} | {found.k:.4f} |  "

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from pairalign.alignments import SCORE_FIELDS, Alignments
 from pairalign.complement import reverse_complement
+from pairalign.end_gaps import TIES
 from pairalign.engines.cpu.native_structs import (
     CANCELLED,
     DONE,
@@ -59,7 +60,7 @@ library.pairalign_open.argtypes = (
     c_int32,
 )
 library.pairalign_open.restype = c_void_p
-library.pairalign_set_end_gaps.argtypes = (c_void_p, POINTER(c_int32))
+library.pairalign_set_end_gaps.argtypes = (c_void_p, POINTER(c_int32), c_int32)
 library.pairalign_set_end_gaps.restype = None
 library.pairalign_set_lane_bits.argtypes = (c_void_p, c_int32)
 library.pairalign_set_lane_bits.restype = None
@@ -203,7 +204,9 @@ class CpuEngine:
             raise cannot_run(wanted)
         if scoring.end_gaps is not None:
             numbers = scoring.end_gaps.numbers
-            library.pairalign_set_end_gaps(self._handle, (c_int32 * len(numbers))(*numbers))
+            costs = (c_int32 * len(numbers))(*numbers)
+            ties = TIES.index(scoring.end_gaps.ties)
+            library.pairalign_set_end_gaps(self._handle, costs, ties)
         library.pairalign_set_lane_bits(self._handle, lane_bits)
         pruning.apply(self._handle)
 
