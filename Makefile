@@ -5,7 +5,7 @@
 #   make check    formatting, lint, types, which module imports which, licences, CITATION.cff
 #   make build    the native library, after a change in cpu/
 #   make man      the manual page, build/man/pairalign.1; pip install . takes it along
-#   make cuda     compile the GPU kernels ahead (otherwise they are compiled at first use)
+#   make cuda     compile the GPU kernels ahead (otherwise they are compiled at first use); CUDA_OPTIONS="--for 90"
 #   make sanitize the tests with the native library under sanitizers of addresses and undefined behaviour
 #   make docs     the documentation as a site, in build/site
 #   make wheel    sdist and wheel for any Linux with glibc 2.17, in dist/; WHEEL_OPTIONS="--machine aarch64"
@@ -63,7 +63,7 @@ man: $(VENV)/.ready-man
 	  --description "exact alignment of every pair in a set of sequences" --output build/man/pairalign.1
 
 cuda: $(VENV)/.ready
-	$(BIN)/python -m pairalign.engines.cuda.build_ahead
+	$(BIN)/python -m pairalign.engines.cuda.build_ahead $(CUDA_OPTIONS)
 
 sanitize: $(VENV)/.ready-test
 	$(BIN)/python scripts/sanitize.py

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pairalign.engines.cuda import build as cuda_build
+from pairalign.engines.cuda.ahead_files import parse_codes
 from pairalign.engines.cuda.build import (
     ModuleRequest,
     compile_to,
@@ -18,7 +19,7 @@ from pairalign.engines.cuda.build import (
     load_binary,
     resources,
 )
-from pairalign.engines.cuda.build_ahead import architectures_of
+from pairalign.engines.cuda.build_ahead import useful_codes
 from pairalign.engines.cuda.engine import FAMILIES
 from pairalign.engines.cuda.packed.entries import entry_defines, source_of
 from pairalign.engines.cuda.packed.family import Packed
@@ -143,6 +144,57 @@ def test_kernels_compiled_ahead_need_no_nvcc(
         load_binary(SOURCE, DEFINES, (7, 5))
 
 
+def test_kernels_compiled_ahead_say_for_which_gpus(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that they are not for is told so; a newer one takes PTX, but not where code is there."""
+    fake_nvcc(tmp_path, monkeypatch)
+    variants = list(PairPerThread().variants())[:1]
+    (source, defines) = variants[0]
+
+    def compile_for(text: str) -> Path:
+        codes = parse_codes(text)
+        ((path, _),) = cuda_build.compile_ahead(variants, tmp_path / "ahead", lambda _: codes)
+        return path
+
+    code = compile_for("80,90")
+    assert code.name.endswith(".sm80.sm90.fatbin")
+    monkeypatch.setattr(cuda_build, "find_nvcc", lambda: None)
+    for capability in ((8, 0), (8, 6), (8, 9), (9, 0)):
+        assert cuda_build.can_load(capability, variants) is None
+    for capability in ((7, 5), (8, 7), (10, 0), (12, 0)):  # 8.7 is a board with code of its own
+        said = str(cuda_build.can_load(capability, variants))
+        assert f"for sm_{capability[0]}{capability[1]} are not" in said
+        assert "they are for sm_80, sm_90)" in said
+        assert "install a wheel with compiled kernels, or the CUDA toolkit" in said
+    monkeypatch.setattr(cuda_build, "find_nvcc", find_nvcc)
+    ptx = compile_for("ptx80")
+    monkeypatch.setattr(cuda_build, "find_nvcc", lambda: None)
+    for capability, path in {(8, 6): code, (9, 0): code, (8, 7): ptx, (12, 0): ptx}.items():
+        assert load_binary(source, defines, capability) == path.read_bytes()
+    assert "any from sm_80 on" in str(cuda_build.can_load((7, 5), variants))
+
+
+def test_what_is_compiled_ahead_is_not_compiled_again(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = fake_nvcc(tmp_path, monkeypatch)
+    variants = list(PairPerThread().variants())[:2]
+    first = list(cuda_build.compile_ahead(variants, tmp_path / "ahead"))
+    assert [path for path, _ in first] == sorted((tmp_path / "ahead").iterdir())
+    assert list(cuda_build.compile_ahead(variants, tmp_path / "ahead")) == [
+        (path, "") for path, _ in first
+    ]
+    assert calls.read_text().count("called") == 2
+
+
+def test_what_is_no_architecture() -> None:
+    assert list(parse_codes("sm_90, 80,ptx80")) == [("sm", 90), ("sm", 80), ("ptx", 80)]
+    for text in ("", "hopper", "90;80", "9"):
+        with pytest.raises(ValueError, match="is not an architecture"):
+            parse_codes(text)
+
+
 def test_kernels_that_earlier_runs_compiled_need_no_nvcc(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,7 +248,7 @@ def test_kernels_compiled_ahead_are_not_compiled_one_by_one(
 ) -> None:
     fake_nvcc(tmp_path, monkeypatch)
     variants = [(source, dict(defines)) for source, defines in Packed().variants()]
-    built = dict(cuda_build.compile_ahead(variants, tmp_path / "ahead", architectures_of))
+    built = dict(cuda_build.compile_ahead(variants, tmp_path / "ahead", useful_codes))
     assert len(built) == len(variants) == 18
     for binary in load_binaries(requests_of(NEEDED), (9, 0)):
         assert binary.name in {path.name for path in built}

@@ -22,6 +22,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from pairalign.engines.cuda.ahead_files import (
+    ALL_CODES,
+    Codes,
+    describe,
+    file_name,
+    find_ahead,
+    nvcc_options,
+)
 from pairalign.engines.cuda.kernel_cache import make_folder, why_untrusted
 from pairalign.errors import KernelBuildError
 from pairalign.part_file import PartFile
@@ -30,10 +38,6 @@ from pairalign.user_cache import cache_folder
 Defines = Mapping[str, "int | str"]
 
 FLAGS = ("-std=c++17", "-O3")
-AHEAD_ARCHITECTURES = (80, 90, 120)
-"""Compute capabilities (10 x) that kernels are compiled for ahead of time, besides PTX."""
-PTX_ARCHITECTURE = 80
-"""Any newer device can run PTX for this one; its driver compiles it at first use."""
 
 PACKAGE = Path(__file__).resolve().parents[2]
 AHEAD_FOLDER = PACKAGE / "cuda_kernels"
@@ -174,11 +178,8 @@ def _compile_for_others_too(
 
 
 def _ahead_of(request: ModuleRequest, architecture: int) -> Path | None:
-    """Return the file compiled ahead that has a module, if there is one."""
-    if architecture < PTX_ARCHITECTURE:
-        return None
-    path = AHEAD_FOLDER / f"{_key(request.source, request.defines)}.fatbin"
-    return path if path.exists() else None
+    """Return the file compiled ahead that has a module for a device, if there is one."""
+    return find_ahead(AHEAD_FOLDER, _key(request.source, request.defines), architecture)
 
 
 def _trusted_code(cached: Path) -> bytes | None:
@@ -257,7 +258,7 @@ def can_load(capability: tuple[int, int], sources: Iterable[tuple[str, Defines]]
         return None
     cached = _find_cached(variants, architecture)
     if cached is None:
-        return _NO_NVCC
+        return _no_nvcc(f"for sm_{architecture}")
     reason = why_untrusted(cached.parent) or why_untrusted(cached)
     return None if reason is None else f"compiled kernels are not loaded: {reason}"
 
@@ -280,10 +281,12 @@ def _parts_of(defines: Defines) -> Iterator[Defines]:
         yield {**defines, "PAIRALIGN_ENTRIES": entry}
 
 
-_NO_NVCC = (
-    "nvcc is not there, and the kernels were not compiled ahead (make cuda); install the CUDA "
-    "toolkit, or set NVCC to its path"
-)
+def _no_nvcc(which: str) -> str:
+    return (
+        f"nvcc is not there, and the kernels {which} are not among those compiled ahead "
+        f"({describe(AHEAD_FOLDER)}); install a wheel with compiled kernels, or the CUDA toolkit, "
+        "or set NVCC to its path"
+    )
 
 
 def compile_to(target: Path, source: str, defines: Defines, options: list[str]) -> str:
@@ -293,7 +296,7 @@ def compile_to(target: Path, source: str, defines: Defines, options: list[str]) 
     """
     nvcc = find_nvcc()
     if nvcc is None:
-        raise KernelBuildError(_NO_NVCC)
+        raise KernelBuildError(_no_nvcc(f"of {source}"))
     path = source_folder() / source
     definitions = [f"-D{name}={value}" for name, value in sorted(defines.items())]
     escaped = [
@@ -328,33 +331,32 @@ def compile_to(target: Path, source: str, defines: Defines, options: list[str]) 
 def compile_ahead(
     variants: Iterable[tuple[str, Defines]],
     folder: Path = AHEAD_FOLDER,
-    architectures_of: Callable[[str], Iterable[int]] = lambda _: AHEAD_ARCHITECTURES,
+    codes_of: Callable[[str], Codes] = lambda _: ALL_CODES,
     jobs: int | None = None,
 ) -> Iterator[tuple[Path, str]]:
-    """Compile kernels for several architectures and PTX, a file a variant.
+    """Compile kernels for several architectures and PTX, a file a variant, if it is not there yet.
 
     Parameters
     ----------
     variants : iterable of (source, defines)
     folder : path
-    architectures_of : callable (source) -> iterable of int
-        Compute capabilities (10 x) that a source is compiled for, besides PTX.
+    codes_of : callable (source) -> codes
+        What a source is compiled for.
     jobs : int, optional
         Files at a time; default: a core each.
 
     Yields
     ------
     path, text
-        A file, and what ptxas said about registers and spills.
+        A file, and what ptxas said about registers and spills; empty for a file that was there.
     """
 
     def build(variant: tuple[str, Defines]) -> tuple[Path, str]:
-        codes = [(a, f"sm_{a}") for a in architectures_of(variant[0])]
-        codes.append((PTX_ARCHITECTURE, f"compute_{PTX_ARCHITECTURE}"))
-        options = ["-fatbin", "-Xptxas", "-v"]
-        options += [f"-gencode=arch=compute_{a},code={code}" for a, code in codes]
-        target = folder / f"{_key(*variant)}.fatbin"
-        return target, compile_to(target, *variant, options)
+        codes = codes_of(variant[0])
+        target = folder / file_name(_key(*variant), codes)
+        if target.exists():
+            return target, ""
+        return target, compile_to(target, *variant, [*nvcc_options(codes), "-Xptxas", "-v"])
 
     with ThreadPoolExecutor(jobs or _cores()) as pool:
         yield from pool.map(build, variants)

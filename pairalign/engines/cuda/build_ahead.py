@@ -1,15 +1,16 @@
-"""Compile the kernels of all families ahead: ``python -m pairalign.engines.cuda.build_ahead``."""
+"""Compile the kernels of all families ahead: ``python -m pairalign.engines.cuda.build_ahead``.
+
+``--for 90`` compiles for compute capability 9.0 alone, ``--for 80,90,ptx80`` also for 8.0 and, as
+PTX, for all newer ones. What is compiled already is not compiled again.
+"""
 
 from __future__ import annotations
 
+import argparse
 import sys
 
-from pairalign.engines.cuda.build import (
-    AHEAD_ARCHITECTURES,
-    AHEAD_FOLDER,
-    compile_ahead,
-    resources,
-)
+from pairalign.engines.cuda.ahead_files import ALL_CODES, Codes, drop_others, parse_codes
+from pairalign.engines.cuda.build import AHEAD_FOLDER, compile_ahead, resources
 from pairalign.engines.cuda.engine import FAMILIES
 from pairalign.engines.cuda.pair_filter import SOURCE as FILTER_SOURCE
 from pairalign.engines.cuda.reverse_complement import SOURCE as STRAND_SOURCE
@@ -18,8 +19,8 @@ from pairalign.errors import KernelBuildError
 from pairalign.scoring import make_scoring
 
 
-def architectures_of(source: str) -> list[int]:
-    """Return the compute capabilities (10 x) on which some family can use a source.
+def useful_codes(source: str, codes: Codes = ALL_CODES) -> Codes:
+    """Return the codes with which some family can use a source; PTX is kept.
 
     All of them where that depends on scores: proteins' are asked for.
     """
@@ -32,24 +33,30 @@ def architectures_of(source: str) -> list[int]:
         details = [(one, find_kernel(one.name, "cuda").detail) for one in users]
         return any(one.supports(scoring, detail, capability) is None for one, detail in details)
 
-    used = [architecture for architecture in AHEAD_ARCHITECTURES if is_used(architecture)]
-    return used or list(AHEAD_ARCHITECTURES)
+    used = [code for code in codes if code[0] == "ptx" or is_used(code[1])]
+    return used if any(kind == "sm" for kind, _ in used) else codes
 
 
 def main() -> None:
     """Compile, drop what older sources left behind, and print registers and spills."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--for", dest="codes", default=None, help="default: all that wheels have")
+    text = parser.parse_args().codes
+    try:
+        codes = ALL_CODES if text is None else parse_codes(text)
+    except ValueError as error:
+        parser.error(str(error))
     variants = [variant for family in FAMILIES.values() for variant in family().variants()]
     variants += [(STRAND_SOURCE, {}), (FILTER_SOURCE, {})]
-    current = set()
+    current = []
     try:
-        for path, printed in compile_ahead(variants, architectures_of=architectures_of):
-            current.add(path)
+        built = compile_ahead(variants, codes_of=lambda source: useful_codes(source, codes))
+        for path, printed in built:
+            current.append(path)
             print(path.name, *resources(printed), sep="\n    ", flush=True)
     except KernelBuildError as error:
         sys.exit(f"pairalign: error: {error}")
-    for path in AHEAD_FOLDER.glob("*.fatbin"):
-        if path not in current:
-            path.unlink()
+    drop_others(AHEAD_FOLDER, current)
 
 
 if __name__ == "__main__":
