@@ -26,9 +26,15 @@ import numpy as np
 from pairalign.complement import reverse_complement
 from pairalign.sequences import DNA, SequenceSet, read_fasta
 
-ERRORS = {"hifi": (0.0005, 0.001, 0.0015), "ont": (0.02, 0.012, 0.02)}
+ERRORS = {
+    "hifi": (0.0005, 0.001, 0.0015),
+    "ont": (0.02, 0.012, 0.02),
+    "uneven": (0.05, 0.025, 0.045),
+}
 """Shares of substituted, inserted and lost letters."""
-PRESETS = {"hifi": "ava-pb", "ont": "ava-ont"}
+SPREAD = {"uneven": 0.35}
+"""How much reads differ: the standard deviation of what their shares are multiplied with."""
+PRESETS = {"hifi": "ava-pb", "ont": "ava-ont", "uneven": "ava-ont"}
 
 
 def simulate(genome: np.ndarray, options: argparse.Namespace) -> dict[str, str]:
@@ -51,7 +57,8 @@ def simulate(genome: np.ndarray, options: argparse.Namespace) -> dict[str, str]:
 
 def with_errors(read: np.ndarray, kind: str, rng: np.random.Generator) -> np.ndarray:
     """Substitute, insert and lose letters, the latter two mostly in runs of a letter."""
-    substituted, inserted, lost = ERRORS[kind]
+    factor = max(0.3, rng.normal(1, SPREAD[kind])) if kind in SPREAD else 1.0
+    substituted, inserted, lost = (factor * share for share in ERRORS[kind])
     in_run = np.concatenate(([False], read[1:] == read[:-1]))
     weight = np.where(in_run, 2.0, 0.5)
     changes = rng.random(len(read)) < substituted

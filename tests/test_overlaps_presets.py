@@ -52,6 +52,41 @@ def test_accurate_and_noisy_reads_of_any_length() -> None:
         assert "best partners are" in reason
 
 
+def uneven(letters: str, fewest: float, most: float) -> SequenceSet:
+    """Reads of one genome, all pairs of which overlap, with more and more errors."""
+    rng = np.random.default_rng(2)
+    genome = "".join(rng.choice(list(letters), 2000))
+    reads = []
+    for k in range(14):
+        start = int(rng.integers(0, 800))
+        errors = fewest + (most - fewest) * k / 13
+        reads.append(changed(genome[start : start + 1200], errors, k))
+    return SequenceSet.from_strings(reads)
+
+
+def test_reads_that_differ_lower_the_least_identity() -> None:
+    reads = uneven("ACGT", 0.12, 0.42)
+    choice = choose_preset(reads, threads=1, memory_bytes=1 << 28)
+    least = choice.preset.min_identity
+    assert 0.5 <= least < 0.62
+    assert f"{100 * least:g}% identity" in choice.reason
+    found = pairalign.overlaps(reads, device="cpu", max_overlaps=1)
+    assert len(found) == 91 > 1.1 * len(pairalign.overlaps(reads, preset="ont", max_overlaps=1))
+    given = pairalign.overlaps(reads, device="cpu", min_identity=0.62, max_overlaps=1)
+    assert given.identity.min() >= 0.62
+    even = choose_preset(uneven("ACGT", 0.02, 0.12), threads=1, memory_bytes=1 << 28)
+    assert even.preset.min_identity == 0.64
+
+
+def test_where_unrelated_reads_align_the_least_identity_stays() -> None:
+    """Of A and T alone, reads that run backwards align from end to end with the costs of ont."""
+    reads = uneven("AT", 0.12, 0.42)
+    assert choose_preset(reads, threads=1, memory_bytes=1 << 28).preset.min_identity < 0.64
+    found = pairalign.overlaps(reads, device="cpu", max_overlaps=1)
+    assert found.preset.min_identity == 0.64
+    assert found.identity.min() >= 0.64
+
+
 def test_all_pairs_of_a_noisy_amplicon_are_found() -> None:
     reads = reads_of(GENOME, 10, 490, 0.08, at=300)
     found = pairalign.overlaps(reads, device="cpu")

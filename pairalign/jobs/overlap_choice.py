@@ -30,6 +30,8 @@ _ACCURATE = {"short": 0.97, "hifi": 0.985}
 """Identity of reads with their best partners. Not with all: genes of a family differ, too."""
 _SHARE_OF_READ, _LEAST_OVERLAP, _LEAST_SCORE = 0.6, 40, 28
 _LEAST_SPREAD = 0.002
+_DEVIATIONS, _LEAST_IDENTITY = 3, 0.5
+"""Hardly any overlap is less identical than sampled ones are, less so many standard deviations."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,8 @@ def choose_preset(reads: SequenceSet, *, threads: int, memory_bytes: int) -> Cho
     Choice
         The preset for accurate reads (``short`` up to a median of 600 letters, else ``hifi``) where
         sampled reads are 97% or 98.5% identical with their best partners, in the median; else
-        ``ont``. Where too few overlap, the length decides: ``short``, or ``ont``.
+        ``ont``, whose least identity is lowered where sampled overlaps spread so far. Where too few
+        overlap, the length decides: ``short``, or ``ont``.
     """
     is_short = float(np.median(reads.lengths)) <= _SHORT_READS
     strict = scaled_to(PRESETS["short" if is_short else "hifi"], reads)
@@ -144,7 +147,8 @@ def choose_preset(reads: SequenceSet, *, threads: int, memory_bytes: int) -> Cho
         chosen = strict if is_short else lax
     else:
         identity = _best_identity(pairs, found)
-        chosen = strict if identity >= _ACCURATE[strict.name] else lax
+        is_accurate = identity >= _ACCURATE[strict.name]
+        chosen = strict if is_accurate else _as_alike_as(lax, found)
         seen += f", best partners are {100 * identity:.1f}% identical, {_describe_ends(found)}"
     return Choice(chosen, _describe(chosen, reads, seen))
 
@@ -161,6 +165,20 @@ def scaled_to(preset: Preset, reads: SequenceSet) -> Preset:
         return preset
     score = max(_LEAST_SCORE, preset.min_score * overlap // preset.min_overlap)
     return replace(preset, min_overlap=overlap, min_score=score)
+
+
+def _as_alike_as(preset: Preset, found: list[Alignments]) -> Preset:
+    """Return a preset whose least identity lets nearly all overlaps through, as a sample says.
+
+    Reads of one run differ in their errors, and an overlap has those of both. The threshold is
+    never raised: the sample is of the best partners.
+    """
+    identities = np.concatenate([one.identity for one in found])
+    if len(identities) < _LEAST_PAIRS:
+        return preset
+    least = float(np.median(identities)) - _DEVIATIONS * float(identities.std(ddof=1))
+    least = max(_LEAST_IDENTITY, math.floor(100 * least) / 100)
+    return replace(preset, min_identity=min(preset.min_identity, least))
 
 
 def thresholds_of(preset: Preset, scoring: Scoring) -> Thresholds:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from pairalign.jobs.overlap_choice import Chance, choose_preset, measure_chance, scaled_to
@@ -106,6 +106,10 @@ def plan_overlaps(
     if len(reads) < 2 or (preset != AUTO and limits.max_false is None):
         return OverlapPlan(chosen, scoring, thresholds)
     chance = measure_chance(reads, scoring, thresholds, threads=threads, memory_bytes=memory_bytes)
+    if limits.min_identity is None and chance.identities is not None:
+        # Unrelated reads align over as many letters: identity alone keeps them out.
+        chosen = replace(chosen, min_identity=find_preset(chosen.name).min_identity)
+        thresholds = make_thresholds(chosen, scoring, limits)
     if limits.max_false is not None:
         thresholds = chance.raised(thresholds, limits.max_false)
     _say(chance, thresholds, scoring)
