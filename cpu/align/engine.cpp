@@ -205,7 +205,8 @@ void pairalign_set_lane_bits(pairalign_engine* engine, int32_t bits) { engine->l
 
 void pairalign_pruned(const pairalign_engine* engine, int64_t* counts) {
     const PrunedCounts& c = engine->pruned;
-    for (int64_t count : {c.tried, c.done, c.lost, c.beam_cells, c.cells, c.matrix_cells}) *counts++ = count;
+    for (int64_t count : {c.tried, c.done, c.lost, c.beam_cells, c.cells, c.matrix_cells, c.by_wavefronts})
+        *counts++ = count;
 }
 
 void pairalign_close(pairalign_engine* engine) { delete engine; }

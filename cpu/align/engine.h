@@ -80,7 +80,7 @@ PAIRALIGN_API void pairalign_set_pruning(pairalign_engine* engine, int32_t use, 
 // first window.
 PAIRALIGN_API void pairalign_set_lane_bits(pairalign_engine* engine, int32_t bits);
 // Pairs tried, done and lost by pruning; cells of beams, of corridors, and of the matrices of the pairs
-// tried.
+// tried; pairs done by wavefronts.
 PAIRALIGN_API void pairalign_pruned(const pairalign_engine* engine, int64_t* counts);
 PAIRALIGN_API void pairalign_close(pairalign_engine* engine);
 // May be called from another thread while pairalign_align runs: it then returns PAIRALIGN_CANCELLED soon.

@@ -422,7 +422,7 @@ struct Corridor : CorridorCells<V> {
         return done ? Progress::DONE : Progress::MORE;
     }
 
-    static PrunedKernel kernel() {
+    static constexpr PrunedKernel kernel() {
         return {LANES, static_cast<int>(sizeof(Lane)), V::FLAG_BYTES, start, beam, fill, refill, trace};
     }
 };

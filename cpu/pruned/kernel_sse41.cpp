@@ -1,9 +1,10 @@
 #define PAIRALIGN_SSE41
 #define PAIRALIGN_ISA sse41
 #include "corridor.h"
+#include "wavefronts.h"
 
 namespace pairalign {
 extern const PrunedKernels pruned_sse41;
-const PrunedKernels pruned_sse41 = {"sse41", sse41::Corridor<sse41::Narrow>::kernel(),
-                                    sse41::Corridor<sse41::Wide>::kernel()};
+constexpr PrunedKernels pruned_sse41 = {"sse41", sse41::Corridor<sse41::Narrow>::kernel(),
+                                        sse41::Corridor<sse41::Wide>::kernel(), sse41::Wavefronts::kernel()};
 }  // namespace pairalign

@@ -102,9 +102,43 @@ struct PrunedKernel {
     Progress (*trace)(const PrunedPair& pair, int32_t& row, int32_t& column, int& state, Path& path);
 };
 
+// The front of a cost: of diagonals low .. high, how many rows have been reached; see wavefronts.h.
+struct WaveFront {
+    int32_t low, high;
+    size_t at;  // in rows_reached
+};
+
+constexpr int32_t WAVE_PADDING = 16;  // bytes before and after letters that differ from all others
+
+struct WavePair {
+    const uint8_t *row, *column;  // letters, WAVE_PADDING more on both sides; only equal bytes match
+    int32_t row_count, column_count;
+    int32_t mismatch, open, extend;  // costs: of a gap of g letters, open + g * extend
+    int32_t most;                    // cost that is worth going on to
+    bool gives_up;                   // when the cost would come to more, if it went on as it began
+    int32_t padding;                 // diagonals beside a front that may be read; some vectors may be written
+    int32_t counting[16];            // 0, 1, 2, ..
+    const volatile bool* cancelled;
+
+    WaveFront* fronts;      // [most + 1]
+    int32_t* none;          // [4 * padding + 1]: a front before the first one
+    int32_t* rows_reached;  // [room]
+    size_t room, used;
+    int64_t cells;
+    int32_t cost;  // found
+};
+
+struct WaveKernel {
+    uint32_t (*letters_of)(const uint8_t* codes, int32_t length);
+    int32_t (*mark)(const uint8_t* codes, int32_t length, uint32_t others, uint8_t mark, uint8_t* out);
+    Progress (*fill)(WavePair& pair);
+    bool (*trace)(const WavePair& pair, const Scheme& scheme, Path& path);
+};
+
 struct PrunedKernels {
     const char* name;
     PrunedKernel narrow, wide;
+    WaveKernel waves;
 };
 
 // Null where there is none of that name.

@@ -104,7 +104,8 @@ Pruner::Pruner(const Scheme& scheme, const char* instruction_set, const PruningO
       kernels_(pruned_kernels(instruction_set)),
       options_(options),
       room_(room),
-      cancelled_(cancelled) {}
+      cancelled_(cancelled),
+      waves_(scheme, kernels_->waves, kernels_->narrow.lanes, room, cancelled) {}
 
 bool Pruner::may_pay(int32_t rows, int32_t columns) const {
     if (options_.use == Pruning::NEVER || scheme_.mode != GLOBAL || rows == 0 || columns == 0) return false;
@@ -188,9 +189,24 @@ void Pruner::prepare(const PrunedKernel& kernel, PrunedPair& pair, const uint8_t
 bool Pruner::align(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns, bool trace,
                    Path& path) {
     if (!may_pay(rows, columns)) return false;
-    widest_ = options_.use == Pruning::AUTO ? WIDEST_AUTO : WIDEST;
     counts_.tried++;
     counts_.matrix_cells += int64_t{rows} * columns;
+    if (options_.use != Pruning::FORCED) {
+        const bool forced = options_.use == Pruning::WAVEFRONTS;
+        const Progress progress =
+            waves_.align(row, rows, column, columns, trace, forced, path, counts_.cells);
+        counts_.lost += progress == Progress::LOST;
+        counts_.by_wavefronts += progress == Progress::DONE;
+        counts_.done += progress == Progress::DONE;
+        if (progress == Progress::DONE) return true;
+        if (forced || progress == Progress::CANCELLED) return false;
+    }
+    return align_by_corridor(row, rows, column, columns, trace, path);
+}
+
+bool Pruner::align_by_corridor(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
+                               bool trace, Path& path) {
+    widest_ = options_.use == Pruning::AUTO ? WIDEST_AUTO : WIDEST;
     if (options_.use == Pruning::AUTO && has_many_scores(scheme_)) {
         widest_ = WIDEST_OF_MANY_SCORES;
         if (!looks_similar(row, rows, column, columns)) return false;

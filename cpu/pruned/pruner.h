@@ -8,15 +8,17 @@
 #include "../memory.h"
 #include "pair.h"
 #include "potentials.h"
+#include "waves.h"
 
 namespace pairalign {
 
 // When a pair is pruned. All but AUTO and NEVER is for tests and for --kernel pruned.
 enum class Pruning : int32_t {
     NEVER = 0,
-    AUTO = 1,    // where it is expected to be quicker
-    ALWAYS = 2,  // as far as the corridor is at most 40% of the matrix
-    FORCED = 3   // however wide the corridor
+    AUTO = 1,       // where it is expected to be quicker
+    ALWAYS = 2,     // as far as the corridor is at most 40% of the matrix
+    FORCED = 3,     // however wide the corridor
+    WAVEFRONTS = 4  // by wavefronts, however much it costs, if there is room
 };
 
 struct PruningOptions {
@@ -26,7 +28,7 @@ struct PruningOptions {
 };
 
 struct PrunedCounts {
-    int64_t tried = 0, done = 0, lost = 0, beam_cells = 0, cells = 0, matrix_cells = 0;
+    int64_t tried = 0, done = 0, lost = 0, beam_cells = 0, cells = 0, matrix_cells = 0, by_wavefronts = 0;
 };
 
 class Pruner {
@@ -46,6 +48,8 @@ public:
     const PrunedCounts& counts() const { return counts_; }
 
 private:
+    bool align_by_corridor(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
+                           bool trace, Path& path);
     Progress align_in(const PrunedKernel& kernel, PrunedPair& pair, bool trace, Path& path);
     bool find_bound(const PrunedKernel& kernel, PrunedPair& pair, Progress& progress);
     Progress fill_and_trace(const PrunedKernel& kernel, PrunedPair& pair, bool trace, Path& path);
@@ -62,6 +66,7 @@ private:
     size_t room_;
     double widest_ = 0;  // share of the matrix that a corridor may take
     const volatile bool* cancelled_;
+    Waves waves_;
     PrunedCounts counts_;
     Buffer row_letters_, column_letters_, table_, row_potential_, column_potential_, lanes_, reach_, blocks_,
         flags_, saved_;

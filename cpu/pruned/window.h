@@ -113,6 +113,7 @@ private:
         sum.beam_cells += more.beam_cells;
         sum.cells += more.cells;
         sum.matrix_cells += more.matrix_cells;
+        sum.by_wavefronts += more.by_wavefronts;
     }
 
     pairalign_engine& engine_;

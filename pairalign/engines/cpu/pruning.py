@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pairalign.native import library
 
-_USES = ("never", "auto", "always", "forced")  # the order of pairalign::Pruning
+_USES = ("never", "auto", "always", "forced", "wavefronts")  # the order of pairalign::Pruning
 
 library.pairalign_set_pruning.argtypes = (c_void_p, c_int32, c_int64, c_int64)
 library.pairalign_set_pruning.restype = None
@@ -26,9 +26,10 @@ class Pruning:
 
     Attributes
     ----------
-    use : {"never", "auto", "always", "forced"}
+    use : {"never", "auto", "always", "forced", "wavefronts"}
         ``auto``: pairs of which it is expected to be quicker. ``always``: those where it fills
-        at most half of the matrix. ``forced``: all, for tests.
+        at most half of the matrix. For tests, ``forced``: all by a corridor, ``wavefronts``: all
+        for whose wavefronts there is room.
     worse_seed : int
         For tests: taken from the score that the corridor is made for. It costs time only.
     lower_bound : int
@@ -61,6 +62,8 @@ class Pruned(NamedTuple):
         Filled to find a score to begin with, and within corridors.
     matrix_cells : int
         Of the pairs that were tried.
+    by_wavefronts : int
+        Pairs that were done without a corridor; `cells` counts entries of their wavefronts.
     """
 
     tried: int
@@ -69,6 +72,7 @@ class Pruned(NamedTuple):
     beam_cells: int
     cells: int
     matrix_cells: int
+    by_wavefronts: int = 0
 
     @classmethod
     def of(cls, handle: int) -> Pruned:

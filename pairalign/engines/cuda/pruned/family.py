@@ -42,6 +42,7 @@ from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.long_pairs import merge
 from pairalign.engines.kernels import find_kernel
 from pairalign.scoring import Scoring
+from pairalign.sequences import count_bytes
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
@@ -125,7 +126,7 @@ class PrunedPairs:
         self._cannot = needed > context.memory_bytes // WORTH_SHARE
         if self._cannot:
             return
-        codes = sum(np.bincount(one.sequences.codes, minlength=32) for one in sets)
+        codes = sum(count_bytes(one.sequences.codes)[:32] for one in sets)
         complement = context.scoring.alphabet.complement
         if complement is not None:  # a window may want the other strand
             codes = codes + np.bincount(complement, weights=codes, minlength=32).astype(np.int64)
@@ -255,6 +256,7 @@ class PrunedPairs:
             int(results["beam_cells"].sum()),
             int(results["cells"].sum()),
             cells,
+            0,
         )
         self.counts = Pruned(*(a + b for a, b in zip(self.counts, found, strict=True)))
 

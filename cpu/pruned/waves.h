@@ -1,0 +1,46 @@
+// Aligns very similar pairs by wavefronts of equal cost: what wavefronts.h needs, and when it pays.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../align/batch.h"
+#include "../memory.h"
+#include "pair.h"
+
+namespace pairalign {
+
+class Waves {
+public:
+    // room: bytes that the fronts of a pair may take. `lanes`: of a corridor's vectors.
+    Waves(const Scheme& scheme, const WaveKernel& kernel, int lanes, size_t room,
+          const volatile bool* cancelled)
+        : scheme_(scheme), kernel_(kernel), lanes_(lanes), room_(room), cancelled_(cancelled) {}
+
+    // DONE: `path` is set as Pruner::align sets it. Else the pair is to be aligned otherwise: it would cost
+    // too much. `forced`: whatever it costs, if there is room. `cells`: entries of fronts that were filled.
+    Progress align(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns, bool trace,
+                   bool forced, Path& path, int64_t& cells);
+
+private:
+    // Costs of letters that score `match` when equal, some of them, and `mismatch` in all other cases.
+    struct Costs {
+        uint32_t row_letters, column_letters;  // for which this holds, a bit each
+        bool usable;
+        int32_t match, divisor;
+        int32_t mismatch, open, extend;  // divided
+        uint32_t others;                 // letters that match nothing
+    };
+    void choose_costs(uint32_t row_letters, uint32_t column_letters);
+    int64_t most_cost(int64_t antidiagonals) const;
+
+    const Scheme& scheme_;
+    const WaveKernel& kernel_;
+    const int lanes_;
+    const size_t room_;
+    const volatile bool* cancelled_;
+    Costs costs_{};
+    Buffer row_, column_, fronts_, none_, reached_;
+};
+
+}  // namespace pairalign
