@@ -1,4 +1,4 @@
-"""Wavefronts of equal cost: the bytes of the full matrix for pairs of two scores, however they differ."""
+"""Wavefronts of equal cost: the bytes of the full matrix, for pairs of letters of two scores."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ __device__ int sweep(const Params& p, const View& v, const int* table, const Roo
             }
             least = best - aim.width;
         }
-        if (!trim(p, v, next, low, high, step, least)) {
+        if (!trim(p, v, next, low, high, step, least, aim.beam)) {
             status = LOST;
             break;
         }

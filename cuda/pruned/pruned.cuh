@@ -172,6 +172,7 @@ struct View {
 // What cheap letters of the rest can give back, for cells from row i and column j on.
 struct Cheap {
     int row, column, both;
+    __device__ __forceinline__ Cheap() : row(0), column(0), both(0) {}
     __device__ __forceinline__ Cheap(const Params& p, const View& v, int i, int j)
         : row(v.row_cheap[clamp(i, 0, v.rows)]), column(v.column_cheap[clamp(j, 0, v.columns)]) {
         both = p.pair_bonus * min(row, column);

@@ -150,12 +150,13 @@ __device__ __forceinline__ int reach_of(const Params& p, const View& v, const Ch
     return reach == NO_REACH ? reach : reach + v.row_worth[i];
 }
 
-// Of 32 lanes beside one another, the reach of this thread's.
+// Of 32 lanes beside one another, the reach of this thread's. A beam is no bound: it does without what cheap
+// letters might give back, and is narrower.
 __device__ __forceinline__ int reach_here(const Params& p, const View& v, const Lanes& window, int low,
-                                          int step, int first, int last) {
+                                          int step, int first, int last, bool beam) {
     const int lane = low + (int)(threadIdx.x % 32);
     // For all 32 alike what cheap letters give back, at most: of the first row and the first column.
-    const Cheap cheap(p, v, step / 2 + low, step / 2 - low - 32);
+    const Cheap cheap = beam ? Cheap() : Cheap(p, v, step / 2 + low, step / 2 - low - 32);
     return lane < first || lane > last ? NO_REACH
                                        : reach_of(p, v, cheap, window.at[lane - window.base], lane, step);
 }
@@ -169,30 +170,30 @@ __device__ __forceinline__ int warp_max(int value) {
 #endif
 }
 
-// The highest reach of a window.
+// The highest reach of a beam's window.
 __device__ int best_reach(const Params& p, const View& v, const Lanes& window, int first, int last,
                           int step) {
     int best = NO_REACH;
     for (int low = first; low <= last; low += 32)
-        best = max(best, reach_here(p, v, window, low, step, first, last));
+        best = max(best, reach_here(p, v, window, low, step, first, last, true));
     return warp_max(best);
 }
 
 // Sets which lanes of a window are alive: between the first and the last that reach `least`. False: none
 // does. Both ends look at the same 32 lanes at a time: what cheap letters give back depends on them.
-__device__ bool trim(const Params& p, const View& v, Lanes& window, int first, int last, int step,
-                     int least) {
+__device__ bool trim(const Params& p, const View& v, Lanes& window, int first, int last, int step, int least,
+                     bool beam) {
     int low = first;
     unsigned alive = 0;
     for (; low <= last; low += 32) {
-        alive = __ballot_sync(ALL, reach_here(p, v, window, low, step, first, last) >= least);
+        alive = __ballot_sync(ALL, reach_here(p, v, window, low, step, first, last, beam) >= least);
         if (alive) break;
     }
     if (!alive) return false;
     window.low = low + __ffs((int)alive) - 1;
     for (int high = first + (last - first) / 32 * 32; high > low; high -= 32) {
         const unsigned others =
-            __ballot_sync(ALL, reach_here(p, v, window, high, step, first, last) >= least);
+            __ballot_sync(ALL, reach_here(p, v, window, high, step, first, last, beam) >= least);
         if (!others) continue;
         low = high;
         alive = others;

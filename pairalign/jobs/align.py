@@ -22,7 +22,13 @@ from pairalign.jobs.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import Progress, show_progress
 from pairalign.jobs.shards import Shard, check_shard, shard_range
-from pairalign.jobs.slabs import cut_windows, result_bytes, slab_bytes, slabs_ahead
+from pairalign.jobs.slabs import (
+    cut_windows,
+    result_bytes,
+    share_of_letters,
+    slab_bytes,
+    slabs_ahead,
+)
 from pairalign.jobs.spread import align_on
 from pairalign.pair_lists import PairList, Pairs, as_pair_list, sort_pairs
 from pairalign.scoring import Scoring
@@ -316,7 +322,12 @@ class AlignmentJob:
         sizes = result_bytes(self._detail, self.top)
         if self._listed is not None:
             return self._listed.split(*sizes, limit)
-        return cut_windows(self._windows, self._rows, self._columns, *sizes, limit)
+        pair_bytes, letter_bytes = sizes
+        if letter_bytes:
+            letter_bytes *= share_of_letters(self.queries, self.targets)
+        return cut_windows(
+            self._windows, self._rows, self._columns, pair_bytes, letter_bytes, limit
+        )
 
     def _pairs_of(self, slab: Window) -> int:
         return slab.pairs if self._listed is None else self._listed.pairs_of(slab)

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
+from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
 from pairalign.windows import Lengths, Window, split_rows
+from pairalign.words import WORD, words_in_place
 
 _PAIR_BYTES = {Detail.SCORE: 16, Detail.STATS: 160, Detail.CIGAR: 180}
 """What a pair's result takes, whatever its length: its fields."""
 
 _LETTER_BYTES = {Detail.SCORE: 0.0, Detail.STATS: 0.0, Detail.CIGAR: 2.0}
 """For each letter of both: unrelated sequences have about a CIGAR run for each four letters."""
+
+_LEAST_SHARE = 1 / 8
+_SAMPLED_PAIRS = 32
+_NEAR = 300  # letters: where an end is missing, all that follows is moved
+_LONG = 1000  # letters: slabs of shorter sequences have many pairs anyway
 
 _SLAB_BYTES = 48 << 20
 _GPU_SLAB_BYTES = 256 << 20
@@ -46,6 +55,29 @@ def result_bytes(detail: Detail, top: int = 1) -> tuple[int, float]:
         Alignments that a pair may have.
     """
     return top * _PAIR_BYTES[detail], top * _LETTER_BYTES[detail]
+
+
+def share_of_letters(queries: SequenceSet, targets: SequenceSet | None) -> float:
+    """Return how much of `result_bytes` letters take, by a sample of pairs of long sequences.
+
+    A difference makes two CIGAR runs, so that there are as many as letters differ. Slabs of similar
+    genomes then hold up to eight times as many pairs, and a GPU waits less between them. Not more:
+    should the pairs of a slab be less alike than the sample, their results take eight times what
+    a slab's may at most, which is about what the whole run may.
+    """
+    other = queries if targets is None else targets
+    for one in (queries, other):
+        if len(one) < 2 or len(one.codes) < _LONG * len(one):
+            return 1.0
+    rows = np.linspace(0, len(queries) - 1, _SAMPLED_PAIRS).astype(np.int64)
+    steps = 1 + 7919 * np.arange(_SAMPLED_PAIRS) % (len(other) - 1)
+    columns = (rows + steps) % len(other)
+    words = [
+        words_in_place(queries.codes_of(int(row)), other.codes_of(int(column)), _NEAR)
+        for row, column in zip(rows, columns, strict=True)
+    ]
+    differences = float((1 - np.power(words, 1 / WORD)).mean())
+    return max(_LEAST_SHARE, min(1.0, 4 * differences))
 
 
 def cut_windows(

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.device.sets import DeviceSet
 from pairalign.windows import Window
+from pairalign.words import words_in_place
 
 LEAST_LETTERS = 2000
 """Of the shorter sequence of a pair; a GPU fills the matrices of others too soon."""
@@ -17,9 +18,6 @@ _LEAST_CELLS = 5 * 10**11
 
 _PAIRS, _SIMILAR = 32, 4
 """So many of a sample of pairs must look similar."""
-
-_WORDS, _WORD, _NEAR = 32, 8, 48
-"""`looks_similar` of ``cuda/pruned/align.cu``, which asks of every pair, looks farther."""
 
 
 class Sampler:
@@ -65,14 +63,7 @@ class Sampler:
 
 def looks_similar(row: npt.NDArray[np.uint8], column: npt.NDArray[np.uint8]) -> bool:
     """Tell whether a quarter of 32 words of one are in the other where they should be, or near."""
-    if min(len(row), len(column)) < 2 * _WORD:
-        return False
-    at = (len(row) - _WORD) * np.arange(_WORDS) // _WORDS
-    words = np.lib.stride_tricks.sliding_window_view(row, _WORD)[at]
-    others = np.lib.stride_tricks.sliding_window_view(column, _WORD)
-    near = (at * len(column) // len(row))[:, None] + np.arange(-_NEAR, _NEAR + 1)
-    found = (others[np.clip(near, 0, len(others) - 1)] == words[:, None, :]).all(axis=2)
-    return int(found.any(axis=1).sum()) * 4 >= _WORDS
+    return 4 * words_in_place(row, column) >= 1
 
 
 def _codes(one: DeviceSet, position: int) -> npt.NDArray[np.uint8]:

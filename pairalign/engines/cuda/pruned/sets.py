@@ -11,6 +11,7 @@ from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.cuda.pruned.plan import LETTER_SET, WORTH_PADDING
 from pairalign.engines.cuda.pruned.worth import Worth
 from pairalign.engines.device.sets import DeviceSet, padded_lengths
+from pairalign.set_letters import sum_worth
 
 SOURCE = "pruned/worth.cu"
 _THREADS = 256
@@ -23,10 +24,9 @@ def worth_bytes(sequences: DeviceSet) -> int:
 
 def cheap_letters(sequences: DeviceSet, worth: Worth) -> npt.NDArray[np.int64]:
     """Return how many cheap letters each sequence has, by sorted position."""
-    whole = sequences.sequences
-    sums = np.concatenate(([0], np.cumsum(worth.cheap[whole.codes])))
-    counts: npt.NDArray[np.int64] = np.diff(sums[whole.offsets])[whole.order]
-    return counts
+    of_code = np.zeros(256, np.int64)
+    of_code[: len(worth.cheap)] = worth.cheap
+    return sum_worth(sequences.sequences, of_code)
 
 
 def _numbers(sequences: DeviceSet) -> int:
