@@ -8,13 +8,6 @@
 
 #include "further.h"
 
-// The arrays of a loop are different ones.
-#if defined(__clang__)
-#define PAIRALIGN_NO_ALIAS _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define PAIRALIGN_NO_ALIAS _Pragma("GCC ivdep")
-#endif
-
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 

@@ -33,8 +33,6 @@ const FurtherKernel* kernel_of(const char* instruction_set) {
 }
 
 constexpr int32_t CODES = 32;
-// Codes of rows and of columns that never match.
-constexpr uint8_t NO_ROW = 100, NO_COLUMN = 101;
 constexpr int32_t MOST_NARROW = 30000, MOST_NARROW_STEP = 8000;
 constexpr int32_t MINUS = -(1 << 30);
 
@@ -73,9 +71,9 @@ void simplify(FurtherJob& job) {
     }
     if (!job.is_simple) return;
     for (uint8_t& code : job.row_codes)
-        if (!matching[code]) code = NO_ROW;
+        if (!matching[code]) code = FURTHER_NO_ROW;
     for (uint8_t& code : job.column_codes)
-        if (!matching[code]) code = NO_COLUMN;
+        if (!matching[code]) code = FURTHER_NO_COLUMN;
 }
 
 bool is_narrow(const pairalign_further_pair& pair) {
@@ -83,6 +81,41 @@ bool is_narrow(const pairalign_further_pair& pair) {
     const int64_t shorter = std::min(pair.row_count, pair.column_count);
     return pair.is_local && *high * shorter <= MOST_NARROW && *low >= -MOST_NARROW_STEP &&
            pair.gap_open <= MOST_NARROW_STEP && pair.least <= MOST_NARROW;
+}
+
+// Whether strips can be filled: scores say whether letters are equal, and each other step costs something.
+bool has_strips(const FurtherJob& job) {
+    const pairalign_further_pair& pair = *job.pair;
+    return is_narrow(pair) && job.is_simple && job.match > 0 && job.mismatch < 0 && pair.gap_open > 0;
+}
+
+constexpr int32_t MOST_BYTE_STEP = 60;  // of scores and costs: so that 8 bits hold all cells
+
+// Looks whether any cell scores enough; in 8 bits first, if that will do. -2: cancelled.
+int32_t find_end(const FurtherJob& job, const FurtherKernel& kernel, FurtherEnd& end) {
+    const pairalign_further_pair& pair = *job.pair;
+    const int32_t largest = std::max({job.match, -job.mismatch, pair.gap_open, pair.gap_extend});
+    if (largest <= MOST_BYTE_STEP) {
+        const int32_t least = std::min(pair.least, 127 - job.match);
+        FurtherEnd some;
+        if (!kernel.reaches(job, least, some)) return -2;
+        if (some.score == 0) return 0;
+    }
+    return kernel.ends(job, end) ? end.score > 0 : -2;
+}
+
+// Leaves out what comes after the cell at which the best alignment ends.
+void cut_at(FurtherJob& job, pairalign_further_pair& pair, const FurtherEnd& end) {
+    pair = *job.pair;
+    pair.row_count = end.row;
+    pair.column_count = end.column;
+    job.pair = &pair;
+    job.row_codes.resize(static_cast<size_t>(end.row));
+    job.column_codes.resize(static_cast<size_t>(end.column));
+    const auto outside = [&end](const UsedCell& one) {
+        return one.row > end.row || one.diagonal - one.row > end.column;
+    };
+    job.used.erase(std::remove_if(job.used.begin(), job.used.end(), outside), job.used.end());
 }
 
 // Flags of the cells of a block of antidiagonals that the path back from one cell can reach.
@@ -225,11 +258,18 @@ int32_t align_further(const pairalign_further_pair& pair, const FurtherKernel& k
     job.row_codes.assign(pair.rows, pair.rows + pair.row_count);
     job.column_codes.assign(pair.columns, pair.columns + pair.column_count);
     simplify(job);
-    const double diagonals = static_cast<double>(pair.row_count) + pair.column_count;
+    pairalign_further_pair part;
+    if (has_strips(job)) {
+        FurtherEnd known;
+        const int32_t status = find_end(job, kernel, known);
+        if (status != 1) return status;
+        cut_at(job, part, known);
+    }
+    const double diagonals = static_cast<double>(job.pair->row_count) + job.pair->column_count;
     job.step = std::max(16, static_cast<int32_t>(4 * std::sqrt(diagonals)));
     FurtherCheckpoints checkpoints;
     FurtherEnd end;
-    const bool narrow = is_narrow(pair);
+    const bool narrow = is_narrow(pair);  // that of the whole pair, as has_strips
     if (!(narrow ? kernel.narrow : kernel.wide)(job, checkpoints, end)) return -2;
     if (end.score == 0) return 0;
     found = {};

@@ -45,6 +45,13 @@ PAIRALIGN_API int32_t pairalign_further_alignment(const pairalign_further_pair* 
                                                   const char* instruction_set, pairalign_further_found* found,
                                                   uint32_t* runs);
 
+// The arrays of a loop are different ones.
+#if defined(__clang__)
+#define PAIRALIGN_NO_ALIAS _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define PAIRALIGN_NO_ALIAS _Pragma("GCC ivdep")
+#endif
+
 namespace pairalign {
 
 // A cell whose letters are not put together again.
@@ -77,6 +84,9 @@ struct FurtherJob {
     int32_t step;  // diagonals from one checkpoint to the next
 };
 
+// Codes of rows and of columns that never match.
+constexpr uint8_t FURTHER_NO_ROW = 100, FURTHER_NO_COLUMN = 101;
+
 struct FurtherEnd {
     int32_t score = 0, row = 0, column = 0;
 };
@@ -93,6 +103,10 @@ struct FurtherKernel {
     // False when cancelled. `end` has score 0 where no cell reaches pair->least.
     bool (*narrow)(const FurtherJob& job, FurtherCheckpoints& checkpoints, FurtherEnd& end);
     bool (*wide)(const FurtherJob& job, FurtherCheckpoints& checkpoints, FurtherEnd& end);
+    // The same without checkpoints, several times as fast, for pairs that has_strips of further.cpp allows.
+    bool (*ends)(const FurtherJob& job, FurtherEnd& end);
+    // `end` has some score if a cell reaches `least`, at most 60; in 8 bits.
+    bool (*reaches)(const FurtherJob& job, int32_t least, FurtherEnd& end);
 };
 
 }  // namespace pairalign
