@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -166,3 +168,102 @@ def test_the_run_that_thresholds_force(letters: int, identity: str, run: int) ->
         for columns in range(letters, 3 * letters):
             others = columns - math.ceil(thresholds.min_identity * columns)
             assert (others + 1) * (run - 1) < columns - others
+
+
+# Sequences of several strips
+
+
+def masked_matrices(
+    rows: Any, columns: Any, used: set[tuple[int, int]], scoring: pairalign.Scoring
+) -> tuple[Any, Any, Any]:
+    """H, E and F of local alignments on free cells, an antidiagonal at a time."""
+    m, n = len(rows), len(columns)
+    h = np.zeros((m + 1, n + 1), np.int32)
+    e, f = np.full_like(h, -(1 << 20)), np.full_like(h, -(1 << 20))
+    scores = np.asarray(scoring.matrix, np.int32)[np.ix_(rows, columns)]
+    for row, column in used:
+        scores[row - 1, column - 1] = -(1 << 20)
+    opening, extending = scoring.gap_open, scoring.gap_extend
+    for d in range(2, m + n + 1):
+        i = np.arange(max(1, d - n), min(m, d - 1) + 1)
+        j = d - i
+        e[i, j] = np.maximum(e[i, j - 1] - extending, h[i, j - 1] - opening)
+        f[i, j] = np.maximum(f[i - 1, j] - extending, h[i - 1, j] - opening)
+        aligned = h[i - 1, j - 1] + scores[i - 1, j - 1]
+        h[i, j] = np.maximum(np.maximum(np.maximum(e[i, j], f[i, j]), aligned), 0)
+    return h, e, f
+
+
+def path_back(
+    rows: Any, columns: Any, used: set[tuple[int, int]], scoring: pairalign.Scoring
+) -> tuple[int, list[tuple[int, int]]]:
+    """Score of the best alignment on free cells, and the letters that it puts together."""
+    h, e, f = masked_matrices(rows, columns, used, scoring)
+    score = int(h.max())
+    ends = np.argwhere(h == score)
+    row, column = min(ends.tolist(), key=lambda end: (end[1], end[0]))
+    letters, state = [], "h"
+    while True:
+        if state == "h":
+            if h[row, column] == 0:
+                return score, letters[::-1]
+            value = scoring.matrix[rows[row - 1], columns[column - 1]]
+            free = (row, column) not in used
+            if free and h[row, column] == h[row - 1, column - 1] + value:
+                letters.append((row, column))
+                row, column = row - 1, column - 1
+                continue
+            state = "e" if h[row, column] == e[row, column] else "f"
+        gap = e if state == "e" else f
+        before = (row, column - 1) if state == "e" else (row - 1, column)
+        if gap[row, column] != gap[before] - scoring.gap_extend:
+            state = "h"
+        row, column = before
+
+
+def letters_of(found: Alignments, pair: int) -> list[tuple[int, int]]:
+    """Row and column, counted from 1, of the letters that an alignment puts together."""
+    row, column = (int(found.field(f"{side}_start")[pair]) for side in ("query", "target"))
+    assert found.cigar is not None
+    assert found.cigar_offsets is not None
+    letters = []
+    for run in found.cigar[found.cigar_offsets[pair] : found.cigar_offsets[pair + 1]].tolist():
+        operation, count = run & 15, run >> 4
+        if operation in (7, 8):
+            letters += [(row + k, column + k) for k in range(1, count + 1)]
+        row += count if operation in (1, 7, 8) else 0
+        column += count if operation in (2, 7, 8) else 0
+    return letters
+
+
+STRIPS_COSTS = [(1, -4, 6, 1), (1, -1, 2, 1), (20, -3, 5, 0)]
+
+
+@cache
+def through_strips(
+    costs: tuple[int, ...],
+) -> tuple[SequenceSet, pairalign.Scoring, list[tuple[int, list[tuple[int, int]]]]]:
+    """Two long reads that share several pieces, and their four best alignments."""
+    rng = np.random.default_rng(9)
+    parts = ["".join(rng.choice(list("ACGT"), n)) for n in (600, 300, 90, 300)]
+    one = parts[0] + parts[1] + parts[2] + parts[3] + "N" + parts[1][:200]
+    other = changed(parts[1], 0.02, 3) + parts[3][:250] + parts[2] + changed(parts[0], 0.1, 5)
+    reads = SequenceSet.from_strings([one, other], alphabet="dna")
+    names = ("match", "mismatch", "gap_open", "gap_extend")
+    scoring = pairalign.make_scoring("dna", mode="local", **dict(zip(names, costs, strict=True)))
+    found: list[tuple[int, list[tuple[int, int]]]] = []
+    for _ in range(4):
+        used = {cell for _, letters in found for cell in letters}
+        found.append(path_back(reads.codes_of(0), reads.codes_of(1), used, scoring))
+    return reads, scoring, found
+
+
+@pytest.mark.parametrize("isa", instruction_sets())
+@pytest.mark.parametrize("costs", STRIPS_COSTS)
+def test_alignments_through_several_strips(costs: tuple[int, ...], isa: str) -> None:
+    """Scores beyond 8 bits and below them, from strip to strip and from tile to tile."""
+    reads, scoring, expected = through_strips(costs)
+    (chain,) = every(reads, scoring, isa, 4)
+    assert chain.raw_score.tolist() == [score for score, _ in expected]
+    for rank, (_, letters) in enumerate(expected):
+        assert letters_of(chain, rank) == letters

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <memory>
 #include <new>
 
 #include "../instruction_sets.h"
@@ -91,32 +93,57 @@ bool has_strips(const FurtherJob& job) {
 
 constexpr int32_t MOST_BYTE_STEP = 60;  // of scores and costs: so that 8 bits hold all cells
 
-// Looks whether any cell scores enough; in 8 bits first, if that will do. -2: cancelled.
-int32_t find_end(const FurtherJob& job, const FurtherKernel& kernel, FurtherEnd& end) {
-    const pairalign_further_pair& pair = *job.pair;
-    const int32_t largest = std::max({job.match, -job.mismatch, pair.gap_open, pair.gap_extend});
-    if (largest <= MOST_BYTE_STEP) {
-        const int32_t least = std::min(pair.least, 127 - job.match);
-        FurtherEnd some;
-        if (!kernel.reaches(job, least, some)) return -2;
-        if (some.score == 0) return 0;
-    }
-    return kernel.ends(job, end) ? end.score > 0 : -2;
+bool fits_bytes(const FurtherJob& job) {
+    const int32_t gap = std::max(job.pair->gap_open, job.pair->gap_extend);
+    return std::max({job.match, -job.mismatch, gap}) <= MOST_BYTE_STEP;
 }
 
-// Leaves out what comes after the cell at which the best alignment ends.
-void cut_at(FurtherJob& job, pairalign_further_pair& pair, const FurtherEnd& end) {
-    pair = *job.pair;
-    pair.row_count = end.row;
-    pair.column_count = end.column;
-    job.pair = &pair;
-    job.row_codes.resize(static_cast<size_t>(end.row));
-    job.column_codes.resize(static_cast<size_t>(end.column));
-    const auto outside = [&end](const UsedCell& one) {
-        return one.row > end.row || one.diagonal - one.row > end.column;
-    };
-    job.used.erase(std::remove_if(job.used.begin(), job.used.end(), outside), job.used.end());
-}
+// Flags of the cells of tiles, as a path back comes to them.
+class Tiles {
+public:
+    Tiles(const FurtherJob& job, const FurtherKernel& kernel)
+        : job_(job), kernel_(kernel), flags_(2 * FURTHER_STRIP * FURTHER_STRIP) {
+        const int64_t strips = (job.pair->row_count + FURTHER_STRIP - 1) / FURTHER_STRIP;
+        const int64_t pitch = int64_t{job.pair->column_count} + FURTHER_STRIP + 1;
+        const int32_t across = job.pair->column_count / FURTHER_STRIP + 1;
+        // Not cleared: most of it is never read.
+        rows_.reset(new int16_t[static_cast<size_t>(2 * (strips + 1) * pitch)]);
+        columns_.reset(new int16_t[static_cast<size_t>(2 * strips * across * FURTHER_STRIP)]);
+        highest_.assign(static_cast<size_t>(strips) + 1, 0);
+        grid_ = {rows_.get(), columns_.get(), highest_.data(), pitch, across};
+        for (int32_t strip = 0; strip <= strips; ++strip)
+            clear(strip, strip == 0 ? 0 : job.pair->column_count + 1);
+    }
+
+    const FurtherGrid& grid() const { return grid_; }
+    void reach(int32_t row, int32_t column) {
+        const int32_t strip = (row - 1) / FURTHER_STRIP, across = (column - 1) / FURTHER_STRIP;
+        if (strip == strip_ && across == across_) return;
+        strip_ = strip, across_ = across;
+        kernel_.tile(job_, grid_, strip, across, flags_.data());
+    }
+    uint8_t flag(int32_t row, int32_t column) const {
+        const int32_t i = (row - 1) % FURTHER_STRIP, j = (column - 1) % FURTHER_STRIP;
+        return flags_[static_cast<size_t>(i + j) * FURTHER_STRIP + static_cast<size_t>(i)];
+    }
+
+private:
+    // The border above a strip is that of the matrix: from a column on, and in column 0.
+    void clear(int32_t strip, int64_t column) {
+        int16_t* const above = grid_.above(strip);
+        for (int64_t k = column; k < grid_.pitch; ++k) above[2 * k] = 0, above[2 * k + 1] = NO_GAP;
+        above[0] = 0, above[1] = NO_GAP;
+    }
+
+    static constexpr int16_t NO_GAP = std::numeric_limits<int16_t>::min() / 2;
+    const FurtherJob& job_;
+    const FurtherKernel& kernel_;
+    std::unique_ptr<int16_t[]> rows_, columns_;
+    std::vector<int32_t> highest_;
+    std::vector<uint8_t> flags_;
+    FurtherGrid grid_;
+    int32_t strip_ = -1, across_ = -1;
+};
 
 // Flags of the cells of a block of antidiagonals that the path back from one cell can reach.
 template <typename Cell>
@@ -125,6 +152,16 @@ public:
     Block(const FurtherJob& job, const std::vector<Cell>& checkpoints)
         : job_(job), pair_(*job.pair), checkpoints_(checkpoints) {}
 
+    // Has the flags of a cell there.
+    void reach(int32_t row, int32_t column) {
+        if (row + column < start_) make(row + column, row);
+    }
+    uint8_t flag(int32_t row, int32_t column) const {
+        return flags_[static_cast<size_t>(row + column - start_) * static_cast<size_t>(width_) +
+                      static_cast<size_t>(row - low_)];
+    }
+
+private:
     // Makes the flags of diagonals from the checkpoint before `diagonal` up to it, and of rows up to `row`.
     void make(int32_t diagonal, int32_t row) {
         const int32_t number = (diagonal - 2) / job_.step;
@@ -142,13 +179,6 @@ public:
         h_.assign(static_cast<size_t>(width_), MINUS);
         for (int32_t d = start_; d <= diagonal; ++d) compute(d, row);
     }
-    bool holds(int32_t diagonal) const { return diagonal >= start_; }
-    uint8_t flag(int32_t row, int32_t column) const {
-        return flags_[static_cast<size_t>(row + column - start_) * static_cast<size_t>(width_) +
-                      static_cast<size_t>(row - low_)];
-    }
-
-private:
     void compute(int32_t d, int32_t row) {
         const int32_t first = std::max({1, d - pair_.column_count, low_ + 1}), last = std::min(row, d - 1);
         uint8_t* flags = flags_.data() + static_cast<size_t>(d - start_) * static_cast<size_t>(width_);
@@ -221,16 +251,16 @@ private:
 };
 
 // From H the diagonal, else E, else F; a gap goes on if it can: docs/conventions.md.
-template <typename Cell>
-void trace(const FurtherJob& job, const std::vector<Cell>& checkpoints, const FurtherEnd& end,
-           pairalign_further_found& found, uint32_t* runs) {
-    Block<Cell> block(job, checkpoints);
+template <typename Flags>
+void trace(Flags& flags, const FurtherJob& job, const FurtherEnd& end, pairalign_further_found& found,
+           uint32_t* runs) {
+    found = {};
     Runs path(*job.pair, found, runs);
     int32_t row = end.row, column = end.column;
     enum { IN_H, IN_E, IN_F } state = IN_H;
     while (row > 0 && column > 0) {
-        if (!block.holds(row + column)) block.make(row + column, row);
-        const uint8_t flag = block.flag(row, column);
+        flags.reach(row, column);
+        const uint8_t flag = flags.flag(row, column);
         if (state == IN_H) {
             if (flag & FURTHER_STOP) break;
             if (flag & FURTHER_DIAGONAL) {
@@ -250,32 +280,55 @@ void trace(const FurtherJob& job, const std::vector<Cell>& checkpoints, const Fu
     found.column_start = column, found.column_end = end.column;
 }
 
-int32_t align_further(const pairalign_further_pair& pair, const FurtherKernel& kernel,
-                      pairalign_further_found& found, uint32_t* runs) {
+FurtherJob make_job(const pairalign_further_pair& pair) {
     FurtherJob job;
     job.pair = &pair;
     job.used = used_cells(pair);
+    job.used_by_strips = job.used;
+    std::stable_sort(job.used_by_strips.begin(), job.used_by_strips.end(),
+                     [](const UsedCell& a, const UsedCell& b) {
+                         return (a.row - 1) / FURTHER_STRIP < (b.row - 1) / FURTHER_STRIP;
+                     });
     job.row_codes.assign(pair.rows, pair.rows + pair.row_count);
     job.column_codes.assign(pair.columns, pair.columns + pair.column_count);
     simplify(job);
-    pairalign_further_pair part;
-    if (has_strips(job)) {
-        FurtherEnd known;
-        const int32_t status = find_end(job, kernel, known);
-        if (status != 1) return status;
-        cut_at(job, part, known);
-    }
-    const double diagonals = static_cast<double>(job.pair->row_count) + job.pair->column_count;
+    const double diagonals = static_cast<double>(pair.row_count) + pair.column_count;
     job.step = std::max(16, static_cast<int32_t>(4 * std::sqrt(diagonals)));
-    FurtherCheckpoints checkpoints;
+    return job;
+}
+
+constexpr int32_t CANCELLED = -2;
+
+int32_t align_in_strips(const FurtherJob& job, const FurtherKernel& kernel, pairalign_further_found& found,
+                        uint32_t* runs) {
+    Tiles tiles(job, kernel);
     FurtherEnd end;
-    const bool narrow = is_narrow(pair);  // that of the whole pair, as has_strips
-    if (!(narrow ? kernel.narrow : kernel.wide)(job, checkpoints, end)) return -2;
+    if (!kernel.ends(job, tiles.grid(), fits_bytes(job), end)) return CANCELLED;
     if (end.score == 0) return 0;
-    found = {};
-    if (narrow) trace(job, checkpoints.narrow, end, found, runs);
-    else trace(job, checkpoints.wide, end, found, runs);
+    trace(tiles, job, end, found, runs);
     return 1;
+}
+
+template <typename Cell, typename Fill>
+int32_t align_by_diagonals(const FurtherJob& job, Fill fill, FurtherCheckpoints& all,
+                           const std::vector<Cell>& checkpoints, pairalign_further_found& found,
+                           uint32_t* runs) {
+    FurtherEnd end;
+    if (!fill(job, all, end)) return CANCELLED;
+    if (end.score == 0) return 0;
+    Block<Cell> block(job, checkpoints);
+    trace(block, job, end, found, runs);
+    return 1;
+}
+
+int32_t align_further(const pairalign_further_pair& pair, const FurtherKernel& kernel,
+                      pairalign_further_found& found, uint32_t* runs) {
+    const FurtherJob job = make_job(pair);
+    if (has_strips(job)) return align_in_strips(job, kernel, found, runs);
+    FurtherCheckpoints checkpoints;
+    if (is_narrow(pair))
+        return align_by_diagonals(job, kernel.narrow, checkpoints, checkpoints.narrow, found, runs);
+    return align_by_diagonals(job, kernel.wide, checkpoints, checkpoints.wide, found, runs);
 }
 
 }  // namespace

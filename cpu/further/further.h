@@ -76,7 +76,8 @@ enum FurtherFlag : uint8_t {
 // an array, so that neighbours are independent of each other.
 struct FurtherJob {
     const pairalign_further_pair* pair;
-    std::vector<UsedCell> used;      // sorted
+    std::vector<UsedCell> used;            // sorted
+    std::vector<UsedCell> used_by_strips;  // a strip's after those of the strip above
     std::vector<uint8_t> row_codes;  // as in the pair, or renamed where letters match or do not, and no more
     std::vector<uint8_t> column_codes;
     bool is_simple;  // then `match` is for equal codes, `mismatch` for others
@@ -86,6 +87,22 @@ struct FurtherJob {
 
 // Codes of rows and of columns that never match.
 constexpr uint8_t FURTHER_NO_ROW = 100, FURTHER_NO_COLUMN = 101;
+
+constexpr int32_t FURTHER_STRIP = 512;  // rows of a strip, and rows and columns of a tile
+
+// The borders of tiles, of which tracebacks fill those again that a path crosses.
+struct FurtherGrid {
+    int16_t* rows;     // [strips + 1][pitch][2]: H and F of the last row of the strip above
+    int16_t* columns;  // [strips][across][FURTHER_STRIP][2]: H and E of the last column of the tile before
+    int32_t* highest;  // [strips + 1]: H of those rows
+    int64_t pitch;     // more than columns and rows of a strip; what is after the columns matches nothing
+    int32_t across;
+
+    int16_t* above(int32_t strip) const { return rows + 2 * strip * pitch; }
+    int16_t* before(int32_t strip, int32_t tile) const {
+        return columns + 2 * (int64_t{strip} * across + tile) * FURTHER_STRIP;
+    }
+};
 
 struct FurtherEnd {
     int32_t score = 0, row = 0, column = 0;
@@ -103,10 +120,11 @@ struct FurtherKernel {
     // False when cancelled. `end` has score 0 where no cell reaches pair->least.
     bool (*narrow)(const FurtherJob& job, FurtherCheckpoints& checkpoints, FurtherEnd& end);
     bool (*wide)(const FurtherJob& job, FurtherCheckpoints& checkpoints, FurtherEnd& end);
-    // The same without checkpoints, several times as fast, for pairs that has_strips of further.cpp allows.
-    bool (*ends)(const FurtherJob& job, FurtherEnd& end);
-    // `end` has some score if a cell reaches `least`, at most 60; in 8 bits.
-    bool (*reaches)(const FurtherJob& job, int32_t least, FurtherEnd& end);
+    // The same in strips, several times as fast, for pairs that has_strips of further.cpp allows.
+    // `try_bytes`: strips may be filled in cells of 8 bits first.
+    bool (*ends)(const FurtherJob& job, const FurtherGrid& grid, bool try_bytes, FurtherEnd& end);
+    void (*tile)(const FurtherJob& job, const FurtherGrid& grid, int32_t strip, int32_t across,
+                 uint8_t* flags);  // [2 * FURTHER_STRIP][FURTHER_STRIP], see strips.h
 };
 
 }  // namespace pairalign

@@ -5,5 +5,5 @@
 namespace pairalign {
 extern const FurtherKernel further_neon;
 const FurtherKernel further_neon = {"neon", neon::further_narrow, neon::further_wide, neon::further_ends,
-                                    neon::further_reaches};
+                                    neon::further_tile};
 }  // namespace pairalign

@@ -5,5 +5,5 @@
 namespace pairalign {
 extern const FurtherKernel further_scalar;
 const FurtherKernel further_scalar = {"scalar", scalar::further_narrow, scalar::further_wide,
-                                      scalar::further_ends, scalar::further_reaches};
+                                      scalar::further_ends, scalar::further_tile};
 }  // namespace pairalign
