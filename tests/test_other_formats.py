@@ -3,6 +3,8 @@
 import io
 import re
 import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -349,6 +351,40 @@ def test_tc_lib_lists_every_aligned_pair_of_letters(tmp_path, two_sets):
             if "-" not in (x, y):
                 expected.append(f"{q} {t} {weight}")
     assert lines[2 + len(sequences) : -1] == expected
+
+
+SUM_LIBRARIES = Path(__file__).parent.parent / "examples" / "sum_libraries.py"
+
+
+def test_libraries_are_summed(tmp_path):
+    """Positions that two libraries have get both weights; the others are kept."""
+    strings = ["PPPPPMKVLAAGGWTREHH", "GGGGGMKVLAGGWTEHH", "FFFFFMKWLAGREHH"]
+    (tmp_path / "in.fasta").write_text("".join(f">s{i}\n{s}\n" for i, s in enumerate(strings)))
+    expected = {}
+    for mode in ("global", "local"):
+        write(align(tmp_path / "in.fasta", mode=mode), tmp_path / f"{mode}.tc_lib")
+        pair = None
+        for line in (tmp_path / f"{mode}.tc_lib").read_text().splitlines()[5:-1]:
+            if line.startswith("#"):
+                pair = line
+                continue
+            first, second, weight = line.split()
+            key = pair, first, second
+            expected[key] = expected.get(key, 0) + int(weight)
+    command = [sys.executable, SUM_LIBRARIES, "global.tc_lib", "local.tc_lib"]
+    found = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    (tmp_path / "all.tc_lib").write_text(found)
+    head, *blocks = found.split("\n#")
+    assert head.splitlines() == (tmp_path / "local.tc_lib").read_text().splitlines()[:5]
+    summed = {}
+    for block in blocks:
+        pair, *lines = block.splitlines()
+        for first, second, weight in (line.split() for line in lines if line[0] != "!"):
+            summed[f"#{pair}", first, second] = int(weight)
+    assert summed == expected
+    assert len({weight > 100 for weight in summed.values()}) == 2
+    command = [sys.executable, SUM_LIBRARIES, "global.tc_lib", "in.fasta"]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 1
 
 
 @needs_program("t_coffee")

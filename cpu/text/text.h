@@ -91,10 +91,10 @@ struct pairalign_text {
     const int32_t* gap_letters;    // [n]
     const uint32_t* cigar;         // [total] length << 4 | op; null without CIGARs
     const int64_t* cigar_offsets;  // [n + 1]
-    const int8_t* strand;          // [n] -1: the query is reverse-complemented; null: none is. PAF and GFA
-    const uint8_t* kind;           // [n] pairalign_overlap_kind; null: not known
-    const int32_t* matrix;         // [32][32] by code; for srspair
-    const char* block_header;      // srspair: lines of the pair's header that are equal for all pairs
+    const int8_t* strand;      // [n] -1: the query is reverse-complemented; null: none is. PAF, GFA and SAM
+    const uint8_t* kind;       // [n] pairalign_overlap_kind; null: not known
+    const int32_t* matrix;     // [32][32] by code; for srspair
+    const char* block_header;  // srspair: lines of the pair's header that are equal for all pairs
     int64_t block_header_bytes;
     const pairalign_text_format* format;
     const uint8_t* secondary;    // [n] SAM: not the first alignment of its query in the file; null: all are

@@ -1,7 +1,8 @@
 // SAM records. The contract is in text.h.
 //
 // Columns:  query  flag  target  position  255  CIGAR  *  0  0  letters  *  NM:i:  AS:i:
-// The query's letters outside the alignment are clipped (S), so that all of them are there.
+// The query's letters outside the alignment are clipped (S), so that all of them are there. On strand - they
+// are those of the other strand (flag 16).
 
 #include "text_cigar.h"
 #include "text_format.h"
@@ -19,6 +20,25 @@ char* put_clip(char* out, int64_t letters) {
     return out;
 }
 
+// The letter opposite: of DNA and RNA with IUPAC's codes; others stay.
+struct Complement {
+    char letters[256];
+    Complement() {
+        constexpr char from[] = "ACGTURYSWKMBDHVN", to[] = "TGCAAYRSWMKVHDBN";
+        for (int k = 0; k < 256; ++k) letters[k] = static_cast<char>(k);
+        for (int k = 0; from[k] != 0; ++k) {
+            letters[static_cast<int>(from[k])] = to[k];
+            letters[from[k] - 'A' + 'a'] = static_cast<char>(to[k] - 'A' + 'a');
+        }
+    }
+};
+
+char* put_other_strand(char* out, const uint8_t* letters, int64_t count) {
+    static const Complement complement;
+    for (int64_t k = count - 1; k >= 0; --k) *out++ = complement.letters[letters[k]];
+    return out;
+}
+
 // Needs CIGARs; pairs without an aligned pair of letters are left out.
 struct Sam {
     static constexpr bool kByPairs = true;
@@ -33,17 +53,21 @@ struct Sam {
         if (!runs_fit(pair)) return nullptr;
         const bool secondary = text.secondary != nullptr && text.secondary[pair.place] != 0;
         out = pairalign::text::put(out, pair.query.name, pair.query.name_bytes);
-        out = secondary ? pairalign::text::put(out, "\t256\t") : pairalign::text::put(out, "\t0\t");
+        *out++ = '\t';
+        out = put_unsigned(out, (secondary ? 256 : 0) + (pair.minus ? 16 : 0));
+        *out++ = '\t';
         out = pairalign::text::put(out, pair.target.name, pair.target.name_bytes);
         out = put_tab_number(out, pair.target.start + 1);
         out = pairalign::text::put(out, "\t255\t");
-        out = put_clip(out, pair.query.start);
+        const int64_t clips[2] = {pair.query.start, pair.query.length - pair.query.end};
+        out = put_clip(out, clips[pair.minus]);
         out = put_cigar(out, pair);
         if (out == nullptr) return nullptr;
-        out = put_clip(out, pair.query.length - pair.query.end);
+        out = put_clip(out, clips[!pair.minus]);
         out = pairalign::text::put(out, "\t*\t0\t0\t");
         const char* letters = reinterpret_cast<const char*>(pair.query.letters);
-        out = pairalign::text::put(out, letters, pair.query.length);
+        out = pair.minus ? put_other_strand(out, pair.query.letters, pair.query.length)
+                         : pairalign::text::put(out, letters, pair.query.length);
         out = pairalign::text::put(out, "\t*\tNM:i:");
         out = put_unsigned(out, static_cast<uint64_t>(pair.mismatches + pair.gap_letters));
         out =

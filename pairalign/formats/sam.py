@@ -26,8 +26,9 @@ class SamWriter(TextWriter):
     pair: the query's letters, clipped softly outside the alignment; mapping quality 255 (not
     computed); CIGAR with ``=`` and ``X``; ``NM:i:`` mismatches and gap letters; ``AS:i:`` score
     (``AS:f:`` where costs or matrix have decimals). The first record of a query in the file is its
-    primary one, the others are secondary (flag 256), whatever their scores. Pairs without an
-    aligned pair of letters are left out.
+    primary one, the others are secondary (flag 256), whatever their scores. On strand ``-`` (flag
+    16) letters, clipping and CIGAR are those of the query's other strand, as the CIGAR runs along
+    the target. Pairs without an aligned pair of letters are left out.
 
     htslib knows the letters of DNA alone: samtools and pysam show those of proteins as N, and keep
     all else. The file itself has all letters.
@@ -41,6 +42,8 @@ class SamWriter(TextWriter):
     name = "sam"
     suffixes = (".sam",)
     needs = Detail.CIGAR
+    either_strand = True
+    of_overlaps = True
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         _check_names(content.queries, _QUERY_NAME)

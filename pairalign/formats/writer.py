@@ -170,7 +170,7 @@ class Writer(Abortable):
         content = self._content
         strand = alignments.strand
         if not self.either_strand and strand is not None and (strand < 0).any():
-            raise FormatError(f"{self.name} has no strands: write PAF or GFA instead")
+            raise FormatError(f"{self.name} has no strands: write PAF, SAM or GFA instead")
         assert alignments.queries is content.queries
         assert alignments.targets is content.targets
         assert alignments.has_stats >= (content.detail >= Detail.STATS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import resource
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 
 from bench.msa_score import read_alignment, score
 
+SUM_LIBRARIES = Path(__file__).parents[2] / "examples" / "sum_libraries.py"
 MODES = ("global", "semiglobal", "local")
 OWN = {
     "t_coffee, slow_pair and lalign_id_pair": ["-method=slow_pair,lalign_id_pair"],
@@ -56,7 +58,10 @@ def _align(family: Path) -> dict[str, tuple[dict[str, str], float]]:
         for mode, library in zip(MODES, libraries, strict=True):
             command = ["pairalign", "align", str(family), "--mode", mode, "-o", library, "-q"]
             spent += _seconds(command, folder)
-        ours = ["t_coffee", "-lib", ",".join(libraries)]
+        with open(Path(folder) / "all.tc_lib", "wb") as file:
+            command = [sys.executable, SUM_LIBRARIES, *libraries]
+            file.write(subprocess.run(command, cwd=folder, check=True, capture_output=True).stdout)
+        ours = ["t_coffee", "-lib", "all.tc_lib"]
         own = {name: ["t_coffee", "-in", f"S{family}", *more] for name, more in OWN.items()}
         for name, command in {"t_coffee, pairalign's libraries": ours, **own}.items():
             taken = _seconds(
