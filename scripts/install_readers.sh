@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the programs that tests/test_other_formats.py, tests/test_significance.py and
 # tests/test_end_gaps_programs.py give our files to, or compare with, and whose files tests/test_verify_programs.py checks, from
-# Debian: samtools, MCL, T-Coffee, HH-suite, BLAST+, EMBOSS, FASTA, minimap2, vsearch. What cannot be installed is said
+# Debian: samtools, MCL, T-Coffee, HH-suite, BLAST+, EMBOSS, FASTA, minimap2, vsearch, DIAMOND, MMseqs2. What cannot be installed is said
 # and left out: its tests are then skipped.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 packages=()
 for pair in samtools:samtools mcxload:mcl t_coffee:t-coffee hhfilter:hhsuite blastp:ncbi-blast+ needle:emboss \
-  ssearch36:fasta3 minimap2:minimap2 vsearch:vsearch; do
+  ssearch36:fasta3 minimap2:minimap2 vsearch:vsearch diamond:diamond-aligner mmseqs:mmseqs2; do
   command -v "${pair%%:*}" > /dev/null || packages+=("${pair##*:}")
 done
 install_packages "${packages[@]}"

@@ -100,6 +100,50 @@ def test_bits_are_blasts(tmp_path):
     assert compared > 40
 
 
+def our_bits():
+    """Scores and bits of all pairs of the examples, both ways, with BLAST's 11/1."""
+    align(
+        *(EXAMPLES, "--mode", "local", "--gap-open", "12", "-o", "o.tsv", "-q", "--both-ways"),
+        *("--columns", "query,target,score,bits"),
+    )
+    return pandas.read_csv("o.tsv", sep="\t")
+
+
+@needs_program("diamond")
+def test_bits_are_those_of_diamond():
+    """For the same raw score; from 100 on diamond cuts decimals off."""
+    run = {"check": True, "capture_output": True}
+    subprocess.run(["diamond", "makedb", "--in", EXAMPLES, "-d", "db", "--quiet"], **run)
+    command = ["diamond", "blastp", "-q", EXAMPLES, "-d", "db", "-p", "1", "-o", "d.tsv", "--quiet"]
+    command += ["--ultra-sensitive", "--comp-based-stats", "0", "--masking", "0", "-k", "0"]
+    command += ["-e", "1000", "--outfmt", "6", "qseqid", "sseqid", "score", "bitscore"]
+    subprocess.run(command, **run)
+    theirs = pandas.read_csv("d.tsv", sep="\t", names=["query", "target", "raw", "shown"])
+    found = our_bits().merge(theirs.drop_duplicates(["query", "target"]), on=["query", "target"])
+    same = found[found.raw == found.score]
+    assert len(same) > 3000
+    cut = np.where(same.shown < 100, 0, 1)
+    assert (same.bits - same.shown <= cut + 0.051).all()
+    assert (same.shown - same.bits <= 0.051).all()
+
+
+@needs_program("mmseqs")
+@pytest.mark.slow
+def test_bits_of_mmseqs_are_of_other_parameters():
+    """It computes its own for BLOSUM62 11/1: lambda 0.2736 and K 0.0446; bits are whole."""
+    command = ["mmseqs", "easy-search", EXAMPLES, EXAMPLES, "m.tsv", "tmp", "--threads", "1"]
+    command += ["--exhaustive-search", "1", "-e", "1000", "--mask", "0", "--comp-bias-corr", "0"]
+    command += ["--format-output", "query,target,raw,bits", "-v", "1"]
+    subprocess.run(command, check=True, capture_output=True)
+    theirs = pandas.read_csv("m.tsv", sep="\t", names=["query", "target", "raw", "shown"])
+    found = our_bits().merge(theirs.drop_duplicates(["query", "target"]), on=["query", "target"])
+    same = found[found.raw == found.score]
+    assert len(same) > 20
+    expected = (0.27359865 * same.score - math.log(0.04462092)) / math.log(2)
+    assert np.abs(same.shown - expected).max() <= 0.5
+    assert (same.shown > same.bits).all()
+
+
 def significance_of_examples(**options):
     scoring = make_scoring("protein", mode="local", gap_open=12, **options)
     sequences = read_fasta(EXAMPLES)
