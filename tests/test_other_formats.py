@@ -1,5 +1,6 @@
 """Formats of other programs hold every field, as readers that are not ours find them."""
 
+import csv
 import io
 import re
 import subprocess
@@ -26,6 +27,9 @@ from pairalign.want import Detail
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
 pysam = pytest.importorskip("pysam")
+
+
+EXAMPLES = Path(__file__).parent.parent / "examples" / "cytochrome_p450.fasta"
 
 
 def table(alignments, path, names, format="tsv", **options):
@@ -143,6 +147,34 @@ def test_mcxload_takes_blast6(tmp_path):
     assert names == {s.name for a in shown(alignments) for s in (a.query, a.target)}
 
 
+def test_tables_as_orthofinder_reads_them(tmp_path):
+    """It takes bit scores by the numbers in the names, of each species against each and itself."""
+    proteins = read_fasta(EXAMPLES)
+    letters = [one.letters for one in proteins][:10]
+    species = [letters[:6], letters[6:]]
+    for i, strings in enumerate(species):
+        text = "".join(f">{i}_{k}\n{one}\n" for k, one in enumerate(strings))
+        (tmp_path / f"Species{i}.fa").write_text(text)
+    for i in range(2):
+        for j in range(2):
+            command = ["align", *(str(tmp_path / f"Species{k}.fa") for k in (i, j)), "-q"]
+            command += ["--mode", "local", "--gap-open", "12", "--max-evalue", "0.001"]
+            command += ["--format", "blast6", "-o", str(tmp_path / f"Blast{i}_{j}.txt")]
+            assert main(command) == 0
+            scores = np.zeros((len(species[i]), len(species[j])))
+            with open(tmp_path / f"Blast{i}_{j}.txt") as file:
+                for row in csv.reader(file, delimiter="\t"):
+                    assert len(row) == 12
+                    (first, query), (second, target) = (name.split("_") for name in row[:2])
+                    assert (int(first), int(second)) == (i, j)
+                    place = int(query), int(target)
+                    scores[place] = max(scores[place], float(row[11]))
+            assert (scores > 0).sum() > 10
+            if i == j:
+                assert (scores.diagonal() == scores.max(axis=1)).all()
+                assert np.array_equal(scores, scores.T)
+
+
 def test_columns_are_checked(tmp_path):
     with pytest.raises(FormatError, match="no column 'nothing': expected some of query, target"):
         parse_fields("query,nothing")
@@ -158,85 +190,6 @@ def test_columns_are_checked(tmp_path):
         open_writer(
             tmp_path / "a.tsv", "tsv", *sets, Detail.STATS, fields=parse_fields("positives")
         )
-    assert list(tmp_path.iterdir()) == []
-
-
-# ---- SAM -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("alphabet", ["dna", "protein"])
-def test_sam_by_pysam(tmp_path, mode, alphabet):
-    alignments = plain_sample(4, mode, alphabet=alphabet)
-    path = tmp_path / "a.sam"
-    write(alignments, path, cuts=(7, 20))
-    lengths = alignments.targets.lengths.tolist()
-    expected = aligned(alignments)
-    seen = set()
-    with pysam.AlignmentFile(path, check_sq=True) as file:
-        assert list(file.references) == alignments.targets.names
-        assert list(file.lengths) == lengths
-        records = list(file)
-    assert len(records) == len(expected) > 15
-    for record, a in zip(records, expected, strict=True):
-        assert (record.query_name, record.reference_name) == (a.query.name, a.target.name)
-        assert record.is_secondary == (a.query.name in seen)
-        seen.add(a.query.name)
-        assert not record.is_unmapped
-        assert not record.is_reverse
-        assert (record.reference_start, record.reference_end) == (a.target_start, a.target_end)
-        start, end = record.query_alignment_start, record.query_alignment_end
-        assert (start, end) == (a.query_start, a.query_end)
-        assert record.query_length == len(a.query)
-        assert record.mapping_quality == 255
-        assert record.get_tag("NM") == a.mismatches + a.gap_letters
-        assert record.get_tag("AS") == a.raw_score
-        assert re.sub(r"\d+S", "", record.cigarstring) == a.cigar
-        if alphabet == "dna":
-            assert record.query_sequence == a.query.letters.upper()
-
-
-@needs_program("samtools")
-def test_samtools_sorts_and_indexes_it(tmp_path):
-    alignments = plain_sample(5, "semiglobal", alphabet="dna")
-    write(alignments, tmp_path / "a.sam")
-    for command in (["sort", "-o", "a.bam", "a.sam"], ["index", "a.bam"], ["quickcheck", "a.bam"]):
-        subprocess.run(["samtools", *command], cwd=tmp_path, check=True, capture_output=True)
-    found = subprocess.run(
-        ["samtools", "view", "-c", "-F", "256", "a.bam"],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-    )
-    assert int(found.stdout) == len({a.query.name for a in aligned(alignments)})
-
-
-def test_sam_does_not_depend_on_threads_and_contradictions_are_refused(tmp_path):
-    alignments = plain_sample(6, "local", pairs=500)
-    text = written(alignments, "sam", tmp_path)
-    assert written(alignments, "sam", tmp_path, threads=3, cuts=(1, 77, 300)) == text
-    broken = alignments.take(range(6))
-    place = int(np.argmax(broken.matches > 0))
-    broken.query_end[place] -= 1
-    with pytest.raises(ValueError, match=f"pair {place}"):
-        written(broken, "sam", tmp_path)
-    broken.query[3] = 1000
-    with pytest.raises(ValueError, match="pair"):
-        written(broken, "sam", tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("names", "strings", "message"),
-    [
-        (["a", "b@"], ["MK", "MK"], r"record 2 'b@': SAM names"),
-        (["a", "b"], ["MK", "MK*"], r"record 2 'b': '\*' at position 3"),
-    ],
-)
-def test_sam_refuses_what_it_cannot_hold(tmp_path, names, strings, message):
-    alignments = plain_sample(1, "local")
-    queries = SequenceSet.from_strings(strings, names, alphabet="protein")
-    with pytest.raises(FormatError, match=message):
-        open_writer(tmp_path / "a.sam", None, queries, queries, alignments.scoring, Detail.CIGAR)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -353,7 +306,7 @@ def test_tc_lib_lists_every_aligned_pair_of_letters(tmp_path, two_sets):
     assert lines[2 + len(sequences) : -1] == expected
 
 
-SUM_LIBRARIES = Path(__file__).parent.parent / "examples" / "sum_libraries.py"
+SUM_LIBRARIES = EXAMPLES.parent / "sum_libraries.py"
 
 
 def test_libraries_are_summed(tmp_path):

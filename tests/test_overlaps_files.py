@@ -98,6 +98,26 @@ def test_paf(reads: Path, tmp_path: Path, mode: str) -> None:
         assert rescored(two, sets, scoring) == rescored(one, sets, scoring)
 
 
+def test_gfa_by_gfapy(reads: Path, tmp_path: Path) -> None:
+    """A reader that checks each field, and that CIGARs fit the segments."""
+    gfapy = pytest.importorskip("gfapy")
+    found = pairalign.overlaps(reads, min_identity=0.9)
+    found.write(tmp_path / "out.gfa")
+    graph = gfapy.Gfa.from_file(str(tmp_path / "out.gfa"), vlevel=3)
+    graph.validate()
+    assert {one.name: one.sequence for one in graph.segments} == {
+        one.name: one.letters for one in found.reads
+    }
+    assert len(graph.dovetails) == (found.kind == "dovetail").sum() > 20
+    assert len(graph.containments) == (found.kind != "dovetail").sum() > 0
+    orients = {(one.from_orient, one.to_orient) for one in graph.dovetails}
+    assert len(orients) > 1
+    for link in graph.dovetails:
+        first, second = (graph.segment(one).LN for one in (link.from_segment, link.to_segment))
+        assert link.overlap.length_on_reference() <= first
+        assert link.overlap.length_on_query() <= second
+
+
 def test_gfa(reads: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.gfa.gz"
     found = pairalign.overlaps(reads, min_identity=0.9)
