@@ -108,6 +108,23 @@ def test_scores_that_8_bits_hold_just_or_not_are_those_of_the_reference(mode: st
     assert_as_reference(problem, run(open_cpu, problem, lane_bits=8, long_pairs="never"))
 
 
+@pytest.mark.parametrize("name", instruction_sets())
+def test_of_equal_local_scores_far_apart_the_first_column_and_row_win(name: str) -> None:
+    """The best score in many tiles: above, below and beside the one that has the first cell."""
+    first, second, gap = "ACCAGTTA", "GTGACACT", "C" * 23
+    rows = (
+        first + gap + second + gap + first,
+        second + gap + gap + first + gap + second,
+        gap + gap + first + second,
+        first + gap + gap + gap + first,
+    )
+    columns = (second + first, "GG" + first + "GG" + second, first + "G" * 20 + second, second * 3)
+    scoring = make_scoring(DNA, "local", 6, 3, match_matrix(DNA, 2, -4))
+    problem = Problem(rows, columns, scoring)
+    found = run(open_cpu, problem, instruction_set=name, lane_bits=8, long_pairs="never")
+    assert_as_reference(problem, found)
+
+
 @pytest.mark.parametrize("detail", [Detail.SCORE, Detail.CIGAR])
 def test_pairs_that_were_not_wanted_stay_out(detail: Detail) -> None:
     """Masks, and scores that overflow, in one batch."""

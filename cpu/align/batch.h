@@ -107,6 +107,14 @@ struct Batch {
     Path paths[MAX_LANES];
 };
 
+// Of an alignment.
+struct Summary {
+    int32_t matches = 0, mismatches = 0, gap_openings = 0, gap_letters = 0;
+};
+
+// SAM's operation codes, in the low four bits of a run.
+enum Operation : uint32_t { INSERTION = 1, DELETION = 2, EQUAL = 7, DIFFERENT = 8 };
+
 // One lane width of one instruction set.
 struct Kernel {
     int lanes;

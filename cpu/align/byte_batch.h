@@ -16,19 +16,32 @@ struct ByteBatch {
     int32_t rows;
     int first_lane;  // lanes before it are not part of the batch
     bool trace;      // false: only `score` is set
-    int32_t side;    // when tracing: rows and columns of a tile, a multiple of 16
+    int32_t side;    // when tracing: rows and columns of a tile, 16 times a power of two
+    int definite;    // codes below it are letters that can be equal
     uint8_t* work;   // ByteLayout::bytes, 64-byte aligned
     const volatile bool* cancelled;
-    uint64_t overflowed;  // bit set of lanes: scores that 8 bits do not hold, whose paths are not set
-    Path paths[MAX_LANES];
+    uint64_t overflowed;    // bit set of lanes: scores that 8 bits do not hold, whose paths are not set
+    Path paths[MAX_LANES];  // without runs
+    // When tracing: a byte a column of each alignment, see byte_walk.h. They are written from the end of
+    // `step_room` on downwards; then `steps` is where they begin.
+    uint8_t* step_room[MAX_LANES];  // its end: steps_room(...) bytes before, 64 readable ones after it
+    uint8_t* steps[MAX_LANES];
+    int32_t step_count[MAX_LANES];
+
+    // Bytes for the steps of one pair.
+    static size_t steps_room(int32_t rows, int32_t columns) {
+        return (static_cast<size_t>(rows) + static_cast<size_t>(columns) + 64 + 63) / 64 * 64;
+    }
 };
 
 // Where a batch keeps what. A border is a row above a band: two vectors a column; a left border two a row.
 struct ByteLayout {
+    static constexpr int WALKS = 8;  // walks that go side by side
     size_t lanes, border_bytes;
-    size_t borders, lefts, last_column, end_state, window, tile;  // offsets
-    size_t bytes;                                                 // of all
-    int32_t window_columns;                                       // at most that many are filled again
+    size_t borders, lefts, best, last_column, window, tile, steps;  // offsets
+    size_t bytes;                                                   // of all
+    int32_t window_columns;                                         // at most that many are filled again
+    size_t walk_bytes;                                              // steps of one walk
 
     // Must be inlined, see bounded_product.
     inline __attribute__((always_inline)) ByteLayout(int lanes_, int32_t rows, int32_t columns, bool trace,
@@ -42,11 +55,13 @@ struct ByteLayout {
         const size_t width = trace ? static_cast<size_t>(window_columns) : 0;
         borders = 0;
         lefts = bounded_product(down + 1, border_bytes, 1);
-        last_column = lefts + bounded_product(across, static_cast<size_t>(rows), 2 * lanes);
-        end_state = last_column + (static_cast<size_t>(rows) + 1) * lanes;
-        window = end_state + 8 * lanes;
-        tile = window + (3 * (width + 1) + 3 * height + 1) * lanes;
-        bytes = tile + bounded_product(height, width, 3 * lanes);
+        best = lefts + bounded_product(across, static_cast<size_t>(rows), 2 * lanes);
+        last_column = best + (trace ? bounded_product(down, across + 1, lanes) : lanes);
+        window = last_column + (static_cast<size_t>(rows) + 1) * lanes;
+        tile = window + 3 * (width + 1) * lanes;
+        steps = tile + bounded_product(height + 1, width + 1, lanes);
+        walk_bytes = (height + width + 16 + 2 + 63) / 64 * 64;
+        bytes = steps + (trace ? WALKS * walk_bytes : 0);
     }
 };
 
@@ -55,6 +70,8 @@ struct ByteKernel {
     size_t (*group_bytes)(int32_t columns, uint32_t row_codes);
     void (*prepare)(const Scheme& scheme, Group& group);
     void (*align)(ByteBatch& batch);
+    // Runs of a CIGAR and counts from the steps of a path. `out`: as in write_cigar.
+    int64_t (*write_runs)(uint8_t* steps, int32_t count, bool row_is_query, uint32_t* out, Summary& summary);
 };
 
 struct InstructionSet {

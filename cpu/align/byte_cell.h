@@ -25,6 +25,7 @@
 //
 // In both, the traceback asks the same of D, A, B (local: the diagonal, e and f that arrive), with
 // Z = max(D, A, B): D = Z is DIAGONAL, A >= B is FROM_E, A + o >= Z is CUP_NEXT, B + o >= Z is CLEFT_NEXT.
+// `code` makes a byte of them, from which byte_walk.h reads the next step.
 #pragma once
 
 #include "batch.h"
@@ -39,10 +40,26 @@ struct ByteCosts {
     V open, extend, zero;  // local
 };
 
+// What a path does next, coming in H and not in a gap: letters that are equal and definite, other letters, a
+// gap that takes a column letter, one that takes a row letter; or it ends.
+enum Move { SAME_MOVE = 0, OTHER_MOVE = 1, COLUMN_MOVE = 2, ROW_MOVE = 3, STOP_MOVE = 4 };
+
+// Bits of a cell's code: whether a gap goes on, coming in one; twice the move; whether the path ends; and, of
+// local mode, whether H is the best score looked for. A walk does not look at the last.
+enum CodeBit { COLUMN_GOES_ON = 1, TWICE_MOVE = 6, ROW_GOES_ON = 8, ENDS = 16, IS_BEST = 32 };
+
+// How a move is written as a step of a path: above the bits of a code that a walk looks at.
+constexpr int STEP = 32;
+constexpr uint8_t STOP_STEP = STOP_MOVE * STEP;
+
 // x and y belong to a row: U and A, or H and e. v and w belong to a column: V and B, or (unused) and f.
 template <class V>
 struct ByteCell {
-    V d, a, b;  // what arrives by diagonal, E and F
+    using Mask = typename V::Mask;
+    V d, a, b;       // what arrives by diagonal, E and F
+    V best;          // Z, or H
+    V a_on, b_on;    // what E and F are if they go on, as A + o or e - extend
+    V a_max, b_max;  // the same or what opens one, whichever is more
     V x, y, v, w;
 
     // `diagonal` = H(i-1,j-1) + base, of local mode alone.
@@ -52,17 +69,41 @@ struct ByteCell {
             const V d = V::add(diagonal, s);
             const V h = V::max(V::max(V::max(d, c.zero), y), w);
             const V opened = V::sub(h, c.open);
-            return {d, y, w, h, V::max(V::sub(y, c.extend), opened), v, V::max(V::sub(w, c.extend), opened)};
+            const V a = V::sub(y, c.extend), b = V::sub(w, c.extend);
+            const V a_max = V::max(a, opened), b_max = V::max(b, opened);
+            return {d, y, w, h, a, b, a_max, b_max, h, a_max, v, b_max};
         } else {
             const V z = V::max(V::max(s, y), w);
+            const V a = V::add(y, c.o), b = V::add(w, c.o);
+            const V a_max = V::max(a, z), b_max = V::max(b, z);
             return {s,
                     y,
                     w,
+                    z,
+                    a,
+                    b,
+                    a_max,
+                    b_max,
                     V::sub(z, v),
-                    V::sub(V::max(V::add(y, c.o), z), v),
+                    V::sub(a_max, v),
                     V::sub(z, x),
-                    V::sub(V::max(V::add(w, c.o), z), x)};
+                    V::sub(b_max, x)};
         }
+    }
+
+    // `same`: the letters are equal and definite. `wanted`: of local mode, see IS_BEST.
+    template <bool LOCAL_MODE>
+    PAIRALIGN_INLINE V code(Mask same, V wanted, const ByteCosts<V>& c) const {
+        const V letters = V::unless(same, V::set(2 * OTHER_MOVE));
+        const V gaps = V::blend(V::eq(a, best), V::set(2 * COLUMN_MOVE), V::set(2 * ROW_MOVE));
+        V code = V::blend(V::eq(d, best), letters, gaps);
+        code = V::one_more(V::eq(a_on, a_max), code);
+        code = V::with(V::eq(b_on, b_max), V::set(ROW_GOES_ON), code);
+        if constexpr (LOCAL_MODE) {
+            code = V::blend(V::eq(best, c.zero), V::set(ENDS), code);
+            code = V::with(V::eq(best, wanted), V::set(IS_BEST), code);
+        }
+        return code;
     }
 };
 

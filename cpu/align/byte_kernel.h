@@ -5,9 +5,11 @@
 // the column left of each tile; byte_traceback.h fills again what paths cross.
 #pragma once
 
-#include "byte_batch.h"
+#include <cstddef>
 #include <cstring>
 
+#include "byte_batch.h"
+#include "byte_runs.h"
 #include "byte_traceback.h"
 #include "recurrence.h"
 
@@ -18,6 +20,7 @@ template <class V>
 struct ByteKernels {
     using W = ByteWork<V>;
     using Mask = typename V::Mask;
+    using Words = typename V::Words;
     static constexpr int LANES = V::LANES;
     static constexpr size_t TABLE_BYTES = 2 * CODES;
 
@@ -65,7 +68,7 @@ struct ByteKernels {
     // Rows row+1 .. row+ROWS. `in` is the border above, `out` becomes the one below; they may be the same.
     template <End END, bool TRACE, int ROWS>
     static PAIRALIGN_INLINE void band(W& w, int32_t row, const uint8_t* in, uint8_t* out) {
-        constexpr bool LOCAL_MODE = END == End::BEST_SCORE || END == End::BEST_CELL;
+        constexpr bool LOCAL_MODE = END == End::BEST_SCORE;
         const uint8_t* scores[ROWS];
         V x[ROWS], y[ROWS];
         const size_t stride = (static_cast<size_t>(w.batch.group->columns) + 1) * LANES;
@@ -78,21 +81,26 @@ struct ByteKernels {
             y[k] = V::set(w.edge_gap(row + 1 + k));
         });
         const ByteCosts<V> costs = w.costs();
-        V best = LOCAL_MODE ? V::load(w.end_state(BYTE_BEST)) : costs.o;
         V above = V::load(in);  // local: H(row, j-1)
         x[ROWS - 1].store(out);
         y[ROWS - 1].store(out + LANES);
-        const int32_t side = TRACE ? w.batch.side : w.columns;
-        for (int32_t j = 1, tile = 1;; tile++) {
-            const int32_t stop = w.columns - j < side ? w.columns : j + side - 1;
+        const int32_t columns = w.columns, side = TRACE ? w.batch.side : columns;
+        const int32_t* next_end = w.end_columns;
+        const uint8_t* codes = w.codes;
+        uint8_t* best_of_tile = w.best(TRACE ? row / side : 0, 0);
+        // Columns up to the next at which something is kept.
+        for (int32_t j = 1, tile = 1;;) {
+            const int32_t tile_end = columns / side < tile ? columns : tile * side;
+            const int32_t stop = END == End::LAST_COLUMN && *next_end < tile_end ? *next_end : tile_end;
+            V best = LOCAL_MODE ? V::load(best_of_tile) : costs.o;
             for (; j <= stop; j++) {
                 in += 2 * LANES;
                 out += 2 * LANES;
                 const size_t here = static_cast<size_t>(j) * LANES;
-                V diagonal = above, v = V::load(in), gap = V::load(in + LANES), column_best = best;
+                V diagonal = above, v = V::load(in), gap = V::load(in + LANES);
                 above = v;
                 typename V::Index index{};
-                if constexpr (V::LOOKUP) index = V::index(V::load(w.codes + here));
+                if constexpr (V::LOOKUP) index = V::index(V::load(codes + here));
                 unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
                     constexpr int k = decltype(which)::value;
                     V s;
@@ -105,26 +113,23 @@ struct ByteKernels {
                     y[k] = cell.y;
                     v = LOCAL_MODE ? cell.x : cell.v;
                     gap = cell.w;
-                    if constexpr (END == End::BEST_SCORE) best = V::max(best, cell.x);
-                    if constexpr (END == End::BEST_CELL)
-                        column_best = k == 0 ? cell.x : V::max(column_best, cell.x);
+                    if constexpr (LOCAL_MODE) best = V::max(best, cell.x);
                 });
                 v.store(out);
                 gap.store(out + LANES);
-                if constexpr (END == End::BEST_CELL) {
-                    if (__builtin_expect(V::any(V::ge(column_best, best)), 0)) {
-                        const Rows<V, ROWS> copy(x);
-                        best = keep_best_cell<ROWS>(w, best, column_best, copy.h, row, j);
-                    }
-                }
-                if constexpr (END == End::LAST_COLUMN) {
-                    if (__builtin_expect(j == w.next_end, 0)) {
-                        const Rows<V, ROWS> copy(x);
-                        keep_last_column<ROWS>(w, copy.h, row);
-                    }
+            }
+            if constexpr (LOCAL_MODE) {
+                best.store(best_of_tile);
+                best_of_tile += LANES;
+            }
+            if constexpr (END == End::LAST_COLUMN) {
+                if (stop == *next_end) {
+                    keep_last_column<ROWS>(w, x, row, next_end - w.end_columns);
+                    next_end++;
                 }
             }
-            if (j > w.columns) break;
+            if (stop == columns) break;
+            if (stop < tile_end) continue;
             if constexpr (TRACE) {
                 uint8_t* left = w.left(tile, row + 1);
                 unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
@@ -133,46 +138,20 @@ struct ByteKernels {
                     y[k].store(left + (2 * k + 1) * LANES);
                 });
             }
+            tile++;
         }
-        if constexpr (LOCAL_MODE) best.store(w.end_state(BYTE_BEST));
     }
 
-    // As in kernel.h: of equal scores the smallest column, then the smallest row.
+    // Keeps U of the lanes that end in the column `end_columns[end]`.
     template <int ROWS>
-    static __attribute__((noinline)) V keep_best_cell(const W& w, V best, V column_best, const V* h,
-                                                      int32_t row, int32_t j) {
-        const V low = V::set(j & 255), high = V::set(j >> 8);
-        V column_low = V::load(w.end_state(BYTE_COLUMN_LOW)),
-          column_high = V::load(w.end_state(BYTE_COLUMN_HIGH)), row_low = V::load(w.end_state(BYTE_ROW_LOW)),
-          row_high = V::load(w.end_state(BYTE_ROW_HIGH));
-        const Mask at_least = V::ge(column_best, best);
-        const Mask not_before =
-            V::either(V::but_not(V::ge(high, column_high), V::eq(high, column_high)),
-                      V::both(V::eq(high, column_high), V::ge(low, column_low)));  // column of the best <= j
-        const Mask better = V::but_not(at_least, V::both(V::eq(column_best, best), not_before));
-        V found_low = row_low, found_high = row_high;
-        for (int k = ROWS - 1; k >= 0; k--) {
-            const Mask here = V::eq(h[k], column_best);
-            found_low = V::blend(here, V::set((row + 1 + k) & 255), found_low);
-            found_high = V::blend(here, V::set((row + 1 + k) >> 8), found_high);
-        }
-        V::blend(better, found_low, row_low).store(w.end_state(BYTE_ROW_LOW));
-        V::blend(better, found_high, row_high).store(w.end_state(BYTE_ROW_HIGH));
-        V::blend(better, low, column_low).store(w.end_state(BYTE_COLUMN_LOW));
-        V::blend(better, high, column_high).store(w.end_state(BYTE_COLUMN_HIGH));
-        return V::max(best, column_best);
-    }
-
-    // Keeps U of the lanes that end in column `next_end`, and goes on to the next such column.
-    template <int ROWS>
-    static __attribute__((noinline)) void keep_last_column(W& w, const V* u, int32_t row) {
-        const V ends = V::load(w.end_lanes[w.end_index]);
-        for (int k = 0; k < ROWS; k++) {
-            uint8_t* kept = w.last_column(row + 1 + k);
-            V::bit_or(V::load(kept), V::bit_and(ends, u[k])).store(kept);
-        }
-        w.end_index = w.end_index + 1 < w.end_count ? w.end_index + 1 : 0;
-        w.next_end = w.end_columns[w.end_index];
+    static PAIRALIGN_INLINE void keep_last_column(const W& w, const V (&u)[ROWS], int32_t row,
+                                                  std::ptrdiff_t end) {
+        const Mask ends = V::eq(V::load(w.end_lanes[end]), V::set(255));
+        unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
+            constexpr int k = decltype(which)::value;
+            uint8_t* at = w.last_column(row + 1 + k);
+            V::blend(ends, u[k], V::load(at)).store(at);
+        });
     }
 
     // Rows begin+1 .. end. Reads the border `in` and leaves `out`.
@@ -211,7 +190,6 @@ struct ByteKernels {
     static void fill_matrix(W& w) {
         if (w.scheme.mode == GLOBAL) return fill<End::NONE>(w);
         if (w.scheme.mode == SEMIGLOBAL) return fill<End::LAST_COLUMN>(w);
-        if (w.batch.trace) return fill<End::BEST_CELL>(w);
         fill<End::BEST_SCORE>(w);
     }
 
@@ -223,12 +201,8 @@ struct ByteKernels {
             V::set(w.edge(j)).store(border);
             V::set(w.edge_gap(j)).store(border + LANES);
         }
-        // A score of 1 is the least that is an alignment.
-        V::set(w.offset + (w.batch.trace ? 1 : 0)).store(w.end_state(BYTE_BEST));
-        V::set(0).store(w.end_state(BYTE_ROW_LOW));
-        V::set(0).store(w.end_state(BYTE_ROW_HIGH));
-        V::set(255).store(w.end_state(BYTE_COLUMN_LOW));  // NO_BYTE_COLUMN
-        V::set(255).store(w.end_state(BYTE_COLUMN_HIGH));
+        if (w.scheme.mode == LOCAL)
+            memset(w.best(0, 0), w.offset, static_cast<size_t>(w.tile_rows() * w.tile_columns()) * LANES);
         if (w.scheme.mode == SEMIGLOBAL) start_ends(w);
     }
 
@@ -242,35 +216,61 @@ struct ByteKernels {
             }
             w.end_lanes[w.end_count - 1][l] = 255;
         }
-        w.next_end = w.end_columns[0];
     }
 
     struct Sums {  // of differences, a lane each; the best of them and the first place that has it
         int32_t now[LANES], best[LANES], place[LANES];
     };
 
+    // LANES / 2 bytes as 16-bit numbers, or so many as a vector of 32-bit numbers has.
+    template <class Numbers, class Number>
+    static PAIRALIGN_INLINE Numbers numbers(const uint8_t* at) {
+        if constexpr (sizeof(Number) == 2) {
+            return V::words(at);
+        } else {
+            Numbers wide{};
+            for (size_t l = 0; l < sizeof(Numbers) / sizeof(Number); l++) wide[l] = at[l];
+            return wide;
+        }
+    }
+
     // Adds `count` vectors of differences, `step` bytes apart, to scores that start with 0 at place 0. A lane
     // counts places before `ends` only.
+    template <class Numbers, class Number>
     static void add_differences(const uint8_t* from, size_t step, int32_t count, int32_t offset,
                                 const int32_t* ends, Sums& sums) {
-        typedef int32_t Ints __attribute__((vector_size(sizeof(int32_t) * Wide::LANES)));
-        typedef uint8_t Few __attribute__((vector_size(Wide::LANES)));
-        for (int l = 0; l < LANES; l += Wide::LANES) {
-            Ints now{}, best{}, place{}, end;
-            memcpy(&end, ends + l, sizeof end);
+        constexpr int AT_ONCE = sizeof(Numbers) / sizeof(Number);
+        for (int l = 0; l < LANES; l += AT_ONCE) {
+            Numbers now{}, best{}, place{}, end;
+            for (int k = 0; k < AT_ONCE; k++) end[k] = static_cast<Number>(ends[l + k]);
             const uint8_t* at = from + l;
             for (int32_t k = 1; k <= count; k++, at += step) {
-                Few few;
-                memcpy(&few, at, sizeof few);
-                now += (__builtin_convertvector(few, Ints) - offset) & (k < end);
-                const Ints better = now > best;
-                place = (place & ~better) | (k & better);
+                const Numbers here = Numbers{} + static_cast<Number>(k);
+                now += (numbers<Numbers, Number>(at) - static_cast<Number>(offset)) & (here < end);
+                const Numbers better = now > best;
+                place = (place & ~better) | (here & better);
                 best = (best & ~better) | (now & better);
             }
-            memcpy(sums.now + l, &now, sizeof now);
-            memcpy(sums.best + l, &best, sizeof best);
-            memcpy(sums.place + l, &place, sizeof place);
+            for (int k = 0; k < AT_ONCE; k++) {
+                sums.now[l + k] = now[k];
+                sums.best[l + k] = best[k];
+                sums.place[l + k] = place[k];
+            }
         }
+    }
+
+    static void add_differences(bool narrow, const uint8_t* from, int32_t count, size_t step, int32_t offset,
+                                const int32_t* ends, Sums& sums) {
+        typedef int32_t Ints __attribute__((vector_size(sizeof(Words))));
+        if (narrow) add_differences<Words, int16_t>(from, step, count, offset, ends, sums);
+        else add_differences<Ints, int32_t>(from, step, count, offset, ends, sums);
+    }
+
+    // Whether sums along a border fit 16 bits: no H differs by more from another of its row or column.
+    static bool sums_are_narrow(const W& w) {
+        const int64_t letters = int64_t{w.batch.rows} + w.columns;
+        return letters < 32767 &&
+               2 * (letters * w.scheme.gap_extend + w.scheme.gap_open) + letters * w.scheme.highest < 32767;
     }
 
     static void read_ends(W& w) {
@@ -283,11 +283,12 @@ struct ByteKernels {
         const uint8_t* last_row = w.border(batch.trace ? (batch.rows - 1) / batch.side + 1 : 0) + 2 * LANES;
         int32_t ends[LANES];
         for (int l = 0; l < LANES; l++) ends[l] = l < group.used ? group.lengths[l] + (global ? 1 : 0) : 0;
+        const bool narrow = sums_are_narrow(w);
         Sums row, column;
-        add_differences(last_row, 2 * LANES, w.columns, o + extend, ends, row);
+        add_differences(narrow, last_row, w.columns, 2 * LANES, o + extend, ends, row);
         if (!global) {
             for (int l = 0; l < LANES; l++) ends[l] = batch.rows + 1;
-            add_differences(w.last_column(1), LANES, batch.rows, o + extend, ends, column);
+            add_differences(narrow, w.last_column(1), batch.rows, LANES, o + extend, ends, column);
         }
         for (int l = batch.first_lane; l < group.used; l++) {
             Path& path = batch.paths[l];
@@ -306,17 +307,17 @@ struct ByteKernels {
         }
     }
 
+    // The traceback finds out where the best cells are.
     static void read_best(W& w) {
         ByteBatch& batch = w.batch;
+        V best = V::set(w.offset);
+        for (int32_t tile = 0; tile < w.tile_rows() * w.tile_columns(); tile++)
+            best = V::max(best, V::load(w.best(0, tile)));
+        alignas(64) uint8_t lanes[LANES];
+        best.store(lanes);
         for (int l = batch.first_lane; l < batch.group->used; l++) {
-            Path& path = batch.paths[l];
-            const int32_t best = w.end_state(BYTE_BEST)[l];
-            if (best > 255 - w.scheme.highest) batch.overflowed |= uint64_t{1} << l;
-            path.score = best - w.offset;
-            path.end_row = w.end_state(BYTE_ROW_LOW)[l] | w.end_state(BYTE_ROW_HIGH)[l] << 8;
-            path.end_column = w.end_state(BYTE_COLUMN_LOW)[l] | w.end_state(BYTE_COLUMN_HIGH)[l] << 8;
-            if (batch.trace && path.end_column == NO_BYTE_COLUMN)
-                path.score = path.end_row = path.end_column = 0;
+            if (lanes[l] > 255 - w.scheme.highest) batch.overflowed |= uint64_t{1} << l;
+            batch.paths[l].score = lanes[l] - w.offset;
         }
     }
 
@@ -343,7 +344,7 @@ struct ByteKernels {
         if (batch.trace) ByteTraceback<V>(w).run();
     }
 
-    static ByteKernel kernel() { return {LANES, group_bytes, prepare, align}; }
+    static ByteKernel kernel() { return {LANES, group_bytes, prepare, align, ByteRuns<V>::write}; }
 };
 
 }  // namespace PAIRALIGN_ISA

@@ -8,11 +8,6 @@
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
-// No pair has such a column; marks "no cell yet" in local mode.
-constexpr int NO_BYTE_COLUMN = 65535;
-
-enum ByteEndState { BYTE_BEST, BYTE_ROW_LOW, BYTE_ROW_HIGH, BYTE_COLUMN_LOW, BYTE_COLUMN_HIGH };
-
 template <class V>
 struct ByteWork {
     ByteBatch& batch;
@@ -25,11 +20,10 @@ struct ByteWork {
     const uint8_t* profile = nullptr;
     int32_t profile_of[CODES] = {};
 
-    // Semiglobal: the columns in which lanes end, ascending; which lanes those are; and the next of them.
+    // Semiglobal: the columns in which lanes end, ascending; and which lanes those are.
     int32_t end_columns[MAX_LANES] = {};
     alignas(64) uint8_t end_lanes[MAX_LANES][V::LANES] = {};
-    int end_count = 0, end_index = 0;
-    int32_t next_end = 0;
+    int end_count = 0;
 
     PAIRALIGN_INLINE uint8_t* border(int32_t tile_row) const {
         return memory + layout.borders + static_cast<size_t>(tile_row) * layout.border_bytes;
@@ -43,9 +37,14 @@ struct ByteWork {
     PAIRALIGN_INLINE uint8_t* last_column(int32_t row) const {
         return memory + layout.last_column + static_cast<size_t>(row) * V::LANES;
     }
-    PAIRALIGN_INLINE uint8_t* end_state(int which) const {
-        return memory + layout.end_state + static_cast<size_t>(which) * V::LANES;
+    // Local: the best scores of a tile; without tiles, of all cells.
+    PAIRALIGN_INLINE uint8_t* best(int32_t tile_row, int32_t tile_column) const {
+        const size_t index = static_cast<size_t>(tile_row) * static_cast<size_t>(tile_columns()) +
+                             static_cast<size_t>(tile_column);
+        return memory + layout.best + index * V::LANES;
     }
+    PAIRALIGN_INLINE int32_t tile_columns() const { return batch.trace ? (columns - 1) / batch.side + 1 : 1; }
+    PAIRALIGN_INLINE int32_t tile_rows() const { return batch.trace ? (batch.rows - 1) / batch.side + 1 : 1; }
     PAIRALIGN_INLINE ByteCosts<V> costs() const {
         return {V::set(scheme.gap_open - scheme.gap_extend), V::set(scheme.gap_open),
                 V::set(scheme.gap_extend), V::set(offset)};

@@ -5,11 +5,14 @@
 // from the left of a tile to about where its path is. The lanes have the row letters in common, and the
 // columns of their windows are brought side by side; then one fill serves all of them. A path that leaves its
 // window on the left has another one made.
+//
+// Local mode: the first pass leaves the best score of each tile. In the tile that has a lane's best score,
+// the cell is looked for when the tile has been filled again.
 #pragma once
 
 #include "byte_state.h"
+#include "byte_walk.h"
 #include "recurrence.h"
-#include "traceback.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {
@@ -20,62 +23,179 @@ public:
     explicit ByteTraceback(ByteWork<V>& work)
         : w_(work),
           batch_(work.batch),
+          side_bits_(__builtin_ctz(static_cast<unsigned>(work.batch.side))),
+          row_bytes_((static_cast<size_t>(work.layout.window_columns) + 1) * LANES),
           border_(work.memory + work.layout.window),
-          codes_(border_ + 2 * (static_cast<size_t>(work.layout.window_columns) + 1) * LANES),
-          lefts_(codes_ + (static_cast<size_t>(work.layout.window_columns) + 1) * LANES),
-          tile_(work.memory + work.layout.tile) {}
+          codes_(border_ + 2 * row_bytes_),
+          cells_(work.memory + work.layout.tile),
+          walk_(cells_, LANES, row_bytes_, work.memory + work.layout.steps, work.layout.walk_bytes) {}
 
     void run() {
-        const int used = batch_.group->used, side = batch_.side;
-        for (int l = batch_.first_lane; l < used; l++) {
-            batch_.paths[l].run_count = 0;
-            walkers_[l] = Walker::at_end(batch_.paths[l]);
-            if (batch_.overflowed >> l & 1) walkers_[l].state = Walker::DONE;
-        }
-        for (int32_t tile_row = (batch_.rows - 1) / side; tile_row >= 0; tile_row--) {
-            top_ = tile_row * side;
-            while (choose_windows()) {
-                gather_border(tile_row);
-                gather_lefts();
-                fill();
-                for (int l = batch_.first_lane; l < used; l++)
-                    if (active_ >> l & 1) walk(l);
+        start();
+        if (unclear_) find_unclear_ends();
+        for (int32_t tile_row = w_.tile_rows() - 1; tile_row >= 0; tile_row--) {
+            while (fill_windows(tile_row, under_way_)) {
+                for (uint64_t lanes = active_ & searching_; lanes; lanes &= lanes - 1)
+                    begin_at_best(__builtin_ctzll(lanes));
+                walk();
                 if (*batch_.cancelled) return;
             }
         }
-        for (int l = batch_.first_lane; l < used; l++)
-            if (!(batch_.overflowed >> l & 1)) finish(w_.scheme, walkers_[l], batch_.paths[l], false);
+        for (int l = batch_.first_lane; l < batch_.group->used; l++) finish(l);
     }
 
 private:
     static constexpr int LANES = V::LANES;
-    static constexpr size_t CELL = 3 * LANES;  // D, A and B of byte_cell.h
+    static constexpr int32_t SLACK = 8;  // columns of a window beyond those of a path without gaps
 
-    // A window ends where its lane's path is. False when no lane has a path in this row of tiles.
-    bool choose_windows() {
+    // ---------------------------------------------------------------- where paths end
+
+    void start() {
+        memset(cells_, ENDS, row_bytes_);
+        for (int32_t row = 1; row <= batch_.side && row <= batch_.rows; row++)
+            memset(cells_ + static_cast<size_t>(row) * row_bytes_, ENDS, LANES);
+        memset(wanted_, 255, sizeof wanted_);  // which no score is, unless it overflowed
+        for (int l = batch_.first_lane; l < batch_.group->used; l++) {
+            const Path& path = batch_.paths[l];
+            steps_[l] = batch_.step_room[l];
+            last_step_[l] = SAME_MOVE * STEP;
+            row_[l] = path.end_row;
+            column_[l] = path.end_column;
+            if (batch_.overflowed >> l & 1) continue;
+            if (w_.scheme.mode == LOCAL ? path.score > 0 : row_[l] > 0 && column_[l] > 0)
+                under_way_ |= uint64_t{1} << l;
+        }
+        if (w_.scheme.mode == LOCAL) find_tiles();
+    }
+
+    // Local: the tile of each lane's best cell, which is in the first column of tiles that has the score.
+    // Where more than one tile there has it, it is not clear yet which has the first cell.
+    void find_tiles() {
+        for (uint64_t lanes = under_way_; lanes; lanes &= lanes - 1) {
+            const int l = __builtin_ctzll(lanes);
+            wanted_[l] = static_cast<uint8_t>(batch_.paths[l].score + w_.offset);
+        }
+        const V wanted = V::load(wanted_);
+        uint64_t left = under_way_;
+        for (int32_t column = 0; left && column < w_.tile_columns(); column++) {
+            uint64_t here = 0;
+            for (int32_t row = 0; row < w_.tile_rows(); row++) {
+                const uint64_t found = V::bits(V::eq(V::load(w_.best(row, column)), wanted)) & left;
+                unclear_ |= found & here;
+                here |= found;
+                for (uint64_t lanes = found; lanes; lanes &= lanes - 1)
+                    to_end_of_tile(__builtin_ctzll(lanes), row, column);
+            }
+            left &= ~here;
+        }
+        memset(wanted_, 255, sizeof wanted_);
+        searching_ = under_way_;
+    }
+
+    void to_end_of_tile(int l, int32_t tile_row, int32_t tile_column) {
+        row_[l] = batch_.rows >> side_bits_ > tile_row ? (tile_row + 1) << side_bits_ : batch_.rows;
+        column_[l] = w_.columns >> side_bits_ > tile_column ? (tile_column + 1) << side_bits_ : w_.columns;
+    }
+
+    // Fills all tiles of a column of tiles again that have a lane's best score.
+    void find_unclear_ends() {
+        int32_t tile_column[MAX_LANES], row[MAX_LANES], column[MAX_LANES];
+        for (uint64_t lanes = unclear_; lanes; lanes &= lanes - 1) {
+            const int l = __builtin_ctzll(lanes);
+            tile_column[l] = (column_[l] - 1) >> side_bits_;
+            column[l] = INT32_MAX;
+        }
+        for (int32_t tile_row = 0; tile_row < w_.tile_rows(); tile_row++) {
+            uint64_t some = 0;
+            for (uint64_t lanes = unclear_; lanes; lanes &= lanes - 1) {
+                const int l = __builtin_ctzll(lanes);
+                if (w_.best(tile_row, tile_column[l])[l] - w_.offset != batch_.paths[l].score) continue;
+                to_end_of_tile(l, tile_row, tile_column[l]);
+                some |= uint64_t{1} << l;
+            }
+            if (!fill_windows(tile_row, some)) continue;
+            for (uint64_t lanes = some; lanes; lanes &= lanes - 1) {
+                const int l = __builtin_ctzll(lanes);
+                begin_at_best(l);
+                searching_ |= uint64_t{1} << l;
+                if (column_[l] >= column[l]) continue;  // rows rise
+                column[l] = column_[l];
+                row[l] = row_[l];
+            }
+            if (*batch_.cancelled) return;
+        }
+        for (uint64_t lanes = unclear_; lanes; lanes &= lanes - 1) {
+            const int l = __builtin_ctzll(lanes);
+            end_at(l, row[l], column[l]);
+        }
+    }
+
+    void end_at(int l, int32_t row, int32_t column) {
+        Path& path = batch_.paths[l];
+        path.end_row = row_[l] = row;
+        path.end_column = column_[l] = column;
+        searching_ &= ~(uint64_t{1} << l);
+    }
+
+    // The best cell of a tile that has been filled again: the first column, then the first row that has it.
+    void begin_at_best(int l) {
+        const int32_t first = (column_[l] - 1) >> side_bits_ << side_bits_;
+        for (int32_t column = first + 1; column <= column_[l]; column++)
+            for (int32_t row = top_ + 1; row <= row_[l]; row++) {
+                uint8_t& code = cells_[cell(row - top_, column - left_[l]) + static_cast<size_t>(l)];
+                if (!(code & IS_BEST)) continue;
+                code &= static_cast<uint8_t>(~IS_BEST);  // no other cell of the path has it
+                return end_at(l, row, column);
+            }
+    }
+
+    // ---------------------------------------------------------------- windows
+
+    // Chooses and fills the windows of those of the lanes that have a path in this row of tiles. False when
+    // none has.
+    bool fill_windows(int32_t tile_row, uint64_t lanes) {
+        top_ = tile_row << side_bits_;
+        if (!choose_windows(lanes)) return false;
+        gather_border(tile_row);
+        if (w_.scheme.mode == LOCAL) {
+            for (uint64_t some = active_; some; some &= some - 1) {
+                const int l = __builtin_ctzll(some);
+                const bool wanted = searching_ >> l & 1;
+                wanted_[l] = wanted ? static_cast<uint8_t>(batch_.paths[l].score + w_.offset) : 255;
+            }
+            fill<true>();
+        } else {
+            fill<false>();
+        }
+        return true;
+    }
+
+    // A window ends where its lane's path is.
+    bool choose_windows(uint64_t lanes) {
         active_ = 0;
         last_ = top_;
-        for (int l = batch_.first_lane; l < batch_.group->used; l++) {
-            const Walker& walker = walkers_[l];
-            if (walker.state == Walker::DONE || walker.row <= top_) continue;
+        for (; lanes; lanes &= lanes - 1) {
+            const int l = __builtin_ctzll(lanes);
+            if (row_[l] <= top_) continue;
             active_ |= uint64_t{1} << l;
-            if (walker.row > last_) last_ = walker.row;
+            if (row_[l] > last_) last_ = row_[l];
         }
         if (!active_) return false;
-        const int32_t side = batch_.side;
-        const int32_t most = last_ - top_ + 16 + side,
+        const int32_t most = last_ - top_ + SLACK + batch_.side,
                       limit = most < w_.layout.window_columns ? most : w_.layout.window_columns;
         width_ = 0;
         window_count_ = 0;
-        for (int l = batch_.first_lane; l < batch_.group->used; l++) {
-            if (!(active_ >> l & 1)) continue;
-            const int32_t column = walkers_[l].column;
-            left_[l] = column <= limit ? 0 : (column - limit + side - 1) / side * side;
-            if (column - left_[l] > width_) width_ = column - left_[l];
+        for (uint64_t some = active_; some; some &= some - 1) {
+            const int l = __builtin_ctzll(some);
+            const int32_t column = column_[l];
+            const int32_t left =
+                column <= limit ? 0 : (column - limit + batch_.side - 1) >> side_bits_ << side_bits_;
+            left_[l] = left;
+            if (column - left > width_) width_ = column - left;
             int k = 0;
-            while (k < window_count_ && window_left_[k] != left_[l]) k++;
+            while (k < window_count_ && window_left_[k] != left) k++;
             if (k == window_count_) {
-                window_left_[window_count_++] = left_[l];
+                window_left_[window_count_++] = left;
                 memset(window_lanes_[k], 0, LANES);
             }
             window_lanes_[k][l] = 255;
@@ -83,85 +203,113 @@ private:
         return true;
     }
 
-    // out = the lanes of this window from `from`, and the others as they were; the first window clears them.
-    static PAIRALIGN_INLINE void put(bool first, V lanes, const uint8_t* from, uint8_t* out) {
-        const V some = V::bit_and(lanes, V::load(from));
-        (first ? some : V::bit_or(some, V::load(out))).store(out);
+    static PAIRALIGN_INLINE typename V::Mask mask(const uint8_t* lanes) {
+        return V::eq(V::load(lanes), V::set(255));
     }
 
     // The row above the windows, and the codes of their columns.
     void gather_border(int32_t tile_row) {
-        for (int k = 0; k < window_count_; k++) {
-            const V lanes = V::load(window_lanes_[k]);
-            const size_t left = static_cast<size_t>(window_left_[k]);
-            const uint8_t* border = w_.border(tile_row) + left * 2 * LANES;
-            const uint8_t* codes = w_.codes + left * LANES;
-            const int32_t there = w_.columns - window_left_[k];
-            const int32_t count = width_ < there ? width_ : there;
-            for (int32_t t = 0; t <= count; t++) {
-                const size_t at = static_cast<size_t>(t) * LANES;
-                put(k == 0, lanes, border + 2 * at, border_ + 2 * at);
-                put(k == 0, lanes, border + 2 * at + LANES, border_ + 2 * at + LANES);
-                put(k == 0, lanes, codes + at, codes_ + at);
-            }
-            if (k > 0 || count == width_) continue;
-            const size_t from = static_cast<size_t>(count) + 1, more = static_cast<size_t>(width_ - count);
-            memset(border_ + from * 2 * LANES, 0, more * 2 * LANES);
-            memset(codes_ + from * LANES, 0, more * LANES);
+        switch (window_count_) {
+            case 1:
+                return gather_border<1>(tile_row, 0);
+            case 2:
+                return gather_border<2>(tile_row, 0);
+            case 3:
+                return gather_border<3>(tile_row, 0);
+            default:
+                break;
         }
+        gather_border<4>(tile_row, 0);
+        for (int k = 4; k < window_count_; k++) gather_border<1>(tile_row, k);
     }
 
-    // The columns left of the windows.
-    void gather_lefts() {
-        for (int k = 0; k < window_count_; k++) {
-            const V lanes = V::load(window_lanes_[k]);
-            for (int32_t row = top_ + 1; row <= last_; row++) {
-                uint8_t* out = lefts_ + static_cast<size_t>(row - top_ - 1) * 2 * LANES;
-                alignas(64) uint8_t edge[2 * LANES];
-                const uint8_t* from = edge;
-                if (window_left_[k]) {
-                    from = w_.left(window_left_[k] / batch_.side, row);
-                } else {
-                    memset(edge, w_.edge(row), LANES);
-                    memset(edge + LANES, w_.edge_gap(row), LANES);
+    // The same of the windows from `first` on. Lanes without a window get what the first window has.
+    template <int COUNT>
+    void gather_border(int32_t tile_row, int first) {
+        typename V::Mask masks[COUNT];
+        const uint8_t *borders[COUNT], *codes[COUNT];
+        int32_t most[COUNT];  // columns that there are
+        unrolled<0, COUNT>([&](auto which) __attribute__((always_inline)) {
+            constexpr int k = decltype(which)::value;
+            const size_t left = static_cast<size_t>(window_left_[first + k]);
+            masks[k] = mask(window_lanes_[first + k]);
+            borders[k] = w_.border(tile_row) + left * 2 * LANES;
+            codes[k] = w_.codes + left * LANES;
+            most[k] = w_.columns - window_left_[first + k];
+        });
+        uint8_t *border = border_, *code = codes_;
+        for (int32_t t = 0; t <= width_; t++, border += 2 * LANES, code += LANES) {
+            V v = V::load(border), gap = V::load(border + LANES), letter = V::load(code);
+            unrolled<0, COUNT>([&](auto which) __attribute__((always_inline)) {
+                constexpr int k = decltype(which)::value;
+                const size_t at = static_cast<size_t>(t < most[k] ? t : most[k]) * LANES;
+                const V here = V::load(borders[k] + 2 * at), gap_here = V::load(borders[k] + 2 * at + LANES),
+                        letter_here = V::load(codes[k] + at);
+                if (k == 0 && COUNT > 1) {
+                    v = here;
+                    gap = gap_here;
+                    letter = letter_here;
+                    return;
                 }
-                put(k == 0, lanes, from, out);
-                put(k == 0, lanes, from + LANES, out + LANES);
-            }
+                v = V::blend(masks[k], here, v);
+                gap = V::blend(masks[k], gap_here, gap);
+                letter = V::blend(masks[k], letter_here, letter);
+            });
+            v.store(border);
+            gap.store(border + LANES);
+            letter.store(code);
         }
     }
 
+    // What the column left of the windows has in a row.
+    PAIRALIGN_INLINE void gather_left(int32_t row, V& x, V& y) const {
+        for (int k = 0; k < window_count_; k++) {
+            const typename V::Mask lanes = mask(window_lanes_[k]);
+            V from_x = V::set(w_.edge(row)), from_y = V::set(w_.edge_gap(row));
+            if (window_left_[k]) {
+                const uint8_t* left = w_.left(window_left_[k] >> side_bits_, row);
+                from_x = V::load(left);
+                from_y = V::load(left + LANES);
+            }
+            x = V::blend(lanes, from_x, x);
+            y = V::blend(lanes, from_y, y);
+        }
+    }
+
+    template <bool LOCAL_MODE>
     void fill() {
-        const bool local = w_.scheme.mode == LOCAL;
         int32_t row = top_;
-        for (; row + 4 <= last_; row += 4) local ? band<true, 4>(row) : band<false, 4>(row);
-        for (; row < last_; row++) local ? band<true, 1>(row) : band<false, 1>(row);
+        for (; row + 4 <= last_; row += 4) band<LOCAL_MODE, 4>(row);
+        for (; row < last_; row++) band<LOCAL_MODE, 1>(row);
     }
 
     // Rows row+1 .. row+ROWS of all windows.
     template <bool LOCAL_MODE, int ROWS>
     void band(int32_t row) {
         const uint8_t* tables[ROWS];
-        V x[ROWS], y[ROWS];
+        V x[ROWS], y[ROWS], letter[ROWS];
         unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
             constexpr int k = decltype(index)::value;
-            const uint8_t* left = lefts_ + static_cast<size_t>(row + k - top_) * 2 * LANES;
-            tables[k] = w_.tables + static_cast<size_t>(batch_.row[row + k]) * 2 * CODES;
-            x[k] = V::load(left);
-            y[k] = V::load(left + LANES);
+            const int code = batch_.row[row + k];
+            tables[k] = w_.tables + static_cast<size_t>(code) * 2 * CODES;
+            letter[k] = V::set(code < batch_.definite ? code : 255);
+            x[k] = y[k] = V::set(0);
+            gather_left(row + 1 + k, x[k], y[k]);
         });
         const ByteCosts<V> costs = w_.costs();
-        uint8_t *border = border_, *cells = tile_ + cell(row - top_, 0);
+        const V wanted = V::load(wanted_);
+        uint8_t *border = border_, *cells = cells_ + cell(row + 1 - top_, 0);
         const uint8_t* codes = codes_;
-        const size_t stride = cell(1, 0);
         V above = V::load(border);
         x[ROWS - 1].store(border);
-        for (int32_t t = 1; t <= width_; t++, cells += CELL) {
+        for (int32_t t = 1; t <= width_; t++) {
             border += 2 * LANES;
             codes += LANES;
+            cells += LANES;
             V diagonal = above, v = V::load(border), gap = V::load(border + LANES);
             above = v;
-            const auto letters = V::index(V::load(codes));
+            const V here = V::load(codes);
+            const auto letters = V::index(here);
             unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
                 constexpr int k = decltype(index)::value;
                 const auto one = ByteCell<V>::template of<LOCAL_MODE>(V::lookup(tables[k], letters), x[k],
@@ -171,87 +319,84 @@ private:
                 y[k] = one.y;
                 v = LOCAL_MODE ? one.x : one.v;
                 gap = one.w;
-                one.d.store(cells + k * stride);
-                one.a.store(cells + k * stride + LANES);
-                one.b.store(cells + k * stride + 2 * LANES);
+                one.template code<LOCAL_MODE>(V::eq(here, letter[k]), wanted, costs)
+                    .store(cells + k * row_bytes_);
             });
             v.store(border);
             gap.store(border + LANES);
         }
     }
 
-    size_t cell(int32_t row, int32_t column) const {
-        return (static_cast<size_t>(row) * static_cast<size_t>(width_) + static_cast<size_t>(column)) * CELL;
+    PAIRALIGN_INLINE size_t cell(int32_t row, int32_t column) const {
+        return static_cast<size_t>(row) * row_bytes_ + static_cast<size_t>(column) * LANES;
     }
 
-    // As `walk` of traceback.h, by values instead of flags, and a run at a time.
-    void walk(int lane) {
-        Walker w = walkers_[lane];  // a copy that no store to path.runs can touch
-        Path& path = batch_.paths[lane];
-        const int o = w_.scheme.gap_open - w_.scheme.gap_extend;
-        const int zero = w_.scheme.mode == LOCAL ? w_.offset : -1;
-        const std::ptrdiff_t across = CELL, down = static_cast<std::ptrdiff_t>(cell(1, 0));
-        int32_t i = w.row - top_, j = w.column - left_[lane];  // in the window
-        const uint8_t* at = tile_ + cell(i - 1, j - 1) + lane;
-        const auto highest = [&] {
-            const int d = at[0], a = at[LANES], b = at[2 * LANES], gap = a > b ? a : b;
-            return d > gap ? d : gap;
-        };
-        while (i > 0 && j > 0) {
-            uint32_t run = 0;
-            if (w.state == Walker::IN_E) {
-                for (; j > 0 && at[LANES] + o >= highest(); run++, j--) at -= across;
-                if (run) emit(path, w, COLUMN_GAP, run);
-                if (j == 0) break;
-            } else if (w.state == Walker::IN_F) {
-                for (; i > 0 && at[2 * LANES] + o >= highest(); run++, i--) at -= down;
-                if (run) emit(path, w, ROW_GAP, run);
-                if (i == 0) break;
+    // ---------------------------------------------------------------- paths
+
+    void walk() {
+        int lanes[MAX_LANES], count = 0;
+        for (uint64_t some = active_; some; some &= some - 1) lanes[count++] = __builtin_ctzll(some);
+        for (int from = 0; from < count; from += ByteWalk::SIDE_BY_SIDE) {
+            const int some = count - from < ByteWalk::SIDE_BY_SIDE ? count - from : ByteWalk::SIDE_BY_SIDE;
+            ByteWalk::Walk walks[ByteWalk::SIDE_BY_SIDE];
+            for (int k = some; k < ByteWalk::SIDE_BY_SIDE; k++) walks[k] = {0, 0, 0};  // an edge
+            for (int k = 0; k < some; k++) {
+                const int l = lanes[from + k];
+                walks[k].at = cell(row_[l] - top_, column_[l] - left_[l]) + static_cast<size_t>(l);
+                walks[k].step = last_step_[l];
             }
-            w.state = Walker::IN_H;
-            int d = 0, a = 0, b = 0;
-            for (run = 0; i > 0 && j > 0; run++, i--, j--) {
-                d = at[0];
-                a = at[LANES];
-                b = at[2 * LANES];
-                if (d < a || d < b || d <= zero) break;
-                at -= down + across;
-            }
-            if (run) emit(path, w, DIAGONAL_STEP, run);
-            if (i == 0 || j == 0) break;
-            if (a <= zero && b <= zero) {
-                w.state = Walker::DONE;
-                break;
-            }
-            if (a >= b) {
-                emit(path, w, COLUMN_GAP, 1);
-                w.state = Walker::IN_E;
-                at -= across;
-                j--;
-            } else {
-                emit(path, w, ROW_GAP, 1);
-                w.state = Walker::IN_F;
-                at -= down;
-                i--;
-            }
+            walk_.run(walks);
+            for (int k = 0; k < some; k++) arrive(lanes[from + k], k, walks[k]);
         }
-        w.row = top_ + i;
-        w.column = left_[lane] + j;
-        if (w.row == 0 || w.column == 0) w.state = Walker::DONE;
-        walkers_[lane] = w;
+    }
+
+    // Lane l has come to the upper or left edge of its window, or to the end of its path.
+    void arrive(int l, int k, const ByteWalk::Walk& walk) {
+        steps_[l] = walk_.copy_steps(k, walk.steps, steps_[l]);
+        last_step_[l] = walk.step;
+        const size_t row = walk.at < row_bytes_ ? 0 : walk.at / row_bytes_;
+        const size_t column = (walk.at - row * row_bytes_) / LANES;
+        row_[l] = top_ + static_cast<int32_t>(row);
+        column_[l] = left_[l] + static_cast<int32_t>(column);
+        if ((row && column) || row_[l] == 0 || column_[l] == 0) under_way_ &= ~(uint64_t{1} << l);
+    }
+
+    // What is left of a global path is one gap.
+    void finish(int l) {
+        Path& path = batch_.paths[l];
+        if (w_.scheme.mode == GLOBAL) {
+            const size_t gap = static_cast<size_t>(row_[l]) + static_cast<size_t>(column_[l]);
+            steps_[l] -= gap;
+            memset(steps_[l], (row_[l] ? ROW_MOVE : COLUMN_MOVE) * STEP, gap);
+            row_[l] = column_[l] = 0;
+        }
+        batch_.steps[l] = steps_[l];
+        batch_.step_count[l] = static_cast<int32_t>(batch_.step_room[l] - steps_[l]);
+        path.start_row = row_[l];
+        path.start_column = column_[l];
     }
 
     ByteWork<V>& w_;
     ByteBatch& batch_;
-    uint8_t *const border_, *const codes_, *const lefts_, *const tile_;
-    Walker walkers_[MAX_LANES];
+    const int side_bits_;
+    const size_t row_bytes_;  // of the cells of a window
+    uint8_t *const border_, *const codes_, *const cells_;
+    const ByteWalk walk_;
+
+    uint64_t under_way_ = 0;  // lanes whose paths have not come to their start
+    uint64_t searching_ = 0;  // of these, lanes whose end is known but for its tile
+    uint64_t unclear_ = 0;    // lanes of which more than one tile may have the end
+    int32_t row_[MAX_LANES], column_[MAX_LANES];
+    uint8_t last_step_[MAX_LANES];
+    uint8_t* steps_[MAX_LANES];
+    alignas(64) uint8_t wanted_[LANES];  // the score to look for, or one that there is not
 
     // Of the row of tiles that is worked on:
     int32_t top_ = 0, last_ = 0, width_ = 0;  // rows top+1 .. last; columns of the widest window
     uint64_t active_ = 0;                     // lanes that have a window
-    int32_t left_[MAX_LANES] = {};
+    int32_t left_[MAX_LANES];
     int window_count_ = 0;  // windows that differ: where they begin, and whose they are
-    int32_t window_left_[MAX_LANES] = {};
+    int32_t window_left_[MAX_LANES];
     alignas(64) uint8_t window_lanes_[MAX_LANES][LANES];
 };
 

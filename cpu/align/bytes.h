@@ -4,6 +4,12 @@
 //   LANES, ROWS     lanes in a vector; rows of the matrix that a band takes at a time
 //   add, sub        wrap
 //   Mask            result of a comparison
+//   load_any        loads from wherever it is
+//   bits            of a mask: bit l for lane l
+//   unless          0 where the mask is set
+//   one_more        one more where the mask is set
+//   with            the same with a bit that is not set yet, where the mask is set
+//   words           LANES / 2 bytes in memory as 16-bit numbers
 //   index, lookup   table[code of the lane], of a table of 32 letters that stands in memory twice
 //   LOOKUP          true: scores are looked up; false: they come from a profile in memory, as in vector.h
 #pragma once

@@ -18,11 +18,15 @@ struct Bytes {
         __m256i low, high;
     };
     static constexpr int LANES = 32, ROWS = 4;
+    typedef int16_t Words __attribute__((vector_size(LANES)));
     static constexpr bool LOOKUP = false;
     __m256i v;
 
     static PAIRALIGN_INLINE Bytes load(const uint8_t* p) {
         return {_mm256_load_si256(reinterpret_cast<const __m256i*>(p))};
+    }
+    static PAIRALIGN_INLINE Bytes load_any(const uint8_t* p) {
+        return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))};
     }
     static PAIRALIGN_INLINE Bytes set(int x) { return {_mm256_set1_epi8(static_cast<char>(x))}; }
     PAIRALIGN_INLINE void store(uint8_t* p) const { _mm256_store_si256(reinterpret_cast<__m256i*>(p), v); }
@@ -39,6 +43,16 @@ struct Bytes {
     static PAIRALIGN_INLINE bool any(Mask m) { return _mm256_movemask_epi8(m.v) != 0; }
     static PAIRALIGN_INLINE Bytes blend(Mask m, Bytes yes, Bytes no) {
         return {_mm256_blendv_epi8(no.v, yes.v, m.v)};
+    }
+    static PAIRALIGN_INLINE uint64_t bits(Mask m) { return static_cast<uint32_t>(_mm256_movemask_epi8(m.v)); }
+    static PAIRALIGN_INLINE Bytes unless(Mask m, Bytes x) { return {_mm256_andnot_si256(m.v, x.v)}; }
+    static PAIRALIGN_INLINE Bytes one_more(Mask m, Bytes x) { return {_mm256_sub_epi8(x.v, m.v)}; }
+    static PAIRALIGN_INLINE Bytes with(Mask m, Bytes bit, Bytes x) {
+        return {_mm256_or_si256(x.v, _mm256_and_si256(m.v, bit.v))};
+    }
+    static PAIRALIGN_INLINE Words words(const uint8_t* p) {
+        return reinterpret_cast<Words>(
+            _mm256_cvtepu8_epi16(_mm_load_si128(reinterpret_cast<const __m128i*>(p))));
     }
     static PAIRALIGN_INLINE Index index(Bytes codes) {
         return {_mm256_add_epi8(codes.v, _mm256_set1_epi8(0x70)),

@@ -19,10 +19,12 @@ struct BytesOf {
         __m512i low, high;
     };
     static constexpr int LANES = 64, ROWS = 8;
+    typedef int16_t Words __attribute__((vector_size(LANES)));
     static constexpr bool LOOKUP = PERMUTE;
     __m512i v;
 
     static PAIRALIGN_INLINE BytesOf load(const uint8_t* p) { return {_mm512_load_si512(p)}; }
+    static PAIRALIGN_INLINE BytesOf load_any(const uint8_t* p) { return {_mm512_loadu_si512(p)}; }
     static PAIRALIGN_INLINE BytesOf set(int x) { return {_mm512_set1_epi8(static_cast<char>(x))}; }
     PAIRALIGN_INLINE void store(uint8_t* p) const { _mm512_store_si512(p, v); }
     static PAIRALIGN_INLINE BytesOf add(BytesOf a, BytesOf b) { return {_mm512_add_epi8(a.v, b.v)}; }
@@ -38,6 +40,20 @@ struct BytesOf {
     static PAIRALIGN_INLINE bool any(Mask m) { return m != 0; }
     static PAIRALIGN_INLINE BytesOf blend(Mask m, BytesOf yes, BytesOf no) {
         return {_mm512_mask_blend_epi8(m, no.v, yes.v)};
+    }
+    static PAIRALIGN_INLINE uint64_t bits(Mask m) { return m; }
+    static PAIRALIGN_INLINE BytesOf unless(Mask m, BytesOf x) {
+        return {_mm512_mask_blend_epi8(m, x.v, _mm512_setzero_si512())};
+    }
+    static PAIRALIGN_INLINE BytesOf one_more(Mask m, BytesOf x) {
+        return {_mm512_mask_add_epi8(x.v, m, x.v, _mm512_set1_epi8(1))};
+    }
+    static PAIRALIGN_INLINE BytesOf with(Mask m, BytesOf bit, BytesOf x) {
+        return {_mm512_mask_add_epi8(x.v, m, x.v, bit.v)};
+    }
+    static PAIRALIGN_INLINE Words words(const uint8_t* p) {
+        return reinterpret_cast<Words>(
+            _mm512_cvtepu8_epi16(_mm256_load_si256(reinterpret_cast<const __m256i*>(p))));
     }
     static PAIRALIGN_INLINE Index index(BytesOf codes) {
         if constexpr (PERMUTE) return {codes.v, codes.v};

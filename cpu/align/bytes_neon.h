@@ -14,10 +14,12 @@ struct Bytes {
     using Mask = uint8x16_t;
     using Index = uint8x16_t;
     static constexpr int LANES = 16, ROWS = 8;
+    typedef int16_t Words __attribute__((vector_size(LANES)));
     static constexpr bool LOOKUP = false;
     uint8x16_t v;
 
     static PAIRALIGN_INLINE Bytes load(const uint8_t* p) { return {vld1q_u8(p)}; }
+    static PAIRALIGN_INLINE Bytes load_any(const uint8_t* p) { return load(p); }
     static PAIRALIGN_INLINE Bytes set(int x) { return {vdupq_n_u8(static_cast<uint8_t>(x))}; }
     PAIRALIGN_INLINE void store(uint8_t* p) const { vst1q_u8(p, v); }
     static PAIRALIGN_INLINE Bytes add(Bytes a, Bytes b) { return {vaddq_u8(a.v, b.v)}; }
@@ -32,6 +34,20 @@ struct Bytes {
     static PAIRALIGN_INLINE Mask but_not(Mask a, Mask b) { return vbicq_u8(a, b); }
     static PAIRALIGN_INLINE bool any(Mask m) { return vmaxvq_u8(m) != 0; }
     static PAIRALIGN_INLINE Bytes blend(Mask m, Bytes yes, Bytes no) { return {vbslq_u8(m, yes.v, no.v)}; }
+    static PAIRALIGN_INLINE uint64_t bits(Mask m) {
+        static const uint8_t BIT[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+        const uint8x8_t bit = vld1_u8(BIT);
+        return vaddv_u8(vand_u8(vget_low_u8(m), bit)) |
+               static_cast<uint64_t>(vaddv_u8(vand_u8(vget_high_u8(m), bit))) << 8;
+    }
+    static PAIRALIGN_INLINE Bytes unless(Mask m, Bytes x) { return {vbicq_u8(x.v, m)}; }
+    static PAIRALIGN_INLINE Bytes one_more(Mask m, Bytes x) { return {vsubq_u8(x.v, m)}; }
+    static PAIRALIGN_INLINE Bytes with(Mask m, Bytes bit, Bytes x) {
+        return {vorrq_u8(x.v, vandq_u8(m, bit.v))};
+    }
+    static PAIRALIGN_INLINE Words words(const uint8_t* p) {
+        return reinterpret_cast<Words>(vmovl_u8(vld1_u8(p)));
+    }
     static PAIRALIGN_INLINE Index index(Bytes codes) { return codes.v; }
     static PAIRALIGN_INLINE Bytes lookup(const uint8_t* table, Index index) {
         return {vqtbl2q_u8({{vld1q_u8(table), vld1q_u8(table + 16)}}, index)};

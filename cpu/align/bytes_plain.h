@@ -11,6 +11,7 @@ namespace PAIRALIGN_ISA {
 
 struct Bytes {
     static constexpr int LANES = 16, ROWS = 2;
+    typedef int16_t Words __attribute__((vector_size(LANES)));
     static constexpr bool LOOKUP = false;
     struct Mask {
         bool v[LANES];
@@ -26,6 +27,7 @@ struct Bytes {
     }
 #define PAIRALIGN_EACH(RESULT, VALUE) each<RESULT>([&](int l) { return static_cast<uint8_t>(VALUE); })
     static PAIRALIGN_INLINE Bytes load(const uint8_t* p) { return PAIRALIGN_EACH(Bytes, p[l]); }
+    static PAIRALIGN_INLINE Bytes load_any(const uint8_t* p) { return load(p); }
     static PAIRALIGN_INLINE Bytes set(int x) {
         return each<Bytes>([&](int) { return static_cast<uint8_t>(x); });
     }
@@ -51,6 +53,25 @@ struct Bytes {
     }
     static PAIRALIGN_INLINE Bytes blend(Mask m, Bytes yes, Bytes no) {
         return PAIRALIGN_EACH(Bytes, m.v[l] ? yes.v[l] : no.v[l]);
+    }
+    static PAIRALIGN_INLINE uint64_t bits(Mask m) {
+        uint64_t set = 0;
+        for (int l = 0; l < LANES; l++) set |= static_cast<uint64_t>(m.v[l]) << l;
+        return set;
+    }
+    static PAIRALIGN_INLINE Bytes unless(Mask m, Bytes x) {
+        return PAIRALIGN_EACH(Bytes, m.v[l] ? 0 : x.v[l]);
+    }
+    static PAIRALIGN_INLINE Bytes one_more(Mask m, Bytes x) {
+        return PAIRALIGN_EACH(Bytes, x.v[l] + (m.v[l] ? 1 : 0));
+    }
+    static PAIRALIGN_INLINE Bytes with(Mask m, Bytes bit, Bytes x) {
+        return PAIRALIGN_EACH(Bytes, m.v[l] ? x.v[l] | bit.v[l] : x.v[l]);
+    }
+    static PAIRALIGN_INLINE Words words(const uint8_t* p) {
+        Words w{};
+        for (int l = 0; l < LANES / 2; l++) w[l] = p[l];
+        return w;
     }
     static PAIRALIGN_INLINE Index index(Bytes codes) { return codes; }
     static PAIRALIGN_INLINE Bytes lookup(const uint8_t* table, Index index) {

@@ -8,13 +8,6 @@
 
 namespace pairalign {
 
-struct Summary {
-    int32_t matches = 0, mismatches = 0, gap_openings = 0, gap_letters = 0;
-};
-
-// SAM's operation codes, in the low four bits of a run.
-enum Operation : uint32_t { INSERTION = 1, DELETION = 2, EQUAL = 7, DIFFERENT = 8 };
-
 // Bit k: letters k of both sequences are equal and definite (code < definite). count <= 64 and both
 // sequences must be readable for 8 bytes past `count`.
 inline uint64_t equal_letters(const uint8_t* a, const uint8_t* b, int count, int definite) {

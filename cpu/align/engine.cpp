@@ -59,7 +59,7 @@ void run_tasks(pairalign_engine& engine, pairalign_result& result, size_t tasks,
         }
     };
     const size_t before = result.arenas.size();
-    for (size_t t = 0; t < count; t++) result.arenas.push_back(std::make_unique<Arena>());
+    for (size_t t = 0; t < count; t++) result.arenas.push_back(engine.take_arena());
     std::vector<std::thread> threads;
     try {
         threads.reserve(count);

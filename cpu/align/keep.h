@@ -6,6 +6,7 @@
 
 #include "../memory.h"
 #include "batch.h"
+#include "byte_batch.h"
 #include "cigar.h"
 #include "state.h"
 
@@ -25,25 +26,18 @@ inline bool row_is_query(const pairalign_result& result, bool flipped, int32_t r
     return result.rows_of(flipped).given.inputs[row] < result.columns_of(flipped).given.inputs[column];
 }
 
-// Writes the score and, when `traced`, the alignment of a pair; CIGAR runs go to the arena.
-inline void keep_path(pairalign_result& result, Arena& arena, bool traced, const PairPosition& pair,
-                      const Path& path) {
+// Writes the score and, when `traced`, the alignment of a pair; CIGAR runs go to the arena. `columns`: of the
+// alignment, at least. write(is_query, out, summary) writes the runs where `out` is not null, and counts.
+template <class Write>
+void keep_pair(pairalign_result& result, Arena& arena, bool traced, const PairPosition& pair,
+               const Path& path, size_t columns, Write write) {
     const size_t index = result.slot(pair.index);
-    const pairalign_engine& engine = *result.engine;
     result.scores[index] = path.score;
-    if (!traced || path.run_count == 0) return;
-    const Set& rows = result.rows_of(pair.flipped);
-    const Set& columns = result.columns_of(pair.flipped);
+    if (!traced || columns == 0) return;
     const bool is_query = row_is_query(result, pair.flipped, pair.row, pair.column);
     Traced& t = result.traced[index];
-    uint32_t* out = nullptr;
-    if (result.detail == CIGAR) {
-        size_t steps = 0;
-        for (int32_t r = 0; r < path.run_count; r++) steps += path.runs[r] >> 2;
-        out = arena.reserve(steps);
-    }
-    t.run_count = write_cigar(path, rows.codes(pair.row), columns.codes(pair.column), engine.definite,
-                              is_query, out, t.summary);
+    uint32_t* out = result.detail == CIGAR ? arena.reserve(columns) : nullptr;
+    t.run_count = write(is_query, out, t.summary);
     if (out) {
         arena.commit(static_cast<size_t>(t.run_count));
         t.runs = out;
@@ -56,6 +50,28 @@ inline void keep_path(pairalign_result& result, Arena& arena, bool traced, const
     t.target_end = is_query ? path.end_column : path.end_row;
     if (t.summary.matches + t.summary.mismatches + t.summary.gap_letters == 0)
         t.query_start = t.query_end = t.target_start = t.target_end = 0;
+}
+
+// A pair whose path has runs.
+inline void keep_path(pairalign_result& result, Arena& arena, bool traced, const PairPosition& pair,
+                      const Path& path) {
+    size_t steps = 0;
+    for (int32_t r = 0; traced && r < path.run_count; r++) steps += path.runs[r] >> 2;
+    keep_pair(result, arena, traced, pair, path, steps, [&](bool is_query, uint32_t* out, Summary& summary) {
+        return write_cigar(path, result.rows_of(pair.flipped).codes(pair.row),
+                           result.columns_of(pair.flipped).codes(pair.column), result.engine->definite,
+                           is_query, out, summary);
+    });
+}
+
+// A pair whose path is a byte a column.
+inline void keep_steps(pairalign_result& result, Arena& arena, bool traced, const PairPosition& pair,
+                       const ByteBatch& batch, int lane, const ByteKernel& kernel) {
+    const size_t steps = traced ? static_cast<size_t>(batch.step_count[lane]) : 0;
+    keep_pair(result, arena, traced, pair, batch.paths[lane], steps,
+              [&](bool is_query, uint32_t* out, Summary& summary) {
+                  return kernel.write_runs(batch.steps[lane], batch.step_count[lane], is_query, out, summary);
+              });
 }
 
 }  // namespace pairalign

@@ -20,13 +20,11 @@ bool fits_wide(const Scheme& s, int32_t rows, int32_t columns) {
            (int64_t{1} << 30);
 }
 
-bool fits_bytes(const Scheme& s, int32_t rows, int32_t columns) {
-    constexpr int64_t RANGE = 255, LAST_POSITION = 65534;
+bool fits_bytes(const Scheme& s) {
+    constexpr int64_t RANGE = 255;
     const int64_t best = s.highest, offset = byte_offset(s);
     if (s.mode == END_GAPS) return false;  // their borders differ from lane to lane, and by any number
-    // Local: there should be room for some letters; the best cell's place is kept in two bytes.
-    if (s.mode == LOCAL)
-        return offset + 4 * best <= RANGE && rows <= LAST_POSITION && columns <= LAST_POSITION;
+    if (s.mode == LOCAL) return offset + 4 * best <= RANGE;  // there should be room for some letters
     return offset + best + s.gap_open - s.gap_extend <= RANGE && s.matrix[PAD][PAD] + offset >= 0;
 }
 

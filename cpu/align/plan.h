@@ -15,7 +15,7 @@ bool fits_wide(const Scheme& scheme, int32_t rows, int32_t columns);
 
 // True when 8-bit lanes can align such pairs: as differences whatever their lengths, in local mode as long as
 // scores are low, which shows when they are aligned.
-bool fits_bytes(const Scheme& scheme, int32_t rows, int32_t columns);
+bool fits_bytes(const Scheme& scheme);
 
 // Costs are in about half the time that a batch of 16-bit lanes takes for one vector of cells without flags.
 

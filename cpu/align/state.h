@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "batch.h"
@@ -65,6 +66,24 @@ struct pairalign_engine {
     // batch. Any thread may write it: it decides how long things take, never what comes out.
     std::atomic<int64_t> byte_gain{0};
     std::atomic<uint32_t> byte_batches{0};
+    std::mutex arenas_mutex{};
+    std::vector<std::unique_ptr<pairalign::Arena>> arenas{};  // of windows that are done
+
+    std::unique_ptr<pairalign::Arena> take_arena() {
+        std::lock_guard<std::mutex> guard(arenas_mutex);
+        if (arenas.empty()) return std::make_unique<pairalign::Arena>();
+        auto arena = std::move(arenas.back());
+        arenas.pop_back();
+        return arena;
+    }
+    void give_back(std::vector<std::unique_ptr<pairalign::Arena>>& used) {
+        std::lock_guard<std::mutex> guard(arenas_mutex);
+        for (auto& arena : used) {
+            arena->clear();
+            arenas.push_back(std::move(arena));
+        }
+        used.clear();
+    }
 
     const pairalign::Set& columns_of(bool flipped) const { return flipped || !second ? first : *second; }
     const pairalign::Set& rows_of(bool flipped) const { return flipped ? *second : first; }
@@ -79,7 +98,7 @@ struct pairalign_engine {
 };
 
 struct pairalign_result {
-    pairalign_engine* engine;
+    pairalign_engine* engine = nullptr;  // lives longer
     pairalign_window window;
     int detail;
     std::vector<int64_t> row_offsets;
@@ -91,6 +110,9 @@ struct pairalign_result {
     std::vector<std::unique_ptr<pairalign::Arena>> arenas;
     int64_t run_count = 0;
 
+    ~pairalign_result() {
+        if (engine) engine->give_back(arenas);
+    }
     int64_t count() const { return is_whole ? row_offsets.back() : static_cast<int64_t>(numbers.size()); }
     // Where the score of a pair that was chosen is.
     size_t slot(int64_t pair) const {

@@ -93,7 +93,7 @@ private:
     // now and then to see whether it does again.
     bool use_bytes(int32_t rows, int32_t columns) const {
         constexpr uint32_t TRY_AGAIN = 32;
-        if (engine_.least_bits > 8 || !fits_bytes(engine_.scheme, rows, columns)) return false;
+        if (engine_.least_bits > 8 || !fits_bytes(engine_.scheme)) return false;
         if (plan_bytes(engine_.bytes(), rows, columns, trace_, engine_.share()).bytes > engine_.share())
             return false;
         return engine_.scheme.mode != LOCAL || engine_.least_bits == 8 || engine_.byte_gain >= 0 ||
@@ -195,6 +195,14 @@ private:
         for (int l = first; l < used; l++) batch.paths[l].runs = paths + static_cast<size_t>(l) * runs;
     }
 
+    // The same of a batch of bytes.
+    void make_steps(int32_t rows, int32_t columns, int used, int first) {
+        const size_t room = ByteBatch::steps_room(rows, columns);
+        uint8_t* steps = static_cast<uint8_t*>(paths_.need(room * static_cast<size_t>(used) + 64));
+        for (int l = first; l < used; l++)
+            byte_batch_.step_room[l] = steps + static_cast<size_t>(l + 1) * room;
+    }
+
     // As align_batch, in 8-bit lanes; pairs whose scores these do not hold are aligned again by `kernel`.
     void align_bytes(int32_t row, const Kernel& kernel, int begin, int end, int first,
                      const uint8_t* wanted) {
@@ -213,13 +221,14 @@ private:
         const BytePlan plan = plan_bytes(bytes, batch.rows, columns, trace_, engine_.share());
         batch.side = plan.side;
         batch.work = static_cast<uint8_t*>(flags_.need(plan.bytes));
-        if (trace_) make_paths(batch, batch.rows, columns, used, batch.first_lane);
+        batch.definite = engine_.definite;
+        if (trace_) make_steps(batch.rows, columns, used, batch.first_lane);
         bytes.align(batch);
         if (engine_.cancelled) return;
         for (int l = batch.first_lane; l < used; l++) {
             const int64_t p = pair(row, begin + l);
             if (!(batch.overflowed >> l & 1) && (!wanted || wanted[p]))
-                keep(p, row, begin + l, batch.paths[l]);
+                keep_steps(result_, arena_, trace_, position(p, row, begin + l), batch, l, bytes);
         }
         const double again = batch.overflowed ? align_again(row, kernel, begin, end, wanted) : 0;
         if (engine_.scheme.mode != LOCAL) return;
@@ -335,9 +344,12 @@ private:
         paths_.release();
     }
 
+    PairPosition position(int64_t p, int32_t row, int lane) const {
+        return {task_->flipped, row, task_->columns[static_cast<size_t>(lane)], p};
+    }
+
     void keep(int64_t p, int32_t row, int lane, const Path& path) {
-        const int32_t column = task_->columns[static_cast<size_t>(lane)];
-        keep_path(result_, arena_, trace_, {task_->flipped, row, column, p}, path);
+        keep_path(result_, arena_, trace_, position(p, row, lane), path);
     }
 
     pairalign_engine& engine_;

@@ -1,0 +1,57 @@
+// From the steps of a path in 8-bit lanes (byte_walk.h) to CIGAR runs and counts.
+#pragma once
+
+#include "batch.h"
+#include "byte_cell.h"
+#include "bytes.h"
+#include "cigar.h"
+
+namespace pairalign {
+namespace PAIRALIGN_ISA {
+
+template <class V>
+struct ByteRuns {
+    // Of 64 bytes: bit k says what mask(p) says of byte k.
+    template <class Mask>
+    static PAIRALIGN_INLINE uint64_t bits(const uint8_t* p, Mask&& mask) {
+        uint64_t all = 0;
+        for (int k = 0; k < 64; k += V::LANES) all |= V::bits(mask(p + k)) << k;
+        return all;
+    }
+
+    // `steps`: count of them, a byte before and 64 readable ones after them.
+    static int64_t write(uint8_t* steps, int32_t count, bool row_is_query, uint32_t* out, Summary& summary) {
+        const uint32_t operation[4] = {EQUAL, DIFFERENT, row_is_query ? DELETION : INSERTION,
+                                       row_is_query ? INSERTION : DELETION};
+        steps[-1] = STOP_STEP;
+        const uint32_t* const begin = out;
+        const V gap = V::set(COLUMN_MOVE * STEP), other = V::set(OTHER_MOVE * STEP);
+        int32_t start = 0;
+        for (int32_t from = 0; from < count; from += 64) {
+            const uint8_t* const here = steps + from;
+            const uint64_t there = count - from >= 64 ? ~uint64_t{0} : (uint64_t{1} << (count - from)) - 1;
+            const auto as_before = [](const uint8_t* p) { return V::eq(V::load_any(p), V::load_any(p - 1)); };
+            uint64_t change = ~bits(here, as_before) & there;
+            const auto in_gap = [&](const uint8_t* p) { return V::ge(V::load_any(p), gap); };
+            const uint64_t gaps = bits(here, in_gap) & there;
+            const auto is_other = [&](const uint8_t* p) { return V::eq(V::load_any(p), other); };
+            const uint64_t others = bits(here, is_other) & there;
+            summary.gap_letters += __builtin_popcountll(gaps);
+            summary.gap_openings += __builtin_popcountll(gaps & change);
+            summary.mismatches += __builtin_popcountll(others);
+            summary.matches += __builtin_popcountll(there & ~(gaps | others));
+            if (!out) continue;
+            if (from == 0) change &= change - 1;  // the first run begins there
+            for (; change; change &= change - 1) {
+                const int32_t next = from + __builtin_ctzll(change);
+                *out++ = static_cast<uint32_t>(next - start) << 4 | operation[steps[start] / STEP];
+                start = next;
+            }
+        }
+        if (out && count) *out++ = static_cast<uint32_t>(count - start) << 4 | operation[steps[start] / STEP];
+        return out - begin;
+    }
+};
+
+}  // namespace PAIRALIGN_ISA
+}  // namespace pairalign
