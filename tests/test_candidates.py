@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +12,10 @@ from checks import assert_same
 from overlapping import GENOME, changed, find
 from test_strands import other_strand
 
+import pairalign
 from pairalign.candidates import CandidateStrands, read_candidates
 from pairalign.cli.main import main
-from pairalign.errors import PairListError
+from pairalign.errors import MissingPackageError, PairListError
 from pairalign.sequences import SequenceSet
 from pairalign.windows import Window
 
@@ -110,3 +113,59 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "on their strands" in said
     assert main([*command, "-o", str(one), "--candidates", str(one)]) == 1
     assert "is an input" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------------------------------------
+# By mappy
+
+
+def test_mappy_finds_what_there_is() -> None:
+    """Overlaps of 200 letters and more, as among all pairs, whatever the threads."""
+    pytest.importorskip("mappy")
+    reads = reads_of()
+    every = find(reads, **OPTIONS)
+    found = find(reads, **OPTIONS, candidates="mappy")
+    again = find(reads, **OPTIONS, candidates="mappy", threads=3)
+    assert_same(found.alignments, again.alignments)
+    assert found.stages["score"].alignments == 0
+
+    def keys(overlaps: pairalign.Overlaps) -> list[tuple[int, ...]]:
+        names = ("query", "target", "strand", "query_start", "query_end", "target_start", "score")
+        columns = (getattr(overlaps, name).tolist() for name in names)
+        return list(zip(*columns, strict=True))
+
+    assert set(keys(found)) <= set(keys(every))
+    long = every.take(every.columns >= 200)
+    assert set(keys(long)) <= set(keys(found))
+    assert len(long) > 40
+    assert (long.strand < 0).sum() > 10
+
+
+def test_mappy_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("mappy")
+    monkeypatch.chdir(tmp_path)
+    Path("reads.fa").write_text("".join(f">{n}\n{one}\n" for n, one in reads_of().items()))
+    command = ["overlap", "reads.fa", "--device", "cpu", "--preset", "ont", "--min-overlap", "80"]
+    command += ["-q", "--candidates", "mappy", "--format", "paf"]
+    assert main([*command, "-o", "one.paf"]) == 0
+    for k in (2, 1):
+        assert main([*command, "-o", "parts", "--shard", f"{k}/2"]) == 0
+    assert main(["merge", "parts", "-o", "all.paf", "-q"]) == 0
+    assert Path("all.paf").read_bytes() == Path("one.paf").read_bytes()
+    assert Path("one.paf").read_text().count("\n") > 40
+    assert not list(tmp_path.glob("pairalign-*"))
+
+
+def test_mappy_finds_nothing_or_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reads = {"a": GENOME[:300], "b": GENOME[900:1200]}
+    if importlib.util.find_spec("mappy") is not None:
+        with pytest.raises(PairListError, match="mappy finds no two reads that share seeds"):
+            find(reads, **OPTIONS, candidates="mappy")
+    monkeypatch.setitem(sys.modules, "mappy", None)
+    with pytest.raises(MissingPackageError, match=r"pip install 'pairalign\[overlap\]'"):
+        find(reads, **OPTIONS, candidates="mappy")
+    missing = tmp_path / "missing.fa"
+    assert main(["overlap", str(missing), "--candidates", "mappy", "-o", "-"]) == 1
+    assert "need mappy, which is not installed" in capsys.readouterr().err

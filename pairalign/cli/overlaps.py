@@ -42,6 +42,7 @@ from pairalign.jobs.overlap_plan import Limits, OverlapPlan, plan_overlaps
 from pairalign.jobs.overlap_presets import AUTO, PRESETS, Preset
 from pairalign.jobs.overlap_stages import ALIGN, FILTER, FURTHER, SCORE
 from pairalign.jobs.overlaps import FILTERS, OverlapJob
+from pairalign.jobs.seeded_candidates import MAPPY, import_mappy, seed_candidates
 from pairalign.native import keep_freed_memory
 from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
 from pairalign.scoring import Scoring
@@ -150,9 +151,9 @@ def _add_thresholds(parser: argparse.ArgumentParser) -> None:
     add_path(
         group,
         "--candidates",
-        metavar="FILE",
+        metavar="FILE|mappy",
         help="align only these pairs, on their strands: PAF, as minimap2 -x ava-ont writes it, or "
-        "two names a line; - is stdin",
+        "two names a line; - is stdin; mappy finds them (needs pip install 'pairalign[overlap]')",
     )
     add_report(group)
     group.add_argument(
@@ -177,6 +178,8 @@ def _overlap(options: argparse.Namespace) -> None:
     check_report(options)
     check_graph(options)
     check_cluster(options)
+    if options.candidates == MAPPY:
+        import_mappy()
     reads, _ = read_sequences(options)
     complement_of(reads.alphabet)
     started = time.perf_counter()
@@ -221,7 +224,7 @@ def _plan(options: argparse.Namespace, reads: SequenceSet) -> tuple[OverlapJob, 
 
     threads, memory_bytes = options.threads or usable_cores(), options.memory or default_bytes()
     candidates = None
-    if options.candidates is not None:
+    if options.candidates not in (None, MAPPY):
         candidates = read_candidates(options.candidates, reads)
     plan: OverlapPlan = plan_overlaps(
         reads,
@@ -239,6 +242,9 @@ def _plan(options: argparse.Namespace, reads: SequenceSet) -> tuple[OverlapJob, 
         memory_bytes=memory_bytes,
     )
     warn_of_letters(plan.scoring, reads)
+    if options.candidates == MAPPY:
+        least = plan.thresholds.min_overlap
+        candidates = seed_candidates(reads, plan.preset, least, threads)
     run = OverlapJob(
         reads,
         None,

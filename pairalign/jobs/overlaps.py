@@ -29,6 +29,7 @@ from pairalign.jobs.overlap_plan import Limits, plan_overlaps
 from pairalign.jobs.overlap_presets import AUTO, Preset
 from pairalign.jobs.overlap_stages import SharedFilter, StagedEngine, Stages, Thresholds
 from pairalign.jobs.progress import Progress
+from pairalign.jobs.seeded_candidates import MAPPY, import_mappy, seed_candidates
 from pairalign.overlap_kinds import classify
 from pairalign.scoring import Scoring
 from pairalign.thresholds import parse_share
@@ -198,9 +199,9 @@ def overlaps(
         Default: 10, of ``short`` 1.
     all_strands : bool
         Keep both strands of a pair where both pass; else the one that scores more, of equals plus.
-    candidates : Candidates or path, optional
+    candidates : Candidates, path or "mappy", optional
         Align these pairs alone, on the strands that are given: PAF, or a list of names, see
-        `pairalign.candidates`.
+        `pairalign.candidates`; or those that mappy finds (`pairalign.jobs.seeded_candidates`).
     filter : {"auto", "none", "bitwise"}
         See `OverlapJob`.
     device, threads, memory_bytes, progress
@@ -214,7 +215,7 @@ def overlaps(
     ------
     AlphabetError
         The reads are proteins.
-    FastaError, ScoringError, CapacityError, DeviceError
+    FastaError, ScoringError, PairListError, MissingPackageError, CapacityError, DeviceError
         See `pairalign.errors`.
     ValueError
         An argument out of its range.
@@ -251,7 +252,9 @@ def overlaps(
             return chosen.scoring(mode)
         return as_scoring(scoring, first.alphabet, mode, chosen.mode)
 
-    if candidates is not None and not isinstance(candidates, Candidates):
+    if candidates == MAPPY:
+        import_mappy()  # what is missing is said before any work
+    elif candidates is not None and not isinstance(candidates, Candidates):
         candidates = read_candidates(candidates, first)
     plan = plan_overlaps(
         first,
@@ -265,6 +268,9 @@ def overlaps(
     message = way.replaced_message(first)
     if message:
         warnings.warn(message, stacklevel=2)
+    if candidates == MAPPY:
+        candidates = seed_candidates(first, plan.preset, plan.thresholds.min_overlap, threads)
+    assert candidates is None or isinstance(candidates, Candidates)
     run = OverlapJob(
         first,
         None,
