@@ -55,21 +55,46 @@ from bench import (  # noqa: E402
 )
 from bench import overlaps_bitwise as bitwise  # noqa: E402
 
+MODULES = (
+    gpu,
+    host,
+    clusters,
+    trees,
+    trees_speed,
+    overlaps,
+    bitwise,
+    similar,
+    papers,
+    jobs,
+    steps,
+    thresholds,
+    end_gaps,
+    waste,
+    statistics,
+    tcoffee,
+)
+"""Each adds a command with `add_command`."""
+
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
+    """Parse the command line; a module of `bench` adds each command."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--data", type=Path, required=True, help="proteins, a FASTA file")
-    common.add_argument("--sequences", type=int, default=150, help="sample of so many (150)")
-    common.add_argument("--pairs", type=int, help="a sample that makes about so many pairs")
-    common.add_argument(
-        "--mode", action="append", choices=cpu.MODES, help="only this mode; may be repeated"
-    )
-    common.add_argument("--markdown", type=Path, help="write the table here as well")
+    add_cpu_commands(commands)
+    for module in MODULES:
+        module.add_command(commands)
+    options = parser.parse_args(arguments)
+    options.mode = getattr(options, "mode", None) or list(cpu.MODES)
+    if getattr(options, "pairs", None):
+        options.sequences = int((2 * options.pairs) ** 0.5) + 1
+    return options
 
+
+def add_cpu_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add what is measured on a sample of proteins, without a GPU."""
+    common = sample_options()
     verify = commands.add_parser(
         "verify", parents=[common], help="scores against parasail and Biopython, CIGARs rescored"
     )
@@ -92,35 +117,18 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     long.add_argument("--memory", default="900M", help="what pairalign may use (900M)")
     long.set_defaults(run=command.run_long)
 
-    on_gpu = commands.add_parser(
-        "gpu", help="the GPU engine in the shape of gpu-pairAlign's tables; needs no peers"
+
+def sample_options() -> argparse.ArgumentParser:
+    """Make the options that say which pairs are measured."""
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--data", type=Path, required=True, help="proteins, a FASTA file")
+    common.add_argument("--sequences", type=int, default=150, help="sample of so many (150)")
+    common.add_argument("--pairs", type=int, help="a sample that makes about so many pairs")
+    common.add_argument(
+        "--mode", action="append", choices=cpu.MODES, help="only this mode; may be repeated"
     )
-    gpu.add_arguments(on_gpu)
-
-    for add_command in (
-        host.add_command,
-        clusters.add_command,
-        trees.add_command,
-        trees_speed.add_command,
-        overlaps.add_command,
-        bitwise.add_command,
-        similar.add_command,
-        papers.add_command,
-        jobs.add_command,
-        steps.add_command,
-        thresholds.add_command,
-        end_gaps.add_command,
-        waste.add_command,
-        statistics.add_command,
-        tcoffee.add_command,
-    ):
-        add_command(commands)
-
-    options = parser.parse_args(arguments)
-    options.mode = getattr(options, "mode", None) or list(cpu.MODES)
-    if getattr(options, "pairs", None):
-        options.sequences = int((2 * options.pairs) ** 0.5) + 1
-    return options
+    common.add_argument("--markdown", type=Path, help="write the table here as well")
+    return common
 
 
 def main(arguments: list[str] | None = None) -> None:

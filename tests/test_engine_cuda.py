@@ -36,7 +36,7 @@ from strategies import (
 from pairalign.engines.cuda.engine import FAMILIES, CudaEngine, open_cuda_engines
 from pairalign.engines.cuda.pair_per_thread import PairPerThread
 from pairalign.engines.device.widths import NARROW, PLAIN, WIDE, choose_width
-from pairalign.errors import DeviceError
+from pairalign.errors import DeviceError, KernelBuildError
 from pairalign.jobs import schedule
 from pairalign.sequences import DNA, SequenceSet, read_fasta
 from pairalign.want import Detail, Want
@@ -181,6 +181,44 @@ def test_a_failure_names_device_kernel_and_window(
     problem = Problem(proteins(40, 20), None, blosum_like("global"))
     with pytest.raises(DeviceError, match=rf"cuda:0 .*{kernel} failed on window 0 \(rows 0-16"):
         run(opener(device), problem, window=16)
+    assert device.driver.memory.used_bytes == 0
+
+
+@pytest.mark.parametrize("missing", ["packed/fill.cu", "packed/traceback.cu"])
+def test_kernels_that_are_not_there_are_replaced_only_by_auto(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, missing: str
+) -> None:
+    """A cache that earlier runs have filled in part, and no nvcc."""
+    device = host_device()
+    load_modules = device.load_modules
+
+    def load(requests: Any) -> Any:
+        if any(request.source == missing for request in requests):
+            raise KernelBuildError("nvcc is not there")
+        return load_modules(requests)
+
+    monkeypatch.setattr(device, "load_modules", load)
+    problem = Problem(proteins(40, 20), None, blosum_like("global"))
+    sets, windows = problem.sets(), list(windows_of(40, None, 16))
+    expected = open_cpu(sets, problem.scoring)
+    for falls_back in (True, False):
+        (engine,) = open_cuda_engines(
+            [device], *sets, None, problem.scoring, per_device=1, falls_back=falls_back
+        )
+        try:
+            if not falls_back:
+                with pytest.raises(KernelBuildError, match="nvcc is not there"):
+                    engine.align(windows[0], Want())
+                continue
+            for window in windows:
+                assert_same(expected.align(window, Want()), engine.align(window, Want()))
+                mask = np.arange(window.pairs) % 3 == 1
+                found = engine.align(window, Want(), mask)
+                assert_same(expected.align(window, Want(), mask), found)
+        finally:
+            engine.close()
+    warnings = [one for one in caplog.messages if "kernels that are not there" in one]
+    assert len(warnings) == 1
     assert device.driver.memory.used_bytes == 0
 
 

@@ -105,74 +105,102 @@ def open_engines(
     DeviceError
         If there is no such device, or it or the kernel cannot do this; the message says why.
     KernelBuildError
-        If a GPU was asked for by name and its kernels cannot be compiled.
+        If a GPU was asked for by name and its kernels cannot be compiled. With ``"auto"`` the CPU
+        aligns what needs a kernel that cannot be had.
     """
 
-    def open_gpus(indices: tuple[int, ...] | None) -> Sequence[Engine]:
-        from pairalign.engines.cuda.selection import open_chosen
-
-        return open_chosen(
-            indices,
-            queries,
-            targets,
-            scoring,
-            threads=threads,
-            memory_bytes=memory_bytes,
-            host_memory_bytes=memory_bytes,
-            kernel=kernel,
-            detail=detail,
-        )
-
+    request = _Request(queries, targets, scoring, threads, memory_bytes, detail)
     framework = _framework_of(device)
     chosen = check_kernel(kernel, framework, scoring, detail)
     if framework is None and chosen is not None and chosen.framework == "cuda":
         chosen = _where_it_runs(chosen)
-    kernel = None if chosen is None else chosen.name
-    indices, opencl_indices = parse_indices(device, "cuda"), parse_indices(device, "opencl")
-    if opencl_indices is not None:
+    name = None if chosen is None else chosen.name
+    opencl = parse_indices(device, "opencl")
+    if opencl is not None:
+        return request.open_opencl(opencl, name)
+    indices = parse_indices(device, "cuda")
+    if indices is not None or (chosen is not None and chosen.framework == "cuda"):
+        return request.open_gpus(indices, name)
+    if device == "auto" and chosen is None:
+        engines = _open_gpus_if_worth_it(request)
+        if engines:
+            return engines
+    return [request.open_cpu(name)]
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What engines are opened with: parameters of `open_engines`."""
+
+    queries: SequenceSet
+    targets: SequenceSet | None
+    scoring: Scoring
+    threads: int
+    memory_bytes: int
+    detail: Detail
+
+    def open_gpus(
+        self, indices: tuple[int, ...] | None, kernel: str | None, *, falls_back: bool = False
+    ) -> Sequence[Engine]:
+        """Open engines on some GPUs, on all (empty), or on all usable ones (None)."""
+        from pairalign.engines.cuda.selection import open_chosen
+
+        return open_chosen(
+            indices,
+            self.queries,
+            self.targets,
+            self.scoring,
+            threads=self.threads,
+            memory_bytes=self.memory_bytes,
+            host_memory_bytes=self.memory_bytes,
+            kernel=kernel,
+            detail=self.detail,
+            falls_back=falls_back,
+        )
+
+    def open_opencl(self, indices: tuple[int, ...], kernel: str | None) -> Sequence[Engine]:
         from pairalign.engines.opencl.selection import open_chosen_opencl
 
         return open_chosen_opencl(
-            opencl_indices,
-            queries,
-            targets,
-            scoring,
-            threads=threads,
-            memory_bytes=memory_bytes,
+            indices,
+            self.queries,
+            self.targets,
+            self.scoring,
+            threads=self.threads,
+            memory_bytes=self.memory_bytes,
             kernel=kernel,
-            detail=detail,
+            detail=self.detail,
         )
-    if indices is not None:
-        return open_gpus(indices)
-    if chosen is not None and chosen.framework == "cuda":
-        return open_gpus(None)
-    if device == "auto" and chosen is None:
-        try:
-            if _is_worth_a_gpu(queries, targets):
-                return open_gpus(None)
-        except (DeviceError, KernelBuildError) as error:
-            from pairalign.engines.cuda.devices import has_nvidia_gpu
 
-            if has_nvidia_gpu():  # without one the reason says nothing new
-                log.info("using the CPU: %s", error)
-    if chosen is not None and chosen.name == "bitwise":
-        from pairalign.engines.cpu.bitwise import CpuBitwise
+    def open_cpu(self, kernel: str | None) -> Engine:
+        sets = self.queries, self.targets, self.scoring
+        if kernel == "bitwise":
+            from pairalign.engines.cpu.bitwise import CpuBitwise
 
-        return [CpuBitwise(queries, targets, scoring, threads=threads)]
-    from pairalign.engines.cpu.engine import CpuEngine
-    from pairalign.engines.cpu.pruning import Pruning
+            return CpuBitwise(*sets, threads=self.threads)
+        from pairalign.engines.cpu.engine import CpuEngine
+        from pairalign.engines.cpu.pruning import Pruning
 
-    uses = {"pruned": "always", "lanes": "never"}
-    return [
-        CpuEngine(
-            queries,
-            targets,
-            scoring,
-            threads=threads,
-            memory_bytes=memory_bytes,
-            pruning=Pruning("auto" if chosen is None else uses[chosen.name]),
+        uses = {"pruned": "always", "lanes": "never"}
+        return CpuEngine(
+            *sets,
+            threads=self.threads,
+            memory_bytes=self.memory_bytes,
+            pruning=Pruning("auto" if kernel is None else uses[kernel]),
         )
-    ]
+
+
+def _open_gpus_if_worth_it(request: _Request) -> Sequence[Engine]:
+    """Open engines on all GPUs that can be used; none where the CPU will do, which is logged."""
+    try:
+        if _is_worth_a_gpu(request.queries, request.targets):
+            return request.open_gpus(None, None, falls_back=True)
+    except (DeviceError, KernelBuildError) as error:
+        from pairalign.engines.cuda.devices import has_nvidia_gpu
+
+        if has_nvidia_gpu():  # without one the reason says nothing new
+            log.info("using the CPU: %s", error)
+    return []
 
 
 def _where_it_runs(kernel: Kernel) -> Kernel:

@@ -189,55 +189,86 @@ def run(options: argparse.Namespace) -> None:
     """Measure what the options ask for; print Markdown, and write it with the raw times."""
     devices = find_devices()
     files = sorted(path for folder in options.data for path in _files(folder))
-    everything: list[Measurement] = []
-    sections: list[list[str]] = []
-    modes = options.mode or list(MODES)
     if not options.no_verify and files:
         verify(options, devices[: max(options.gpus)], files[0])
-
-    if "lengths" in options.table:
-        found = []
-        for path in files:
-            sequences = read_fasta(path)
-            for mode in modes:
-                details = [Detail.CIGAR] + ([] if options.no_scores else [Detail.SCORE])
-                found += measure(options, path.name, devices[:1], sequences, mode, details)
-        everything += found
-        sections.append(["One GPU, billions of cells a second:", "", *table_of_lengths(found)])
-    if "gpus" in options.table:
-        path = options.scaling_data or files[-1]
-        sequences = part_of(read_fasta(path), options.sequences, options.shortest, options.longest)
-        found = []
-        for mode in modes:
-            for gpus in options.gpus:
-                found += measure(
-                    options, path.name, devices[:gpus], sequences, mode, [Detail.CIGAR]
-                )
-        everything += found
-        sections.append(["Several GPUs, with traceback:", "", *table_of_gpus(found)])
-    if "small" in options.table:
-        path = next((path for path in files if "0257" in path.name), files[0])
-        sequences = read_fasta(path)
-        found = []
-        for mode in modes:
-            for size in (16, 32, 48, 80, 128, 256, 512, 1024):
-                part = part_of(sequences, size)
-                found += measure(options, path.name, devices[:1], part, mode, [Detail.CIGAR])
-        everything += found
-        sections.append(
-            ["Microseconds a pair by number of sequences:", "", *table_of_small_sets(found)]
-        )
-
+    everything: list[Measurement] = []
+    sections: list[list[str]] = []
+    for name, heading, measure_table, table in TABLES:
+        if name in options.table:
+            found = measure_table(options, devices, files)
+            everything += found
+            sections.append([heading, "", *table(found)])
     if "goals" in options.table:
-        found_lines = gpu_goals.goals(options, devices, files)
-        sections.append(["BLOSUM62, gaps 11/1, into host memory:", "", *found_lines])
+        lines = gpu_goals.goals(options, devices, files)
+        sections.append(["BLOSUM62, gaps 11/1, into host memory:", "", *lines])
     if "kernels" in options.table:
-        found_lines = gpu_goals.kernels(options, devices[0], files)
-        sections.append(["BLOSUM62, gaps 11/1, kernels alone:", "", *found_lines])
-
+        lines = gpu_goals.kernels(options, devices[0], files)
+        sections.append(["BLOSUM62, gaps 11/1, kernels alone:", "", *lines])
     if "all" in options.table:
         sections.append(["All pairs:", "", *gpu_goals.all_pairs(options, devices)])
+    text = describe(options, devices, sections)
+    print(text)
+    if options.output:
+        write_results(options, text, everything)
 
+
+def measure_lengths(
+    options: argparse.Namespace, devices: list[CudaDevice], files: list[Path]
+) -> list[Measurement]:
+    """Measure each file on one GPU."""
+    details = [Detail.CIGAR] + ([] if options.no_scores else [Detail.SCORE])
+    found = []
+    for path in files:
+        sequences = read_fasta(path)
+        for mode in options.mode or list(MODES):
+            found += measure(options, path.name, devices[:1], sequences, mode, details)
+    return found
+
+
+def measure_gpus(
+    options: argparse.Namespace, devices: list[CudaDevice], files: list[Path]
+) -> list[Measurement]:
+    """Measure one file on several numbers of GPUs."""
+    path = options.scaling_data or files[-1]
+    sequences = part_of(read_fasta(path), options.sequences, options.shortest, options.longest)
+    found = []
+    for mode in options.mode or list(MODES):
+        for gpus in options.gpus:
+            found += measure(options, path.name, devices[:gpus], sequences, mode, [Detail.CIGAR])
+    return found
+
+
+def measure_small_sets(
+    options: argparse.Namespace, devices: list[CudaDevice], files: list[Path]
+) -> list[Measurement]:
+    """Measure the first sequences of a file, from 16 on."""
+    path = next((path for path in files if "0257" in path.name), files[0])
+    sequences = read_fasta(path)
+    found = []
+    for mode in options.mode or list(MODES):
+        for size in (16, 32, 48, 80, 128, 256, 512, 1024):
+            part = part_of(sequences, size)
+            found += measure(options, path.name, devices[:1], part, mode, [Detail.CIGAR])
+    return found
+
+
+TABLES = (
+    ("lengths", "One GPU, billions of cells a second:", measure_lengths, table_of_lengths),
+    ("gpus", "Several GPUs, with traceback:", measure_gpus, table_of_gpus),
+    (
+        "small",
+        "Microseconds a pair by number of sequences:",
+        measure_small_sets,
+        table_of_small_sets,
+    ),
+)
+"""Name, heading, what measures, and what makes the lines."""
+
+
+def describe(
+    options: argparse.Namespace, devices: list[CudaDevice], sections: list[list[str]]
+) -> str:
+    """Return what was measured on what, then the tables, as Markdown."""
     models = ", ".join(f"{len(devices)} x {device.model}" for device in devices[:1])
     lines = [
         f"{models}; {report.machine()}; BLOSUM50, gaps 10/2 unless said otherwise; kernels "
@@ -247,17 +278,18 @@ def run(options: argparse.Namespace) -> None:
     ]
     for section in sections:
         lines += ["", *section]
-    text = "\n".join(lines) + "\n"
-    print(text)
-    if options.output:
-        options.output.mkdir(parents=True, exist_ok=True)
-        stem = options.output / f"{options.label}-{options.family}-{'-'.join(options.table)}"
-        stem.with_suffix(".md").write_text(text)
-        stem.with_suffix(".json").write_text(
-            json.dumps(
-                {"date": f"{date.today()}", "runs": [asdict(one) for one in everything]}, indent=1
-            )
-        )
+    return "\n".join(lines) + "\n"
+
+
+def write_results(
+    options: argparse.Namespace, text: str, everything: list[Measurement]
+) -> None:
+    """Write the tables, and the raw times as JSON."""
+    options.output.mkdir(parents=True, exist_ok=True)
+    stem = options.output / f"{options.label}-{options.family}-{'-'.join(options.table)}"
+    stem.with_suffix(".md").write_text(text)
+    runs = {"date": f"{date.today()}", "runs": [asdict(one) for one in everything]}
+    stem.with_suffix(".json").write_text(json.dumps(runs, indent=1))
 
 
 def _files(path: Path) -> list[Path]:
@@ -266,8 +298,11 @@ def _files(path: Path) -> list[Path]:
     return [path]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options of ``scripts/benchmark.py gpu``."""
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``gpu`` to the benchmark's commands."""
+    parser = commands.add_parser(
+        "gpu", help="the GPU engine in the shape of gpu-pairAlign's tables; needs no peers"
+    )
     parser.add_argument(
         "--data", type=Path, nargs="*", default=[], help="FASTA files, or folders of them"
     )

@@ -30,6 +30,7 @@ from pairalign.engines.cuda.striped import Striped
 from pairalign.engines.device.engine import DeviceEngine, choose_among
 from pairalign.engines.device.sets import PADDING_CODE, padded_lengths
 from pairalign.engines.kernels import AUTO
+from pairalign.errors import KernelBuildError
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail, Want
@@ -145,10 +146,15 @@ class CudaEngine(DeviceEngine[CudaDevice]):
     def _align(
         self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None
     ) -> Alignments:
-        with self._device.current():
-            self._strand = window.strand
-            self._context.columns = self._columns_of(window)
-            return self._router.align(window, want, pair_mask)
+        try:
+            with self._device.current():
+                self._strand = window.strand
+                self._context.columns = self._columns_of(window)
+                return self._router.align(window, want, pair_mask)
+        except KernelBuildError as error:
+            if not self._host.may_replace_kernels(self.name, error):
+                raise
+            return self._host.align(window, want, self.name, pair_mask)
 
     def _free(self) -> None:
         with self._device.current():
@@ -246,6 +252,7 @@ def open_cuda_engines(
     detail: Detail = Detail.CIGAR,
     threads: int = 1,
     host_memory_bytes: int = 1 << 30,
+    falls_back: bool = False,
 ) -> list[Engine]:
     """Open engines on some devices, `per_device` on each.
 
@@ -261,6 +268,8 @@ def open_cuda_engines(
         Threads of the CPU engine, which takes the pairs that a device has no room for.
     host_memory_bytes : int
         What that engine may use; a quarter of it is pinned for results at most.
+    falls_back : bool
+        It also takes windows for which a kernel can be neither loaded nor compiled.
     queries, targets, scoring, family, detail
         See `CudaEngine`.
     """
@@ -280,4 +289,5 @@ def open_cuda_engines(
         detail=detail,
         threads=threads,
         host_memory_bytes=host_memory_bytes,
+        falls_back=falls_back,
     )

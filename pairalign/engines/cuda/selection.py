@@ -110,8 +110,12 @@ def open_chosen(
     host_memory_bytes: int,
     kernel: str | None = None,
     detail: Detail = Detail.CIGAR,
+    falls_back: bool = False,
 ) -> list[Engine]:
-    """Open engines on the devices of `indices`, on all (empty), or on all usable ones (None)."""
+    """Open engines on the devices of `indices`, on all (empty), or on all usable ones (None).
+
+    `falls_back`: see `open_cuda_engines`.
+    """
     devices = usable_devices() if indices is None else choose_devices(indices)
     return open_cuda_engines(
         devices,
@@ -123,4 +127,5 @@ def open_chosen(
         host_memory_bytes=host_memory_bytes,
         family=kernel,
         detail=detail,
+        falls_back=falls_back,
     )

@@ -232,6 +232,7 @@ class DeviceEngine(ABC, Generic[_Device]):
         detail: Detail,
         threads: int,
         host_memory_bytes: int,
+        falls_back: bool = False,
     ) -> list[Engine]:
         """Open ``engines_on(device)`` engines on each device; they share its memory, and a host.
 
@@ -239,7 +240,12 @@ class DeviceEngine(ABC, Generic[_Device]):
         `pairalign.engines.cuda.engine.open_cuda_engines`.
         """
         host = HostFallback(
-            queries, targets, scoring, threads=threads, memory_bytes=host_memory_bytes
+            queries,
+            targets,
+            scoring,
+            threads=threads,
+            memory_bytes=host_memory_bytes,
+            replaces_kernels=falls_back,
         )
 
         def open_each() -> Iterator[Engine]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.engines.cpu.pruning import Pruning
+from pairalign.errors import KernelBuildError
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Want
@@ -26,6 +27,8 @@ class HostFallback:
     ----------
     queries, targets, scoring, threads, memory_bytes
         See `pairalign.engines.cpu.engine.CpuEngine`.
+    replaces_kernels : bool
+        It may align what needs kernels that cannot be had.
     """
 
     def __init__(
@@ -36,12 +39,15 @@ class HostFallback:
         *,
         threads: int = 1,
         memory_bytes: int = 1 << 30,
+        replaces_kernels: bool = False,
     ) -> None:
         self._queries = queries
         self._targets = targets
         self._scoring = scoring
         self._threads = threads
         self._memory_bytes = memory_bytes
+        self._replaces_kernels = replaces_kernels
+        self._has_warned = False
         self._engine: CpuEngine | None = None
         self._lock = threading.Lock()  # one window at a time: it has all the threads
 
@@ -62,7 +68,8 @@ class HostFallback:
         """
         with self._lock:
             if self._engine is None:
-                self._log(window, device, pair_mask, long)
+                if not self._has_warned:
+                    self._log(window, device, pair_mask, long)
                 self._engine = CpuEngine(
                     self._queries,
                     self._targets,
@@ -72,6 +79,16 @@ class HostFallback:
                     pruning=Pruning("auto"),
                 )
             return self._engine.align_as_read(window, want, pair_mask)
+
+    def may_replace_kernels(self, device: str, error: KernelBuildError) -> bool:
+        """Tell whether `align` is to be asked after an error; the first time, warn that it is."""
+        with self._lock:
+            if self._replaces_kernels and not self._has_warned:
+                self._has_warned = True
+                log.warning(
+                    "%s: the CPU aligns what needs kernels that are not there: %s", device, error
+                )
+        return self._replaces_kernels
 
     def cancel(self) -> None:
         """Make a running `align` raise."""
