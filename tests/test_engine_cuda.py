@@ -35,6 +35,7 @@ from strategies import (
 
 from pairalign.engines.cuda.engine import FAMILIES, CudaEngine, open_cuda_engines
 from pairalign.engines.cuda.pair_per_thread import PairPerThread
+from pairalign.engines.cuda.reverse_complement import SOURCE as STRAND_SOURCE
 from pairalign.engines.device.widths import NARROW, PLAIN, WIDE, choose_width
 from pairalign.errors import DeviceError, KernelBuildError
 from pairalign.jobs import schedule
@@ -220,6 +221,25 @@ def test_kernels_that_are_not_there_are_replaced_only_by_auto(
     warnings = [one for one in caplog.messages if "kernels that are not there" in one]
     assert len(warnings) == 1
     assert device.driver.memory.used_bytes == 0
+
+
+@pytest.mark.parametrize(
+    ("family", "source"),
+    [("packed", "packed/traceback.cu"), ("block-diagonals", "block_diagonals/traceback.cu")],
+)
+def test_what_traces_is_compiled_while_pairs_are_scored(family: str, source: str) -> None:
+    """Overlaps are scored first: then kernels that trace need not be waited for."""
+    rng = np.random.default_rng(3)
+    sequences = SequenceSet.from_strings(["".join(rng.choice(list("ACGT"), 200)) for _ in range(4)])
+    scoring = make_scoring(DNA, "local", 5, 2, match_matrix(DNA, 2, -3))
+    for detail in (Detail.SCORE, Detail.CIGAR):
+        device = host_device()
+        engine = CudaEngine(device, sequences, None, scoring, family=family, detail=detail)
+        engine.align(next(iter(windows_of(4, None, 4))), Want(Detail.SCORE))
+        engine.close()
+        ahead = {request.source for request in device.ahead}
+        assert (source in ahead) == (detail == Detail.CIGAR)
+        assert STRAND_SOURCE in ahead
 
 
 def test_several_engines_on_a_device(device: Any) -> None:

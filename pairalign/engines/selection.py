@@ -108,7 +108,6 @@ def open_engines(
         If a GPU was asked for by name and its kernels cannot be compiled. With ``"auto"`` the CPU
         aligns what needs a kernel that cannot be had.
     """
-
     request = _Request(queries, targets, scoring, threads, memory_bytes, detail)
     framework = _framework_of(device)
     chosen = check_kernel(kernel, framework, scoring, detail)

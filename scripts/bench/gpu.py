@@ -281,9 +281,7 @@ def describe(
     return "\n".join(lines) + "\n"
 
 
-def write_results(
-    options: argparse.Namespace, text: str, everything: list[Measurement]
-) -> None:
+def write_results(options: argparse.Namespace, text: str, everything: list[Measurement]) -> None:
     """Write the tables, and the raw times as JSON."""
     options.output.mkdir(parents=True, exist_ok=True)
     stem = options.output / f"{options.label}-{options.family}-{'-'.join(options.table)}"

@@ -41,6 +41,7 @@ class HostDevice:
         self.capability = (9, 0)
         self.multiprocessors = multiprocessors
         self.memory_bytes = driver.memory.total_bytes
+        self.ahead: list[ModuleRequest] = []
         self.pool = SharedPool(driver, self.current).open
 
     @contextmanager
@@ -52,6 +53,9 @@ class HostDevice:
 
     def load_module(self, source: str, defines: Mapping[str, int | str]) -> driver.Module:
         return load(source, tuple(sorted(defines.items())))
+
+    def compile_ahead(self, requests: Sequence[ModuleRequest]) -> None:
+        self.ahead += requests
 
     def load_modules(self, requests: Sequence[ModuleRequest]) -> list[driver.Module]:
         return [self.load_module(request.source, request.defines) for request in requests]

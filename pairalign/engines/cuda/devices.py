@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +107,15 @@ class CudaDevice:
                 self._modules[binary.name] = self._load(binary)
             modules.append(self._modules[binary.name])
         return modules
+
+    def compile_ahead(self, requests: Sequence[ModuleRequest]) -> None:
+        """Compile, in a thread, what of some modules must be; who needs them is told what fails."""
+
+        def build() -> None:
+            with suppress(KernelBuildError):
+                cuda_build.load_binaries(requests, self.capability, self._modules)
+
+        threading.Thread(target=build, name="compiling", daemon=True).start()
 
     def _load(self, binary: Binary) -> Any:
         try:

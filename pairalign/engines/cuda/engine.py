@@ -17,6 +17,7 @@ from pairalign.engines.cpu.pair_filter import PairFilter
 from pairalign.engines.cpu.pruning import Pruning
 from pairalign.engines.cuda.bitwise import Bitwise
 from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
+from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.devices import CudaDevice
 from pairalign.engines.cuda.family import DeviceContext, DeviceSet, KernelFamily
 from pairalign.engines.cuda.packed.family import Packed
@@ -24,6 +25,7 @@ from pairalign.engines.cuda.pair_filter import CudaPairFilter
 from pairalign.engines.cuda.pair_per_thread import PairPerThread
 from pairalign.engines.cuda.pair_per_warp import PairPerWarp
 from pairalign.engines.cuda.pruned.family import PrunedPairs
+from pairalign.engines.cuda.reverse_complement import SOURCE as STRAND_SOURCE
 from pairalign.engines.cuda.reverse_complement import OtherStrand
 from pairalign.engines.cuda.router import Router
 from pairalign.engines.cuda.striped import Striped
@@ -67,6 +69,7 @@ class CudaEngine(DeviceEngine[CudaDevice]):
     def _choose_kernels(self, family: str | None, detail: Detail) -> None:
         self._strand = 1  # of the window under way
         self._other_strand: OtherStrand | None = None
+        self._detail = detail
         device, scoring = self._device, self.scoring
         chosen = choose_family(device, scoring, family, detail)
         by_name = family is not None and family != AUTO
@@ -131,12 +134,16 @@ class CudaEngine(DeviceEngine[CudaDevice]):
                 targets=targets,
                 load_module=device.load_module,
                 load_modules=device.load_modules,
+                compile_ahead=device.compile_ahead,
+                detail=self._detail,
                 pool=self._pool,
                 align_on_host=self._align_elsewhere,
                 check_cancelled=self._check_cancelled,
                 streams=device.streams(),
                 log=log,
             )
+            if self._one_set and self.scoring.alphabet.complement is not None:
+                device.compile_ahead([ModuleRequest(STRAND_SOURCE, {})])
             try:
                 self._router.open(self._context)
             except BaseException:

@@ -61,6 +61,10 @@ class DeviceContext:
         ``defines`` become ``-DNAME=VALUE``. Raises KernelBuildError.
     load_modules : callable (sequence of ModuleRequest) -> list of modules
         The same for several, which are compiled at the same time.
+    compile_ahead : callable (sequence of ModuleRequest) -> None
+        Begins to compile what of them must be, and returns at once: for what later windows need.
+    detail : Detail
+        The most that windows will be asked for.
     pool : PinnedPool
         Pinned host memory for results: the device copies straight into the arrays returned.
     align_on_host : callable (window, want) -> Alignments
@@ -84,6 +88,8 @@ class DeviceContext:
     targets: DeviceSet
     load_module: Callable[[str, Mapping[str, int | str]], Any]
     load_modules: Callable[[Sequence[ModuleRequest]], list[Any]]
+    compile_ahead: Callable[[Sequence[ModuleRequest]], None]
+    detail: Detail
     pool: PinnedPool
     align_on_host: Callable[[Window, Want], Alignments]
     check_cancelled: Callable[[], None]

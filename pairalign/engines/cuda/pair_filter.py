@@ -80,7 +80,7 @@ class CudaPairFilter:
         current: Callable[[], AbstractContextManager[None]],
         host: PairFilter,
         *,
-        pairs_a_bound: int = 4,
+        pairs_a_bound: int = 64,
     ) -> None:
         self._context = context
         self._pairs_a_bound = pairs_a_bound

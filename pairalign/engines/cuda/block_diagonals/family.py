@@ -356,10 +356,13 @@ class BlockDiagonals:
     def _prepare(self, rows_a_lane: int, traced: bool) -> None:
         """Load what a batch needs; what must be compiled is at the same time."""
         needed = [(FILL, f"fill_k{rows_a_lane}"), (ENDS, "find_end")]
+        tracing = [(TRACEBACK, "walk_tiles")]
+        if self._context.scoring.mode == "local":
+            tracing.append((LOCATE, "locate_end"))
         if traced:
-            needed.append((TRACEBACK, "walk_tiles"))
-            if self._context.scoring.mode == "local":
-                needed.append((LOCATE, "locate_end"))
+            needed += tracing
+        elif not self._functions and self._context.detail > Detail.SCORE:
+            self._context.compile_ahead([self._request(*one) for one in tracing])
         missing = [self._request(*one) for one in needed if one[1] not in self._functions]
         if missing:
             self._context.load_modules(missing)

@@ -192,6 +192,8 @@ class Packed:
     def _prepare(self, traced: bool, others: tuple[str, ...]) -> None:
         """Have the kernels that the sets need compiled together, and not batch by batch."""
         if (traced, others) not in self._prepared:
+            if not self._prepared and not traced and self._context.detail > Detail.SCORE:
+                self.kernels.compile_ahead(self._planner.kinds(True), True, RUN_KERNELS)
             self._prepared.add((traced, others))
             self.kernels.prepare(self._planner.kinds(traced), traced, others)
 

@@ -86,6 +86,14 @@ class PackedKernels:
         needed = [(name, kind.wide) for kind in kinds for name in kernels_of(kind, traced)]
         self._load([*needed, *((name, False) for name in others)])
 
+    def compile_ahead(
+        self, kinds: Iterable[Kind], traced: bool, others: Sequence[str] = ()
+    ) -> None:
+        """Begin to compile the same."""
+        names = [(name, kind.wide) for kind in kinds for name in kernels_of(kind, traced)]
+        names += [(name, False) for name in others]
+        self._context.compile_ahead([self._request(*key) for key in dict.fromkeys(names)])
+
     def queue(self, flight: Flight, places: dict[str, int], want: Want) -> None:
         """Launch a batch's kernels one after the other; `places`: of its tables on the device."""
         slot, at, parameters = flight.slot, flight.addresses, flight.parameters
