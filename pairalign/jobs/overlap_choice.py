@@ -89,6 +89,10 @@ class Chance:
         tail = self.identities.cdf(2 * self.identities.mean - float(limits.min_identity))
         return min(by_score, math.exp(self.log_long) * tail)
 
+    def score_for(self, expected: float) -> int:
+        """Return the least raw score that at most so many overlaps are expected to reach."""
+        return math.ceil((self.log_room - math.log(expected)) / self.lambda_)
+
     def raised(self, limits: Thresholds, max_false: float) -> Thresholds:
         """Return thresholds that at most so many overlaps are expected to pass by chance.
 
@@ -98,8 +102,8 @@ class Chance:
         if self.expected(limits) <= max_false:
             return limits
         if self.identities is None or self.span < limits.min_overlap:
-            needed = math.ceil((self.log_room - math.log(max_false)) / self.lambda_)
-            return replace(limits, min_raw_score=max(limits.min_raw_score, needed))
+            needed = max(limits.min_raw_score, self.score_for(max_false))
+            return replace(limits, min_raw_score=needed)
         share = min(0.5, math.exp(math.log(max_false) - self.log_long))
         identity = 2 * self.identities.mean - self.identities.inv_cdf(share)
         needed_share = Fraction(math.ceil(identity * 10_000), 10_000)
@@ -128,13 +132,14 @@ def choose_preset(reads: SequenceSet, *, threads: int, memory_bytes: int) -> Cho
     is_short = float(np.median(reads.lengths)) <= _SHORT_READS
     strict = scaled_to(PRESETS["short" if is_short else "hifi"], reads)
     lax = scaled_to(PRESETS["ont"], reads)
+    any_identity = replace(lax, min_identity=_LEAST_IDENTITY)
     pairs = likely_pairs(reads, _SEED)
     found: list[Alignments] = []
     asked = 0
     if pairs is not None:
         asked = pairs.first(_budget(reads), _LEAST_PAIRS)
         numbers = np.arange(asked)
-        for preset in (strict, lax):
+        for preset in (strict, any_identity):
             if not len(numbers):
                 break
             aligned = _align(pairs, numbers, preset.scoring("local"), threads, memory_bytes)

@@ -16,7 +16,7 @@ from pairalign.thresholds import parse_share, raw_minimum
 
 log = logging.getLogger("pairalign")
 
-_MANY_BY_CHANCE = 1.0
+_MANY_BY_CHANCE, _SAFE = 1.0, 0.001
 
 
 @dataclass(frozen=True)
@@ -106,14 +106,28 @@ def plan_overlaps(
     if len(reads) < 2 or (preset != AUTO and limits.max_false is None):
         return OverlapPlan(chosen, scoring, thresholds)
     chance = measure_chance(reads, scoring, thresholds, threads=threads, memory_bytes=memory_bytes)
-    if limits.min_identity is None and chance.identities is not None:
-        # Unrelated reads align over as many letters: identity alone keeps them out.
-        chosen = replace(chosen, min_identity=find_preset(chosen.name).min_identity)
-        thresholds = make_thresholds(chosen, scoring, limits)
+    chosen = _fitted(chosen, scoring, chance)
+    thresholds = make_thresholds(chosen, scoring, limits)
     if limits.max_false is not None:
         thresholds = chance.raised(thresholds, limits.max_false)
     _say(chance, thresholds, scoring)
     return OverlapPlan(chosen, scoring, thresholds)
+
+
+def _fitted(preset: Preset, scoring: Scoring, chance: Chance) -> Preset:
+    """Return a preset whose least identity was lowered with what chance makes of it.
+
+    Where unrelated reads align over as many letters as overlaps must have, identity alone keeps
+    them out, and is that of the preset again. Elsewhere the least score is lowered, too, but not so
+    far that chance would reach it.
+    """
+    usual = find_preset(preset.name)
+    if preset.min_identity == usual.min_identity:
+        return preset
+    if chance.identities is not None:
+        return replace(preset, min_identity=usual.min_identity)
+    safe = -(-chance.score_for(_SAFE) // scoring.scale)
+    return replace(preset, min_score=min(preset.min_score, max(1, safe)))
 
 
 def make_thresholds(preset: Preset, scoring: Scoring, limits: Limits) -> Thresholds:
