@@ -46,7 +46,7 @@ public:
 
 private:
     static constexpr int LANES = V::LANES;
-    static constexpr int32_t SLACK = 8;  // columns of a window beyond those of a path without gaps
+    static constexpr int32_t SLACK = 4;  // columns of a window beyond those of a path without gaps
 
     // ---------------------------------------------------------------- where paths end
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 namespace pairalign {
 namespace {
@@ -28,6 +29,24 @@ void add_tasks(std::vector<Task>& tasks, const pairalign_engine& engine, bool fl
     }
 }
 
+// Cuts the last tasks, so that no thread waits long for another one at the end.
+void cut_last(std::vector<Task>& tasks, int threads) {
+    constexpr int32_t PIECES = 4;
+    if (threads == 1) return;
+    const size_t whole = tasks.size() - std::min(tasks.size(), PIECES * static_cast<size_t>(threads));
+    std::vector<Task> last(std::make_move_iterator(tasks.begin() + static_cast<std::ptrdiff_t>(whole)),
+                           std::make_move_iterator(tasks.end()));
+    tasks.resize(whole);
+    for (const Task& task : last) {
+        const int32_t rows = (task.row_end - task.row_begin + PIECES - 1) / PIECES;
+        for (int32_t r = task.row_begin; r < task.row_end; r += rows) {
+            tasks.push_back(task);
+            tasks.back().row_begin = r;
+            tasks.back().row_end = std::min(task.row_end, r + rows);
+        }
+    }
+}
+
 }  // namespace
 
 std::vector<Task> all_tasks(const pairalign_engine& engine, const pairalign_window& w) {
@@ -35,6 +54,7 @@ std::vector<Task> all_tasks(const pairalign_engine& engine, const pairalign_wind
     add_tasks(tasks, engine, false, w.row_start, w.row_stop, w.column_start, w.column_stop, w.triangular);
     if (engine.second)
         add_tasks(tasks, engine, true, w.column_start, w.column_stop, w.row_start, w.row_stop, false);
+    cut_last(tasks, engine.threads);
     return tasks;
 }
 
