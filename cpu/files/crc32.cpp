@@ -5,11 +5,12 @@
 // polynomials using PCLMULQDQ, Intel). The remainder of a message does not change when its first 128 bits are
 // replaced by their product with x^n mod P, added n bits further on. Bits are reflected: the constants are
 // x^n mod P of n = 4 * 128 + 32, 4 * 128 - 32, 128 + 32, 128 - 32, reflected and shifted by one.
-// Elsewhere there is nothing faster than zlib here.
+// Elsewhere by tables, eight bytes at a time (Kounavis and Berry 2008): about as fast as zlib.
 
-#include <cstdint>
+#include "crc32.h"
 
-#include "../export.h"
+#include <array>
+
 #include "../processor.h"
 
 #if defined(__x86_64__)
@@ -72,25 +73,58 @@ PAIRALIGN_FOLDING int64_t add_blocks(uint32_t& crc, const unsigned char* data, i
 
 bool is_fast() { return this_processor().pclmul; }
 
-uint32_t add(uint32_t crc, const unsigned char* data, int64_t size) {
-    const int64_t done = size >= BLOCK ? add_blocks(crc, data, size) : 0;
-    return add_bytes(crc, data + done, size - done);
-}
-
 #else
 
+constexpr int64_t BLOCK = 64;
+
 bool is_fast() { return false; }
-uint32_t add(uint32_t crc, const unsigned char*, int64_t) { return crc; }
+int64_t add_blocks(uint32_t&, const unsigned char*, int64_t) { return 0; }
 
 #endif
+
+constexpr int STRIDE = 8;
+
+// [k][b]: what byte b does to the remainder when k more bytes follow it.
+using Tables = std::array<std::array<uint32_t, 256>, STRIDE>;
+
+Tables make_tables() {
+    Tables tables{};
+    for (uint32_t b = 0; b < 256; b++) {
+        const unsigned char zero = 0;
+        tables[0][b] = add_bytes(b, &zero, 1);
+    }
+    for (size_t k = 1; k < STRIDE; k++)
+        for (size_t b = 0; b < 256; b++)
+            tables[k][b] = (tables[k - 1][b] >> 8) ^ tables[0][tables[k - 1][b] & 255];
+    return tables;
+}
+
+// Takes all whole strides in; returns how many bytes these are.
+int64_t add_strides(uint32_t& crc, const unsigned char* data, int64_t size) {
+    static const Tables tables = make_tables();
+    int64_t done = 0;
+    for (; size - done >= STRIDE; done += STRIDE) {
+        uint32_t next = 0;
+        for (size_t k = 0; k < STRIDE; k++) {
+            const uint32_t byte = data[done + static_cast<int64_t>(k)] ^ (k < 4 ? crc >> 8 * k & 255 : 0);
+            next ^= tables[STRIDE - 1 - k][byte];
+        }
+        crc = next;
+    }
+    return done;
+}
+
+uint32_t add(uint32_t crc, const unsigned char* data, int64_t size) {
+    int64_t done = is_fast() && size >= BLOCK ? add_blocks(crc, data, size) : 0;
+    done += add_strides(crc, data + done, size - done);
+    return add_bytes(crc, data + done, size - done);
+}
 
 }  // namespace
 }  // namespace pairalign
 
-// Whether the processor has what it takes for pairalign_crc32.
-PAIRALIGN_API int32_t pairalign_has_crc32() { return pairalign::is_fast() ? 1 : 0; }
+int32_t pairalign_has_crc32() { return pairalign::is_fast() ? 1 : 0; }
 
-// Returns the CRC-32 of what had the CRC-32 `crc` (0: of nothing) with `size` more bytes.
-PAIRALIGN_API uint32_t pairalign_crc32(uint32_t crc, const unsigned char* data, int64_t size) {
+uint32_t pairalign_crc32(uint32_t crc, const unsigned char* data, int64_t size) {
     return ~pairalign::add(~crc, data, size);
 }

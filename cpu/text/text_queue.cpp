@@ -17,6 +17,7 @@
 
 #include <unistd.h>
 
+#include "../files/crc32.h"
 #include "text_plan.h"
 
 namespace pairalign::text {
@@ -85,9 +86,9 @@ public:
 
     ~pairalign_text_queue() { end(); }
 
-    void write_to(int32_t file) {
+    void write_to(int32_t file, uint32_t* checksum) {
         const SignalsBlocked blocked;
-        threads_.emplace_back([this, file] { write_all(file); });
+        threads_.emplace_back([this, file, checksum] { write_all(file, checksum); });
     }
 
     int32_t submit(const pairalign_text& text) {
@@ -252,7 +253,7 @@ private:
     }
 
     // Without `lock_`.
-    void write_all(int32_t file) {
+    void write_all(int32_t file, uint32_t* checksum) {
         for (;;) {
             pairalign_text_piece piece;
             {
@@ -265,6 +266,9 @@ private:
                 const std::lock_guard<std::mutex> guard(lock_);
                 return fail(PAIRALIGN_TEXT_UNWRITTEN, error);
             }
+            if (checksum != nullptr)
+                *checksum = pairalign_crc32(*checksum, reinterpret_cast<const unsigned char*>(piece.data),
+                                            piece.bytes);
             give_back(piece);
         }
     }
@@ -313,9 +317,9 @@ PAIRALIGN_API pairalign_text_queue* pairalign_text_open(int32_t threads, int64_t
     }
 }
 
-PAIRALIGN_API int32_t pairalign_text_write_to(pairalign_text_queue* queue, int32_t file) {
+PAIRALIGN_API int32_t pairalign_text_write_to(pairalign_text_queue* queue, int32_t file, uint32_t* checksum) {
     try {
-        queue->write_to(file);
+        queue->write_to(file, checksum);
         return true;
     } catch (const std::exception&) {
         return false;

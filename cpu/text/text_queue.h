@@ -39,8 +39,9 @@ enum pairalign_text_status : int32_t {
 PAIRALIGN_API pairalign_text_queue* pairalign_text_open(int32_t threads, int64_t piece_bytes, int64_t number);
 
 // Let a thread write all pieces into an open file. Once at most, before anything is submitted; nobody may
-// `take` then. False: the system gives no thread.
-PAIRALIGN_API int32_t pairalign_text_write_to(pairalign_text_queue* queue, int32_t file);
+// `take` then. `checksum`: null, or a CRC-32 that goes on with all that is written; it may be looked at when
+// the file has got everything. False: the system gives no thread.
+PAIRALIGN_API int32_t pairalign_text_write_to(pairalign_text_queue* queue, int32_t file, uint32_t* checksum);
 
 // Add a slab. What `text` points into must stay until as many slabs have been formatted, see `wait`.
 PAIRALIGN_API int32_t pairalign_text_submit(pairalign_text_queue* queue, const pairalign_text* text);

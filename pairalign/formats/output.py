@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import ctypes
 import errno
 import mmap
 import os
@@ -77,6 +78,11 @@ class Output(Abortable):
     @property
     def descriptor(self) -> int | None:
         """An open file to which native code may write as well; None: only `write` may."""
+        return None
+
+    @property
+    def checksum(self) -> ctypes.c_uint32 | None:
+        """A CRC-32 of what is written, with which who writes to `descriptor` has to go on."""
         return None
 
     def explain(self, error: OSError) -> OSError:

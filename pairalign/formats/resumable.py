@@ -7,12 +7,12 @@ of power the file is cut there, and writing goes on. Disks are waited for in a t
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -58,7 +58,8 @@ class ResumableFile(Output):
         self._part = f"{self._place}.part"
         self._journal = Journal(f"{self._place}.journal", run)
         self._file: int | None = None
-        self._size = self._checksum = 0
+        self._size = 0
+        self._checksum = ctypes.c_uint32()  # of all that has been written
         self._pool = ThreadPoolExecutor(1, "commit")
         self._committing: Future[None] | None = None
         try:
@@ -99,7 +100,7 @@ class ResumableFile(Output):
         last = self.last
         if last is not None:
             self._check(self._part, last)
-            self._size, self._checksum = last.bytes, last.checksum
+            self._size, self._checksum.value = last.bytes, last.checksum
         os.ftruncate(self._file, self._size)
         os.lseek(self._file, self._size, os.SEEK_SET)
 
@@ -112,6 +113,11 @@ class ResumableFile(Output):
     def descriptor(self) -> int | None:
         """The open file."""
         return self._file
+
+    @property
+    def checksum(self) -> ctypes.c_uint32:
+        """The CRC-32 of what has been written."""
+        return self._checksum
 
     def explain(self, error: OSError) -> OSError:
         """Return the error to raise when writing to `descriptor` failed."""
@@ -127,6 +133,7 @@ class ResumableFile(Output):
                 rest = rest[os.write(self._file, rest) :]
         except OSError as error:
             raise output_error(self.path, error) from error
+        self._checksum.value = add_to_checksum(self._checksum.value, data)
         return size
 
     def read_segments(self) -> Iterator[memoryview]:
@@ -160,19 +167,19 @@ class ResumableFile(Output):
             end = os.lseek(self._file, 0, os.SEEK_CUR)
         except OSError as error:
             raise output_error(self.path, error) from error
+        checksum = self._checksum.value
         self._committing = self._pool.submit(
-            self._commit, Commit(pairs, end, 0, number, state or {}, left or {}, complete)
+            self._commit, Commit(pairs, end, checksum, number, state or {}, left or {}, complete)
         )
 
     def _commit(self, commit: Commit) -> None:
         assert self._file is not None
         try:
-            checksum = _checksum(self._file, self._size, commit.bytes, self._checksum)
             os.fdatasync(self._file)
         except OSError as error:
             raise output_error(self.path, error) from error
-        self._size, self._checksum = commit.bytes, checksum
-        self._journal.commit(replace(commit, checksum=checksum))
+        self._size = commit.bytes
+        self._journal.commit(commit)
 
     def check(self) -> None:
         """Raise what became of the last commit, if that is known by now."""

@@ -31,7 +31,9 @@ def _declare(name: str, result: object, *arguments: object) -> ctypes._NamedFunc
 
 _PIECE = ctypes.POINTER(NativePiece)
 _open = _declare("open", ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_int64)
-_write_to = _declare("write_to", ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32)
+_write_to = _declare(
+    "write_to", ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.POINTER(ctypes.c_uint32)
+)
 _submit = _declare("submit", ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(NativeText))
 _take = _declare("take", ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, _PIECE)
 _give_back = _declare("give_back", None, ctypes.c_void_p, _PIECE)
@@ -81,9 +83,13 @@ class TextQueue:
         keeper.start()
         self._end = weakref.finalize(self, _end, self._handle, keeper)
 
-    def write_to(self, file: int) -> None:
-        """Let a native thread write all text to an open file; before the first `submit`."""
-        if not _write_to(self._handle, file):
+    def write_to(self, file: int, checksum: ctypes.c_uint32 | None = None) -> None:
+        """Let a native thread write all text to an open file; before the first `submit`.
+
+        `checksum` is a CRC-32 that goes on with what is written, up to date after `wait_written`.
+        """
+        self._checksum = checksum  # must stay where it is
+        if not _write_to(self._handle, file, checksum):
             raise MemoryError("no thread for writing; lower --threads")
 
     def submit(self, text: PairText) -> None:

@@ -236,7 +236,7 @@ class TextWriter(Writer):
         self._queue = TextQueue(min(threads, MOST_FORMATTERS), CHUNK_BYTES, content.piece.number)
         self._carrier: _Carrier
         if output.descriptor is not None:
-            self._carrier = _NativeCarrier(self._queue, output.descriptor)
+            self._carrier = _NativeCarrier(self._queue, output)
         elif not output.waits_for_readers:
             self._carrier = _Behind(self._queue, output)
         else:  # only the main thread can be interrupted while it waits for a reader
@@ -400,9 +400,10 @@ class _Behind(_Carrier):
 class _NativeCarrier(_Carrier):
     """Leaves carrying to a native thread, which writes to an open file."""
 
-    def __init__(self, queue: TextQueue, descriptor: int) -> None:
+    def __init__(self, queue: TextQueue, output: Output) -> None:
         self._queue = queue
-        queue.write_to(descriptor)
+        assert output.descriptor is not None
+        queue.write_to(output.descriptor, output.checksum)
 
     def submitted(self) -> None:
         """Go on after a slab was submitted: return when all before it are formatted."""
