@@ -249,21 +249,29 @@ private:
     void compare(uint32_t operation, int64_t length, Side& query, Side& target, Counts& counts) {
         counts.columns += length;
         counts.aligned += length;
+        Counts found;  // a copy that no store can touch
+        const int32_t definite = of_.definite;
+        const int32_t* const matrix = of_.matrix;
         for (int64_t k = 0; k < length; ++k) {
             const int64_t places[2] = {query.at, target.at};
             const uint8_t a = query.next(), b = target.next();
-            const bool ambiguous_a = a >= of_.definite, ambiguous_b = b >= of_.definite;
+            const bool ambiguous_a = a >= definite, ambiguous_b = b >= definite;
             const bool match = a == b && !ambiguous_a;
-            const int32_t score = of_.matrix[32 * a + b];
-            counts.matches += match;
-            counts.ambiguous += ambiguous_a | ambiguous_b;
-            counts.both_ambiguous += ambiguous_a & ambiguous_b;
-            counts.score += score;
-            counts.positives += score > 0;
+            const int32_t score = matrix[32 * a + b];
+            found.matches += match;
+            found.ambiguous += ambiguous_a | ambiguous_b;
+            found.both_ambiguous += ambiguous_a & ambiguous_b;
+            found.score += score;
+            found.positives += score > 0;
             if (operation != ALIGNED && !(ambiguous_a && ambiguous_b) && match != (operation == EQUAL))
                 blame(PAIRALIGN_FAULT_OPERATION, static_cast<double>(places[0] + 1),
                       static_cast<double>(places[1] + 1));
         }
+        counts.matches += found.matches;
+        counts.ambiguous += found.ambiguous;
+        counts.both_ambiguous += found.both_ambiguous;
+        counts.score += found.score;
+        counts.positives += found.positives;
     }
 
     void check_mode(const Counts& counts) {
@@ -360,13 +368,14 @@ private:
                          static_cast<double>(record.row_bytes[1]));
         const char* const rows[2] = {text_ + record.rows[0], text_ + record.rows[1]};
         made_.clear();
-        int64_t letters[2] = {0, 0};
-        for (int64_t k = 0; k < record.row_bytes[0]; ++k) {
+        int64_t letters[2] = {record.row_bytes[0], record.row_bytes[0]};
+        for (int64_t k = 0, start = 0; k < record.row_bytes[0]; start = k) {
             const bool gaps[2] = {is_gap(rows[0][k]), is_gap(rows[1][k])};
             if (gaps[0] && gaps[1]) return blame(PAIRALIGN_FAULT_ROWS, static_cast<double>(k + 1), -1);
-            letters[0] += !gaps[0];
-            letters[1] += !gaps[1];
-            extend(gaps[0] ? DELETION : gaps[1] ? INSERTION : ALIGNED, 1);
+            do ++k;
+            while (k < record.row_bytes[0] && is_gap(rows[0][k]) == gaps[0] && is_gap(rows[1][k]) == gaps[1]);
+            if (gaps[0] || gaps[1]) letters[gaps[1]] -= k - start;
+            extend(gaps[0] ? DELETION : gaps[1] ? INSERTION : ALIGNED, static_cast<uint32_t>(k - start));
         }
         pairalign_record moved = record;
         for (int side = 0; side < 2; ++side) place_row(side, letters[side], moved);
@@ -404,10 +413,11 @@ private:
 
     bool same_letters(const char* row, int64_t bytes, int side) {
         Side along = sides_[side];
+        const uint8_t* const encoding = of_.encoding;
         for (int64_t k = 0; k < bytes; ++k) {
             if (is_gap(row[k])) continue;
             const int64_t at = along.at;
-            if (of_.encoding[static_cast<uint8_t>(row[k])] == along.next()) continue;
+            if (encoding[static_cast<uint8_t>(row[k])] == along.next()) continue;
             blame(PAIRALIGN_FAULT_QUERY_LETTERS + side, static_cast<double>(k + 1),
                   static_cast<double>(at + 1));
             return false;

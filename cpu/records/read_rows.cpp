@@ -1,7 +1,6 @@
 // Rows of letters and gaps as records: FASTA pairs, and EMBOSS srspair. The ctypes declarations are in
 // pairalign/records.py.
 
-#include <algorithm>
 #include <new>
 #include <vector>
 
@@ -15,20 +14,25 @@ namespace {
 using namespace pairalign::records;
 using pairalign::NameIndex;
 
-constexpr Text BLANKS = " \t", SPACES = " \t\v\f\r";
 constexpr Text BEGIN = "# Aligned_sequences:";
 
+bool is_space(char letter) { return letter == ' ' || (letter >= '\t' && letter <= '\r'); }
+
 // Takes the next word off a line; empty: there is none.
-Text next_word(Text& line, Text spaces = SPACES) {
-    const size_t start = std::min(line.find_first_not_of(spaces), line.size());
-    line.remove_prefix(start);
-    const size_t end = std::min(line.find_first_of(spaces), line.size());
-    const Text word = line.substr(0, end);
-    line.remove_prefix(end);
-    return word;
+Text next_word(Text& line) {
+    const char *at = line.data(), *const stop = at + line.size();
+    while (at < stop && is_space(*at)) ++at;
+    const char* const start = at;
+    while (at < stop && !is_space(*at)) ++at;
+    line = Text(at, static_cast<size_t>(stop - at));
+    return Text(start, static_cast<size_t>(at - start));
 }
 
-bool has_letters(Text letters) { return letters.find_first_not_of("-.") != letters.npos; }
+bool has_letters(Text letters) {
+    for (const char letter : letters)
+        if (letter != '-' && letter != '.') return true;
+    return false;
+}
 
 // One of the two sequences of a pair, as its lines say it.
 struct Side {
@@ -135,11 +139,11 @@ private:
 
     // ``name  12 MKV-LW  16``; false: the line is none such. Blocks of gaps alone have no positions.
     static bool take_block(Text line, Side& side) {
-        next_word(line, BLANKS);
+        next_word(line);
         int64_t first = 0, last = 0;
-        if (!read_whole(next_word(line, BLANKS), first)) return false;
-        const Text letters = next_word(line, BLANKS);
-        if (!read_whole(next_word(line, BLANKS), last) || !next_word(line, BLANKS).empty()) return false;
+        if (!read_whole(next_word(line), first)) return false;
+        const Text letters = next_word(line);
+        if (!read_whole(next_word(line), last) || !next_word(line).empty()) return false;
         side.parts.push_back(letters);
         if (has_letters(letters)) {
             if (side.start < 0) side.start = first - 1;
