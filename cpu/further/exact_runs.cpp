@@ -1,11 +1,11 @@
 // See exact_runs.h. Pieces of `length` letters of one sequence are looked up among those of the other by a
-// rolling sum; what is found is compared letter by letter.
+// rolling sum, in a table of chains; what is found is compared letter by letter.
 
 #include "exact_runs.h"
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
+#include <vector>
 
 #include "used_runs.h"
 
@@ -60,29 +60,51 @@ bool is_free(const std::vector<UsedRows>& used, int32_t diagonal, int32_t row, i
     return before.diagonal != diagonal || before.end <= row;
 }
 
+// Pieces of a sequence by their sums.
+class Pieces {
+public:
+    Pieces(const uint8_t* codes, int32_t count, int32_t length, int32_t definite)
+        : sums_(static_cast<size_t>(count)), next_(static_cast<size_t>(count)) {
+        while (int64_t{1} << bits_ < 2 * int64_t{count}) ++bits_;
+        first_.assign(size_t{1} << bits_, -1);
+        for_each_piece(codes, count, length, definite, [&](uint64_t sum, int32_t start) {
+            sums_[static_cast<size_t>(start)] = sum;
+            int32_t& first = first_[place(sum)];
+            next_[static_cast<size_t>(start)] = first;
+            first = start;
+            return false;
+        });
+    }
+
+    // Calls take(start) for pieces that may have a sum, until it returns true.
+    template <typename Take>
+    bool any(uint64_t sum, Take take) const {
+        for (int32_t start = first_[place(sum)]; start >= 0; start = next_[static_cast<size_t>(start)])
+            if (sums_[static_cast<size_t>(start)] == sum && take(start)) return true;
+        return false;
+    }
+
+private:
+    size_t place(uint64_t sum) const { return static_cast<size_t>(sum * FACTOR >> (64 - bits_)); }
+
+    int bits_ = 8;
+    std::vector<uint64_t> sums_;
+    std::vector<int32_t> next_, first_;
+};
+
 }  // namespace
 
 bool may_have_free_run(const pairalign_further_pair& pair, int32_t length) {
     if (length > std::min(pair.row_count, pair.column_count)) return false;
-    std::vector<std::pair<uint64_t, int32_t>> pieces;  // of the columns
-    pieces.reserve(static_cast<size_t>(pair.column_count));
-    for_each_piece(pair.columns, pair.column_count, length, pair.definite, [&](uint64_t sum, int32_t start) {
-        pieces.emplace_back(sum, start);
-        return false;
-    });
-    std::sort(pieces.begin(), pieces.end());
+    const Pieces pieces(pair.columns, pair.column_count, length, pair.definite);
     const std::vector<UsedRows> used = used_rows(pair);
     int64_t looks = MOST_LOOKS_A_LETTER * (int64_t{pair.row_count} + pair.column_count);
     return for_each_piece(pair.rows, pair.row_count, length, pair.definite, [&](uint64_t sum, int32_t row) {
-        auto found = std::lower_bound(pieces.begin(), pieces.end(), std::make_pair(sum, int32_t{0}));
-        for (; found != pieces.end() && found->first == sum; ++found) {
+        return pieces.any(sum, [&](int32_t column) {
             if (--looks < 0) return true;
-            const int32_t column = found->second;
-            if (is_free(used, row - column, row, length) &&
-                std::memcmp(pair.rows + row, pair.columns + column, static_cast<size_t>(length)) == 0)
-                return true;
-        }
-        return false;
+            return is_free(used, row - column, row, length) &&
+                   std::memcmp(pair.rows + row, pair.columns + column, static_cast<size_t>(length)) == 0;
+        });
     });
 }
 

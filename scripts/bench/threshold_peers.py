@@ -51,7 +51,8 @@ class Peer(ABC):
     def pairs(self) -> set[frozenset[str]]:
         """Return the pairs that it has found, without sequences with themselves."""
         rows = (row.split("\t") for row in self.out.read_text().splitlines())
-        return {frozenset(row[:2]) for row in rows if row[0] != row[1]}
+        names = ([header.split()[0] for header in row[:2]] for row in rows)
+        return {frozenset(two) for two in names if two[0] != two[1]}
 
 
 class Vsearch(Peer):
@@ -110,7 +111,7 @@ class Mmseqs(Peer):
             f'awk -v s=$size \'{{print $1 "\\t0\\t" s}}\' "{database}.index" > "{every}.index"; '
             f'printf "\\007\\000\\000\\000" > "{every}.dbtype"'
         )
-        columns = ["--format-output", "query,target"]
+        columns = ["--format-output", "qheader,theader"]  # names are parts of headers for it
         return [
             ["mmseqs", "createdb", str(setting.reads), database, *quiet],
             ["bash", "-c", script],
