@@ -17,10 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairalign.alignments import Alignment, Alignments, concatenate
+from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.engines.cpu.pair_filter import PairFilter
 from pairalign.identities import COVERAGES, IDENTITIES
 from pairalign.jobs.align import AlignmentJob, align
 from pairalign.jobs.run_identity import describe_run
+from pairalign.jobs.threshold_engine import skip_pairs
 from pairalign.scoring import MODES, Scoring, make_scoring
 from pairalign.sequences import SequenceSet
 from pairalign.thresholds import (
@@ -312,6 +314,45 @@ def test_shards_of_a_job_with_thresholds() -> None:
     assert described == describe_run(shards[1])
     shards[1].pair_thresholds = make_pair_thresholds("91%")
     assert described != describe_run(shards[1])
+
+
+class OnGpu:
+    """The CPU engine, as if it were a GPU; notes how many pairs it is told to choose."""
+
+    name, is_gpu = "gpu", True
+
+    def __init__(self, queries: SequenceSet, scoring: Scoring) -> None:
+        self._engine = CpuEngine(queries, None, scoring)
+        self.chosen: list[int | None] = []
+
+    def align(self, window: Window, want: Want, pair_mask: Any = None) -> Alignments:
+        self.chosen.append(None if pair_mask is None else int(pair_mask.sum()))
+        return self._engine.align(window, want, pair_mask)
+
+    def cancel(self) -> None:
+        self._engine.cancel()
+
+    def close(self) -> None:
+        self._engine.close()
+
+
+@pytest.mark.parametrize(("letters", "share"), [(100, 0.1), (100, 0.4), (1000, 0.4), (1000, 0.7)])
+def test_gpus_choose_pairs_where_few_are_left_or_pairs_are_long(letters: int, share: float) -> None:
+    rng = np.random.default_rng(1)
+    alike = round(np.sqrt(share) * 40)
+    origin = "".join(rng.choice(list("ACGT"), letters))
+    reads = [change(rng, "ACGT", origin, 0.002) for _ in range(alike)]
+    reads += ["".join(rng.choice(list("ACGT"), letters)) for _ in range(40 - alike)]
+    queries = SequenceSet.from_strings(reads, alphabet="dna")
+    scoring, wanted = make_scoring("dna"), make_pair_thresholds("90%")
+    engine = OnGpu(queries, scoring)
+    (wrapped,), steps = skip_pairs([engine], (queries, None), scoring, wanted, None, 1)
+    found = wrapped.align(Window(0, 0, 40, 0, 40, True), Want())
+    assert abs(steps.sharing / steps.pairs - share) < 0.05
+    assert_equal(found, align(queries, scoring=scoring, min_identity="90%", device="cpu"))
+    is_chosen = share == 0.1 or (letters, share) == (1000, 0.4)
+    assert engine.chosen == [steps.sharing if is_chosen else None]
+    wrapped.close()
 
 
 # Shares
