@@ -7,6 +7,7 @@
 #   make man      the manual page, build/man/pairalign.1; pip install . takes it along
 #   make cuda     compile the GPU kernels ahead (otherwise they are compiled at first use); CUDA_OPTIONS="--for 90"
 #   make sanitize the tests with the native library under sanitizers of addresses and undefined behaviour
+#   make neon     the NEON kernels under qemu-user, against this machine's; needs g++ for aarch64 too
 #   make docs     the documentation as a site, in build/site
 #   make wheel    sdist and wheel for any Linux with glibc 2.17, in dist/; WHEEL_OPTIONS="--machine aarch64"
 #   make test-gpu the tests that need a GPU
@@ -17,14 +18,14 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SETUP := setup.py setup.cfg pyproject.toml
 NATIVE := $(wildcard cpu/*.h cpu/*/*.cpp cpu/*/*.h) cuda/bitwise/cell.cuh
-NATIVE_SOURCES = $(shell find cpu cuda opencl tests/cuda_on_host -name '*.h' -o -name '*.cpp' -o -name '*.c[ul]*')
+NATIVE_SOURCES = $(shell find cpu cuda opencl tests/cuda_on_host tests/native -name '*.h' -o -name '*.cpp' -o -name '*.c[ul]*')
 # All cores; a file's tests stay together, since they share what they set up.
 PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile
 PYTEST_OPTIONS ?=
 # setuptools warns of an editable installation as such; nobody can act on it.
 QUIETER := ignore:Editable installation
 
-.PHONY: demo test test-all check format build man docs cuda sanitize wheel test-gpu bench clean
+.PHONY: demo test test-all check format build man docs cuda sanitize neon wheel test-gpu bench clean
 
 demo: $(VENV)/.ready
 	@mkdir -p demo
@@ -67,6 +68,9 @@ cuda: $(VENV)/.ready
 
 sanitize: $(VENV)/.ready-test
 	$(BIN)/python scripts/sanitize.py
+
+neon: $(VENV)/.ready
+	$(BIN)/python scripts/check_neon.py
 
 docs: $(VENV)/.ready-docs
 	$(BIN)/mkdocs build --quiet --strict

@@ -77,7 +77,7 @@ def scores_at(limit: int, highest: int) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", instruction_sets())
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", [*MODES, "end-gaps"])
 @pytest.mark.parametrize(
     ("limit", "highest"), [(127, 3), (128, 5), (255, 3), (256, 7), (32767, 45), (65535, 45)]
 )
@@ -86,10 +86,13 @@ def test_scores_at_the_limits_of_lanes(limit: int, highest: int, mode: str, name
     matrix = match_matrix(DNA, 0, -2)
     matrix[range(2), range(2)] = (highest, 1)
     for gap_open, gap_extend in ((9, 2), (3, 3)):
+        ends = [(0, 0), (2, 1), (3, 2), (0, 0)] if mode == "end-gaps" else []
         problem = Problem(
-            sequences, sequences, make_scoring(DNA, mode, gap_open, gap_extend, matrix)
+            sequences, sequences, make_scoring(DNA, mode, gap_open, gap_extend, matrix, ends)
         )
-        assert_lanes_agree(problem, Detail.CIGAR, (name,))
+        for detail in (Detail.SCORE, Detail.STATS, Detail.CIGAR):
+            if detail == Detail.CIGAR or limit < 1000:
+                assert_lanes_agree(problem, detail, (name,))
         found = run(open_cpu, problem, instruction_set=name, long_pairs="never")
         scores = {
             (int(q), int(t)): int(s)

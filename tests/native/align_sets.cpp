@@ -1,0 +1,108 @@
+// Aligns sets of random sequences in every mode, detail and lane width, and prints a checksum of each: for
+// machines that are there as an emulator only. See scripts/check_neon.py.
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "../../cpu/align/engine.h"
+
+namespace {
+
+struct Random {
+    uint64_t state;
+    uint32_t below(uint32_t bound) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        return static_cast<uint32_t>((state >> 33) % bound);
+    }
+};
+
+struct Sequences {
+    std::vector<uint8_t> codes;
+    std::vector<int64_t> starts;
+    std::vector<int32_t> lengths, inputs;
+
+    // Variants of one sequence and unrelated ones; lengths fall.
+    Sequences(Random& random, int count, int longest, uint32_t letters) {
+        std::vector<uint8_t> model;
+        for (int k = 0; k < longest; k++) model.push_back(static_cast<uint8_t>(random.below(letters)));
+        for (int s = 0; s < count; s++) {
+            const int length = longest - s * longest / (count + 1);
+            starts.push_back(static_cast<int64_t>(codes.size()));
+            lengths.push_back(length);
+            inputs.push_back(s);
+            for (int k = 0; k < length; k++)
+                codes.push_back(s % 3 == 0 || random.below(4) == 0
+                                    ? static_cast<uint8_t>(random.below(letters))
+                                    : model[static_cast<size_t>(k)]);
+        }
+        codes.resize(codes.size() + 64);
+    }
+    pairalign_set set() const {
+        return {codes.data(), starts.data(), lengths.data(), inputs.data(),
+                static_cast<int32_t>(starts.size())};
+    }
+};
+
+template <class Number>
+uint64_t checksum(uint64_t sum, const std::vector<Number>& numbers) {
+    for (const Number n : numbers) sum = (sum ^ static_cast<uint64_t>(n)) * 1099511628211u;
+    return sum;
+}
+
+uint64_t align(const Sequences& sequences, int mode, int detail, int bits, int match) {
+    int32_t matrix[32 * 32];
+    for (int k = 0; k < 32 * 32; k++) matrix[k] = k / 32 == k % 32 && k / 32 < 20 ? match : -3;
+    const pairalign_set set = sequences.set();
+    pairalign_engine* engine =
+        pairalign_open(&set, nullptr, matrix, 9, 2, mode, 19, 1, int64_t{1} << 28, nullptr, 2);
+    const int32_t ends[8] = {0, 0, 3, 1, 9, 2, 4, 2};
+    if (mode == 3) pairalign_set_end_gaps(engine, ends, 0);
+    pairalign_set_lane_bits(engine, bits);
+    const pairalign_window window{0, set.count, 0, set.count, 1, 1};
+    const pairalign_want want{detail, 0, 0, nullptr};
+    pairalign_result* result = nullptr;
+    pairalign_trouble trouble;
+    if (pairalign_align(engine, &window, &want, &result, &trouble) != PAIRALIGN_DONE) std::abort();
+    const size_t pairs = static_cast<size_t>(pairalign_kept(result));
+    std::vector<std::vector<int32_t>> columns(detail ? 11 : 3, std::vector<int32_t>(pairs));
+    std::vector<int64_t> offsets(pairs + 1);
+    std::vector<uint32_t> cigar(detail == 2 ? static_cast<size_t>(pairalign_runs(result)) : 0);
+    pairalign_columns out{};
+    int32_t** fields[] = {&out.query,      &out.target,       &out.raw_score,  &out.query_start,
+                          &out.query_end,  &out.target_start, &out.target_end, &out.matches,
+                          &out.mismatches, &out.gap_openings, &out.gap_letters};
+    for (size_t k = 0; k < columns.size(); k++) *fields[k] = columns[k].data();
+    if (detail == 2) {
+        out.cigar_offsets = offsets.data();
+        out.cigar = cigar.data();
+    }
+    pairalign_take(result, &out);
+    pairalign_free(result);
+    pairalign_close(engine);
+    uint64_t sum = 14695981039346656037u;
+    for (const auto& column : columns) sum = checksum(sum, column);
+    return checksum(checksum(sum, offsets), cigar);
+}
+
+}  // namespace
+
+int main() {
+    Random random{5};
+    const struct {
+        int count, longest;
+        uint32_t letters;
+        int match;
+    } sets[] = {{40, 70, 4, 2}, {21, 150, 20, 5}, {35, 40, 2, 1}, {18, 90, 4, 40}};
+    for (const auto& one : sets) {
+        const Sequences sequences(random, one.count, one.longest, one.letters);
+        for (int mode = 0; mode <= 3; mode++)
+            for (int detail = 0; detail <= 2; detail++)
+                for (const int bits : {0, 8, 16, 32})
+                    std::printf(
+                        "longest %d, match %d, mode %d, detail %d, bits %d: %016llx\n", one.longest,
+                        one.match, mode, detail, bits,
+                        static_cast<unsigned long long>(align(sequences, mode, detail, bits, one.match)));
+    }
+    std::fprintf(stderr, "%s\n", pairalign_instruction_sets());
+}
