@@ -26,7 +26,11 @@ from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.engines.kernels import check_kernel
 from pairalign.errors import DeviceError, ScoringError
 from pairalign.identities import IDENTITIES, count_identity
+from pairalign.sequences import SequenceSet
 from pairalign.want import Detail, Want
+from pairalign.windows import plan_windows
+
+VSEARCH = {"match": 2, "mismatch": -4, "gap_open": 20, "gap_extend": 2}
 
 
 def with_ends(problem: Problem, seed: int, symmetric: bool = False) -> Problem:
@@ -189,6 +193,25 @@ def test_hard_cases_on_opencl(case: str) -> None:
     assert_as_cpu(open_opencl, problem)
 
 
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_pairs_that_a_gpu_has_no_memory_for(device: Any, symmetric: bool) -> None:
+    """They go to the CPU, since block-diagonals knows no end gaps."""
+    rng = np.random.default_rng(4)
+    letters = [rng.integers(0, 4, n).astype(np.uint8) for n in (900, 700, 40, 30)]
+    texts = ["".join("ACGT"[code] for code in one) for one in letters]
+    sequences = SequenceSet.from_strings(texts, alphabet="dna")
+    ends = {"free_ends": "query-start"} if not symmetric else {}
+    scoring = make("dna", **VSEARCH, end_gap_open=2, end_gap_extend=1, **ends)
+    expected = align(sequences, scoring=scoring, device="cpu")
+    (window,) = plan_windows(4, None, 100)
+    engine = open_on(device, [sequences], scoring, memory_bytes=150 << 10)
+    try:
+        found = engine.align(window, Want(Detail.CIGAR))
+    finally:
+        engine.close()
+    assert_same(found, expected)
+
+
 def assert_as_cpu(open_engine: OpenEngine, problem: Problem) -> None:
     """With and without alignments an engine returns what the CPU does."""
     found = run(open_cpu, problem)
@@ -212,9 +235,6 @@ def test_alignments_score_what_they_say(problem: Problem, seed: int) -> None:
         }
         cigar = found.cigar[offsets[k] : offsets[k + 1]]
         assert problem.scoring.rescore(query, target, cigar, **spans) == found.raw_score[k]
-
-
-VSEARCH = {"match": 2, "mismatch": -4, "gap_open": 20, "gap_extend": 2}
 
 
 def test_the_mode_follows_from_the_costs() -> None:
