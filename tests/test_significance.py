@@ -1,5 +1,6 @@
 """Bit scores and E-values: as BLAST+ has them, and exact as thresholds."""
 
+import io
 import math
 import re
 import subprocess
@@ -142,6 +143,28 @@ def test_bits_of_mmseqs_are_of_other_parameters():
     expected = (0.27359865 * same.score - math.log(0.04462092)) / math.log(2)
     assert np.abs(same.shown - expected).max() <= 0.5
     assert (same.shown > same.bits).all()
+
+
+@needs_program("ssearch36")
+def test_evalues_are_those_of_ssearch36_with_the_same_parameters():
+    """Its option -z 3; it weighs each target by its own length, BLAST by the letters of all."""
+    rng = np.random.default_rng(8)
+    with open("shuffled.fa", "w") as file:
+        for number, one in enumerate(read_fasta(EXAMPLES)):
+            file.write(f">s{number}\n{''.join(rng.permutation(list(one.letters)))}\n")
+    command = ["ssearch36", "-q", "-m", "8", "-T", "1", "-s", "BL62", "-f", "-11", "-g", "-1"]
+    command += ["-E", "20", "-z", "3", "shuffled.fa", "shuffled.fa"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    theirs = pandas.read_csv(io.StringIO(done.stdout), sep="\t", names=BLAST6)
+    theirs = theirs.drop_duplicates(["qseqid", "sseqid"])  # lower scores of a pair come later
+    options = ("--mode", "local", "--gap-open", "12", "--both-ways", "-q")
+    align("shuffled.fa", *options, "--columns", ",".join(BLAST6), "-o", "o.tsv")
+    found = theirs.merge(pandas.read_csv("o.tsv", sep="\t"), on=["qseqid", "sseqid"])
+    assert len(found) > 300
+    ratios = found.evalue_x / found.evalue_y
+    assert 0.7 < ratios.median() < 1.4
+    assert ratios.quantile(0.05) > 0.4
+    assert ratios.quantile(0.95) < 2.5
 
 
 def significance_of_examples(**options):
