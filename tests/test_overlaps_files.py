@@ -227,7 +227,8 @@ def test_command(reads: Path, tmp_path: Path) -> None:
     ("arguments", "code", "message"),
     [
         (["p.fa", "-o", "o.paf"], 1, "protein sequences have one strand, expected DNA"),
-        (["p.fa", "-o", "o.sam"], 2, "does not tell the format"),
+        (["p.fa", "-o", "o.maf"], 2, "does not tell the format"),
+        (["r.fa", "-o", "o.sam", "--no-cigar"], 2, "sam needs alignments"),
         (["p.fa", "-o", "o.paf", "--min-identity", "95"], 2, "a number from 0 to 1"),
         (["p.fa", "-o", "o.paf", "--preset", "pacbio"], 2, "invalid choice"),
         (["r.fa", "-o", "o.gfa", "--dual"], 2, "leave --dual out"),

@@ -83,7 +83,7 @@ def test_merged_parts_are_a_single_run(
         assert Path(f"all{ending}").read_bytes() == Path(f"one{ending}").read_bytes()
 
 
-@pytest.mark.parametrize("format", ["paf", "gfa"])
+@pytest.mark.parametrize("format", ["paf", "gfa", "sam"])
 def test_parts_of_overlaps(format: str) -> None:
     rng = np.random.default_rng(4)
     genome = "".join(rng.choice(list("ACGT"), 2000))
