@@ -16,6 +16,7 @@
     python scripts/benchmark.py trees --reference bench1.0 --results trees.jsonl
     python scripts/benchmark.py jobs --folder data --device cuda
     python scripts/benchmark.py tree-speed --data family.fasta proteome.fa.gz
+    python scripts/benchmark.py draw docs/measured -o docs/images
 
 Needs a build of pairalign and `pip install parasail pyopal stringzilla stringzillas-cpus`; a peer
 that is not there is left out. Everything that is compared runs in turns within one process, and
@@ -37,6 +38,7 @@ from bench import (  # noqa: E402
     clusters,
     command,
     cpu,
+    draw,
     end_gaps,
     gpu,
     host,
@@ -72,6 +74,7 @@ MODULES = (
     waste,
     statistics,
     tcoffee,
+    draw,
 )
 """Each adds a command with `add_command`."""
 
@@ -128,6 +131,7 @@ def sample_options() -> argparse.ArgumentParser:
         "--mode", action="append", choices=cpu.MODES, help="only this mode; may be repeated"
     )
     common.add_argument("--markdown", type=Path, help="write the table here as well")
+    common.add_argument("--json", type=Path, help="and its figures here, for `draw`")
     return common
 
 
@@ -141,6 +145,8 @@ def main(arguments: list[str] | None = None) -> None:
     print("\n".join(notes) + "\n\n" + report.as_text(rows))
     if options.markdown:
         options.markdown.write_text(report.as_markdown(rows, notes))
+    if options.json:
+        options.json.write_text(report.as_json(rows, notes))
 
 
 if __name__ == "__main__":

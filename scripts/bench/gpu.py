@@ -286,8 +286,12 @@ def write_results(options: argparse.Namespace, text: str, everything: list[Measu
     options.output.mkdir(parents=True, exist_ok=True)
     stem = options.output / f"{options.label}-{options.family}-{'-'.join(options.table)}"
     stem.with_suffix(".md").write_text(text)
-    runs = {"date": f"{date.today()}", "runs": [asdict(one) for one in everything]}
-    stem.with_suffix(".json").write_text(json.dumps(runs, indent=1))
+    saved = {
+        "date": f"{date.today()}",
+        "machine": f"{find_devices()[0].model}, {date.today()}",
+        "runs": [asdict(one) for one in everything],
+    }
+    stem.with_suffix(".json").write_text(json.dumps(saved, indent=1) + "\n")
 
 
 def _files(path: Path) -> list[Path]:
