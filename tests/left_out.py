@@ -1,4 +1,6 @@
-"""Tests that are left out, in one line each: those of GPUs where there is none, and slow ones.
+"""Which tests run: GPUs' are left out where there is none, and slow ones, in a line each.
+
+Files that take minutes go first, so that no core waits for another at the end.
 
 A test that needs a GPU is deselected where there is none, so that a run without one does not end
 in a thousand skips. Only such tests chosen (``-m gpu``) and no GPU is an error, never a success.
@@ -19,6 +21,18 @@ LEFT_OUT = pytest.StashKey[Counter]()
 """How many tests were left out by marker; on xdist's controller what a worker has counted."""
 
 
+LONG_FILES = (
+    "test_packaging.py",
+    "test_cuda_build.py",
+    "test_tutorials.py",
+    "test_spread.py",
+    "test_tree_programs.py",
+    "test_assemble.py",
+    "test_slurm.py",
+)
+"""Few tests that take long; the others begin in the order of their names."""
+
+
 @functools.cache
 def why_no_gpu() -> str | None:
     """Why tests cannot have a GPU; nothing where they can."""
@@ -37,6 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)  # after -m and -k have chosen
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.name not in LONG_FILES)
     needing = [item for item in items if item.get_closest_marker("gpu")]
     if not needing or why_no_gpu() is None:
         return

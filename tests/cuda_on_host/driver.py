@@ -7,8 +7,8 @@ Only what pairalign uses. Device memory is host memory; streams do everything at
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import hashlib
-import os
 import re
 import subprocess
 import threading
@@ -207,32 +207,37 @@ class Module:
         kernels += re.findall(r"\bENTRY\((\w+),", str(defines.get("PAIRALIGN_ENTRIES", "")))
         digest = hashlib.sha256(repr((source, kernels, flags, text)).encode()).hexdigest()[:16]
         library = folder / f"{Path(source).stem}-{digest}.so"
-        if not library.exists():
-            # Under names of this thread until it is whole: others look for it, too.
-            me = f"{os.getpid()}-{threading.get_ident()}"
-            mine = folder / f"{Path(source).stem}-{digest}-{me}.so"
-            wrapper = mine.with_suffix(".cpp")
-            wrapper.write_text(
-                f'#include "{HERE}/cuda_on_host.h"\n#include "{SOURCES / source}"\n'
-                + "".join(
-                    f'extern "C" void launch_{name}(const uint32_t* sizes, const char* packed) '
-                    f"{{ emulated::launch({name}, sizes, packed); }}\n"
-                    for name in kernels
-                )
-            )
-            command = [
-                "g++",
-                "-std=c++17",
-                "-O1",
-                "-shared",
-                "-fPIC",
-                "-fwrapv",
-                "-U_FORTIFY_SOURCE",
-            ]
-            command += [*flags, "-Wno-unknown-pragmas", "-o", str(mine), str(wrapper)]
-            subprocess.run(command, check=True)
-            mine.replace(library)
+        # Other workers of the tests may need the same: one compiles, the others wait for it.
+        with open(library.with_suffix(".lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not library.exists():
+                self._compile(source, kernels, flags, library)
         self.library = ctypes.CDLL(str(library))
+
+    @staticmethod
+    def _compile(source: str, kernels: list[str], flags: list[str], library: Path) -> None:
+        mine = library.with_suffix(".part.so")  # until it is whole
+        wrapper = library.with_suffix(".cpp")
+        wrapper.write_text(
+            f'#include "{HERE}/cuda_on_host.h"\n#include "{SOURCES / source}"\n'
+            + "".join(
+                f'extern "C" void launch_{name}(const uint32_t* sizes, const char* packed) '
+                f"{{ emulated::launch({name}, sizes, packed); }}\n"
+                for name in kernels
+            )
+        )
+        command = [
+            "g++",
+            "-std=c++17",
+            "-O1",
+            "-shared",
+            "-fPIC",
+            "-fwrapv",
+            "-U_FORTIFY_SOURCE",
+        ]
+        command += [*flags, "-Wno-unknown-pragmas", "-o", str(mine), str(wrapper)]
+        subprocess.run(command, check=True)
+        mine.replace(library)
 
     def get_function(self, name: str) -> Function:
         try:
