@@ -12,10 +12,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from pairalign.errors import ScoringError
 from pairalign.sequences import DNA, Alphabet
@@ -172,16 +172,22 @@ def _read_u_as_t(scores: dict[tuple[str, str], Decimal], table: Table) -> None:
     scores.setdefault(("T", "T"), scores["U", "U"])
 
 
-def _biopython() -> Any:
-    from Bio.Align import substitution_matrices  # takes a moment, and DNA does not need it
+@cache
+def _folder() -> Path:
+    """Return where Biopython keeps its matrices, as files in NCBI's format.
 
-    return substitution_matrices
+    They are read here: to import what reads them there takes as long as all else of a start.
+    """
+    found = find_spec("Bio")
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).parent / "Align" / "substitution_matrices" / "data"
 
 
 def _known_names() -> list[str]:
     """Return Biopython's names of the matrices over single letters."""
     # SCHNEIDER scores codons.
-    return [name for name in _biopython().load() if name != "SCHNEIDER"]
+    return sorted(path.name for path in _folder().iterdir() if path.name != "SCHNEIDER")
 
 
 def _find_name(matrix: str) -> str | None:
@@ -194,15 +200,7 @@ def _find_name(matrix: str) -> str | None:
 
 
 def _load_named(name: str) -> Table:
-    array = _biopython().load(name)
-    letters = str(array.alphabet)
-    values = np.asarray(array, dtype=float).tolist()
-    scores = {
-        (row, column): to_decimal(value, f"matrix {name}")
-        for row, line in zip(letters, values, strict=True)
-        for column, value in zip(letters, line, strict=True)
-    }
-    return _checked(Table(name, scores))
+    return _load_file(_folder() / name)
 
 
 def _load_file(path: Path) -> Table:

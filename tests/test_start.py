@@ -44,6 +44,11 @@ def test_the_cpu_needs_no_code_for_gpus() -> None:
     assert loaded_by(program, GPU_CODE) == []
 
 
+def test_a_matrix_of_biopython_is_read_without_its_code() -> None:
+    program = "import pairalign; pairalign.align(['HEAGAWGHEE', 'PAWHEAE'], device='cpu')"
+    assert loaded_by(program, ("Bio",)) == []
+
+
 def loaded_by(program: str, modules: tuple[str, ...]) -> list[str]:
     """Run a program; return which of these modules are loaded when it has ended."""
     shown = f"\nimport sys\nprint(*[m for m in {modules!r} if m in sys.modules], file=sys.stderr)"
