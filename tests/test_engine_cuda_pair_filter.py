@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from test_thresholds import COSTS, LETTERS, relatives
 
 from pairalign.engines.cpu.pair_filter import Choice, PairFilter
+from pairalign.engines.cuda import pair_filter as cuda_filter
 from pairalign.engines.cuda.engine import CudaEngine
 from pairalign.engines.cuda.pair_filter import KERNEL, SOURCE
 from pairalign.errors import KernelBuildError
@@ -25,6 +27,14 @@ from pairalign.want import Detail, Want
 from pairalign.windows import Window, plan_windows
 
 Sets = tuple[SequenceSet, SequenceSet | None]
+
+
+@pytest.fixture(autouse=True)
+def patience() -> Iterator[None]:
+    """Wait for the kernel however busy the machine is."""
+    before, cuda_filter.PATIENCE = cuda_filter.PATIENCE, 60
+    yield
+    cuda_filter.PATIENCE = before
 
 
 def assert_same(found: Choice, expected: Choice) -> None:

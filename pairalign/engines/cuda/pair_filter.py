@@ -49,7 +49,7 @@ _MEMORY_SHARE = 16
 
 _NO_SCORE = 2**31 - 1
 
-_PATIENCE = 0.5
+PATIENCE = 0.1
 """Seconds that a kernel which has been compiled takes to load, at most."""
 
 
@@ -105,7 +105,7 @@ class CudaPairFilter:
         pool = ThreadPoolExecutor(1, "filter of pairs")
         self._module = pool.submit(self._load)
         pool.shutdown(wait=False)
-        wait([self._module], _PATIENCE)
+        wait([self._module], PATIENCE)
 
     def choose(self, window: Window, pair_mask: Mask | None = None) -> Choice:
         """Drop pairs of a window; see `PairFilter.choose`. The mask holds until the next call.
