@@ -8,7 +8,8 @@ The genome is taken as a circle. Reads of a seeded simulation are named by where
 with ``--reads`` real ones are assembled. minimap2 finds candidates, pairalign aligns them, miniasm
 assembles. For each set of overlaps: lines, recall of the pairs that share ``--least`` letters and
 precision (simulated reads), contigs, what they cover of the genome, identity (minimap2, whole
-contigs), processor seconds. minimap2 and miniasm are needed: scripts/install_assemblers.sh.
+contigs), processor seconds. minimap2 and miniasm are needed, with ``--racon`` racon as well:
+scripts/install_assemblers.sh.
 """
 
 from __future__ import annotations
@@ -94,8 +95,20 @@ def measured(command: list[str], output: Path) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def assembled(reads: Path, paf: Path, genome: Path, letters: int, folder: Path) -> str:
-    """Assemble with miniasm; describe the contigs."""
+def corrected(reads: Path, contigs: Path, rounds: int, folder: Path) -> Path:
+    """Correct contigs with racon, some times."""
+    for number in range(rounds):
+        mapped, better = folder / "reads.paf", folder / f"racon{number}.fa"
+        measured(["minimap2", "-x", "map-ont", str(contigs), str(reads)], mapped)
+        measured(["racon", str(reads), str(mapped), str(contigs)], better)
+        contigs = better
+    return contigs
+
+
+def assembled(
+    reads: Path, paf: Path, genome: Path, letters: int, folder: Path, rounds: int = 0
+) -> str:
+    """Assemble with miniasm; describe the contigs, after so many rounds of racon."""
     graph = folder / "graph.gfa"
     measured(["miniasm", "-f", str(reads), str(paf)], graph)
     rows = [line.split("\t") for line in graph.read_text().splitlines() if line.startswith("S\t")]
@@ -103,6 +116,8 @@ def assembled(reads: Path, paf: Path, genome: Path, letters: int, folder: Path) 
     contigs.write_text("".join(f">{row[1]}\n{row[2]}\n" for row in rows))
     if not rows:
         return "no contig"
+    contigs = corrected(reads, contigs, rounds, folder)
+    sizes = [len(one.letters) for one in read_fasta(contigs)]
     mapped = folder / "contigs.paf"
     measured(["minimap2", "-cx", "asm20", str(genome), str(contigs)], mapped)
     hits = [line.split("\t") for line in mapped.read_text().splitlines()]
@@ -111,10 +126,9 @@ def assembled(reads: Path, paf: Path, genome: Path, letters: int, folder: Path) 
         covered[int(hit[7]) : int(hit[8])] = True
     share = (covered[:letters] | covered[letters:]).mean()
     matches, columns = (sum(int(hit[k]) for hit in hits) for k in (9, 10))
-    lengths = sorted((len(row[2]) for row in rows), reverse=True)
     circles = sum(row[1].endswith("c") for row in rows)
     return (
-        f"{len(rows)} contigs ({circles} circles), longest {lengths[0]:,}, {100 * share:.2f}% of "
+        f"{len(sizes)} contigs ({circles} circles), longest {max(sizes):,}, {100 * share:.2f}% of "
         f"the genome, {100 * matches / max(1, columns):.2f}% identical"
     )
 
@@ -155,7 +169,9 @@ def run(options: argparse.Namespace, folder: Path) -> None:
     own_seconds = measured(command, ours)
     for name, paf, took in (("minimap2", theirs, seconds), ("pairalign", ours, own_seconds)):
         print(f"{name}: {described(paf, truth)}, {took:.1f} s of processor")
-        print(f"    {assembled(path, paf, twice, len(genome), folder)}")
+        for rounds in range(0, options.racon + 1, max(1, options.racon)):
+            text = assembled(path, paf, twice, len(genome), folder, rounds)
+            print(f"    {f'racon {rounds} times: ' if rounds else ''}{text}")
 
 
 def main() -> None:
@@ -170,6 +186,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--least", type=int, default=1000, help="letters of a true overlap (1000)")
     parser.add_argument("--all-pairs", action="store_true", help="not just minimap2's candidates")
+    parser.add_argument("--racon", type=int, default=0, help="rounds of correction (none)")
     parser.add_argument("--device", default="auto")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -41,6 +41,7 @@ def commands(reads: Path, named: Path) -> Iterator[tuple[str, list[str]]]:
         yield f"{mode}.columns.tsv", chosen
         best = ["--mode", mode, "--min-score", "300"]
         yield f"{mode}.best.paf", ["align", str(PROTEINS), *best]
+    yield "local.top.tsv", ["align", str(PROTEINS), "--mode", "local", "--top", "3"]
     two = ["align", str(reads), str(reads)]
     yield "two-sets.tsv", [*two, "--window", "7", "--mode", "local"]
     for name in MATRICES:
@@ -50,7 +51,9 @@ def commands(reads: Path, named: Path) -> Iterator[tuple[str, list[str]]]:
     yield "mixed.tree", ["tree", str(PROTEINS), "--format", "newick", "--method", "mixed"]
     yield "tree.txt", ["tree", str(PROTEINS), "--format", "ascii"]
     for name in ("paf", "gfa"):
-        yield f"overlaps.{name}", ["overlap", str(reads), "--preset", "short", "--format", name]
+        overlap = ["overlap", str(reads), "--preset", "short", "--format", name]
+        yield f"overlaps.{name}", overlap
+        yield f"overlaps.reduced.{name}", [*overlap, "--remove-contained", "--remove-transitive"]
 
 
 def write_reads(path: Path) -> None:
