@@ -22,13 +22,17 @@ _CODES = {
             *("target_length", "target_start", "target_end", "target_coverage"),
             *("cigar", "query_aligned", "target_aligned"),
             *("pident", "ppos", "qcovs", "qstart", "sstart"),
+            *("identity_internal", "identity_mbl"),
         )
     )
 }
 """The order is that of `pairalign_field` in cpu/text/text.h."""
 
 _SCORE_FIELDS = ("query", "target", "score", "bits", "evalue", "query_length", "target_length")
-_CIGAR_FIELDS = ("positives", "ppos", "cigar", "query_aligned", "target_aligned")
+_CIGAR_FIELDS = (
+    *("positives", "ppos", "cigar", "query_aligned", "target_aligned"),
+    "identity_internal",
+)
 
 _BLAST_NAMES = {
     "qseqid": "query",

@@ -21,6 +21,7 @@ from pairalign.errors import DistanceError, FormatError
 from pairalign.fields import BLAST6, FIELDS, parse_fields
 from pairalign.formats import open_writer
 from pairalign.formats.distances import read_distances, write_distances
+from pairalign.identities import IDENTITIES, count_identity
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
 
@@ -72,6 +73,10 @@ def test_every_column(tmp_path, mode):
     frame = pandas.read_csv(table(alignments, tmp_path / "a.tsv", ",".join(FIELDS)), sep="\t")
     assert list(frame) == list(FIELDS)
     matrix = alignments.scoring.matrix
+    for name in IDENTITIES:
+        part, whole = count_identity(alignments, name)
+        column = "identity" if name == "columns" else f"identity_{name}"
+        assert frame[column].to_numpy() == pytest.approx(part / whole, abs=5.1e-7)
     for row, a in zip(frame.to_dict("records"), alignments, strict=True):
         n, m, pairs = len(a.query), len(a.target), a.matches + a.mismatches
         first, second = rows_of_pair(a, False)

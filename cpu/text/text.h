@@ -59,6 +59,8 @@ enum pairalign_field : int32_t {
     PAIRALIGN_PERCENT_COVERAGE,   // and whole, of the query
     PAIRALIGN_QUERY_FIRST,        // from 1, inclusive
     PAIRALIGN_TARGET_FIRST,
+    PAIRALIGN_IDENTITY_INTERNAL,  // by columns that are not in a gap at an end
+    PAIRALIGN_IDENTITY_MBL,       // 1 - mismatches and gaps by letters of the longer sequence
     PAIRALIGN_FIELDS,
 };
 

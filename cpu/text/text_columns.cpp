@@ -80,6 +80,19 @@ int64_t count_positives(const pairalign_text& text, const Pair& pair) {
     return positives;
 }
 
+// Letters in gaps before the first or after the last letter of both sequences.
+int64_t gaps_at_ends(const Pair& pair) {
+    const auto letters = [&](int64_t run) {
+        const uint32_t op = pair.runs[run] & 15;
+        return op == kInsertion || op == kDeletion ? int64_t{pair.runs[run] >> 4} : 0;
+    };
+    int64_t count = 0;
+    if (pair.run_count > 0 && pair.query.start == 0 && pair.target.start == 0) count += letters(0);
+    if (pair.run_count > 1 && pair.query.end == pair.query.length && pair.target.end == pair.target.length)
+        count += letters(pair.run_count - 1);
+    return count;
+}
+
 // `exchanged`: query and target have changed places in `pair`, but neither in its runs nor in `text`.
 struct Row {
     const pairalign_text& text;
@@ -159,6 +172,13 @@ struct Row {
                 return put_number(out, query.start + 1);
             case PAIRALIGN_TARGET_FIRST:
                 return put_number(out, target.start + 1);
+            case PAIRALIGN_IDENTITY_INTERNAL:
+                return put_fraction(out, pair.matches, pair.columns - gaps_at_ends(pair));
+            case PAIRALIGN_IDENTITY_MBL: {
+                const int64_t longer = std::max(query.length, target.length);
+                const int64_t same = longer - pair.mismatches - pair.gap_openings;
+                return put_fraction(out, pair.columns > 0 ? std::max<int64_t>(same, 0) : 0, longer);
+            }
             default:
                 return nullptr;
         }
