@@ -23,7 +23,10 @@ PROTEINS = EXAMPLES / "cytochrome_p450.fasta"
 MODES = ("global", "semiglobal", "local")
 ALIGNMENTS = ("paf", "tsv", "srspair", "fasta", "parquet", "blast6", "sam")
 ALIGNMENTS += ("stockholm", "maf", "tc_lib")
-COLUMNS = "query,target,evalue,bits,identity_aligned,identity_shorter,positives,qcovs,qseq,sseq"
+COLUMNS = (
+    "query,target,evalue,bits,identity_aligned,identity_shorter,identity_internal,identity_mbl,"
+)
+COLUMNS += "positives,qcovs,qseq,sseq"
 MATRICES = ("phylip", "tsv", "npy", "column")
 TREES = ("clustalo", "mafft", "muscle", "famsa")
 
