@@ -18,6 +18,7 @@ from pairalign.engines.cuda.engine import CudaEngine
 from pairalign.engines.cuda.pair_filter import KERNEL, SOURCE
 from pairalign.errors import KernelBuildError
 from pairalign.identities import COVERAGES, IDENTITIES
+from pairalign.jobs import threshold_engine
 from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.threshold_engine import Steps
 from pairalign.scoring import MODES, Scoring, make_scoring
@@ -176,7 +177,10 @@ def job_on(queries: SequenceSet, engine: CudaEngine | None, **thresholds: Any) -
 
 
 @pytest.mark.parametrize("thresholds", [{"min_identity": "97%"}, {"least": 180}])
-def test_a_job_counts_what_it_counts_on_the_cpu(device: Any, thresholds: dict[str, Any]) -> None:
+def test_a_job_counts_what_it_counts_on_the_cpu(
+    device: Any, thresholds: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threshold_engine, "WORTH_FILTERING", 0)
     rng = np.random.default_rng(2)
     origins = ["".join(rng.choice(list("ACGT"), 100)) for _ in range(4)]
     reads = [origins[k % 4][: 90 + k % 5] + rng.choice(list("ACGT")) for k in range(90)]
@@ -193,3 +197,13 @@ def test_a_job_counts_what_it_counts_on_the_cpu(device: Any, thresholds: dict[st
         assert getattr(steps, name) == getattr(counted, name)
     if device.name == "cuda:0" and hasattr(device.driver, "memory"):
         assert KERNEL in device.driver.memory.launches
+
+
+def test_a_least_score_alone_is_not_worth_a_filter_on_a_gpu_for_small_sets(device: Any) -> None:
+    queries = relatives("dna", 3, 30, 200, 0.0)
+    scoring = make_scoring("dna")
+    engine = CudaEngine(device, queries, None, scoring)
+    arguments = ((queries, None), scoring, PairThresholds(), 180, 1)
+    engines, steps = threshold_engine.skip_where_it_pays([engine], *arguments)
+    assert (engines, steps) == ([engine], None)
+    engine.close()

@@ -36,6 +36,10 @@ _WORTH_CHOOSING = 0.9
 _CELLS_A_CHOSEN_PAIR = 50_000
 """What a GPU could fill while the host plans for a chosen pair, about: 10 ns."""
 
+WORTH_FILTERING = 10**13
+"""With a least score alone GPUs fill fewer cells before a filter is ready: 2 s of an H200's work.
+200 M pairs of 16S reads took 5% longer with one, 1,250 M pairs 11% less."""
+
 _WORTH_SCORING = 0.5  # of more that reach the score in the window before, all are traced at once
 
 
@@ -217,6 +221,16 @@ def skip_pairs(
         What they will count.
     """
     pair_filter = PairFilter(*sets, scoring, thresholds, min_raw_score, threads=threads)
+    return _wrap(engines, pair_filter, sets, scoring, thresholds)
+
+
+def _wrap(
+    engines: Sequence[Engine],
+    pair_filter: PairFilter,
+    sets: tuple[SequenceSet, SequenceSet | None],
+    scoring: Scoring,
+    thresholds: PairThresholds,
+) -> tuple[Sequence[Engine], Steps]:
     steps = Steps(gram=pair_filter.gram)
     results = {
         "queries": sets[0],
@@ -243,10 +257,24 @@ def skip_where_it_pays(
     steps : Steps or None
         None: the engines are as they were.
     """
-    # On a GPU without a filter of its own, scores are there as soon as the host says which pairs
-    # cannot reach them.
-    on_host = all(not engine.is_gpu or has_pair_filter(engine) for engine in engines)
-    filters_pay = on_host and (min_raw_score or 0) > 0
-    if not thresholds and not filters_pay:
+    if not thresholds and (min_raw_score or 0) <= 0:
         return engines, None
-    return skip_pairs(engines, sets, scoring, thresholds, min_raw_score, threads)
+    if thresholds or not any(engine.is_gpu for engine in engines):
+        return skip_pairs(engines, sets, scoring, thresholds, min_raw_score, threads)
+    # Scores alone a GPU finds as fast as the host says which pairs cannot reach them; with a filter
+    # of its own it is faster where q-grams say something, and that is not found out for nothing.
+    if not all(map(has_pair_filter, engines)) or _cells(*sets) < WORTH_FILTERING:
+        return engines, None
+    pair_filter = PairFilter(*sets, scoring, thresholds, min_raw_score, threads=threads)
+    if not pair_filter.gram:
+        pair_filter.close()
+        return engines, None
+    return _wrap(engines, pair_filter, sets, scoring, thresholds)
+
+
+def _cells(first: SequenceSet, second: SequenceSet | None) -> float:
+    """Cells of all matrices, about."""
+    letters = float(first.lengths.sum(dtype=np.int64))
+    if second is None:
+        return letters * letters / 2
+    return letters * float(second.lengths.sum(dtype=np.int64))

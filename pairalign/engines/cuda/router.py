@@ -13,9 +13,10 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments
 from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
 from pairalign.engines.cuda.family import DeviceContext, KernelFamily
+from pairalign.engines.cuda.packed.family import Packed
 from pairalign.engines.cuda.pruned.family import PrunedPairs
 from pairalign.engines.device.long_pairs import long_pairs, merge
-from pairalign.want import Want
+from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
 Mask = npt.NDArray[np.bool_]
@@ -91,9 +92,12 @@ class Router:
             )
         if long is None:
             return self.family.align(window, want, pair_mask)
-        parts = [self.align_long(window, want, long)]
         others = ~long if pair_mask is None else pair_mask & ~long
-        if others.any():
+        has_others = bool(others.any())
+        if has_others and isinstance(self.family, Packed):  # meanwhile
+            self.family.compile_ahead(want.detail > Detail.SCORE)
+        parts = [self.align_long(window, want, long)]
+        if has_others:
             parts.append(self.family.align(window, want, others))
         orders = (context.queries.sequences.order, context.targets.sequences.order)
         return merge(window, parts, orders) if len(parts) > 1 else parts[0]

@@ -135,6 +135,7 @@ class Packed:
         )
         self._open = OpenKernels(context, self._planner, self.kernels, parameters)
         self._prepared: set[tuple[bool, tuple[str, ...]]] = set()
+        self._begun: set[bool] = set()  # to be compiled: whether it traces
         self._passing = 0.0  # share of pairs that reached the minimum, in the window before
         sets = [context.queries] if context.one_set else [context.queries, context.targets]
         used = sum(len(one.sequences.codes) + PADDING * len(one.lengths) for one in sets)
@@ -189,11 +190,18 @@ class Packed:
             found = found.take(found.raw_score >= want.min_raw_score)
         return found
 
+    def compile_ahead(self, traced: bool) -> None:
+        """Begin to compile what scores or, `traced`, alignments need, once."""
+        if traced not in self._begun:
+            self._begun.add(traced)
+            others = RUN_KERNELS if traced else ()
+            self.kernels.compile_ahead(self._planner.kinds(traced), traced, others)
+
     def _prepare(self, traced: bool, others: tuple[str, ...]) -> None:
         """Have the kernels that the sets need compiled together, and not batch by batch."""
         if (traced, others) not in self._prepared:
-            if not self._prepared and not traced and self._context.detail > Detail.SCORE:
-                self.kernels.compile_ahead(self._planner.kinds(True), True, RUN_KERNELS)
+            if not traced and self._context.detail > Detail.SCORE:
+                self.compile_ahead(True)
             self._prepared.add((traced, others))
             self.kernels.prepare(self._planner.kinds(traced), traced, others)
 
