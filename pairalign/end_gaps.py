@@ -124,6 +124,11 @@ class EndGaps:
     @property
     def is_symmetric(self) -> bool:
         """Whether it does not matter which sequence is the query."""
+        return self.has_equal_sides and self.ties == TIES[0]
+
+    @property
+    def has_equal_sides(self) -> bool:
+        """Whether gaps cost the same in query and target, so that scores do not tell them apart."""
         return self.costs[:2] == self.costs[2:]
 
     @property

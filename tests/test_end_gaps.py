@@ -329,6 +329,9 @@ def test_who_refuses_end_gaps() -> None:
     scoring = make("dna", free_ends="query-start")
     with pytest.raises(ScoringError, match="same of query and target"):
         cluster(["ACGT", "ACG"], min_identity=0.9, scoring=scoring)
+    ties = make("dna", **VSEARCH, end_gap_open=2, end_gap_extend=1, ties="vsearch")
+    with pytest.raises(ScoringError, match="ties of vsearch"):
+        cluster(["ACGT", "ACG"], min_identity=0.9, scoring=ties)
     with pytest.raises(ScoringError, match="semiglobal or local"):
         overlaps(["ACGT", "ACG"], scoring=scoring)
     with pytest.raises(DeviceError, match="mode end-gaps"):

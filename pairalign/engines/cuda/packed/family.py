@@ -88,7 +88,7 @@ class Packed:
         largest = max(int(np.abs(scoring.matrix).max()), scoring.gap_open)
         if largest > SCORE_LIMIT:
             return f"scores of {largest} a letter, at most {SCORE_LIMIT}"
-        if scoring.end_gaps is not None and not scoring.end_gaps.is_symmetric:
+        if scoring.end_gaps is not None and not scoring.end_gaps.has_equal_sides:
             return "end gaps that cost other than those of the other sequence"
         return find_kernel(self.name, "cuda").why_not(scoring, detail)
 
