@@ -165,8 +165,8 @@ def _add_thresholds(parser: argparse.ArgumentParser) -> None:
         "--filter",
         choices=FILTERS,
         default=FILTERS[0],
-        help="score all pairs by bits before anything else; loses nothing (default: where that is "
-        "faster)",
+        help="what leaves pairs out before they are scored, and loses nothing: scores by bits, or "
+        "runs of equal letters that overlaps must have (default: where that is faster)",
     )
 
 

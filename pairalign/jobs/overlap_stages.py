@@ -22,6 +22,7 @@ from pairalign.alignments import Alignments, concatenate
 from pairalign.candidates import CandidateStrands
 from pairalign.engines import Engine
 from pairalign.engines.filters import PairFilter
+from pairalign.exact_runs import RunFilter
 from pairalign.overlap_passes import choose_strands, find_overlaps, merge_strands
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
@@ -143,12 +144,12 @@ class SharedFilter:
 
     Attributes
     ----------
-    pair_filter : PairFilter
+    pair_filter : PairFilter or RunFilter
     min_raw_score : int
         What a pair must score with the filter's own scoring.
     """
 
-    pair_filter: PairFilter
+    pair_filter: PairFilter | RunFilter
     min_raw_score: int
     lock: threading.Lock = field(default_factory=threading.Lock)
 

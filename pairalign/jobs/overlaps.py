@@ -21,6 +21,7 @@ from pairalign.engines import Engine
 from pairalign.engines.filters import PairFilter, open_filters
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import DeviceError, ScoringError
+from pairalign.exact_runs import SHORTEST, RunFilter
 from pairalign.inputs import AnyScoring, Sequences, as_scoring, as_sets
 from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.found_overlaps import Overlaps
@@ -39,8 +40,10 @@ from pairalign.windows import Window, default_window
 if TYPE_CHECKING:
     from pairalign.engines.cpu.further import FurtherAligner
 
-FILTERS = ("auto", "none", "bitwise")
+FILTERS = ("auto", "none", "bitwise", "runs")
 _LONGEST_TO_FILTER = 600
+_CELLS_WORTH_RUNS = 10**12
+"""Of fewer, scoring all pairs takes no time that matters."""
 
 
 @dataclass
@@ -50,10 +53,11 @@ class OverlapJob(AlignmentJob):
     Attributes
     ----------
     thresholds : Thresholds
-    filter : {"auto", "none", "bitwise"}
-        Score every pair with `pairalign.engines.filters` before anything else. It loses nothing:
-        its scores, local and with gaps that cost no more, are never lower. ``auto`` takes it where
-        it has been measured to be faster.
+    filter : {"auto", "none", "bitwise", "runs"}
+        What leaves pairs out before anything is scored, and loses nothing. ``bitwise``: scores by
+        `pairalign.engines.filters`, local and with gaps that cost no more, which are never lower.
+        ``runs``: pairs without a run of equal letters that thresholds force,
+        `Thresholds.forced_run`. ``auto`` takes them where they have been measured to be faster.
     candidates : Candidates or None
         Only these are aligned, at once and on their strands.
     stages : Stages
@@ -126,10 +130,27 @@ class OverlapJob(AlignmentJob):
         on_cores = all(engine.name == "cpu" for engine in engines)
         return on_cores and int(self.queries.lengths.max()) <= _LONGEST_TO_FILTER
 
+    def _runs_are_worth(self) -> bool:
+        """Whether overlaps have long runs, and there are pairs enough."""
+        return self.thresholds.forced_run >= SHORTEST and self.cells >= _CELLS_WORTH_RUNS
+
+    def _open_run_filter(self, engines: Sequence[Engine]) -> dict[str, SharedFilter]:
+        run = self.thresholds.forced_run
+        if run < SHORTEST:
+            raise ScoringError(
+                f"filter runs: {self.thresholds.min_overlap:,} letters at "
+                f"{100 * float(self.thresholds.min_identity):g}% identity force no run of "
+                f"{SHORTEST} equal letters; take another filter"
+            )
+        shared = SharedFilter(RunFilter(self.queries, run), self.thresholds.min_raw_score)
+        return {engine.name: shared for engine in engines}
+
     def _open_filters(self, engines: Sequence[Engine]) -> dict[str, SharedFilter]:
         """Open a filter on every device that has engines; none where that is the faster choice."""
         if self.candidates is not None:
             return {}
+        if self.filter == "runs" or (self.filter == "auto" and self._runs_are_worth()):
+            return self._open_run_filter(engines)
         if self.filter == "none" or (self.filter == "auto" and not self._is_worth(engines)):
             return {}
         linear = replace(self.scoring, mode="local", gap_open=self.scoring.gap_extend)
@@ -202,7 +223,7 @@ def overlaps(
     candidates : Candidates, path or "mappy", optional
         Align these pairs alone, on the strands that are given: PAF, or a list of names, see
         `pairalign.candidates`; or those that mappy finds (`pairalign.jobs.seeded_candidates`).
-    filter : {"auto", "none", "bitwise"}
+    filter : {"auto", "none", "bitwise", "runs"}
         See `OverlapJob`.
     device, threads, memory_bytes, progress
         As for `pairalign.align`.

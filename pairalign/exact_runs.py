@@ -1,0 +1,160 @@
+"""Pairs of reads that share a run of equal letters, on either strand: a filter that loses nothing.
+
+Of each window of neighbouring words the one of the least hash is kept (winnowing). Two equal runs
+as long as a window, or one the reverse complement of the other, have the same words in it, so that
+the same word of both is kept.
+
+References
+----------
+S. Schleimer, D. S. Wilkerson, A. Aiken: Winnowing: local algorithms for document fingerprinting.
+SIGMOD 2003:76-85.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.pair_fields import mask_pairs
+from pairalign.sequences import SequenceSet
+from pairalign.windows import Window
+
+Ints = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+
+WORD = 16
+SHORTEST = 20
+"""Letters of a run: of fewer, words would be found by chance."""
+
+_NONE = np.uint64(2**64 - 1)
+_BLOCK_LETTERS = 1 << 22
+_MOST_HELD = 1 << 24
+_ODD = np.uint64(2654435761)  # Knuth's multiplier of 32 bits: a hash that is one to one
+
+
+class RunFilter:
+    """Says which pairs share a run of equal letters, whatever their strand.
+
+    Parameters
+    ----------
+    reads : SequenceSet
+        Of DNA.
+    run : int
+        Letters, at least `SHORTEST`.
+    """
+
+    name = "runs"
+
+    def __init__(self, reads: SequenceSet, run: int) -> None:
+        positions = np.empty(len(reads), np.int64)
+        positions[reads.order] = np.arange(len(reads))
+        first, second = (positions[ends] for ends in pairs_with_runs(reads, run))
+        rows, columns = np.minimum(first, second), np.maximum(first, second)
+        order = np.lexsort((columns, rows))
+        self._rows = rows[order].astype(np.int32)
+        self._columns = columns[order].astype(np.int32)
+
+    def passing(self, window: Window, min_raw_score: int) -> npt.NDArray[np.bool_]:
+        """Return which pairs of `window` share a run, bool of shape (pairs,)."""
+        which = slice(*np.searchsorted(self._rows, (window.row_start, window.row_stop)).tolist())
+        rows, columns = self._rows[which], self._columns[which]
+        inside = (columns >= window.column_start) & (columns < window.column_stop)
+        return mask_pairs(
+            window.row_start,
+            (window.column_start, window.column_stop),
+            window.triangular,
+            window.pairs,
+            (rows[inside], columns[inside]),
+        )
+
+    def cancel(self) -> None:
+        """Do nothing: a call takes no time."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def pairs_with_runs(reads: SequenceSet, run: int) -> tuple[Ints, Ints]:
+    """Return all pairs that share a run of definite letters, and a few that do not.
+
+    Parameters
+    ----------
+    reads : SequenceSet
+        Of DNA.
+    run : int
+        Letters, at least `SHORTEST`.
+
+    Returns
+    -------
+    first, second : ndarray of int64, shape (n,)
+        Input indices, the first less than the second; each pair once.
+    """
+    assert run >= SHORTEST
+    kept, start = [np.empty(0, np.uint64)], 0
+    ends = np.cumsum(reads.lengths.astype(np.int64))
+    while start < len(reads):
+        done = int(ends[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, done + _BLOCK_LETTERS, "right")))
+        kept.append(_kept_words(reads, range(start, stop), run))
+        start = stop
+    words = np.sort(np.concatenate(kept))
+    return _pairs_of(words >> np.uint64(32), (words & np.uint64(2**32 - 1)).astype(np.int64))
+
+
+def _kept_words(reads: SequenceSet, numbers: range, run: int) -> Words:
+    """Words that some reads keep: hash << 32 | read, each once."""
+    gap = np.full(1, 255, np.uint8)
+    parts = [part for k in numbers for part in (reads.codes_of(k), gap)]
+    codes = np.concatenate(parts)
+    lengths = reads.lengths[numbers.start : numbers.stop] + 1
+    read = np.repeat(np.arange(numbers.start, numbers.stop, dtype=np.uint64), lengths)
+    hashes = _hashes(codes)
+    width = 1
+    while WORD + 2 * width - 1 <= run:  # so many neighbouring words are in a run
+        hashes = np.minimum(hashes[:-width], hashes[width:]) if len(hashes) > width else hashes[:0]
+        width *= 2
+    last = read[width - 1 : width - 1 + len(hashes)]
+    read = read[: len(hashes)]
+    kept = np.flatnonzero((hashes != _NONE) & (read == last))  # windows of one read
+    words = hashes[kept] << np.uint64(32) | read[kept]
+    is_new = np.ones(len(words), np.bool_)
+    is_new[1:] = words[1:] != words[:-1]
+    words = np.unique(words[is_new])
+    return words
+
+
+def _hashes(codes: npt.NDArray[np.uint8]) -> Words:
+    """Hash of each word or, if less, its reverse complement; `_NONE` of letters not definite."""
+    forward = (codes & 3).astype(np.uint64)
+    backward = np.uint64(3) - forward
+    definite = codes < 4
+    size = 1
+    while size < WORD:
+        if len(forward) <= size:
+            return np.empty(0, np.uint64)
+        bits = np.uint64(2 * size)
+        forward = forward[:-size] << bits | forward[size:]
+        backward = backward[:-size] | backward[size:] << bits
+        definite = definite[:-size] & definite[size:]
+        size *= 2
+    hashed = np.minimum(forward, backward) * _ODD & np.uint64(2**32 - 1)
+    hashes: Words = np.where(definite, hashed, _NONE)
+    return hashes
+
+
+def _pairs_of(words: Words, reads: Ints) -> tuple[Ints, Ints]:
+    """Return the pairs of reads with a word in common, of words that are sorted."""
+    held, found = 0, [np.empty(0, np.int64)]
+    at = np.arange(len(words))
+    distance = 0
+    while len(at):
+        distance += 1
+        at = at[at + distance < len(words)]
+        at = at[words[at] == words[at + distance]]
+        found.append(reads[at] << 32 | reads[at + distance])
+        held += len(at)
+        if held > _MOST_HELD:
+            found = [np.unique(np.concatenate(found))]
+            held = 0
+    pairs = np.unique(np.concatenate(found))
+    return pairs >> 32, pairs & (2**32 - 1)
