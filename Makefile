@@ -74,7 +74,7 @@ neon: $(VENV)/.ready
 	$(BIN)/python scripts/check_neon.py
 
 docs: $(VENV)/.ready-docs
-	$(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 wheel: $(VENV)/.ready-wheel
 	$(BIN)/python scripts/build_wheel.py $(WHEEL_OPTIONS)

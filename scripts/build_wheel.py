@@ -1,4 +1,4 @@
-"""Build the sdist and wheels that run on every Linux with glibc 2.17 or newer, into ``dist/``.
+"""Build the sdist and wheels for every Linux with glibc 2.17 or newer, or macOS, into ``dist/``.
 
 Clang as ziglang packs it compiles against the headers and symbols of an old glibc and links its C++
 library statically, so that one computer makes the wheels of all processors. Each is built from the
@@ -6,6 +6,7 @@ sdist, auditwheel checks what it needs and names it, and twine checks its descri
 
     python scripts/build_wheel.py                       # x86-64
     python scripts/build_wheel.py --machine aarch64
+    python scripts/build_wheel.py --machine macos       # Apple's processors, macOS 11 or newer
     python scripts/build_wheel.py --cuda                # with the kernels that `make cuda` compiled
 
 The tools are the extra ``wheel`` of setup.cfg.
@@ -25,7 +26,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 GLIBC = "2.17"
-MACHINES = ("x86_64", "aarch64")
+MACOS = "11.0"
+MACHINES = ("x86_64", "aarch64", "macos")
 KERNELS = Path("pairalign/cuda_kernels")
 CUDA_BUILD = "1cuda"
 """The build tag of wheels with CUDA kernels: pip prefers them to those of the version without."""
@@ -47,7 +49,11 @@ def main() -> int:
         sdist = build_sdist(folder / "sdist")
         source = unpack(sdist, folder / "source", kernels)
         built = build_wheel(source, folder / "built", options.machine)
-        wheel = repair(built, folder / "repaired", options.machine)
+        wheel = (
+            built
+            if options.machine == "macos"
+            else repair(built, folder / "repaired", options.machine)
+        )
         python("-m", "twine", "check", "--strict", sdist, wheel)
         options.output.mkdir(parents=True, exist_ok=True)
         for path in (sdist, wheel):
@@ -94,14 +100,16 @@ def unpack(sdist: Path, target: Path, kernels: list[Path]) -> Path:
 def build_wheel(source: Path, target: Path, machine: str) -> Path:
     """Compile for a machine, and pack."""
     zig = f"{shlex.quote(sys.executable)} -m ziglang"
-    options = f"-target {machine}-linux-gnu.{GLIBC}"
-    c, cxx = f"{zig} cc {options}", f"{zig} c++ {options}"
+    target_of, platform = f"{machine}-linux-gnu.{GLIBC}", f"linux-{machine}"
+    if machine == "macos":
+        target_of, platform = f"aarch64-macos.{MACOS}", f"macosx-{MACOS}-arm64"
+    c, cxx = f"{zig} cc -target {target_of}", f"{zig} c++ -target {target_of}"
     variables = {
         "CC": c,
         "CXX": cxx,
         "LDSHARED": f"{c} -shared -s",
         "LDCXXSHARED": f"{cxx} -shared -s",
-        "_PYTHON_HOST_PLATFORM": f"linux-{machine}",  # what sysconfig, and so setup.py, goes by
+        "_PYTHON_HOST_PLATFORM": platform,  # what sysconfig, and so setup.py, goes by
     }
     build_tag = ["--build-number", CUDA_BUILD] if (source / KERNELS).exists() else []
     command = ["setup.py", "-q", "bdist_wheel", "-d", target, *build_tag]

@@ -39,7 +39,6 @@ def test_every_kernel_of_a_gpu_is_drawn() -> None:
     assert set(FAMILIES) <= drawn
 
 
-@pytest.mark.skipif(not (DOCS / "measured").exists(), reason="nothing was measured")
 def test_plots_are_those_of_the_saved_figures(tmp_path: Path) -> None:
     benchmark.main(["draw", str(DOCS / "measured"), "-o", str(tmp_path)])
     made = sorted(path.name for path in tmp_path.iterdir())

@@ -53,7 +53,10 @@ def draw_lengths(folder: Path) -> Any:
                 linestyle="-" if detail == "CIGAR" else "--",
                 label=f"{mode}, {'alignments' if detail == 'CIGAR' else 'scores only'}",
             )  # fmt: skip
-        axes.set(xscale="log", xlabel="mean length of the proteins", title=family, ylim=0)
+        lengths = sorted({round(run["mean_length"]) for run in saved["runs"]})
+        axes.set(xscale="log", xlabel="mean length of the proteins", xlim=(40, 1400), ylim=0)
+        axes.set_xticks(lengths, [str(length) for length in lengths], fontsize=7)
+        axes.minorticks_off()
         axes.set_title(f"{family}\n{saved['machine']}", fontsize=8)
     panels[0][0].set_ylabel("GCUPS (10^9 cells a second)")
     panels[0][-1].legend(fontsize=7)
@@ -103,7 +106,7 @@ def draw_cpu(folder: Path) -> Any:
             bars = groups.setdefault(row["what"].removesuffix(", one thread"), {})
             bars.setdefault("pairalign", figure_of(row["ours"]))
             bars[row["other"]] = figure_of(row["theirs"])
-    names, values, colors, ticks = [], [], [], []
+    names, ticks = [], []
     for group, bars in groups.items():
         names.append(group)
         ticks.append(("bold", 0.0))
