@@ -46,7 +46,6 @@ public:
 
 private:
     static constexpr int LANES = V::LANES;
-    static constexpr int32_t SLACK = 4;  // columns of a window beyond those of a path without gaps
 
     // ---------------------------------------------------------------- where paths end
 
@@ -181,7 +180,7 @@ private:
             if (row_[l] > last_) last_ = row_[l];
         }
         if (!active_) return false;
-        const int32_t most = last_ - top_ + SLACK + batch_.side,
+        const int32_t most = last_ - top_ + ByteLayout::SLACK + batch_.side,
                       limit = most < w_.layout.window_columns ? most : w_.layout.window_columns;
         width_ = 0;
         window_count_ = 0;

@@ -51,12 +51,14 @@ BatchPlan plan_batch(const Kernel& kernel, int32_t rows, int32_t columns, bool t
 
 BytePlan plan_bytes(const ByteKernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget) {
     const double cells = double{1} * rows * columns;
-    constexpr double SCORE_COST = 2.5, TILES_COST = 1.5;  // measured, for tiles of 16 by 16 in 257 columns
+    // Measured in 257 columns. A cell that is filled again: with all that traceback takes.
+    constexpr double SCORE_COST = 2.5, AGAIN_COST = 13;
     BytePlan best{16, 0, 0};
     for (int32_t side = 16;; side *= 2) {
-        best = {side, ByteLayout(kernel.lanes, rows, columns, trace, side).bytes, cells * SCORE_COST};
+        const ByteLayout layout(kernel.lanes, rows, columns, trace, side);
+        best = {side, layout.bytes, cells * SCORE_COST};
         if (!trace) return best;
-        best.cost += rows * std::min<double>(columns, 2 * side + 16) * 5 * TILES_COST;
+        best.cost += double{1} * rows * layout.window_columns * AGAIN_COST;
         if (best.bytes <= budget || side >= rows || side >= (1 << 20)) return best;
     }
 }
