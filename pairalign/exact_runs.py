@@ -22,14 +22,18 @@ from pairalign.windows import Window
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
-WORD = 16
+_WORD, _LONG_WORD = 16, 24
+_LONG_RUN = 31
+"""Letters of runs for which words of 24 letters are taken, fewer of which are found by chance."""
 SHORTEST = 20
 """Letters of a run: of fewer, words would be found by chance."""
 
 _NONE = np.uint64(2**64 - 1)
 _BLOCK_LETTERS = 1 << 22
 _MOST_HELD = 1 << 24
-_ODD = np.uint64(2654435761)  # Knuth's multiplier of 32 bits: a hash that is one to one
+_ODD = np.uint64(11400714819323198485)  # Knuth's multiplier of 64 bits
+_Word = tuple[Words, Words, npt.NDArray[np.bool_]]
+"""Words that begin at each place, their reverse complements, and whether they have no N."""
 
 
 class RunFilter:
@@ -108,9 +112,10 @@ def _kept_words(reads: SequenceSet, numbers: range, run: int) -> Words:
     codes = np.concatenate(parts)
     lengths = reads.lengths[numbers.start : numbers.stop] + 1
     read = np.repeat(np.arange(numbers.start, numbers.stop, dtype=np.uint64), lengths)
-    hashes = _hashes(codes)
+    size = _LONG_WORD if run >= _LONG_RUN else _WORD
+    hashes = _hashes(codes, size)
     width = 1
-    while WORD + 2 * width - 1 <= run:  # so many neighbouring words are in a run
+    while size + 2 * width - 1 <= run:  # so many neighbouring words are in a run
         hashes = np.minimum(hashes[:-width], hashes[width:]) if len(hashes) > width else hashes[:0]
         width *= 2
     last = read[width - 1 : width - 1 + len(hashes)]
@@ -123,23 +128,33 @@ def _kept_words(reads: SequenceSet, numbers: range, run: int) -> Words:
     return words
 
 
-def _hashes(codes: npt.NDArray[np.uint8]) -> Words:
+def _hashes(codes: npt.NDArray[np.uint8], size: int) -> Words:
     """Hash of each word or, if less, its reverse complement; `_NONE` of letters not definite."""
-    forward = (codes & 3).astype(np.uint64)
-    backward = np.uint64(3) - forward
-    definite = codes < 4
-    size = 1
-    while size < WORD:
-        if len(forward) <= size:
-            return np.empty(0, np.uint64)
-        bits = np.uint64(2 * size)
-        forward = forward[:-size] << bits | forward[size:]
-        backward = backward[:-size] | backward[size:] << bits
-        definite = definite[:-size] & definite[size:]
-        size *= 2
-    hashed = np.minimum(forward, backward) * _ODD & np.uint64(2**32 - 1)
-    hashes: Words = np.where(definite, hashed, _NONE)
+    if len(codes) < size:
+        return np.empty(0, np.uint64)
+    letters = (codes & 3).astype(np.uint64)
+    word: _Word = letters, np.uint64(3) - letters, codes < 4
+    length = 1
+    while 2 * length <= size:
+        half, word = word, _joined(word, word, length, length)
+        length *= 2
+    if length < size:
+        word = _joined(word, half, length, size - length)
+    forward, backward, definite = word
+    hashed = np.minimum(forward, backward) * _ODD >> np.uint64(32)
+    hashes: Words = np.where(definite, hashed & np.uint64(2**32 - 1), _NONE)
     return hashes
+
+
+def _joined(first: _Word, second: _Word, length: int, more: int) -> _Word:
+    """Join each word of `length` letters with that of `more` letters after it, on both strands."""
+    forward, backward, definite = second[0][length:], second[1][length:], second[2][length:]
+    count = len(forward)
+    return (
+        first[0][:count] << np.uint64(2 * more) | forward,
+        backward << np.uint64(2 * length) | first[1][:count],
+        first[2][:count] & definite,
+    )
 
 
 def _pairs_of(words: Words, reads: Ints) -> tuple[Ints, Ints]:
