@@ -279,6 +279,44 @@ def test_the_reverse_strand(seed: int, two_sets: bool, detail: Detail) -> None:
     assert_same(*found, detail, problem)
 
 
+def runs_of_n(seed: int) -> Problem:
+    """Similar sequences with runs of N, of some lengths, here and there; costs of two scores."""
+    rng = np.random.default_rng([36, seed])
+    letters = list("ACGT")
+    ancestor = "".join(rng.choice(letters, size=int(rng.integers(50, 900))))
+    sequences = []
+    for _ in range(3):
+        one = mutated(rng, letters, ancestor, float(rng.choice([0, 0.01, 0.1])))
+        for _ in range(int(rng.integers(4))):
+            at, size = int(rng.integers(len(one))), int(rng.integers(1, 90))
+            one = one[:at] + "N" * size + one[at + size * int(rng.integers(2)) :]
+        sequences.append(one)
+    costs = [(2, -3, 5, 2), (3, -2, 6, 1), (1, -1, 1, 0), (1, -9, 4, 2), (5, 1, 3, 3)]
+    match, mismatch, gap_open, gap_extend = costs[int(rng.integers(len(costs)))]
+    scoring = make_scoring(DNA, "global", gap_open, gap_extend, match_matrix(DNA, match, mismatch))
+    return Problem(tuple(sequences), None, scoring)
+
+
+@settings(max_examples=examples(100))
+@given(seed=SEEDS, name=st.sampled_from(instruction_sets()), worse=WORSE)
+def test_runs_of_n(seed: int, name: str, worse: int) -> None:
+    """What they may give back is in the bound, wherever they are in both sequences."""
+    problem = runs_of_n(seed)
+    found, did = align(problem, Pruning("forced", worse), instruction_set=name)
+    assert_same(found, run(open_cpu, problem), note=problem)
+    assert did.lost == 0
+
+
+def test_an_unsound_bound_with_runs_of_n_is_noticed() -> None:
+    lost = 0
+    for seed in range(30):
+        problem = runs_of_n(seed)
+        found, did = align(problem, Pruning("forced", lower_bound=1))
+        assert_same(found, run(open_cpu, problem), note=problem)
+        lost += did.lost
+    assert lost > 30
+
+
 @pytest.mark.parametrize("name", instruction_sets())
 def test_an_unsound_bound_is_noticed(name: str) -> None:
     """A bound that is lower by one loses the optimal path itself, where the seed is as good."""

@@ -345,7 +345,7 @@ struct Corridor : CorridorCells<V> {
                 if (last < window.low || last > window.high) return Progress::LOST;
                 break;
             }
-            set_reach(p, window);
+            set_reach(p, window, true);
             best = best_reach(p, window);
             if (p.step > end / 8 && (first - best) * end > limit * p.step) return Progress::TOO_MANY;
             if (!trim(p, window, best - width, true)) return Progress::LOST;

@@ -54,6 +54,18 @@ struct CorridorCells {
                 smaller(r.high, smaller(p.rows, step) - zero)};
     }
 
+    // What cheap letters of the rest can give back, for all of some lanes: in gaps, and opposite one another.
+    struct Given {
+        int32_t row, column, both;
+    };
+    static Given given_back(const PrunedPair& p, int32_t step, int32_t low, int32_t high, bool beam) {
+        if (beam) return {0, 0, 0};  // a beam is no bound, and is narrower so
+        const int32_t i = row_of(p, step, low), j = step - 1 - row_of(p, step, high);
+        const int32_t rows = p.row_cheap[smaller(larger(i, 0), p.rows)],
+                      columns = p.column_cheap[smaller(larger(j, 0), p.columns)];
+        return {p.bonus * rows, p.bonus * columns, p.bonus * smaller(rows, columns)};
+    }
+
     // What bounds the cells of an antidiagonal from a lane on; next() goes on to the next vector of lanes.
     struct Bound {
         const Lane* h;
@@ -73,10 +85,22 @@ struct CorridorCells {
                 loss[q.value] = Wide::add(Wide::set(from[q.value]), load_any<Wide>(p.ramps[q.value]));
             });
         }
-        PAIRALIGN_INLINE Wide at(int32_t k) const {
-            const Wide most = Wide::max(Wide::max(loss[0], loss[1]), Wide::max(loss[2], loss[3]));
+        PAIRALIGN_INLINE Wide with(int32_t k, Wide most) const {
             const Wide worth = Wide::add(load_any<Wide>(rows + k), load_any<Wide>(columns + k));
             return Wide::sub(Wide::sub(widened(h + k), worth), most);
+        }
+        PAIRALIGN_INLINE Wide at(int32_t k) const {
+            return with(k, Wide::max(Wide::max(loss[0], loss[1]), Wide::max(loss[2], loss[3])));
+        }
+        // The same where some letters are cheap; `given` is what they can give back.
+        PAIRALIGN_INLINE Wide at(int32_t k, const Given& given) const {
+            const auto less = [](Wide loss, int32_t by)
+                                  __attribute__((always_inline)) { return Wide::sub(loss, Wide::set(by)); };
+            // What a letter in a gap gets back is never more than `usual` says, nor than all cheap ones get.
+            const Wide in_rows = Wide::max(less(loss[0], given.row), loss[1]),
+                       in_columns = Wide::max(less(loss[2], given.column), loss[3]);
+            const Wide most = Wide::blend(Wide::gt(Wide::set(0), loss[0]), in_columns, in_rows);
+            return with(k, less(most, given.both));
         }
         PAIRALIGN_INLINE void advance(const Wide (&by)[4]) {
             unrolled<0, 4>([&](auto q) __attribute__((always_inline)) {
@@ -88,7 +112,7 @@ struct CorridorCells {
     // Sets p.reach of some lanes: the highest score, less `base`, that an alignment through a cell of the
     // last two antidiagonals can have. NO_REACH where a lane has no cell of the matrix.
     static constexpr int32_t NO_REACH = -2147483647;
-    static __attribute__((noinline)) void set_reach(const PrunedPair& p, Range lanes) {
+    static __attribute__((noinline)) void set_reach(const PrunedPair& p, Range lanes, bool beam = false) {
         Bound now(p, p.step, lanes.low), before(p, p.step - 1, lanes.low);
         Wide by[4];
         unrolled<0, 4>([&](auto q) __attribute__((always_inline)) {
@@ -96,22 +120,32 @@ struct CorridorCells {
         });
         const int32_t count = lanes.high - lanes.low + 1;
         for (int32_t k = 0; k < count; k += Wide::LANES) {
-            store_any(p.reach + lanes.low + k, Wide::max(now.at(k), before.at(k)));
+            if (p.bonus) {
+                const int32_t low = lanes.low + k;
+                // Rows of the antidiagonal before may begin one earlier.
+                const Given given = given_back(p, p.step - 1, low, low + Wide::LANES - 1, beam);
+                store_any(p.reach + low, Wide::max(now.at(k, given), before.at(k, given)));
+            } else {
+                store_any(p.reach + lanes.low + k, Wide::max(now.at(k), before.at(k)));
+            }
             now.advance(by);
             before.advance(by);
         }
         const Range in_now = inside(p, p.step, lanes), in_before = inside(p, p.step - 1, lanes);
         for (int32_t l = lanes.low; l < larger(in_now.low, in_before.low) && l <= lanes.high; l++)
-            set_reach_at_border(p, l, in_now, in_before);
+            set_reach_at_border(p, l, in_now, in_before, beam);
         for (int32_t l = lanes.high; l > smaller(in_now.high, in_before.high) && l >= lanes.low; l--)
-            set_reach_at_border(p, l, in_now, in_before);
+            set_reach_at_border(p, l, in_now, in_before, beam);
     }
 
     static __attribute__((noinline)) void set_reach_at_border(const PrunedPair& p, int32_t lane, Range now,
-                                                              Range before) {
+                                                              Range before, bool beam) {
         alignas(64) int32_t reach[2][Wide::LANES];
-        Bound(p, p.step, lane).at(0).store(reach[0]);
-        Bound(p, p.step - 1, lane).at(0).store(reach[1]);
+        const Given given = p.bonus ? given_back(p, p.step - 1, lane, lane, beam) : Given{0, 0, 0};
+        for (int32_t back = 0; back < 2; back++) {
+            const Bound bound(p, p.step - back, lane);
+            (p.bonus ? bound.at(0, given) : bound.at(0)).store(reach[back]);
+        }
         if (lane < now.low || lane > now.high) reach[0][0] = NO_REACH;
         if (lane < before.low || lane > before.high) reach[1][0] = NO_REACH;
         p.reach[lane] = larger(reach[0][0], reach[1][0]);
@@ -180,14 +214,20 @@ struct CorridorCells {
         const int32_t i = row_of(p, b.step - 1, b.low),
                       j = b.step - 1 - row_of(p, b.step, b.low + b.vectors * LANES);
         return -int64_t{p.row_potential[larger(i, 0)]} - p.column_potential[p.columns - larger(j, 0)] +
-               slack(*p.scheme);
+               slack(*p.scheme) + cheap_from(p, larger(i, 0), larger(j, 0));
+    }
+    // What cheap letters from a row and a column on can give back, at most.
+    static int64_t cheap_from(const PrunedPair& p, int32_t i, int32_t j) {
+        if (!p.bonus) return 0;
+        return int64_t{p.bonus} *
+               (int64_t{p.row_cheap[smaller(i, p.rows)]} + p.column_cheap[smaller(j, p.columns)]);
     }
     static int64_t highest_at_end(const PrunedPair& p, const Block& b) {
         const int32_t end = b.step + b.steps;
         const int32_t i = row_of(p, end, b.low + b.vectors * LANES), j = end - row_of(p, end - 1, b.low);
         return int64_t{p.row_potential[smaller(i, p.rows)]} +
                p.column_potential[p.columns - smaller(j, p.columns)] - p.row_potential[0] -
-               p.column_potential[p.columns] + slack(*p.scheme);
+               p.column_potential[p.columns] + slack(*p.scheme) + cheap_from(p, 0, 0) - cheap_from(p, i, j);
     }
 
     // Moves `base`, so that lanes hold less by `by`.

@@ -19,6 +19,11 @@ struct GapLoss {
 struct Potentials {
     int32_t row[CODES], column[CODES];
     GapLoss row_gaps, column_gaps;
+    // Not 0: letters that match nothing are worth what is left of a mismatch. `least` then holds for the
+    // others, `bonus` of it is given back for each such letter in a gap, which `usual` says, and for two of
+    // them opposite one another.
+    int32_t bonus;
+    uint32_t cheap;  // those letters, a bit each
 };
 
 // Some antidiagonals: those after `step`, `steps` of them, in lanes low .. low + vectors * LANES - 1. Lane l
@@ -49,7 +54,10 @@ struct PrunedPair {
     // first.
     const int32_t *row_potential, *column_potential;
     GapLoss row_gaps, column_gaps;
-    bool two_scores;  // letters score `match` when they are equal, else `mismatch`
+    int64_t most;                             // no alignment has a higher score
+    int32_t bonus;                            // see Potentials; 0: the next two are null
+    const int32_t *row_cheap, *column_cheap;  // [letters + 1]: how many letters from k on are cheap
+    bool two_scores;                          // letters score `match` when they are equal, else `mismatch`
     int32_t match, mismatch;
     const void *row,
         *column;  // letters as lanes, PADDING more on both sides; the column's from the last to the first

@@ -81,6 +81,31 @@ Potentials choose_potentials(const Scheme& s, const LetterCounts& row, const Let
     return best;
 }
 
+bool choose_potentials_of_two_scores(const Scheme& s, int32_t match, int32_t mismatch, uint32_t cheap,
+                                     Potentials& p) {
+    match = std::max(match, -2 * s.gap_extend);
+    mismatch = std::max(mismatch, -2 * s.gap_extend);
+    const int32_t half = match > 0 ? match / 2 : -(-match / 2), rest = match - half;
+    if (match <= mismatch || half + s.gap_extend <= 0 || rest + s.gap_extend <= 0) return false;
+    p = Potentials{};
+    p.cheap = cheap;
+    p.bonus = match - mismatch;
+    for (int a = 0; a < CODES; a++) {
+        const bool is_cheap = (cheap >> a & 1) != 0;
+        p.row[a] = is_cheap ? mismatch - rest : half;
+        p.column[a] = is_cheap ? mismatch - half : rest;
+    }
+    p.row_gaps = {half + s.gap_extend, half + s.gap_extend - p.bonus, 0};
+    p.column_gaps = {rest + s.gap_extend, rest + s.gap_extend - p.bonus, 0};
+    return true;
+}
+
+void count_cheap(const uint8_t* codes, int32_t length, uint32_t cheap, int32_t* out) {
+    int32_t sum = 0;
+    out[length] = 0;
+    for (int32_t k = length - 1; k >= 0; k--) out[k] = sum += cheap >> codes[k] & 1;
+}
+
 void sum_potentials(const uint8_t* codes, int32_t length, const int32_t* worth, int32_t extend,
                     int32_t* out) {
     int32_t sum = length * extend;

@@ -75,6 +75,20 @@ int32_t each_diagonal(const PrunedPair& pair) {  // what a step off the diagonal
                            std::max(pair.column_gaps.least, pair.column_gaps.usual));
 }
 
+// No alignment has a higher score. `rows`, `columns`: how many cheap letters they have.
+int64_t most_of(const Potentials& p, int64_t rows, int64_t columns, const LetterCounts& row_letters,
+                const LetterCounts& column_letters) {
+    int64_t worth = 0, longer = 0;
+    for (int a = 0; a < CODES; a++) {
+        worth += int64_t{row_letters.of[a]} * p.row[a] + int64_t{column_letters.of[a]} * p.column[a];
+        longer += row_letters.of[a] - column_letters.of[a];
+    }
+    if (!p.bonus)
+        return worth - std::max(p.row_gaps.least * longer, p.row_gaps.usual * (longer - p.row_gaps.cheap));
+    return worth + p.bonus * std::min(rows, columns) -
+           std::max(p.row_gaps.least * longer - p.bonus * rows, p.row_gaps.usual * longer);
+}
+
 // Sums of scores and potentials stay far within 32 bits.
 bool fits(const Scheme& s, int32_t rows, int32_t columns) {
     const int64_t letter =
@@ -166,9 +180,60 @@ static bool has_two_scores(const Scheme& s, const LetterCounts& row, const Lette
     return any_match;
 }
 
-void Pruner::prepare(const PrunedKernel& kernel, PrunedPair& pair, const uint8_t* row, const uint8_t* column,
-                     const LetterCounts& row_letters, const LetterCounts& column_letters) {
+// Chooses what letters are worth. True: a beam should take `of_cheap`; `usual` may be better for the
+// corridor.
+bool Pruner::choose_worth(PrunedPair& pair, const LetterCounts& row_letters,
+                          const LetterCounts& column_letters, Potentials& of_cheap, Potentials& usual) const {
     pair.two_scores = has_two_scores(scheme_, row_letters, column_letters, pair);
+    usual = choose_potentials(scheme_, row_letters, column_letters);
+    pair.most = most_of(usual, 0, 0, row_letters, column_letters);
+    uint32_t cheap = 0;
+    int32_t rows = 0, columns = 0;
+    for (int a = 0; a < CODES; a++) {
+        if (scheme_.matrix[a][a] == pair.match) continue;
+        cheap |= uint32_t{1} << a;
+        rows += row_letters.of[a];
+        columns += column_letters.of[a];
+    }
+    if (!pair.two_scores || rows + columns == 0 ||
+        !choose_potentials_of_two_scores(scheme_, pair.match, pair.mismatch, cheap, of_cheap))
+        return false;
+    const int64_t most = most_of(of_cheap, rows, columns, row_letters, column_letters);
+    // Where both have cheap letters, many diagonals cost little: this bound must be better by so much.
+    if (most + of_cheap.bonus * std::min(rows, columns) / 2 <= pair.most) usual = of_cheap;
+    pair.most = std::min(pair.most, most);
+    return true;
+}
+
+// What letters are worth from each on, for the bound.
+void Pruner::add_up(PrunedPair& pair, const Potentials& potentials, const uint8_t* row,
+                    const uint8_t* column) {
+    pair.row_gaps = potentials.row_gaps;
+    pair.column_gaps = potentials.column_gaps;
+    pair.bonus = potentials.bonus;
+    if (pair.bonus) {
+        int32_t* const counts[2] = {potential_room(row_cheap_, pair.rows),
+                                    potential_room(column_cheap_, pair.columns)};
+        count_cheap(row, pair.rows, potentials.cheap, counts[0]);
+        count_cheap(column, pair.columns, potentials.cheap, counts[1]);
+        pair.row_cheap = counts[0];
+        pair.column_cheap = counts[1];
+    }
+    int32_t* sums[2] = {potential_room(row_potential_, pair.rows),
+                        potential_room(column_potential_, pair.columns)};
+    sum_potentials(row, pair.rows, potentials.row, scheme_.gap_extend, sums[0]);
+    sum_potentials(column, pair.columns, potentials.column, scheme_.gap_extend, sums[1]);
+    std::reverse(sums[1], sums[1] + pair.columns + 1);
+    const int32_t slopes[4] = {-2 * pair.row_gaps.least, -2 * pair.row_gaps.usual, 2 * pair.column_gaps.least,
+                               2 * pair.column_gaps.usual};
+    for (int q = 0; q < 4; q++)
+        for (int l = 0; l < 16; l++) pair.ramps[q][l] = l * slopes[q];
+    pair.row_potential = sums[0];
+    pair.column_potential = sums[1];
+}
+
+void Pruner::prepare(const PrunedKernel& kernel, PrunedPair& pair, const uint8_t* row,
+                     const uint8_t* column) {
     if (kernel.lane_bytes == 2) write_letters<int16_t>(pair, row, column);
     else write_letters<int32_t>(pair, row, column);
     pair.origin = pair.columns / 2 + LANE_PADDING;
@@ -213,30 +278,23 @@ bool Pruner::align_by_corridor(const uint8_t* row, int32_t rows, const uint8_t* 
     }
     const LetterCounts row_letters = count_letters(row, rows),
                        column_letters = count_letters(column, columns);
-    const Potentials potentials = choose_potentials(scheme_, row_letters, column_letters);
     PrunedPair pair{};
     pair.scheme = &scheme_;
     pair.rows = rows;
     pair.columns = columns;
-    pair.row_gaps = potentials.row_gaps;
-    pair.column_gaps = potentials.column_gaps;
     pair.cancelled = cancelled_;
-    int32_t* sums[2] = {potential_room(row_potential_, rows), potential_room(column_potential_, columns)};
-    sum_potentials(row, rows, potentials.row, scheme_.gap_extend, sums[0]);
-    sum_potentials(column, columns, potentials.column, scheme_.gap_extend, sums[1]);
-    std::reverse(sums[1], sums[1] + columns + 1);
-    const int32_t slopes[4] = {-2 * pair.row_gaps.least, -2 * pair.row_gaps.usual, 2 * pair.column_gaps.least,
-                               2 * pair.column_gaps.usual};
-    for (int q = 0; q < 4; q++)
-        for (int l = 0; l < 16; l++) pair.ramps[q][l] = l * slopes[q];
-    pair.row_potential = sums[0];
-    pair.column_potential = sums[1];
+    Potentials of_cheap, usual;
+    const bool differ = choose_worth(pair, row_letters, column_letters, of_cheap, usual);
 
     Progress progress = Progress::OVERFLOWN;
     for (const PrunedKernel* kernel : {&kernels_->narrow, &kernels_->wide}) {
         if (kernel->lane_bytes == 2 && !fits_narrow_lanes(scheme_)) continue;
-        prepare(*kernel, pair, row, column, row_letters, column_letters);
-        progress = align_in(*kernel, pair, trace, path);
+        prepare(*kernel, pair, row, column);
+        add_up(pair, differ ? of_cheap : usual, row, column);
+        if (find_bound(*kernel, pair, progress)) {
+            if (differ && !usual.bonus) add_up(pair, usual, row, column);
+            progress = fill_and_trace(*kernel, pair, trace, path);
+        }
         if (progress != Progress::OVERFLOWN) break;
     }
     if (progress == Progress::LOST) counts_.lost++;
@@ -244,19 +302,11 @@ bool Pruner::align_by_corridor(const uint8_t* row, int32_t rows, const uint8_t* 
     return progress == Progress::DONE;
 }
 
-Progress Pruner::align_in(const PrunedKernel& kernel, PrunedPair& pair, bool trace, Path& path) {
-    Progress progress = Progress::DONE;
-    if (!find_bound(kernel, pair, progress)) return progress;
-    return fill_and_trace(kernel, pair, trace, path);
-}
-
 // Sets pair.bound to the score of some alignment. False: there is none that is worth going on with.
 bool Pruner::find_bound(const PrunedKernel& kernel, PrunedPair& pair, Progress& progress) {
     const double matrix = static_cast<double>(pair.rows) * pair.columns;
     const bool forced = options_.use == Pruning::FORCED;
-    const int64_t most =
-        -int64_t{pair.row_potential[0]} - pair.column_potential[pair.columns];  // no alignment has more
-    const int64_t diagonal = each_diagonal(pair);
+    const int64_t most = pair.most, diagonal = each_diagonal(pair);
     // The corridor is a triangle, as high as its base: half of the loss at each end.
     const int64_t widest = static_cast<int64_t>(widest_ * pair.columns * static_cast<double>(diagonal));
     bool found = false;
@@ -317,7 +367,7 @@ Progress Pruner::fill_and_trace(const PrunedKernel& kernel, PrunedPair& pair, bo
     const bool forced = options_.use == Pruning::FORCED;
     const double steps = static_cast<double>(pair.rows) + pair.columns;
     const double matrix = static_cast<double>(pair.rows) * pair.columns;
-    const int64_t most = -int64_t{pair.row_potential[0]} - pair.column_potential[pair.columns];
+    const int64_t most = pair.most;
     const double lanes = static_cast<double>(most - pair.bound) / each_diagonal(pair) / 2;  // on average
     const double flag_bytes = (lanes + 2 * kernel.lanes) / kernel.lanes * steps * kernel.flag_bytes;
     bool keep_flags = lanes <= FEW_VECTORS * kernel.lanes && 2 * flag_bytes <= static_cast<double>(room_);

@@ -50,11 +50,12 @@ public:
 private:
     bool align_by_corridor(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
                            bool trace, Path& path);
-    Progress align_in(const PrunedKernel& kernel, PrunedPair& pair, bool trace, Path& path);
     bool find_bound(const PrunedKernel& kernel, PrunedPair& pair, Progress& progress);
     Progress fill_and_trace(const PrunedKernel& kernel, PrunedPair& pair, bool trace, Path& path);
-    void prepare(const PrunedKernel& kernel, PrunedPair& pair, const uint8_t* row, const uint8_t* column,
-                 const LetterCounts& row_letters, const LetterCounts& column_letters);
+    bool choose_worth(PrunedPair& pair, const LetterCounts& row_letters, const LetterCounts& column_letters,
+                      Potentials& of_cheap, Potentials& usual) const;
+    void add_up(PrunedPair& pair, const Potentials& potentials, const uint8_t* row, const uint8_t* column);
+    void prepare(const PrunedKernel& kernel, PrunedPair& pair, const uint8_t* row, const uint8_t* column);
     template <class Lane>
     void write_letters(PrunedPair& pair, const uint8_t* row, const uint8_t* column);
     Progress trace(const PrunedKernel& kernel, PrunedPair& pair, Path& path);
@@ -69,7 +70,7 @@ private:
     Waves waves_;
     PrunedCounts counts_;
     Buffer row_letters_, column_letters_, table_, row_potential_, column_potential_, lanes_, reach_, blocks_,
-        flags_, saved_;
+        flags_, saved_, row_cheap_, column_cheap_;
 };
 
 }  // namespace pairalign
