@@ -256,7 +256,8 @@ bool Pruner::align(const uint8_t* row, int32_t rows, const uint8_t* column, int3
     if (!may_pay(rows, columns)) return false;
     counts_.tried++;
     counts_.matrix_cells += int64_t{rows} * columns;
-    if (options_.use != Pruning::FORCED) {
+    if (options_.use == Pruning::WAVEFRONTS ||
+        (options_.use != Pruning::FORCED && !has_many_scores(scheme_))) {
         const bool forced = options_.use == Pruning::WAVEFRONTS;
         const Progress progress =
             waves_.align(row, rows, column, columns, trace, forced, path, counts_.cells);

@@ -156,8 +156,9 @@ struct Wavefronts {
                 p.cost = cost;
                 return Progress::DONE;
             }
-            const int64_t expected = int64_t{2} * farthest * p.most;  // twice as many would be too many
-            if (p.gives_up && 4 * int64_t{cost} > p.most && expected < int64_t{cost} * last)
+            // It must not look like coming to twice as much, nor early on like four times.
+            const int64_t allowed = int64_t{4 * int64_t{cost} > p.most ? 2 : 4} * p.most;
+            if (p.gives_up && 8 * int64_t{cost} > p.most && farthest * allowed < int64_t{cost} * last)
                 return Progress::TOO_MANY;
         }
         return Progress::TOO_MANY;
