@@ -38,7 +38,7 @@ def run_page(page: Path, folder: Path, program: dict[str, str]) -> None:
     """Run the blocks of a page in a folder; what they print must be what the page shows."""
     done = subprocess.run(
         [sys.executable, DOCS.parent / "scripts" / "run_page.py", page],
-        cwd=folder, env=program, capture_output=True, text=True, timeout=TIMEOUT_SECONDS,
+        cwd=folder, env=program, capture_output=True, text=True, timeout=5 * TIMEOUT_SECONDS,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "commands and programs run" in done.stdout
