@@ -118,7 +118,7 @@ def test_auto_takes_them_for_what_is_very_similar() -> None:
     assert did.beam_cells == 0
     assert did.cells < 0.002 * did.matrix_cells
     assert_same(found, run(open_cpu, problem))
-    others = tuple(mutated(rng, letters, ancestor, 0.2) for _ in range(4))
+    others = tuple(mutated(rng, letters, ancestor, 0.1) for _ in range(4))
     problem = replace(problem, first=others)
     found, did = align(problem, Pruning("auto"))
     assert (did.by_wavefronts, did.done) == (0, 6)

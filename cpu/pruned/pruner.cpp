@@ -46,6 +46,10 @@ constexpr int64_t NO_LIMIT = int64_t{1} << 34;  // more than any pair loses; tim
 // from where it is expected.
 constexpr int32_t WORDS = 32, NEAR = 48;
 constexpr double WIDEST_OF_MANY_SCORES = 0.06;
+// Short pairs are filled so fast that finding out that nothing can be pruned takes its time: `auto` wants
+// some words of theirs in place. Unrelated letters have two of them once in a thousand pairs, genes of 75%
+// identity nearly always.
+constexpr int32_t SHORT = 5000, FEW_WORDS = 2;
 
 // Whether the first three letters of the alphabet are enough to see that letters have more than two scores.
 bool has_many_scores(const Scheme& s) {
@@ -53,7 +57,7 @@ bool has_many_scores(const Scheme& s) {
            s.matrix[0][0] != s.matrix[1][1];
 }
 
-bool looks_similar(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns) {
+int32_t words_in_place(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns) {
     int32_t found = 0;
     for (int32_t w = 0; w < WORDS; w++) {
         const int32_t at = static_cast<int32_t>(int64_t{rows - 8} * w / WORDS);
@@ -67,7 +71,7 @@ bool looks_similar(const uint8_t* row, int32_t rows, const uint8_t* column, int3
             break;
         }
     }
-    return 4 * found >= WORDS;
+    return found;
 }
 
 int32_t each_diagonal(const PrunedPair& pair) {  // what a step off the diagonal and back costs at least
@@ -256,6 +260,9 @@ bool Pruner::align(const uint8_t* row, int32_t rows, const uint8_t* column, int3
     if (!may_pay(rows, columns)) return false;
     counts_.tried++;
     counts_.matrix_cells += int64_t{rows} * columns;
+    if (options_.use == Pruning::AUTO && columns < SHORT && !has_many_scores(scheme_) &&
+        words_in_place(row, rows, column, columns) < FEW_WORDS)
+        return false;
     if (options_.use == Pruning::WAVEFRONTS ||
         (options_.use != Pruning::FORCED && !has_many_scores(scheme_))) {
         const bool forced = options_.use == Pruning::WAVEFRONTS;
@@ -275,7 +282,7 @@ bool Pruner::align_by_corridor(const uint8_t* row, int32_t rows, const uint8_t* 
     widest_ = options_.use == Pruning::AUTO ? WIDEST_AUTO : WIDEST;
     if (options_.use == Pruning::AUTO && has_many_scores(scheme_)) {
         widest_ = WIDEST_OF_MANY_SCORES;
-        if (!looks_similar(row, rows, column, columns)) return false;
+        if (4 * words_in_place(row, rows, column, columns) < WORDS) return false;
     }
     const LetterCounts row_letters = count_letters(row, rows),
                        column_letters = count_letters(column, columns);
