@@ -21,7 +21,7 @@ from pathlib import Path
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 PROTEINS = EXAMPLES / "cytochrome_p450.fasta"
 MODES = ("global", "semiglobal", "local")
-ALIGNMENTS = ("paf", "tsv", "srspair", "fasta", "parquet", "blast6", "sam")
+ALIGNMENTS = ("paf", "tsv", "srspair", "fasta", "parquet", "blast6", "blast7", "sam")
 ALIGNMENTS += ("stockholm", "maf", "tc_lib")
 COLUMNS = (
     "query,target,evalue,bits,identity_aligned,identity_shorter,identity_internal,identity_mbl,"

@@ -198,6 +198,7 @@ def test_contradictions_never_write_out_of_bounds(format, tmp_path):
         ("x.y/A.PAF.GZ", "paf"),
         ("a.tsv", "tsv"),
         ("a.m8", "blast6"),
+        ("a.outfmt7.gz", "blast7"),
         ("a.sam.gz", "sam"),
         ("a.a3m", "a3m"),
         ("a.sto", "stockholm"),

@@ -52,6 +52,7 @@ from pairalign.jobs.align import AlignmentJob
 from pairalign.native import keep_freed_memory
 from pairalign.pair_lists import read_pair_list
 from pairalign.significance import EvalueFilter, Gumbel, Significance, find_significance
+from pairalign.statements import describe_statistics
 from pairalign.want import Detail
 from pairalign.windows import DEFAULT_WINDOW, LIST_WINDOW
 
@@ -146,12 +147,12 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--columns",
         metavar="NAME,NAME...",
-        help="columns of tsv and blast6, by our names or BLAST's: query,target,evalue,qseq",
+        help="columns of tsv, blast6 and blast7, by our names or BLAST's: query,target,evalue,qseq",
     )
     parser.add_argument(
         "--both-ways",
         action="store_true",
-        help="each pair a second time with query and target exchanged (paf, tsv, blast6)",
+        help="each pair a second time with query and target exchanged (paf, tsv, blast6, blast7)",
     )
 
 
@@ -349,12 +350,7 @@ def _significance(
     sets = run.queries, run.targets
     found = find_significance(run.scoring, *sets, options.db_size, gumbel, composition)
     if gumbel is not None and found is not None and not options.quiet:
-        letters, sequences = found.database
-        say(
-            f"E-values: lambda {gumbel.lambda_:g}, K {gumbel.k:g} ({gumbel.source}), database of "
-            f"{letters:,} letters in {sequences:,} sequences"
-            f"{', by the composition of each pair' if composition else ''}"
-        )
+        say(f"E-values: {describe_statistics(found, run.scoring)}")
     return found
 
 

@@ -22,7 +22,7 @@ from pairalign.cli.options import (
     scoring_of,
     warn_of_letters,
 )
-from pairalign.cli.summary import describe_scoring, describe_set, describe_steps
+from pairalign.cli.summary import describe_set, describe_steps
 from pairalign.cli.thresholds import add_thresholds, describe_thresholds, thresholds_of
 from pairalign.clusters import Clusters
 from pairalign.distance_matrix import number_of_pairs
@@ -34,6 +34,7 @@ from pairalign.formats.names import choose_format
 from pairalign.jobs.clusters import LINKAGES, REPRESENTATIVES, ClusterJob
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.statements import describe_scoring
 
 _SUFFIXES = {
     **CLUSTER_SUFFIXES,

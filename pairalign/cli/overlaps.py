@@ -32,7 +32,7 @@ from pairalign.cli.options import (
 from pairalign.cli.overlap_graph import OverlapWatcher, add_graph, check_graph
 from pairalign.cli.parts import choose_part
 from pairalign.cli.report import add_report, check_report, finish_report
-from pairalign.cli.summary import describe_scoring, describe_set
+from pairalign.cli.summary import describe_set
 from pairalign.cli.thresholds import SHARE
 from pairalign.complement import complement_of
 from pairalign.engines.selection import usable_cores
@@ -47,6 +47,7 @@ from pairalign.native import keep_freed_memory
 from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.statements import describe_scoring
 from pairalign.want import Detail, Want
 
 _MODES = ("semiglobal", "local")

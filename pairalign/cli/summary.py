@@ -9,6 +9,7 @@ from pairalign.alignments import Alignment, Alignments
 from pairalign.pair_fields import find_extremes
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.statements import describe_scoring
 from pairalign.thresholds import PairThresholds
 
 if TYPE_CHECKING:
@@ -108,15 +109,6 @@ class Summary:
         if self._min_score is None:
             return f"{self._pairs:,}"
         return f"{self._pairs:,}, of which {self._kept:,} score at least {self._min_score}"
-
-
-def describe_scoring(scoring: Scoring) -> str:
-    """One line: ``global, BLOSUM62, gap open 11, gap extend 1``."""
-    costs = (scoring.format_score(cost) for cost in (scoring.gap_open, scoring.gap_extend))
-    line = "{}, {}, gap open {}, gap extend {}".format(scoring.mode, scoring.matrix_name, *costs)
-    if scoring.end_gaps is None:
-        return line
-    return f"{line}, {scoring.end_gaps.describe(scoring.format_score)}"
 
 
 def describe_set(sequences: SequenceSet) -> str:

@@ -34,7 +34,6 @@ from pairalign.cli.options import (
     warn_of_letters,
 )
 from pairalign.cli.report import add_report, check_report, report_distances
-from pairalign.cli.summary import describe_scoring
 from pairalign.distance_matrix import DistanceMatrix
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import FormatError, OutputError
@@ -75,6 +74,7 @@ from pairalign.jobs.plots import (
     picture_format,
 )
 from pairalign.sequences import SequenceSet, read_fasta
+from pairalign.statements import describe_scoring
 from pairalign.trees.newick import PROGRAMS, check_headers, check_names
 from pairalign.trees.tree import GuideTree
 from pairalign.windows import DEFAULT_WINDOW

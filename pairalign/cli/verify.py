@@ -18,7 +18,7 @@ from pairalign.cli.options import (
     read_sequences,
     warn_of_letters,
 )
-from pairalign.cli.summary import describe_scoring, describe_set
+from pairalign.cli.summary import describe_set
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import PairalignError
 from pairalign.formats.output import open_output
@@ -27,6 +27,7 @@ from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import show_progress
 from pairalign.jobs.verify import Totals, VerifyJob
 from pairalign.scoring import MODES, make_scoring
+from pairalign.statements import describe_scoring
 
 _MOST_MESSAGES = 10
 

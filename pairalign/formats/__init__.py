@@ -15,6 +15,7 @@ from pairalign.errors import FormatError
 from pairalign.fields import Field
 from pairalign.formats.a3m import A3mWriter
 from pairalign.formats.blast6 import Blast6Writer
+from pairalign.formats.blast7 import Blast7Writer
 from pairalign.formats.fasta import FastaWriter
 from pairalign.formats.gfa import GfaWriter
 from pairalign.formats.maf import MafWriter
@@ -55,6 +56,7 @@ WRITERS: tuple[type[Writer], ...] = (
     SrspairWriter,
     ParquetWriter,
     Blast6Writer,
+    Blast7Writer,
     SamWriter,
     A3mWriter,
     StockholmWriter,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pairalign.fields import BLAST6, FIELDS
 from pairalign.formats.writer import TextWriter
 from pairalign.want import Detail
@@ -18,7 +20,7 @@ class Blast6Writer(TextWriter):
     """
 
     name = "blast6"
-    suffixes = (".blast6", ".b6", ".m8", ".outfmt6")
+    suffixes: ClassVar[tuple[str, ...]] = (".blast6", ".b6", ".m8", ".outfmt6")
     needs = Detail.STATS
     both_ways = True
     default_fields = tuple(FIELDS[name] for name in BLAST6)

@@ -13,6 +13,7 @@ from pairalign.alignments import Alignments, concatenate
 from pairalign.errors import FormatError
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, Writer
+from pairalign.statements import statistics_by_name
 from pairalign.tables import arrow_names, arrow_schema, arrow_table
 from pairalign.want import Detail
 
@@ -34,7 +35,10 @@ class ParquetWriter(Writer):
     of uint32 runs ``length << 4 | op`` with the SAM operations I = 1, D = 2, ``=`` = 7, X = 8;
     the others are int32. The parameters are in the file's key-value metadata as
     ``pairalign.mode``, ``.matrix``, ``.gap_open``, ``.gap_extend``, ``.scale``, ``.alphabet`` and
-    ``.version``.
+    ``.version``; where bits and E-values of the scores are known, what they are made of is in
+    ``.lambda``, ``.k``, ``.statistics`` (where these come from), ``.database_letters``,
+    ``.database_sequences``, ``.search_space_least``, ``.search_space_most`` (of a query) and
+    ``.comp_based_stats``.
 
     A row group, with the dictionaries of its names (in the order in which they come), follows from
     the pairs and their place in the table alone: what was written in parts, or before and after
@@ -52,7 +56,7 @@ class ParquetWriter(Writer):
         self._parts: list[Alignments] = []
         self._groups = _Groups()
         self._names = [arrow_names(content.queries), arrow_names(content.targets)]
-        self._schema = arrow_schema(content.scoring, content.detail)
+        self._schema = _with_statistics(arrow_schema(content.scoring, content.detail), content)
         self._file: _TableFile | None = _TableFile(output, self._schema)
 
     @classmethod
@@ -124,6 +128,15 @@ class ParquetWriter(Writer):
         self._output.abort()
         if self._file is not None:
             self._file.abort()
+
+
+def _with_statistics(schema: pa.Schema, content: Content) -> pa.Schema:
+    """Add what bits and E-values are made of to the metadata, where that is known."""
+    if content.significance is None:
+        return schema
+    found = statistics_by_name(content.significance, content.scoring)
+    named = {f"pairalign.{key}": value for key, value in found.items()}
+    return schema.with_metadata({**schema.metadata, **named})
 
 
 class _Groups:

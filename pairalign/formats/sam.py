@@ -13,6 +13,7 @@ from pairalign.errors import FormatError
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, TextWriter
 from pairalign.sequences import SequenceSet
+from pairalign.statements import statements
 from pairalign.want import Detail
 
 _QUERY_NAME = re.compile(r"[!-?A-~]{1,254}\Z")
@@ -28,7 +29,8 @@ class SamWriter(TextWriter):
     (``AS:f:`` where costs or matrix have decimals). The first record of a query in the file is its
     primary one, the others are secondary (flag 256), whatever their scores. On strand ``-`` (flag
     16) letters, clipping and CIGAR are those of the query's other strand, as the CIGAR runs along
-    the target. Pairs without an aligned pair of letters are left out.
+    the target. Pairs without an aligned pair of letters are left out. ``@CO`` lines name the
+    scoring and, where bits and E-values of its scores are known, lambda, K and the search space.
 
     htslib knows the letters of DNA alone: samtools and pysam show those of proteins as N, and keep
     all else. The file itself has all letters.
@@ -56,14 +58,18 @@ class SamWriter(TextWriter):
         super().__init__(output, content, threads)
 
     def header(self) -> bytes:
-        """Return the header: version, targets, program."""
+        """Return the header: version, targets, program, how it was made."""
         from pairalign.version import __version__
 
-        targets = self._content.targets
+        content = self._content
+        targets = content.targets
         pairs = zip(targets.names, targets.lengths.tolist(), strict=True)
         lines = [f"@SQ\tSN:{name}\tLN:{length}\n" for name, length in pairs if length]
         program = f"@PG\tID:pairalign\tPN:pairalign\tVN:{__version__}\n"
-        return "".join(["@HD\tVN:1.6\tSO:unsorted\n", *lines, program]).encode()
+        comments = [
+            f"@CO\t{statement}\n" for statement in statements(content.scoring, content.significance)
+        ]
+        return "".join(["@HD\tVN:1.6\tSO:unsorted\n", *lines, program, *comments]).encode()
 
     def secondary(self, alignments: Alignments) -> npt.NDArray[np.bool_]:
         """Which pairs are not the first of their query."""

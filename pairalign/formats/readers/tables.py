@@ -88,7 +88,7 @@ class Blast6Reader(LineReader):
     """
 
     name = "blast6"
-    suffixes = (".blast6", ".b6", ".m8", ".outfmt6")
+    suffixes = (".blast6", ".b6", ".m8", ".outfmt6", ".blast7", ".b7", ".outfmt7")
     has_columns = True
 
     def __init__(

@@ -1,0 +1,90 @@
+"""BLAST's tabular format with comments, ``-outfmt 7``: the lines of `blast6` after a header."""
+
+from __future__ import annotations
+
+import os
+from typing import ClassVar
+
+from pairalign.fields import FIELDS
+from pairalign.formats.blast6 import Blast6Writer
+from pairalign.statements import statements
+
+_LABELS = {
+    FIELDS[name].code: label
+    for name, label in (
+        ("qseqid", "query id"),
+        ("sseqid", "subject id"),
+        ("qlen", "query length"),
+        ("slen", "subject length"),
+        ("score", "score"),
+        ("bitscore", "bit score"),
+        ("evalue", "evalue"),
+        ("pident", "% identity"),
+        ("ppos", "% positives"),
+        ("length", "alignment length"),
+        ("nident", "identical"),
+        ("mismatch", "mismatches"),
+        ("positive", "positives"),
+        ("gapopen", "gap opens"),
+        ("gaps", "gaps"),
+        ("qstart", "q. start"),
+        ("qend", "q. end"),
+        ("sstart", "s. start"),
+        ("send", "s. end"),
+        ("qseq", "query seq"),
+        ("sseq", "subject seq"),
+    )
+}
+_COVERAGES = {
+    "qcovs": "% query coverage per subject",
+    "qcovhsp": "% query coverage per hsp",
+}
+"""Two names of one column here, as there is one alignment of a pair."""
+
+
+class Blast7Writer(Blast6Writer):
+    """The lines of `blast6` after one header of lines that begin with ``#``.
+
+    They say: program and version; names of the files of targets (``Database``) and queries; the
+    scoring; lambda, K, where these come from, and the letters and sequences of the database; the
+    smallest and the largest search space of a query; the columns by BLAST's names, or by ours where
+    BLAST has no such column; the number of queries. BLAST has a header for each query, with its
+    number of hits: here pairs are written while they come, and those of a query not side by side.
+    """
+
+    name = "blast7"
+    suffixes: ClassVar[tuple[str, ...]] = (".blast7", ".b7", ".outfmt7")
+
+    @property
+    def native_name(self) -> str:
+        """What native code calls the format."""
+        return Blast6Writer.name
+
+    def header(self) -> bytes:
+        """Return the comments. Biopython takes a line with "processed" for the last of them."""
+        from pairalign.version import __version__
+
+        content = self._content
+        stated = statements(content.scoring, content.significance, both_ways=content.both_ways)
+        if content.significance is None:
+            stated.append("Statistics: not known")
+        lines = [
+            f"pairalign {__version__} (table as BLAST's outfmt 7, one header for all)",
+            f"Database: {_file_name(content.targets.source)}",
+            f"Searched with: {_file_name(content.queries.source)}",
+            *stated,
+            f"Fields: {', '.join(self._labels())}",
+            f"Queries processed: {len(content.queries)}; hits found follow",
+        ]
+        return "".join(f"# {line}\n" for line in lines).encode()
+
+    def _labels(self) -> list[str]:
+        fields = self._content.fields or self.default_fields
+        return [
+            _COVERAGES.get(field.name) or _LABELS.get(field.code, field.name) for field in fields
+        ]
+
+
+def _file_name(source: str) -> str:
+    """Without the folder, so that the bytes do not depend on where files are."""
+    return " ".join(os.path.basename(source).split())
