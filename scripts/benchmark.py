@@ -145,7 +145,7 @@ def main(arguments: list[str] | None = None) -> None:
     print("\n".join(notes) + "\n\n" + report.as_text(rows))
     if options.markdown:
         options.markdown.write_text(report.as_markdown(rows, notes))
-    if options.json:
+    if getattr(options, "json", None):  # tables of other samples cannot be drawn
         options.json.write_text(report.as_json(rows, notes))
 
 
