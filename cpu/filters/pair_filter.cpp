@@ -15,6 +15,7 @@
 #include "../align/engine.h"
 #include "../export.h"
 #include "../processor.h"
+#include "../threads.h"
 #include "pair_filter.h"
 
 namespace {
@@ -24,29 +25,6 @@ using namespace pairalign;
 constexpr int SAMPLED_PAIRS = 400, SAMPLED_LETTERS = 300000;
 constexpr size_t NEARLY_PERCENT = 95;
 constexpr int LEAST_DROPPED_PERCENT = 5;  // of the sample, for q-grams to be looked at at all
-
-// Calls work(k) for each k < count on some threads; what it throws ends up here.
-template <class Work>
-void on_threads(int32_t count, int32_t threads, const Work& work) {
-    std::atomic<int32_t> next{0};
-    std::atomic<bool> failed{false};
-    auto run = [&] {
-        try {
-            for (int32_t k; !failed && (k = next++) < count;) work(k);
-        } catch (const std::bad_alloc&) {
-            failed = true;
-        }
-    };
-    std::vector<std::thread> others;
-    try {
-        for (int32_t t = 1; t < std::min(threads, count); t++) others.emplace_back(run);
-    } catch (...) {
-        // The system allows no more threads: those that there are do the work.
-    }
-    run();
-    for (std::thread& thread : others) thread.join();
-    if (failed) throw std::bad_alloc();
-}
 
 void add_best(FilteredSet& set, const int32_t* best_of_letter) {
     for (int32_t s = 0; s < set.given.count; s++) {

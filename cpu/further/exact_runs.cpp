@@ -1,10 +1,10 @@
-// See exact_runs.h. Pieces of `length` letters of one sequence are looked up among those of the other by a
-// rolling sum, in a table of chains; what is found is compared letter by letter.
+// See exact_runs.h. Words of one sequence are looked up among some of the other by a rolling sum, in a table
+// of chains; around what is found letters are compared one by one.
 
 #include "exact_runs.h"
 
 #include <algorithm>
-#include <cstring>
+#include <cstdint>
 #include <vector>
 
 #include "used_runs.h"
@@ -52,58 +52,87 @@ std::vector<UsedRows> used_rows(const pairalign_further_pair& pair) {
     return used;
 }
 
-// Whether rows from `row` to `row + length` of a diagonal are free; alignments share no cell.
-bool is_free(const std::vector<UsedRows>& used, int32_t diagonal, int32_t row, int32_t length) {
-    auto after = std::lower_bound(used.begin(), used.end(), UsedRows{diagonal, row + length, 0});
-    if (after == used.begin()) return true;
-    const UsedRows& before = *--after;
-    return before.diagonal != diagonal || before.end <= row;
+// The rows around a free cell of a diagonal that are free, too; none if the cell is used.
+struct FreeRows {
+    int32_t start, end;
+};
+
+FreeRows free_around(const std::vector<UsedRows>& used, int32_t diagonal, int32_t row) {
+    FreeRows free{INT32_MIN, INT32_MAX};
+    auto after = std::upper_bound(used.begin(), used.end(), UsedRows{diagonal, row, 0});
+    if (after != used.end() && after->diagonal == diagonal) free.end = after->start;
+    if (after != used.begin() && (--after)->diagonal == diagonal) free.start = after->end;
+    return free.start <= row ? free : FreeRows{row, row};  // alignments share no cell
 }
 
-// Pieces of a sequence by their sums.
-class Pieces {
+// Whether a cell lies in a run of `length` equal letters on free cells of its diagonal.
+bool is_in_run(const pairalign_further_pair& pair, FreeRows free, int32_t row, int32_t column,
+               int32_t length) {
+    const int32_t shift = row - column;
+    const int32_t first = std::max({free.start, 0, shift});
+    const int32_t last = std::min({free.end, pair.row_count, pair.column_count + shift});
+    const auto equal = [&](int32_t at) {
+        return pair.rows[at] == pair.columns[at - shift] && pair.rows[at] < pair.definite;
+    };
+    int32_t start = row, end = row;
+    while (start > first && equal(start - 1)) --start;
+    while (end < last && end - start < length && equal(end)) ++end;
+    return end - start >= length;
+}
+
+// Words of a sequence that start at every `step`th letter, by their sums.
+class Words {
 public:
-    Pieces(const uint8_t* codes, int32_t count, int32_t length, int32_t definite)
-        : sums_(static_cast<size_t>(count)), next_(static_cast<size_t>(count)) {
-        while (int64_t{1} << bits_ < 2 * int64_t{count}) ++bits_;
+    Words(const uint8_t* codes, int32_t count, int32_t length, int32_t step, int32_t definite) {
+        const int64_t most = int64_t{count} / step + 1;
+        while (int64_t{1} << bits_ < 4 * most) ++bits_;
         first_.assign(size_t{1} << bits_, -1);
+        words_.reserve(static_cast<size_t>(most));
         for_each_piece(codes, count, length, definite, [&](uint64_t sum, int32_t start) {
-            sums_[static_cast<size_t>(start)] = sum;
+            if (start % step != 0) return false;
             int32_t& first = first_[place(sum)];
-            next_[static_cast<size_t>(start)] = first;
-            first = start;
+            words_.push_back({sum, start, first});
+            first = static_cast<int32_t>(words_.size()) - 1;
             return false;
         });
     }
 
-    // Calls take(start) for pieces that may have a sum, until it returns true.
+    // Calls take(start) for words that may have a sum, until it returns true.
     template <typename Take>
     bool any(uint64_t sum, Take take) const {
-        for (int32_t start = first_[place(sum)]; start >= 0; start = next_[static_cast<size_t>(start)])
-            if (sums_[static_cast<size_t>(start)] == sum && take(start)) return true;
+        for (int32_t k = first_[place(sum)]; k >= 0; k = words_[static_cast<size_t>(k)].next) {
+            const Word& word = words_[static_cast<size_t>(k)];
+            if (word.sum == sum && take(word.start)) return true;
+        }
         return false;
     }
 
 private:
+    struct Word {
+        uint64_t sum;
+        int32_t start, next;
+    };
     size_t place(uint64_t sum) const { return static_cast<size_t>(sum * FACTOR >> (64 - bits_)); }
 
     int bits_ = 8;
-    std::vector<uint64_t> sums_;
-    std::vector<int32_t> next_, first_;
+    std::vector<Word> words_;
+    std::vector<int32_t> first_;
 };
 
 }  // namespace
 
 bool may_have_free_run(const pairalign_further_pair& pair, int32_t length) {
     if (length > std::min(pair.row_count, pair.column_count)) return false;
-    const Pieces pieces(pair.columns, pair.column_count, length, pair.definite);
+    // A run holds a word of about half its length that starts at a multiple of the other half.
+    const int32_t word = (length + 1) / 2, step = length - word + 1;
+    const Words words(pair.columns, pair.column_count, word, step, pair.definite);
     const std::vector<UsedRows> used = used_rows(pair);
     int64_t looks = MOST_LOOKS_A_LETTER * (int64_t{pair.row_count} + pair.column_count);
-    return for_each_piece(pair.rows, pair.row_count, length, pair.definite, [&](uint64_t sum, int32_t row) {
-        return pieces.any(sum, [&](int32_t column) {
+    return for_each_piece(pair.rows, pair.row_count, word, pair.definite, [&](uint64_t sum, int32_t row) {
+        return words.any(sum, [&](int32_t column) {
             if (--looks < 0) return true;
-            return is_free(used, row - column, row, length) &&
-                   std::memcmp(pair.rows + row, pair.columns + column, static_cast<size_t>(length)) == 0;
+            const FreeRows free = free_around(used, row - column, row);
+            return free.start < free.end && is_in_run(pair, free, row, column, length);
         });
     });
 }

@@ -45,6 +45,11 @@ PAIRALIGN_API int32_t pairalign_further_alignment(const pairalign_further_pair* 
                                                   const char* instruction_set, pairalign_further_found* found,
                                                   uint32_t* runs);
 
+// Says of each of `count` pairs whether it may have an alignment with `least_run` equal letters, at least 1.
+// 0, or what the other function returns below it.
+PAIRALIGN_API int32_t pairalign_further_screen(const pairalign_further_pair* pairs, int64_t count,
+                                               int32_t threads, uint8_t* may);
+
 // The arrays of a loop are different ones.
 #if defined(__clang__)
 #define PAIRALIGN_NO_ALIAS _Pragma("clang loop vectorize(assume_safety)")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from ctypes import POINTER, c_int32, c_uint32, c_void_p
+from ctypes import POINTER, c_int32, c_int64, c_uint32, c_void_p
 from dataclasses import replace
 from typing import Any
 
@@ -41,6 +41,9 @@ class NativePair(ctypes.Structure):
     )
 
 
+_NATIVE_PAIR = np.dtype(NativePair)
+
+
 class NativeFound(ctypes.Structure):
     """pairalign_further_found."""
 
@@ -56,6 +59,10 @@ class NativeFound(ctypes.Structure):
 _align = library.pairalign_further_alignment
 _align.restype = c_int32
 _align.argtypes = (POINTER(NativePair), ctypes.c_char_p, POINTER(NativeFound), POINTER(c_uint32))
+
+_screen = library.pairalign_further_screen
+_screen.restype = c_int32
+_screen.argtypes = (c_void_p, c_int64, c_int32, c_void_p)
 
 _NO_MEMORY, _CANCELLED = -1, -2
 
@@ -89,6 +96,7 @@ class FurtherAligner:
         self._threads = threads
         self._isa = (instruction_set or instruction_sets()[0]).encode()
         self._cancelled = np.zeros(1, np.int32)
+        self._other_strands: list[Any] = [None, None]  # of whole sets, once they are needed
         self._positions = []
         for one in (queries, targets):
             positions = np.empty(len(one), np.int64)
@@ -125,14 +133,17 @@ class FurtherAligner:
             Which of the pairs these are.
         """
         turned = [_in_window(one, window) for one in known]
+        numbers = np.arange(len(known[0]))
+        if least_run > 0 and len(known) == 1:
+            numbers, least_run = np.flatnonzero(self._screen(turned[0], window, least_run)), 0
         with ThreadPoolExecutor(self._threads) as pool:
             results = list(
                 pool.map(
-                    lambda k: self._next(turned, k, window, least, least_run),
-                    range(len(known[0])),
+                    lambda k: self._next(turned, int(k), window, least, least_run),
+                    numbers,
                 )
             )
-        numbers = np.array([k for k, one in enumerate(results) if one is not None], np.int64)
+        numbers = numbers[np.array([one is not None for one in results], np.bool_)]
         found = [one for one in results if one is not None]
         return to_original_strands(self._gather(known[0], numbers, found, window), window), numbers
 
@@ -144,6 +155,52 @@ class FurtherAligner:
         if window.triangular:
             return np.asarray(self._positions[0][query] < self._positions[0][target])
         return np.asarray(queries.lengths[query] >= targets.lengths[target])
+
+    def _screen(self, known: Alignments, window: Window, least_run: int) -> npt.NDArray[np.bool_]:
+        """Whether pairs with one known alignment may have another with such a run."""
+        assert known.cigar is not None
+        assert known.cigar_offsets is not None
+        is_row = self._query_is_row(known.query, known.target, window)
+        pairs = np.zeros(len(known), _NATIVE_PAIR)
+        starts = np.stack(
+            [
+                np.where(is_row, known.field("query_start"), known.field("target_start")),
+                np.where(is_row, known.field("target_start"), known.field("query_start")),
+            ],
+            axis=1,
+        ).astype(np.int32)
+        cigar = np.ascontiguousarray(known.cigar, np.uint32)
+        offsets = np.ascontiguousarray(known.cigar_offsets, np.int64)
+        places = np.arange(len(known), dtype=np.uint64)
+        query, target = (self._places_of(side, known, is_row, window) for side in (0, 1))
+        for name, k in (("rows", 0), ("row_count", 1)):
+            pairs[name] = np.where(is_row, query[k], target[k])
+            pairs[name.replace("row", "column")] = np.where(is_row, target[k], query[k])
+        pairs["used_starts"] = starts.ctypes.data + places * np.uint64(8)
+        pairs["used_offsets"] = offsets.ctypes.data + places * np.uint64(8)
+        pairs["used_runs"], pairs["cancelled"] = cigar.ctypes.data, self._cancelled.ctypes.data
+        pairs["definite"], pairs["query_is_row"] = self._scoring.alphabet.definite, is_row
+        pairs["used"], pairs["least_run"] = 1, least_run
+        may = np.zeros(len(known), np.bool_)
+        _check(_screen(pairs.ctypes.data, len(pairs), self._threads, may.ctypes.data))
+        return may
+
+    def _places_of(
+        self, side: int, known: Alignments, is_row: npt.NDArray[np.bool_], window: Window
+    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+        """Addresses of the codes of pairs' queries (side 0) or targets, and their lengths."""
+        sequences = self._sets[side]
+        numbers = known.target if side else known.query
+        starts, stops = sequences.offsets[numbers], sequences.offsets[numbers + 1]
+        addresses = sequences.codes.ctypes.data + starts
+        if window.strand < 0:
+            if self._other_strands[side] is None:
+                self._other_strands[side] = reverse_complement(sequences.codes, sequences.alphabet)
+            other = self._other_strands[side]
+            is_turned = is_row == bool(side) if window.triangular else np.bool_(side)
+            turned = other.ctypes.data + len(other) - stops
+            addresses = np.where(is_turned, turned, addresses)
+        return addresses.astype(np.uint64), stops - starts
 
     def _next(
         self,
@@ -183,10 +240,7 @@ class FurtherAligner:
         found, out = NativeFound(), np.empty(len(rows) + len(columns), np.uint32)
         text = out.ctypes.data_as(POINTER(c_uint32))
         status = _align(ctypes.byref(pair), self._isa, ctypes.byref(found), text)
-        if status == _CANCELLED:
-            raise InterruptedError("cancelled")
-        if status == _NO_MEMORY:
-            raise MemoryError("out of memory while further alignments are made")
+        _check(status)
         return (found, out[: found.run_count].copy()) if status else None
 
     def _gather(
@@ -222,6 +276,14 @@ class FurtherAligner:
             strand=None if first.strand is None else np.full(len(found), window.strand, np.int8),
             **fields,
         )
+
+
+def _check(status: int) -> None:
+    """Raise what a status of the native code says."""
+    if status == _CANCELLED:
+        raise InterruptedError("cancelled")
+    if status == _NO_MEMORY:
+        raise MemoryError("out of memory while further alignments are made")
 
 
 def _in_window(found: Alignments, window: Window) -> Alignments:
