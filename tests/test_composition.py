@@ -84,7 +84,7 @@ def test_the_option(tmp_path, monkeypatch, capsys):
     align("p.fa", *columns, "-o", "plain.tsv")
     assert "by the composition" not in capsys.readouterr().err
     align("p.fa", *columns, *adjust, "-o", "all.tsv")
-    assert "30 sequences, by the composition of each pair" in capsys.readouterr().err
+    assert "30 sequences, lambda by the composition of each pair" in capsys.readouterr().err
     align("p.fa", *columns, *adjust, "-o", "few.tsv", "--max-evalue", "2")
     align("p.fa", *columns, *adjust, "-o", "both.tsv", "--max-evalue", "2", "--both-ways")
     plain, every, few, both = (
