@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pairalign.errors import FastaError, PairListError
 from pairalign.fasta import Source, read_text
-from pairalign.pair_fields import mask_pairs
+from pairalign.pair_fields import mask_sorted_pairs
 from pairalign.pair_lists import PairList
 from pairalign.sequences import SequenceSet
 from pairalign.windows import Window
@@ -74,17 +74,7 @@ class CandidateStrands:
 
     def mask_of(self, window: Window, strand: int) -> Mask:
         """Return which pairs of a window are candidates on a strand."""
-        rows, columns = self._sorted[strand]
-        which = slice(*np.searchsorted(rows, (window.row_start, window.row_stop)).tolist())
-        rows, columns = rows[which], columns[which]
-        inside = (columns >= window.column_start) & (columns < window.column_stop)
-        return mask_pairs(
-            window.row_start,
-            (window.column_start, window.column_stop),
-            window.triangular,
-            window.pairs,
-            (rows[inside], columns[inside]),
-        )
+        return mask_sorted_pairs(window, *self._sorted[strand])
 
 
 def read_candidates(source: Source, reads: SequenceSet) -> Candidates:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.pair_fields import mask_pairs
+from pairalign.pair_fields import mask_sorted_pairs
 from pairalign.sequences import SequenceSet
 from pairalign.windows import Window
 
@@ -60,16 +60,7 @@ class RunFilter:
 
     def passing(self, window: Window, min_raw_score: int) -> npt.NDArray[np.bool_]:
         """Return which pairs of `window` share a run, bool of shape (pairs,)."""
-        which = slice(*np.searchsorted(self._rows, (window.row_start, window.row_stop)).tolist())
-        rows, columns = self._rows[which], self._columns[which]
-        inside = (columns >= window.column_start) & (columns < window.column_stop)
-        return mask_pairs(
-            window.row_start,
-            (window.column_start, window.column_stop),
-            window.triangular,
-            window.pairs,
-            (rows[inside], columns[inside]),
-        )
+        return mask_sorted_pairs(window, self._rows, self._columns)
 
     def cancel(self) -> None:
         """Do nothing: a call takes no time."""

@@ -15,6 +15,7 @@ from pairalign.native import library
 
 if TYPE_CHECKING:
     from pairalign.alignments import Alignments
+    from pairalign.windows import Window
 
 Ints = npt.NDArray[np.int32]
 
@@ -180,32 +181,43 @@ def find_differences(
     return values
 
 
-def mask_pairs(
-    row_start: int,
-    columns: tuple[int, int],
-    triangular: bool,
-    pairs: int,
-    listed: tuple[Ints, Ints],
-) -> npt.NDArray[np.bool_]:
+def mask_pairs(window: Window, rows: Ints, columns: Ints) -> npt.NDArray[np.bool_]:
     """Return which pairs of a window are among some of its pairs, bool of shape (pairs,).
 
     Parameters
     ----------
-    row_start : int
-    columns : (int, int)
-        Half-open range.
-    triangular : bool
-        Only pairs with ``row < column``.
-    pairs : int
-        How many the window has.
-    listed : two ndarrays of int32, shape (n,)
-        Rows and columns of the pairs, in the window's order.
+    window : Window
+    rows, columns : ndarray of int32, shape (n,)
+        Of the pairs, in the window's order.
     """
-    mask = np.empty(pairs, np.bool_)
-    kept = [np.ascontiguousarray(one, np.int32) for one in listed]
-    addresses = (one.ctypes.data for one in kept)
-    _mask_pairs(row_start, *columns, triangular, len(kept[0]), *addresses, pairs, mask.ctypes.data)
+    mask = np.empty(window.pairs, np.bool_)
+    kept = [np.ascontiguousarray(one, np.int32) for one in (rows, columns)]
+    _mask_pairs(
+        window.row_start,
+        window.column_start,
+        window.column_stop,
+        window.triangular,
+        len(kept[0]),
+        *(one.ctypes.data for one in kept),
+        len(mask),
+        mask.ctypes.data,
+    )
     return mask
+
+
+def mask_sorted_pairs(window: Window, rows: Ints, columns: Ints) -> npt.NDArray[np.bool_]:
+    """Return which pairs of a window are among pairs of the whole matrix.
+
+    Parameters
+    ----------
+    window : Window
+    rows, columns : ndarray of int32, shape (n,)
+        Of the pairs, row by row.
+    """
+    which = slice(*np.searchsorted(rows, (window.row_start, window.row_stop)).tolist())
+    rows, columns = rows[which], columns[which]
+    inside = (columns >= window.column_start) & (columns < window.column_stop)
+    return mask_pairs(window, rows[inside], columns[inside])
 
 
 def place_in_triangle(

@@ -101,13 +101,7 @@ class ListedPairs:
         if held.stop - held.start == slab.pairs:
             return None
         which = slice(held.start, held.stop)
-        return mask_pairs(
-            slab.row_start,
-            (slab.column_start, slab.column_stop),
-            slab.triangular,
-            slab.pairs,
-            (self._pairs.rows[which], self._pairs.columns[which]),
-        )
+        return mask_pairs(slab, self._pairs.rows[which], self._pairs.columns[which])
 
     def split(self, pair_bytes: int, letter_bytes: float, limit: int) -> list[Window]:
         """Cut the list into slabs of whole rows of windows whose results fit some memory.
