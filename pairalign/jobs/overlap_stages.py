@@ -23,6 +23,7 @@ from pairalign.candidates import CandidateStrands
 from pairalign.engines import Engine
 from pairalign.engines.filters import PairFilter
 from pairalign.exact_runs import RunFilter
+from pairalign.jobs.further_layers import layers_of
 from pairalign.overlap_passes import choose_strands, find_overlaps, merge_strands
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
@@ -290,24 +291,20 @@ class StagedEngine:
         return concatenate(layers).take(np.argsort(np.concatenate(ranks), kind="stable"))
 
     def _layers(self, first: Alignments, window: Window) -> Iterator[tuple[Alignments, Numbers]]:
-        """Yield the best alignments of pairs, then the second ones ..., and whose they are."""
-        pairs = np.arange(len(first))
-        yield first, pairs
-        known = [first]
-        while (
-            self._further is not None and len(pairs) and len(known) < self._thresholds.max_overlaps
-        ):
+        """Return the best overlaps of pairs, then the second ones ..., and whose they are."""
+        further, thresholds = self._further, self._thresholds
+        assert further is not None
+
+        def advance(known: Sequence[Alignments]) -> tuple[Alignments, Numbers]:
             with self._stages.timed(FURTHER):
-                thresholds = self._thresholds
-                found, numbers = self._further.next_of(
+                found, numbers = further.next_of(
                     known, window, thresholds.min_raw_score, thresholds.forced_run
                 )
-            passed = self._thresholds.passed(found)
-            self._stages.count(FURTHER, len(pairs), len(passed))
-            found, numbers = found.take(passed), numbers[passed]
-            pairs = pairs[numbers]
-            known = [*(one.take(numbers) for one in known), found]
-            yield found, pairs
+            passed = thresholds.passed(found)
+            self._stages.count(FURTHER, len(known[0]), len(passed))
+            return found.take(passed), numbers[passed]
+
+        return layers_of(first, thresholds.max_overlaps, advance)
 
     def _align(self, window: Window, detail: Detail, mask: Mask, chosen: int) -> Alignments:
         """Align the pairs that a mask names, `chosen` of them."""

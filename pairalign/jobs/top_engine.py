@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments, concatenate
 from pairalign.engines import Engine
 from pairalign.engines.cpu.further import FurtherAligner
+from pairalign.jobs.further_layers import layers_of
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.significance import EvalueFilter
@@ -65,17 +67,17 @@ class TopEngine:
     ) -> Alignments:
         """Align the pairs of `window`; see `pairalign.engines.Engine`."""
         best = self._engine.align(window, replace(want, detail=Detail.CIGAR), pair_mask)
-        pairs = np.flatnonzero(best.raw_score > 0)
+        aligned = np.flatnonzero(best.raw_score > 0)
         layers, owners = [best], [np.arange(len(best))]
-        known = [best.take(pairs)]
-        while len(pairs) and len(layers) < self._top:
+
+        def advance(known: Sequence[Alignments]) -> tuple[Alignments, Numbers]:
             found, numbers = self._further.next_of(known, window, max(1, want.least_raw_score))
             passing = self._passing(found)
-            found, numbers = found.take(passing), numbers[passing]
-            pairs = pairs[numbers]
-            known = [*(one.take(numbers) for one in known), found]
-            layers.append(found)
-            owners.append(pairs)
+            return found.take(passing), numbers[passing]
+
+        for layer, pairs in islice(layers_of(best.take(aligned), self._top, advance), 1, None):
+            layers.append(layer)
+            owners.append(aligned[pairs])
         order = np.argsort(np.concatenate(owners), kind="stable")
         every = concatenate(layers).take(order)
         return every.without(stats=want.detail == Detail.SCORE, cigar=want.detail < Detail.CIGAR)
