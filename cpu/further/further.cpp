@@ -11,7 +11,6 @@
 #include <new>
 
 #include "../instruction_sets.h"
-#include "exact_runs.h"
 #include "used_runs.h"
 
 #define PAIRALIGN_DECLARE(isa)                \
@@ -340,7 +339,6 @@ PAIRALIGN_API int32_t pairalign_further_alignment(const pairalign_further_pair* 
     const pairalign::FurtherKernel* kernel = pairalign::kernel_of(instruction_set);
     if (kernel == nullptr) return 0;
     try {
-        if (pair->least_run > 0 && !pairalign::may_have_free_run(*pair, pair->least_run)) return 0;
         return pairalign::align_further(*pair, *kernel, *found, runs);
     } catch (const std::bad_alloc&) {
         return -1;

@@ -10,14 +10,14 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from ctypes import POINTER, c_int32, c_int64, c_uint32, c_void_p
+from ctypes import POINTER, c_int32, c_int64, c_void_p
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
+from pairalign.alignments import Alignments, concatenate
 from pairalign.complement import reverse_complement
 from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.native import library
@@ -58,7 +58,7 @@ class NativeFound(ctypes.Structure):
 
 _align = library.pairalign_further_alignment
 _align.restype = c_int32
-_align.argtypes = (POINTER(NativePair), ctypes.c_char_p, POINTER(NativeFound), POINTER(c_uint32))
+_align.argtypes = (c_void_p, ctypes.c_char_p, POINTER(NativeFound), c_void_p)
 
 _screen = library.pairalign_further_screen
 _screen.restype = c_int32
@@ -132,17 +132,13 @@ class FurtherAligner:
         numbers : ndarray of int64
             Which of the pairs these are.
         """
-        turned = [_in_window(one, window) for one in known]
-        numbers = np.arange(len(known[0]))
-        if least_run > 0 and len(known) == 1:
-            numbers, least_run = np.flatnonzero(self._screen(turned[0], window, least_run)), 0
+        turned = _by_pairs([_in_window(one, window) for one in known])
+        pairs, held = self._native_pairs(turned, len(known), window)
+        pairs["least"], pairs["least_run"] = least, least_run
+        numbers = np.arange(len(pairs)) if least_run == 0 else self._screen(pairs)
         with ThreadPoolExecutor(self._threads) as pool:
-            results = list(
-                pool.map(
-                    lambda k: self._next(turned, int(k), window, least, least_run),
-                    numbers,
-                )
-            )
+            results = list(pool.map(lambda k: self._next(pairs, int(k)), numbers))
+        del held
         numbers = numbers[np.array([one is not None for one in results], np.bool_)]
         found = [one for one in results if one is not None]
         return to_original_strands(self._gather(known[0], numbers, found, window), window), numbers
@@ -156,90 +152,73 @@ class FurtherAligner:
             return np.asarray(self._positions[0][query] < self._positions[0][target])
         return np.asarray(queries.lengths[query] >= targets.lengths[target])
 
-    def _screen(self, known: Alignments, window: Window, least_run: int) -> npt.NDArray[np.bool_]:
-        """Whether pairs with one known alignment may have another with such a run."""
+    def _native_pairs(
+        self, known: Alignments, used: int, window: Window
+    ) -> tuple[npt.NDArray[np.void], tuple[Any, ...]]:
+        """Describe pairs to the native code, `used` alignments of each of which follow one another.
+
+        Also returns the arrays that the descriptions point to, to be held for as long.
+        """
         assert known.cigar is not None
         assert known.cigar_offsets is not None
-        is_row = self._query_is_row(known.query, known.target, window)
-        pairs = np.zeros(len(known), _NATIVE_PAIR)
-        starts = np.stack(
-            [
-                np.where(is_row, known.field("query_start"), known.field("target_start")),
-                np.where(is_row, known.field("target_start"), known.field("query_start")),
-            ],
-            axis=1,
-        ).astype(np.int32)
-        cigar = np.ascontiguousarray(known.cigar, np.uint32)
-        offsets = np.ascontiguousarray(known.cigar_offsets, np.int64)
-        places = np.arange(len(known), dtype=np.uint64)
-        query, target = (self._places_of(side, known, is_row, window) for side in (0, 1))
-        for name, k in (("rows", 0), ("row_count", 1)):
-            pairs[name] = np.where(is_row, query[k], target[k])
-            pairs[name.replace("row", "column")] = np.where(is_row, target[k], query[k])
-        pairs["used_starts"] = starts.ctypes.data + places * np.uint64(8)
-        pairs["used_offsets"] = offsets.ctypes.data + places * np.uint64(8)
-        pairs["used_runs"], pairs["cancelled"] = cigar.ctypes.data, self._cancelled.ctypes.data
+        query, target = known.query[::used], known.target[::used]
+        is_row = self._query_is_row(query, target, window)
+        sides = [self._places_of(k, one, is_row, window) for k, one in enumerate((query, target))]
+        starts = np.stack([known.field("query_start"), known.field("target_start")], axis=1)
+        starts = np.where(np.repeat(is_row, used)[:, None], starts, starts[:, ::-1])
+        held = (
+            np.ascontiguousarray(starts, np.int32),
+            np.ascontiguousarray(known.cigar_offsets, np.int64),
+            np.ascontiguousarray(known.cigar, np.uint32),
+        )
+        pairs = np.zeros(len(query), _NATIVE_PAIR)
+        for k, name in enumerate(("row", "column")):
+            this, other = sides[k], sides[1 - k]
+            pairs[f"{name}s"] = np.where(is_row, this[0], other[0])
+            pairs[f"{name}_count"] = np.where(is_row, this[1], other[1])
+        first = 8 * used * np.arange(len(query))
+        pairs["used_starts"], pairs["used_offsets"] = (one.ctypes.data + first for one in held[:2])
+        pairs["used_runs"], pairs["used"] = held[2].ctypes.data, used
+        pairs["matrix"], pairs["cancelled"] = self._matrix.ctypes.data, self._cancelled.ctypes.data
+        pairs["gap_open"], pairs["gap_extend"] = self._scoring.gap_open, self._scoring.gap_extend
+        pairs["is_local"] = self._scoring.mode == "local"
         pairs["definite"], pairs["query_is_row"] = self._scoring.alphabet.definite, is_row
-        pairs["used"], pairs["least_run"] = 1, least_run
-        may = np.zeros(len(known), np.bool_)
-        _check(_screen(pairs.ctypes.data, len(pairs), self._threads, may.ctypes.data))
-        return may
+        return pairs, held
 
     def _places_of(
-        self, side: int, known: Alignments, is_row: npt.NDArray[np.bool_], window: Window
-    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+        self,
+        side: int,
+        numbers: npt.NDArray[Any],
+        is_row: npt.NDArray[np.bool_],
+        window: Window,
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Addresses of the codes of pairs' queries (side 0) or targets, and their lengths."""
         sequences = self._sets[side]
-        numbers = known.target if side else known.query
         starts, stops = sequences.offsets[numbers], sequences.offsets[numbers + 1]
         addresses = sequences.codes.ctypes.data + starts
-        if window.strand < 0:
+        if window.strand < 0:  # the column of one set, the target of two
             if self._other_strands[side] is None:
                 self._other_strands[side] = reverse_complement(sequences.codes, sequences.alphabet)
             other = self._other_strands[side]
             is_turned = is_row == bool(side) if window.triangular else np.bool_(side)
             turned = other.ctypes.data + len(other) - stops
             addresses = np.where(is_turned, turned, addresses)
-        return addresses.astype(np.uint64), stops - starts
+        return addresses, stops - starts
 
-    def _next(
-        self,
-        known: Sequence[Alignments],
-        number: int,
-        window: Window,
-        least: int,
-        least_run: int,
-    ) -> tuple[NativeFound, Runs] | None:
+    def _screen(self, pairs: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
+        """Return which pairs may have an alignment with the run that it must have."""
+        may = np.zeros(len(pairs), np.bool_)
+        _check(_screen(pairs.ctypes.data, len(pairs), self._threads, may.ctypes.data))
+        return np.flatnonzero(may)
+
+    def _next(self, pairs: npt.NDArray[np.void], number: int) -> tuple[NativeFound, Runs] | None:
         if self._cancelled[0]:
             raise InterruptedError("cancelled")
-        query, target = int(known[0].query[number]), int(known[0].target[number])
-        codes = [one.codes_of(k) for one, k in zip(self._sets, (query, target), strict=True)]
-        this = slice(number, number + 1)
-        query_is_row = bool(
-            self._query_is_row(known[0].query[this], known[0].target[this], window)[0]
-        )
-        if window.strand < 0:  # the column of one set, the target of two
-            side = int(query_is_row) if window.triangular else 1
-            codes[side] = reverse_complement(codes[side], self._sets[side].alphabet)
-        rows, columns = codes if query_is_row else codes[::-1]
-        starts, offsets, runs = _used(known, number, query_is_row)
-        pair = NativePair(
-            *(one.ctypes.data for one in (rows, columns, self._matrix, starts, offsets, runs)),
-            self._cancelled.ctypes.data,
-            len(rows),
-            len(columns),
-            self._scoring.gap_open,
-            self._scoring.gap_extend,
-            self._scoring.mode == "local",
-            self._scoring.alphabet.definite,
-            least,
-            query_is_row,
-            len(known),
-            least_run,
-        )
-        found, out = NativeFound(), np.empty(len(rows) + len(columns), np.uint32)
-        text = out.ctypes.data_as(POINTER(c_uint32))
-        status = _align(ctypes.byref(pair), self._isa, ctypes.byref(found), text)
+        pair = pairs[number]
+        found = NativeFound()
+        out = np.empty(int(pair["row_count"]) + int(pair["column_count"]), np.uint32)
+        address = pairs.ctypes.data + number * pairs.itemsize
+        status = _align(address, self._isa, ctypes.byref(found), out.ctypes.data)
         _check(status)
         return (found, out[: found.run_count].copy()) if status else None
 
@@ -297,17 +276,9 @@ def _in_window(found: Alignments, window: Window) -> Alignments:
     return to_original_strands(replace(found, cigar=found.cigar.copy()), window)
 
 
-def _used(
-    known: Sequence[Alignments], number: int, query_is_row: bool
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], Runs]:
-    """Where the known alignments of a pair start, and their runs one after the other."""
-    sides = ("query", "target") if query_is_row else ("target", "query")
-    starts = [[int(one.field(f"{side}_start")[number]) for side in sides] for one in known]
-    parts = []
-    for one in known:
-        assert one.cigar is not None
-        assert one.cigar_offsets is not None
-        parts.append(one.cigar[one.cigar_offsets[number] : one.cigar_offsets[number + 1]])
-    sizes = np.array([len(part) for part in parts], np.int64)
-    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
-    return np.array(starts, np.int32), offsets, np.concatenate(parts)
+def _by_pairs(known: Sequence[Alignments]) -> Alignments:
+    """Join the first alignments of pairs, their second ones ... so that a pair's come together."""
+    if len(known) == 1:
+        return known[0]
+    order = np.arange(len(known) * len(known[0])).reshape(len(known), -1)
+    return concatenate(known).take(order.T.ravel())
