@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <thread>
 #include <vector>
 
+#include "../threads.h"
 #include "engine.h"
 #include "state.h"
 
@@ -56,43 +56,27 @@ inline void take_pairs(const pairalign_result& result, const pairalign_columns& 
     }
 }
 
-// Calls function(part) for part 0 to parts - 1, each on a thread of its own where the system allows it.
-template <class Function>
-void for_parts(size_t parts, Function function) {
-    std::vector<std::thread> threads;
-    size_t part = 1;
-    try {
-        threads.reserve(parts);
-        for (; part < parts; part++) threads.emplace_back([&function, part] { function(part); });
-    } catch (...) {
-        // The system allows no more threads: this one does the rest.
-    }
-    function(0);
-    for (; part < parts; part++) function(part);
-    for (std::thread& thread : threads) thread.join();
-}
-
 inline void take_all(const pairalign_result& result, const pairalign_columns& out) {
     constexpr int64_t LEAST = 1 << 14;  // pairs that are worth a thread
     const int64_t count = result.count();
-    const size_t parts =
-        static_cast<size_t>(std::max<int64_t>(1, std::min<int64_t>(result.engine->threads, count / LEAST)));
-    const auto begin = [&](size_t part) {
-        return count * static_cast<int64_t>(part) / static_cast<int64_t>(parts);
-    };
-    std::vector<int64_t> runs(parts + 1, 0);
+    const int32_t parts = static_cast<int32_t>(
+        std::max<int64_t>(1, std::min<int64_t>(result.engine->threads, count / LEAST)));
+    const auto begin = [&](int32_t part) { return count * part / parts; };
+    std::vector<int64_t> runs(static_cast<size_t>(parts) + 1, 0);
     if (out.cigar_offsets) {
         out.cigar_offsets[0] = 0;
         if (parts > 1)
-            for_parts(parts, [&](size_t part) {
+            on_threads(parts, parts, [&](int32_t part) {
                 int64_t sum = 0;
                 for (int64_t k = begin(part); k < begin(part + 1); k++)
                     sum += result.traced[static_cast<size_t>(k)].run_count;
-                runs[part + 1] = sum;
+                runs[static_cast<size_t>(part) + 1] = sum;
             });
-        for (size_t part = 0; part < parts; part++) runs[part + 1] += runs[part];
+        for (size_t part = 0; part < runs.size() - 1; part++) runs[part + 1] += runs[part];
     }
-    for_parts(parts, [&](size_t part) { take_pairs(result, out, begin(part), begin(part + 1), runs[part]); });
+    on_threads(parts, parts, [&](int32_t part) {
+        take_pairs(result, out, begin(part), begin(part + 1), runs[static_cast<size_t>(part)]);
+    });
 }
 
 }  // namespace pairalign
