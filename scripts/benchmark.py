@@ -84,6 +84,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.set_defaults(json=None)  # not every command has it
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add_cpu_commands(commands)
     for module in MODULES:
@@ -145,7 +146,7 @@ def main(arguments: list[str] | None = None) -> None:
     print("\n".join(notes) + "\n\n" + report.as_text(rows))
     if options.markdown:
         options.markdown.write_text(report.as_markdown(rows, notes))
-    if getattr(options, "json", None):  # tables of other samples cannot be drawn
+    if options.json:
         options.json.write_text(report.as_json(rows, notes))
 
 

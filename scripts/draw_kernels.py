@@ -135,24 +135,33 @@ def packed() -> None:
         "packed: a group of lanes fills two matrices at once, and keeps borders of tiles", 9, 4, 2
     )
     lanes, per_lane, rows = 4, 3, 12
+    draw_step(left, lanes, per_lane, rows)
+    draw_tiles(right, lanes, per_lane, rows)
+
+
+def draw_step(axes: Axes, lanes: int, per_lane: int, rows: int) -> None:
+    """Rows that the lanes of a group fill in one step."""
     for lane in range(lanes):
-        grid(left, lane * per_lane, 0, per_lane, rows, SHADES[lane])
-        box(left, lane * per_lane, 0, per_lane, rows, line=1.2)
-        say(left, lane * per_lane + per_lane / 2, -0.6, f"lane {lane}", 7)
+        grid(axes, lane * per_lane, 0, per_lane, rows, SHADES[lane])
+        box(axes, lane * per_lane, 0, per_lane, rows, line=1.2)
+        say(axes, lane * per_lane + per_lane / 2, -0.6, f"lane {lane}", 7)
         step = 7 - lane
-        box(left, lane * per_lane, step, per_lane, 1, MARK, 0.8)
+        box(axes, lane * per_lane, step, per_lane, 1, MARK, 0.8)
         if lane:
             arrow(
-                left, (lane * per_lane - 0.5, step + 1.5), (lane * per_lane + 0.6, step + 0.6), PATH
+                axes, (lane * per_lane - 0.5, step + 1.5), (lane * per_lane + 0.6, step + 0.6), PATH
             )
-    say(left, 6, rows + 0.8, "one step: each lane takes one row of its K columns (H and F in", 7)
-    say(left, 6, rows + 1.6, "registers); (H, E) goes to the next lane by shuffle, a row later", 7)
-    say(left, -1.7, 6, "row sequence,\nfor both pairs", 7, rotation=90)
+    say(axes, 6, rows + 0.8, "one step: each lane takes one row of its K columns (H and F in", 7)
+    say(axes, 6, rows + 1.6, "registers); (H, E) goes to the next lane by shuffle, a row later", 7)
+    say(axes, -1.7, 6, "row sequence,\nfor both pairs", 7, rotation=90)
     say(
-        left, 6, -1.7, "two column sequences: pair A in the low 16 bits of a word, B in the high", 7
+        axes, 6, -1.7, "two column sequences: pair A in the low 16 bits of a word, B in the high", 7
     )
-    fit(left, -2.6, 13.4, -2.4, rows + 2.4)
+    fit(axes, -2.6, 13.4, -2.4, rows + 2.4)
 
+
+def draw_tiles(axes: Axes, lanes: int, per_lane: int, rows: int) -> None:
+    """Tiles of the same matrix, and those that a path crosses."""
     band = 4
     for lane in range(lanes):
         for start in range(-1, 5):
@@ -170,9 +179,9 @@ def packed() -> None:
                 (0, 1),
                 (0, 0),
             }
-            box(right, lane * per_lane, low, per_lane, high - low, MARK if filled else PALE, 0.9)
+            box(axes, lane * per_lane, low, per_lane, high - low, MARK if filled else PALE, 0.9)
     path(
-        right,
+        axes,
         [
             (0, 0.2),
             (1, 1),
@@ -187,16 +196,14 @@ def packed() -> None:
         ],
     )
     say(
-        right,
+        axes,
         6,
         rows + 3.8,
         "tiles: K columns x 16 steps. Only their borders are kept, 8 bits a",
         7,
     )
-    say(
-        right, 6, rows + 4.6, "value; the tiles on the path are filled again, each by one thread", 7
-    )
-    fit(right, -1, 13.4, -2.4, rows + 5.2)
+    say(axes, 6, rows + 4.6, "value; the tiles on the path are filled again, each by one thread", 7)
+    fit(axes, -1, 13.4, -2.4, rows + 5.2)
 
 
 def pair_per_thread() -> None:

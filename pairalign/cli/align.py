@@ -91,18 +91,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_thresholds(
         results, min_identity="leave out pairs with a lower identity", coverage_of="both"
     )
-    results.add_argument(
-        "--max-evalue",
-        metavar="X",
-        type=_POSITIVE_NUMBER,
-        help="leave out pairs with a larger E-value, where it is known (local mode)",
-    )
-    results.add_argument(
-        "--db-size",
-        metavar="LETTERS",
-        type=POSITIVE,
-        help="letters of the database, for E-values; default: those of the set searched in",
-    )
+    _add_statistics(results)
     results.add_argument(
         "--top",
         metavar="N",
@@ -110,13 +99,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=1,
         help="local mode: up to N alignments of a pair, best first, no two of which put the same "
         "letters together (default: 1)",
-    )
-    results.add_argument(
-        "--comp-based-stats",
-        type=int,
-        choices=(0, 1),
-        default=0,
-        help="1: raise E-values of pairs that are rich in the same letters, as BLAST's mode 1 (0)",
     )
     add_best(results)
     add_report(results)
@@ -140,6 +122,29 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_resume(parser)
     add_cluster(parser)
     add_resources(parser)
+
+
+def _add_statistics(results: argparse._ArgumentGroup) -> None:
+    """Add what E-values are worked out with, and the largest."""
+    results.add_argument(
+        "--max-evalue",
+        metavar="X",
+        type=_POSITIVE_NUMBER,
+        help="leave out pairs with a larger E-value, where it is known (local mode)",
+    )
+    results.add_argument(
+        "--db-size",
+        metavar="LETTERS",
+        type=POSITIVE,
+        help="letters of the database, for E-values; default: those of the set searched in",
+    )
+    results.add_argument(
+        "--comp-based-stats",
+        type=int,
+        choices=(0, 1),
+        default=0,
+        help="1: raise E-values of pairs that are rich in the same letters, as BLAST's mode 1 (0)",
+    )
 
 
 def _add_table(parser: argparse.ArgumentParser) -> None:
