@@ -59,8 +59,8 @@ inline void take_pairs(const pairalign_result& result, const pairalign_columns& 
 inline void take_all(const pairalign_result& result, const pairalign_columns& out) {
     constexpr int64_t LEAST = 1 << 14;  // pairs that are worth a thread
     const int64_t count = result.count();
-    const int32_t parts = static_cast<int32_t>(
-        std::max<int64_t>(1, std::min<int64_t>(result.engine->threads, count / LEAST)));
+    const int32_t parts =
+        static_cast<int32_t>(std::max<int64_t>(1, std::min<int64_t>(result.engine->threads, count / LEAST)));
     const auto begin = [&](int32_t part) { return count * part / parts; };
     std::vector<int64_t> runs(static_cast<size_t>(parts) + 1, 0);
     if (out.cigar_offsets) {

@@ -39,8 +39,8 @@ struct pairalign_further_found {
     int32_t run_count;
 };
 
-// Returns 1 with the alignment and its runs; 0 where none scores enough; -1 without memory, -2 when cancelled.
-// `runs` has room for row_count + column_count.
+// Returns 1 with the alignment and its runs; 0 where none scores enough; -1 without memory, -2 when
+// cancelled. `runs` has room for row_count + column_count.
 PAIRALIGN_API int32_t pairalign_further_alignment(const pairalign_further_pair* pair,
                                                   const char* instruction_set, pairalign_further_found* found,
                                                   uint32_t* runs);

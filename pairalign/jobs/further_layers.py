@@ -1,4 +1,4 @@
-"""Alignments of pairs in layers: the best ones, the second ones of pairs that have one, and so on."""
+"""Alignments of pairs in layers: the best of each pair, the second of those that have one ..."""
 
 from __future__ import annotations
 
