@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from pairalign.errors import FastaError, PairListError
 from pairalign.fasta import Source, read_text
-from pairalign.pair_fields import mask_sorted_pairs
 from pairalign.pair_lists import PairList
+from pairalign.pair_masks import mask_sorted_pairs
 from pairalign.sequences import SequenceSet
 from pairalign.windows import Window
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.pair_fields import mask_sorted_pairs
+from pairalign.pair_masks import mask_sorted_pairs
 from pairalign.sequences import SequenceSet
 from pairalign.windows import Window
 

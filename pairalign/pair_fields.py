@@ -15,7 +15,6 @@ from pairalign.native import library
 
 if TYPE_CHECKING:
     from pairalign.alignments import Alignments
-    from pairalign.windows import Window
 
 Ints = npt.NDArray[np.int32]
 
@@ -31,13 +30,6 @@ _positions_of_numbers.argtypes = (
     *(ctypes.c_int32,) * 5,
     *(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32),
     *(ctypes.c_void_p,) * 2,
-)
-_mask_pairs = library.pairalign_mask_pairs
-_mask_pairs.restype = None
-_mask_pairs.argtypes = (
-    *(ctypes.c_int32,) * 4,
-    *(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p),
-    *(ctypes.c_int64, ctypes.c_void_p),
 )
 _place = library.pairalign_place_in_triangle
 _place.restype = None
@@ -179,45 +171,6 @@ def find_differences(
     counts = NativeCounts(len(alignments), *addresses)
     _differences(counts, DIFFERENCES.index(difference), values.ctypes.data)
     return values
-
-
-def mask_pairs(window: Window, rows: Ints, columns: Ints) -> npt.NDArray[np.bool_]:
-    """Return which pairs of a window are among some of its pairs, bool of shape (pairs,).
-
-    Parameters
-    ----------
-    window : Window
-    rows, columns : ndarray of int32, shape (n,)
-        Of the pairs, in the window's order.
-    """
-    mask = np.empty(window.pairs, np.bool_)
-    kept = [np.ascontiguousarray(one, np.int32) for one in (rows, columns)]
-    _mask_pairs(
-        window.row_start,
-        window.column_start,
-        window.column_stop,
-        window.triangular,
-        len(kept[0]),
-        *(one.ctypes.data for one in kept),
-        len(mask),
-        mask.ctypes.data,
-    )
-    return mask
-
-
-def mask_sorted_pairs(window: Window, rows: Ints, columns: Ints) -> npt.NDArray[np.bool_]:
-    """Return which pairs of a window are among pairs of the whole matrix.
-
-    Parameters
-    ----------
-    window : Window
-    rows, columns : ndarray of int32, shape (n,)
-        Of the pairs, row by row.
-    """
-    which = slice(*np.searchsorted(rows, (window.row_start, window.row_stop)).tolist())
-    rows, columns = rows[which], columns[which]
-    inside = (columns >= window.column_start) & (columns < window.column_stop)
-    return mask_pairs(window, rows[inside], columns[inside])
 
 
 def place_in_triangle(

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments
 from pairalign.engines import Engine
 from pairalign.jobs.shards import PAIR_CELLS, Shard, weigh_letters
-from pairalign.pair_fields import mask_pairs
 from pairalign.pair_lists import SortedPairs
+from pairalign.pair_masks import mask_pairs
 from pairalign.want import Want
 from pairalign.windows import Lengths, Window
 
