@@ -18,19 +18,13 @@ from decimal import Decimal
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.choices import END_GAPS, TIES
 from pairalign.cigars import DELETION, INSERTION, Span
 from pairalign.errors import ScoringError
 from pairalign.matrices import Number, to_decimal
 
-END_GAPS = "end-gaps"
-"""The mode of a global alignment whose end gaps have costs of their own."""
-
 ENDS = ("query-start", "query-end", "target-start", "target-end")
 """Whose letters are opposite the gap, and at which of its ends."""
-
-
-TIES = ("usual", "vsearch")
-"""Which of equally good alignments is taken: docs/conventions.md has both rules."""
 
 
 @dataclass(frozen=True)

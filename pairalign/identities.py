@@ -21,30 +21,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.end_gaps import END_GAPS
+from pairalign.choices import END_GAPS
 
 if TYPE_CHECKING:
     from pairalign.alignments import Alignments
 
 Longs = npt.NDArray[np.int64]
-
-IDENTITIES = {
-    "columns": "matches by alignment columns (vsearch --iddef 1)",
-    "aligned": "matches by columns without gaps",
-    "shorter": "matches by letters of the shorter sequence (CD-HIT, vsearch --iddef 0)",
-    "internal": "matches by columns, the gaps at both ends left out (vsearch --iddef 2)",
-    "mbl": "1 - mismatches and gaps by letters of the longer sequence (vsearch --iddef 3)",
-}
-"""What an identity can be, and a line about each; numbered in this order in native code."""
-
-COVERAGES = {
-    "query": "of the query, from the start to the end of its aligned span",
-    "target": "of the target, likewise",
-    "both": "of each of the two",
-    "shorter": "of the shorter sequence; of two of equal lengths, the query",
-    "aligned": "letters that are aligned with a letter, by those of the longer sequence",
-}
-"""What a coverage can be; numbered in this order in native code."""
 
 _OPERATION, _INSERTION, _DELETION = 15, 1, 2
 

@@ -21,8 +21,9 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.choices import END_GAPS, MODES, TIES
 from pairalign.cigars import Span, read_columns
-from pairalign.end_gaps import END_GAPS, TIES, EndGaps, GapCost, choose_end_costs
+from pairalign.end_gaps import EndGaps, GapCost, choose_end_costs
 from pairalign.errors import AlphabetError, ScoringError
 from pairalign.matrices import (
     Number,
@@ -37,9 +38,6 @@ from pairalign.sequences import DNA, INVALID, Alphabet, SequenceSet, get_alphabe
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
-MODES = ("global", "semiglobal", "local")
-ALL_MODES = (*MODES, END_GAPS)
-"""Those, and what `make_scoring` makes of global where end gaps have costs of their own."""
 CODES = 32
 SCORE_LIMIT = 2**30
 """Raw scores stay below this in size: 32 bits with room for one more step and for sentinels."""

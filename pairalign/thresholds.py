@@ -17,15 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
-from pairalign.end_gaps import END_GAPS
+from pairalign.arguments import parse_share
+from pairalign.choices import COVERAGES, END_GAPS, IDENTITIES
 from pairalign.errors import ScoringError
-from pairalign.identities import COVERAGES, IDENTITIES, needs_cigar
+from pairalign.identities import needs_cigar
 from pairalign.native import library
 from pairalign.scoring import Scoring
 from pairalign.want import Detail
 
 _MODES = ("global", "semiglobal", "local")
-_MOST_DECIMALS = 18
 _COUNTS = ("matches", "mismatches", "gap_openings", "gap_letters")
 _SPANS = ("query_start", "query_end", "target_start", "target_end")
 
@@ -70,11 +70,11 @@ class PairThresholds:
     min_identity : Fraction
         A pair of which nothing is aligned has identity 0.
     identity_of : str
-        One of `pairalign.identities.IDENTITIES`.
+        One of `pairalign.choices.IDENTITIES`.
     min_coverage : Fraction
         Of spans, in global mode all are 1.
     coverage_of : str
-        One of `pairalign.identities.COVERAGES`.
+        One of `pairalign.choices.COVERAGES`.
     """
 
     min_identity: Fraction = Fraction(0)
@@ -158,40 +158,6 @@ def make_pair_thresholds(
         for name, value in (("min_identity", min_identity), ("min_coverage", min_coverage))
     ]
     return PairThresholds(shares[0], identity_of, shares[1], coverage_of)
-
-
-def parse_share(value: float | str | Fraction, name: str = "share") -> Fraction:
-    """Return a share exactly as it is written: ``0.97``, ``"97%"``.
-
-    Parameters
-    ----------
-    value : float, str or Fraction
-    name : str
-        What messages call it.
-
-    Raises
-    ------
-    ScoringError
-        It is no number from 0 to 1 with at most 18 decimals.
-    """
-    text = str(value)
-    try:
-        if isinstance(value, Fraction):
-            share = value
-        else:
-            number = Decimal(text.removesuffix("%").strip())
-            if not number.is_finite() or (number and number.adjusted() < -_MOST_DECIMALS):
-                raise ValueError
-            if number.adjusted() > 3:
-                raise ValueError
-            share = Fraction(number) / (100 if text.endswith("%") else 1)
-    except (InvalidOperation, ValueError):
-        share = Fraction(-1)
-    if not 0 <= share <= 1 or share.denominator > 10**_MOST_DECIMALS:
-        raise ScoringError(
-            f"{name} {text!r}: expected a number from 0 to 1, or with %, such as 97%"
-        )
-    return share
 
 
 def raw_minimum(min_score: float | str | None, scoring: Scoring) -> int | None:

@@ -15,11 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.choices import DEFAULT_WINDOW, LIST_WINDOW
 from pairalign.pair_fields import positions_of_numbers, window_positions
-
-DEFAULT_WINDOW = 1024
-LIST_WINDOW = 65536
-"""Rows and columns of a window for pairs of a list: so many that a row has some pairs."""
 
 Lengths = npt.NDArray[np.signedinteger[Any]]
 

@@ -19,12 +19,13 @@ from strategies import SEEDS, Problem, large_problems, random_ends, small_proble
 
 from pairalign import align, cluster, overlaps
 from pairalign import make_scoring as make
+from pairalign.choices import IDENTITIES
 from pairalign.cli.main import main
 from pairalign.end_gaps import ENDS, EndGaps, GapCost
 from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.engines.kernels import check_kernel
 from pairalign.errors import DeviceError, ScoringError
-from pairalign.identities import IDENTITIES, count_identity
+from pairalign.identities import count_identity
 from pairalign.sequences import SequenceSet
 from pairalign.statements import describe_scoring
 from pairalign.want import Detail, Want

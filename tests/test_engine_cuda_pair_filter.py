@@ -12,16 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_thresholds import COSTS, LETTERS, relatives
 
+from pairalign.choices import COVERAGES, IDENTITIES, MODES
 from pairalign.engines.cpu.pair_filter import Choice, PairFilter
 from pairalign.engines.cuda import pair_filter as cuda_filter
 from pairalign.engines.cuda.engine import CudaEngine
 from pairalign.engines.cuda.pair_filter import KERNEL, SOURCE
 from pairalign.errors import KernelBuildError
-from pairalign.identities import COVERAGES, IDENTITIES
 from pairalign.jobs import threshold_engine
 from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.threshold_engine import Steps
-from pairalign.scoring import MODES, Scoring, make_scoring
+from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import SequenceSet
 from pairalign.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.want import Detail, Want

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pairalign.jobs.memory import default_bytes, free_bytes, parse_size
+from pairalign.arguments import parse_size
+from pairalign.jobs.memory import default_bytes, free_bytes
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 

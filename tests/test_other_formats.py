@@ -15,13 +15,14 @@ from strategies import MODES
 from written_files import shown, write, written
 
 from pairalign import align, read_fasta
+from pairalign.choices import IDENTITIES
 from pairalign.cli.main import main
 from pairalign.distance_matrix import DistanceMatrix
 from pairalign.errors import DistanceError, FormatError
 from pairalign.fields import BLAST6, FIELDS, parse_fields
 from pairalign.formats import open_writer
 from pairalign.formats.distances import read_distances, write_distances
-from pairalign.identities import IDENTITIES, count_identity
+from pairalign.identities import count_identity
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
 

@@ -16,11 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pairalign import AlignmentJob, make_scoring, read_fasta
+from pairalign.arguments import parse_shard
 from pairalign.cli.main import main
 from pairalign.formats import FORMATS, parquet
 from pairalign.formats.parts import describe_shards
 from pairalign.jobs.run_identity import describe_run
-from pairalign.jobs.shards import PAIR_CELLS, parse_shard, shard_range, weigh_letters
+from pairalign.jobs.shards import PAIR_CELLS, shard_range, weigh_letters
 from pairalign.windows import Window, count_cells, plan_windows, restrict_windows
 
 SEVERAL = [name for name in FORMATS if name != "a3m"]  # of one query: below

@@ -17,20 +17,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairalign.alignments import Alignment, Alignments, concatenate
+from pairalign.arguments import parse_share
+from pairalign.choices import COVERAGES, IDENTITIES, MODES
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.engines.cpu.pair_filter import PairFilter
-from pairalign.identities import COVERAGES, IDENTITIES
 from pairalign.jobs.align import AlignmentJob, align
 from pairalign.jobs.run_identity import describe_run
 from pairalign.jobs.threshold_engine import skip_pairs
-from pairalign.scoring import MODES, Scoring, make_scoring
+from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import SequenceSet
-from pairalign.thresholds import (
-    PairThresholds,
-    make_pair_thresholds,
-    parse_share,
-    raw_minimum,
-)
+from pairalign.thresholds import PairThresholds, make_pair_thresholds, raw_minimum
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pairalign.best_edges import BestEdges
+from pairalign.choices import DEFAULT_WINDOW, LIST_WINDOW
 from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import add_cluster, check_cluster, run_on_cluster
 from pairalign.cli.going_on import Going, add_resume
@@ -54,7 +55,6 @@ from pairalign.pair_lists import read_pair_list
 from pairalign.significance import EvalueFilter, Gumbel, Significance, find_significance
 from pairalign.statements import describe_statistics
 from pairalign.want import Detail
-from pairalign.windows import DEFAULT_WINDOW, LIST_WINDOW
 
 if TYPE_CHECKING:
     from pairalign.jobs.report import ReportCollector

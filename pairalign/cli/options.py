@@ -15,18 +15,18 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, TypeVar
 
+from pairalign.arguments import parse_shard, parse_size
+from pairalign.choices import MODES, TIES
 from pairalign.cli.console import log
-from pairalign.end_gaps import TIES
 from pairalign.engines.kernels import AUTO, kernel_names
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import FormatError, OutputError
 from pairalign.formats.output import check_writable
 from pairalign.jobs.align import AlignmentJob
-from pairalign.jobs.memory import default_bytes, parse_size
+from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import Progress
-from pairalign.jobs.shards import parse_shard
 from pairalign.pair_lists import PairList
-from pairalign.scoring import MODES, Scoring, make_scoring
+from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import SequenceSet, read_fasta, read_fasta_pair
 from pairalign.thresholds import raw_minimum
 from pairalign.want import Detail, Want

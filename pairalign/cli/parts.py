@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from pairalign.arguments import Shard
 from pairalign.cli.console import log
 from pairalign.formats.output import check_writable
 from pairalign.formats.parts import (
@@ -19,7 +20,6 @@ from pairalign.formats.parts import (
 )
 from pairalign.formats.writer import Piece
 from pairalign.jobs.align import AlignmentJob
-from pairalign.jobs.shards import Shard
 
 
 @dataclass(frozen=True)

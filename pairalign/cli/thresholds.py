@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from pairalign.arguments import parse_share
+from pairalign.choices import COVERAGES, IDENTITIES
 from pairalign.cli.options import converter
-from pairalign.identities import COVERAGES, IDENTITIES
-from pairalign.thresholds import PairThresholds, make_pair_thresholds, parse_share
+from pairalign.thresholds import PairThresholds, make_pair_thresholds
 
 SHARE = converter(parse_share, "a number from 0 to 1, or with %, such as 0.97 or 97%")
 

@@ -7,6 +7,7 @@ import os
 import time
 from dataclasses import dataclass, field, replace
 
+from pairalign.choices import DEFAULT_WINDOW
 from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import add_cluster, check_cluster
 from pairalign.cli.distance_parts import (
@@ -77,7 +78,6 @@ from pairalign.sequences import SequenceSet, read_fasta
 from pairalign.statements import describe_scoring
 from pairalign.trees.newick import PROGRAMS, check_headers, check_names
 from pairalign.trees.tree import GuideTree
-from pairalign.windows import DEFAULT_WINDOW
 
 TREE_SUFFIXES = {
     "newick": (".nwk", ".newick", ".dnd", ".tre", ".tree"),

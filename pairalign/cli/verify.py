@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
+from pairalign.choices import MODES
 from pairalign.cli.console import log, say
 from pairalign.cli.options import (
     add_costs,
@@ -26,7 +27,7 @@ from pairalign.formats.readers import READERS
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import show_progress
 from pairalign.jobs.verify import Totals, VerifyJob
-from pairalign.scoring import MODES, make_scoring
+from pairalign.scoring import make_scoring
 from pairalign.statements import describe_scoring
 
 _MOST_MESSAGES = 10

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:  # the names of kernels are looked up without all that
+    import numpy as np
+    import numpy.typing as npt
 
-from pairalign.alignments import Alignments
-from pairalign.want import Want
-from pairalign.windows import Window
+    from pairalign.alignments import Alignments
+    from pairalign.want import Want
+    from pairalign.windows import Window
 
 
 class Engine(Protocol):

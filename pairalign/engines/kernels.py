@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pairalign.end_gaps import TIES
+from pairalign.choices import ALL_MODES, MODES, TIES
 from pairalign.errors import DeviceError
-from pairalign.scoring import ALL_MODES, MODES, Scoring
+from pairalign.scoring import Scoring
 from pairalign.want import Detail
 
 AUTO = "auto"
@@ -37,7 +37,7 @@ class Kernel:
         What ``--kernel`` and messages call it; unique within a framework.
     framework : {"cuda", "opencl", "cpu"}
     modes : tuple of str
-        Of `pairalign.scoring.ALL_MODES`.
+        Of `pairalign.choices.ALL_MODES`.
     gap_model : {"affine", "linear"}
         ``linear``: only where opening a gap costs what extending it does.
     alphabets : tuple of str
@@ -53,7 +53,7 @@ class Kernel:
     source : str
         The paper that it follows.
     ties : tuple of str
-        Of `pairalign.end_gaps.TIES`, the rules by which it aligns.
+        Of `pairalign.choices.TIES`, the rules by which it aligns.
     """
 
     name: str

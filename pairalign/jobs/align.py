@@ -11,6 +11,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pairalign.alignments import Alignments, concatenate
+from pairalign.arguments import Shard, check_shard
+from pairalign.choices import DEFAULT_WINDOW
 from pairalign.engines import Engine
 from pairalign.engines.selection import open_engines, usable_cores
 from pairalign.errors import FastaError
@@ -21,7 +23,7 @@ from pairalign.jobs.limits import check_lengths, check_top, whole_number
 from pairalign.jobs.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import Progress, show_progress
-from pairalign.jobs.shards import Shard, check_shard, shard_range
+from pairalign.jobs.shards import shard_range
 from pairalign.jobs.slabs import (
     cut_windows,
     result_bytes,
@@ -35,14 +37,7 @@ from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.thresholds import PairThresholds, make_pair_thresholds, raw_minimum
 from pairalign.want import Detail, Want
-from pairalign.windows import (
-    DEFAULT_WINDOW,
-    Window,
-    count_cells,
-    default_window,
-    plan_windows,
-    restrict_windows,
-)
+from pairalign.windows import Window, count_cells, default_window, plan_windows, restrict_windows
 
 if TYPE_CHECKING:
     from pairalign.jobs.threshold_engine import Steps
@@ -381,11 +376,11 @@ def align(
     min_identity : float, str or Fraction, optional
         Leave out pairs with a lower identity, from 0 to 1 or as ``"97%"``; exactly as written.
     identity_of : {"columns", "aligned", "shorter", "internal", "mbl"}
-        What the identity is, see `pairalign.identities.IDENTITIES`.
+        What the identity is, see `pairalign.choices.IDENTITIES`.
     min_coverage : float, str or Fraction, optional
         Leave out pairs of which less is aligned.
     coverage_of : {"both", "query", "target", "shorter", "aligned"}
-        What the coverage is, see `pairalign.identities.COVERAGES`.
+        What the coverage is, see `pairalign.choices.COVERAGES`.
     pairs : PairList, path, array_like of int with shape (n, 2), or iterable of twos, optional
         Align just these, in the order of windows: names or input indices, or a file, see
         `pairalign.pair_lists`. With `targets`, the first is of `sequences`, the second of them.

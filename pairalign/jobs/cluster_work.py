@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments, concatenate
+from pairalign.choices import DEFAULT_WINDOW, LIST_WINDOW
 from pairalign.cluster_edges import EdgeClustering, GreedyLinkage, SingleLinkage
 from pairalign.distance_matrix import number_of_pairs
 from pairalign.identities import count_identity, needs_cigar
@@ -24,7 +25,6 @@ from pairalign.sequences import SequenceSet
 from pairalign.thresholds import PairThresholds
 from pairalign.trees.linkage import cluster as join_closest
 from pairalign.want import Detail, Want
-from pairalign.windows import DEFAULT_WINDOW, LIST_WINDOW
 
 if TYPE_CHECKING:
     from pairalign.jobs.threshold_engine import Steps

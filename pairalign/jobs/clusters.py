@@ -164,11 +164,11 @@ def cluster(
         From 0 to 1 or as ``"97%"``, exactly as written; with `min_coverage`, what a pair must
         attain to be similar enough.
     identity_of : {"columns", "aligned", "shorter", "internal", "mbl"}
-        What the identity is, see `pairalign.identities.IDENTITIES`.
+        What the identity is, see `pairalign.choices.IDENTITIES`.
     min_coverage : float, str or Fraction, optional
         Default: none.
     coverage_of : {"aligned", "both", "query", "target", "shorter"}
-        What the coverage is, see `pairalign.identities.COVERAGES`. The longer sequence is the
+        What the coverage is, see `pairalign.choices.COVERAGES`. The longer sequence is the
         query.
     linkage : {"greedy", "single", "complete", "average"}
         See `pairalign.jobs.clusters`.

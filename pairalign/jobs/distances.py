@@ -30,6 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
+from pairalign.choices import DEFAULT_WINDOW
 from pairalign.distance_matrix import DistanceMatrix, check_names, number_of_pairs
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import AlphabetError
@@ -42,7 +43,6 @@ from pairalign.pair_fields import find_differences, place_in_triangle
 from pairalign.scoring import Scoring
 from pairalign.sequences import DNA, PROTEIN, Alphabet, SequenceSet
 from pairalign.want import Detail, Want
-from pairalign.windows import DEFAULT_WINDOW
 
 Doubles = npt.NDArray[np.float64]
 

@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
+from pairalign.arguments import Shard
 from pairalign.engines import Engine
-from pairalign.jobs.shards import PAIR_CELLS, Shard, weigh_letters
+from pairalign.jobs.shards import PAIR_CELLS, weigh_letters
 from pairalign.pair_lists import SortedPairs
 from pairalign.pair_masks import mask_pairs
 from pairalign.want import Want

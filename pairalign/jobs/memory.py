@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from pairalign.distance_matrix import number_of_pairs
 from pairalign.errors import CapacityError
 
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
-_MOST = 1 << 60
+_NO_LIMIT = 1 << 60
 _LEAST_DEFAULT = 64 << 20
 _LEAST_WORK = 16 << 20
 
@@ -26,21 +23,6 @@ _GROUP_FILES = (
     ("memory.max", "memory.current", "inactive_file"),
     ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
 )
-
-
-def parse_size(text: str) -> int:
-    """Bytes of a size such as ``"512M"`` or ``"1.5 GiB"`` (powers of 1024).
-
-    Raises
-    ------
-    ValueError
-        If `text` is not a size.
-    """
-    found = _SIZE.fullmatch(text.strip())
-    size = float(found[1]) * _UNITS[found[2].upper()] if found else 0.0
-    if size < 1:
-        raise ValueError(f"size {text!r}: expected a number with K, M, G or T, such as 512M")
-    return int(min(size, _MOST))
 
 
 def default_bytes() -> int:
@@ -123,7 +105,7 @@ def _available(root: Path) -> int:
 
 def _left_in_groups(root: Path) -> Iterator[int]:
     """Yield what each control group that this process is in, and each above it, leaves."""
-    yield _MOST
+    yield _NO_LIMIT
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
     except OSError:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
+from pairalign.arguments import parse_share
 from pairalign.jobs.align import align
 from pairalign.jobs.overlap_presets import PRESETS, Preset
 from pairalign.jobs.overlap_sample import SampledPairs, chance_pairs, likely_pairs
@@ -18,7 +19,7 @@ from pairalign.jobs.overlap_stages import Thresholds
 from pairalign.overlap_kinds import overhangs
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
-from pairalign.thresholds import parse_share, raw_minimum
+from pairalign.thresholds import raw_minimum
 
 _SEED = 1
 _SHORT_READS = 600  # letters: no Illumina read is longer

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from pairalign.arguments import parse_share
 from pairalign.jobs.overlap_choice import Chance, choose_preset, measure_chance, scaled_to
 from pairalign.jobs.overlap_presets import AUTO, PRESETS, Preset, find_preset
 from pairalign.jobs.overlap_stages import Thresholds
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
-from pairalign.thresholds import parse_share, raw_minimum
+from pairalign.thresholds import raw_minimum
 
 log = logging.getLogger("pairalign")
 

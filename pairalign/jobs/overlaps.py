@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pairalign.alignments import concatenate
+from pairalign.arguments import parse_share
 from pairalign.candidates import Candidates, CandidateStrands, read_candidates
 from pairalign.complement import complement_of
 from pairalign.engines import Engine
@@ -33,7 +34,6 @@ from pairalign.jobs.progress import Progress
 from pairalign.jobs.seeded_candidates import MAPPY, import_mappy, seed_candidates
 from pairalign.overlap_kinds import classify
 from pairalign.scoring import Scoring
-from pairalign.thresholds import parse_share
 from pairalign.want import Detail, Want
 from pairalign.windows import Window, default_window
 

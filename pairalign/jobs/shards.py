@@ -13,6 +13,7 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.arguments import Shard, check_shard
 from pairalign.windows import Lengths, Window, count_cells
 
 PAIR_CELLS = 3000
@@ -24,23 +25,6 @@ so fewer pairs fit a vector. Human proteins in all modes, relative to those of u
 1.3 times with 22,152 residues, 3.8 times with the 34,350 of titin."""
 
 _BITS = 62  # of the cost of a window at most, in 64; where more were needed, weights are rounded
-
-Shard = tuple[int, int]
-"""Which of how many, counted from 1: ``(3, 64)``."""
-
-
-def parse_shard(text: str) -> Shard:
-    """Read ``"3/64"``; ValueError if it is no shard."""
-    shard, _, shards = text.partition("/")
-    return check_shard((int(shard), int(shards)))
-
-
-def check_shard(shard: Shard) -> Shard:
-    """Return a shard; ValueError unless it is one of 1/N to N/N."""
-    number, shards = shard
-    if not 1 <= number <= shards:
-        raise ValueError(f"shard {number}/{shards}: expected one of 1/N to N/N")
-    return number, shards
 
 
 def shard_range(

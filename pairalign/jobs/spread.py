@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from typing import Any, Protocol
 
 from pairalign.alignments import Alignments, concatenate
-from pairalign.jobs.shards import Shard
+from pairalign.arguments import Shard
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.choices import LIST_WINDOW
 from pairalign.composition import LETTERS, PairComposition
 from pairalign.errors import ScoringError
 from pairalign.fasta import Records
@@ -29,7 +30,6 @@ from pairalign.sequences import SequenceSet
 from pairalign.significance import Gumbel, find_gumbel
 from pairalign.user_cache import cache_folder
 from pairalign.want import Detail, Want
-from pairalign.windows import LIST_WINDOW
 
 CELLS = 30_000_000_000
 """Of all matrices of an estimate: ten seconds of one core or so."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.choices import LIST_WINDOW
 from pairalign.complement import reverse_complement
 from pairalign.errors import FormatError
 from pairalign.fasta import Records
@@ -33,7 +34,6 @@ from pairalign.records import (
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail, Want
-from pairalign.windows import LIST_WINDOW
 
 _AHEAD = 2
 """Pieces of the file that wait for each thread."""

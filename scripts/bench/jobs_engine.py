@@ -7,13 +7,14 @@ import os
 import sys
 import time
 
+from pairalign.choices import DEFAULT_WINDOW
 from pairalign.engines.selection import open_engines
 from pairalign.jobs import schedule
 from pairalign.jobs.memory import default_bytes
 from pairalign.scoring import make_scoring
 from pairalign.sequences import read_fasta
 from pairalign.want import Detail, Want
-from pairalign.windows import DEFAULT_WINDOW, Window, count_cells, plan_windows, split_rows
+from pairalign.windows import Window, count_cells, plan_windows, split_rows
 
 SLAB_BYTES = 256 << 20  # results that an engine gathers at a time
 

@@ -19,11 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
+from pairalign.choices import MODES
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
 from pairalign.engines.cuda.devices import CudaDevice, find_devices
 from pairalign.engines.cuda.engine import CudaEngine
-from pairalign.scoring import MODES, Scoring, make_scoring
+from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import SequenceSet, read_fasta
 from pairalign.want import Detail, Want
 from pairalign.windows import Window

@@ -23,9 +23,9 @@ import numpy as np
 
 from bench.msa_score import published, read_alignment, score
 from bench.trees_tables import COLLECTIONS, OWN, tables
+from pairalign.choices import MODES
 from pairalign.jobs.distances import MEASURES, distances
 from pairalign.jobs.guide_tree import METHODS, guide_tree
-from pairalign.scoring import MODES
 from pairalign.sequences import PROTEIN, SequenceSet
 from pairalign.trees.tree import GuideTree
 

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import SCORE_FIELDS, Alignments
+from pairalign.choices import TIES
 from pairalign.complement import reverse_complement
-from pairalign.end_gaps import TIES
 from pairalign.engines.cpu.native_structs import (
     CANCELLED,
     DONE,

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
+from pairalign.choices import ALL_MODES
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.device.assembly import Assembly
@@ -28,7 +29,7 @@ from pairalign.engines.device.widths import (
     width_of,
 )
 from pairalign.engines.kernels import find_kernel
-from pairalign.scoring import ALL_MODES, Scoring
+from pairalign.scoring import Scoring
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 

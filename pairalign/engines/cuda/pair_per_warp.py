@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pairalign.choices import MODES
 from pairalign.engines.cuda.scores import MOST_PAIRS, WARP, Launch, ScoreFamily, fits_shorts
 from pairalign.engines.device.tile_plan import Rectangle
-from pairalign.scoring import MODES
 
 SOURCE = "scores/pair_per_warp.cu"
 BLOCK_WARPS = 8

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pairalign.choices import MODES
 from pairalign.engines import Engine
 from pairalign.engines.cuda import build as cuda_build
 from pairalign.engines.cuda.devices import CudaDevice, find_devices, has_nvidia_gpu
@@ -11,7 +12,7 @@ from pairalign.engines.cuda.engine import FAMILIES, choose_family, open_cuda_eng
 from pairalign.engines.device.specification import pick_devices
 from pairalign.engines.kernels import find_kernel
 from pairalign.errors import DeviceError
-from pairalign.scoring import MODES, Scoring, make_scoring
+from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
 

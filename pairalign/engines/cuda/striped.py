@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.choices import MODES
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import USUAL_SHARED_BYTES
 from pairalign.engines.cuda.scores import MOST_PAIRS, WARP, Launch, ScoreFamily, fits_shorts
 from pairalign.engines.device.tile_plan import Rectangle
-from pairalign.scoring import CODES, MODES
+from pairalign.scoring import CODES
 
 SOURCE = "scores/striped.cu"
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
+from pairalign.choices import ALL_MODES
 from pairalign.engines.device.assembly import Assembly
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.tile_plan import BATCH_NUMBERS, Batch, Costs, Planner, Rectangle
@@ -24,7 +25,7 @@ from pairalign.engines.kernels import find_kernel
 from pairalign.engines.opencl.devices import OpenClDevice
 from pairalign.engines.opencl.family import Arena, OpenClContext
 from pairalign.engines.opencl.reverse_complement import ReversedColumns
-from pairalign.scoring import ALL_MODES, Scoring
+from pairalign.scoring import Scoring
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments, concatenate
+from pairalign.choices import MODES
 from pairalign.engines.cuda.block_diagonals.plan import (
     LANES,
     PARAMETERS,
@@ -39,7 +40,7 @@ from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.sets import padded_lengths
 from pairalign.engines.device.tile_plan import ALIGNMENT
 from pairalign.engines.kernels import find_kernel
-from pairalign.scoring import MODES, Scoring
+from pairalign.scoring import Scoring
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 

@@ -7,9 +7,9 @@ run needs, each for itself.
 
 from __future__ import annotations
 
+from pairalign.choices import ALL_MODES
 from pairalign.engines.cuda.packed.batches import Kind
 from pairalign.engines.cuda.packed.tilings import BAND, STRIPS, TILINGS
-from pairalign.scoring import ALL_MODES
 
 FILL, TRACEBACK = "packed/fill.cu", "packed/traceback.cu"
 RUNS, PASSING = "packed/runs.cu", "packed/passing.cu"

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
+from pairalign.choices import ALL_MODES
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.cuda.packed.batches import Chosen, Work, choose_numbers
@@ -43,7 +44,7 @@ from pairalign.engines.cuda.packed.tilings import TILINGS
 from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.engines.kernels import find_kernel
-from pairalign.scoring import ALL_MODES, Scoring
+from pairalign.scoring import Scoring
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.end_gaps import END_GAPS
+from pairalign.choices import END_GAPS
 from pairalign.engines.cuda.packed.tilings import BAND, MOST_COLUMNS, Ints, Longs
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
