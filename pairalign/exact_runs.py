@@ -12,6 +12,8 @@ SIGMOD 2003:76-85.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 import numpy.typing as npt
 
@@ -21,12 +23,12 @@ from pairalign.windows import Window
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
+_Any64 = TypeVar("_Any64", np.int64, np.uint64)
 
-_WORD, _LONG_WORD = 16, 24
-_LONG_RUN = 31
-"""Letters of runs for which words of 24 letters are taken, fewer of which are found by chance."""
-SHORTEST = 20
-"""Letters of a run: of fewer, words would be found by chance."""
+SHORTEST = 12
+"""Letters of a run: of fewer, almost all reads share one by chance."""
+_WORDS = {31: 24, 20: 16}
+"""Letters of words by the least run that they are taken for; shorter runs are words themselves."""
 
 _NONE = np.uint64(2**64 - 1)
 _BLOCK_LETTERS = 1 << 22
@@ -43,16 +45,16 @@ class RunFilter:
     ----------
     reads : SequenceSet
         Of DNA.
-    run : int
-        Letters, at least `SHORTEST`.
+    words : ndarray of uint64
+        `words_of` the reads.
     """
 
     name = "runs"
 
-    def __init__(self, reads: SequenceSet, run: int) -> None:
+    def __init__(self, reads: SequenceSet, words: Words) -> None:
         positions = np.empty(len(reads), np.int64)
         positions[reads.order] = np.arange(len(reads))
-        first, second = (positions[ends] for ends in pairs_with_runs(reads, run))
+        first, second = (positions[ends] for ends in pairs_of(words))
         rows, columns = np.minimum(first, second), np.maximum(first, second)
         order = np.lexsort((columns, rows))
         self._rows = rows[order].astype(np.int32)
@@ -69,8 +71,23 @@ class RunFilter:
         """Do nothing."""
 
 
-def pairs_with_runs(reads: SequenceSet, run: int) -> tuple[Ints, Ints]:
-    """Return all pairs that share a run of definite letters, and a few that do not.
+def shared_by_chance(reads: SequenceSet, run: int) -> float:
+    """Estimate the share of the pairs of unrelated reads that would have a word in common.
+
+    Parameters
+    ----------
+    reads : SequenceSet
+        Of DNA.
+    run : int
+        Letters, at least `SHORTEST`.
+    """
+    words = np.maximum(0, reads.lengths - run + 1).mean()
+    begun = 2 * 3 / 4  # on both strands; a word in common that another one precedes is no news
+    return float(begun * words**2 / 4.0 ** _word_size(run))
+
+
+def words_of(reads: SequenceSet, run: int) -> Words:
+    """Return words that reads keep, so that two with a run of definite letters keep one in common.
 
     Parameters
     ----------
@@ -81,8 +98,9 @@ def pairs_with_runs(reads: SequenceSet, run: int) -> tuple[Ints, Ints]:
 
     Returns
     -------
-    first, second : ndarray of int64, shape (n,)
-        Input indices, the first less than the second; each pair once.
+    ndarray of uint64, sorted
+        A hash of the word, or of its reverse complement, in the high 32 bits, and the read's input
+        index in the low ones; each once.
     """
     assert run >= SHORTEST
     kept, start = [np.empty(0, np.uint64)], 0
@@ -92,8 +110,49 @@ def pairs_with_runs(reads: SequenceSet, run: int) -> tuple[Ints, Ints]:
         stop = max(start + 1, int(np.searchsorted(ends, done + _BLOCK_LETTERS, "right")))
         kept.append(_kept_words(reads, range(start, stop), run))
         start = stop
-    words = np.sort(np.concatenate(kept))
-    return _pairs_of(words >> np.uint64(32), (words & np.uint64(2**32 - 1)).astype(np.int64))
+    return np.sort(np.concatenate(kept))
+
+
+def count_hits(words: Words) -> int:
+    """Return how often two reads have a word in common, which is what `pairs_of` has to look at."""
+    bounds = np.flatnonzero(np.diff(words >> np.uint64(32))) + 1
+    sizes = np.diff(np.concatenate(([0], bounds, [len(words)])))
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
+def pairs_of(words: Words) -> tuple[Ints, Ints]:
+    """Return all pairs of reads that share a run, and a few that do not.
+
+    Parameters
+    ----------
+    words : ndarray of uint64
+        From `words_of`.
+
+    Returns
+    -------
+    first, second : ndarray of int64, shape (n,)
+        Input indices, the first less than the second; each pair once.
+    """
+    hashes, reads = words >> np.uint64(32), (words & np.uint64(2**32 - 1)).astype(np.int64)
+    held, found = 0, [np.empty(0, np.int64)]
+    at = np.arange(len(words))
+    distance = 0
+    while len(at):
+        distance += 1
+        at = at[at + distance < len(words)]
+        at = at[hashes[at] == hashes[at + distance]]
+        found.append(reads[at] << 32 | reads[at + distance])
+        held += len(at)
+        if held > _MOST_HELD:
+            found = [_once(np.concatenate(found))]
+            held = 0
+    pairs = _once(np.concatenate(found))
+    return pairs >> 32, pairs & (2**32 - 1)
+
+
+def _word_size(run: int) -> int:
+    """Letters of the words that stand for runs: long ones are found less often by chance."""
+    return next((size for least, size in _WORDS.items() if run >= least), run)
 
 
 def _kept_words(reads: SequenceSet, numbers: range, run: int) -> Words:
@@ -103,7 +162,7 @@ def _kept_words(reads: SequenceSet, numbers: range, run: int) -> Words:
     codes = np.concatenate(parts)
     lengths = reads.lengths[numbers.start : numbers.stop] + 1
     read = np.repeat(np.arange(numbers.start, numbers.stop, dtype=np.uint64), lengths)
-    size = _LONG_WORD if run >= _LONG_RUN else _WORD
+    size = _word_size(run)
     hashes = _hashes(codes, size)
     width = 1
     while size + 2 * width - 1 <= run:  # so many neighbouring words are in a run
@@ -113,10 +172,7 @@ def _kept_words(reads: SequenceSet, numbers: range, run: int) -> Words:
     read = read[: len(hashes)]
     kept = np.flatnonzero((hashes != _NONE) & (read == last))  # windows of one read
     words = hashes[kept] << np.uint64(32) | read[kept]
-    is_new = np.ones(len(words), np.bool_)
-    is_new[1:] = words[1:] != words[:-1]
-    words = np.unique(words[is_new])
-    return words
+    return _once(words[_is_new(words)])
 
 
 def _hashes(codes: npt.NDArray[np.uint8], size: int) -> Words:
@@ -124,13 +180,13 @@ def _hashes(codes: npt.NDArray[np.uint8], size: int) -> Words:
     if len(codes) < size:
         return np.empty(0, np.uint64)
     letters = (codes & 3).astype(np.uint64)
-    word: _Word = letters, np.uint64(3) - letters, codes < 4
-    length = 1
-    while 2 * length <= size:
-        half, word = word, _joined(word, word, length, length)
-        length *= 2
-    if length < size:
-        word = _joined(word, half, length, size - length)
+    power: _Word = letters, np.uint64(3) - letters, codes < 4
+    word, length = power, size & 1
+    for bit in range(1, size.bit_length()):
+        power = _joined(power, power, 1 << bit - 1, 1 << bit - 1)
+        if size >> bit & 1:
+            word = _joined(word, power, length, 1 << bit) if length else power
+            length += 1 << bit
     forward, backward, definite = word
     hashed = np.minimum(forward, backward) * _ODD >> np.uint64(32)
     hashes: Words = np.where(definite, hashed & np.uint64(2**32 - 1), _NONE)
@@ -148,19 +204,14 @@ def _joined(first: _Word, second: _Word, length: int, more: int) -> _Word:
     )
 
 
-def _pairs_of(words: Words, reads: Ints) -> tuple[Ints, Ints]:
-    """Return the pairs of reads with a word in common, of words that are sorted."""
-    held, found = 0, [np.empty(0, np.int64)]
-    at = np.arange(len(words))
-    distance = 0
-    while len(at):
-        distance += 1
-        at = at[at + distance < len(words)]
-        at = at[words[at] == words[at + distance]]
-        found.append(reads[at] << 32 | reads[at + distance])
-        held += len(at)
-        if held > _MOST_HELD:
-            found = [np.unique(np.concatenate(found))]
-            held = 0
-    pairs = np.unique(np.concatenate(found))
-    return pairs >> 32, pairs & (2**32 - 1)
+def _once(values: npt.NDArray[_Any64]) -> npt.NDArray[_Any64]:
+    """Sort, and leave out what is there already: `numpy.unique` hashes, which takes longer."""
+    values = np.sort(values)
+    return values[_is_new(values)]
+
+
+def _is_new(values: npt.NDArray[_Any64]) -> npt.NDArray[np.bool_]:
+    """Say which values differ from the one before."""
+    is_new = np.ones(len(values), np.bool_)
+    is_new[1:] = values[1:] != values[:-1]
+    return is_new

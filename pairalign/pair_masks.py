@@ -54,7 +54,10 @@ def mask_sorted_pairs(window: Window, rows: Ints, columns: Ints) -> npt.NDArray[
     rows, columns : ndarray of int32, shape (n,)
         Of the pairs, row by row.
     """
-    which = slice(*np.searchsorted(rows, (window.row_start, window.row_stop)).tolist())
+    ends = np.array(
+        (window.row_start, window.row_stop), rows.dtype
+    )  # of another type, rows are copied
+    which = slice(*np.searchsorted(rows, ends).tolist())
     rows, columns = rows[which], columns[which]
     inside = (columns >= window.column_start) & (columns < window.column_stop)
     return mask_pairs(window, rows[inside], columns[inside])

@@ -22,7 +22,7 @@ from pairalign.engines import Engine
 from pairalign.engines.filters import PairFilter, open_filters
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import DeviceError, ScoringError
-from pairalign.exact_runs import SHORTEST, RunFilter
+from pairalign.exact_runs import SHORTEST, RunFilter, count_hits, shared_by_chance, words_of
 from pairalign.inputs import AnyScoring, Sequences, as_scoring, as_sets
 from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.found_overlaps import Overlaps
@@ -42,8 +42,12 @@ if TYPE_CHECKING:
 
 FILTERS = ("auto", "none", "bitwise", "runs")
 _LONGEST_TO_FILTER = 600
-_CELLS_WORTH_RUNS = 10**12
-"""Of fewer, scoring all pairs takes no time that matters."""
+_CELLS_WORTH_RUNS = {False: 10**12, True: 10**10}
+"""Of fewer, scoring all pairs takes no time that matters; by whether cores do it."""
+_CELLS_A_HIT = 10**4
+"""So many cells take a core as long as one word of two reads in the filter by runs."""
+_MOST_BY_CHANCE = 0.2
+"""Share of unrelated pairs that have a word in common, above which the filter is no use."""
 
 
 @dataclass
@@ -125,37 +129,49 @@ class OverlapJob(AlignmentJob):
             one.close()
         self._filters.clear()
 
-    def _is_worth(self, engines: Sequence[Engine]) -> bool:
-        """Whether a filter was measured to save time: on cores, for short reads."""
+    def _open_filters(self, engines: Sequence[Engine]) -> dict[str, SharedFilter]:
+        """Open a filter for every device that has engines; none where that is the faster choice."""
+        if self.candidates is not None or self.filter == "none":
+            return {}
         on_cores = all(engine.name == "cpu" for engine in engines)
-        return on_cores and int(self.queries.lengths.max()) <= _LONGEST_TO_FILTER
+        names = {engine.name for engine in engines}
+        if self.filter == "runs" or (self.filter == "auto" and self._runs_are_worth(on_cores)):
+            shared = self._open_run_filter()
+            if shared is not None:
+                return dict.fromkeys(names, shared)
+        if self.filter == "auto" and not (on_cores and self._bits_are_worth()):
+            return {}
+        return self._open_bit_filters(names)
 
-    def _runs_are_worth(self) -> bool:
-        """Whether overlaps have long runs, and there are pairs enough."""
-        return self.thresholds.forced_run >= SHORTEST and self.cells >= _CELLS_WORTH_RUNS
+    def _runs_are_worth(self, on_cores: bool) -> bool:
+        """Whether overlaps have runs that few pairs share by chance, and there are pairs enough."""
+        return self._runs_can_help() and self.cells >= _CELLS_WORTH_RUNS[on_cores]
 
-    def _open_run_filter(self, engines: Sequence[Engine]) -> dict[str, SharedFilter]:
+    def _runs_can_help(self) -> bool:
         run = self.thresholds.forced_run
-        if run < SHORTEST:
+        return run >= SHORTEST and shared_by_chance(self.queries, run) <= _MOST_BY_CHANCE
+
+    def _bits_are_worth(self) -> bool:
+        """Whether the filter by bits was measured to save time, on cores: for short reads."""
+        return int(self.queries.lengths.max()) <= _LONGEST_TO_FILTER
+
+    def _open_run_filter(self) -> SharedFilter | None:
+        """Open the filter by runs; with ``auto`` not where reads repeat each other too much."""
+        if not self._runs_can_help():
             raise ScoringError(
                 f"filter runs: {self.thresholds.min_overlap:,} letters at "
-                f"{100 * float(self.thresholds.min_identity):g}% identity force no run of "
-                f"{SHORTEST} equal letters; take another filter"
+                f"{100 * float(self.thresholds.min_identity):g}% identity force no run of equal "
+                "letters that few of these reads share by chance; take another filter"
             )
-        shared = SharedFilter(RunFilter(self.queries, run), self.thresholds.min_raw_score)
-        return {engine.name: shared for engine in engines}
+        words = words_of(self.queries, self.thresholds.forced_run)
+        if self.filter == "auto" and count_hits(words) > self.cells // _CELLS_A_HIT:
+            return None
+        return SharedFilter(RunFilter(self.queries, words), self.thresholds.min_raw_score)
 
-    def _open_filters(self, engines: Sequence[Engine]) -> dict[str, SharedFilter]:
-        """Open a filter on every device that has engines; none where that is the faster choice."""
-        if self.candidates is not None:
-            return {}
-        if self.filter == "runs" or (self.filter == "auto" and self._runs_are_worth()):
-            return self._open_run_filter(engines)
-        if self.filter == "none" or (self.filter == "auto" and not self._is_worth(engines)):
-            return {}
+    def _open_bit_filters(self, names: Iterable[str]) -> dict[str, SharedFilter]:
         linear = replace(self.scoring, mode="local", gap_open=self.scoring.gap_extend)
         found = {}
-        for name in {engine.name for engine in engines}:
+        for name in names:
             try:
                 opened = open_filters(
                     name,
