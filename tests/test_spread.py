@@ -110,6 +110,7 @@ def test_workers_on_this_machine(dask: object) -> None:
     [
         ("out.parquet", ("align", "in.fa", "--mode", "local", "--min-score", "15")),
         ("out.sam", ("align", "in.fa", "--window", "9")),
+        ("top.paf", ("align", "in.fa", "--mode", "local", "--top", "3", "--min-score", "8")),
         ("out.paf", ("overlap", "reads.fa", "--min-overlap", "60", "--dual")),
         ("out.gfa", ("overlap", "reads.fa", "--min-overlap", "60")),
         ("out.phylip", ("distance", "in.fa", "--measure", "kimura", "--lower")),
