@@ -35,3 +35,70 @@ COVERAGES = {
 DEFAULT_WINDOW = 1024
 LIST_WINDOW = 65536
 """Rows and columns of a window for pairs of a list: so many that a row has some pairs."""
+
+FORMAT_NAMES = (
+    *("paf", "tsv", "fasta", "srspair", "parquet", "blast6", "blast7", "sam", "a3m"),
+    *("stockholm", "maf", "tc_lib", "graphml", "gexf", "abc"),
+)
+NETWORK_NAMES = ("graphml", "gexf", "abc")
+OVERLAP_FORMAT_NAMES = ("paf", "sam", "gfa")
+"""Formats of alignments, those of networks, those of overlaps: `pairalign.formats.WRITERS` again,
+by name, for the command line; a test holds them together."""
+READER_NAMES = ("paf", "sam", "tsv", "blast6", "srspair", "fasta", "parquet")
+"""Those of `pairalign.formats.readers.READERS`."""
+
+DISTANCE_SUFFIXES = {
+    "phylip": (".phy", ".phylip", ".dist", ".mat", ".dst"),
+    "tsv": (".tsv", ".tab"),
+    "npy": (".npy",),
+    "column": (".column",),
+}
+"""Formats of distances, and ends of names that mean each."""
+
+PICTURES = {"svg": (".svg",), "png": (".png",)}
+"""Formats of pictures and the ends of names that mean them."""
+
+TREE_SUFFIXES = {
+    "newick": (".nwk", ".newick", ".dnd", ".tre", ".tree"),
+    "mafft": (".mafft",),
+    "ascii": (".txt",),
+    **PICTURES,
+}
+"""Formats of trees, and ends of names that mean each."""
+TREE_PROGRAMS = ("clustalo", "famsa", "muscle")
+"""Programs that read trees: `pairalign.trees.newick.PROGRAMS`."""
+TREE_METHODS = ("upgma", "mixed", "nj")
+DEFAULT_METHOD = "upgma"
+
+MEASURE_SUMMARIES = {
+    "identity": "differences by aligned pairs",
+    "identity-columns": "1 - identities by alignment columns",
+    "identity-shorter": "1 - identities by the length of the shorter sequence",
+    "kimura": "Kimura's protein correction",
+    "jukes-cantor": "Jukes and Cantor, DNA",
+    "kimura-2p": "Kimura's two parameters, DNA",
+    "score": "1 - score by mean score of each with itself",
+}
+"""Distances of two sequences, and a line about each; `pairalign.jobs.distances` computes them."""
+DEFAULT_MEASURE = "identity"
+"""What ClustalW takes from full alignments; guide trees have a default of their own."""
+DEFAULT_TREE_MEASURE = "score"
+"""Of all measures this gives the aligners the best trees: docs/guide-trees.md."""
+
+CLUSTER_SUFFIXES = {
+    "tsv": (".tsv", ".tab", ".txt"),
+    "uc": (".uc",),
+    "clstr": (".clstr",),
+    "fasta": (".fasta", ".fa", ".fas", ".fna", ".faa"),
+}
+"""Formats of clusters, and ends of names that mean each."""
+LINKAGES = ("greedy", "single", "complete", "average")
+REPRESENTATIVES = ("longest", "medoid")
+
+OVERLAP_FILTERS = ("auto", "none", "bitwise", "runs")
+
+COMMIT_SECONDS = 10.0
+"""Work that a kill may cost a run with ``--resume``."""
+
+LOCAL_CLUSTER = "local:"
+"""Before the number of workers on this machine, instead of a scheduler's address."""

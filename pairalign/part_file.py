@@ -11,7 +11,6 @@ import contextlib
 import fcntl
 import os
 import re
-import secrets
 
 _ANY_FILE = 0o666  # less the umask
 _RANDOM = re.compile(r"[0-9a-f]{8}\.part")
@@ -53,7 +52,7 @@ class PartFile:
         self._held: int | None = None
         _unfinished.add(self)
         while True:
-            self.path = os.path.join(folder, f"{self._prefix}{secrets.token_hex(4)}.part")
+            self.path = os.path.join(folder, f"{self._prefix}{os.urandom(4).hex()}.part")
             self.descriptor = os.open(self.path, flags, _ANY_FILE if mode is None else mode)
             try:
                 if self._hold(mode):

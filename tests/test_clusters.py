@@ -14,8 +14,8 @@ import reference
 from commands import run
 
 from pairalign import DNA, PROTEIN, Clusters, SequenceSet, cluster, make_scoring
-from pairalign.choices import IDENTITIES
-from pairalign.jobs.clusters import LINKAGES, ClusterJob
+from pairalign.choices import IDENTITIES, LINKAGES
+from pairalign.jobs.clusters import ClusterJob
 from pairalign.scoring import Scoring
 from pairalign.thresholds import make_pair_thresholds
 

@@ -14,11 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pairalign
+from pairalign.choices import TREE_METHODS
 from pairalign.cli.main import main
 from pairalign.distance_matrix import DistanceMatrix, number_of_pairs
 from pairalign.errors import DistanceError, FormatError
 from pairalign.formats.distances import write_distances
-from pairalign.jobs.guide_tree import METHODS, GuideTree, guide_tree
+from pairalign.jobs.guide_tree import GuideTree, guide_tree
 from pairalign.trees.newick import format_length
 
 GLOBINS = Path(__file__).parent / "data" / "globins.fasta"
@@ -86,7 +87,7 @@ def check_shape(tree: GuideTree, count: int) -> None:
 
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("count", [3, 4, 5, 17, 100])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", TREE_METHODS)
 def test_shape_and_repeat(method: str, count: int, ties: bool) -> None:
     hierarchy = pytest.importorskip("scipy.cluster.hierarchy")
     matrix = random_matrix(count, ties=ties)
@@ -99,7 +100,7 @@ def test_shape_and_repeat(method: str, count: int, ties: bool) -> None:
     assert again.mafft() == tree.mafft()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", TREE_METHODS)
 def test_all_equal(method: str) -> None:
     """Nothing but ties, and no lengths at all."""
     for value in (0.0, 0.5):
@@ -108,7 +109,7 @@ def test_all_equal(method: str) -> None:
         np.testing.assert_allclose(ways(tree)[np.triu_indices(9, 1)], value, atol=1e-6)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", TREE_METHODS)
 def test_distances_of_a_clock_come_back(method: str) -> None:
     """All sequences equally far from the root: both methods find the tree, and the root."""
     hierarchy = pytest.importorskip("scipy.cluster.hierarchy")
@@ -148,7 +149,7 @@ def test_neighbour_joining_has_no_negative_branches() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", TREE_METHODS)
 def test_a_tree_like_a_ladder(method: str) -> None:
     """Nothing in it may recurse: as deep as there are sequences."""
     count = 1500
@@ -163,7 +164,7 @@ def test_a_tree_like_a_ladder(method: str) -> None:
 # How it is written
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", TREE_METHODS)
 def test_newick_is_what_biopython_reads(method: str) -> None:
     tree = guide_tree(GLOBINS, method=method)
     text = tree.newick()
@@ -257,7 +258,7 @@ def test_pictures(tmp_path: Path) -> None:
 # The command, and wrong uses
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", TREE_METHODS)
 def test_command_from_sequences_and_from_each_matrix(
     tmp_path: Path, method: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,9 +10,10 @@ import pytest
 from commands import fasta
 
 import pairalign
+from pairalign.choices import TREE_METHODS
 from pairalign.cli.main import main
 from pairalign.distance_matrix import DistanceMatrix, number_of_pairs
-from pairalign.jobs.guide_tree import METHODS, build_tree
+from pairalign.jobs.guide_tree import build_tree
 from pairalign.trees.linkage import cluster
 from pairalign.trees.tree import GuideTree
 
@@ -110,7 +111,7 @@ def groups_of(tree: GuideTree) -> list[set[int]]:
 
 
 @pytest.mark.parametrize("measure", ["identity", "score"])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", TREE_METHODS)
 def test_equal_sequences_are_joined_first(method: str, measure: str) -> None:
     """Also where a part of a sequence is at distance 0, and where letters differ in case."""
     if method == "nj":
@@ -127,7 +128,7 @@ def test_equal_sequences_are_joined_first(method: str, measure: str) -> None:
 
 
 @pytest.mark.parametrize("distinct", [1, 2, 3])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", TREE_METHODS)
 def test_hardly_anything_but_copies(method: str, distinct: int) -> None:
     if method == "nj":
         pytest.importorskip("skbio", reason="scikit-bio is not installed")

@@ -3,45 +3,32 @@
 from __future__ import annotations
 
 import argparse
-import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pairalign.best_edges import BestEdges
-from pairalign.choices import DEFAULT_WINDOW, LIST_WINDOW
 from pairalign.cli.console import log, say
-from pairalign.cli.dask_cluster import add_cluster, check_cluster, run_on_cluster
-from pairalign.cli.going_on import Going, add_resume
-from pairalign.cli.networks import add_best, check_best, write_best
-from pairalign.cli.options import (
-    NUMBER,
-    POSITIVE,
-    add_input,
-    add_output,
-    add_path,
-    add_resources,
-    add_scoring,
-    add_sequences,
-    add_shard,
+from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
+from pairalign.cli.going_on import Going
+from pairalign.cli.networks import check_best, write_best
+from pairalign.cli.parts import PartPlace, choose_part
+from pairalign.cli.planning import (
     check_output,
     choose_output,
-    converter,
     plan_run,
     read_sequences,
     scoring_of,
     warn_of_letters,
 )
-from pairalign.cli.parts import PartPlace, choose_part
-from pairalign.cli.report import add_report, check_report, finish_report, make_collector
+from pairalign.cli.report import check_report, finish_report, make_collector
 from pairalign.cli.summary import Summary, describe_steps
-from pairalign.cli.thresholds import add_thresholds, describe_thresholds, thresholds_of
+from pairalign.cli.thresholds import thresholds_of
 from pairalign.composition import PairComposition
 from pairalign.errors import FormatError, ScoringError
 from pairalign.fields import Field, parse_fields
 from pairalign.formats import (
-    FORMATS,
     NETWORK_FORMATS,
     Writer,
     check_both_ways,
@@ -60,107 +47,6 @@ if TYPE_CHECKING:
     from pairalign.jobs.report import ReportCollector
 
 
-def _parse_positive_number(text: str) -> float:
-    number = float(text)
-    if not 0 < number < math.inf:
-        raise ValueError
-    return number
-
-
-_POSITIVE_NUMBER = converter(_parse_positive_number, "a number above 0, such as 0.001")
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Give the command's parser its description and options."""
-    parser.description = (
-        "Align every pair of the sequences of IN, or every sequence of IN with every one of IN2."
-    )
-    parser.epilog = (
-        "A gap of k letters costs gap-open + (k-1) * gap-extend: BLAST's 11/1 is 12/1 here.\n\n"
-        + describe_thresholds()
-    )
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.set_defaults(run=_align)
-    add_sequences(parser)
-    add_path(parser, "input2", metavar="IN2", nargs="?", help="second set")
-    add_output(parser, FORMATS)
-    _add_table(parser)
-    add_scoring(parser)
-    results = parser.add_argument_group("results")
-    results.add_argument("--min-score", metavar="N", type=NUMBER, help="leave out lower scores")
-    add_thresholds(
-        results, min_identity="leave out pairs with a lower identity", coverage_of="both"
-    )
-    _add_statistics(results)
-    results.add_argument(
-        "--top",
-        metavar="N",
-        type=POSITIVE,
-        default=1,
-        help="local mode: up to N alignments of a pair, best first, no two of which put the same "
-        "letters together (default: 1)",
-    )
-    add_best(results)
-    add_report(results)
-    results.add_argument("--score-only", action="store_true", help="scores without alignments")
-    results.add_argument(
-        "--window",
-        metavar="N",
-        type=POSITIVE,
-        help="rows and columns of the windows of the pair matrix, which set the order of the "
-        f"output (default {DEFAULT_WINDOW}; with --pairs {LIST_WINDOW})",
-    )
-    add_path(
-        results,
-        "--pairs",
-        metavar="FILE",
-        help="align just these pairs: two names a line, or PAF, .gz or not; of IN, or the first of "
-        "IN and the second of IN2; written in the order of windows, not of FILE",
-    )
-    add_input(parser)
-    add_shard(parser)
-    add_resume(parser)
-    add_cluster(parser)
-    add_resources(parser)
-
-
-def _add_statistics(results: argparse._ArgumentGroup) -> None:
-    """Add what E-values are worked out with, and the largest."""
-    results.add_argument(
-        "--max-evalue",
-        metavar="X",
-        type=_POSITIVE_NUMBER,
-        help="leave out pairs with a larger E-value, where it is known (local mode)",
-    )
-    results.add_argument(
-        "--db-size",
-        metavar="LETTERS",
-        type=POSITIVE,
-        help="letters of the database, for E-values; default: those of the set searched in",
-    )
-    results.add_argument(
-        "--comp-based-stats",
-        type=int,
-        choices=(0, 1),
-        default=0,
-        help="1: raise E-values of pairs that are rich in the same letters, as BLAST's mode 1 (0)",
-    )
-
-
-def _add_table(parser: argparse.ArgumentParser) -> None:
-    """Add what tables of alignments show."""
-    parser.add_argument(
-        "--columns",
-        metavar="NAME,NAME...",
-        help="columns of tsv, blast6 and blast7, by our names or BLAST's: query,target,evalue,qseq",
-    )
-    parser.add_argument(
-        "--both-ways",
-        action="store_true",
-        help="each pair a second time with query and target exchanged (paf, tsv, blast6, blast7)",
-    )
-
-
 @dataclass(frozen=True)
 class _Table:
     """What is written: the format, and what it shows."""
@@ -174,7 +60,8 @@ class _Table:
         return self.fields or self.writer_type.default_fields or ()
 
 
-def _align(options: argparse.Namespace) -> None:
+def run_align(options: argparse.Namespace) -> None:
+    """Carry out ``pairalign align``."""
     choose_output(options)
     table, place = _check(options)  # wrong usage is said before anything is read
     run = _plan(options, table.detail)

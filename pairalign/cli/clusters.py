@@ -6,15 +6,10 @@ import argparse
 import os
 import time
 
+from pairalign.choices import CLUSTER_SUFFIXES
 from pairalign.cli.console import say
-from pairalign.cli.networks import add_best, check_best, write_network
-from pairalign.cli.options import (
-    add_input,
-    add_output,
-    add_path,
-    add_resources,
-    add_scoring,
-    add_sequences,
+from pairalign.cli.networks import check_best, write_network
+from pairalign.cli.planning import (
     check_output,
     choose_output,
     progress_of,
@@ -23,15 +18,15 @@ from pairalign.cli.options import (
     warn_of_letters,
 )
 from pairalign.cli.summary import describe_set, describe_steps
-from pairalign.cli.thresholds import add_thresholds, describe_thresholds, thresholds_of
+from pairalign.cli.thresholds import thresholds_of
 from pairalign.clusters import Clusters
 from pairalign.distance_matrix import number_of_pairs
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import OutputError
 from pairalign.formats import NETWORK_FORMATS
-from pairalign.formats.clusters import CLUSTER_SUFFIXES, write_clusters
+from pairalign.formats.clusters import write_clusters
 from pairalign.formats.names import choose_format
-from pairalign.jobs.clusters import LINKAGES, REPRESENTATIVES, ClusterJob
+from pairalign.jobs.clusters import ClusterJob
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.statements import describe_scoring
@@ -42,48 +37,8 @@ _SUFFIXES = {
 }
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Give the command's parser its description and options."""
-    parser.description = (
-        "Align every pair of the sequences of IN and put those that are similar enough together. "
-        "The order of IN makes no difference."
-    )
-    parser.epilog = describe_thresholds()
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.set_defaults(run=_cluster, input2=None)
-    add_sequences(parser)
-    add_output(parser, _SUFFIXES, "tsv")
-    add_path(
-        parser, "--representatives", metavar="FASTA", help="write the representatives there as well"
-    )
-    group = parser.add_argument_group("clusters")
-    add_thresholds(
-        group,
-        min_identity="what pairs must attain to be similar enough",
-        coverage_of="aligned",
-        required=True,
-    )
-    group.add_argument(
-        "--linkage",
-        choices=LINKAGES,
-        default=LINKAGES[0],
-        help="greedy: similar to a representative; single: connected; complete: all pairs similar "
-        "enough; average: on average (default: %(default)s)",
-    )
-    group.add_argument(
-        "--representative",
-        choices=REPRESENTATIVES,
-        default=REPRESENTATIVES[0],
-        help="what stands for a cluster: its longest sequence, or the one most similar to the "
-        "others (default: %(default)s)",
-    )
-    add_best(group)
-    add_scoring(parser)
-    add_input(parser)
-    add_resources(parser)
-
-
-def _cluster(options: argparse.Namespace) -> None:
+def run_cluster(options: argparse.Namespace) -> None:
+    """Carry out ``pairalign cluster``."""
     choose_output(options)
     format = choose_format(options.output, options.format, _SUFFIXES, "clusters")
     check_best(options, format)

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pairalign.cli.console import log
-from pairalign.cli.options import converter, progress_of
 from pairalign.cli.parts import without_option
+from pairalign.cli.planning import progress_of
 from pairalign.engines.selection import list_devices, usable_cores
 from pairalign.errors import DeviceError, FormatError, MissingPackageError
 from pairalign.formats.merge import merge_alignments
@@ -37,32 +37,6 @@ MOST_TASKS = 10_000
 _RETRIES = 3
 _LOCAL = "local:"
 _HERE = "127.0.0.1"
-
-
-def _parse_cluster(text: str) -> str:
-    if text.startswith(_LOCAL) and int(text.removeprefix(_LOCAL)) < 1:
-        raise ValueError
-    return text
-
-
-CLUSTER = converter(_parse_cluster, "the address of a Dask scheduler, or local:N")
-
-
-def add_cluster(parser: argparse.ArgumentParser) -> None:
-    """Add ``--cluster``.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        Of a subcommand.
-    """
-    parser.add_argument_group("on a cluster").add_argument(
-        "--cluster",
-        metavar="ADDRESS|local:N",
-        type=CLUSTER,
-        help="align on the workers of a Dask scheduler, or on N here; parts go into the folder "
-        "OUT.parts, which all workers must see (pip install 'pairalign[cluster]')",
-    )
 
 
 def run_on_cluster(

@@ -8,8 +8,8 @@ import shutil
 from pairalign.cli.console import say
 from pairalign.cli.dask_cluster import Parts, make_parts
 from pairalign.cli.going_on import Going, replace_leftovers
-from pairalign.cli.options import check_output, plan_run, scoring_of, warn_of_letters
 from pairalign.cli.parts import choose_part
+from pairalign.cli.planning import check_output, plan_run, scoring_of, warn_of_letters
 from pairalign.distance_matrix import DistanceMatrix, check_names
 from pairalign.errors import FormatError
 from pairalign.formats.distance_parts import (

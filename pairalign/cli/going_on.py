@@ -7,36 +7,12 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from pairalign.cli.console import log
-from pairalign.cli.options import SECONDS
 from pairalign.cli.parts import PartPlace
 from pairalign.formats.output import Output
-from pairalign.formats.resumable import COMMIT_SECONDS, Join, Resumable, remove_leftovers
+from pairalign.formats.resumable import Join, Resumable, remove_leftovers
 from pairalign.formats.writer import WHOLE, Piece
 from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.run_identity import describe_run
-
-
-def add_resume(parser: argparse.ArgumentParser) -> None:
-    """Add ``--resume``.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        Of a subcommand.
-    """
-    group = parser.add_argument_group("to go on after a kill or a full disk")
-    group.add_argument(
-        "--resume",
-        action="store_true",
-        help="keep OUT.part and OUT.journal, and go on where a run of the same command was ended",
-    )
-    group.add_argument(
-        "--commit-every",
-        metavar="S",
-        type=SECONDS,
-        default=COMMIT_SECONDS,
-        help="seconds of work that may be lost (default: %(default)g)",
-    )
 
 
 class Written(Protocol):

@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import shlex
 
+from pairalign.choices import DISTANCE_SUFFIXES
 from pairalign.cli.console import say
-from pairalign.cli.options import PATH, POSITIVE, add_path, check_output
 from pairalign.cli.parts import without_option
+from pairalign.cli.planning import check_output
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import FormatError
 from pairalign.formats import WRITERS
 from pairalign.formats.distance_parts import FORMAT, merge_distances
-from pairalign.formats.distances import SUFFIXES, write_distances
+from pairalign.formats.distances import write_distances
 from pairalign.formats.merge import merge_alignments
 from pairalign.formats.names import choose_format
 from pairalign.formats.parts import (
@@ -25,28 +26,8 @@ from pairalign.formats.parts import (
 _TYPES = {writer.name: writer for writer in WRITERS}
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Give the command's parser its description and options."""
-    parser.description = (
-        "Put the parts in the folder PARTS together, which commands with --shard K/N have written: "
-        "the bytes of a single run."
-    )
-    parser.set_defaults(run=_merge)
-    parser.add_argument("parts", metavar="PARTS", type=PATH, help="the folder with the parts")
-    add_path(parser, "-o", "--output", metavar="OUT", help="file, or - for stdout; .gz compresses")
-    parser.add_argument(
-        "--format",
-        choices=list(SUFFIXES),
-        help="of distances; default: by the ending of OUT's name",
-    )
-    parser.add_argument(
-        "--plan", action="store_true", help="only print the commands that make missing parts"
-    )
-    parser.add_argument("-t", "--threads", metavar="N", type=POSITIVE, help="default: all cores")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no summary")
-
-
-def _merge(options: argparse.Namespace) -> None:
+def run_merge(options: argparse.Namespace) -> None:
+    """Carry out ``pairalign merge``."""
     manifests = read_manifests(options.parts)
     if options.plan:
         _print_plan(manifests)
@@ -56,7 +37,7 @@ def _merge(options: argparse.Namespace) -> None:
     check_output(options.output)
     threads = options.threads or usable_cores()
     if manifests[0].format == FORMAT:
-        format = choose_format(options.output, options.format, SUFFIXES, "distances")
+        format = choose_format(options.output, options.format, DISTANCE_SUFFIXES, "distances")
         matrix = merge_distances(options.parts, manifests)
         write_distances(options.output, matrix, format, threads=threads)
     else:

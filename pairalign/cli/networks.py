@@ -5,22 +5,11 @@ from __future__ import annotations
 import argparse
 
 from pairalign.best_edges import BestEdges
-from pairalign.cli.options import POSITIVE
 from pairalign.clusters import Clusters
 from pairalign.errors import FormatError
 from pairalign.formats import NETWORK_FORMATS, Writer, open_writer
 from pairalign.significance import find_significance
 from pairalign.want import Detail
-
-
-def add_best(group: argparse._ArgumentGroup) -> None:
-    """Add ``--best``."""
-    group.add_argument(
-        "--best",
-        metavar="N",
-        type=POSITIVE,
-        help="networks: only pairs that are among the N of highest identity of either sequence",
-    )
 
 
 def check_best(options: argparse.Namespace, format: str) -> None:

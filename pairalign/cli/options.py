@@ -1,36 +1,21 @@
-"""What the subcommands of the command line share: options, and what is made of them.
+"""What the commands of the command line share: types of arguments, and groups of options.
 
-A subcommand adds groups of options to its parser with `add_scoring`, `add_input` and
-`add_resources`, and its function then turns the parsed options into sequences, a `Scoring` and a
-`AlignmentJob` with `read_sequences`, `scoring_of` and `plan_run`.
+A command adds groups of options to its parser with `add_scoring`, `add_input`, `add_resources` and
+the like; what is made of the parsed options is in `pairalign.cli.planning`. Nothing heavy is
+imported here, nor in the modules with a command's own options: help is there at once.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-import os
-import sys
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from pairalign.arguments import parse_shard, parse_size
-from pairalign.choices import MODES, TIES
-from pairalign.cli.console import log
+from pairalign.arguments import parse_shard, parse_share, parse_size
+from pairalign.choices import COMMIT_SECONDS, COVERAGES, IDENTITIES, LOCAL_CLUSTER, MODES, TIES
 from pairalign.engines.kernels import AUTO, kernel_names
-from pairalign.engines.selection import usable_cores
-from pairalign.errors import FormatError, OutputError
-from pairalign.formats.output import check_writable
-from pairalign.jobs.align import AlignmentJob
-from pairalign.jobs.memory import default_bytes
-from pairalign.jobs.progress import Progress
-from pairalign.pair_lists import PairList
-from pairalign.scoring import Scoring, make_scoring
-from pairalign.sequences import SequenceSet, read_fasta, read_fasta_pair
-from pairalign.thresholds import raw_minimum
-from pairalign.want import Detail, Want
-from pairalign.windows import default_window
 
 _Value = TypeVar("_Value")
 
@@ -90,6 +75,12 @@ def _parse_path(text: str) -> str:
     return text
 
 
+def _parse_cluster(text: str) -> str:
+    if text.startswith(LOCAL_CLUSTER) and int(text.removeprefix(LOCAL_CLUSTER)) < 1:
+        raise ValueError
+    return text
+
+
 PATH = converter(_parse_path, "the name of a file")
 POSITIVE = converter(_parse_positive, "a whole number of at least 1")
 NUMBER = converter(_parse_number, "a number")
@@ -98,6 +89,8 @@ _COMPLETE_FILES = {"bash": "_shtab_compgen_files", "zsh": "_files"}
 """What shtab asks each shell for."""
 SECONDS = converter(_parse_seconds, "a number of seconds, 0 or more")
 SHARD = converter(parse_shard, "K/N with K from 1 to N, such as 3/64")
+CLUSTER = converter(_parse_cluster, "the address of a Dask scheduler, or local:N")
+SHARE = converter(parse_share, "a number from 0 to 1, or with %, such as 0.97 or 97%")
 SIZE = converter(parse_size, "a number with K, M, G or T, such as 512M")
 
 
@@ -285,188 +278,116 @@ def add_shard(parser: argparse.ArgumentParser) -> None:
     )
 
 
-# ---------------------------------------------------------------------------------------------
-# What is made of the options
-
-
-def choose_output(options: argparse.Namespace) -> None:
-    """Set the output and, for standard output, the format where they were not given.
+def add_thresholds(
+    group: argparse._ArgumentGroup, *, min_identity: str, coverage_of: str, required: bool = False
+) -> None:
+    """Add the options that `thresholds_of` reads, and ``--explain``.
 
     Parameters
     ----------
-    options : argparse.Namespace
-        With what `add_output` added.
-
-    Raises
-    ------
-    FormatError
-        There is no output, and standard output is a terminal.
+    group : argparse._ArgumentGroup
+    min_identity : str
+        What the command does with ``--min-identity``, for its help.
+    coverage_of : str
+        The coverage that is meant by default.
+    required : bool
+        Whether there must be an identity.
     """
-    if options.output is None:
-        if sys.stdout is None or sys.stdout.isatty():
-            raise FormatError(
-                "nowhere to write to: give -o OUT, or lead standard output to a file (-o - for "
-                "the terminal)"
-            )
-        options.output = "-"
-    in_parts = getattr(options, "shard", None) is not None
-    if in_parts and options.output == "-":
-        raise FormatError("--shard writes into a folder: give its name with -o")
-    if (options.output == "-" or in_parts) and options.format is None:
-        options.format = options.default_format
-
-
-def check_output(output: str, *inputs: str | None) -> None:
-    """Refuse what cannot be written, and to replace a file that is read, before any work.
-
-    Parameters
-    ----------
-    output : str
-        The path of a file to write, or ``-``.
-    *inputs : str or None
-        Paths that are read; names that are no files (a matrix's, ``-``) do no harm.
-
-    Raises
-    ------
-    OutputError
-        When the output is one of the inputs, or cannot be written.
-    """
-    for path in inputs:
-        # Not devices: /dev/stdin and /dev/stdout may well be one terminal.
-        if path is None or not (os.path.isfile(path) and os.path.exists(output)):
-            continue
-        if os.path.samefile(path, output):
-            raise OutputError(f"'{output}' is an input; choose another output")
-    check_writable(output)
-
-
-def read_sequences(options: argparse.Namespace) -> tuple[SequenceSet, SequenceSet | None]:
-    """Read ``options.input``, and ``options.input2`` if there is one.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        With `input`, `input2` (or None) and what `add_input` added.
-
-    Returns
-    -------
-    queries : SequenceSet
-    targets : SequenceSet or None
-
-    Raises
-    ------
-    FastaError, AlphabetError
-        When a file cannot be read.
-    """
-    alphabet = None if options.alphabet == "auto" else options.alphabet
-    if options.input2 is None:
-        return read_fasta(options.input, alphabet=alphabet, degap=options.degap), None
-    return read_fasta_pair(options.input, options.input2, alphabet=alphabet, degap=options.degap)
-
-
-def scoring_of(options: argparse.Namespace, queries: SequenceSet) -> Scoring:
-    """Make the scoring that the options of `add_scoring` say.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-    queries : SequenceSet
-        Its alphabet chooses the defaults.
-
-    Returns
-    -------
-    Scoring
-
-    Raises
-    ------
-    ScoringError
-        When there is no such matrix, or costs are out of bounds.
-    """
-    return make_scoring(
-        queries.alphabet,
-        mode=options.mode,
-        matrix=options.matrix,
-        match=options.match,
-        mismatch=options.mismatch,
-        gap_open=options.gap_open,
-        gap_extend=options.gap_extend,
-        free_ends=options.free_ends,
-        end_gap_open=options.end_gap_open,
-        end_gap_extend=options.end_gap_extend,
-        ties=options.ties,
+    group.add_argument(
+        "--min-identity",
+        metavar="X",
+        type=SHARE,
+        required=required,
+        help=f"{min_identity}, such as 0.97 or 97%%",
+    )
+    group.add_argument(
+        "--identity-of",
+        choices=list(IDENTITIES),
+        default="columns",
+        help="what the identity is, see below (default: %(default)s)",
+    )
+    group.add_argument(
+        "--min-coverage",
+        metavar="X",
+        type=SHARE,
+        help="the same of coverage",
+    )
+    group.add_argument(
+        "--coverage-of",
+        choices=list(COVERAGES),
+        default=coverage_of,
+        help="what the coverage is, see below (default: %(default)s)",
+    )
+    group.add_argument(
+        "--explain",
+        action="store_true",
+        help="say on stderr how many pairs each step of the thresholds has dropped",
     )
 
 
-def warn_of_letters(scoring: Scoring, *sets: SequenceSet | None) -> None:
-    """Warn once of letters that are scored as others, with counts.
+def describe_thresholds() -> str:
+    """Return what identities and coverages are, for the end of a command's help."""
+    lines = []
+    for title, known in (("identities", IDENTITIES), ("coverages", COVERAGES)):
+        lines += [f"{title}:", *(f"  {name:9} {summary}" for name, summary in known.items())]
+    return "\n".join(lines)
+
+
+def add_best(group: argparse._ArgumentGroup) -> None:
+    """Add ``--best``."""
+    group.add_argument(
+        "--best",
+        metavar="N",
+        type=POSITIVE,
+        help="networks: only pairs that are among the N of highest identity of either sequence",
+    )
+
+
+def add_report(group: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """Add ``--report``."""
+    add_path(
+        group,
+        "--report",
+        metavar="HTML",
+        help="write a page to look at: histograms, a heat map, the best pairs and their alignments",
+    )
+
+
+def add_resume(parser: argparse.ArgumentParser) -> None:
+    """Add ``--resume``.
 
     Parameters
     ----------
-    scoring : Scoring
-    *sets : SequenceSet or None
+    parser : argparse.ArgumentParser
+        Of a subcommand.
     """
-    message = scoring.replaced_message(*(one for one in sets if one is not None))
-    if message:
-        log.warning("%s", message)
+    group = parser.add_argument_group("to go on after a kill or a full disk")
+    group.add_argument(
+        "--resume",
+        action="store_true",
+        help="keep OUT.part and OUT.journal, and go on where a run of the same command was ended",
+    )
+    group.add_argument(
+        "--commit-every",
+        metavar="S",
+        type=SECONDS,
+        default=COMMIT_SECONDS,
+        help="seconds of work that may be lost (default: %(default)g)",
+    )
 
 
-def progress_of(options: argparse.Namespace) -> Progress:
-    """Return how progress is to be shown, of ``--quiet`` and ``--progress``."""
-    return "lines" if options.progress else not options.quiet
-
-
-def plan_run(
-    options: argparse.Namespace,
-    queries: SequenceSet,
-    targets: SequenceSet | None,
-    scoring: Scoring,
-    detail: Detail,
-    memory_bytes: int | None = None,
-    pair_list: PairList | None = None,
-) -> AlignmentJob:
-    """Plan the alignment of all pairs with what `add_resources` added.
+def add_cluster(parser: argparse.ArgumentParser) -> None:
+    """Add ``--cluster``.
 
     Parameters
     ----------
-    options : argparse.Namespace
-        With `min_score` and `window` (or None) besides; `shard` and `top` count.
-    queries : SequenceSet
-    targets : SequenceSet or None
-        None: every pair of `queries`.
-    scoring : Scoring
-    detail : Detail
-        How much is wanted of each pair.
-    memory_bytes : int, optional
-        What aligning may use where results are kept besides; default: all that ``--memory`` says.
-    pair_list : PairList, optional
-        The only pairs to align.
-
-    Returns
-    -------
-    AlignmentJob
-        Not begun yet: nothing is aligned before it is opened.
-
-    Raises
-    ------
-    FastaError
-        There is no pair.
-    AlphabetError, ScoringError
-        The sequences cannot be scored, or their scores would not fit.
-    PairListError
-        `pair_list` has a pair twice, or a sequence with itself.
+    parser : argparse.ArgumentParser
+        Of a subcommand.
     """
-    return AlignmentJob(
-        queries,
-        targets,
-        scoring,
-        Want(detail, raw_minimum(options.min_score, scoring)),
-        device=options.device,
-        threads=options.threads or usable_cores(),
-        window=options.window or default_window(pair_list is not None),
-        memory_bytes=memory_bytes or options.memory or default_bytes(),
-        progress=progress_of(options),
-        kernel=options.kernel,
-        pair_list=pair_list,
-        shard=getattr(options, "shard", None),
-        top=getattr(options, "top", 1),
+    parser.add_argument_group("on a cluster").add_argument(
+        "--cluster",
+        metavar="ADDRESS|local:N",
+        type=CLUSTER,
+        help="align on the workers of a Dask scheduler, or on N here; parts go into the folder "
+        "OUT.parts, which all workers must see (pip install 'pairalign[cluster]')",
     )

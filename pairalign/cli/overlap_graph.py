@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments, concatenate
-from pairalign.cli.options import add_path
 from pairalign.cli.report import make_collector
 from pairalign.errors import FormatError, OutputError
 from pairalign.formats.output import check_writable
@@ -23,28 +22,6 @@ if TYPE_CHECKING:
     from pairalign.sequences import SequenceSet
 
 _NEEDING_ALL = ("read_report", "remove_contained", "remove_transitive")
-
-
-def add_graph(parser: argparse.ArgumentParser) -> None:
-    """Add ``--read-report``, ``--remove-contained`` and ``--remove-transitive``."""
-    group = parser.add_argument_group("all overlaps together")
-    add_path(
-        group,
-        "--read-report",
-        metavar="TABLE",
-        help="write a row a read: depth, letters without overlap, kind, places where overlaps end "
-        "suddenly: adapters and chimeras",
-    )
-    group.add_argument(
-        "--remove-contained",
-        action="store_true",
-        help="leave out reads that are contained in others, and their overlaps",
-    )
-    group.add_argument(
-        "--remove-transitive",
-        action="store_true",
-        help="leave out dovetails that two others make superfluous",
-    )
 
 
 def check_graph(options: argparse.Namespace) -> None:

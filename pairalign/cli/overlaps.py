@@ -3,45 +3,33 @@
 from __future__ import annotations
 
 import argparse
-import math
 import time
 
 import numpy as np
 
 from pairalign.candidates import read_candidates
 from pairalign.cli.console import log, say
-from pairalign.cli.dask_cluster import add_cluster, check_cluster, run_on_cluster
-from pairalign.cli.going_on import Going, add_resume
-from pairalign.cli.options import (
-    NUMBER,
-    POSITIVE,
-    add_costs,
-    add_input,
-    add_output,
-    add_path,
-    add_resources,
-    add_sequences,
-    add_shard,
+from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
+from pairalign.cli.going_on import Going
+from pairalign.cli.overlap_graph import OverlapWatcher, check_graph
+from pairalign.cli.parts import choose_part
+from pairalign.cli.planning import (
     check_output,
     choose_output,
-    converter,
     progress_of,
     read_sequences,
     warn_of_letters,
 )
-from pairalign.cli.overlap_graph import OverlapWatcher, add_graph, check_graph
-from pairalign.cli.parts import choose_part
-from pairalign.cli.report import add_report, check_report, finish_report
+from pairalign.cli.report import check_report, finish_report
 from pairalign.cli.summary import describe_set
-from pairalign.cli.thresholds import SHARE
 from pairalign.complement import complement_of
 from pairalign.engines.selection import usable_cores
 from pairalign.formats import OVERLAP_FORMATS, find_format, open_overlap_writer
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.overlap_plan import Limits, OverlapPlan, plan_overlaps
-from pairalign.jobs.overlap_presets import AUTO, PRESETS, Preset
+from pairalign.jobs.overlap_presets import Preset
 from pairalign.jobs.overlap_stages import ALIGN, FILTER, FURTHER, SCORE
-from pairalign.jobs.overlaps import FILTERS, OverlapJob
+from pairalign.jobs.overlaps import OverlapJob
 from pairalign.jobs.seeded_candidates import MAPPY, import_mappy, seed_candidates
 from pairalign.native import keep_freed_memory
 from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
@@ -50,128 +38,12 @@ from pairalign.sequences import SequenceSet
 from pairalign.statements import describe_scoring
 from pairalign.want import Detail, Want
 
-_MODES = ("semiglobal", "local")
 _FEW = 0.5
 """A warning when a smaller share of the reads has an overlap."""
 
 
-def _parse_count(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise ValueError
-    return number
-
-
-def _parse_above_zero(text: str) -> float:
-    number = float(text)
-    if not 0 < number < math.inf:
-        raise ValueError
-    return number
-
-
-_ABOVE_ZERO = converter(_parse_above_zero, "a number above 0")
-_COUNT = converter(_parse_count, "a whole number of at least 0")
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Give the command's parser its description and options."""
-    parser.description = (
-        "Align every pair of reads on both strands and write those that overlap: what miniasm, "
-        "racon and others take."
-    )
-    parser.epilog = (
-        "All pairs are scored first; those that score enough are aligned. Presets and their "
-        "scoring: " + "; ".join(f"{p.name}: {p.summary}" for p in PRESETS.values()) + "."
-    )
-    parser.set_defaults(run=_overlap, input2=None)
-    add_sequences(parser, "READS")
-    add_output(parser, OVERLAP_FORMATS)
-    parser.add_argument(
-        "--dual", action="store_true", help="PAF with each pair both ways, as racon -f wants it"
-    )
-    parser.add_argument(
-        "--no-cigar",
-        action="store_true",
-        help="PAF without CIGARs, and GFA with each overlap as one nM",
-    )
-    _add_reads(parser)
-    _add_thresholds(parser)
-    add_graph(parser)
-    add_input(parser)
-    add_shard(parser)
-    add_resume(parser)
-    add_cluster(parser)
-    add_resources(parser)
-
-
-def _add_reads(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("scoring", "instead of the preset's")
-    group.add_argument(
-        "--preset",
-        choices=(AUTO, *PRESETS),
-        default=AUTO,
-        help="scoring and thresholds for a kind of reads; auto (default) looks at a sample",
-    )
-    group.add_argument(
-        "--mode", choices=_MODES, help="default: semiglobal for short reads, else local"
-    )
-    add_costs(group)
-
-
-def _add_thresholds(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("overlaps", "thresholds instead of the preset's")
-    group.add_argument(
-        "--min-overlap", metavar="N", type=_COUNT, help="letters that must overlap, on both reads"
-    )
-    group.add_argument(
-        "--min-identity", metavar="X", type=SHARE, help="matches by columns: 0.9 or 90%%"
-    )
-    group.add_argument(
-        "--min-score", metavar="N", type=NUMBER, help="pairs that score less are not aligned"
-    )
-    group.add_argument(
-        "--max-overhang",
-        metavar="N",
-        type=_COUNT,
-        help="local: letters beyond an overlap that do not make it internal",
-    )
-    group.add_argument(
-        "--max-false",
-        metavar="X",
-        type=_ABOVE_ZERO,
-        help="raise score or identity until so many overlaps by chance are expected, as reads "
-        "against reversed ones say",
-    )
-    group.add_argument(
-        "--max-overlaps",
-        metavar="N",
-        type=POSITIVE,
-        help="overlaps of a pair, each of other letters put together, as circles and repeats have "
-        "them (default: 10; of short reads 1)",
-    )
-    add_path(
-        group,
-        "--candidates",
-        metavar="FILE|mappy",
-        help="align only these pairs, on their strands: PAF, as minimap2 -x ava-ont writes it, or "
-        "two names a line; - is stdin; mappy finds them (needs pip install 'pairalign[overlap]')",
-    )
-    add_report(group)
-    group.add_argument(
-        "--all-strands",
-        action="store_true",
-        help="keep both strands of a pair where both pass, not just the better one",
-    )
-    group.add_argument(
-        "--filter",
-        choices=FILTERS,
-        default=FILTERS[0],
-        help="what leaves pairs out before they are scored, and loses nothing: scores by bits, or "
-        "runs of equal letters that overlaps must have (default: where that is faster)",
-    )
-
-
-def _overlap(options: argparse.Namespace) -> None:
+def run_overlap(options: argparse.Namespace) -> None:
+    """Carry out ``pairalign overlap``."""
     choose_output(options)
     writer_type = find_format(options.output, options.format, OVERLAP_FORMATS)
     place = choose_part(options, writer_type.suffixes[0])

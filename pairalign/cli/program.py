@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import argparse
 import errno
-import gc
 import sys
-from collections.abc import Container, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Container, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
 from pairalign.cli.console import give_up_stdout, messages, say
+from pairalign.cli.loading import no_collection
 from pairalign.cli.signals import SIGNAL_CODE, StopHandler
 from pairalign.errors import FormatError, PairalignError
 from pairalign.part_file import remove_unfinished
@@ -46,43 +45,43 @@ COMMANDS = (
     Command(
         "align",
         "align every pair of a set, or of one set against another",
-        "pairalign.cli.align",
+        "pairalign.cli.align_options",
         "add_options",
     ),
     Command(
         "distance",
         "distances of all pairs, for programs that make trees",
-        "pairalign.cli.trees",
+        "pairalign.cli.tree_options",
         "add_distance_options",
     ),
     Command(
         "tree",
         "a guide tree for Clustal Omega, MAFFT, MUSCLE, FAMSA",
-        "pairalign.cli.trees",
+        "pairalign.cli.tree_options",
         "add_tree_options",
     ),
     Command(
         "overlap",
         "find the overlaps of DNA reads, for assemblers",
-        "pairalign.cli.overlaps",
+        "pairalign.cli.overlap_options",
         "add_options",
     ),
     Command(
         "merge",
         "put the parts of a result together, made with --shard",
-        "pairalign.cli.merge",
+        "pairalign.cli.merge_options",
         "add_options",
     ),
     Command(
         "cluster",
         "put sequences that are similar enough together",
-        "pairalign.cli.clusters",
+        "pairalign.cli.cluster_options",
         "add_options",
     ),
     Command(
         "verify",
         "check and score the alignments of a file, ours or another program's",
-        "pairalign.cli.verify",
+        "pairalign.cli.verify_options",
         "add_options",
     ),
     Command(
@@ -101,7 +100,7 @@ COMMANDS = (
 def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
     """Carry out a command line; see `pairalign.cli.main.main`."""
     given = sys.argv[1:] if arguments is None else arguments
-    with _no_collection():
+    with no_collection():
         options = build_parser(given).parse_args(given)
     options.given = list(given)
     with messages(quiet=getattr(options, "quiet", False)):
@@ -127,18 +126,6 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
             code = getattr(error, "exit_code", SIGNAL_CODE + 2)  # as after Ctrl-C
             return _fail(f"{error}{unwritten}", code)
     return DONE
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Collect no garbage meanwhile: loading modules makes many objects and drops few."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def build_parser(used: Container[str] | None = None) -> argparse.ArgumentParser:

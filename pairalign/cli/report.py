@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from pairalign.cli.console import log
-from pairalign.cli.options import add_path, plan_run
+from pairalign.cli.planning import plan_run
 from pairalign.errors import FormatError, OutputError
 from pairalign.formats.output import check_writable
 from pairalign.want import Detail
@@ -19,16 +19,6 @@ if TYPE_CHECKING:  # what makes reports is loaded where one is wanted
     from pairalign.jobs.report import ReportCollector
     from pairalign.scoring import Scoring
     from pairalign.sequences import SequenceSet
-
-
-def add_report(group: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """Add ``--report``."""
-    add_path(
-        group,
-        "--report",
-        metavar="HTML",
-        help="write a page to look at: histograms, a heat map, the best pairs and their alignments",
-    )
 
 
 def make_collector(

@@ -7,9 +7,9 @@ import os
 import time
 from dataclasses import dataclass, field, replace
 
-from pairalign.choices import DEFAULT_WINDOW
+from pairalign.choices import DEFAULT_METHOD, DISTANCE_SUFFIXES, PICTURES, TREE_SUFFIXES
 from pairalign.cli.console import log, say
-from pairalign.cli.dask_cluster import add_cluster, check_cluster
+from pairalign.cli.dask_cluster import check_cluster
 from pairalign.cli.distance_parts import (
     check_part_options,
     forget_distances,
@@ -18,15 +18,7 @@ from pairalign.cli.distance_parts import (
     replace_distances,
     write_part,
 )
-from pairalign.cli.going_on import add_resume
-from pairalign.cli.options import (
-    add_input,
-    add_output,
-    add_path,
-    add_resources,
-    add_scoring,
-    add_sequences,
-    add_shard,
+from pairalign.cli.planning import (
     check_output,
     choose_output,
     plan_run,
@@ -34,57 +26,36 @@ from pairalign.cli.options import (
     scoring_of,
     warn_of_letters,
 )
-from pairalign.cli.report import add_report, check_report, report_distances
+from pairalign.cli.report import check_report, report_distances
 from pairalign.distance_matrix import DistanceMatrix
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import FormatError, OutputError
 from pairalign.formats.distance_parts import merge_distances
-from pairalign.formats.distances import (
-    SUFFIXES,
-    read_distances,
-    write_distances,
-)
+from pairalign.formats.distances import read_distances, write_distances
 from pairalign.formats.names import choose_format, format_by_suffix
 from pairalign.formats.output import open_output
 from pairalign.formats.parts import read_manifests
 from pairalign.formats.phylip import LONGEST_LINE, check_strict_names
 from pairalign.jobs.distances import (
-    DEFAULT_MEASURE,
-    MEASURES,
     Measure,
     check_alphabet,
     find_measure,
     measure_run,
 )
-from pairalign.jobs.guide_tree import DEFAULT_MEASURE as DEFAULT_TREE_MEASURE
 from pairalign.jobs.guide_tree import (
-    DEFAULT_METHOD,
     METHOD_BYTES,
-    METHODS,
     build_tree,
     check_count,
     check_method,
     check_tree_memory,
 )
 from pairalign.jobs.memory import PAIR_BYTES, bytes_beside_distances
-from pairalign.jobs.plots import (
-    PICTURES,
-    check_matplotlib,
-    draw_distances,
-    draw_tree,
-    picture_format,
-)
+from pairalign.jobs.plots import check_matplotlib, draw_distances, draw_tree, picture_format
 from pairalign.sequences import SequenceSet, read_fasta
 from pairalign.statements import describe_scoring
-from pairalign.trees.newick import PROGRAMS, check_headers, check_names
+from pairalign.trees.newick import check_headers, check_names
 from pairalign.trees.tree import GuideTree
 
-TREE_SUFFIXES = {
-    "newick": (".nwk", ".newick", ".dnd", ".tre", ".tree"),
-    "mafft": (".mafft",),
-    "ascii": (".txt",),
-    **PICTURES,
-}
 SEQUENCES = "sequences"
 PARTS = "parts"
 
@@ -102,88 +73,12 @@ class _Report:
         return "\n".join(f"{title:>13}  {value}" for title, value in self.rows)
 
 
-def add_distance_options(parser: argparse.ArgumentParser) -> None:
-    """Give the parser of ``distance`` its description and options."""
-    parser.description = "Align every pair of the sequences of IN and write how far apart they are."
-    parser.set_defaults(run=_distance)
-    add_sequences(parser)
-    add_output(parser, SUFFIXES, "phylip")
-    parser.add_argument(
-        "--lower", action="store_true", help="PHYLIP: lower triangle instead of square"
-    )
-    parser.add_argument(
-        "--strict-names", action="store_true", help="PHYLIP: names of ten characters"
-    )
-    add_path(parser, "--plot", metavar="FILE", help="heat map with a tree, .svg or .png")
-    add_shard(parser)
-    _add_common(parser, DEFAULT_MEASURE)
-
-
-def add_tree_options(parser: argparse.ArgumentParser) -> None:
-    """Give the parser of ``tree`` its description and options."""
-    parser.description = "Make a guide tree: rooted, binary, with branch lengths, on one line."
-    parser.set_defaults(run=_tree)
-    add_path(
-        parser,
-        "input",
-        metavar="IN",
-        help="FASTA or FASTQ, a distance matrix, or a folder of parts of distances",
-    )
-    add_output(parser, TREE_SUFFIXES, "newick")
-    parser.add_argument(
-        "--method", choices=METHODS, default=DEFAULT_METHOD, help="default: %(default)s"
-    )
-    parser.add_argument(
-        "--for",
-        dest="program",
-        choices=[*PROGRAMS, "mafft"],
-        help="write what this program reads, and make sure that it can read the names",
-    )
-    parser.add_argument(
-        "--from",
-        dest="source",
-        choices=[SEQUENCES, *SUFFIXES],
-        help="what IN is; default: by its ending "
-        f"({', '.join(ending for endings in SUFFIXES.values() for ending in endings)}), "
-        "else sequences",
-    )
-    add_path(parser, "--names", metavar="FASTA", help="the sequences of a matrix, for its names")
-    add_path(
-        parser,
-        "--rename",
-        metavar="TABLE",
-        help="name the sequences s1, s2, ... in the tree, and write a table of these and the "
-        "original names",
-    )
-    parser.set_defaults(shard=None)
-    _add_common(parser, DEFAULT_TREE_MEASURE)
-
-
-def _add_common(parser: argparse.ArgumentParser, measure: str) -> None:
-    parser.epilog = _describe_measures()
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.set_defaults(input2=None, min_score=None, window=DEFAULT_WINDOW)
-    parser.add_argument(
-        "--measure", choices=list(MEASURES), default=measure, help="default: %(default)s"
-    )
-    add_report(parser)
-    add_scoring(parser)
-    add_input(parser)
-    add_resume(parser)
-    add_cluster(parser)
-    add_resources(parser)
-
-
-def _describe_measures() -> str:
-    lines = [f"  {measure.name:17} {measure.summary}" for measure in MEASURES.values()]
-    return "measures:\n" + "\n".join(lines)
-
-
 # ---------------------------------------------------------------------------------------------
 # Commands
 
 
-def _distance(options: argparse.Namespace) -> None:
+def run_distance(options: argparse.Namespace) -> None:
+    """Carry out ``pairalign distance``."""
     measure = find_measure(options.measure)
     if options.shard is not None:
         check_part_options(options)
@@ -194,7 +89,7 @@ def _distance(options: argparse.Namespace) -> None:
         check_matplotlib()
     format = None
     if options.shard is None and options.output is not None:
-        format = choose_format(options.output, options.format, SUFFIXES, "distances")
+        format = choose_format(options.output, options.format, DISTANCE_SUFFIXES, "distances")
         if format != "phylip" and (options.lower or options.strict_names):
             raise FormatError("--lower and --strict-names are for phylip only")
     outputs = [path for path in (options.output, options.plot) if path is not None]
@@ -238,7 +133,8 @@ def _distance(options: argparse.Namespace) -> None:
     _finish(options, report, outputs)
 
 
-def _tree(options: argparse.Namespace) -> None:
+def run_tree(options: argparse.Namespace) -> None:
+    """Carry out ``pairalign tree``."""
     measure = find_measure(options.measure)
     if options.program is not None:
         options.default_format = None  # that of the program
@@ -299,7 +195,7 @@ def _matrix_of(
 
     The sequences come along where they are known.
     """
-    source = options.source or format_by_suffix(options.input, SUFFIXES) or SEQUENCES
+    source = options.source or format_by_suffix(options.input, DISTANCE_SUFFIXES) or SEQUENCES
     if os.path.isdir(options.input):
         source = PARTS
     if source == SEQUENCES:

@@ -5,14 +5,8 @@ from __future__ import annotations
 import argparse
 import time
 
-from pairalign.choices import MODES
 from pairalign.cli.console import log, say
-from pairalign.cli.options import (
-    add_costs,
-    add_input,
-    add_output,
-    add_path,
-    add_resources,
+from pairalign.cli.planning import (
     check_output,
     choose_output,
     progress_of,
@@ -23,7 +17,6 @@ from pairalign.cli.summary import describe_set
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import PairalignError
 from pairalign.formats.output import open_output
-from pairalign.formats.readers import READERS
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import show_progress
 from pairalign.jobs.verify import Totals, VerifyJob
@@ -37,70 +30,8 @@ class IllegalRecordsError(PairalignError):
     """Some records are illegal; what they are has been said."""
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Give the command's parser its description and options."""
-    parser.description = (
-        "Check each alignment of a file, ours or another program's, against the sequences, score "
-        "it, and say with --optimal how far it is from the best there is: a table with a line a "
-        "record. The exit code is 1 if any record is illegal."
-    )
-    parser.set_defaults(run=_verify)
-    add_path(
-        parser,
-        "alignments",
-        metavar="ALIGNMENTS",
-        help="the file to check, compressed or not; - is stdin",
-    )
-    add_path(parser, "input", metavar="SEQUENCES", help="the queries: FASTA or FASTQ")
-    add_path(parser, "input2", metavar="SEQUENCES2", nargs="?", help="the targets, if not in there")
-    add_output(parser, ["tsv"], "tsv")
-    parser.add_argument(
-        "--from",
-        dest="read_as",
-        choices=[reader.name for reader in READERS],
-        help="format of ALIGNMENTS; default: by the ending of its name",
-    )
-    parser.add_argument(
-        "--columns",
-        metavar="NAME,NAME...",
-        default="",
-        help="columns of blast6, by our names, BLAST's or MMseqs2's; _ is any that is not checked",
-    )
-    group = parser.add_argument_group("what is checked")
-    group.add_argument(
-        "--optimal",
-        action="store_true",
-        help="align the pairs, and say how far each record is from the optimum",
-    )
-    group.add_argument(
-        "--ignore-scores",
-        action="store_true",
-        help="the file's scores are of another scoring: do not compare them",
-    )
-    group.add_argument(
-        "--illegal",
-        action="store_true",
-        help="write only records that are illegal or, with --optimal, not optimal",
-    )
-    scoring = parser.add_argument_group(
-        "scoring", "default: BLOSUM62 and gaps 11/1 for proteins, 2/-3 and gaps 5/2 for DNA"
-    )
-    scoring.add_argument(
-        "--mode",
-        choices=MODES,
-        help="which spans are legal, and what optimal means; default: what the file says, or any",
-    )
-    scoring.add_argument(
-        "--matrix",
-        metavar="NAME|FILE",
-        help="substitution matrix: Biopython's name, or NCBI format",
-    )
-    add_costs(scoring)
-    add_input(parser)
-    add_resources(parser)
-
-
-def _verify(options: argparse.Namespace) -> None:
+def run_verify(options: argparse.Namespace) -> None:
+    """Carry out ``pairalign verify``."""
     choose_output(options)
     check_output(options.output, options.alignments, options.input, options.input2, options.matrix)
     queries, targets = read_sequences(options)

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pairalign.choices import ALL_MODES, MODES, TIES
 from pairalign.errors import DeviceError
-from pairalign.scoring import Scoring
 from pairalign.want import Detail
+
+if TYPE_CHECKING:
+    from pairalign.scoring import Scoring
 
 AUTO = "auto"
 FRAMEWORKS = ("cuda", "opencl", "cpu")

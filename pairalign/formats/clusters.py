@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from pairalign.alignment_view import Alignment
+from pairalign.choices import CLUSTER_SUFFIXES
 from pairalign.clusters import Clusters
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import Path, open_output
-
-CLUSTER_SUFFIXES = {
-    "tsv": (".tsv", ".tab", ".txt"),
-    "uc": (".uc",),
-    "clstr": (".clstr",),
-    "fasta": (".fasta", ".fa", ".fas", ".fna", ".faa"),
-}
-"""Ends of names that mean each format."""
 
 _COLUMNS = "cluster size representative sequence length identity coverage"
 _RESIDUES = {"protein": "aa", "dna": "nt"}

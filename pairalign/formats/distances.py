@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, cast
 
+from pairalign.choices import DISTANCE_SUFFIXES
 from pairalign.distance_matrix import DistanceMatrix
 from pairalign.errors import DistanceError, describe_unreadable
 from pairalign.formats.matrix_column import read_matrix_column, write_matrix_column
@@ -20,14 +21,6 @@ from pairalign.formats.matrix_tsv import read_matrix_tsv, write_matrix_tsv
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import Path, open_output
 from pairalign.formats.phylip import read_phylip, write_phylip
-
-SUFFIXES = {
-    "phylip": (".phy", ".phylip", ".dist", ".mat", ".dst"),
-    "tsv": (".tsv", ".tab"),
-    "npy": (".npy",),
-    "column": (".column",),
-}
-"""Ends of names that mean each format."""
 
 _READERS = {"phylip": read_phylip, "tsv": read_matrix_tsv, "column": read_matrix_column}
 _GZIP = b"\x1f\x8b"
@@ -69,7 +62,7 @@ def write_distances(
     OutputError
         The file cannot be written.
     """
-    chosen = choose_format(path, format, SUFFIXES, "distances")
+    chosen = choose_format(path, format, DISTANCE_SUFFIXES, "distances")
     with open_output(path, threads=threads) as output:
         if chosen == "phylip":
             return write_phylip(output, matrix, lower=lower, strict=strict)
@@ -103,7 +96,7 @@ def read_distances(
     FormatError
         Unknown format.
     """
-    chosen = choose_format(path, format, SUFFIXES, "distances")
+    chosen = choose_format(path, format, DISTANCE_SUFFIXES, "distances")
     source = "<stdin>" if os.fspath(path) == "-" else os.fspath(path)
     if chosen == "npy" and names is None:
         raise DistanceError(f"{source}: a NumPy file has no names; give the sequences (--names)")

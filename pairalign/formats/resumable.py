@@ -17,11 +17,10 @@ from itertools import pairwise
 from typing import Any
 
 from pairalign.checksum import add_to_checksum
+from pairalign.choices import COMMIT_SECONDS
 from pairalign.errors import OutputError, PartsError
 from pairalign.formats.journal import Commit, Journal, lock_journal, sync_folder
 from pairalign.formats.output import Bytes, GzipOutput, Output, map_file, open_output, output_error
-
-COMMIT_SECONDS = 10.0
 
 Join = Callable[[Iterable[memoryview], Output], None]
 _BLOCK_BYTES = 1 << 20  # of which the processor's cache has room for

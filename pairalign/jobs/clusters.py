@@ -30,6 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
+from pairalign.choices import LINKAGES, REPRESENTATIVES
 from pairalign.clusters import Clusters
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import ScoringError
@@ -45,9 +46,6 @@ if TYPE_CHECKING:
     from pairalign.jobs.threshold_engine import Steps
 
 Ints = npt.NDArray[np.int32]
-
-LINKAGES = ("greedy", "single", "complete", "average")
-REPRESENTATIVES = ("longest", "medoid")
 
 
 @dataclass

@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
-from pairalign.choices import DEFAULT_WINDOW
+from pairalign.choices import DEFAULT_MEASURE, DEFAULT_WINDOW, MEASURE_SUMMARIES
 from pairalign.distance_matrix import DistanceMatrix, check_names, number_of_pairs
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import AlphabetError
@@ -50,9 +50,6 @@ SATURATED = 5.0
 """The largest distance of the measures that take a logarithm: substitutions a site."""
 
 _PART_PAIRS = 1 << 16  # measures make many doubles of a pair: of so many at a time
-
-DEFAULT_MEASURE = "identity"
-"""What ClustalW takes from full alignments; guide trees have a default of their own."""
 
 
 @dataclass(frozen=True)
@@ -302,26 +299,14 @@ def _score(alignments: Alignments, own: Doubles) -> Doubles:
 
 
 MEASURES: dict[str, Measure] = {
-    measure.name: measure
-    for measure in (
-        Measure("identity", "differences by aligned pairs", Detail.STATS, None, _identity),
-        Measure(
-            "identity-columns",
-            "1 - identities by alignment columns",
-            Detail.STATS,
-            None,
-            _identity_columns,
-        ),
-        Measure(
-            "identity-shorter",
-            "1 - identities by the length of the shorter sequence",
-            Detail.STATS,
-            None,
-            _identity_shorter,
-        ),
-        Measure("kimura", "Kimura's protein correction", Detail.STATS, PROTEIN, _kimura),
-        Measure("jukes-cantor", "Jukes and Cantor, DNA", Detail.STATS, DNA, _jukes_cantor),
-        Measure("kimura-2p", "Kimura's two parameters, DNA", Detail.CIGAR, DNA, _kimura_2p),
-        Measure("score", "1 - score by mean score of each with itself", Detail.SCORE, None, _score),
+    name: Measure(name, MEASURE_SUMMARIES[name], detail, alphabet, of_alignments)
+    for name, detail, alphabet, of_alignments in (
+        ("identity", Detail.STATS, None, _identity),
+        ("identity-columns", Detail.STATS, None, _identity_columns),
+        ("identity-shorter", Detail.STATS, None, _identity_shorter),
+        ("kimura", Detail.STATS, PROTEIN, _kimura),
+        ("jukes-cantor", Detail.STATS, DNA, _jukes_cantor),
+        ("kimura-2p", Detail.CIGAR, DNA, _kimura_2p),
+        ("score", Detail.SCORE, None, _score),
     )
 }

@@ -19,6 +19,7 @@ import itertools
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.choices import DEFAULT_METHOD, DEFAULT_TREE_MEASURE, TREE_METHODS
 from pairalign.distance_matrix import DistanceMatrix, first_place
 from pairalign.errors import DistanceError, MissingPackageError
 from pairalign.inputs import AnyScoring, Sequences, as_inputs
@@ -38,17 +39,13 @@ _ROOT = -1
 
 METHOD_BYTES = {"upgma": 8, "mixed": 8, "nj": 32}
 """What making a tree takes for each pair, besides the distances."""
-METHODS = tuple(METHOD_BYTES)
-DEFAULT_METHOD = "upgma"
-DEFAULT_MEASURE = "score"
-"""Of all measures this gives the aligners the best trees: docs/guide-trees.md."""
 
 
 def guide_tree(
     source: DistanceMatrix | Sequences,
     *,
     method: str = DEFAULT_METHOD,
-    measure: str = DEFAULT_MEASURE,
+    measure: str = DEFAULT_TREE_MEASURE,
     scoring: AnyScoring | None = None,
     mode: str | None = None,
     device: str = "auto",
@@ -99,8 +96,8 @@ def guide_tree(
     >>> print(pairalign.guide_tree(globins).newick(), end="")
     ((HBB:0.0283018872,HBD:0.0283018872):0.368850015,HBZ:0.397151902);
     """
-    if method not in METHODS:
-        raise ValueError(f"method {method!r}: expected one of {', '.join(METHODS)}")
+    if method not in TREE_METHODS:
+        raise ValueError(f"method {method!r}: expected one of {', '.join(TREE_METHODS)}")
     if isinstance(source, np.ndarray):
         raise TypeError(
             f"an array of shape {source.shape} has no names: make distances of it first, with "
@@ -131,7 +128,7 @@ def build_tree(
     ----------
     matrix : DistanceMatrix
     method : str
-        One of `METHODS`.
+        One of `TREE_METHODS`.
     sequences : SequenceSet, optional
         What the distances are of, in the same order: tells which are equal.
     """

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pairalign.scoring import Scoring, make_scoring
-from pairalign.sequences import DNA
+if TYPE_CHECKING:
+    from pairalign.scoring import Scoring
 
 AUTO = "auto"
 _TYPES = ("match", "mismatch", "gap_open", "gap_extend")
@@ -62,6 +63,9 @@ class Preset:
         ScoringError
             Costs out of bounds.
         """
+        from pairalign.scoring import make_scoring  # the presets alone are for help, too
+        from pairalign.sequences import DNA
+
         given = {name: value for name, value in changed.items() if value is not None}
         values = {name: getattr(self, name) for name in _TYPES}
         if "gap_open" in given and "gap_extend" not in given:

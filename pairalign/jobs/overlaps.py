@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from pairalign.alignments import concatenate
 from pairalign.arguments import parse_share
 from pairalign.candidates import Candidates, CandidateStrands, read_candidates
+from pairalign.choices import OVERLAP_FILTERS
 from pairalign.complement import complement_of
 from pairalign.engines import Engine
 from pairalign.engines.filters import PairFilter, open_filters
@@ -40,7 +41,6 @@ from pairalign.windows import Window, default_window
 if TYPE_CHECKING:
     from pairalign.engines.cpu.further import FurtherAligner
 
-FILTERS = ("auto", "none", "bitwise", "runs")
 _LONGEST_TO_FILTER = 600
 _CELLS_WORTH_RUNS = {False: 10**12, True: 10**10}
 """Of fewer, scoring all pairs takes no time that matters; by whether cores do it."""
@@ -87,8 +87,9 @@ class OverlapJob(AlignmentJob):
         complement_of(self.queries.alphabet)
         if self.scoring.end_gaps is not None:
             raise ScoringError("overlaps have free ends or none: expected mode semiglobal or local")
-        if self.filter not in FILTERS:
-            raise ValueError(f"filter {self.filter!r}: expected one of {', '.join(FILTERS)}")
+        if self.filter not in OVERLAP_FILTERS:
+            known = ", ".join(OVERLAP_FILTERS)
+            raise ValueError(f"filter {self.filter!r}: expected one of {known}")
         parse_share(self.thresholds.min_identity, "min_identity")
         if self.candidates is not None:
             self.pair_list, self.window = self.candidates.pairs, default_window(True)

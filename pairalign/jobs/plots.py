@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.choices import PICTURES
 from pairalign.distance_matrix import DistanceMatrix
 from pairalign.errors import FormatError
 from pairalign.formats.names import format_by_suffix
@@ -21,9 +22,6 @@ from pairalign.trees.tree import GuideTree
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-PICTURES = {"svg": (".svg",), "png": (".png",)}
-"""Formats of pictures and the ends of names that mean them."""
 
 _NAMED = 120
 """More sequences than these are drawn without names in a heat map: they could not be read."""

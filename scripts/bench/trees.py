@@ -23,14 +23,14 @@ import numpy as np
 
 from bench.msa_score import published, read_alignment, score
 from bench.trees_tables import COLLECTIONS, OWN, tables
-from pairalign.choices import MODES
+from pairalign.choices import MODES, TREE_METHODS
 from pairalign.jobs.distances import MEASURES, distances
-from pairalign.jobs.guide_tree import METHODS, guide_tree
+from pairalign.jobs.guide_tree import guide_tree
 from pairalign.sequences import PROTEIN, SequenceSet
 from pairalign.trees.tree import GuideTree
 
 TREES = [f"{name} {method}" for name, m in MEASURES.items() if m.alphabet in (None, PROTEIN)
-         for method in METHODS]  # fmt: skip
+         for method in TREE_METHODS]  # fmt: skip
 # How each is run: options are those of its manual for a progressive alignment of a few sequences.
 COMMANDS = {
     "clustalo": ("clustalo", "-i {fasta} -o {out} --force --threads 1", "--guidetree-in {newick}"),

@@ -1,0 +1,128 @@
+"""The options of ``pairalign align``."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+from pairalign.choices import DEFAULT_WINDOW, FORMAT_NAMES, LIST_WINDOW
+from pairalign.cli.loading import later
+from pairalign.cli.options import (
+    NUMBER,
+    POSITIVE,
+    add_best,
+    add_cluster,
+    add_input,
+    add_output,
+    add_path,
+    add_report,
+    add_resources,
+    add_resume,
+    add_scoring,
+    add_sequences,
+    add_shard,
+    add_thresholds,
+    converter,
+    describe_thresholds,
+)
+
+
+def _parse_positive_number(text: str) -> float:
+    number = float(text)
+    if not 0 < number < math.inf:
+        raise ValueError
+    return number
+
+
+_POSITIVE_NUMBER = converter(_parse_positive_number, "a number above 0, such as 0.001")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Give the command's parser its description and options."""
+    parser.description = (
+        "Align every pair of the sequences of IN, or every sequence of IN with every one of IN2."
+    )
+    parser.epilog = (
+        "A gap of k letters costs gap-open + (k-1) * gap-extend: BLAST's 11/1 is 12/1 here.\n\n"
+        + describe_thresholds()
+    )
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.set_defaults(run=later("pairalign.cli.align", "run_align"))
+    add_sequences(parser)
+    add_path(parser, "input2", metavar="IN2", nargs="?", help="second set")
+    add_output(parser, FORMAT_NAMES)
+    _add_table(parser)
+    add_scoring(parser)
+    results = parser.add_argument_group("results")
+    results.add_argument("--min-score", metavar="N", type=NUMBER, help="leave out lower scores")
+    add_thresholds(
+        results, min_identity="leave out pairs with a lower identity", coverage_of="both"
+    )
+    _add_statistics(results)
+    results.add_argument(
+        "--top",
+        metavar="N",
+        type=POSITIVE,
+        default=1,
+        help="local mode: up to N alignments of a pair, best first, no two of which put the same "
+        "letters together (default: 1)",
+    )
+    add_best(results)
+    add_report(results)
+    results.add_argument("--score-only", action="store_true", help="scores without alignments")
+    results.add_argument(
+        "--window",
+        metavar="N",
+        type=POSITIVE,
+        help="rows and columns of the windows of the pair matrix, which set the order of the "
+        f"output (default {DEFAULT_WINDOW}; with --pairs {LIST_WINDOW})",
+    )
+    add_path(
+        results,
+        "--pairs",
+        metavar="FILE",
+        help="align just these pairs: two names a line, or PAF, .gz or not; of IN, or the first of "
+        "IN and the second of IN2; written in the order of windows, not of FILE",
+    )
+    add_input(parser)
+    add_shard(parser)
+    add_resume(parser)
+    add_cluster(parser)
+    add_resources(parser)
+
+
+def _add_statistics(results: argparse._ArgumentGroup) -> None:
+    """Add what E-values are worked out with, and the largest."""
+    results.add_argument(
+        "--max-evalue",
+        metavar="X",
+        type=_POSITIVE_NUMBER,
+        help="leave out pairs with a larger E-value, where it is known (local mode)",
+    )
+    results.add_argument(
+        "--db-size",
+        metavar="LETTERS",
+        type=POSITIVE,
+        help="letters of the database, for E-values; default: those of the set searched in",
+    )
+    results.add_argument(
+        "--comp-based-stats",
+        type=int,
+        choices=(0, 1),
+        default=0,
+        help="1: raise E-values of pairs that are rich in the same letters, as BLAST's mode 1 (0)",
+    )
+
+
+def _add_table(parser: argparse.ArgumentParser) -> None:
+    """Add what tables of alignments show."""
+    parser.add_argument(
+        "--columns",
+        metavar="NAME,NAME...",
+        help="columns of tsv, blast6 and blast7, by our names or BLAST's: query,target,evalue,qseq",
+    )
+    parser.add_argument(
+        "--both-ways",
+        action="store_true",
+        help="each pair a second time with query and target exchanged (paf, tsv, blast6, blast7)",
+    )

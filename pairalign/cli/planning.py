@@ -1,0 +1,204 @@
+"""What the commands make of their parsed options: sequences, a `Scoring`, an `AlignmentJob`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from pairalign.cli.console import log
+from pairalign.engines.selection import usable_cores
+from pairalign.errors import FormatError, OutputError
+from pairalign.formats.output import check_writable
+from pairalign.jobs.align import AlignmentJob
+from pairalign.jobs.memory import default_bytes
+from pairalign.jobs.progress import Progress
+from pairalign.pair_lists import PairList
+from pairalign.scoring import Scoring, make_scoring
+from pairalign.sequences import SequenceSet, read_fasta, read_fasta_pair
+from pairalign.thresholds import raw_minimum
+from pairalign.want import Detail, Want
+from pairalign.windows import default_window
+
+
+def choose_output(options: argparse.Namespace) -> None:
+    """Set the output and, for standard output, the format where they were not given.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        With what `add_output` added.
+
+    Raises
+    ------
+    FormatError
+        There is no output, and standard output is a terminal.
+    """
+    if options.output is None:
+        if sys.stdout is None or sys.stdout.isatty():
+            raise FormatError(
+                "nowhere to write to: give -o OUT, or lead standard output to a file (-o - for "
+                "the terminal)"
+            )
+        options.output = "-"
+    in_parts = getattr(options, "shard", None) is not None
+    if in_parts and options.output == "-":
+        raise FormatError("--shard writes into a folder: give its name with -o")
+    if (options.output == "-" or in_parts) and options.format is None:
+        options.format = options.default_format
+
+
+def check_output(output: str, *inputs: str | None) -> None:
+    """Refuse what cannot be written, and to replace a file that is read, before any work.
+
+    Parameters
+    ----------
+    output : str
+        The path of a file to write, or ``-``.
+    *inputs : str or None
+        Paths that are read; names that are no files (a matrix's, ``-``) do no harm.
+
+    Raises
+    ------
+    OutputError
+        When the output is one of the inputs, or cannot be written.
+    """
+    for path in inputs:
+        # Not devices: /dev/stdin and /dev/stdout may well be one terminal.
+        if path is None or not (os.path.isfile(path) and os.path.exists(output)):
+            continue
+        if os.path.samefile(path, output):
+            raise OutputError(f"'{output}' is an input; choose another output")
+    check_writable(output)
+
+
+def read_sequences(options: argparse.Namespace) -> tuple[SequenceSet, SequenceSet | None]:
+    """Read ``options.input``, and ``options.input2`` if there is one.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        With `input`, `input2` (or None) and what `add_input` added.
+
+    Returns
+    -------
+    queries : SequenceSet
+    targets : SequenceSet or None
+
+    Raises
+    ------
+    FastaError, AlphabetError
+        When a file cannot be read.
+    """
+    alphabet = None if options.alphabet == "auto" else options.alphabet
+    if options.input2 is None:
+        return read_fasta(options.input, alphabet=alphabet, degap=options.degap), None
+    return read_fasta_pair(options.input, options.input2, alphabet=alphabet, degap=options.degap)
+
+
+def scoring_of(options: argparse.Namespace, queries: SequenceSet) -> Scoring:
+    """Make the scoring that the options of `add_scoring` say.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+    queries : SequenceSet
+        Its alphabet chooses the defaults.
+
+    Returns
+    -------
+    Scoring
+
+    Raises
+    ------
+    ScoringError
+        When there is no such matrix, or costs are out of bounds.
+    """
+    return make_scoring(
+        queries.alphabet,
+        mode=options.mode,
+        matrix=options.matrix,
+        match=options.match,
+        mismatch=options.mismatch,
+        gap_open=options.gap_open,
+        gap_extend=options.gap_extend,
+        free_ends=options.free_ends,
+        end_gap_open=options.end_gap_open,
+        end_gap_extend=options.end_gap_extend,
+        ties=options.ties,
+    )
+
+
+def warn_of_letters(scoring: Scoring, *sets: SequenceSet | None) -> None:
+    """Warn once of letters that are scored as others, with counts.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    *sets : SequenceSet or None
+    """
+    message = scoring.replaced_message(*(one for one in sets if one is not None))
+    if message:
+        log.warning("%s", message)
+
+
+def progress_of(options: argparse.Namespace) -> Progress:
+    """Return how progress is to be shown, of ``--quiet`` and ``--progress``."""
+    return "lines" if options.progress else not options.quiet
+
+
+def plan_run(
+    options: argparse.Namespace,
+    queries: SequenceSet,
+    targets: SequenceSet | None,
+    scoring: Scoring,
+    detail: Detail,
+    memory_bytes: int | None = None,
+    pair_list: PairList | None = None,
+) -> AlignmentJob:
+    """Plan the alignment of all pairs with what `add_resources` added.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        With `min_score` and `window` (or None) besides; `shard` and `top` count.
+    queries : SequenceSet
+    targets : SequenceSet or None
+        None: every pair of `queries`.
+    scoring : Scoring
+    detail : Detail
+        How much is wanted of each pair.
+    memory_bytes : int, optional
+        What aligning may use where results are kept besides; default: all that ``--memory`` says.
+    pair_list : PairList, optional
+        The only pairs to align.
+
+    Returns
+    -------
+    AlignmentJob
+        Not begun yet: nothing is aligned before it is opened.
+
+    Raises
+    ------
+    FastaError
+        There is no pair.
+    AlphabetError, ScoringError
+        The sequences cannot be scored, or their scores would not fit.
+    PairListError
+        `pair_list` has a pair twice, or a sequence with itself.
+    """
+    return AlignmentJob(
+        queries,
+        targets,
+        scoring,
+        Want(detail, raw_minimum(options.min_score, scoring)),
+        device=options.device,
+        threads=options.threads or usable_cores(),
+        window=options.window or default_window(pair_list is not None),
+        memory_bytes=memory_bytes or options.memory or default_bytes(),
+        progress=progress_of(options),
+        kernel=options.kernel,
+        pair_list=pair_list,
+        shard=getattr(options, "shard", None),
+        top=getattr(options, "top", 1),
+    )

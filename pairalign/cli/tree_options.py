@@ -1,0 +1,107 @@
+"""The options of ``pairalign distance`` and ``pairalign tree``."""
+
+from __future__ import annotations
+
+import argparse
+
+from pairalign.choices import (
+    DEFAULT_MEASURE,
+    DEFAULT_METHOD,
+    DEFAULT_TREE_MEASURE,
+    DEFAULT_WINDOW,
+    DISTANCE_SUFFIXES,
+    MEASURE_SUMMARIES,
+    TREE_METHODS,
+    TREE_PROGRAMS,
+    TREE_SUFFIXES,
+)
+from pairalign.cli.loading import later
+from pairalign.cli.options import (
+    add_cluster,
+    add_input,
+    add_output,
+    add_path,
+    add_report,
+    add_resources,
+    add_resume,
+    add_scoring,
+    add_sequences,
+    add_shard,
+)
+
+
+def add_distance_options(parser: argparse.ArgumentParser) -> None:
+    """Give the parser of ``distance`` its description and options."""
+    parser.description = "Align every pair of the sequences of IN and write how far apart they are."
+    parser.set_defaults(run=later("pairalign.cli.trees", "run_distance"))
+    add_sequences(parser)
+    add_output(parser, DISTANCE_SUFFIXES, "phylip")
+    parser.add_argument(
+        "--lower", action="store_true", help="PHYLIP: lower triangle instead of square"
+    )
+    parser.add_argument(
+        "--strict-names", action="store_true", help="PHYLIP: names of ten characters"
+    )
+    add_path(parser, "--plot", metavar="FILE", help="heat map with a tree, .svg or .png")
+    add_shard(parser)
+    _add_common(parser, DEFAULT_MEASURE)
+
+
+def add_tree_options(parser: argparse.ArgumentParser) -> None:
+    """Give the parser of ``tree`` its description and options."""
+    parser.description = "Make a guide tree: rooted, binary, with branch lengths, on one line."
+    parser.set_defaults(run=later("pairalign.cli.trees", "run_tree"))
+    add_path(
+        parser,
+        "input",
+        metavar="IN",
+        help="FASTA or FASTQ, a distance matrix, or a folder of parts of distances",
+    )
+    add_output(parser, TREE_SUFFIXES, "newick")
+    parser.add_argument(
+        "--method", choices=TREE_METHODS, default=DEFAULT_METHOD, help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--for",
+        dest="program",
+        choices=[*TREE_PROGRAMS, "mafft"],
+        help="write what this program reads, and make sure that it can read the names",
+    )
+    parser.add_argument(
+        "--from",
+        dest="source",
+        choices=["sequences", *DISTANCE_SUFFIXES],
+        help="what IN is; default: by its ending "
+        f"({', '.join(ending for endings in DISTANCE_SUFFIXES.values() for ending in endings)}), "
+        "else sequences",
+    )
+    add_path(parser, "--names", metavar="FASTA", help="the sequences of a matrix, for its names")
+    add_path(
+        parser,
+        "--rename",
+        metavar="TABLE",
+        help="name the sequences s1, s2, ... in the tree, and write a table of these and the "
+        "original names",
+    )
+    parser.set_defaults(shard=None)
+    _add_common(parser, DEFAULT_TREE_MEASURE)
+
+
+def _add_common(parser: argparse.ArgumentParser, measure: str) -> None:
+    parser.epilog = _describe_measures()
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.set_defaults(input2=None, min_score=None, window=DEFAULT_WINDOW)
+    parser.add_argument(
+        "--measure", choices=list(MEASURE_SUMMARIES), default=measure, help="default: %(default)s"
+    )
+    add_report(parser)
+    add_scoring(parser)
+    add_input(parser)
+    add_resume(parser)
+    add_cluster(parser)
+    add_resources(parser)
+
+
+def _describe_measures() -> str:
+    lines = [f"  {name:17} {summary}" for name, summary in MEASURE_SUMMARIES.items()]
+    return "measures:\n" + "\n".join(lines)

@@ -1,0 +1,78 @@
+"""The options of ``pairalign verify``."""
+
+from __future__ import annotations
+
+import argparse
+
+from pairalign.choices import MODES, READER_NAMES
+from pairalign.cli.loading import later
+from pairalign.cli.options import (
+    add_costs,
+    add_input,
+    add_output,
+    add_path,
+    add_resources,
+)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Give the command's parser its description and options."""
+    parser.description = (
+        "Check each alignment of a file, ours or another program's, against the sequences, score "
+        "it, and say with --optimal how far it is from the best there is: a table with a line a "
+        "record. The exit code is 1 if any record is illegal."
+    )
+    parser.set_defaults(run=later("pairalign.cli.verify", "run_verify"))
+    add_path(
+        parser,
+        "alignments",
+        metavar="ALIGNMENTS",
+        help="the file to check, compressed or not; - is stdin",
+    )
+    add_path(parser, "input", metavar="SEQUENCES", help="the queries: FASTA or FASTQ")
+    add_path(parser, "input2", metavar="SEQUENCES2", nargs="?", help="the targets, if not in there")
+    add_output(parser, ["tsv"], "tsv")
+    parser.add_argument(
+        "--from",
+        dest="read_as",
+        choices=READER_NAMES,
+        help="format of ALIGNMENTS; default: by the ending of its name",
+    )
+    parser.add_argument(
+        "--columns",
+        metavar="NAME,NAME...",
+        default="",
+        help="columns of blast6, by our names, BLAST's or MMseqs2's; _ is any that is not checked",
+    )
+    group = parser.add_argument_group("what is checked")
+    group.add_argument(
+        "--optimal",
+        action="store_true",
+        help="align the pairs, and say how far each record is from the optimum",
+    )
+    group.add_argument(
+        "--ignore-scores",
+        action="store_true",
+        help="the file's scores are of another scoring: do not compare them",
+    )
+    group.add_argument(
+        "--illegal",
+        action="store_true",
+        help="write only records that are illegal or, with --optimal, not optimal",
+    )
+    scoring = parser.add_argument_group(
+        "scoring", "default: BLOSUM62 and gaps 11/1 for proteins, 2/-3 and gaps 5/2 for DNA"
+    )
+    scoring.add_argument(
+        "--mode",
+        choices=MODES,
+        help="which spans are legal, and what optimal means; default: what the file says, or any",
+    )
+    scoring.add_argument(
+        "--matrix",
+        metavar="NAME|FILE",
+        help="substitution matrix: Biopython's name, or NCBI format",
+    )
+    add_costs(scoring)
+    add_input(parser)
+    add_resources(parser)
