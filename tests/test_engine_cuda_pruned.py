@@ -128,6 +128,59 @@ def test_hard_cases(device: Any, case: str) -> None:
         assert did.lost == 0
 
 
+def nearly_equal(seed: int, longest: int) -> Problem:
+    """Long stretches in common, some of them repeats; a few letters match nothing."""
+    rng = np.random.default_rng(seed)
+    period = int(rng.choice([1, 2, 7, 40, longest, longest]))
+    unit = "".join(rng.choice(list("ACGT"), size=period))
+    ancestor = (unit * longest)[: int(rng.integers(100, longest))]
+    sequences = []
+    for _ in range(3):
+        one = ancestor
+        for _ in range(int(rng.integers(0, 5))):
+            at, size = int(rng.integers(len(one))), int(rng.geometric(0.3))
+            new = "".join(rng.choice(list("ACGTN"), size=size))
+            cut = size if rng.integers(2) else int(rng.geometric(0.1))
+            one = (one[:at] + new + one[at + cut :]) or "A"
+        sequences.append(one)
+    match, mismatch = int(rng.integers(0, 6)), -int(rng.integers(0, 6))
+    extend = int(rng.integers(0, 4))
+    scoring = make_scoring(
+        DNA,
+        "global",
+        extend + int(rng.choice([0, 1, 3, 40])),
+        extend,
+        match_matrix(DNA, match, mismatch),
+    )
+    return Problem(tuple(sequences), None, scoring if rng.integers(2) else DEFAULT)
+
+
+def test_stretches_of_equal_letters(device: Any) -> None:
+    """They are skipped; corridors are narrow, or wider for a bad score to begin with."""
+
+    @settings(max_examples=examples(25))
+    @given(seed=SEEDS, worse=st.sampled_from([0, 0, 20, 150]))
+    def check(seed: int, worse: int) -> None:
+        problem = nearly_equal(seed, 500)
+        found, did = align(device, problem, Pruning("forced", worse))
+        assert_same(found, run(open_cpu, problem), note=problem)
+        assert did.lost == 0
+
+    check()
+
+
+def test_equal_letters_are_not_filled(device: Any) -> None:
+    """A few blocks around each difference are, in the beam and in the corridor."""
+    rng = np.random.default_rng(55)
+    one = "".join(rng.choice(list("ACGT"), size=8000))
+    other = one[:2000] + "T" + one[2001:5000] + one[5007:7000] + "N" * 20 + one[7020:]
+    problem = Problem((one, other), None, DEFAULT)
+    found, did = align(device, problem, FORCED)
+    assert_same(found, run(open_cpu, problem))
+    assert did.lost == 0
+    assert did.beam_cells + did.cells < 0.1 * 64 * 16000
+
+
 @pytest.mark.parametrize(("rate", "worse"), [(0.01, 0), (0.3, 0), (0.05, 4000)])
 def test_windows_of_all_widths(device: Any, rate: float, worse: int) -> None:
     """One tile of each width, and several beside one another; runs of N."""

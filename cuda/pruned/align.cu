@@ -36,6 +36,10 @@ struct Room {
     int4* blocks;  // where the lanes of each block are; null: they are not kept
 };
 
+__device__ __forceinline__ int4 block_of(const Room& room, const Lanes& lanes) {
+    return make_int4(lanes.low, lanes.high, lanes.base, (int)(lanes.at - room.lanes));
+}
+
 // Fills the matrix of a pair as far as it is aimed at. Sets `score` when DONE.
 __device__ int sweep(const Params& p, const View& v, const int* table, const Room& room, const Aim& aim,
                      int& score, long long& cells) {
@@ -50,8 +54,7 @@ __device__ int sweep(const Params& p, const View& v, const int* table, const Roo
     for (;;) {
         const int steps = min(STEPS, v.end - step);
         const int low = now.low - MARGIN, high = now.high + MARGIN, lanes = high - low + 1;
-        if (room.blocks && thread == 0)
-            room.blocks[step / STEPS] = make_int4(now.low, now.high, now.base, (int)(now.at - room.lanes));
+        if (room.blocks && thread == 0) room.blocks[step / STEPS] = block_of(room, now);
         filled += (long long)lanes * steps;
         if (filled > aim.most_cells) {
             status = GIVEN_UP;
@@ -90,6 +93,9 @@ __device__ int sweep(const Params& p, const View& v, const int* table, const Roo
             break;
         }
         now = next;
+        const int letters = letters_to_skip(p, v, now, low, high, step);
+        if (letters) skip_letters(p, now, letters, step, room.blocks, block_of(room, now));
+        step += 2 * letters;
     }
     cells += filled;
     return status;

@@ -16,7 +16,7 @@
 //     | match          | equal definite letters                                                  |
 #pragma once
 
-#include "window.cuh"
+#include "steady.cuh"
 
 namespace {
 
@@ -148,11 +148,23 @@ __device__ __forceinline__ bool walk_block(const View& v, const Flags& flags, in
     return true;
 }
 
+__device__ __forceinline__ void walk_over_equal_letters(const View& v, Walk& walk) {
+    const int equal = equal_before(v, walk.row, walk.column, min(walk.row, walk.column));
+    if (equal == 0) return;
+    emit(walk, 7, equal);
+    walk.matches += equal;
+    walk.diagonals += equal;
+    walk.row -= equal;
+    walk.column -= equal;
+}
+
 // Follows the path to the first cell. blocks[k]: alive from x to y before block k, lanes from z on, which lie
 // at lanes[w]. False: it leaves what was saved.
 __device__ bool trace(const Params& p, const View& v, const int* table, const int4* blocks, int4* lanes,
                       Walk& walk) {
-    while (walk.row > 0 && walk.column > 0) {
+    for (;;) {
+        if (walk.state == IN_H && charges_differences(p)) walk_over_equal_letters(v, walk);
+        if (walk.row == 0 || walk.column == 0) break;
         const int t = walk.row + walk.column, block = (t - 1) / STEPS, step = block * STEPS;
         const int4 is = blocks[block];
         const int low = walk.row - (t + 1) / 2 - MARGIN;
