@@ -28,6 +28,12 @@ namespace {
 constexpr double WIDEST = 0.5;
 // `auto` gives up earlier: unrelated letters seem to need little more than that.
 constexpr double WIDEST_AUTO = 0.43;
+// Lanes of a window that the caches hold. Each antidiagonal or two of a wider one goes to memory, which makes
+// a cell four times as dear as one of the full matrix: `auto` fills such corridors up to a share of it.
+// Beams of such pairs may take little as well: what is left of them may have to be aligned in full.
+// A corridor that was begun is so dear that it may come to a little more than was expected.
+constexpr double SPARE_IN_MEMORY = 1.3;
+constexpr double LANES_IN_CACHE = 100e3, WIDEST_IN_MEMORY = 0.15, MOST_BEAMS_IN_MEMORY = 0.04;
 // Widths of beams, in diagonals that a path may stray; each next one is tried where the last one lost its
 // way.
 constexpr int64_t FIRST_BEAM = 20, BEAM_GROWTH = 4;
@@ -279,7 +285,9 @@ bool Pruner::align(const uint8_t* row, int32_t rows, const uint8_t* column, int3
 
 bool Pruner::align_by_corridor(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
                                bool trace, Path& path) {
-    widest_ = options_.use == Pruning::AUTO ? WIDEST_AUTO : WIDEST;
+    widest_ = WIDEST;
+    if (options_.use == Pruning::AUTO)
+        widest_ = std::min(WIDEST_AUTO, std::max(WIDEST_IN_MEMORY, LANES_IN_CACHE / columns));
     if (options_.use == Pruning::AUTO && has_many_scores(scheme_)) {
         widest_ = WIDEST_OF_MANY_SCORES;
         if (4 * words_in_place(row, rows, column, columns) < WORDS) return false;
@@ -317,8 +325,12 @@ bool Pruner::find_bound(const PrunedKernel& kernel, PrunedPair& pair, Progress& 
     const int64_t most = pair.most, diagonal = each_diagonal(pair);
     // The corridor is a triangle, as high as its base: half of the loss at each end.
     const int64_t widest = static_cast<int64_t>(widest_ * pair.columns * static_cast<double>(diagonal));
+    const double most_beams = options_.use == Pruning::AUTO && pair.columns > LANES_IN_CACHE
+                                  ? MOST_BEAMS_IN_MEMORY * matrix
+                                  : 1e300;
     bool found = false;
     int overflown = 0;
+    double beams = 0;
     progress = Progress::TOO_MANY;
     pair.flags = nullptr;
     for (int64_t width = FIRST_BEAM * diagonal;; width *= BEAM_GROWTH) {
@@ -326,6 +338,7 @@ bool Pruner::find_bound(const PrunedKernel& kernel, PrunedPair& pair, Progress& 
         kernel.start(pair);
         const Progress beam = kernel.beam(pair, width, forced ? NO_LIMIT : widest);
         counts_.beam_cells += pair.cells;
+        beams += static_cast<double>(pair.cells);
         if (beam == Progress::CANCELLED) {
             progress = beam;
             return false;
@@ -342,6 +355,7 @@ bool Pruner::find_bound(const PrunedKernel& kernel, PrunedPair& pair, Progress& 
         if (found ? most - pair.bound <= WORTH_A_BEAM * BEAM_GROWTH * width || 2 * lanes >= pair.columns
                   : lanes >= (forced ? 2 * pair.rows : pair.columns / 50))
             break;
+        if (beams + static_cast<double>(BEAM_GROWTH * pair.cells) > most_beams) break;
     }
     if (!found) return false;
     progress = Progress::TOO_MANY;
@@ -379,7 +393,8 @@ Progress Pruner::fill_and_trace(const PrunedKernel& kernel, PrunedPair& pair, bo
     const double lanes = static_cast<double>(most - pair.bound) / each_diagonal(pair) / 2;  // on average
     const double flag_bytes = (lanes + 2 * kernel.lanes) / kernel.lanes * steps * kernel.flag_bytes;
     bool keep_flags = lanes <= FEW_VECTORS * kernel.lanes && 2 * flag_bytes <= static_cast<double>(room_);
-    pair.cell_limit = forced ? INT64_MAX : static_cast<int64_t>(matrix * widest_) + (1 << 16);
+    const double spare = pair.columns > LANES_IN_CACHE ? SPARE_IN_MEMORY : 1;
+    pair.cell_limit = forced ? INT64_MAX : static_cast<int64_t>(matrix * widest_ * spare) + (1 << 16);
     pair.bound += options_.lower_bound;  // the same as a bound that is lower by so much
     pair.save_every = SAVE_EVERY;
     Progress progress = Progress::MORE;

@@ -19,6 +19,7 @@ constexpr int FIRST_BEAM = 20, BEAM_GROWTH = 4;  // diagonals that a path may st
 // A wider beam is tried when the corridor would be so many times as wide as it.
 constexpr int WORTH_A_BEAM = 8;
 constexpr int WINDOW_MARGIN = 64;  // diagonals that windows are wider than the corridor, about
+constexpr int MOST_IN_VAIN = 15;
 constexpr long long NO_LIMIT = 1ll << 62;
 
 // What a sweep is for. Beam: keeps the cells within `width` of the best; else all that reach `bound`.
@@ -51,6 +52,7 @@ __device__ int sweep(const Params& p, const View& v, const int* table, const Roo
     const int first = v.row_worth[0] + v.column_worth[0];
     long long place = room.blocks ? 1 : half, filled = 0;
     int step = 0, status = DONE;
+    int in_vain = 0, seldom = 0;  // where nothing is skipped, only some blocks are asked
     for (;;) {
         const int steps = min(STEPS, v.end - step);
         const int low = now.low - MARGIN, high = now.high + MARGIN, lanes = high - low + 1;
@@ -93,9 +95,12 @@ __device__ int sweep(const Params& p, const View& v, const int* table, const Roo
             break;
         }
         now = next;
+        if (seldom-- > 0) continue;
         const int letters = letters_to_skip(p, v, now, low, high, step);
         if (letters) skip_letters(p, now, letters, step, room.blocks, block_of(room, now));
         step += 2 * letters;
+        in_vain = letters ? 0 : min(2 * in_vain + 1, MOST_IN_VAIN);
+        seldom = in_vain / 2;
     }
     cells += filled;
     return status;
