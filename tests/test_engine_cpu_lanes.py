@@ -19,6 +19,7 @@ from strategies import (
     make_scoring,
     match_matrix,
     proteins,
+    random_matrix,
     small_problems,
 )
 
@@ -100,6 +101,27 @@ def test_scores_at_the_limits_of_lanes(limit: int, highest: int, mode: str, name
         }
         for k in range(5):
             assert scores[k, k] == limit - 2 + k
+
+
+@pytest.mark.parametrize(
+    ("highest", "gap_open", "gap_extend"),
+    [(55, 68, 4), (56, 68, 4), (54, 69, 4), (126, 1, 0), (127, 1, 0), (62, 64, 1), (47, 40, 40)],
+)
+@pytest.mark.parametrize("mode", ["global", "semiglobal"])
+def test_costs_that_differences_of_8_bits_hold_just_or_not(
+    mode: str, highest: int, gap_open: int, gap_extend: int
+) -> None:
+    """Signed bytes: highest + open + extend <= 127, open - extend <= 64."""
+    generator = np.random.default_rng(highest + gap_open)
+    for worst in (-1, -2 * gap_open, -2 * gap_open - 1):
+        matrix = random_matrix(generator, worst, highest)
+        matrix[0, 0], matrix[0, 1], matrix[1, 0] = highest, worst, worst
+        scoring = make_scoring(DNA, mode, gap_open, gap_extend, matrix)
+        lengths = generator.integers(1, 90, 40)
+        mixed = ("".join(generator.choice(list("ACGT"), length)) for length in lengths)
+        problem = Problem((*mixed, "A" * 80, "C" * 75), None, scoring)
+        assert_as_reference(problem, run(open_cpu, problem, lane_bits=8, long_pairs="never"))
+        assert_lanes_agree(problem, Detail.CIGAR, instruction_sets())
 
 
 @pytest.mark.parametrize("mode", MODES)

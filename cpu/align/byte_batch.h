@@ -23,7 +23,7 @@ struct ByteBatch {
     uint64_t overflowed;    // bit set of lanes: scores that 8 bits do not hold, whose paths are not set
     Path paths[MAX_LANES];  // without runs
     // When tracing: a byte a column of each alignment, see byte_walk.h. They are written from the end of
-    // `step_room` on downwards; then `steps` is where they begin.
+    // `step_room` on downwards, 64 at a time; then `steps` is where they begin.
     uint8_t* step_room[MAX_LANES];  // its end: steps_room(...) bytes before, 64 readable ones after it
     uint8_t* steps[MAX_LANES];
     int32_t step_count[MAX_LANES];
@@ -36,13 +36,11 @@ struct ByteBatch {
 
 // Where a batch keeps what. A border is a row above a band: two vectors a column; a left border two a row.
 struct ByteLayout {
-    static constexpr int WALKS = 8;      // walks that go side by side
     static constexpr int32_t SLACK = 4;  // columns of a window beyond those of a path without gaps
     size_t lanes, border_bytes;
-    size_t borders, lefts, best, last_column, window, tile, steps;  // offsets
-    size_t bytes;                                                   // of all
-    int32_t window_columns;                                         // at most that many are filled again
-    size_t walk_bytes;                                              // steps of one walk
+    size_t borders, lefts, best, last_column, window, tile;  // offsets
+    size_t bytes;                                            // of all
+    int32_t window_columns;                                  // at most that many are filled again
 
     // Must be inlined, see bounded_product.
     inline __attribute__((always_inline)) ByteLayout(int lanes_, int32_t rows, int32_t columns, bool trace,
@@ -60,9 +58,7 @@ struct ByteLayout {
         last_column = best + (trace ? bounded_product(down, across + 1, lanes) : lanes);
         window = last_column + (static_cast<size_t>(rows) + 1) * lanes;
         tile = window + 3 * (width + 1) * lanes;
-        steps = tile + bounded_product(height + 1, width + 1, lanes);
-        walk_bytes = (height + width + 16 + 2 + 63) / 64 * 64;
-        bytes = steps + (trace ? WALKS * walk_bytes : 0);
+        bytes = tile + bounded_product(height + 1, width + 1, lanes);
     }
 };
 
@@ -82,10 +78,14 @@ struct InstructionSet {
     ByteKernel bytes, permuted_bytes;  // 8-bit lanes; and for processors with AVX-512 VBMI
 };
 
-// What every 8-bit value of the recurrences is raised by, see byte_cell.h. Must be inlined.
+// `base` of local mode, see byte_cell.h. Must be inlined.
 inline __attribute__((always_inline)) int32_t byte_offset(const Scheme& s) {
-    if (s.mode == LOCAL) return room_below(s);
-    return 2 * s.gap_extend + 2 * (s.gap_open - s.gap_extend);
+    return s.mode == LOCAL ? room_below(s) : 0;
+}
+
+// What D adds to the score of two letters, in the other modes. Must be inlined.
+inline __attribute__((always_inline)) int32_t byte_raise(const Scheme& s) {
+    return s.gap_extend + s.gap_open;
 }
 
 }  // namespace pairalign

@@ -10,21 +10,26 @@
 //
 //     Z = max(D, A, B),   U = Z - V,   V = Z - U,   A = max(A + o, Z) - V,   B = max(B + o, Z) - U
 //
-// where Z(i,j) = H'(i,j) - H'(i-1,j-1) + 2*o, and A and B are what E and F give instead of H. From a row to
-// the next are three operations that wait for each other: a maximum, another, and a subtraction.
+// where Z(i,j) = H'(i,j) - H'(i-1,j-1) + 2*o, and A and B are what E and F give instead of H. All are kept
+// less o: then one subtraction serves both gaps, and with Y = Z - o
+//
+//     Z = max(D, A, B),   U = Y - V,   V = Y - U,   A = max(A, Y) - V,   B = max(B, Y) - U
+//
+// are nine operations, of which four wait for each other from a row to the next.
 //
 // Bounds. A path to (i,j), cut where it first leaves the last row or column before it, or a gap less, reaches
 // (i-1,j-1): so H'(i,j) - H'(i-1,j-1) is at most the highest S + 2*extend, and Z at most that and 2*o.
 // H'(i,j) >= H'(i-1,j) - o, so U and V are not negative, and at most Z; e' - H' + o is between 0 and o, as
-// gaps never beat H'. So A and B are not negative, and at most Z of the cell that they arrive at. The largest
-// number is A + o. D is not negative where two letters cost at most what two gaps do: fits_bytes.
+// gaps never beat H'. So A and B are not negative, and at most Z of the cell that they arrive at. D is
+// not negative where two letters cost at most what two gaps do. Less o, Y 2*o, all are between -2*o and
+// highest + open + extend: signed bytes, where fits_bytes says so.
 //
 // Local mode keeps H + base, e + base and f + base. Nothing falls below 0, for which base makes room; scores
 // may grow beyond 255. The first H that does was at most 255 - highest on its diagonal before, and H there
 // was then seen by the best score: if that is at most 255 - highest, nothing wrapped, see `overflows`.
 //
 // In both, the traceback asks the same of D, A, B (local: the diagonal, e and f that arrive), with
-// Z = max(D, A, B): D = Z is DIAGONAL, A >= B is FROM_E, A + o >= Z is CUP_NEXT, B + o >= Z is CLEFT_NEXT.
+// Z = max(D, A, B): D = Z is DIAGONAL, A >= B is FROM_E, A >= Y is CUP_NEXT, B >= Y is CLEFT_NEXT.
 // `code` makes a byte of them, from which byte_walk.h reads the next step.
 #pragma once
 
@@ -73,20 +78,20 @@ struct ByteCell {
             const V a_max = V::max(a, opened), b_max = V::max(b, opened);
             return {d, y, w, h, a, b, a_max, b_max, h, a_max, v, b_max};
         } else {
-            const V z = V::max(V::max(s, y), w);
-            const V a = V::add(y, c.o), b = V::add(w, c.o);
-            const V a_max = V::max(a, z), b_max = V::max(b, z);
+            const V z = V::max_signed(V::max_signed(s, y), w);
+            const V opened = V::as_it_is(V::sub(z, c.o));
+            const V a_max = V::max_signed(y, opened), b_max = V::max_signed(w, opened);
             return {s,
                     y,
                     w,
                     z,
-                    a,
-                    b,
+                    y,
+                    w,
                     a_max,
                     b_max,
-                    V::sub(z, v),
+                    V::sub(opened, v),
                     V::sub(a_max, v),
-                    V::sub(z, x),
+                    V::sub(opened, x),
                     V::sub(b_max, x)};
         }
     }

@@ -36,7 +36,7 @@ struct ByteKernels {
 
     static void prepare(const Scheme& scheme, Group& group) {
         uint8_t* const tables = static_cast<uint8_t*>(group.lanes);
-        const int32_t raise = scheme.mode == LOCAL ? 0 : byte_offset(scheme);
+        const int32_t raise = scheme.mode == LOCAL ? 0 : byte_raise(scheme);
         for (int a = 0; a < CODES; a++)
             for (int b = 0; b < CODES; b++) {
                 const uint8_t s = static_cast<uint8_t>(scheme.matrix[a][b] + raise);
@@ -229,7 +229,8 @@ struct ByteKernels {
             return V::words(at);
         } else {
             Numbers wide{};
-            for (size_t l = 0; l < sizeof(Numbers) / sizeof(Number); l++) wide[l] = at[l];
+            for (size_t l = 0; l < sizeof(Numbers) / sizeof(Number); l++)
+                wide[l] = static_cast<int8_t>(at[l]);
             return wide;
         }
     }
@@ -285,10 +286,10 @@ struct ByteKernels {
         for (int l = 0; l < LANES; l++) ends[l] = l < group.used ? group.lengths[l] + (global ? 1 : 0) : 0;
         const bool narrow = sums_are_narrow(w);
         Sums row, column;
-        add_differences(narrow, last_row, w.columns, 2 * LANES, o + extend, ends, row);
+        add_differences(narrow, last_row, w.columns, 2 * LANES, extend, ends, row);
         if (!global) {
             for (int l = 0; l < LANES; l++) ends[l] = batch.rows + 1;
-            add_differences(narrow, w.last_column(1), batch.rows, LANES, o + extend, ends, column);
+            add_differences(narrow, w.last_column(1), batch.rows, LANES, extend, ends, column);
         }
         for (int l = batch.first_lane; l < group.used; l++) {
             Path& path = batch.paths[l];

@@ -52,8 +52,8 @@ struct ByteWork {
     // What a border cell of row or column `i` (from 1) holds: x and y, or v and w.
     PAIRALIGN_INLINE int edge(int32_t i) const {
         if (scheme.mode == LOCAL) return offset;
-        if (scheme.mode == SEMIGLOBAL) return scheme.gap_open;
-        return i == 1 ? 0 : scheme.gap_open - scheme.gap_extend;
+        if (scheme.mode == SEMIGLOBAL) return scheme.gap_extend;
+        return i == 1 ? scheme.gap_extend - scheme.gap_open : 0;
     }
     PAIRALIGN_INLINE int edge_gap(int32_t i) const {
         return scheme.mode == LOCAL ? offset - scheme.gap_open : edge(i);

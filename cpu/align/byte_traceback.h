@@ -28,7 +28,7 @@ public:
           border_(work.memory + work.layout.window),
           codes_(border_ + 2 * row_bytes_),
           cells_(work.memory + work.layout.tile),
-          walk_(cells_, LANES, row_bytes_, work.memory + work.layout.steps, work.layout.walk_bytes) {}
+          walk_(cells_, LANES, row_bytes_) {}
 
     void run() {
         start();
@@ -171,35 +171,67 @@ private:
 
     // A window ends where its lane's path is.
     bool choose_windows(uint64_t lanes) {
-        active_ = 0;
-        last_ = top_;
-        for (; lanes; lanes &= lanes - 1) {
-            const int l = __builtin_ctzll(lanes);
-            if (row_[l] <= top_) continue;
-            active_ |= uint64_t{1} << l;
-            if (row_[l] > last_) last_ = row_[l];
+        Ints taken[PARTS], last = Ints{} + top_;
+        for (int part = 0; part < PARTS; part++) {
+            const Ints row = ints(row_, part);
+            taken[part] = those_of(lanes, part) & (row > top_);
+            last = greater(last, row & taken[part]);
         }
-        if (!active_) return false;
+        last_ = greatest(last);
+        if (last_ == top_) return false;
         const int32_t most = last_ - top_ + ByteLayout::SLACK + batch_.side,
                       limit = most < w_.layout.window_columns ? most : w_.layout.window_columns;
-        width_ = 0;
+        Ints left[PARTS], width{};
+        for (int part = 0; part < PARTS; part++) {
+            const Ints column = ints(column_, part), beyond = column - limit;
+            left[part] = ((beyond + (batch_.side - 1)) & -batch_.side) & (beyond > 0);
+            width = greater(width, (column - left[part]) & taken[part]);
+            memcpy(left_ + part * IN_PART, &left[part], sizeof(Ints));
+        }
+        width_ = greatest(width);
+        active_ = mark_lanes(0, [&](int part) { return taken[part]; });
         window_count_ = 0;
-        for (uint64_t some = active_; some; some &= some - 1) {
-            const int l = __builtin_ctzll(some);
-            const int32_t column = column_[l];
-            const int32_t left =
-                column <= limit ? 0 : (column - limit + batch_.side - 1) >> side_bits_ << side_bits_;
-            left_[l] = left;
-            if (column - left > width_) width_ = column - left;
-            int k = 0;
-            while (k < window_count_ && window_left_[k] != left) k++;
-            if (k == window_count_) {
-                window_left_[window_count_++] = left;
-                memset(window_lanes_[k], 0, LANES);
-            }
-            window_lanes_[k][l] = 255;
+        for (uint64_t some = active_; some;) {
+            const Ints value = Ints{} + left_[__builtin_ctzll(some)];
+            window_left_[window_count_] = value[0];
+            some &=
+                ~mark_lanes(window_count_++, [&](int part) { return taken[part] & (left[part] == value); });
         }
         return true;
+    }
+
+    // Numbers of the lanes, some at a time.
+    using Ints = typename V::Ints;
+    static constexpr int IN_PART = sizeof(Ints) / sizeof(int32_t), PARTS = LANES / IN_PART;
+
+    static PAIRALIGN_INLINE Ints ints(const int32_t* numbers, int part) {
+        Ints some;
+        memcpy(&some, numbers + part * IN_PART, sizeof some);
+        return some;
+    }
+    static PAIRALIGN_INLINE Ints those_of(uint64_t lanes, int part) {
+        Ints bit;
+        for (int k = 0; k < IN_PART; k++) bit[k] = 1 << k;
+        return (bit & (Ints{} + static_cast<int32_t>(lanes >> (part * IN_PART)))) != 0;
+    }
+    static PAIRALIGN_INLINE Ints greater(Ints a, Ints b) {
+        const Ints more = b > a;
+        return (b & more) | (a & ~more);
+    }
+    static PAIRALIGN_INLINE int32_t greatest(Ints numbers) {
+        int32_t most = numbers[0];
+        for (int k = 1; k < IN_PART; k++) most = numbers[k] > most ? numbers[k] : most;
+        return most;
+    }
+
+    // Says in window_lanes_[window] which lanes `taken` has; returns their bit set.
+    template <class Taken>
+    PAIRALIGN_INLINE uint64_t mark_lanes(int window, Taken&& taken) {
+        for (int part = 0; part < PARTS; part++) {
+            const auto marks = __builtin_convertvector(taken(part), typename V::Marks);
+            memcpy(window_lanes_[window] + part * IN_PART, &marks, sizeof marks);
+        }
+        return V::bits(mask(window_lanes_[window]));
     }
 
     static PAIRALIGN_INLINE typename V::Mask mask(const uint8_t* lanes) {
@@ -333,28 +365,30 @@ private:
     // ---------------------------------------------------------------- paths
 
     void walk() {
-        int lanes[MAX_LANES], count = 0;
-        for (uint64_t some = active_; some; some &= some - 1) lanes[count++] = __builtin_ctzll(some);
-        for (int from = 0; from < count; from += ByteWalk::SIDE_BY_SIDE) {
-            const int some = count - from < ByteWalk::SIDE_BY_SIDE ? count - from : ByteWalk::SIDE_BY_SIDE;
-            ByteWalk::Walk walks[ByteWalk::SIDE_BY_SIDE];
-            for (int k = some; k < ByteWalk::SIDE_BY_SIDE; k++) walks[k] = {0, 0, 0};  // an edge
-            for (int k = 0; k < some; k++) {
-                const int l = lanes[from + k];
-                walks[k].at = cell(row_[l] - top_, column_[l] - left_[l]) + static_cast<size_t>(l);
-                walks[k].step = last_step_[l];
+        uint8_t nothing[64];
+        for (uint64_t left = active_; left;) {
+            int lanes[ByteWalk<V>::SIDE_BY_SIDE], count = 0;
+            typename ByteWalk<V>::Walk walks[ByteWalk<V>::SIDE_BY_SIDE];
+            for (; left && count < ByteWalk<V>::SIDE_BY_SIDE; left &= left - 1) {
+                const int l = lanes[count] = __builtin_ctzll(left);
+                walks[count++] = {cell(row_[l] - top_, column_[l] - left_[l]) + static_cast<size_t>(l),
+                                  last_step_[l], steps_[l]};
             }
-            walk_.run(walks);
-            for (int k = 0; k < some; k++) arrive(lanes[from + k], k, walks[k]);
+            for (int k = count; k < ByteWalk<V>::SIDE_BY_SIDE; k++)
+                walks[k] = {0, 0, nothing + 64};  // an edge
+            while (walk_.run(walks)) {
+            }
+            for (int k = 0; k < count; k++) arrive(lanes[k], walks[k]);
         }
     }
 
     // Lane l has come to the upper or left edge of its window, or to the end of its path.
-    void arrive(int l, int k, const ByteWalk::Walk& walk) {
-        steps_[l] = walk_.copy_steps(k, walk.steps, steps_[l]);
+    void arrive(int l, const typename ByteWalk<V>::Walk& walk) {
+        steps_[l] = walk.steps;
         last_step_[l] = walk.step;
-        const size_t row = walk.at < row_bytes_ ? 0 : walk.at / row_bytes_;
-        const size_t column = (walk.at - row * row_bytes_) / LANES;
+        const uint32_t at = static_cast<uint32_t>(walk.at / LANES),
+                       across = static_cast<uint32_t>(row_bytes_ / LANES), row = at / across,
+                       column = at - row * across;
         row_[l] = top_ + static_cast<int32_t>(row);
         column_[l] = left_[l] + static_cast<int32_t>(column);
         if ((row && column) || row_[l] == 0 || column_[l] == 0) under_way_ &= ~(uint64_t{1} << l);
@@ -380,7 +414,7 @@ private:
     const int side_bits_;
     const size_t row_bytes_;  // of the cells of a window
     uint8_t *const border_, *const codes_, *const cells_;
-    const ByteWalk walk_;
+    ByteWalk<V> walk_;
 
     uint64_t under_way_ = 0;  // lanes whose paths have not come to their start
     uint64_t searching_ = 0;  // of these, lanes whose end is known but for its tile

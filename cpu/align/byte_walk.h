@@ -10,82 +10,91 @@
 #include <cstdint>
 #include <cstring>
 
-#include "byte_batch.h"
 #include "byte_cell.h"
+#include "bytes.h"
 #include "recurrence.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
+template <class V>
 class ByteWalk {
 public:
-    static constexpr int SIDE_BY_SIDE = ByteLayout::WALKS;
+    static constexpr int SIDE_BY_SIDE = 8;
 
-    // `across`, `down`: bytes from a cell to the next one. `room`: for steps, see ByteLayout.
-    ByteWalk(const uint8_t* cells, size_t across, size_t down, uint8_t* room, size_t room_bytes)
-        : cells_(cells), room_(room), room_bytes_(room_bytes) {
+    // `across`, `down`: bytes from a cell to the next one.
+    ByteWalk(const uint8_t* cells, size_t across, size_t down) : cells_(cells) {
         for (int before = 0; before <= STOP_MOVE; before++)
             for (int code = 0; code < STEP; code++) {
                 const int move = next(before, code);
                 const size_t back = (move == ROW_MOVE || move <= OTHER_MOVE ? down : 0) +
                                     (move == COLUMN_MOVE || move <= OTHER_MOVE ? across : 0);
-                table_[before * STEP + code] = static_cast<uint64_t>((move - before) * STEP) -
-                                               (uint64_t{back} << 32) -
-                                               (move == STOP_MOVE ? 0 : uint64_t{1} << 8);
+                table_[before * STEP + code] =
+                    static_cast<uint64_t>((move - before) * STEP) - (uint64_t{back} << 8);
             }
     }
 
     struct Walk {
-        size_t at;      // offset of a cell
-        uint8_t step;   // the last one; of a walk that begins or stands still, a SAME_MOVE
-        int32_t steps;  // how many there were
+        size_t at;       // offset of a cell
+        uint8_t step;    // the last one; of a walk that begins, a SAME_MOVE
+        uint8_t* steps;  // where they begin; 64 bytes before that may be written
     };
 
-    // Walks until all stand still. Their steps are in `steps_of`.
-    void run(Walk* walks) const {
+    // Walks until all stand still, or for a number of steps. Returns the bit set of those that go on.
+    unsigned run(Walk* walks) {
         uint64_t now[SIDE_BY_SIDE];
         // Copies that no store of a byte can touch.
         const uint8_t* const cells = cells_;
         const uint64_t* const table = table_;
-        uint8_t* const room = room_ - 1;
+        uint8_t* const room = room_[0];
         unrolled<0, SIDE_BY_SIDE>([&](auto which) __attribute__((always_inline)) {
             constexpr int k = decltype(which)::value;
-            now[k] = uint64_t{walks[k].at} << 32 | uint64_t{(k + 1) * room_bytes_} << 8 | walks[k].step;
+            now[k] = uint64_t{walks[k].at} << 8 | walks[k].step;
         });
         uint64_t stopped;
+        std::ptrdiff_t to = ROOM - 1;
         do {
-            unrolled<0, 4>([&](auto) __attribute__((always_inline)) {
+            unrolled<0, AT_ONCE>([&](auto number) __attribute__((always_inline)) {
+                constexpr int i = decltype(number)::value;
                 unrolled<0, SIDE_BY_SIDE>([&](auto which) __attribute__((always_inline)) {
                     constexpr int k = decltype(which)::value;
                     const uint64_t here = now[k];
-                    const unsigned code = cells[here >> 32];
+                    const unsigned code = cells[here >> 8];
                     now[k] = here + table[(here & 255) | code];
-                    // Where a walk stands still, it writes again and again below its last step.
-                    room[static_cast<uint32_t>(here) >> 8] = static_cast<uint8_t>(now[k]);
+                    room[to + k * ROOM - i] = static_cast<uint8_t>(now[k]);
                 });
             });
+            to -= AT_ONCE;
             stopped = STOP_STEP;
             unrolled<0, SIDE_BY_SIDE>(
                 [&](auto which) __attribute__((always_inline)) { stopped &= now[decltype(which)::value]; });
-        } while (!stopped);
-        unrolled<0, SIDE_BY_SIDE>([&](auto which) __attribute__((always_inline)) {
-            constexpr int k = decltype(which)::value;
-            walks[k].at = now[k] >> 32;
-            walks[k].steps =
-                static_cast<int32_t>((k + 1) * room_bytes_ - (static_cast<uint32_t>(now[k]) >> 8));
-            if (walks[k].steps)
-                walks[k].step = room_[(k + 1) * room_bytes_ - static_cast<size_t>(walks[k].steps)];
-        });
-    }
-
-    // Copies the steps of walk k to where they end before `to`. Returns where they begin.
-    uint8_t* copy_steps(int k, int32_t steps, uint8_t* to) const {
-        const uint8_t* from = room_ + static_cast<size_t>(k + 1) * room_bytes_;
-        for (int32_t done = 0; done < steps; done += 16) memcpy(to - done - 16, from - done - 16, 16);
-        return to - steps;
+        } while (!stopped && to >= 2 * AT_ONCE);
+        unsigned going = 0;
+        for (int k = 0; k < SIDE_BY_SIDE; k++) {
+            going |= (now[k] & STOP_STEP ? 0u : 1u) << k;
+            walks[k].at = now[k] >> 8;
+            hand_over(walks[k], room_[k], (uint64_t{2} << to) - 1);
+        }
+        return going;
     }
 
 private:
+    static constexpr int ROOM = 64, AT_ONCE = 4;
+
+    // The steps of a walk are at the end of its room; `not_written` is the bit set of the bytes before them.
+    static void hand_over(Walk& walk, const uint8_t* room, uint64_t not_written) {
+        const V stop = V::set(STOP_STEP);
+        uint64_t not_steps = not_written;
+        for (int from = 0; from < ROOM; from += V::LANES) {
+            const V steps = V::load(room + from);
+            not_steps |= V::bits(V::eq(steps, stop)) << from;
+            steps.store_any(walk.steps - ROOM + from);
+        }
+        const int count = __builtin_clzll(not_steps);
+        if (count) walk.step = room[ROOM - count];
+        walk.steps -= count;
+    }
+
     static int next(int before, int code) {
         if (before == STOP_MOVE || (code & ENDS)) return STOP_MOVE;
         if (before == COLUMN_MOVE && (code & COLUMN_GOES_ON)) return COLUMN_MOVE;
@@ -94,9 +103,8 @@ private:
     }
 
     const uint8_t* const cells_;
-    uint8_t* const room_;
-    const size_t room_bytes_;
     uint64_t table_[(STOP_MOVE + 1) * STEP];
+    alignas(64) uint8_t room_[SIDE_BY_SIDE][ROOM];
 };
 
 }  // namespace PAIRALIGN_ISA

@@ -19,6 +19,8 @@ struct Bytes {
     };
     static constexpr int LANES = 32, ROWS = 4;
     typedef int16_t Words __attribute__((vector_size(LANES)));
+    typedef int32_t Ints __attribute__((vector_size(LANES)));
+    typedef int8_t Marks __attribute__((vector_size(LANES / 4)));
     static constexpr bool LOOKUP = false;
     __m256i v;
 
@@ -29,10 +31,18 @@ struct Bytes {
         return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))};
     }
     static PAIRALIGN_INLINE Bytes set(int x) { return {_mm256_set1_epi8(static_cast<char>(x))}; }
+    PAIRALIGN_INLINE void store_any(uint8_t* p) const {
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v);
+    }
     PAIRALIGN_INLINE void store(uint8_t* p) const { _mm256_store_si256(reinterpret_cast<__m256i*>(p), v); }
     static PAIRALIGN_INLINE Bytes add(Bytes a, Bytes b) { return {_mm256_add_epi8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes sub(Bytes a, Bytes b) { return {_mm256_sub_epi8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes max(Bytes a, Bytes b) { return {_mm256_max_epu8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes max_signed(Bytes a, Bytes b) { return {_mm256_max_epi8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes as_it_is(Bytes a) {
+        asm("" : "+x"(a.v));
+        return a;
+    }
     static PAIRALIGN_INLINE Bytes bit_and(Bytes a, Bytes b) { return {_mm256_and_si256(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes bit_or(Bytes a, Bytes b) { return {_mm256_or_si256(a.v, b.v)}; }
     static PAIRALIGN_INLINE Mask eq(Bytes a, Bytes b) { return {_mm256_cmpeq_epi8(a.v, b.v)}; }
@@ -52,7 +62,7 @@ struct Bytes {
     }
     static PAIRALIGN_INLINE Words words(const uint8_t* p) {
         return reinterpret_cast<Words>(
-            _mm256_cvtepu8_epi16(_mm_load_si128(reinterpret_cast<const __m128i*>(p))));
+            _mm256_cvtepi8_epi16(_mm_load_si128(reinterpret_cast<const __m128i*>(p))));
     }
     static PAIRALIGN_INLINE Index index(Bytes codes) {
         return {_mm256_add_epi8(codes.v, _mm256_set1_epi8(0x70)),

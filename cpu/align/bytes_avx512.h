@@ -20,16 +20,24 @@ struct BytesOf {
     };
     static constexpr int LANES = 64, ROWS = 8;
     typedef int16_t Words __attribute__((vector_size(LANES)));
+    typedef int32_t Ints __attribute__((vector_size(LANES)));
+    typedef int8_t Marks __attribute__((vector_size(LANES / 4)));
     static constexpr bool LOOKUP = PERMUTE;
     __m512i v;
 
     static PAIRALIGN_INLINE BytesOf load(const uint8_t* p) { return {_mm512_load_si512(p)}; }
     static PAIRALIGN_INLINE BytesOf load_any(const uint8_t* p) { return {_mm512_loadu_si512(p)}; }
     static PAIRALIGN_INLINE BytesOf set(int x) { return {_mm512_set1_epi8(static_cast<char>(x))}; }
+    PAIRALIGN_INLINE void store_any(uint8_t* p) const { _mm512_storeu_si512(p, v); }
     PAIRALIGN_INLINE void store(uint8_t* p) const { _mm512_store_si512(p, v); }
     static PAIRALIGN_INLINE BytesOf add(BytesOf a, BytesOf b) { return {_mm512_add_epi8(a.v, b.v)}; }
     static PAIRALIGN_INLINE BytesOf sub(BytesOf a, BytesOf b) { return {_mm512_sub_epi8(a.v, b.v)}; }
     static PAIRALIGN_INLINE BytesOf max(BytesOf a, BytesOf b) { return {_mm512_max_epu8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE BytesOf max_signed(BytesOf a, BytesOf b) { return {_mm512_max_epi8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE BytesOf as_it_is(BytesOf a) {
+        asm("" : "+v"(a.v));
+        return a;
+    }
     static PAIRALIGN_INLINE BytesOf bit_and(BytesOf a, BytesOf b) { return {_mm512_and_si512(a.v, b.v)}; }
     static PAIRALIGN_INLINE BytesOf bit_or(BytesOf a, BytesOf b) { return {_mm512_or_si512(a.v, b.v)}; }
     static PAIRALIGN_INLINE Mask eq(BytesOf a, BytesOf b) { return _mm512_cmpeq_epu8_mask(a.v, b.v); }
@@ -53,7 +61,7 @@ struct BytesOf {
     }
     static PAIRALIGN_INLINE Words words(const uint8_t* p) {
         return reinterpret_cast<Words>(
-            _mm512_cvtepu8_epi16(_mm256_load_si256(reinterpret_cast<const __m256i*>(p))));
+            _mm512_cvtepi8_epi16(_mm256_load_si256(reinterpret_cast<const __m256i*>(p))));
     }
     static PAIRALIGN_INLINE Index index(BytesOf codes) {
         if constexpr (PERMUTE) return {codes.v, codes.v};

@@ -15,16 +15,26 @@ struct Bytes {
     using Index = uint8x16_t;
     static constexpr int LANES = 16, ROWS = 8;
     typedef int16_t Words __attribute__((vector_size(LANES)));
+    typedef int32_t Ints __attribute__((vector_size(LANES)));
+    typedef int8_t Marks __attribute__((vector_size(LANES / 4)));
     static constexpr bool LOOKUP = false;
     uint8x16_t v;
 
     static PAIRALIGN_INLINE Bytes load(const uint8_t* p) { return {vld1q_u8(p)}; }
     static PAIRALIGN_INLINE Bytes load_any(const uint8_t* p) { return load(p); }
     static PAIRALIGN_INLINE Bytes set(int x) { return {vdupq_n_u8(static_cast<uint8_t>(x))}; }
+    PAIRALIGN_INLINE void store_any(uint8_t* p) const { vst1q_u8(p, v); }
     PAIRALIGN_INLINE void store(uint8_t* p) const { vst1q_u8(p, v); }
     static PAIRALIGN_INLINE Bytes add(Bytes a, Bytes b) { return {vaddq_u8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes sub(Bytes a, Bytes b) { return {vsubq_u8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes max(Bytes a, Bytes b) { return {vmaxq_u8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes max_signed(Bytes a, Bytes b) {
+        return {vreinterpretq_u8_s8(vmaxq_s8(vreinterpretq_s8_u8(a.v), vreinterpretq_s8_u8(b.v)))};
+    }
+    static PAIRALIGN_INLINE Bytes as_it_is(Bytes a) {
+        asm("" : "+w"(a.v));
+        return a;
+    }
     static PAIRALIGN_INLINE Bytes bit_and(Bytes a, Bytes b) { return {vandq_u8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes bit_or(Bytes a, Bytes b) { return {vorrq_u8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Mask eq(Bytes a, Bytes b) { return vceqq_u8(a.v, b.v); }
@@ -46,7 +56,7 @@ struct Bytes {
         return {vorrq_u8(x.v, vandq_u8(m, bit.v))};
     }
     static PAIRALIGN_INLINE Words words(const uint8_t* p) {
-        return reinterpret_cast<Words>(vmovl_u8(vld1_u8(p)));
+        return reinterpret_cast<Words>(vmovl_s8(vld1_s8(reinterpret_cast<const int8_t*>(p))));
     }
     static PAIRALIGN_INLINE Index index(Bytes codes) { return codes.v; }
     static PAIRALIGN_INLINE Bytes lookup(const uint8_t* table, Index index) {

@@ -12,6 +12,8 @@ namespace PAIRALIGN_ISA {
 struct Bytes {
     static constexpr int LANES = 16, ROWS = 2;
     typedef int16_t Words __attribute__((vector_size(LANES)));
+    typedef int32_t Ints __attribute__((vector_size(LANES)));
+    typedef int8_t Marks __attribute__((vector_size(LANES / 4)));
     static constexpr bool LOOKUP = false;
     struct Mask {
         bool v[LANES];
@@ -31,6 +33,7 @@ struct Bytes {
     static PAIRALIGN_INLINE Bytes set(int x) {
         return each<Bytes>([&](int) { return static_cast<uint8_t>(x); });
     }
+    PAIRALIGN_INLINE void store_any(uint8_t* p) const { store(p); }
     PAIRALIGN_INLINE void store(uint8_t* p) const {
         for (int l = 0; l < LANES; l++) p[l] = v[l];
     }
@@ -39,6 +42,11 @@ struct Bytes {
     static PAIRALIGN_INLINE Bytes max(Bytes a, Bytes b) {
         return PAIRALIGN_EACH(Bytes, a.v[l] > b.v[l] ? a.v[l] : b.v[l]);
     }
+    static PAIRALIGN_INLINE Bytes max_signed(Bytes a, Bytes b) {
+        return PAIRALIGN_EACH(Bytes,
+                              static_cast<int8_t>(a.v[l]) > static_cast<int8_t>(b.v[l]) ? a.v[l] : b.v[l]);
+    }
+    static PAIRALIGN_INLINE Bytes as_it_is(Bytes a) { return a; }
     static PAIRALIGN_INLINE Bytes bit_and(Bytes a, Bytes b) { return PAIRALIGN_EACH(Bytes, a.v[l] & b.v[l]); }
     static PAIRALIGN_INLINE Bytes bit_or(Bytes a, Bytes b) { return PAIRALIGN_EACH(Bytes, a.v[l] | b.v[l]); }
     static PAIRALIGN_INLINE Mask eq(Bytes a, Bytes b) { return PAIRALIGN_EACH(Mask, a.v[l] == b.v[l]); }
@@ -70,7 +78,7 @@ struct Bytes {
     }
     static PAIRALIGN_INLINE Words words(const uint8_t* p) {
         Words w{};
-        for (int l = 0; l < LANES / 2; l++) w[l] = p[l];
+        for (int l = 0; l < LANES / 2; l++) w[l] = static_cast<int8_t>(p[l]);
         return w;
     }
     static PAIRALIGN_INLINE Index index(Bytes codes) { return codes; }

@@ -19,6 +19,8 @@ struct Bytes {
     };
     static constexpr int LANES = 16, ROWS = 4;
     typedef int16_t Words __attribute__((vector_size(LANES)));
+    typedef int32_t Ints __attribute__((vector_size(LANES)));
+    typedef int8_t Marks __attribute__((vector_size(LANES / 4)));
     static constexpr bool LOOKUP = false;
     __m128i v;
 
@@ -29,10 +31,16 @@ struct Bytes {
         return {_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))};
     }
     static PAIRALIGN_INLINE Bytes set(int x) { return {_mm_set1_epi8(static_cast<char>(x))}; }
+    PAIRALIGN_INLINE void store_any(uint8_t* p) const { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v); }
     PAIRALIGN_INLINE void store(uint8_t* p) const { _mm_store_si128(reinterpret_cast<__m128i*>(p), v); }
     static PAIRALIGN_INLINE Bytes add(Bytes a, Bytes b) { return {_mm_add_epi8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes sub(Bytes a, Bytes b) { return {_mm_sub_epi8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes max(Bytes a, Bytes b) { return {_mm_max_epu8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes max_signed(Bytes a, Bytes b) { return {_mm_max_epi8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes as_it_is(Bytes a) {
+        asm("" : "+x"(a.v));
+        return a;
+    }
     static PAIRALIGN_INLINE Bytes bit_and(Bytes a, Bytes b) { return {_mm_and_si128(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes bit_or(Bytes a, Bytes b) { return {_mm_or_si128(a.v, b.v)}; }
     static PAIRALIGN_INLINE Mask eq(Bytes a, Bytes b) { return {_mm_cmpeq_epi8(a.v, b.v)}; }
@@ -52,7 +60,7 @@ struct Bytes {
     }
     static PAIRALIGN_INLINE Words words(const uint8_t* p) {
         return reinterpret_cast<Words>(
-            _mm_cvtepu8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+            _mm_cvtepi8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
     }
     static PAIRALIGN_INLINE Index index(Bytes codes) {
         return {_mm_add_epi8(codes.v, _mm_set1_epi8(0x70)), _mm_sub_epi8(codes.v, _mm_set1_epi8(16))};

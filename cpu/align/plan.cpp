@@ -21,11 +21,10 @@ bool fits_wide(const Scheme& s, int32_t rows, int32_t columns) {
 }
 
 bool fits_bytes(const Scheme& s) {
-    constexpr int64_t RANGE = 255;
-    const int64_t best = s.highest, offset = byte_offset(s);
+    const int64_t best = s.highest, o = int64_t{s.gap_open} - s.gap_extend;
     if (s.mode == END_GAPS) return false;  // their borders differ from lane to lane, and by any number
-    if (s.mode == LOCAL) return offset + 4 * best <= RANGE;  // there should be room for some letters
-    return offset + best + s.gap_open - s.gap_extend <= RANGE && s.matrix[PAD][PAD] + offset >= 0;
+    if (s.mode == LOCAL) return byte_offset(s) + 4 * best <= 255;  // there should be room for some letters
+    return best + byte_raise(s) <= 127 && 2 * o <= 128 && s.matrix[PAD][PAD] + byte_raise(s) + o >= 0;
 }
 
 BatchPlan plan_batch(const Kernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget) {
