@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.native import library
+from pairalign.reaching import Reaching
 
 if TYPE_CHECKING:
     from pairalign.alignments import Alignments
@@ -40,11 +41,19 @@ class NativeFields(ctypes.Structure):
     )
 
 
+class NativeReaching(ctypes.Structure):
+    """pairalign_reaching."""
+
+    _fields_ = (
+        ("count", ctypes.c_int64),
+        *((name, ctypes.c_void_p) for name in ("numbers", "scores", "may_pass")),
+    )
+
+
 _choose = library.pairalign_choose_strands
 _choose.restype = None
 _choose.argtypes = (
-    *(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p),
-    *(ctypes.c_int32, ctypes.c_int32),
+    *(ctypes.POINTER(NativeReaching), ctypes.c_int32),
     *(ctypes.c_void_p,) * 3,
 )
 _find = library.pairalign_find_overlaps
@@ -56,11 +65,7 @@ _find.argtypes = (
 )
 _merge = library.pairalign_merge_strands
 _merge.restype = None
-_merge.argtypes = (
-    *(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p),
-    *(ctypes.c_int64, ctypes.c_void_p) * 2,
-    ctypes.c_void_p,
-)
+_merge.argtypes = (*(ctypes.c_int64, ctypes.c_void_p) * 2, ctypes.c_void_p)
 _classify = library.pairalign_classify_overlaps
 _classify.restype = None
 _classify.argtypes = (
@@ -73,43 +78,38 @@ _mark.restype = None
 _mark.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 2)
 
 
-def choose_strands(
-    plus: Ints, minus: Ints, min_raw_score: int, both: bool
-) -> tuple[tuple[Mask, Mask], list[int]]:
+def choose_strands(plus: Reaching, minus: Reaching, both: bool) -> tuple[Longs, Longs]:
     """Choose the pairs to align on each strand by their scores on both.
 
     Parameters
     ----------
-    plus, minus : ndarray of int32, shape (n,)
-        Raw scores.
-    min_raw_score : int
-        What a pair must reach.
+    plus, minus : Reaching
     both : bool
-        Whether to align on both strands where both reach it, not just where the score is higher (of
-        equals on the plus strand).
+        Whether to align on both strands where both reach the minimum, not just where the score is
+        higher (of equals on the plus strand).
 
     Returns
     -------
-    (plus, minus) : two ndarrays of bool, shape (n,)
-        Which pairs are aligned.
-    counts : list of int
-        Pairs that reach the minimum on the plus and on the minus strand, then pairs that are
-        aligned there.
+    plus, minus : ndarray of int64
+        Numbers of the pairs that are aligned there, ascending: those of them that may pass.
     """
-    assert plus.shape == minus.shape
-    scores = [np.ascontiguousarray(one, np.int32) for one in (plus, minus)]
-    masks = np.empty(plus.shape, np.bool_), np.empty(plus.shape, np.bool_)
-    counts = np.empty(4, np.int64)
-    least = min(max(min_raw_score, int(_INT32.min)), int(_INT32.max))
-    kept = (*masks, counts)
-    _choose(
-        len(plus),
-        *(one.ctypes.data for one in scores),
-        least,
-        both,
-        *(one.ctypes.data for one in kept),
-    )
-    return masks, counts.tolist()
+    strands = (NativeReaching * 2)()
+    kept = []
+    for place, one in zip(strands, (plus, minus), strict=True):
+        arrays = (
+            np.ascontiguousarray(one.numbers, np.int64),
+            np.ascontiguousarray(one.raw_scores, np.int32),
+            np.ascontiguousarray(one.may_pass, np.int32),
+        )
+        kept.append(arrays)
+        place.count = len(one.numbers)
+        place.numbers, place.scores, place.may_pass = (array.ctypes.data for array in arrays)
+    # One more: what is not chosen is written, too, and then written over.
+    chosen = [np.empty(len(one.numbers) + 1, np.int64) for one in (plus, minus)]
+    counts = np.empty(2, np.int64)
+    _choose(strands, both, *(one.ctypes.data for one in (*chosen, counts)))
+    del kept
+    return chosen[0][: counts[0]], chosen[1][: counts[1]]
 
 
 def find_overlaps(found: Alignments, min_overlap: int, min_identity: Fraction) -> Longs:
@@ -131,33 +131,23 @@ def find_overlaps(found: Alignments, min_overlap: int, min_identity: Fraction) -
     return numbers[:count]
 
 
-def merge_strands(masks: tuple[Mask, Mask], found: tuple[Longs, Longs]) -> Longs:
+def merge_strands(plus: Longs, minus: Longs) -> Longs:
     """Return the order of overlaps on both strands by pair, the plus strand first.
 
     Parameters
     ----------
-    masks : two ndarrays of bool, shape (n,)
-        Which pairs were aligned on a strand.
-    found : two ndarrays of int64
-        Which of these alignments are meant, ascending.
+    plus, minus : ndarray of int64
+        The numbers of their pairs, ascending.
 
     Returns
     -------
     ndarray of int64
         Places in what was found on the plus strand, followed by what was on the minus strand.
     """
-    plus, minus = (np.ascontiguousarray(one, np.int64) for one in found)
-    kept = [np.ascontiguousarray(one, np.bool_) for one in masks]
+    pairs = [np.ascontiguousarray(one, np.int64) for one in (plus, minus)]
     order = np.empty(len(plus) + len(minus), np.int64)
-    _merge(
-        len(kept[0]),
-        *(one.ctypes.data for one in kept),
-        len(plus),
-        plus.ctypes.data,
-        len(minus),
-        minus.ctypes.data,
-        order.ctypes.data,
-    )
+    counted = (part for one in pairs for part in (len(one), one.ctypes.data))
+    _merge(*counted, order.ctypes.data)
     return order
 
 

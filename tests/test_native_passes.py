@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +15,7 @@ from pairalign.alignments import STATS_FIELDS, Alignments
 from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, classify_and_count
 from pairalign.overlap_passes import choose_strands, find_overlaps, merge_strands
 from pairalign.pair_fields import positions_of_mask
+from pairalign.reaching import Reaching
 from pairalign.scoring import make_scoring
 from pairalign.sequences import DNA, SequenceSet
 from pairalign.windows import Window
@@ -43,27 +45,30 @@ def test_positions_of_chosen_pairs(seed: int, triangular: bool, share: float) ->
         assert (found[1] == columns[numbers]).all()
 
 
+def reaching_of(scores: np.ndarray, may_pass: np.ndarray, least: int) -> Reaching:
+    found = Reaching.of_scores(scores, least)
+    return replace(found, may_pass=may_pass[found.numbers].astype(np.int32))
+
+
 @settings(max_examples=examples(50))
-@given(seeds, st.booleans(), st.integers(0, 40000))
+@given(seeds, st.booleans(), st.integers(0, 4000))
 def test_strands_are_chosen_by_both_scores(seed: int, both: bool, pairs: int) -> None:
     rng = np.random.default_rng(seed)
     plus, minus = rng.integers(-5, 6, (2, pairs)).astype(np.int32)
-    masks, counts = choose_strands(plus, minus, 2, both)
+    may = rng.random((2, pairs)) < rng.random()
+    chosen = choose_strands(reaching_of(plus, may[0], 2), reaching_of(minus, may[1], 2), both)
     expected = (plus >= 2) & (both | (plus >= minus)), (minus >= 2) & (both | (minus > plus))
-    assert (masks[0] == expected[0]).all()
-    assert (masks[1] == expected[1]).all()
-    assert counts[:2] == [(plus >= 2).sum(), (minus >= 2).sum()]
-    assert counts[2:] == [expected[0].sum(), expected[1].sum()]
+    for k in (0, 1):
+        assert chosen[k].tolist() == np.flatnonzero(expected[k] & may[k]).tolist()
 
 
 @settings(max_examples=examples(50))
 @given(seeds, st.integers(0, 100))
 def test_overlaps_of_both_strands_in_the_order_of_pairs(seed: int, pairs: int) -> None:
     rng = np.random.default_rng(seed)
-    masks = rng.random(pairs) < rng.random(), rng.random(pairs) < rng.random()
-    passed = [np.flatnonzero(rng.random(int(mask.sum())) < rng.random()) for mask in masks]
-    order = merge_strands(masks, (passed[0], passed[1]))
-    keys = [2 * np.flatnonzero(masks[k])[passed[k]] + k for k in (0, 1)]
+    plus, minus = (np.flatnonzero(rng.random(pairs) < rng.random()) for _ in range(2))
+    order = merge_strands(plus, minus)
+    keys = [2 * plus, 2 * minus + 1]
     assert (order == np.argsort(np.concatenate(keys))).all()
 
 

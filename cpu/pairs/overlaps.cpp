@@ -3,37 +3,43 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "../export.h"
 #include "../text/text.h"  // the kinds
 
-// Which pairs are aligned on which strand, by their scores on both: those that reach `least`, on the strand
-// that scores more (of equals the plus strand) or on both. counts[4]: how many reach it on the plus and on
-// the minus strand, how many are aligned there.
-PAIRALIGN_API void pairalign_choose_strands(int64_t pairs, const int32_t* plus, const int32_t* minus,
-                                            int32_t least, int32_t both, uint8_t* plus_mask,
-                                            uint8_t* minus_mask, int64_t* counts) {
-    constexpr int64_t AT_A_TIME = 1 << 15;  // sums of so many fit 32 bits
-    std::fill(counts, counts + 4, 0);
-    for (int64_t start = 0; start < pairs; start += AT_A_TIME) {
-        const int64_t stop = std::min(pairs, start + AT_A_TIME);
-        int32_t of_plus = 0, of_minus = 0, chosen_plus = 0, chosen_minus = 0;
-        for (int64_t k = start; k < stop; k++) {
-            const int32_t on_plus = plus[k] >= least, on_minus = minus[k] >= least;
-            const int32_t is_plus = on_plus & (both | (plus[k] >= minus[k]));
-            const int32_t is_minus = on_minus & (both | (minus[k] > plus[k]));
-            of_plus += on_plus;
-            of_minus += on_minus;
-            chosen_plus += is_plus;
-            chosen_minus += is_minus;
-            plus_mask[k] = static_cast<uint8_t>(is_plus);
-            minus_mask[k] = static_cast<uint8_t>(is_minus);
-        }
-        counts[0] += of_plus;
-        counts[1] += of_minus;
-        counts[2] += chosen_plus;
-        counts[3] += chosen_minus;
+// Pairs that reach a least score on a strand: numbers[count], ascending, with their scores; may_pass: 0 where
+// it is known that their alignment does not pass.
+struct pairalign_reaching {
+    int64_t count;
+    const int64_t* numbers;
+    const int32_t *scores, *may_pass;
+};
+
+// Which pairs are aligned on which strand: those that may pass, of pairs on both strands where they score
+// more (of equals the plus strand) or, with `both`, on both. Writes their numbers, as many as there are pairs
+// at most, and how many there are: counts[2].
+PAIRALIGN_API void pairalign_choose_strands(const pairalign_reaching* strands, int32_t both,
+                                            int64_t* plus_numbers, int64_t* minus_numbers, int64_t* counts) {
+    constexpr int64_t AFTER_ALL = std::numeric_limits<int64_t>::max();
+    const pairalign_reaching &plus = strands[0], &minus = strands[1];
+    const int64_t *const plus_start = plus_numbers, *const minus_start = minus_numbers;
+    int64_t k = 0, l = 0;
+    while (k < plus.count || l < minus.count) {
+        const int64_t of_plus = k < plus.count ? plus.numbers[k] : AFTER_ALL;
+        const int64_t of_minus = l < minus.count ? minus.numbers[l] : AFTER_ALL;
+        const bool on_plus = of_plus <= of_minus, on_minus = of_minus <= of_plus;
+        const bool one_loses = on_plus && on_minus && both == 0;
+        const bool plus_wins = one_loses && plus.scores[k] >= minus.scores[l];
+        *plus_numbers = of_plus;
+        *minus_numbers = of_minus;
+        plus_numbers += on_plus && (!one_loses || plus_wins) && plus.may_pass[k] != 0;
+        minus_numbers += on_minus && (!one_loses || !plus_wins) && minus.may_pass[l] != 0;
+        k += on_plus;
+        l += on_minus;
     }
+    counts[0] = plus_numbers - plus_start;
+    counts[1] = minus_numbers - minus_start;
 }
 
 // Fields of the alignments that are looked at, [n] each.
@@ -65,18 +71,14 @@ PAIRALIGN_API int64_t pairalign_find_overlaps(const pairalign_overlap_fields* fi
 }
 
 // The order of the overlaps of both strands by pair, plus before minus: order[plus + minus], where those of
-// the minus strand count on from those of the plus strand. The masks, uint8[pairs], say which pairs were
-// aligned on a strand, and plus_found and minus_found which of these, in their order, were found.
-PAIRALIGN_API void pairalign_merge_strands(int64_t pairs, const uint8_t* plus_mask, const uint8_t* minus_mask,
-                                           int64_t plus_count, const int64_t* plus_found, int64_t minus_count,
-                                           const int64_t* minus_found, int64_t* order) {
-    int64_t plus_seen = 0, minus_seen = 0, plus = 0, minus = 0;
-    for (int64_t k = 0; k < pairs && plus + minus < plus_count + minus_count; k++) {
-        if (plus_mask[k] && plus < plus_count && plus_found[plus] == plus_seen) *order++ = plus++;
-        if (minus_mask[k] && minus < minus_count && minus_found[minus] == minus_seen)
-            *order++ = plus_count + minus++;
-        plus_seen += plus_mask[k];
-        minus_seen += minus_mask[k];
+// the minus strand count on from those of the plus strand. Of both the numbers of their pairs, ascending.
+PAIRALIGN_API void pairalign_merge_strands(int64_t plus_count, const int64_t* plus_pairs, int64_t minus_count,
+                                           const int64_t* minus_pairs, int64_t* order) {
+    int64_t plus = 0, minus = 0;
+    while (plus < plus_count || minus < minus_count) {
+        const bool is_plus =
+            minus == minus_count || (plus < plus_count && plus_pairs[plus] <= minus_pairs[minus]);
+        *order++ = is_plus ? plus++ : plus_count + minus++;
     }
 }
 

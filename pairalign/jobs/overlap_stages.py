@@ -13,23 +13,27 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments, concatenate
 from pairalign.candidates import CandidateStrands
+from pairalign.complement import complement_of
 from pairalign.engines import Engine
 from pairalign.engines.filters import PairFilter
 from pairalign.exact_runs import RunFilter
 from pairalign.jobs.further_layers import layers_of
 from pairalign.overlap_passes import choose_strands, find_overlaps, merge_strands
+from pairalign.reaching import Reaching, least_by_end
+from pairalign.set_letters import codes_in
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
 if TYPE_CHECKING:
     from pairalign.engines.cpu.further import FurtherAligner
+    from pairalign.engines.cuda.engine import CudaEngine
 
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
@@ -78,6 +82,19 @@ class Thresholds:
         matches = self.min_identity * self.min_overlap
         run = ceil(matches / (self.min_overlap - matches + 1))
         return run if run >= _LEAST_RUN else 0
+
+    def least_by_end(self, engine: CudaEngine) -> npt.NDArray[np.int32] | None:
+        """Return what semiglobal alignments score at least that pass; None: that is not known.
+
+        See `pairalign.reaching.least_by_end`.
+        """
+        reads, scoring = engine.queries, engine.scoring
+        if scoring.mode != "semiglobal":
+            return None
+        codes = codes_in(reads)
+        codes = np.union1d(codes, complement_of(reads.alphabet)[codes])
+        longest = int(reads.lengths.max(initial=0))
+        return least_by_end(scoring, codes, longest, self.min_overlap, self.min_identity)
 
     def passed(self, found: Alignments) -> npt.NDArray[np.int64]:
         """Return the numbers of the alignments that are long and alike enough, ascending."""
@@ -196,6 +213,7 @@ class StagedEngine:
         self._filter = shared_filter
         self._further = further
         self._candidates = candidates
+        self._least_by_end = thresholds.least_by_end(engine) if _looks_at_ends(engine) else None
 
     def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
         """Find the overlaps of a window's pairs, in their order, plus strand first.
@@ -215,25 +233,23 @@ class StagedEngine:
         windows = [replace(window, strand=strand) for strand in STRANDS]
         if self._candidates is not None:
             return self._align_candidates(windows, want.detail, pair_mask)
-        plus, minus = (self._score(one) for one in windows)
-        least, both = self._thresholds.min_raw_score, self._thresholds.all_strands
-        pair_masks, counts = choose_strands(plus, minus, least, both)
-        self._stages.count(SCORE, 0, counts[0] + counts[1])
-        del plus, minus
+        plus, minus = (self._reaching(one) for one in windows)
         parts: list[Alignments] = []
-        passed: list[Numbers] = []
+        pairs: list[Numbers] = []
         strands: list[Window] = []
-        for one, pair_mask, chosen in zip(windows, pair_masks, counts[2:], strict=True):
-            if not chosen and (parts or one.strand > 0):
+        both = self._thresholds.all_strands
+        for one, chosen in zip(windows, choose_strands(plus, minus, both), strict=True):
+            if not len(chosen) and (parts or one.strand > 0):
                 continue
-            found = self._align(one, want.detail, pair_mask, chosen)
-            passed.append(self._thresholds.passed(found))
-            self._stages.count(ALIGN, len(found), len(passed[-1]))
-            parts.append(found.take(passed[-1]))
+            mask = np.zeros(one.pairs, np.bool_)
+            mask[chosen] = True
+            found = self._align(one, want.detail, mask, len(chosen))
+            passed = self._thresholds.passed(found)
+            self._stages.count(ALIGN, len(found), len(passed))
+            parts.append(found.take(passed))
+            pairs.append(chosen[passed])
             strands.append(one)
-        order = np.arange(len(parts[0]))
-        if len(parts) > 1:
-            order = merge_strands(pair_masks, (passed[0], passed[1]))
+        order = np.arange(len(parts[0])) if len(parts) == 1 else merge_strands(*pairs)
         return self._with_further(parts, strands, order)
 
     def cancel(self) -> None:
@@ -316,22 +332,31 @@ class StagedEngine:
             return found
         return replace(found, strand=np.full(len(found), window.strand, np.int8))
 
-    def _score(self, window: Window) -> npt.NDArray[np.int32]:
-        """Score of each pair; one that the filter stops gets less than any threshold."""
-        if self._filter is None:
-            with self._stages.timed(SCORE):
-                scores = self._engine.align(window, Want(Detail.SCORE)).raw_score
-            self._stages.count(SCORE, window.pairs, 0)
-            return scores
-        with self._stages.timed(FILTER):
-            mask = self._filter.passing(window)
-        passed = int(np.count_nonzero(mask))
-        self._stages.count(FILTER, window.pairs, passed)
-        scores = np.full(window.pairs, np.iinfo(np.int32).min, np.int32)
+    def _reaching(self, window: Window) -> Reaching:
+        """Score all pairs that the filter does not stop; return those that reach the minimum."""
+        least, numbers, mask = self._thresholds.min_raw_score, None, None
+        scored = window.pairs
+        if self._filter is not None:
+            with self._stages.timed(FILTER):
+                mask = self._filter.passing(window)
+                numbers = np.flatnonzero(mask)
+            self._stages.count(FILTER, window.pairs, len(numbers))
+            scored = len(numbers)
         with self._stages.timed(SCORE):
-            scores[mask] = self._engine.align(window, Want(Detail.SCORE), mask).raw_score
-        self._stages.count(SCORE, passed, 0)
-        return scores
+            found = None
+            if mask is None and self._least_by_end is not None:
+                assert _looks_at_ends(self._engine)
+                found = self._engine.reach(window, least, self._least_by_end)
+            if found is None:
+                scores = self._engine.align(window, Want(Detail.SCORE), mask).raw_score
+                found = Reaching.of_scores(scores, least, numbers)
+        self._stages.count(SCORE, scored, len(found.numbers))
+        return found
+
+
+def _looks_at_ends(engine: Engine) -> TypeGuard[CudaEngine]:
+    """Whether an engine tells by where alignments end which of them cannot pass."""
+    return hasattr(engine, "reach")
 
 
 def _better_strands(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,12 +33,15 @@ from pairalign.engines.device.engine import DeviceEngine, choose_among
 from pairalign.engines.device.sets import PADDING_CODE, padded_lengths
 from pairalign.engines.kernels import AUTO
 from pairalign.errors import KernelBuildError
+from pairalign.reaching import Reaching
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
 log = logging.getLogger("pairalign")
+
+Result = TypeVar("Result")
 
 FAMILIES: dict[str, Callable[[], KernelFamily]] = {
     Packed.name: Packed,
@@ -105,6 +108,39 @@ class CudaEngine(DeviceEngine[CudaDevice]):
         """
         return CudaPairFilter(self._context, self._device.current, host, **options)
 
+    def reach(
+        self, window: Window, least: int, least_by_end: npt.NDArray[np.int32]
+    ) -> Reaching | None:
+        """Score all pairs of a window; of semiglobal ones look at where they end, too.
+
+        Parameters
+        ----------
+        window : Window
+        least : int
+            Raw score that pairs must reach.
+        least_by_end : ndarray of int32
+            See `pairalign.reaching.least_by_end`; the same array each time.
+
+        Returns
+        -------
+        Reaching or None
+            None: no kernel for these pairs can; `align` them.
+
+        Raises
+        ------
+        DeviceError
+            The device fails.
+        """
+        with self._errors_explained(window):
+            try:
+                return self._in_window(
+                    window, lambda: self._router.reach(window, least, least_by_end)
+                )
+            except KernelBuildError as error:
+                if not self._host.may_replace_kernels(self.name, error):
+                    raise
+                return None
+
     @property
     def _framework(self) -> Any:
         return self._device.driver
@@ -154,14 +190,18 @@ class CudaEngine(DeviceEngine[CudaDevice]):
         self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None
     ) -> Alignments:
         try:
-            with self._device.current():
-                self._strand = window.strand
-                self._context.columns = self._columns_of(window)
-                return self._router.align(window, want, pair_mask)
+            return self._in_window(window, lambda: self._router.align(window, want, pair_mask))
         except KernelBuildError as error:
             if not self._host.may_replace_kernels(self.name, error):
                 raise
             return self._host.align(window, want, self.name, pair_mask)
+
+    def _in_window(self, window: Window, work: Callable[[], Result]) -> Result:
+        """Do some work with the columns of a window."""
+        with self._device.current():
+            self._strand = window.strand
+            self._context.columns = self._columns_of(window)
+            return work()
 
     def _free(self) -> None:
         with self._device.current():

@@ -1,7 +1,8 @@
 """The other strand on a device: the columns of a window, reverse-complemented into scratch memory.
 
-Only the sequences of one window's columns are there at a time, so a set never lies on the device
-twice (unless it is a single window). See ``cuda/reverse_complement.cu``.
+Of large sets only the sequences of one window's columns are there at a time, so they never lie on
+the device twice. Others are turned at once: a kernel for a window waits until those of other
+windows leave a multiprocessor free. See ``cuda/reverse_complement.cu``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import numpy.typing as npt
 
 SOURCE = "reverse_complement.cu"
 _THREADS = 256
+_MOST_AT_ONCE = 64 << 20
+"""A set of so many bytes, with the room between sequences, is turned at once."""
 _MARGIN = 256  # at least what kernels read around a sequence; keeps 16-byte alignment
 
 
@@ -34,6 +37,8 @@ class OtherStrand:
         Letter of each letter's complement, in whatever code the letters are.
     padding : int
         What fills the room between sequences.
+    most_at_once : int
+        Sets of so many bytes are turned at once, others a window's columns at a time.
     """
 
     def __init__(
@@ -48,6 +53,7 @@ class OtherStrand:
         host_lengths: npt.NDArray[np.int32],
         complement: npt.NDArray[np.uint8],
         padding: int,
+        most_at_once: int = _MOST_AT_ONCE,
     ) -> None:
         self._driver = driver
         self._function = load_module(SOURCE, {}).get_function("reverse_complement")
@@ -55,6 +61,7 @@ class OtherStrand:
         self._starts = host_starts
         self._lengths = host_lengths
         self._padding = padding
+        self._most_at_once = most_at_once
         self._stream = driver.Stream()
         assert complement.shape == (256,)
         self._complement = driver.mem_alloc(256)
@@ -73,6 +80,8 @@ class OtherStrand:
         driver.MemoryError
             There is no room for these sequences.
         """
+        if self._starts[-1] + self._lengths[-1] <= self._most_at_once:
+            first, stop = 0, len(self._starts)
         begin = int(self._starts[first])
         end = int(self._starts[stop - 1]) + int(self._lengths[stop - 1])
         # Multiples of 16, so that aligned letters stay aligned.

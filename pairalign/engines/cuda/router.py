@@ -16,10 +16,12 @@ from pairalign.engines.cuda.family import DeviceContext, KernelFamily
 from pairalign.engines.cuda.packed.family import Packed
 from pairalign.engines.cuda.pruned.family import PrunedPairs
 from pairalign.engines.device.long_pairs import long_pairs, merge
+from pairalign.reaching import Reaching
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
 Mask = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int32]
 
 
 class Router:
@@ -81,15 +83,7 @@ class Router:
         self, window: Window, want: Want, pair_mask: Mask | None = None
     ) -> Alignments:
         context = self._context
-        long = None
-        if self._long is not None:
-            long = long_pairs(
-                window,
-                pair_mask,
-                context.queries.lengths,
-                context.targets.lengths,
-                context.multiprocessors,
-            )
+        long = self._long_pairs(window, pair_mask)
         if long is None:
             return self.family.align(window, want, pair_mask)
         others = ~long if pair_mask is None else pair_mask & ~long
@@ -101,6 +95,27 @@ class Router:
             parts.append(self.family.align(window, want, others))
         orders = (context.queries.sequences.order, context.targets.sequences.order)
         return merge(window, parts, orders) if len(parts) > 1 else parts[0]
+
+    def _long_pairs(self, window: Window, pair_mask: Mask | None) -> Mask | None:
+        """Return which pairs are for the kernel of block diagonals; None: none."""
+        context = self._context
+        if self._long is None:
+            return None
+        lengths = context.queries.lengths, context.targets.lengths
+        return long_pairs(window, pair_mask, *lengths, context.multiprocessors)
+
+    def reach(self, window: Window, least: int, least_by_end: Ints) -> Reaching | None:
+        """Score all pairs of a window; None: not where others than the family align some of them.
+
+        See `CudaEngine.reach`.
+        """
+        if not isinstance(self.family, Packed) or not window.pairs:
+            return None
+        if self._long_pairs(window, None) is not None:
+            return None
+        if self.pruned is not None and self.pruned.pays(window):
+            return None
+        return self.family.reach(window, least, least_by_end)
 
     @property
     def has_long_family(self) -> bool:

@@ -6,6 +6,7 @@ is opened and closed, and how a window is aligned; opening, errors and cancellin
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from abc import ABC, abstractmethod
@@ -163,8 +164,14 @@ class DeviceEngine(ABC, Generic[_Device]):
         InterruptedError
             `cancel` was called.
         """
-        try:
+        with self._errors_explained(window):
             return to_original_strands(self._align(window, want, pair_mask), window)
+
+    @contextlib.contextmanager
+    def _errors_explained(self, window: Window) -> Iterator[None]:
+        """Turn what the framework raises meanwhile into a DeviceError about a window."""
+        try:
+            yield
         except PairalignError:
             raise
         except self._framework.Error as error:

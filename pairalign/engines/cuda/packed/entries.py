@@ -23,6 +23,9 @@ RUN_KERNELS = ("count_runs", "place_runs", "write_runs")
 PASSING_KERNELS = ("count_passing", "place_runs", "write_passing")
 """In `PASSING` and `RUNS`: of scores with a minimum."""
 
+BOUNDED_KERNELS = ("count_passing", "place_runs", "write_bounded_passing")
+"""The same, with a minimum for each end cell besides."""
+
 
 def fill_name(kind: Kind, traced: bool) -> str:
     """Name of the kernel that scores a kind of items, and when `traced` keeps their tiles."""

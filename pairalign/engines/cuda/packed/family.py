@@ -23,6 +23,7 @@ from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.cuda.packed.batches import Chosen, Work, choose_numbers
 from pairalign.engines.cuda.packed.entries import (
+    BOUNDED_KERNELS,
     FILL,
     PASSING,
     PASSING_KERNELS,
@@ -40,10 +41,11 @@ from pairalign.engines.cuda.packed.results import PassingPairs
 from pairalign.engines.cuda.packed.score_table import LETTERS, Costs, worth_of
 from pairalign.engines.cuda.packed.sequences import PADDING, ColumnLetters, DenseSet
 from pairalign.engines.cuda.packed.tasks import AlignTask, OpenKernels, PassingTask
-from pairalign.engines.cuda.packed.tilings import TILINGS
+from pairalign.engines.cuda.packed.tilings import TILINGS, Ints
 from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.engines.kernels import find_kernel
+from pairalign.reaching import Reaching
 from pairalign.scoring import Scoring
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
@@ -137,6 +139,7 @@ class Packed:
         self._open = OpenKernels(context, self._planner, self.kernels, parameters)
         self._prepared: set[tuple[bool, tuple[str, ...]]] = set()
         self._begun: set[bool] = set()  # to be compiled: whether it traces
+        self._least_by_end: tuple[Ints, int] | None = None  # and where it is on the device
         self._passing = 0.0  # share of pairs that reached the minimum, in the window before
         sets = [context.queries] if context.one_set else [context.queries, context.targets]
         used = sum(len(one.sequences.codes) + PADDING * len(one.lengths) for one in sets)
@@ -181,6 +184,17 @@ class Packed:
         self._passing = len(found) / max(pairs, 1)
         return found
 
+    def reach(self, window: Window, least: int, least_by_end: Ints) -> Reaching | None:
+        """Score all pairs of a window; see `CudaEngine.reach`. None: it cannot."""
+        whole = Rectangle.of(window)
+        if self._context.scoring.mode != "semiglobal" or not self._planner.fits_words(whole):
+            return None
+        if self._least_by_end is None:
+            self._least_by_end = least_by_end, int(self._upload(least_by_end))
+        known, address = self._least_by_end
+        assert known is least_by_end
+        return self._select(whole, least, self._column_letters.of(window), address).reaching()
+
     def _align_on_host(
         self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None
     ) -> Alignments:
@@ -215,10 +229,12 @@ class Packed:
             self.pipeline.run(task, work)
         return task.results.finish()
 
-    def _select(self, work: Work, least: int, letters: int) -> PassingPairs:
+    def _select(
+        self, work: Work, least: int, letters: int, least_by_end: int | None = None
+    ) -> PassingPairs:
         """Score some pairs batch by batch; only those that reach `least` leave the device."""
-        self._prepare(False, PASSING_KERNELS)
-        task = PassingTask(self._open, least, letters)
+        self._prepare(False, PASSING_KERNELS if least_by_end is None else BOUNDED_KERNELS)
+        task = PassingTask(self._open, least, letters, least_by_end)
         if work.pairs:
             self.pipeline.run(task, work)
         return task.passing

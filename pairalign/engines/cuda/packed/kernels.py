@@ -155,8 +155,12 @@ class PackedKernels:
             "write_runs", False, blocks_of(pairs), PAIRS_OF_BLOCK, flight.slot, 0, *arguments
         )
 
-    def select_passing(self, flight: Flight, least: int) -> None:
-        """Queue the kernels that gather the pairs whose scores reach `least`."""
+    def select_passing(self, flight: Flight, least: int, least_by_end: int | None) -> None:
+        """Queue the kernels that gather the pairs whose scores reach `least`.
+
+        `least_by_end`: device address of what scores must reach besides, by the letters that each
+        sequence has before the end at least; it is told of each pair whether it does.
+        """
         at, pairs, slot = flight.addresses, flight.batch.pairs, flight.slot
         blocks = passing_blocks_of(pairs)
         fields, counts, starts, numbers, passing = (
@@ -175,7 +179,11 @@ class PackedKernels:
             "place_runs", False, 1, PLACING_THREADS, slot, 0, counts, np.int32(blocks), starts
         )
         out = (starts, numbers, passing)
-        self.launch("write_passing", False, blocks, PASSING_THREADS, slot, 0, *scores, *out)
+        name = "write_passing"
+        if least_by_end is not None:
+            name = "write_bounded_passing"
+            out += tuple(np.uint64(one) for one in (at["end_row"], at["end_column"], least_by_end))
+        self.launch(name, False, blocks, PASSING_THREADS, slot, 0, *scores, *out)
 
     def launch(
         self,

@@ -15,6 +15,7 @@ from pairalign.alignments import SCORE_FIELDS, STATS_FIELDS, Alignments
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.cuda.packed.parameters import passing_blocks_of
+from pairalign.reaching import Reaching
 from pairalign.want import Detail, Want
 
 
@@ -24,11 +25,15 @@ class PassingPairs:
     Parameters
     ----------
     context : DeviceContext
+    is_bounded : bool
+        Whether their fields are score and 0 or 1: high enough for where they end; else query,
+        target and score.
     """
 
-    def __init__(self, context: DeviceContext) -> None:
+    def __init__(self, context: DeviceContext, is_bounded: bool) -> None:
         self._context = context
-        self._batches: list[npt.NDArray[np.int32]] = []  # number, query, target, score; each [4, n]
+        self._fields = 2 if is_bounded else len(SCORE_FIELDS)
+        self._batches: list[npt.NDArray[np.int32]] = []  # number and fields; each [1 + fields, n]
 
     def download_count(self, at: dict[str, int], pairs: int, slot: Slot) -> None:
         """Start copying how many pairs of a batch passed."""
@@ -43,8 +48,9 @@ class PassingPairs:
         count = int(slot.pinned("passing", 1, np.int64)[0])
         if not count:
             return
-        found = take_array(self._context, 4 * count, np.int32).reshape(4, count)
-        sources = [at["passing_fields"] + 4 * pairs * number for number in range(3)]
+        rows = 1 + self._fields
+        found = take_array(self._context, rows * count, np.int32).reshape(rows, count)
+        sources = [at["passing_fields"] + 4 * pairs * number for number in range(self._fields)]
         for row, source in zip(found, (at["passing_numbers"], *sources), strict=True):
             self._context.driver.memcpy_dtoh_async(row, source, slot.stream)
         slot.stream.synchronize()
@@ -60,6 +66,10 @@ class PassingPairs:
     def numbers(self) -> npt.NDArray[np.int32]:
         """Return the numbers of the pairs, ascending."""
         return self._row(0)
+
+    def reaching(self) -> Reaching:
+        """Return the pairs, their scores and whether these are high enough for where they end."""
+        return Reaching(self.numbers(), self._row(1), self._row(2))
 
     def alignments(self) -> Alignments:
         """Return the pairs and their scores."""

@@ -158,16 +158,21 @@ class PassingTask(PackedTask):
         As for `PackedTask`.
     least : int
         The minimum, a raw score.
+    least_by_end : int, optional
+        Device address of minima by end cells, see `PackedKernels.select_passing`.
 
     Attributes
     ----------
     passing : PassingPairs
     """
 
-    def __init__(self, family: OpenKernels, least: int, letters: int) -> None:
+    def __init__(
+        self, family: OpenKernels, least: int, letters: int, least_by_end: int | None = None
+    ) -> None:
         super().__init__(family, Want(Detail.SCORE, least), letters)
-        self.passing = PassingPairs(self._context)
+        self.passing = PassingPairs(self._context, least_by_end is not None)
         self._least = max(least, -(1 << 31))
+        self._least_by_end = least_by_end
 
     def array_bytes(self, batch: Batch) -> dict[str, int]:
         """Return the size of each array on the device."""
@@ -175,7 +180,7 @@ class PassingTask(PackedTask):
 
     def _queue(self, flight: Flight, places: dict[str, int]) -> None:
         super()._queue(flight, places)
-        self._family.kernels.select_passing(flight, self._least)
+        self._family.kernels.select_passing(flight, self._least, self._least_by_end)
 
     def _download(self, flight: Flight) -> None:
         self.passing.download_count(flight.addresses, flight.batch.pairs, flight.slot)
