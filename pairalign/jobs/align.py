@@ -294,10 +294,16 @@ class AlignmentJob:
             return Detail.CIGAR
         return max(self.want.detail, self.pair_thresholds.detail(self.scoring.mode))
 
+    @property
+    def _chooses(self) -> bool:
+        """Whether all pairs are looked at, and only some of them aligned."""
+        return self.want.min_raw_score is not None or bool(self.pair_thresholds)
+
     def _run(
         self, engines: list[Engine], *, in_order: bool = True
     ) -> Generator[Alignments, None, None]:
-        limit = slab_bytes(any(one.is_gpu for one in engines), self.threads, self.memory_bytes)
+        on_gpu = any(one.is_gpu for one in engines)
+        limit = slab_bytes(on_gpu, self.threads, self.memory_bytes, self._chooses)
         slabs = self._slabs(limit)
         ahead = slabs_ahead(len(engines), self.memory_bytes, limit)
         if not in_order:  # then nothing waits

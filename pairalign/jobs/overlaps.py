@@ -95,6 +95,10 @@ class OverlapJob(AlignmentJob):
             self.pair_list, self.window = self.candidates.pairs, default_window(True)
         super().__post_init__()
 
+    @property
+    def _chooses(self) -> bool:
+        return self.candidates is None
+
     def _cost(self, window: Window) -> int:
         strands = 2 if self.candidates is None else 1
         return strands * super()._cost(window)

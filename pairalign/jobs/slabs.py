@@ -24,17 +24,22 @@ _LONG = 1000  # letters: slabs of shorter sequences have many pairs anyway
 
 _SLAB_BYTES = 48 << 20
 _GPU_SLAB_BYTES = 256 << 20
+_CHOSEN_SLAB_BYTES = 1 << 30
 _LEAST_SLAB_BYTES = 1 << 20
 _MOST_AHEAD = 64
 
 
-def slab_bytes(on_gpu: bool, threads: int, memory_bytes: int) -> int:
+def slab_bytes(on_gpu: bool, threads: int, memory_bytes: int, chosen: bool = False) -> int:
     """Return what the results of a slab may take.
 
     An eighth of the memory at most: few slabs are around at a time, in the engine (twice while it
-    is gathered), waiting, being written. A GPU wants more pairs at a time than the cores do.
+    is gathered), waiting, being written. A GPU wants more pairs at a time than the cores do, and
+    more still where only `chosen` ones are traced: few of most windows are, in batches that take
+    no longer if they are larger.
     """
-    wanted = _GPU_SLAB_BYTES if on_gpu else _SLAB_BYTES * max(1, threads // 4)
+    wanted = _SLAB_BYTES * max(1, threads // 4)
+    if on_gpu:
+        wanted = _CHOSEN_SLAB_BYTES if chosen else _GPU_SLAB_BYTES
     return max(_LEAST_SLAB_BYTES, min(memory_bytes // 8, wanted))
 
 
