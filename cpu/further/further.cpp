@@ -4,98 +4,17 @@
 #include "further.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <new>
 
-#include "../instruction_sets.h"
-#include "used_runs.h"
-
-#define PAIRALIGN_DECLARE(isa)                \
-    namespace pairalign {                     \
-    extern const FurtherKernel further_##isa; \
-    }
-PAIRALIGN_INSTRUCTION_SETS(PAIRALIGN_DECLARE)
-#undef PAIRALIGN_DECLARE
+#include "job.h"
+#include "path_back.h"
 
 namespace pairalign {
 namespace {
 
-#define PAIRALIGN_ADDRESS(isa) &further_##isa,
-constexpr const FurtherKernel* ALL[] = {PAIRALIGN_INSTRUCTION_SETS(PAIRALIGN_ADDRESS)};
-#undef PAIRALIGN_ADDRESS
-
-const FurtherKernel* kernel_of(const char* instruction_set) {
-    for (const FurtherKernel* one : ALL)
-        if (std::strcmp(one->name, instruction_set) == 0) return one;
-    return nullptr;
-}
-
-constexpr int32_t CODES = 32;
-constexpr int32_t MOST_NARROW = 30000, MOST_NARROW_STEP = 8000;
 constexpr int32_t MINUS = -(1 << 30);
-
-std::vector<UsedCell> used_cells(const pairalign_further_pair& pair) {
-    std::vector<UsedCell> cells;
-    for_each_used_run(pair, [&](int32_t row, int32_t column, int32_t letters) {
-        for (int32_t k = 1; k <= letters; ++k) cells.push_back({row + column + 2 * k, row + k});
-    });
-    std::sort(cells.begin(), cells.end());
-    return cells;
-}
-
-// Finds whether scores of the letters that there are say no more than equal or not, and renames those that
-// never match.
-void simplify(FurtherJob& job) {
-    const pairalign_further_pair& pair = *job.pair;
-    bool in_rows[CODES] = {}, in_columns[CODES] = {};
-    for (const uint8_t code : job.row_codes) in_rows[code] = true;
-    for (const uint8_t code : job.column_codes) in_columns[code] = true;
-    bool has_match = false, has_mismatch = false, matching[CODES] = {};
-    for (int32_t code = 0; code < CODES; ++code)
-        matching[code] = in_rows[code] && in_columns[code] && pair.matrix[code * (CODES + 1)] > 0;
-    job.is_simple = true;
-    job.match = job.mismatch = 0;
-    for (int32_t row = 0; row < CODES; ++row) {
-        for (int32_t column = 0; column < CODES; ++column) {
-            if (!in_rows[row] || !in_columns[column]) continue;
-            const int32_t score = pair.matrix[row * CODES + column];
-            const bool equal = row == column && matching[row];
-            bool& has = equal ? has_match : has_mismatch;
-            int32_t& known = equal ? job.match : job.mismatch;
-            if (has && known != score) job.is_simple = false;
-            known = score;
-            has = true;
-        }
-    }
-    if (!job.is_simple) return;
-    for (uint8_t& code : job.row_codes)
-        if (!matching[code]) code = FURTHER_NO_ROW;
-    for (uint8_t& code : job.column_codes)
-        if (!matching[code]) code = FURTHER_NO_COLUMN;
-}
-
-bool is_narrow(const pairalign_further_pair& pair) {
-    const auto [low, high] = std::minmax_element(pair.matrix, pair.matrix + CODES * CODES);
-    const int64_t shorter = std::min(pair.row_count, pair.column_count);
-    return pair.is_local && *high * shorter <= MOST_NARROW && *low >= -MOST_NARROW_STEP &&
-           pair.gap_open <= MOST_NARROW_STEP && pair.least <= MOST_NARROW;
-}
-
-// Whether strips can be filled: scores say whether letters are equal, and each other step costs something.
-bool has_strips(const FurtherJob& job) {
-    const pairalign_further_pair& pair = *job.pair;
-    return is_narrow(pair) && job.is_simple && job.match > 0 && job.mismatch < 0 && pair.gap_open > 0;
-}
-
-constexpr int32_t MOST_BYTE_STEP = 60;  // of scores and costs: so that 8 bits hold all cells
-
-bool fits_bytes(const FurtherJob& job) {
-    const int32_t gap = std::max(job.pair->gap_open, job.pair->gap_extend);
-    return std::max({job.match, -job.mismatch, gap}) <= MOST_BYTE_STEP;
-}
 
 // Flags of the cells of tiles, as a path back comes to them.
 class Tiles {
@@ -207,7 +126,7 @@ private:
         std::swap(before_, h_);
     }
     int32_t score(int32_t row, int32_t column) const {
-        return pair_.matrix[pair_.rows[row - 1] * CODES + pair_.columns[column - 1]];
+        return pair_.matrix[pair_.rows[row - 1] * FURTHER_CODES + pair_.columns[column - 1]];
     }
 
     const FurtherJob& job_;
@@ -218,91 +137,11 @@ private:
     std::vector<int32_t> h_, before_, two_before_, e_, f_;
 };
 
-// Writes the runs of a path from its end to its start, and counts.
-class Runs {
-public:
-    Runs(const pairalign_further_pair& pair, pairalign_further_found& found, uint32_t* runs)
-        : pair_(pair), found_(found), runs_(runs) {}
-
-    void aligned(int32_t row, int32_t column) {
-        const uint8_t code = pair_.rows[row - 1];
-        const bool equal = code == pair_.columns[column - 1] && code < pair_.definite;
-        (equal ? found_.matches : found_.mismatches) += 1;
-        add(equal ? EQUAL : DIFFERENT);
-    }
-    void gap(bool of_rows) {
-        ++found_.gap_letters;
-        found_.gap_openings += add(of_rows == (pair_.query_is_row != 0) ? INSERTION : DELETION);
-    }
-    void finish() { std::reverse(runs_, runs_ + found_.run_count); }
-
-private:
-    bool add(uint32_t operation) {
-        int32_t& count = found_.run_count;
-        const bool is_new = count == 0 || (runs_[count - 1] & 15) != operation;
-        if (is_new) runs_[count++] = operation;
-        runs_[count - 1] += 16;
-        return is_new;
-    }
-    const pairalign_further_pair& pair_;
-    pairalign_further_found& found_;
-    uint32_t* runs_;
-};
-
-// From H the diagonal, else E, else F; a gap goes on if it can: docs/conventions.md.
-template <typename Flags>
-void trace(Flags& flags, const FurtherJob& job, const FurtherEnd& end, pairalign_further_found& found,
-           uint32_t* runs) {
-    found = {};
-    Runs path(*job.pair, found, runs);
-    int32_t row = end.row, column = end.column;
-    enum { IN_H, IN_E, IN_F } state = IN_H;
-    while (row > 0 && column > 0) {
-        flags.reach(row, column);
-        const uint8_t flag = flags.flag(row, column);
-        if (state == IN_H) {
-            if (flag & FURTHER_STOP) break;
-            if (flag & FURTHER_DIAGONAL) {
-                path.aligned(row--, column--);
-                continue;
-            }
-            state = flag & FURTHER_E ? IN_E : IN_F;
-        }
-        path.gap(state == IN_F);
-        const bool goes_on = flag & (state == IN_E ? FURTHER_E_ON : FURTHER_F_ON);
-        (state == IN_E ? column : row) -= 1;
-        if (!goes_on) state = IN_H;
-    }
-    path.finish();
-    found.score = end.score;
-    found.row_start = row, found.row_end = end.row;
-    found.column_start = column, found.column_end = end.column;
-}
-
-FurtherJob make_job(const pairalign_further_pair& pair) {
-    FurtherJob job;
-    job.pair = &pair;
-    job.used = used_cells(pair);
-    job.used_by_strips = job.used;
-    std::stable_sort(job.used_by_strips.begin(), job.used_by_strips.end(),
-                     [](const UsedCell& a, const UsedCell& b) {
-                         return (a.row - 1) / FURTHER_STRIP < (b.row - 1) / FURTHER_STRIP;
-                     });
-    job.row_codes.assign(pair.rows, pair.rows + pair.row_count);
-    job.column_codes.assign(pair.columns, pair.columns + pair.column_count);
-    simplify(job);
-    const double diagonals = static_cast<double>(pair.row_count) + pair.column_count;
-    job.step = std::max(16, static_cast<int32_t>(4 * std::sqrt(diagonals)));
-    return job;
-}
-
-constexpr int32_t CANCELLED = -2;
-
 int32_t align_in_strips(const FurtherJob& job, const FurtherKernel& kernel, pairalign_further_found& found,
                         uint32_t* runs) {
     Tiles tiles(job, kernel);
     FurtherEnd end;
-    if (!kernel.ends(job, tiles.grid(), fits_bytes(job), end)) return CANCELLED;
+    if (!kernel.ends(job, tiles.grid(), fits_bytes(job), end)) return FURTHER_CANCELLED;
     if (end.score == 0) return 0;
     trace(tiles, job, end, found, runs);
     return 1;
@@ -313,7 +152,7 @@ int32_t align_by_diagonals(const FurtherJob& job, Fill fill, FurtherCheckpoints&
                            const std::vector<Cell>& checkpoints, pairalign_further_found& found,
                            uint32_t* runs) {
     FurtherEnd end;
-    if (!fill(job, all, end)) return CANCELLED;
+    if (!fill(job, all, end)) return FURTHER_CANCELLED;
     if (end.score == 0) return 0;
     Block<Cell> block(job, checkpoints);
     trace(block, job, end, found, runs);
@@ -336,7 +175,7 @@ int32_t align_further(const pairalign_further_pair& pair, const FurtherKernel& k
 PAIRALIGN_API int32_t pairalign_further_alignment(const pairalign_further_pair* pair,
                                                   const char* instruction_set, pairalign_further_found* found,
                                                   uint32_t* runs) {
-    const pairalign::FurtherKernel* kernel = pairalign::kernel_of(instruction_set);
+    const pairalign::FurtherKernel* kernel = pairalign::further_kernel_of(instruction_set);
     if (kernel == nullptr) return 0;
     try {
         return pairalign::align_further(*pair, *kernel, *found, runs);

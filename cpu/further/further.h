@@ -6,6 +6,7 @@
 // comparisons. J. Mol. Biol. 197:723-728, 1987.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -44,6 +45,14 @@ struct pairalign_further_found {
 PAIRALIGN_API int32_t pairalign_further_alignment(const pairalign_further_pair* pair,
                                                   const char* instruction_set, pairalign_further_found* found,
                                                   uint32_t* runs);
+
+// Aligns where that can be proven to be the best alignment without filling the matrix: see corridor.cpp.
+// Returns 1 with the alignment; 0 where the matrix has to be filled; or what the first function returns below
+// it. `rest`: no further alignment scores more. `lowered` is for tests: it makes the proof unsound.
+PAIRALIGN_API int32_t pairalign_corridor_alignment(const pairalign_further_pair* pair,
+                                                   const char* instruction_set,
+                                                   pairalign_further_found* found, uint32_t* runs,
+                                                   int32_t* rest, int32_t lowered);
 
 // Says of each of `count` pairs whether it may have an alignment with `least_run` equal letters, at least 1.
 // 0, or what the other function returns below it.
@@ -120,6 +129,26 @@ struct FurtherCheckpoints {
     std::vector<int32_t> wide;
 };
 
+struct FurtherCell {
+    int32_t row, column;  // from 1 on
+};
+
+constexpr int32_t CORRIDOR_STRIP = 128;  // rows of a strip of a corridor
+
+// A part of the matrix, see corridor_strips.h. Strips begin at row 0, and neither side of them ever goes
+// back.
+struct FurtherCorridor {
+    int32_t strips;
+    const int32_t *low, *high;  // the columns of each, from 1 on
+    const int16_t* letters;  // of the columns, from the last to the first, CORRIDOR_STRIP more on both sides
+    int16_t* edges[2];       // [columns + CORRIDOR_STRIP + 1][2]
+    const size_t *flags_at, *last_at;
+    // What is found: flags of the cells (row i, column j) of a strip, at (i + j - low) * CORRIDOR_STRIP + i;
+    // H in its last column, a row each, and in its last row.
+    uint8_t* flags;
+    int16_t *right, *last;
+};
+
 struct FurtherKernel {
     const char* name;  // of the instruction set
     // False when cancelled. `end` has score 0 where no cell reaches pair->least.
@@ -130,6 +159,11 @@ struct FurtherKernel {
     bool (*ends)(const FurtherJob& job, const FurtherGrid& grid, bool try_bytes, FurtherEnd& end);
     void (*tile)(const FurtherJob& job, const FurtherGrid& grid, int32_t strip, int32_t across,
                  uint8_t* flags);  // [2 * FURTHER_STRIP][FURTHER_STRIP], see strips.h
+    // The best alignment within a corridor ends at `end`. False when cancelled.
+    bool (*corridor)(const FurtherJob& job, const FurtherCorridor& corridor, FurtherEnd& end);
+    // The most that an alignment scores which puts together none of the letters of the cells `used`, sorted.
+    // -1: more than 8 bits hold, or cancelled.
+    int32_t (*most_free)(const FurtherJob& job, const FurtherCell* used, size_t count);
 };
 
 }  // namespace pairalign

@@ -37,8 +37,12 @@ if TYPE_CHECKING:
 
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
+Rest = npt.NDArray[np.int32]
 
 STRANDS = (1, -1)
+
+UNKNOWN_REST = np.iinfo(np.int32).max
+"""What further alignments may score where nothing is known."""
 
 _LEAST_RUN = 12
 """Shorter runs are everywhere in reads of thousands of letters."""
@@ -193,6 +197,8 @@ class StagedEngine:
         Needed where a pair may have several overlaps.
     candidates : CandidateStrands, optional
         Only these are aligned, without being scored before.
+    corridors : FurtherAligner, optional
+        Asked for the best alignments of candidates before `engine`.
     """
 
     def __init__(
@@ -203,6 +209,7 @@ class StagedEngine:
         shared_filter: SharedFilter | None = None,
         further: FurtherAligner | None = None,
         candidates: CandidateStrands | None = None,
+        corridors: FurtherAligner | None = None,
     ) -> None:
         assert thresholds.max_overlaps == 1 or further is not None
         self.name = engine.name
@@ -213,6 +220,7 @@ class StagedEngine:
         self._filter = shared_filter
         self._further = further
         self._candidates = candidates
+        self._corridors = corridors
         self._least_by_end = thresholds.least_by_end(engine) if _looks_at_ends(engine) else None
 
     def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
@@ -256,8 +264,9 @@ class StagedEngine:
         """Make a running `align` raise InterruptedError soon."""
         if self._filter is not None:
             self._filter.pair_filter.cancel()
-        if self._further is not None:
-            self._further.cancel()
+        for one in (self._further, self._corridors):
+            if one is not None:
+                one.cancel()
         self._engine.cancel()
 
     def close(self) -> None:
@@ -270,55 +279,90 @@ class StagedEngine:
         """Align candidates on their strands; of both strands the better one, of equals plus."""
         assert self._candidates is not None
         least, parts, places = self._thresholds.min_raw_score, [], []
+        rests: list[Rest] = []
         for window in windows:
             mask = self._candidates.mask_of(window, window.strand)
             if pair_mask is not None:
                 mask &= pair_mask
-            found = self._align(window, detail, mask, int(mask.sum()))
+            found, rest = self._align_best(window, detail, mask)
             passed = found.raw_score >= least
-            numbers = np.flatnonzero(mask)[passed]
             parts.append(found.take(passed))
-            places.append(numbers)
+            places.append(np.flatnonzero(mask)[passed])
+            rests.append(rest[passed])
             self._stages.count(ALIGN, len(found), 0)
         if not self._thresholds.all_strands:
-            parts, places = _better_strands(parts, places)
+            kept = _better_strands(parts, places)
+            parts = [part.take(mask) for part, mask in zip(parts, kept, strict=True)]
+            places = [place[mask] for place, mask in zip(places, kept, strict=True)]
+            rests = [rest[mask] for rest, mask in zip(rests, kept, strict=True)]
         for k, part in enumerate(parts):
             passed_too = self._thresholds.passed(part)
             self._stages.count(ALIGN, 0, len(passed_too))
             parts[k], places[k] = part.take(passed_too), places[k][passed_too]
+            rests[k] = rests[k][passed_too]
         order = np.argsort(np.concatenate(places), kind="stable")
-        return self._with_further(parts, windows, order)
+        return self._with_further(parts, windows, order, rests)
+
+    def _align_best(self, window: Window, detail: Detail, mask: Mask) -> tuple[Alignments, Rest]:
+        """Align candidates; also return what further alignments of each may score at most."""
+        if self._corridors is None:
+            found = self._align(window, detail, mask, int(mask.sum()))
+            return found, np.full(len(found), UNKNOWN_REST, np.int32)
+        with self._stages.timed(ALIGN):
+            first, done, rest = self._corridors.best_of(window, mask)
+        left = mask & ~done
+        if not left.any():
+            return first, rest
+        others = self._align(window, detail, left, int(left.sum()))
+        order = np.argsort(
+            np.concatenate((np.flatnonzero(done), np.flatnonzero(left))), kind="stable"
+        )
+        rests = np.concatenate((rest, np.full(len(others), UNKNOWN_REST, np.int32)))
+        return concatenate([first, others]).take(order), rests[order]
 
     def _with_further(
-        self, parts: Sequence[Alignments], windows: Sequence[Window], order: Numbers
+        self,
+        parts: Sequence[Alignments],
+        windows: Sequence[Window],
+        order: Numbers,
+        rests: Sequence[Rest] | None = None,
     ) -> Alignments:
-        """Return overlaps in an order, each followed by the further ones of its pair and strand."""
+        """Return overlaps in an order, each followed by the further ones of its pair and strand.
+
+        `rests`: what those may score at most.
+        """
         if self._further is None:
             return parts[0] if len(parts) == 1 else concatenate(parts).take(order)
         places = np.empty(len(order), np.int64)
         places[order] = np.arange(len(order))
         layers: list[Alignments] = []
         ranks: list[Numbers] = []
-        for part, window in zip(parts, windows, strict=True):
+        for k, (part, window) in enumerate(zip(parts, windows, strict=True)):
             own, places = places[: len(part)], places[len(part) :]
-            for layer, pairs in self._layers(part, window):
+            for layer, pairs in self._layers(part, window, None if rests is None else rests[k]):
                 layers.append(layer)
                 ranks.append(own[pairs])
         return concatenate(layers).take(np.argsort(np.concatenate(ranks), kind="stable"))
 
-    def _layers(self, first: Alignments, window: Window) -> Iterator[tuple[Alignments, Numbers]]:
+    def _layers(
+        self, first: Alignments, window: Window, rest: Rest | None
+    ) -> Iterator[tuple[Alignments, Numbers]]:
         """Return the best overlaps of pairs, then the second ones ..., and whose they are."""
         further, thresholds = self._further, self._thresholds
         assert further is not None
 
         def advance(known: Sequence[Alignments]) -> tuple[Alignments, Numbers]:
+            asked = np.arange(len(known[0]))
+            if len(known) == 1 and rest is not None:
+                asked = np.flatnonzero(rest >= thresholds.min_raw_score)
+                known = [known[0].take(asked)]
             with self._stages.timed(FURTHER):
                 found, numbers = further.next_of(
                     known, window, thresholds.min_raw_score, thresholds.forced_run
                 )
             passed = thresholds.passed(found)
-            self._stages.count(FURTHER, len(known[0]), len(passed))
-            return found.take(passed), numbers[passed]
+            self._stages.count(FURTHER, len(asked), len(passed))
+            return found.take(passed), asked[numbers[passed]]
 
         return layers_of(first, thresholds.max_overlaps, advance)
 
@@ -359,17 +403,12 @@ def _looks_at_ends(engine: Engine) -> TypeGuard[CudaEngine]:
     return hasattr(engine, "reach")
 
 
-def _better_strands(
-    parts: Sequence[Alignments], places: Sequence[Numbers]
-) -> tuple[list[Alignments], list[Numbers]]:
-    """Drop a pair on the strand where it scores less than on the other; of equals the minus one."""
+def _better_strands(parts: Sequence[Alignments], places: Sequence[Numbers]) -> list[Mask]:
+    """Say of each pair whether it scores more than on the other strand; of equals the plus one."""
     plus, minus = parts
     _, first, second = np.intersect1d(places[0], places[1], assume_unique=True, return_indices=True)
     loses = minus.raw_score[second] <= plus.raw_score[first]
     kept = [np.ones(len(one), np.bool_) for one in parts]
     kept[0][first[~loses]] = False
     kept[1][second[loses]] = False
-    return (
-        [part.take(mask) for part, mask in zip(parts, kept, strict=True)],
-        [place[mask] for place, mask in zip(places, kept, strict=True)],
-    )
+    return kept

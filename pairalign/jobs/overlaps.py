@@ -109,21 +109,29 @@ class OverlapJob(AlignmentJob):
         if self.candidates is not None:
             strands = CandidateStrands(self.candidates, self.queries)
         filters = self._open_filters(engines)
-        return [
-            StagedEngine(
-                engine,
-                self.thresholds,
-                self.stages,
-                filters.get(engine.name),
-                self._open_further(),
-                strands,
+        has_further = self.thresholds.max_overlaps > 1
+        staged = []
+        for engine in engines:
+            has_corridors = self._has_corridors(engine)
+            aligner = self._open_aligner() if has_further or has_corridors else None
+            staged.append(
+                StagedEngine(
+                    engine,
+                    self.thresholds,
+                    self.stages,
+                    filters.get(engine.name),
+                    aligner if has_further else None,
+                    strands,
+                    aligner if has_corridors else None,
+                )
             )
-            for engine in engines
-        ]
+        return staged
 
-    def _open_further(self) -> FurtherAligner | None:
-        if self.thresholds.max_overlaps == 1:
-            return None
+    def _has_corridors(self, engine: Engine) -> bool:
+        """Whether best alignments are tried in corridors: of candidates, where cores make them."""
+        return self.candidates is not None and not engine.is_gpu and self.scoring.mode == "local"
+
+    def _open_aligner(self) -> FurtherAligner:
         from pairalign.engines.cpu.further import FurtherAligner
 
         return FurtherAligner(self.queries, self.queries, self.scoring, self.threads)

@@ -3,6 +3,9 @@
 After Waterman and Eggert 1987. The native code is ``cpu/further/``; it runs on cores whatever
 engine made the first alignments, so that the bytes are the same. Each further one costs a pass over
 the pair's whole matrix, unless a run of equal letters that it must have is not there.
+
+Where two reads are alike in one place, the best alignment is made in a corridor and then proven to
+be the best, by what further ones may score: `FurtherAligner.best_of`, ``cpu/further/corridor.cpp``.
 """
 
 from __future__ import annotations
@@ -60,11 +63,18 @@ _align = library.pairalign_further_alignment
 _align.restype = c_int32
 _align.argtypes = (c_void_p, ctypes.c_char_p, POINTER(NativeFound), c_void_p)
 
+_corridor = library.pairalign_corridor_alignment
+_corridor.restype = c_int32
+_corridor.argtypes = (*_align.argtypes, POINTER(c_int32), c_int32)
+
 _screen = library.pairalign_further_screen
 _screen.restype = c_int32
 _screen.argtypes = (c_void_p, c_int64, c_int32, c_void_p)
 
 _NO_MEMORY, _CANCELLED = -1, -2
+
+_LEAST_IN_CORRIDORS = 500
+"""Letters: of less, as many pairs as there are lanes are filled as quickly."""
 
 
 class FurtherAligner:
@@ -106,6 +116,64 @@ class FurtherAligner:
     def cancel(self) -> None:
         """Make `next_of` raise InterruptedError, soon where it is running."""
         self._cancelled[0] = 1
+
+    def best_of(
+        self, window: Window, pair_mask: npt.NDArray[np.bool_], *, lowered: int = 0
+    ) -> tuple[Alignments, npt.NDArray[np.bool_], npt.NDArray[np.int32]]:
+        """Align pairs where their matrices need not be filled to know that nothing is better.
+
+        Parameters
+        ----------
+        window : Window
+        pair_mask : ndarray of bool
+            Which of its pairs.
+        lowered : int
+            For tests: taken from what free cells score, which makes the proof unsound.
+
+        Returns
+        -------
+        found : Alignments
+            In the order of the pairs.
+        done : ndarray of bool
+            Whose they are, as `pair_mask`; the others are left to an engine.
+        rest : ndarray of int32
+            No further alignment of these pairs scores more.
+        """
+        rows, columns = window.positions_of(np.flatnonzero(pair_mask))
+        queries, targets = self._sets
+        ends = queries.order[rows], targets.order[columns]
+        if window.triangular:
+            ends = np.minimum(*ends), np.maximum(*ends)
+        shorter = np.minimum(queries.lengths[ends[0]], targets.lengths[ends[1]])
+        tried = np.flatnonzero(shorter >= _LEAST_IN_CORRIDORS)
+        strand = np.full(len(tried), window.strand, np.int8)
+        bare = Alignments(
+            queries=queries,
+            targets=targets,
+            scoring=self._scoring,
+            query=ends[0][tried].astype(np.int32),
+            target=ends[1][tried].astype(np.int32),
+            raw_score=np.zeros(len(tried), np.int32),
+            strand=strand,
+        )
+        pairs, held = self._native_pairs(bare, 0, window)
+        pairs["least"] = 1
+        rest = np.zeros(len(tried), np.int32)
+
+        def best(number: int) -> tuple[NativeFound, Runs] | None:
+            left = rest.ctypes.data + 4 * number
+            one = ctypes.cast(left, POINTER(c_int32))
+            return self._called(pairs, number, _corridor, one, lowered)
+
+        with ThreadPoolExecutor(self._threads) as pool:
+            results = list(pool.map(best, range(len(tried))))
+        del held
+        is_done = np.array([one is not None for one in results], np.bool_)
+        found = [one for one in results if one is not None]
+        done = np.zeros(len(pair_mask), np.bool_)
+        done[np.flatnonzero(pair_mask)[tried[is_done]]] = True
+        gathered = self._gather(bare, np.flatnonzero(is_done), found, window)
+        return to_original_strands(gathered, window), done, rest[is_done]
 
     def next_of(
         self, known: Sequence[Alignments], window: Window, least: int, least_run: int = 0
@@ -157,32 +225,28 @@ class FurtherAligner:
     ) -> tuple[npt.NDArray[np.void], tuple[Any, ...]]:
         """Describe pairs to the native code, `used` alignments of each of which follow one another.
 
-        Also returns the arrays that the descriptions point to, to be held for as long.
+        Also returns the arrays that the descriptions point to, to be held for as long. With none
+        used, `known` only says which pairs.
         """
-        assert known.cigar is not None
-        assert known.cigar_offsets is not None
-        query, target = known.query[::used], known.target[::used]
+        each = max(1, used)
+        query, target = known.query[::each], known.target[::each]
         is_row = self._query_is_row(query, target, window)
         sides = [self._places_of(k, one, is_row, window) for k, one in enumerate((query, target))]
-        starts = np.stack([known.field("query_start"), known.field("target_start")], axis=1)
-        starts = np.where(np.repeat(is_row, used)[:, None], starts, starts[:, ::-1])
-        held = (
-            np.ascontiguousarray(starts, np.int32),
-            np.ascontiguousarray(known.cigar_offsets, np.int64),
-            np.ascontiguousarray(known.cigar, np.uint32),
-        )
         pairs = np.zeros(len(query), _NATIVE_PAIR)
         for k, name in enumerate(("row", "column")):
             this, other = sides[k], sides[1 - k]
             pairs[f"{name}s"] = np.where(is_row, this[0], other[0])
             pairs[f"{name}_count"] = np.where(is_row, this[1], other[1])
-        first = 8 * used * np.arange(len(query))
-        pairs["used_starts"], pairs["used_offsets"] = (one.ctypes.data + first for one in held[:2])
-        pairs["used_runs"], pairs["used"] = held[2].ctypes.data, used
         pairs["matrix"], pairs["cancelled"] = self._matrix.ctypes.data, self._cancelled.ctypes.data
         pairs["gap_open"], pairs["gap_extend"] = self._scoring.gap_open, self._scoring.gap_extend
         pairs["is_local"] = self._scoring.mode == "local"
         pairs["definite"], pairs["query_is_row"] = self._scoring.alphabet.definite, is_row
+        if used == 0:
+            return pairs, ()
+        held = _used_of(known, np.repeat(is_row, used))
+        first = 8 * used * np.arange(len(query))
+        pairs["used_starts"], pairs["used_offsets"] = (one.ctypes.data + first for one in held[:2])
+        pairs["used_runs"], pairs["used"] = held[2].ctypes.data, used
         return pairs, held
 
     def _places_of(
@@ -212,13 +276,19 @@ class FurtherAligner:
         return np.flatnonzero(may)
 
     def _next(self, pairs: npt.NDArray[np.void], number: int) -> tuple[NativeFound, Runs] | None:
+        return self._called(pairs, number, _align)
+
+    def _called(
+        self, pairs: npt.NDArray[np.void], number: int, function: Any, *more: Any
+    ) -> tuple[NativeFound, Runs] | None:
+        """Call a function of the native code for a pair; return what it has found."""
         if self._cancelled[0]:
             raise InterruptedError("cancelled")
         pair = pairs[number]
         found = NativeFound()
         out = np.empty(int(pair["row_count"]) + int(pair["column_count"]), np.uint32)
         address = pairs.ctypes.data + number * pairs.itemsize
-        status = _align(address, self._isa, ctypes.byref(found), out.ctypes.data)
+        status = function(address, self._isa, ctypes.byref(found), out.ctypes.data, *more)
         _check(status)
         return (found, out[: found.run_count].copy()) if status else None
 
@@ -255,6 +325,17 @@ class FurtherAligner:
             strand=None if first.strand is None else np.full(len(found), window.strand, np.int8),
             **fields,
         )
+
+
+def _used_of(known: Alignments, is_row: npt.NDArray[np.bool_]) -> tuple[Any, ...]:
+    """Return where alignments start, by rows and columns, and their runs, for the native code."""
+    starts = np.stack([known.field("query_start"), known.field("target_start")], axis=1)
+    starts = np.where(is_row[:, None], starts, starts[:, ::-1])
+    return (
+        np.ascontiguousarray(starts, np.int32),
+        np.ascontiguousarray(known.cigar_offsets, np.int64),
+        np.ascontiguousarray(known.cigar, np.uint32),
+    )
 
 
 def _check(status: int) -> None:

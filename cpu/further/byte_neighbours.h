@@ -1,0 +1,49 @@
+// What free_cells.h needs of 8-bit lanes beside bytes.h: stores at any address, and lanes moved up by one.
+//
+//   from_below(v, below)   lane l of the result is lane l - 1 of v; lane 0 is the last lane of `below`
+#pragma once
+
+#include "../align/bytes.h"
+
+namespace pairalign {
+namespace PAIRALIGN_ISA {
+
+#if defined(PAIRALIGN_AVX512)
+
+static PAIRALIGN_INLINE void store_any(uint8_t* p, Bytes v) { _mm512_storeu_si512(p, v.v); }
+static PAIRALIGN_INLINE Bytes from_below(Bytes v, Bytes below) {
+    return {_mm512_alignr_epi8(v.v, _mm512_alignr_epi64(v.v, below.v, 6), 15)};
+}
+
+#elif defined(PAIRALIGN_AVX2)
+
+static PAIRALIGN_INLINE void store_any(uint8_t* p, Bytes v) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v.v);
+}
+static PAIRALIGN_INLINE Bytes from_below(Bytes v, Bytes below) {
+    return {_mm256_alignr_epi8(v.v, _mm256_permute2x128_si256(below.v, v.v, 0x21), 15)};
+}
+
+#elif defined(PAIRALIGN_SSE41)
+
+static PAIRALIGN_INLINE void store_any(uint8_t* p, Bytes v) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v.v);
+}
+static PAIRALIGN_INLINE Bytes from_below(Bytes v, Bytes below) { return {_mm_alignr_epi8(v.v, below.v, 15)}; }
+
+#elif defined(PAIRALIGN_NEON)
+
+static PAIRALIGN_INLINE void store_any(uint8_t* p, Bytes v) { v.store(p); }
+static PAIRALIGN_INLINE Bytes from_below(Bytes v, Bytes below) { return {vextq_u8(below.v, v.v, 15)}; }
+
+#else
+
+static PAIRALIGN_INLINE void store_any(uint8_t* p, Bytes v) { v.store(p); }
+static PAIRALIGN_INLINE Bytes from_below(Bytes v, Bytes below) {
+    return Bytes::each<Bytes>([&](int l) { return l ? v.v[l - 1] : below.v[Bytes::LANES - 1]; });
+}
+
+#endif
+
+}  // namespace PAIRALIGN_ISA
+}  // namespace pairalign
