@@ -30,7 +30,6 @@ template <class V>
 struct Corridor : CorridorCells<V> {
     using Cells = CorridorCells<V>;
     using Cells::best_reach;
-    using Cells::clear;
     using Cells::clear_margins;
     using Cells::flag_bytes;
     using Cells::HIGHEST;
@@ -234,7 +233,7 @@ struct Corridor : CorridorCells<V> {
         p.base = p.cells = 0;
         p.flags_used = p.saved_used = 0;
         p.save_at = 0;
-        clear(p, p.origin, p.origin + 1);
+        lanes(p.h[1])[p.origin] = static_cast<Lane>(nothing(*p.scheme));
         lanes(p.h[0])[p.origin] = 0;
         lanes(p.e)[p.origin] = lanes(p.f)[p.origin] =
             static_cast<Lane>(p.scheme->gap_extend - p.scheme->gap_open);

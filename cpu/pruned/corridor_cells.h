@@ -140,21 +140,49 @@ struct CorridorCells {
 
     static __attribute__((noinline)) void set_reach_at_border(const PrunedPair& p, int32_t lane, Range now,
                                                               Range before, bool beam) {
+        const bool in_now = lane >= now.low && lane <= now.high,
+                   in_before = lane >= before.low && lane <= before.high;
+        if (!in_now && !in_before) {
+            p.reach[lane] = NO_REACH;
+            return;
+        }
         alignas(64) int32_t reach[2][Wide::LANES];
         const Given given = p.bonus ? given_back(p, p.step - 1, lane, lane, beam) : Given{0, 0, 0};
         for (int32_t back = 0; back < 2; back++) {
             const Bound bound(p, p.step - back, lane);
             (p.bonus ? bound.at(0, given) : bound.at(0)).store(reach[back]);
         }
-        if (lane < now.low || lane > now.high) reach[0][0] = NO_REACH;
-        if (lane < before.low || lane > before.high) reach[1][0] = NO_REACH;
+        if (!in_now) reach[0][0] = NO_REACH;
+        if (!in_before) reach[1][0] = NO_REACH;
         p.reach[lane] = larger(reach[0][0], reach[1][0]);
     }
 
+    // Of a window, whose lanes are whole vectors.
     static int64_t best_reach(const PrunedPair& p, Range lanes) {
-        int32_t best = NO_REACH;
-        for (int32_t l = lanes.low; l <= lanes.high; l++) best = larger(best, p.reach[l]);
-        return p.base + best;
+        Wide most = Wide::set(NO_REACH);
+        for (int32_t l = lanes.low; l <= lanes.high; l += Wide::LANES)
+            most = Wide::max(most, load_any<Wide>(p.reach + l));
+        alignas(64) int32_t best[Wide::LANES];
+        most.store(best);
+        for (int l = 1; l < Wide::LANES; l++) best[0] = larger(best[0], best[l]);
+        return p.base + best[0];
+    }
+
+    // The first lane from `low` on that reaches so much, or `end`; the last one up to `high`, or begin - 1.
+    static int32_t first_reaching(const PrunedPair& p, int32_t low, int32_t end, int32_t wanted) {
+        const Wide least = Wide::set(wanted);
+        while (low + Wide::LANES <= end && !Wide::any(Wide::ge(load_any<Wide>(p.reach + low), least)))
+            low += Wide::LANES;
+        while (low < end && p.reach[low] < wanted) low++;
+        return low;
+    }
+    static int32_t last_reaching(const PrunedPair& p, int32_t begin, int32_t high, int32_t wanted) {
+        const Wide least = Wide::set(wanted);
+        while (high - Wide::LANES + 1 >= begin &&
+               !Wide::any(Wide::ge(load_any<Wide>(p.reach + high - Wide::LANES + 1), least)))
+            high -= Wide::LANES;
+        while (high >= begin && p.reach[high] < wanted) high--;
+        return high;
     }
 
     // Narrows [alive_low, alive_high] to the lanes of the window that reach `least`; false: none does.
@@ -165,24 +193,26 @@ struct CorridorCells {
             static_cast<int32_t>(least - p.base > NO_REACH ? least - p.base : NO_REACH + 1);
         int32_t low = window.low, high = window.high;
         int32_t until = known ? high + 1 : low;  // reach is set before it
-        for (; low <= high; low++) {
+        for (;;) {
+            if (low > high) return false;
             if (low == until) {
                 until = smaller(high + 1, low + AT_ONCE);
                 set_reach(p, {low, until - 1});
             }
-            if (p.reach[low] >= wanted) break;
+            low = first_reaching(p, low, until, wanted);
+            if (low < until) break;
         }
-        if (low > high) return false;
         int32_t from = until > high ? low : high + 1;
-        for (; high > low; high--) {
+        while (high > low) {
             if (high < from) {
                 from = larger(low, high - AT_ONCE + 1);
                 set_reach(p, {from, high});
             }
-            if (p.reach[high] >= wanted) break;
+            high = last_reaching(p, from, high, wanted);
+            if (high >= from) break;
         }
         p.alive_low = low;
-        p.alive_high = high;
+        p.alive_high = larger(low, high);
         return true;
     }
 
@@ -251,16 +281,16 @@ struct CorridorCells {
         return true;
     }
 
-    static void clear(PrunedPair& p, int32_t begin, int32_t end) {
-        const Lane value = static_cast<Lane>(nothing(*p.scheme));
-        void* const arrays[] = {p.h[0], p.h[1], p.e, p.f};
-        for (void* array : arrays)
-            for (int32_t l = begin; l < end; l++) lanes(array)[l] = value;
-    }
-
+    // Whole vectors: lanes beyond the window hold whatever there is.
     static void clear_margins(PrunedPair& p, const Block& b) {
-        clear(p, b.low, b.alive_low);
-        clear(p, b.alive_high + 1, b.low + b.vectors * LANES);
+        const V value = V::set(static_cast<Lane>(nothing(*p.scheme)));
+        void* const arrays[] = {p.h[0], p.h[1], p.e, p.f};
+        for (void* array : arrays) {
+            for (int32_t end = b.alive_low; end > b.low; end -= LANES)
+                store_any(lanes(array) + end - LANES, value);
+            for (int32_t l = b.alive_high + 1; l < b.low + b.vectors * LANES; l += LANES)
+                store_any(lanes(array) + l, value);
+        }
     }
 };
 

@@ -53,9 +53,9 @@ constexpr int64_t NO_LIMIT = int64_t{1} << 34;  // more than any pair loses; tim
 constexpr int32_t WORDS = 32, NEAR = 48;
 constexpr double WIDEST_OF_MANY_SCORES = 0.06;
 // Short pairs are filled so fast that finding out that nothing can be pruned takes its time: `auto` wants
-// some words of theirs in place. Unrelated letters have two of them once in a thousand pairs, genes of 75%
-// identity nearly always.
-constexpr int32_t SHORT = 5000, FEW_WORDS = 2;
+// some words of theirs in place. Unrelated letters have two of them once in a thousand pairs, genes of
+// 75% identity nearly always. Wavefronts want so many that most letters are equal.
+constexpr int32_t SHORT = 5000, FEW_WORDS = 2, WORDS_OF_WAVES = 12;
 
 // Whether the first three letters of the alphabet are enough to see that letters have more than two scores.
 bool has_many_scores(const Scheme& s) {
@@ -266,11 +266,13 @@ bool Pruner::align(const uint8_t* row, int32_t rows, const uint8_t* column, int3
     if (!may_pay(rows, columns)) return false;
     counts_.tried++;
     counts_.matrix_cells += int64_t{rows} * columns;
-    if (options_.use == Pruning::AUTO && columns < SHORT && !has_many_scores(scheme_) &&
-        words_in_place(row, rows, column, columns) < FEW_WORDS)
-        return false;
+    int32_t words = WORDS;
+    if (options_.use == Pruning::AUTO && columns < SHORT && !has_many_scores(scheme_)) {
+        words = words_in_place(row, rows, column, columns);
+        if (words < FEW_WORDS) return false;
+    }
     if (options_.use == Pruning::WAVEFRONTS ||
-        (options_.use != Pruning::FORCED && !has_many_scores(scheme_))) {
+        (options_.use != Pruning::FORCED && !has_many_scores(scheme_) && words >= WORDS_OF_WAVES)) {
         const bool forced = options_.use == Pruning::WAVEFRONTS;
         const Progress progress =
             waves_.align(row, rows, column, columns, trace, forced, path, counts_.cells);
