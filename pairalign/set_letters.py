@@ -11,6 +11,7 @@ import ctypes
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.distinct import distinct
 from pairalign.native import library
 from pairalign.sequences import SequenceSet
 
@@ -24,7 +25,7 @@ _sum_worth.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 5)
 
 def codes_in(sequences: SequenceSet) -> npt.NDArray[np.uint8]:
     """Return the codes that a set's letters have, ascending, uint8 of shape (k,)."""
-    return np.unique(sequences.alphabet.encoding[sequences.byte_counts > 0])
+    return distinct(sequences.alphabet.encoding[sequences.byte_counts > 0]).astype(np.uint8)
 
 
 def lay_out_letters(

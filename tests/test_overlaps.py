@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +13,14 @@ from overlapping import GENOME, changed, described, find
 from test_strands import other_strand
 
 import pairalign
+from pairalign.engines import Engine
 from pairalign.errors import AlphabetError, DeviceError, FastaError
+from pairalign.jobs import align as job
 from pairalign.jobs.overlap_presets import PRESETS, find_preset
 from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, classify
 from pairalign.sequences import SequenceSet
-from pairalign.want import Detail
+from pairalign.want import Detail, Want
+from pairalign.windows import Window
 
 # ---------------------------------------------------------------------------------------------
 # What is found
@@ -347,3 +352,55 @@ def test_short_reads_overlap_once_unless_asked() -> None:
     assert len(find(reads, max_overlaps=5, mode="local")) == 2
     with pytest.raises(ValueError, match="max_overlaps 0: expected at least 1"):
         find(reads, max_overlaps=0)
+
+
+class PretendedGpu:
+    """The CPU engine as if it were a GPU, whose cores may do other things meanwhile."""
+
+    def __init__(self, engine: Engine, fails: bool) -> None:
+        self.name, self.is_gpu = "cuda:0", True
+        self._engine, self._fails = engine, fails
+
+    def align(self, window: Window, want: Want, pair_mask: Any = None) -> pairalign.Alignments:
+        if self._fails and window.strand < 0 and want.detail > Detail.SCORE:
+            raise DeviceError("lost")
+        return self._engine.align(window, want, pair_mask)
+
+    def cancel(self) -> None:
+        self._engine.cancel()
+
+    def close(self) -> None:
+        self._engine.close()
+
+
+def pretend_gpu(monkeypatch: pytest.MonkeyPatch, *, fails: bool = False) -> None:
+    opened = job.open_engines
+    monkeypatch.setattr(
+        job, "open_engines", lambda *a, **k: [PretendedGpu(one, fails) for one in opened(*a, **k)]
+    )
+
+
+def test_further_overlaps_beside_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are looked for while it aligns the other strand: the same ones in the same order."""
+    reads = {f"r{k}": changed(around(97 * k % 600, 700), 0.03, k) for k in range(7)}
+    reads |= {f"t{k}": other_strand(reads[f"r{k}"]) for k in range(3)}
+    options: dict[str, Any] = {"preset": "ont", "min_overlap": 100}
+    on_cores = {both: find(reads, **options, all_strands=both) for both in (False, True)}
+    pretend_gpu(monkeypatch)
+    for both, expected in on_cores.items():
+        found = find(reads, **options, all_strands=both)
+        assert set(found.strand) == {1, -1}
+        assert_same(found.alignments, expected.alignments)
+        assert found.stages["further"].passed == expected.stages["further"].passed > 0
+
+
+def test_a_gpu_that_fails_while_further_overlaps_are_looked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reads = {f"r{k}": changed(around(97 * k % 600, 700), 0.03, k) for k in range(4)}
+    reads["t"] = other_strand(reads["r0"])
+    pretend_gpu(monkeypatch, fails=True)
+    before = threading.active_count()
+    with pytest.raises(DeviceError, match="lost"):
+        find(reads, preset="ont", min_overlap=100)
+    assert threading.active_count() == before

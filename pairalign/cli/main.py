@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -23,6 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0 done, 1 failed, 2 wrong usage; 130 and 143 after Ctrl-C and SIGTERM.
     """
     with stop_signals() as stop:
+        # Starting a thread a core takes time, and nothing here multiplies large matrices.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         start_early(sys.argv[1:] if arguments is None else arguments)
         from pairalign.cli.program import run  # not before the signals are handled
 

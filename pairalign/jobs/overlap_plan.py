@@ -6,14 +6,17 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from pairalign.arguments import parse_share
-from pairalign.jobs.overlap_choice import Chance, choose_preset, measure_chance, scaled_to
 from pairalign.jobs.overlap_presets import AUTO, PRESETS, Preset, find_preset
 from pairalign.jobs.overlap_stages import Thresholds
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.thresholds import raw_minimum
+
+if TYPE_CHECKING:  # what aligns samples is loaded where one is needed
+    from pairalign.jobs.overlap_choice import Chance
 
 log = logging.getLogger("pairalign")
 
@@ -94,18 +97,13 @@ def plan_overlaps(
     ValueError
         There is no such preset.
     """
-    if preset != AUTO:
-        chosen = find_preset(preset)
-    elif len(reads) < 2:  # nothing to look at; the job says so
-        chosen = scaled_to(PRESETS["ont"], reads)
-    else:
-        choice = choose_preset(reads, threads=threads, memory_bytes=memory_bytes)
-        log.info("%s", choice.reason)
-        chosen = choice.preset
+    chosen = find_preset(preset) if preset != AUTO else _choose(reads, threads, memory_bytes)
     scoring = scoring_of(chosen)
     thresholds = make_thresholds(chosen, scoring, limits)
     if len(reads) < 2 or (preset != AUTO and limits.max_false is None):
         return OverlapPlan(chosen, scoring, thresholds)
+    from pairalign.jobs.overlap_choice import measure_chance
+
     chance = measure_chance(reads, scoring, thresholds, threads=threads, memory_bytes=memory_bytes)
     chosen = _fitted(chosen, scoring, chance)
     thresholds = make_thresholds(chosen, scoring, limits)
@@ -113,6 +111,17 @@ def plan_overlaps(
         thresholds = chance.raised(thresholds, limits.max_false)
     _say(chance, thresholds, scoring)
     return OverlapPlan(chosen, scoring, thresholds)
+
+
+def _choose(reads: SequenceSet, threads: int, memory_bytes: int) -> Preset:
+    """Return the preset that ``auto`` means for some reads, and say why."""
+    from pairalign.jobs.overlap_choice import choose_preset, scaled_to
+
+    if len(reads) < 2:  # nothing to look at; the job says so
+        return scaled_to(PRESETS["ont"], reads)
+    choice = choose_preset(reads, threads=threads, memory_bytes=memory_bytes)
+    log.info("%s", choice.reason)
+    return choice.preset
 
 
 def _fitted(preset: Preset, scoring: Scoring, chance: Chance) -> Preset:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
 Rest = npt.NDArray[np.int32]
+Layers = list[tuple[Alignments, Numbers]]
+"""The best overlaps of some pairs, then the second ones ..., and the number of the pair of each."""
 
 STRANDS = (1, -1)
 
@@ -222,6 +225,7 @@ class StagedEngine:
         self._candidates = candidates
         self._corridors = corridors
         self._least_by_end = thresholds.least_by_end(engine) if _looks_at_ends(engine) else None
+        self._beside = ThreadPoolExecutor(1, "further") if further and engine.is_gpu else None
 
     def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
         """Find the overlaps of a window's pairs, in their order, plus strand first.
@@ -244,7 +248,7 @@ class StagedEngine:
         plus, minus = (self._reaching(one) for one in windows)
         parts: list[Alignments] = []
         pairs: list[Numbers] = []
-        strands: list[Window] = []
+        layers: list[Future[Layers]] = []
         both = self._thresholds.all_strands
         for one, chosen in zip(windows, choose_strands(plus, minus, both), strict=True):
             if not len(chosen) and (parts or one.strand > 0):
@@ -256,9 +260,11 @@ class StagedEngine:
             self._stages.count(ALIGN, len(found), len(passed))
             parts.append(found.take(passed))
             pairs.append(chosen[passed])
-            strands.append(one)
+            layers.append(self._begin_further(parts[-1], one))
+        if len(parts) == 1 and self._further is None:
+            return parts[0]
         order = np.arange(len(parts[0])) if len(parts) == 1 else merge_strands(*pairs)
-        return self._with_further(parts, strands, order)
+        return _join([one.result() for one in layers], order)
 
     def cancel(self) -> None:
         """Make a running `align` raise InterruptedError soon."""
@@ -271,6 +277,8 @@ class StagedEngine:
 
     def close(self) -> None:
         """Close the engine; whoever opened the filter closes it."""
+        if self._beside is not None:
+            self._beside.shutdown()
         self._engine.close()
 
     def _align_candidates(
@@ -301,7 +309,8 @@ class StagedEngine:
             parts[k], places[k] = part.take(passed_too), places[k][passed_too]
             rests[k] = rests[k][passed_too]
         order = np.argsort(np.concatenate(places), kind="stable")
-        return self._with_further(parts, windows, order, rests)
+        layers = [self._begin_further(*one) for one in zip(parts, windows, rests, strict=True)]
+        return _join([one.result() for one in layers], order)
 
     def _align_best(self, window: Window, detail: Detail, mask: Mask) -> tuple[Alignments, Rest]:
         """Align candidates; also return what further alignments of each may score at most."""
@@ -320,38 +329,27 @@ class StagedEngine:
         rests = np.concatenate((rest, np.full(len(others), UNKNOWN_REST, np.int32)))
         return concatenate([first, others]).take(order), rests[order]
 
-    def _with_further(
-        self,
-        parts: Sequence[Alignments],
-        windows: Sequence[Window],
-        order: Numbers,
-        rests: Sequence[Rest] | None = None,
-    ) -> Alignments:
-        """Return overlaps in an order, each followed by the further ones of its pair and strand.
+    def _begin_further(
+        self, first: Alignments, window: Window, rest: Rest | None = None
+    ) -> Future[Layers]:
+        """Look for further overlaps of pairs: of those of a GPU while it goes on with others.
 
-        `rests`: what those may score at most.
+        `rest`: what those may score at most.
         """
-        if self._further is None:
-            return parts[0] if len(parts) == 1 else concatenate(parts).take(order)
-        places = np.empty(len(order), np.int64)
-        places[order] = np.arange(len(order))
-        layers: list[Alignments] = []
-        ranks: list[Numbers] = []
-        for k, (part, window) in enumerate(zip(parts, windows, strict=True)):
-            own, places = places[: len(part)], places[len(part) :]
-            for layer, pairs in self._layers(part, window, None if rests is None else rests[k]):
-                layers.append(layer)
-                ranks.append(own[pairs])
-        return concatenate(layers).take(np.argsort(np.concatenate(ranks), kind="stable"))
+        if self._beside is not None:
+            return self._beside.submit(lambda: list(self._layers(first, window, rest)))
+        done: Future[Layers] = Future()
+        done.set_result(list(self._layers(first, window, rest)))
+        return done
 
     def _layers(
         self, first: Alignments, window: Window, rest: Rest | None
     ) -> Iterator[tuple[Alignments, Numbers]]:
         """Return the best overlaps of pairs, then the second ones ..., and whose they are."""
         further, thresholds = self._further, self._thresholds
-        assert further is not None
 
         def advance(known: Sequence[Alignments]) -> tuple[Alignments, Numbers]:
+            assert further is not None
             asked = np.arange(len(known[0]))
             if len(known) == 1 and rest is not None:
                 asked = np.flatnonzero(rest >= thresholds.min_raw_score)
@@ -401,6 +399,23 @@ class StagedEngine:
 def _looks_at_ends(engine: Engine) -> TypeGuard[CudaEngine]:
     """Whether an engine tells by where alignments end which of them cannot pass."""
     return hasattr(engine, "reach")
+
+
+def _join(parts: Sequence[Layers], order: Numbers) -> Alignments:
+    """Join overlaps of both strands in an order of the best ones, further ones behind them."""
+    if all(len(layers) == 1 for layers in parts):
+        return concatenate([layers[0][0] for layers in parts]).take(order)
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    joined: list[Alignments] = []
+    ranks: list[Numbers] = []
+    for layers in parts:
+        first = len(layers[0][0])
+        own, places = places[:first], places[first:]
+        for layer, pairs in layers:
+            joined.append(layer)
+            ranks.append(own[pairs])
+    return concatenate(joined).take(np.argsort(np.concatenate(ranks), kind="stable"))
 
 
 def _better_strands(parts: Sequence[Alignments], places: Sequence[Numbers]) -> list[Mask]:

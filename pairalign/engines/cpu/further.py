@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import POINTER, c_int32, c_int64, c_void_p
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -204,12 +205,16 @@ class FurtherAligner:
         pairs, held = self._native_pairs(turned, len(known), window)
         pairs["least"], pairs["least_run"] = least, least_run
         numbers = np.arange(len(pairs)) if least_run == 0 else self._screen(pairs)
+        cells = pairs["row_count"][numbers].astype(np.int64) * pairs["column_count"][numbers]
+        by_size = numbers[np.argsort(-cells, kind="stable")].tolist()  # so that all end together
         with ThreadPoolExecutor(self._threads) as pool:
-            results = list(pool.map(lambda k: self._next(pairs, int(k)), numbers))
+            results = dict(zip(by_size, pool.map(partial(self._next, pairs), by_size), strict=True))
         del held
-        numbers = numbers[np.array([one is not None for one in results], np.bool_)]
-        found = [one for one in results if one is not None]
-        return to_original_strands(self._gather(known[0], numbers, found, window), window), numbers
+        found = {k: one for k in sorted(results) if (one := results[k]) is not None}
+        numbers = np.array(list(found), np.int64)
+        return to_original_strands(
+            self._gather(known[0], numbers, list(found.values()), window), window
+        ), numbers
 
     def _query_is_row(
         self, query: npt.NDArray[Any], target: npt.NDArray[Any], window: Window

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,22 +14,16 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments
 from pairalign.complement import complement_of
 from pairalign.engines import Engine
-from pairalign.engines.cpu.pair_filter import PairFilter
 from pairalign.engines.cpu.pruning import Pruning
-from pairalign.engines.cuda.bitwise import Bitwise
 from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.devices import CudaDevice
 from pairalign.engines.cuda.family import DeviceContext, DeviceSet, KernelFamily
 from pairalign.engines.cuda.packed.family import Packed
-from pairalign.engines.cuda.pair_filter import CudaPairFilter
-from pairalign.engines.cuda.pair_per_thread import PairPerThread
-from pairalign.engines.cuda.pair_per_warp import PairPerWarp
 from pairalign.engines.cuda.pruned.family import PrunedPairs
 from pairalign.engines.cuda.reverse_complement import SOURCE as STRAND_SOURCE
 from pairalign.engines.cuda.reverse_complement import OtherStrand
 from pairalign.engines.cuda.router import Router
-from pairalign.engines.cuda.striped import Striped
 from pairalign.engines.device.engine import DeviceEngine, choose_among
 from pairalign.engines.device.sets import PADDING_CODE, padded_lengths
 from pairalign.engines.kernels import AUTO
@@ -39,20 +34,36 @@ from pairalign.sequences import SequenceSet
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
+if TYPE_CHECKING:
+    from pairalign.engines.cpu.pair_filter import PairFilter
+    from pairalign.engines.cuda.pair_filter import CudaPairFilter
+
 log = logging.getLogger("pairalign")
 
 Result = TypeVar("Result")
 
+
+def _when_used(module: str, family: str) -> Callable[..., KernelFamily]:
+    """Return what makes a family of ``pairalign.engines.cuda``, whose module is loaded then."""
+
+    def make(**options: Any) -> KernelFamily:
+        loaded = getattr(import_module(f"pairalign.engines.cuda.{module}"), family)
+        made: KernelFamily = loaded(**options)
+        return made
+
+    return make
+
+
 FAMILIES: dict[str, Callable[[], KernelFamily]] = {
     Packed.name: Packed,
-    PairPerThread.name: PairPerThread,
+    "pair-per-thread": _when_used("pair_per_thread", "PairPerThread"),
     BlockDiagonals.name: BlockDiagonals,
     PrunedPairs.name: PrunedPairs,
-    PairPerWarp.name: PairPerWarp,
-    Striped.name: Striped,
-    Bitwise.name: Bitwise,
+    "pair-per-warp": _when_used("pair_per_warp", "PairPerWarp"),
+    "striped": _when_used("striped", "Striped"),
+    "bitwise": _when_used("bitwise", "Bitwise"),
 }
-"""Kernel families by name, the preferred first."""
+"""Kernel families by name, the preferred first; some are loaded when they are used."""
 
 ENGINES_PER_DEVICE = 3
 """Windows under way at a time on a device: while one is copied, another is computed."""
@@ -106,6 +117,8 @@ class CudaEngine(DeviceEngine[CudaDevice]):
 
         `options`: see `CudaPairFilter`.
         """
+        from pairalign.engines.cuda.pair_filter import CudaPairFilter  # few runs have one
+
         return CudaPairFilter(self._context, self._device.current, host, **options)
 
     def reach(

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
+from pairalign.distinct import distinct
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.streams import SharedStreams
@@ -109,11 +110,11 @@ class DeviceContext:
     def used_codes(self) -> npt.NDArray[np.uint8]:
         """Return the codes of the sets' letters, ascending, with those of the other strand."""
         sets = [self.queries] if self.one_set else [self.queries, self.targets]
-        codes = np.unique(np.concatenate([codes_in(one.sequences) for one in sets]))
+        codes = np.concatenate([codes_in(one.sequences) for one in sets])
         complement = self.scoring.alphabet.complement
         if complement is not None:  # a window may want the other strand
-            codes = np.union1d(codes, complement[codes])
-        return codes
+            codes = np.concatenate((codes, complement[codes]))
+        return distinct(codes).astype(np.uint8)
 
     def upload(self, array: npt.NDArray[Any]) -> Any:
         """Return a new allocation on the device with the contents of an array."""

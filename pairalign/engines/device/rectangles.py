@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments, concatenate
+from pairalign.distinct import distinct
 from pairalign.want import Want
 from pairalign.windows import Window
 
@@ -92,10 +93,10 @@ def _blocks(
     row_blocks = (rows - window.row_start) // size
     column_blocks = (columns - window.column_start) // size
     found: list[tuple[int, int, int, int]] = []
-    for block in np.unique(row_blocks).tolist():
+    for block in distinct(row_blocks).tolist():
         top = window.row_start + block * size
         bottom = min(top + size, window.row_stop)
-        used = np.unique(column_blocks[row_blocks == block])
+        used = distinct(column_blocks[row_blocks == block])
         for run in np.split(used, np.flatnonzero(np.diff(used) > 1) + 1):
             left = window.column_start + int(run[0]) * size
             right = min(window.column_start + (int(run[-1]) + 1) * size, window.column_stop)

@@ -261,31 +261,28 @@ def describe_pairs(
     items : int32 array, shape (strips, 2)
         Pair and strip, in the order in which they are taken.
     """
+    rows = np.array([one.rows for one in shapes], np.int64)
+    columns = np.array([one.columns for one in shapes], np.int64)
+    strip = LANES * layout.rows_a_lane
+    strips = -(-rows // strip)
     pairs = np.zeros(len(shapes), PAIR)
-    at = {name: addresses.get(name, 0) for name in ("handed", "kept_rows", "kept_columns", "best")}
-    runs = addresses.get("runs", 0)
-    traced = "scratch" in layout.sizes
-    items = []
-    for number, one in enumerate(shapes):
-        pair = pairs[number]
-        rows = padded_rows(one, layout.rows_a_lane)
-        strips = rows // (LANES * layout.rows_a_lane)
-        for name in at:
-            pair[name] = at[name]
-        at["handed"] += 8 * one.columns
-        if traced:
-            at["kept_rows"] += 8 * one.columns * ((one.rows - 1) // layout.tile)
-            at["kept_columns"] += 8 * rows * ((one.columns - 1) // layout.tile)
-            at["best"] += 4 * strips * -(-one.columns // layout.tile)
-            if runs:
-                runs += 4 * (one.rows + one.columns)
-                pair["runs"] = runs
-        pair["rows"], pair["columns"] = one.rows, one.columns
-        pair["padded_rows"], pair["strips"] = rows, strips
-        items.append(
-            np.stack((np.full(strips, number), np.arange(strips)), axis=1).astype(np.int32)
-        )
-    return pairs, np.concatenate(items)
+    pairs["rows"], pairs["columns"] = rows, columns
+    pairs["padded_rows"], pairs["strips"] = strips * strip, strips
+
+    def place(name: str, sizes: npt.NDArray[np.int64]) -> None:
+        pairs[name] = addresses.get(name, 0) + np.cumsum(sizes) - sizes
+
+    place("handed", 8 * columns)
+    if "scratch" in layout.sizes:  # traced
+        place("kept_rows", 8 * columns * ((rows - 1) // layout.tile))
+        place("kept_columns", 8 * strips * strip * ((columns - 1) // layout.tile))
+        place("best", 4 * strips * -(-columns // layout.tile))
+        if "runs" in addresses:  # they are written from their end
+            pairs["runs"] = addresses["runs"] + np.cumsum(4 * (rows + columns))
+    items = np.empty((int(strips.sum()), 2), np.int32)
+    items[:, 0] = np.repeat(np.arange(len(shapes)), strips)
+    items[:, 1] = np.arange(len(items)) - np.repeat(np.cumsum(strips) - strips, strips)
+    return pairs, items
 
 
 def cut_launches(

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.distinct import distinct
 from pairalign.engines.cuda.packed.batches import Batch, Chosen, Kind, Launch, Work
 from pairalign.engines.cuda.packed.memory_estimate import MemoryEstimate, sums_before
 from pairalign.engines.cuda.packed.native_plan import (
@@ -164,7 +165,7 @@ class PackedPlanner:
         codes = np.concatenate([2 * self._kind_of_column.astype(np.int64) + some for some in wide])
         return {
             Kind(tiling_of(code >> 1), bool(code & 1), code >> 1 >= len(TILINGS))
-            for code in np.unique(codes).tolist()
+            for code in distinct(codes).tolist()
         }
 
     def _wide(self, rectangle: Rectangle, traced: bool) -> Mask:
