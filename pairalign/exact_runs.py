@@ -33,6 +33,7 @@ _WORDS = {31: 24, 20: 16}
 _NONE = np.uint64(2**64 - 1)
 _BLOCK_LETTERS = 1 << 22
 _MOST_HELD = 1 << 24
+_SAMPLED_READS = 2000
 _ODD = np.uint64(11400714819323198485)  # Knuth's multiplier of 64 bits
 _Word = tuple[Words, Words, npt.NDArray[np.bool_]]
 """Words that begin at each place, their reverse complements, and whether they have no N."""
@@ -120,6 +121,13 @@ def count_hits(words: Words) -> int:
     return int((sizes * (sizes - 1) // 2).sum())
 
 
+def estimate_hits(reads: SequenceSet, run: int) -> float:
+    """Estimate `count_hits` of the `words_of` reads by some of them."""
+    step = max(1, min(len(reads) // _SAMPLED_READS, reads.total_residues // _BLOCK_LETTERS))
+    words = np.sort(_kept_words(reads, range(0, len(reads), step), run))
+    return count_hits(words) * float(step) ** 2
+
+
 def pairs_of(words: Words) -> tuple[Ints, Ints]:
     """Return all pairs of reads that share a run, and a few that do not.
 
@@ -160,8 +168,8 @@ def _kept_words(reads: SequenceSet, numbers: range, run: int) -> Words:
     gap = np.full(1, 255, np.uint8)
     parts = [part for k in numbers for part in (reads.codes_of(k), gap)]
     codes = np.concatenate(parts)
-    lengths = reads.lengths[numbers.start : numbers.stop] + 1
-    read = np.repeat(np.arange(numbers.start, numbers.stop, dtype=np.uint64), lengths)
+    chosen = np.arange(numbers.start, numbers.stop, numbers.step, dtype=np.uint64)
+    read = np.repeat(chosen, reads.lengths[chosen] + 1)
     size = _word_size(run)
     hashes = _hashes(codes, size)
     width = 1

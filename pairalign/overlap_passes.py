@@ -78,6 +78,13 @@ _mark.restype = None
 _mark.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 2)
 
 
+def describe_reaching(found: Reaching) -> tuple[NativeReaching, tuple[Ints, ...]]:
+    """Describe pairs to native code; also return the arrays that must be kept meanwhile."""
+    fields = found.numbers, found.raw_scores, found.may_pass
+    arrays = tuple(np.ascontiguousarray(one, np.int32) for one in fields)
+    return NativeReaching(len(arrays[0]), *(one.ctypes.data for one in arrays)), arrays
+
+
 def choose_strands(plus: Reaching, minus: Reaching, both: bool) -> tuple[Longs, Longs]:
     """Choose the pairs to align on each strand by their scores on both.
 
@@ -93,17 +100,8 @@ def choose_strands(plus: Reaching, minus: Reaching, both: bool) -> tuple[Longs, 
     plus, minus : ndarray of int64
         Numbers of the pairs that are aligned there, ascending: those of them that may pass.
     """
-    strands = (NativeReaching * 2)()
-    kept = []
-    for place, one in zip(strands, (plus, minus), strict=True):
-        arrays = (
-            np.ascontiguousarray(one.numbers, np.int64),
-            np.ascontiguousarray(one.raw_scores, np.int32),
-            np.ascontiguousarray(one.may_pass, np.int32),
-        )
-        kept.append(arrays)
-        place.count = len(one.numbers)
-        place.numbers, place.scores, place.may_pass = (array.ctypes.data for array in arrays)
+    described, kept = zip(*(describe_reaching(one) for one in (plus, minus)), strict=True)
+    strands = (NativeReaching * 2)(*described)
     # One more: what is not chosen is written, too, and then written over.
     chosen = [np.empty(len(one.numbers) + 1, np.int64) for one in (plus, minus)]
     counts = np.empty(2, np.int64)

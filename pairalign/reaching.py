@@ -8,7 +8,10 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.complement import complement_of
 from pairalign.scoring import Scoring
+from pairalign.sequences import SequenceSet
+from pairalign.set_letters import codes_in
 
 Ints = npt.NDArray[np.int32]
 
@@ -22,43 +25,49 @@ class Reaching:
 
     Attributes
     ----------
-    numbers : ndarray of int32 or int64, shape (n,)
+    numbers : ndarray of int32, shape (n,)
         Their numbers in the window, ascending.
     raw_scores : ndarray of int32, shape (n,)
     may_pass : ndarray of int32, shape (n,)
         0: their alignment is too short, or not alike enough; 1: it may pass.
     """
 
-    numbers: npt.NDArray[np.signedinteger]
+    numbers: Ints
     raw_scores: Ints
     may_pass: Ints
 
     @classmethod
     def of_scores(
-        cls, scores: Ints, least: int, numbers: npt.NDArray[np.int64] | None = None
+        cls, scores: Ints, least: int, numbers: npt.NDArray[np.signedinteger] | None = None
     ) -> Reaching:
         """Choose pairs by their scores alone, of all of a window or of some by their numbers."""
-        reached = np.flatnonzero(scores >= least)
+        reached = np.flatnonzero(scores >= least).astype(np.int32)
         found = scores[reached]
-        return cls(reached if numbers is None else numbers[reached], found, np.ones_like(found))
+        if numbers is not None:
+            reached = numbers[reached].astype(np.int32)
+        return cls(reached, found, np.ones_like(found))
+
+
+def column_scores(scoring: Scoring, reads: SequenceSet) -> tuple[Ints, Ints]:
+    """Return what matches of DNA reads score on both strands, and what other columns do."""
+    codes = codes_in(reads)
+    used = np.zeros(len(scoring.matrix), np.bool_)
+    used[codes] = used[complement_of(reads.alphabet)[codes]] = True
+    pairs = used[:, None] & used[None, :]
+    matching = np.diag(np.arange(len(used)) < scoring.alphabet.definite) & pairs
+    return scoring.matrix[matching], scoring.matrix[pairs & ~matching]
 
 
 def least_by_end(
-    scoring: Scoring,
-    codes: npt.NDArray[np.uint8],
-    longest: int,
-    min_overlap: int,
-    min_identity: Fraction,
+    scoring: Scoring, reads: SequenceSet, min_overlap: int, min_identity: Fraction
 ) -> Ints:
     """Return what semiglobal alignments score at least that pass, by where they end.
 
     Parameters
     ----------
     scoring : Scoring
-    codes : ndarray of uint8
-        Of all letters that are aligned.
-    longest : int
-        Letters.
+    reads : SequenceSet
+        Of DNA.
     min_overlap : int
         Letters that the shorter span of an alignment must have.
     min_identity : Fraction
@@ -66,7 +75,7 @@ def least_by_end(
 
     Returns
     -------
-    ndarray of int32, shape (longest + 1,)
+    ndarray of int32, shape (letters of the longest + 1,)
         By the letters of the two sequences before the end, of the fewer: `NEVER` where none
         passes, `ALWAYS` where their score says nothing.
 
@@ -78,14 +87,10 @@ def least_by_end(
     a match scores at least a, other columns cost at most w. So an alignment scores at least
     ``m a - (m / i - m) w``, which grows with m if it is positive.
     """
+    longest = int(reads.lengths.max(initial=0))
     least = np.full(longest + 1, ALWAYS, np.int32)
     least[: max(0, min(min_overlap, longest + 1))] = NEVER
-    used = np.zeros(len(scoring.matrix), np.bool_)
-    used[codes] = True
-    pairs = used[:, None] & used[None, :]
-    definite = np.arange(len(used)) < scoring.alphabet.definite
-    matching = np.diag(definite) & pairs
-    matches, others = scoring.matrix[matching], scoring.matrix[pairs & ~matching]
+    matches, others = column_scores(scoring, reads)
     share, whole = min_identity.as_integer_ratio()
     if not share or not len(matches):
         return least

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +13,8 @@ from cuda_engines import open_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pairalign.alignments import concatenate
+from pairalign.engines.cpu.strand_filter import StrandFilter
 from pairalign.engines.cuda.packed.family import Packed
 from pairalign.jobs.overlap_presets import PRESETS
 from pairalign.jobs.overlap_stages import StagedEngine, Stages, Thresholds
@@ -57,7 +60,7 @@ def test_scores_by_ends_lose_no_overlap(
 ) -> None:
     scoring = PRESETS[preset].scoring("semiglobal")
     reads = similar_reads(seed, 12, 50, letters)
-    least = least_by_end(scoring, np.unique(reads.codes), 60, overlap, Fraction(identity))
+    least = least_by_end(scoring, reads, overlap, Fraction(identity))
     assert (least[:overlap] == NEVER).all()
     engine = open_cpu([reads], scoring)
     found = engine.align(Window(0, 0, 12, 0, 12, True), Want(Detail.STATS, 1))
@@ -70,11 +73,28 @@ def test_scores_by_ends_lose_no_overlap(
 def test_scores_by_ends_say_something() -> None:
     """Of 120 letters at 95%, 114 are matches; six gaps cost 30."""
     scoring = PRESETS["short"].scoring()
-    least = least_by_end(scoring, np.arange(4, dtype=np.uint8), 120, 40, Fraction("0.95"))
+    reads = SequenceSet.from_strings(["ACGT" * 30], alphabet=DNA)
+    least = least_by_end(scoring, reads, 40, Fraction("0.95"))
     assert least[40] == 28
     assert least[120] == 84
-    nothing = least_by_end(scoring, np.arange(4, dtype=np.uint8), 120, 0, Fraction(0))
+    nothing = least_by_end(scoring, reads, 0, Fraction(0))
     assert (nothing == ALWAYS).all()
+
+
+THRESHOLDS = Thresholds(28, 40, Fraction("0.95"))
+
+
+def overlaps_of(
+    engine: Any, reads: SequenceSet, thresholds: Thresholds, strand_filter: StrandFilter | None
+) -> tuple[dict[str, Any], Stages]:
+    """Fields of the overlaps in windows of 50 reads, and the stages."""
+    stages = Stages()
+    staged = StagedEngine(engine, thresholds, stages, strand_filter=strand_filter)
+    windows = plan_windows(len(reads), None, 50)
+    found = concatenate([staged.align(window, Want()) for window in windows])
+    staged.close()
+    names = ("query", "target", "strand", "raw_score", "query_end", "matches", "cigar")
+    return {name: getattr(found, name).tolist() for name in names}, stages
 
 
 @pytest.mark.parametrize("memory_bytes", [None, 300 << 10])
@@ -84,24 +104,53 @@ def test_the_device_leaves_out_what_cannot_pass(
 ) -> None:
     scoring = PRESETS["short"].scoring()
     reads = similar_reads(5, 120, 90)
-    thresholds = Thresholds(28, 40, Fraction("0.95"), all_strands=both)
-    stages = [Stages(), Stages()]
-    engines = [
-        StagedEngine(open_cpu([reads], scoring), thresholds, stages[0]),
-        StagedEngine(
-            open_on(device, [reads], scoring, family=Packed.name, memory_bytes=memory_bytes),
-            thresholds,
-            stages[1],
-        ),
-    ]
-    overlaps = 0
-    for window in plan_windows(len(reads), None, 50):
-        expected, found = (engine.align(window, Want()) for engine in engines)
-        for name in ("query", "target", "strand", "raw_score", "query_end", "matches", "cigar"):
-            assert getattr(found, name).tolist() == getattr(expected, name).tolist(), name
-        overlaps += len(found)
-    for engine in engines:
-        engine.close()
-    assert overlaps > 100
-    assert stages[0]["score"].passed == stages[1]["score"].passed
-    assert overlaps <= stages[1]["align"].alignments < stages[0]["align"].alignments
+    thresholds = replace(THRESHOLDS, all_strands=both)
+    expected, on_cpu = overlaps_of(open_cpu([reads], scoring), reads, thresholds, None)
+    gpu = open_on(device, [reads], scoring, family=Packed.name, memory_bytes=memory_bytes)
+    found, on_gpu = overlaps_of(gpu, reads, thresholds, None)
+    assert found == expected
+    assert len(found["query"]) > 100
+    assert on_cpu["score"].passed == on_gpu["score"].passed
+    assert len(found["query"]) <= on_gpu["align"].alignments < on_cpu["align"].alignments
+
+
+@settings(max_examples=examples(25))
+@given(
+    seeds,
+    st.sampled_from(["semiglobal", "local"]),
+    st.booleans(),
+    st.sampled_from(["ACGT", "ACGTN", "AT"]),
+)
+def test_the_other_strand_is_scored_where_it_matters(
+    seed: int, mode: str, both: bool, letters: str
+) -> None:
+    """Reads whose other strand may be like themselves: pieces of palindromes among others."""
+    scoring = PRESETS["short"].scoring(mode)
+    half = similar_reads(seed, 1, 60, letters)[0].letters
+    turned = half[::-1].translate(str.maketrans("ACGT", "TGCA"))
+    plain = [one.letters for one in similar_reads(seed, 60, 90, letters)]
+    reads = SequenceSet.from_strings([half + turned, half + half, turned + half, *plain])
+    thresholds = replace(THRESHOLDS, all_strands=both)
+    expected, every = overlaps_of(open_cpu([reads], scoring), reads, thresholds, None)
+    strand_filter = StrandFilter.of(reads, scoring, 2)
+    assert strand_filter is not None
+    found, stages = overlaps_of(open_cpu([reads], scoring), reads, thresholds, strand_filter)
+    strand_filter.close()
+    assert found == expected
+    assert stages["score"].alignments <= every["score"].alignments
+
+
+def test_unlike_reads_are_scored_on_one_strand() -> None:
+    scoring = PRESETS["short"].scoring()
+    reads = SequenceSet.from_strings(
+        ["".join(np.random.default_rng(k).choice(list("ACGT"), 100)) for k in range(60)]
+    )
+    strand_filter = StrandFilter.of(reads, scoring, 2)
+    _, stages = overlaps_of(open_cpu([reads], scoring), reads, THRESHOLDS, strand_filter)
+    assert stages["score"].alignments < 1.1 * 60 * 59 / 2
+
+
+def test_scorings_without_q_grams_have_no_filter() -> None:
+    reads = SequenceSet.from_strings(["ACGT" * 10] * 2)
+    assert StrandFilter.of(reads, PRESETS["ont"].scoring(), 1) is None
+    assert StrandFilter.of(reads, PRESETS["hifi"].scoring(), 1) is not None

@@ -133,6 +133,7 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (pair_fields.NativeCounts, "pairalign_counts", PAIRS),
     (strands.NativeTurned, "pairalign_turned_fields", STRANDS),
     (overlap_passes.NativeFields, "pairalign_overlap_fields", OVERLAPS),
+    (overlap_passes.NativeReaching, "pairalign_reaching", OVERLAPS),
     (records.RECORD, "pairalign_record", TABLES),
     (records.FINDING, "pairalign_finding", CHECK),
     (records.NativeLayout, "pairalign_layout", TABLES),

@@ -14,8 +14,8 @@
 
 #include "../align/engine.h"
 #include "../export.h"
-#include "../processor.h"
 #include "../threads.h"
+#include "common_bits.h"
 #include "pair_filter.h"
 
 namespace {
@@ -177,25 +177,6 @@ struct RowFilter {
         }
     }
 };
-
-#if defined(__x86_64__)
-__attribute__((target("popcnt"))) int64_t common_bits_popcnt(const uint64_t* a, int32_t a_words,
-                                                             const uint64_t* b, int32_t b_words) {
-    if (a_words != b_words) return count_common_bits(a, a_words, b, b_words);
-    int64_t common = 0;
-    for (int32_t k = 0; k < a_words; k += 4)
-        common += __builtin_popcountll(a[k] & b[k]) + __builtin_popcountll(a[k + 1] & b[k + 1]) +
-                  __builtin_popcountll(a[k + 2] & b[k + 2]) + __builtin_popcountll(a[k + 3] & b[k + 3]);
-    return common;
-}
-#endif
-
-auto choose_common_bits() {
-#if defined(__x86_64__)
-    if (this_processor().popcnt) return common_bits_popcnt;
-#endif
-    return count_common_bits;
-}
 
 }  // namespace
 

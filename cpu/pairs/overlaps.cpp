@@ -7,14 +7,7 @@
 
 #include "../export.h"
 #include "../text/text.h"  // the kinds
-
-// Pairs that reach a least score on a strand: numbers[count], ascending, with their scores; may_pass: 0 where
-// it is known that their alignment does not pass.
-struct pairalign_reaching {
-    int64_t count;
-    const int64_t* numbers;
-    const int32_t *scores, *may_pass;
-};
+#include "reaching.h"
 
 // Which pairs are aligned on which strand: those that may pass, of pairs on both strands where they score
 // more (of equals the plus strand) or, with `both`, on both. Writes their numbers, as many as there are pairs

@@ -21,19 +21,18 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments, concatenate
 from pairalign.candidates import CandidateStrands
-from pairalign.complement import complement_of
 from pairalign.engines import Engine
 from pairalign.engines.filters import PairFilter
 from pairalign.exact_runs import RunFilter
 from pairalign.jobs.further_layers import layers_of
 from pairalign.overlap_passes import choose_strands, find_overlaps, merge_strands
 from pairalign.reaching import Reaching, least_by_end
-from pairalign.set_letters import codes_in
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
 if TYPE_CHECKING:
     from pairalign.engines.cpu.further import FurtherAligner
+    from pairalign.engines.cpu.strand_filter import StrandFilter
     from pairalign.engines.cuda.engine import CudaEngine
 
 Mask = npt.NDArray[np.bool_]
@@ -49,6 +48,9 @@ UNKNOWN_REST = np.iinfo(np.int32).max
 
 _LEAST_RUN = 12
 """Shorter runs are everywhere in reads of thousands of letters."""
+
+_WORTH_CHOOSING, _WORTH_CHOOSING_ON_GPU = 2, 8
+"""Of more than one pair in so many, all are scored: chosen ones cost more each."""
 
 FILTER, SCORE, ALIGN, FURTHER = "filter", "score", "align", "further"
 
@@ -95,13 +97,9 @@ class Thresholds:
 
         See `pairalign.reaching.least_by_end`.
         """
-        reads, scoring = engine.queries, engine.scoring
-        if scoring.mode != "semiglobal":
+        if engine.scoring.mode != "semiglobal":
             return None
-        codes = codes_in(reads)
-        codes = np.union1d(codes, complement_of(reads.alphabet)[codes])
-        longest = int(reads.lengths.max(initial=0))
-        return least_by_end(scoring, codes, longest, self.min_overlap, self.min_identity)
+        return least_by_end(engine.scoring, engine.queries, self.min_overlap, self.min_identity)
 
     def passed(self, found: Alignments) -> npt.NDArray[np.int64]:
         """Return the numbers of the alignments that are long and alike enough, ascending."""
@@ -202,6 +200,8 @@ class StagedEngine:
         Only these are aligned, without being scored before.
     corridors : FurtherAligner, optional
         Asked for the best alignments of candidates before `engine`.
+    strand_filter : StrandFilter, optional
+        Asked which pairs are scored on the other strand.
     """
 
     def __init__(
@@ -213,6 +213,7 @@ class StagedEngine:
         further: FurtherAligner | None = None,
         candidates: CandidateStrands | None = None,
         corridors: FurtherAligner | None = None,
+        strand_filter: StrandFilter | None = None,
     ) -> None:
         assert thresholds.max_overlaps == 1 or further is not None
         self.name = engine.name
@@ -224,6 +225,7 @@ class StagedEngine:
         self._further = further
         self._candidates = candidates
         self._corridors = corridors
+        self._strand_filter = strand_filter
         self._least_by_end = thresholds.least_by_end(engine) if _looks_at_ends(engine) else None
         self._beside = ThreadPoolExecutor(1, "further") if further and engine.is_gpu else None
 
@@ -245,7 +247,8 @@ class StagedEngine:
         windows = [replace(window, strand=strand) for strand in STRANDS]
         if self._candidates is not None:
             return self._align_candidates(windows, want.detail, pair_mask)
-        plus, minus = (self._reaching(one) for one in windows)
+        plus = self._reaching(windows[0])
+        minus = self._reaching_other(windows[1], plus)
         parts: list[Alignments] = []
         pairs: list[Numbers] = []
         layers: list[Future[Layers]] = []
@@ -374,25 +377,46 @@ class StagedEngine:
             return found
         return replace(found, strand=np.full(len(found), window.strand, np.int8))
 
+    def _reaching_other(self, window: Window, plus: Reaching) -> Reaching:
+        """Do the same for the other strand, where it matters."""
+        if self._strand_filter is None:
+            return self._reaching(window)
+        most = window.pairs // (_WORTH_CHOOSING_ON_GPU if self.is_gpu else _WORTH_CHOOSING)
+        with self._stages.timed(FILTER):
+            both = self._thresholds.all_strands
+            mask = self._strand_filter.needed(window, plus, both, most)
+        if mask is None:
+            return self._reaching(window)
+        numbers = np.flatnonzero(mask)
+        self._stages.count(FILTER, window.pairs, len(numbers))
+        return self._scored(window, mask, numbers)
+
     def _reaching(self, window: Window) -> Reaching:
         """Score all pairs that the filter does not stop; return those that reach the minimum."""
-        least, numbers, mask = self._thresholds.min_raw_score, None, None
-        scored = window.pairs
         if self._filter is not None:
             with self._stages.timed(FILTER):
                 mask = self._filter.passing(window)
                 numbers = np.flatnonzero(mask)
             self._stages.count(FILTER, window.pairs, len(numbers))
-            scored = len(numbers)
+            return self._scored(window, mask, numbers)
+        if self._least_by_end is None:
+            return self._scored(window)
+        assert _looks_at_ends(self._engine)
         with self._stages.timed(SCORE):
-            found = None
-            if mask is None and self._least_by_end is not None:
-                assert _looks_at_ends(self._engine)
-                found = self._engine.reach(window, least, self._least_by_end)
-            if found is None:
-                scores = self._engine.align(window, Want(Detail.SCORE), mask).raw_score
-                found = Reaching.of_scores(scores, least, numbers)
-        self._stages.count(SCORE, scored, len(found.numbers))
+            found = self._engine.reach(window, self._thresholds.min_raw_score, self._least_by_end)
+        if found is None:
+            return self._scored(window)
+        self._stages.count(SCORE, window.pairs, len(found.numbers))
+        return found
+
+    def _scored(
+        self, window: Window, mask: Mask | None = None, numbers: Numbers | None = None
+    ) -> Reaching:
+        """Score all pairs of a window, or those of a mask, whose numbers these are."""
+        with self._stages.timed(SCORE):
+            scores = self._engine.align(window, Want(Detail.SCORE), mask).raw_score
+            found = Reaching.of_scores(scores, self._thresholds.min_raw_score, numbers)
+        self._stages.count(SCORE, len(scores), len(found.numbers))
         return found
 
 

@@ -23,7 +23,14 @@ from pairalign.engines import Engine
 from pairalign.engines.filters import PairFilter, open_filters
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import DeviceError, ScoringError
-from pairalign.exact_runs import SHORTEST, RunFilter, count_hits, shared_by_chance, words_of
+from pairalign.exact_runs import (
+    SHORTEST,
+    RunFilter,
+    count_hits,
+    estimate_hits,
+    shared_by_chance,
+    words_of,
+)
 from pairalign.inputs import AnyScoring, Sequences, as_scoring, as_sets
 from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.found_overlaps import Overlaps
@@ -40,12 +47,16 @@ from pairalign.windows import Window, default_window
 
 if TYPE_CHECKING:
     from pairalign.engines.cpu.further import FurtherAligner
+    from pairalign.engines.cpu.strand_filter import StrandFilter
 
 _LONGEST_TO_FILTER = 600
 _CELLS_WORTH_RUNS = {False: 10**12, True: 10**10}
 """Of fewer, scoring all pairs takes no time that matters; by whether cores do it."""
+_CELLS_WORTH_STRANDS = 10**9
 _CELLS_A_HIT = 10**4
 """So many cells take a core as long as one word of two reads in the filter by runs."""
+_SAFELY = 4
+"""So many times as many, by a sample, are too many."""
 _MOST_BY_CHANCE = 0.2
 """Share of unrelated pairs that have a word in common, above which the filter is no use."""
 
@@ -109,6 +120,7 @@ class OverlapJob(AlignmentJob):
         if self.candidates is not None:
             strands = CandidateStrands(self.candidates, self.queries)
         filters = self._open_filters(engines)
+        strand_filter = self._open_strand_filter(filters.values())
         has_further = self.thresholds.max_overlaps > 1
         staged = []
         for engine in engines:
@@ -123,6 +135,7 @@ class OverlapJob(AlignmentJob):
                     aligner if has_further else None,
                     strands,
                     aligner if has_corridors else None,
+                    strand_filter,
                 )
             )
         return staged
@@ -156,6 +169,17 @@ class OverlapJob(AlignmentJob):
             return {}
         return self._open_bit_filters(names)
 
+    def _open_strand_filter(self, filters: Iterable[SharedFilter]) -> StrandFilter | None:
+        """Open what says which pairs are scored on the other strand; None where that is no use."""
+        looks_at_runs = any(isinstance(one.pair_filter, RunFilter) for one in filters)
+        if self.filter != "auto" or self.candidates is not None or looks_at_runs:
+            return None
+        if self.cells < _CELLS_WORTH_STRANDS or not self._runs_can_help():
+            return None
+        from pairalign.engines.cpu.strand_filter import StrandFilter
+
+        return StrandFilter.of(self.queries, self.scoring, self.threads)
+
     def _runs_are_worth(self, on_cores: bool) -> bool:
         """Whether overlaps have runs that few pairs share by chance, and there are pairs enough."""
         return self._runs_can_help() and self.cells >= _CELLS_WORTH_RUNS[on_cores]
@@ -176,8 +200,11 @@ class OverlapJob(AlignmentJob):
                 f"{100 * float(self.thresholds.min_identity):g}% identity force no run of equal "
                 "letters that few of these reads share by chance; take another filter"
             )
-        words = words_of(self.queries, self.thresholds.forced_run)
-        if self.filter == "auto" and count_hits(words) > self.cells // _CELLS_A_HIT:
+        run, most_hits = self.thresholds.forced_run, self.cells // _CELLS_A_HIT
+        if self.filter == "auto" and estimate_hits(self.queries, run) > _SAFELY * most_hits:
+            return None
+        words = words_of(self.queries, run)
+        if self.filter == "auto" and count_hits(words) > most_hits:
             return None
         return SharedFilter(RunFilter(self.queries, words), self.thresholds.min_raw_score)
 

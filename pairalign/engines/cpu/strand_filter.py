@@ -1,0 +1,139 @@
+"""Which pairs of reads must be scored on the other strand, once they are on the plus strand.
+
+The source is ``cpu/filters/strand_filter.cpp``. An overlap on the other strand matters where it
+passes, and where it scores more than one that passes on the plus strand.
+
+Notes
+-----
+Thresholds may force a run of equal letters (`Thresholds.forced_run`): reads without a word in
+common on opposite strands have no overlap there that passes.
+
+A match scores at most a, and whatever interrupts matches costs at least d. Let q be so small that
+``a (q - 1) <= d``. With b interruptions, m matches hold at least ``m - (q - 1) (b + 1)`` q-grams
+that both reads have. If they share t at most, the alignment scores at most ``a m - d b``, which is
+no more than ``a (t + q - 1)``. Where that is no more than the score on the plus strand, the plus
+strand is taken, also of equals.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from ctypes import POINTER, c_int32, c_int64, c_void_p
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.engines.cpu.engine import SharedSet
+from pairalign.engines.cpu.native_structs import NativeSet, NativeWindow
+from pairalign.errors import CapacityError
+from pairalign.native import library
+from pairalign.overlap_passes import NativeReaching, describe_reaching
+from pairalign.reaching import Reaching, column_scores
+from pairalign.scoring import Scoring
+from pairalign.sequences import SequenceSet
+from pairalign.windows import Window
+
+WORD = 11
+"""Letters of words: WORD_LETTERS in the source."""
+_GRAMS = range(3, 7)
+"""Of fewer letters all reads share most; more are not needed."""
+
+library.pairalign_open_strand_filter.restype = c_void_p
+library.pairalign_open_strand_filter.argtypes = (
+    *(POINTER(NativeSet), POINTER(NativeSet)),
+    *(c_int32,) * 3,
+)
+library.pairalign_close_strand_filter.restype = None
+library.pairalign_close_strand_filter.argtypes = (c_void_p,)
+library.pairalign_need_other_strand.restype = c_int64
+library.pairalign_need_other_strand.argtypes = (
+    *(c_void_p, POINTER(NativeWindow), POINTER(NativeReaching)),
+    *(c_int32, c_int64, c_int64, c_void_p),
+)
+
+
+class StrandFilter:
+    """Drops pairs on the other strand that do not matter; may be asked from several threads.
+
+    Parameters
+    ----------
+    reads : SequenceSet
+        Of DNA; overlaps that pass have a run of at least `WORD` letters.
+    gram : int
+        Letters of q-grams.
+    match : int
+        The most that a match scores.
+    threads : int
+    """
+
+    def __init__(self, reads: SequenceSet, gram: int, match: int, threads: int) -> None:
+        self._sets = SharedSet(reads), SharedSet(reads, reverse=True)
+        self._numbers = gram, match, threads
+        self._lock = threading.Lock()
+        self._handle: int | None = None
+
+    @classmethod
+    def of(cls, reads: SequenceSet, scoring: Scoring, threads: int) -> StrandFilter | None:
+        """Return a filter, or None where the scoring leaves no q-grams to look at."""
+        matches, others = column_scores(scoring, reads)
+        if not len(matches) or matches.max() <= 0 or reads.alphabet.definite != 4:
+            return None
+        match = int(matches.max())
+        gram = 1 + min(scoring.gap_open, -int(others.max(initial=-scoring.gap_open))) // match
+        return cls(reads, min(gram, _GRAMS[-1]), match, threads) if gram >= _GRAMS[0] else None
+
+    def needed(
+        self, window: Window, plus: Reaching, both: bool, most: int
+    ) -> npt.NDArray[np.bool_] | None:
+        """Return which pairs of a window need their scores on the other strand.
+
+        Parameters
+        ----------
+        window : Window
+        plus : Reaching
+            Pairs that reach the least score on the plus strand.
+        both : bool
+            Whether it does not matter which strand scores more.
+        most : int
+            Pairs.
+
+        Returns
+        -------
+        ndarray of bool, shape (pairs,), or None
+            None: all; they are more than `most`, or finding out would take too long.
+
+        Raises
+        ------
+        CapacityError
+            Out of memory.
+        """
+        mask = np.empty(window.pairs, np.bool_)
+        described, kept = describe_reaching(plus)
+        found = library.pairalign_need_other_strand(
+            self._open(),
+            ctypes.byref(NativeWindow.of(window)),
+            ctypes.byref(described),
+            *(both, window.pairs, most, mask.ctypes.data),
+        )
+        del kept
+        return None if found < 0 else mask
+
+    def _open(self) -> int:
+        """Open it when it is asked first, while a device is busy."""
+        with self._lock:
+            if self._handle is None:
+                sets = (ctypes.byref(one.struct) for one in self._sets)
+                self._handle = library.pairalign_open_strand_filter(*sets, *self._numbers)
+            if not self._handle:
+                raise CapacityError("out of memory for the words of the reads")
+            return self._handle
+
+    def close(self) -> None:
+        """Free what the filter holds."""
+        if self._handle:
+            library.pairalign_close_strand_filter(self._handle)
+            self._handle = None
+
+    def __del__(self) -> None:
+        self.close()
