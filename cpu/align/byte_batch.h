@@ -36,7 +36,6 @@ struct ByteBatch {
 
 // Where a batch keeps what. A border is a row above a band: two vectors a column; a left border two a row.
 struct ByteLayout {
-    static constexpr int32_t SLACK = 4;  // columns of a window beyond those of a path without gaps
     size_t lanes, border_bytes;
     size_t borders, lefts, best, last_column, window, tile;  // offsets
     size_t bytes;                                            // of all
@@ -47,7 +46,7 @@ struct ByteLayout {
                                                      int32_t side)
         : lanes(static_cast<size_t>(lanes_)),
           border_bytes((static_cast<size_t>(columns) + 1) * 2 * lanes),
-          window_columns(2 * side + SLACK < columns ? 2 * side + SLACK : columns) {
+          window_columns(2 * side < columns ? 2 * side : columns) {
         const size_t down = trace ? static_cast<size_t>((rows - 1) / side + 1) : 0;
         const size_t across = trace ? static_cast<size_t>((columns - 1) / side) : 0;
         const size_t height = trace ? static_cast<size_t>(side < rows ? side : rows) : 0;

@@ -179,8 +179,8 @@ private:
         }
         last_ = greatest(last);
         if (last_ == top_) return false;
-        const int32_t most = last_ - top_ + ByteLayout::SLACK + batch_.side,
-                      limit = most < w_.layout.window_columns ? most : w_.layout.window_columns;
+        const int32_t most = last_ - top_ + batch_.side,  // so wide that all paths get on
+            limit = most < w_.layout.window_columns ? most : w_.layout.window_columns;
         Ints left[PARTS], width{};
         for (int part = 0; part < PARTS; part++) {
             const Ints column = ints(column_, part), beyond = column - limit;

@@ -43,10 +43,9 @@ public:
     // Walks until all stand still, or for a number of steps. Returns the bit set of those that go on.
     unsigned run(Walk* walks) {
         uint64_t now[SIDE_BY_SIDE];
-        // Copies that no store of a byte can touch.
+        // A copy that no store of a byte can touch. The table and the room are at fixed places: registers are
+        // few.
         const uint8_t* const cells = cells_;
-        const uint64_t* const table = table_;
-        uint8_t* const room = room_[0];
         unrolled<0, SIDE_BY_SIDE>([&](auto which) __attribute__((always_inline)) {
             constexpr int k = decltype(which)::value;
             now[k] = uint64_t{walks[k].at} << 8 | walks[k].step;
@@ -60,8 +59,8 @@ public:
                     constexpr int k = decltype(which)::value;
                     const uint64_t here = now[k];
                     const unsigned code = cells[here >> 8];
-                    now[k] = here + table[(here & 255) | code];
-                    room[to + k * ROOM - i] = static_cast<uint8_t>(now[k]);
+                    now[k] = here + table_[(here & 255) | code];
+                    room_[k][to - i] = static_cast<uint8_t>(now[k]);
                 });
             });
             to -= AT_ONCE;

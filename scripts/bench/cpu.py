@@ -21,7 +21,7 @@ MODES = ("global", "semiglobal", "local")
 CIGARS_AGAINST_PARASAIL = 8.0
 SCORES_AGAINST_BEST = 3.0
 TWO_THREADS = 1.8
-AVX2_AGAINST_AVX512 = 0.5
+AVX2_AGAINST_AVX512 = 0.8
 
 TRIAL_SEQUENCES = 40
 """Enough to tell which of a peer's kernels is the fastest."""

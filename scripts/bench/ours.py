@@ -7,12 +7,14 @@ from collections.abc import Callable
 from bench.peers import GAP_EXTEND, GAP_OPEN, MATRIX
 from pairalign.alignments import Alignments
 from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.jobs import slabs
 from pairalign.scoring import Scoring, make_scoring
 from pairalign.sequences import PROTEIN, SequenceSet
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
 WINDOW = 1024
+MEMORY_BYTES = 1 << 30
 
 
 def scoring_of(mode: str) -> Scoring:
@@ -21,7 +23,7 @@ def scoring_of(mode: str) -> Scoring:
 
 
 def windows_of(sequences: SequenceSet) -> list[Window]:
-    """The windows that the command line would make."""
+    """The windows that the command line would make, before it cuts them into slabs."""
     count = len(sequences)
     corners = [
         (row, column) for row in range(0, count, WINDOW) for column in range(row, count, WINDOW)
@@ -30,6 +32,20 @@ def windows_of(sequences: SequenceSet) -> list[Window]:
         Window(k, row, min(row + WINDOW, count), column, min(column + WINDOW, count), True)
         for k, (row, column) in enumerate(corners)
     ]
+
+
+def slabs_of(sequences: SequenceSet, detail: Detail, threads: int) -> list[Window]:
+    """What the command line would give an engine at a time: their results stay small."""
+    pair_bytes, letter_bytes = slabs.result_bytes(detail)
+    lengths = sequences.lengths[sequences.order]
+    return slabs.cut_windows(
+        windows_of(sequences),
+        lengths,
+        lengths,
+        pair_bytes,
+        letter_bytes,
+        slabs.slab_bytes(False, threads, MEMORY_BYTES),
+    )
 
 
 def align(
@@ -44,14 +60,15 @@ def align(
 
 
 def job(
-    sequences: SequenceSet, mode: str, detail: Detail, **options: object
+    sequences: SequenceSet, mode: str, detail: Detail, threads: int = 1, **options: object
 ) -> Callable[[], object]:
-    """The same as something to time; like the peers it keeps one window at a time."""
+    """The same as something to time; like the peers and the command it keeps few results."""
     scoring = scoring_of(mode)
+    windows = slabs_of(sequences, detail, threads)
 
     def run() -> None:
-        engine = CpuEngine(sequences, None, scoring, **options)  # type: ignore[arg-type]
-        for window in windows_of(sequences):
+        engine = CpuEngine(sequences, None, scoring, threads=threads, **options)  # type: ignore[arg-type]
+        for window in windows:
             engine.align(window, Want(detail))
         engine.close()
 

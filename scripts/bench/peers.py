@@ -220,13 +220,14 @@ def available() -> tuple[list[Peer], list[str]]:
 def _compile_loop(package: Path) -> ctypes.CDLL:
     """Build parasail_loop.c against the library and the header that the package brings."""
     source = Path(__file__).with_name("parasail_loop.c")
-    compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[0]
+    compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+    words = 2 if compiler[0].endswith("ccache") else 1
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "parasail_loop.so"
         include, library = package / "include", package / "libparasail.so"
         subprocess.run(
             [
-                *(compiler, "-O2", "-shared", "-fPIC", f"-I{include}", str(source)),
+                *(*compiler[:words], "-O2", "-shared", "-fPIC", f"-I{include}", str(source)),
                 *("-o", str(target), str(library), f"-Wl,-rpath,{package}"),
             ],
             check=True,
