@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from checks import assert_same
@@ -12,6 +14,7 @@ from pairalign import exact_runs
 from pairalign.errors import ScoringError
 from pairalign.exact_runs import count_hits, pairs_of, shared_by_chance, words_of
 from pairalign.jobs import overlaps
+from pairalign.scoring import make_scoring
 from pairalign.sequences import SequenceSet
 
 
@@ -111,6 +114,18 @@ def test_auto_takes_it_for_many_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(overlaps, "_CELLS_WORTH_RUNS", {True: 1, False: 1})
     assert find(reads, **options).stages["filter"].alignments == 2 * 28
     assert find(reads, **{**options, "min_identity": 0.6}).stages["filter"].alignments == 0
+
+
+def test_auto_takes_it_on_gpus_for_long_reads_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overlaps, "_CELLS_WORTH_RUNS", {True: 1, False: 1})
+    reads = SequenceSet.from_strings(short_reads(1), alphabet="dna")
+    limits = overlaps.Thresholds(min_overlap=40, min_identity=Fraction(95, 100))
+    scoring = make_scoring("dna", mode="semiglobal")
+    job = overlaps.OverlapJob(reads, None, scoring, thresholds=limits)
+    assert job._runs_are_worth(on_cores=True)
+    assert not job._runs_are_worth(on_cores=False)
+    monkeypatch.setattr(overlaps, "_PAIR_WORTH_RUNS", {True: 1, False: 8000})
+    assert job._runs_are_worth(on_cores=False)
 
 
 def test_auto_leaves_it_where_reads_repeat_each_other(monkeypatch: pytest.MonkeyPatch) -> None:

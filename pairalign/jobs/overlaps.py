@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 _LONGEST_TO_FILTER = 600
 _CELLS_WORTH_RUNS = {False: 10**12, True: 10**10}
 """Of fewer, scoring all pairs takes no time that matters; by whether cores do it."""
+_PAIR_WORTH_RUNS = {False: 10**6, True: 1}
+"""Cells of a mean pair; GPUs score smaller ones sooner than a core finds words."""
 _CELLS_WORTH_STRANDS = 10**9
 _CELLS_A_HIT = 10**4
 """So many cells take a core as long as one word of two reads in the filter by runs."""
@@ -182,7 +184,9 @@ class OverlapJob(AlignmentJob):
 
     def _runs_are_worth(self, on_cores: bool) -> bool:
         """Whether overlaps have runs that few pairs share by chance, and there are pairs enough."""
-        return self._runs_can_help() and self.cells >= _CELLS_WORTH_RUNS[on_cores]
+        are_many = self.cells >= _CELLS_WORTH_RUNS[on_cores]
+        are_long = self.cells >= _PAIR_WORTH_RUNS[on_cores] * self.pairs
+        return are_many and are_long and self._runs_can_help()
 
     def _runs_can_help(self) -> bool:
         run = self.thresholds.forced_run
