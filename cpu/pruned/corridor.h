@@ -208,9 +208,12 @@ struct Corridor : CorridorCells<V> {
 
     template <bool FLAGS, bool TWO>
     static __attribute__((noinline)) void fill_block(const PrunedPair& p, const Block& b, uint8_t* flags) {
-        if (b.vectors == 1) return fill_few<FLAGS, TWO, 1>(p, b, flags);
-        if (b.vectors == 2) return fill_few<FLAGS, TWO, 2>(p, b, flags);
-        if (b.vectors == 3) return fill_few<FLAGS, TWO, 3>(p, b, flags);
+        if (b.vectors <= IN_REGISTERS) {
+            unrolled<1, IN_REGISTERS + 1>([&](auto n) __attribute__((always_inline)) {
+                if (b.vectors == n.value) fill_few<FLAGS, TWO, n.value>(p, b, flags);
+            });
+            return;
+        }
         int32_t step = b.step + 1;
         const int32_t end = b.step + b.steps;
         if (!(step & 1)) flags = fill_antidiagonal<FLAGS, TWO, 0>(p, b, step++, flags);

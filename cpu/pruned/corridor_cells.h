@@ -15,8 +15,7 @@ template <class V>
 struct CorridorCells {
     using Lane = typename V::Lane;
     static constexpr int LANES = V::LANES;
-    // Of the four registers that a vector of cells needs, so many sets are kept between antidiagonals.
-    static constexpr int IN_REGISTERS = 3;
+    static constexpr int IN_REGISTERS = SETS_IN_REGISTERS;
     // 32-bit lanes have room to spare: sums with potentials must not overflow.
     static constexpr int64_t HIGHEST = sizeof(Lane) == 2 ? 32767 : (1 << 29);
     static constexpr int64_t LOWEST = -HIGHEST;

@@ -11,6 +11,13 @@
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
+// Of the four registers that a vector of cells needs, so many sets are kept between antidiagonals.
+#if defined(PAIRALIGN_AVX512)
+constexpr int SETS_IN_REGISTERS = 5;
+#else
+constexpr int SETS_IN_REGISTERS = 3;
+#endif
+
 #if defined(PAIRALIGN_AVX512)
 
 template <class V>

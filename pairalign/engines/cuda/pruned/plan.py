@@ -80,8 +80,8 @@ USUAL_LANES = 192
 MORE = 8
 """Slabs for pairs that had no room are so many times as large."""
 
-ANTIDIAGONALS_A_MULTIPROCESSOR = 1e7
-"""Of the pairs of a launch: half a second of work, for runs are cancelled between launches."""
+ANTIDIAGONALS_A_MULTIPROCESSOR = 2e7
+"""Of the pairs of a launch: a second of work at most, for runs are cancelled between launches."""
 
 
 @dataclass(frozen=True)
