@@ -14,6 +14,7 @@ repository=$(realpath "$(dirname "$0")/..")
 folder=$(mktemp -d)
 trap '/bin/rm -rf "$folder"' EXIT
 
+unset PYTHONPATH # what is there would not be installed
 "${PYTHON:-python3}" -m venv --without-pip "$folder/venv"
 "${PYTHON:-python3}" -m pip --python "$folder/venv/bin/python" install --quiet --disable-pip-version-check \
   --only-binary :all: --find-links "$wheels" 'pairalign[gpu]'
@@ -26,7 +27,7 @@ set -euo pipefail
 for toolkit in /usr/local/cuda /usr/local/cuda-*; do
   if [ -d "$toolkit" ]; then /bin/mount --bind "$folder/empty" "$(/usr/bin/realpath "$toolkit")"; fi
 done
-unset PYTHONPATH CUDA_HOME CUDA_PATH CUDA_ROOT LD_LIBRARY_PATH
+unset CUDA_HOME CUDA_PATH CUDA_ROOT LD_LIBRARY_PATH
 export PATH=$folder/venv/bin:$folder/bin HOME=$folder/work PAIRALIGN_CACHE=$folder/cache
 for program in nvcc cc c++ gcc g++ clang; do
   if command -v "$program"; then echo "$program is on the PATH" >&2 && exit 1; fi
