@@ -14,7 +14,6 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from itertools import chain
 from typing import TypeVar
 
@@ -29,22 +28,15 @@ from pairalign.matrices import (
     Number,
     Table,
     common_scale,
-    complete_table,
-    load_table,
-    match_table,
-    to_decimal,
 )
-from pairalign.sequences import DNA, INVALID, Alphabet, SequenceSet, get_alphabet
+from pairalign.scoring_defaults import choose_gap_costs, choose_table
+from pairalign.sequences import INVALID, Alphabet, SequenceSet, get_alphabet
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 CODES = 32
 SCORE_LIMIT = 2**30
 """Raw scores stay below this in size: 32 bits with room for one more step and for sentinels."""
-
-_DEFAULT_MATRIX = "BLOSUM62"
-_DEFAULT_MATCH = (Decimal(2), Decimal(-3))
-_DEFAULT_GAPS = {"protein": (Decimal(11), Decimal(1)), "dna": (Decimal(5), Decimal(2))}
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,10 +369,8 @@ def make_scoring(
     alphabet = get_alphabet(alphabet)
     if mode not in MODES:
         raise ScoringError(f"mode {mode!r}: expected {', '.join(MODES)}")
-    if matrix is not None and (match is not None or mismatch is not None):
-        raise ScoringError("both a matrix and match or mismatch scores are given, expected one")
-    table, stand_ins = _choose_table(alphabet, matrix, match, mismatch)
-    costs = _choose_gap_costs(alphabet, gap_open, gap_extend)
+    table, stand_ins = choose_table(alphabet, matrix, match, mismatch)
+    costs = choose_gap_costs(alphabet, gap_open, gap_extend)
     at_ends = choose_end_costs(mode, free_ends, end_gap_open, end_gap_extend, costs)
     scale = common_scale([*table.scores.values(), *costs, *chain.from_iterable(at_ends)])
     scores, known = _to_arrays(table, alphabet, scale)
@@ -407,55 +397,6 @@ def make_scoring(
         stand_ins=stand_ins,
         end_gaps=ends if mode == END_GAPS else None,
     )
-
-
-def _choose_table(
-    alphabet: Alphabet,
-    matrix: str | os.PathLike[str] | None,
-    match: Number | None,
-    mismatch: Number | None,
-) -> tuple[Table, dict[str, str]]:
-    """Return the substitution scores of all letters, and which of them stand in for others."""
-    if matrix is None and (alphabet == DNA or match is not None or mismatch is not None):
-        return match_table(alphabet, *_choose_match(alphabet, match, mismatch)), {}
-    if match is not None or mismatch is not None:
-        raise ScoringError("both a matrix and match or mismatch scores are given, expected one")
-    return complete_table(load_table(_DEFAULT_MATRIX if matrix is None else matrix), alphabet)
-
-
-def _choose_match(
-    alphabet: Alphabet, match: Number | None, mismatch: Number | None
-) -> tuple[Decimal, Decimal]:
-    if alphabet != DNA and (match is None or mismatch is None):
-        raise ScoringError("match and mismatch must both be given for proteins")
-    same = _DEFAULT_MATCH[0] if match is None else to_decimal(match, "match")
-    other = _DEFAULT_MATCH[1] if mismatch is None else to_decimal(mismatch, "mismatch")
-    if other > 0:
-        raise ScoringError(f"mismatch is a score, found {other}, expected 0 or less: {-other}?")
-    if same < other:
-        raise ScoringError(f"match scores {same}, less than a mismatch with {other}")
-    return same, other
-
-
-def _choose_gap_costs(
-    alphabet: Alphabet, gap_open: Number | None, gap_extend: Number | None
-) -> tuple[Decimal, Decimal]:
-    default_open, default_extend = _DEFAULT_GAPS[alphabet.name]
-    opening = default_open if gap_open is None else to_decimal(gap_open, "gap_open")
-    extension = default_extend if gap_extend is None else to_decimal(gap_extend, "gap_extend")
-    for name, cost in (("gap_open", opening), ("gap_extend", extension)):
-        if cost < 0:
-            raise ScoringError(f"{name} is a cost, found {cost}, expected 0 or more: {-cost}?")
-    if gap_open is None:
-        opening = max(opening, extension)
-    if gap_extend is None:
-        extension = min(opening, extension)
-    if extension > opening:
-        raise ScoringError(
-            f"gap_extend {extension} exceeds gap_open {opening}; the first letter of a gap costs "
-            "gap_open, each further one gap_extend"
-        )
-    return opening, extension
 
 
 def _to_arrays(

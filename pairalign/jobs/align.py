@@ -18,26 +18,20 @@ from pairalign.engines.selection import open_engines, usable_cores
 from pairalign.errors import FastaError
 from pairalign.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs import schedule
+from pairalign.jobs.all_pairs import AllPairs, PlannedPairs
 from pairalign.jobs.handing_out import HandingEngine, Users
 from pairalign.jobs.limits import check_lengths, check_top, whole_number
 from pairalign.jobs.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import Progress, show_progress
-from pairalign.jobs.shards import shard_range
-from pairalign.jobs.slabs import (
-    cut_windows,
-    result_bytes,
-    share_of_letters,
-    slab_bytes,
-    slabs_ahead,
-)
+from pairalign.jobs.slabs import result_bytes, share_of_letters, slab_bytes, slabs_ahead
 from pairalign.jobs.spread import align_on
 from pairalign.pair_lists import PairList, Pairs, as_pair_list, sort_pairs
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.thresholds import PairThresholds, make_pair_thresholds, raw_minimum
 from pairalign.want import Detail, Want
-from pairalign.windows import Window, count_cells, default_window, plan_windows, restrict_windows
+from pairalign.windows import Lengths, Window, default_window, plan_windows
 
 if TYPE_CHECKING:
     from pairalign.jobs.threshold_engine import Steps
@@ -137,60 +131,42 @@ class AlignmentJob:
             check_lengths(sequences, self._detail)
         self.scoring.check_sets(self.queries, self.targets)
         other = self.queries if self.targets is None else self.targets
-        self._rows = self.queries.lengths[self.queries.order]
-        self._columns = other.lengths[other.order]
-        self._windows = plan_windows(
-            len(self.queries), None if self.targets is None else len(self.targets), self.window
+        self._planned = self._plan(
+            self.queries.lengths[self.queries.order], other.lengths[other.order]
         )
-        self._listed: ListedPairs | None = None
-        if self.pair_list is not None:
-            self._listed = ListedPairs(
-                sort_pairs(self.pair_list, self.queries, self.targets, self.window),
-                self._rows,
-                self._columns,
-                triangular=self.targets is None,
-            )
         self.first_pair = 0
         self.pairs_done = 0
         if self.shard is not None:
-            self.first_pair, stop = self._find_shard(check_shard(self.shard))
-            self._restrict(self.first_pair, stop)
+            self.first_pair, stop = self._planned.shard_range(check_shard(self.shard))
+            self._planned = self._planned.part(self.first_pair, stop)
 
-    def _find_shard(self, shard: Shard) -> tuple[int, int]:
-        if self._listed is not None:
-            return self._listed.shard_range(shard)
-        return shard_range(self._windows, self._rows, self._columns, shard)
-
-    def _restrict(self, start: int, stop: int) -> None:
-        """Leave only some of the pairs."""
-        if self._listed is not None:
-            self._listed = self._listed.part(start, stop)
-        else:
-            self._windows = list(restrict_windows(self._windows, start, stop))
+    def _plan(self, rows: Lengths, columns: Lengths) -> PlannedPairs:
+        """Return the pairs of the list, or all; lengths are by sorted position."""
+        if self.pair_list is not None:
+            pairs = sort_pairs(self.pair_list, self.queries, self.targets, self.window)
+            return ListedPairs(pairs, rows, columns, triangular=self.targets is None)
+        targets = None if self.targets is None else len(self.targets)
+        return AllPairs(plan_windows(len(self.queries), targets, self.window), rows, columns)
 
     def skip(self, pairs: int) -> None:
         """Begin after so many pairs of those that were planned: they have been done before."""
-        self._restrict(pairs, self.pairs)
+        self._planned = self._planned.part(pairs, self.pairs)
         self.pairs_done = pairs
 
     @property
     def pairs(self) -> int:
         """Number of pairs."""
-        if self._listed is not None:
-            return len(self._listed)
-        return sum(window.pairs for window in self._windows)
+        return len(self._planned)
 
     @property
     def left_out(self) -> int:
         """Pairs of the list that came again, and sequences with themselves."""
-        return 0 if self._listed is None else self._listed.left_out
+        return self._planned.left_out
 
     @property
     def cells(self) -> int:
         """Cells of all dynamic programming matrices."""
-        if self._listed is not None:
-            return self._listed.cells
-        return sum(self._cost(window) for window in self._windows)
+        return self._fills * self._planned.cells
 
     def __iter__(self) -> Iterator[Alignments]:
         """Align; yield the results in the order of output, some pairs at a time."""
@@ -269,9 +245,9 @@ class AlignmentJob:
 
             sets, kept = (self.queries, self.targets), (self.pair_thresholds, self.evalue_filter)
             engines = add_further(engines, self.top, sets, self.scoring, kept, self.threads)
-        if self._listed is None:
+        if not isinstance(self._planned, ListedPairs):
             return engines
-        return [ListedEngine(engine, self._listed) for engine in engines]
+        return [ListedEngine(engine, self._planned) for engine in engines]
 
     def _with_thresholds(self, engines: Sequence[Engine]) -> Sequence[Engine]:
         """Wrap engines so that they skip pairs which cannot reach what is asked for."""
@@ -313,30 +289,25 @@ class AlignmentJob:
             closing(schedule.run(engines, slabs, self.want, self._cost, ahead)) as results,
         ):
             for slab, result in results:
-                self.pairs_done += self._pairs_of(slab)
+                self.pairs_done += self._planned.pairs_of(slab)
                 yield result
                 del result  # or it would stay in memory while the next one is waited for
                 meter.update(self._cost(slab))
 
     def _slabs(self, limit: int) -> list[Window]:
-        """Cut the windows into slabs whose results take at most `limit` bytes."""
-        sizes = result_bytes(self._detail, self.top)
-        if self._listed is not None:
-            return self._listed.split(*sizes, limit)
-        pair_bytes, letter_bytes = sizes
-        if letter_bytes:
+        """Cut the pairs into slabs whose results take at most `limit` bytes."""
+        pair_bytes, letter_bytes = result_bytes(self._detail, self.top)
+        if letter_bytes and self.pair_list is None:
             letter_bytes *= share_of_letters(self.queries, self.targets)
-        return cut_windows(
-            self._windows, self._rows, self._columns, pair_bytes, letter_bytes, limit
-        )
+        return self._planned.split(pair_bytes, letter_bytes, limit)
 
-    def _pairs_of(self, slab: Window) -> int:
-        return slab.pairs if self._listed is None else self._listed.pairs_of(slab)
+    def _cost(self, slab: Window) -> int:
+        return self._fills * self._planned.cells_of(slab)
 
-    def _cost(self, window: Window) -> int:
-        if self._listed is not None:
-            return self._listed.cells_of(window)
-        return count_cells(window, self._rows, self._columns)
+    @property
+    def _fills(self) -> int:
+        """How often the matrix of a pair is filled."""
+        return 1
 
 
 def align(

@@ -43,7 +43,7 @@ from pairalign.jobs.seeded_candidates import MAPPY, import_mappy, seed_candidate
 from pairalign.overlap_kinds import classify
 from pairalign.scoring import Scoring
 from pairalign.want import Detail, Want
-from pairalign.windows import Window, default_window
+from pairalign.windows import default_window
 
 if TYPE_CHECKING:
     from pairalign.engines.cpu.further import FurtherAligner
@@ -112,9 +112,9 @@ class OverlapJob(AlignmentJob):
     def _chooses(self) -> bool:
         return self.candidates is None
 
-    def _cost(self, window: Window) -> int:
-        strands = 2 if self.candidates is None else 1
-        return strands * super()._cost(window)
+    @property
+    def _fills(self) -> int:
+        return 2 if self.candidates is None else 1  # strands
 
     def _with_thresholds(self, engines: Sequence[Engine]) -> Sequence[Engine]:
         """Wrap engines so that pairs go through the stages."""

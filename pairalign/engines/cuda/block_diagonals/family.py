@@ -12,7 +12,6 @@ GPU parallelization techniques. University of Minnesota.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,15 +27,15 @@ from pairalign.engines.cuda.block_diagonals.plan import (
     Layout,
     Shape,
     Task,
-    cut_batch,
     cut_launches,
     describe_pairs,
 )
 from pairalign.engines.cuda.block_diagonals.results import Chosen, make_alignments
+from pairalign.engines.cuda.block_diagonals.window_task import WindowTask
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.family import USUAL_SHARED_BYTES, DeviceContext
-from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
+from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.sets import padded_lengths
 from pairalign.engines.device.tile_plan import ALIGNMENT
 from pairalign.engines.kernels import find_kernel
@@ -157,7 +156,7 @@ class BlockDiagonals:
             multiprocessors=context.multiprocessors,
             rows_a_lane=self._rows_a_lane,
         )
-        job = _WindowTask(self, context, window, want, chosen, swapped, shapes, task)
+        job = WindowTask(self.align_batch, context, window, want, chosen, swapped, shapes, task)
         self.pipeline.run(job, 0)
         if not job.parts:
             return make_alignments(context, chosen.part(slice(0, 0)), want)
@@ -374,83 +373,6 @@ class BlockDiagonals:
             return ModuleRequest(source, _defines(mode, self._wide))
         part = _defines(mode, self._wide, [kernel])
         return ModuleRequest(source, _defines(mode, self._wide, FILL_KERNELS), part)
-
-
-@dataclass(frozen=True)
-class _Batch:
-    """Some pairs of a task from `first` on; `layout`: None where a single one does not fit."""
-
-    first: int
-    count: int
-    layout: Layout | None
-
-    @property
-    def pairs(self) -> slice:
-        return slice(self.first, self.first + self.count)
-
-
-class _WindowTask(BatchTask[int, _Batch, Slot, Alignments]):
-    """Pairs of a window on their way through the pipeline; work is the number of the first one."""
-
-    def __init__(
-        self,
-        family: BlockDiagonals,
-        context: DeviceContext,
-        window: Window,
-        want: Want,
-        chosen: Chosen,
-        swapped: npt.NDArray[np.bool_],
-        shapes: list[Shape],
-        task: Task,
-    ) -> None:
-        self.parts: list[Alignments] = []
-        self._family = family
-        self._context = context
-        self._window = window
-        self._want = want
-        self._chosen = chosen
-        self._swapped = swapped
-        self._shapes = shapes
-        self._task = task
-
-    def plan(self, work: int, limit_bytes: int) -> Iterator[_Batch]:
-        first = work
-        while first < len(self._shapes):
-            count, layout = cut_batch(self._shapes, first, self._task, limit_bytes)
-            yield _Batch(first, count, layout)
-            first += count
-
-    def rest(self, work: int, batch: _Batch) -> list[int]:
-        return [batch.first]
-
-    def array_bytes(self, batch: _Batch) -> dict[str, int]:
-        assert batch.layout is not None
-        return batch.layout.sizes
-
-    def is_for_host(self, batch: _Batch) -> bool:
-        return batch.layout is None
-
-    def align_on_host(self, batch: _Batch) -> None:
-        row = int(self._chosen.rows[batch.first])
-        column = int(self._chosen.columns[batch.first])
-        window = self._window
-        one = Window(window.index, row, row + 1, column, column + 1, window.triangular)
-        self.parts.append(self._context.align_on_host(one, self._want))
-
-    def start(self, batch: _Batch, slot: Slot, addresses: dict[str, int]) -> Alignments:
-        assert batch.layout is not None
-        return self._family.align_batch(
-            self._chosen,
-            batch.pairs,
-            self._swapped[batch.pairs],
-            self._shapes[batch.pairs],
-            batch.layout,
-            addresses,
-            self._want,
-        )
-
-    def finish(self, slot: Slot, flight: Alignments) -> None:
-        self.parts.append(flight)
 
 
 def _bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
