@@ -29,10 +29,9 @@ void add_tasks(std::vector<Task>& tasks, const pairalign_engine& engine, bool fl
     }
 }
 
-// Cuts the last tasks, so that no thread waits long for another one at the end.
+// Cuts the last tasks.
 void cut_last(std::vector<Task>& tasks, int threads) {
     constexpr int32_t PIECES = 4;
-    if (threads == 1) return;
     const size_t whole = tasks.size() - std::min(tasks.size(), PIECES * static_cast<size_t>(threads));
     std::vector<Task> last(std::make_move_iterator(tasks.begin() + static_cast<std::ptrdiff_t>(whole)),
                            std::make_move_iterator(tasks.end()));
@@ -54,7 +53,8 @@ std::vector<Task> all_tasks(const pairalign_engine& engine, const pairalign_wind
     add_tasks(tasks, engine, false, w.row_start, w.row_stop, w.column_start, w.column_stop, w.triangular);
     if (engine.second)
         add_tasks(tasks, engine, true, w.column_start, w.column_stop, w.row_start, w.row_stop, false);
-    cut_last(tasks, engine.threads);
+    // So that no thread waits long for another one at the end.
+    for (int again = 0; again < 2 && engine.threads > 1; again++) cut_last(tasks, engine.threads);
     return tasks;
 }
 
