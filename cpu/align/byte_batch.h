@@ -16,7 +16,7 @@ struct ByteBatch {
     int32_t rows;
     int first_lane;  // lanes before it are not part of the batch
     bool trace;      // false: only `score` is set
-    int32_t side;    // when tracing: rows and columns of a tile, 16 times a power of two
+    int32_t side;    // when tracing: rows of a tile, 16 times a power of two
     int definite;    // codes below it are letters that can be equal
     uint8_t* work;   // ByteLayout::bytes, 64-byte aligned
     const volatile bool* cancelled;
@@ -39,16 +39,18 @@ struct ByteLayout {
     size_t lanes, border_bytes;
     size_t borders, lefts, best, last_column, window, tile;  // offsets
     size_t bytes;                                            // of all
-    int32_t window_columns;                                  // at most that many are filled again
+    int32_t tile_columns;
+    int32_t window_columns;  // at most that many are filled again
 
     // Must be inlined, see bounded_product.
-    inline __attribute__((always_inline)) ByteLayout(int lanes_, int32_t rows, int32_t columns, bool trace,
-                                                     int32_t side)
+    inline __attribute__((always_inline)) ByteLayout(int lanes_, Mode mode, int32_t rows, int32_t columns,
+                                                     bool trace, int32_t side)
         : lanes(static_cast<size_t>(lanes_)),
           border_bytes((static_cast<size_t>(columns) + 1) * 2 * lanes),
-          window_columns(2 * side < columns ? 2 * side : columns) {
+          tile_columns(mode == LOCAL ? side / 2 : side),
+          window_columns(side + tile_columns < columns ? side + tile_columns : columns) {
         const size_t down = trace ? static_cast<size_t>((rows - 1) / side + 1) : 0;
-        const size_t across = trace ? static_cast<size_t>((columns - 1) / side) : 0;
+        const size_t across = trace ? static_cast<size_t>((columns - 1) / tile_columns) : 0;
         const size_t height = trace ? static_cast<size_t>(side < rows ? side : rows) : 0;
         const size_t width = trace ? static_cast<size_t>(window_columns) : 0;
         borders = 0;

@@ -84,13 +84,13 @@ struct ByteKernels {
         V above = V::load(in);  // local: H(row, j-1)
         x[ROWS - 1].store(out);
         y[ROWS - 1].store(out + LANES);
-        const int32_t columns = w.columns, side = TRACE ? w.batch.side : columns;
+        const int32_t columns = w.columns, width = TRACE ? w.layout.tile_columns : columns;
         const int32_t* next_end = w.end_columns;
         const uint8_t* codes = w.codes;
-        uint8_t* best_of_tile = w.best(TRACE ? row / side : 0, 0);
+        uint8_t* best_of_tile = w.best(TRACE ? row / w.batch.side : 0, 0);
         // Columns up to the next at which something is kept.
         for (int32_t j = 1, tile = 1;;) {
-            const int32_t tile_end = columns / side < tile ? columns : tile * side;
+            const int32_t tile_end = columns / width < tile ? columns : tile * width;
             const int32_t stop = END == End::LAST_COLUMN && *next_end < tile_end ? *next_end : tile_end;
             V best = LOCAL_MODE ? V::load(best_of_tile) : costs.o;
             for (; j <= stop; j++) {
@@ -330,7 +330,7 @@ struct ByteKernels {
         const uint8_t* lanes = static_cast<const uint8_t*>(group.lanes);
         W w{batch,
             *batch.scheme,
-            {LANES, batch.rows, columns, batch.trace, batch.side},
+            {LANES, batch.scheme->mode, batch.rows, columns, batch.trace, batch.side},
             columns,
             byte_offset(*batch.scheme),
             batch.work,

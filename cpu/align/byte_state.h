@@ -28,7 +28,8 @@ struct ByteWork {
     PAIRALIGN_INLINE uint8_t* border(int32_t tile_row) const {
         return memory + layout.borders + static_cast<size_t>(tile_row) * layout.border_bytes;
     }
-    // U and A, or H and e, of row `row` (from 1) in column tile_column * side, for tile_column > 0.
+    // U and A, or H and e, of row `row` (from 1) in column tile_column * layout.tile_columns, for tile_column
+    // > 0.
     PAIRALIGN_INLINE uint8_t* left(int32_t tile_column, int32_t row) const {
         const size_t index = (static_cast<size_t>(tile_column) - 1) * static_cast<size_t>(batch.rows) +
                              static_cast<size_t>(row) - 1;
@@ -43,7 +44,9 @@ struct ByteWork {
                              static_cast<size_t>(tile_column);
         return memory + layout.best + index * V::LANES;
     }
-    PAIRALIGN_INLINE int32_t tile_columns() const { return batch.trace ? (columns - 1) / batch.side + 1 : 1; }
+    PAIRALIGN_INLINE int32_t tile_columns() const {
+        return batch.trace ? (columns - 1) / layout.tile_columns + 1 : 1;
+    }
     PAIRALIGN_INLINE int32_t tile_rows() const { return batch.trace ? (batch.rows - 1) / batch.side + 1 : 1; }
     PAIRALIGN_INLINE ByteCosts<V> costs() const {
         return {V::set(scheme.gap_open - scheme.gap_extend), V::set(scheme.gap_open),

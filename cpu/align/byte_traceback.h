@@ -1,6 +1,6 @@
 // The traceback of the kernel of 8-bit lanes. No flags are kept: cells are filled again where paths are.
 //
-// The first pass leaves the borders of tiles of side * side cells. Rows of tiles are gone through from the
+// The first pass leaves the borders of tiles. Rows of tiles are gone through from the
 // last to the first. In each, every lane that is still under way gets a window of its own: some tiles wide,
 // from the left of a tile to about where its path is. The lanes have the row letters in common, and the
 // columns of their windows are brought side by side; then one fill serves all of them. A path that leaves its
@@ -24,6 +24,7 @@ public:
         : w_(work),
           batch_(work.batch),
           side_bits_(__builtin_ctz(static_cast<unsigned>(work.batch.side))),
+          width_bits_(__builtin_ctz(static_cast<unsigned>(work.layout.tile_columns))),
           row_bytes_((static_cast<size_t>(work.layout.window_columns) + 1) * LANES),
           border_(work.memory + work.layout.window),
           codes_(border_ + 2 * row_bytes_),
@@ -93,7 +94,7 @@ private:
 
     void to_end_of_tile(int l, int32_t tile_row, int32_t tile_column) {
         row_[l] = batch_.rows >> side_bits_ > tile_row ? (tile_row + 1) << side_bits_ : batch_.rows;
-        column_[l] = w_.columns >> side_bits_ > tile_column ? (tile_column + 1) << side_bits_ : w_.columns;
+        column_[l] = w_.columns >> width_bits_ > tile_column ? (tile_column + 1) << width_bits_ : w_.columns;
     }
 
     // Fills all tiles of a column of tiles again that have a lane's best score.
@@ -101,7 +102,7 @@ private:
         int32_t tile_column[MAX_LANES], row[MAX_LANES], column[MAX_LANES];
         for (uint64_t lanes = unclear_; lanes; lanes &= lanes - 1) {
             const int l = __builtin_ctzll(lanes);
-            tile_column[l] = (column_[l] - 1) >> side_bits_;
+            tile_column[l] = (column_[l] - 1) >> width_bits_;
             column[l] = INT32_MAX;
         }
         for (int32_t tile_row = 0; tile_row < w_.tile_rows(); tile_row++) {
@@ -138,7 +139,7 @@ private:
 
     // The best cell of a tile that has been filled again: the first column, then the first row that has it.
     void begin_at_best(int l) {
-        const int32_t first = (column_[l] - 1) >> side_bits_ << side_bits_;
+        const int32_t first = (column_[l] - 1) >> width_bits_ << width_bits_;
         for (int32_t column = first + 1; column <= column_[l]; column++)
             for (int32_t row = top_ + 1; row <= row_[l]; row++) {
                 uint8_t& code = cells_[cell(row - top_, column - left_[l]) + static_cast<size_t>(l)];
@@ -179,12 +180,13 @@ private:
         }
         last_ = greatest(last);
         if (last_ == top_) return false;
-        const int32_t most = last_ - top_ + batch_.side,  // so wide that all paths get on
+        const int32_t width_of_tile = w_.layout.tile_columns,
+                      most = last_ - top_ + width_of_tile,  // so wide that all paths get on
             limit = most < w_.layout.window_columns ? most : w_.layout.window_columns;
         Ints left[PARTS], width{};
         for (int part = 0; part < PARTS; part++) {
             const Ints column = ints(column_, part), beyond = column - limit;
-            left[part] = ((beyond + (batch_.side - 1)) & -batch_.side) & (beyond > 0);
+            left[part] = ((beyond + (width_of_tile - 1)) & -width_of_tile) & (beyond > 0);
             width = greater(width, (column - left[part]) & taken[part]);
             memcpy(left_ + part * IN_PART, &left[part], sizeof(Ints));
         }
@@ -298,7 +300,7 @@ private:
             const typename V::Mask lanes = mask(window_lanes_[k]);
             V from_x = V::set(w_.edge(row)), from_y = V::set(w_.edge_gap(row));
             if (window_left_[k]) {
-                const uint8_t* left = w_.left(window_left_[k] >> side_bits_, row);
+                const uint8_t* left = w_.left(window_left_[k] >> width_bits_, row);
                 from_x = V::load(left);
                 from_y = V::load(left + LANES);
             }
@@ -411,8 +413,8 @@ private:
 
     ByteWork<V>& w_;
     ByteBatch& batch_;
-    const int side_bits_;
-    const size_t row_bytes_;  // of the cells of a window
+    const int side_bits_, width_bits_;  // logarithms of the rows and columns of a tile
+    const size_t row_bytes_;            // of the cells of a window
     uint8_t *const border_, *const codes_, *const cells_;
     ByteWalk<V> walk_;
 

@@ -48,13 +48,14 @@ BatchPlan plan_batch(const Kernel& kernel, int32_t rows, int32_t columns, bool t
     return {best, bytes(best), cells * (score_cost + flags_cost)};
 }
 
-BytePlan plan_bytes(const ByteKernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget) {
+BytePlan plan_bytes(const ByteKernel& kernel, Mode mode, int32_t rows, int32_t columns, bool trace,
+                    size_t budget) {
     const double cells = double{1} * rows * columns;
     // Measured in 257 columns. A cell that is filled again: with all that traceback takes.
     constexpr double SCORE_COST = 2.5, AGAIN_COST = 13;
     BytePlan best{16, 0, 0};
     for (int32_t side = 16;; side *= 2) {
-        const ByteLayout layout(kernel.lanes, rows, columns, trace, side);
+        const ByteLayout layout(kernel.lanes, mode, rows, columns, trace, side);
         best = {side, layout.bytes, cells * SCORE_COST};
         if (!trace) return best;
         best.cost += double{1} * rows * layout.window_columns * AGAIN_COST;

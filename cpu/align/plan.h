@@ -33,7 +33,8 @@ struct BytePlan {
     size_t bytes;  // of all its memory; more than the budget where nothing fits
     double cost;
 };
-BytePlan plan_bytes(const ByteKernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget);
+BytePlan plan_bytes(const ByteKernel& kernel, Mode mode, int32_t rows, int32_t columns, bool trace,
+                    size_t budget);
 
 // How one pair is filled by the kernel for long pairs: of the tiles that fit, the one that costs least.
 struct LongPlan {

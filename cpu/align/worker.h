@@ -94,7 +94,8 @@ private:
     bool use_bytes(int32_t rows, int32_t columns) const {
         constexpr uint32_t TRY_AGAIN = 32;
         if (engine_.least_bits > 8 || !fits_bytes(engine_.scheme)) return false;
-        if (plan_bytes(engine_.bytes(), rows, columns, trace_, engine_.share()).bytes > engine_.share())
+        if (plan_bytes(engine_.bytes(), engine_.scheme.mode, rows, columns, trace_, engine_.share()).bytes >
+            engine_.share())
             return false;
         return engine_.scheme.mode != LOCAL || engine_.least_bits == 8 || engine_.byte_gain >= 0 ||
                engine_.byte_batches++ % TRY_AGAIN == 0;
@@ -109,7 +110,9 @@ private:
         constexpr double IMPOSSIBLE = std::numeric_limits<double>::infinity();
         auto batch = [&](int lane) {
             if (bytes)
-                return plan_bytes(engine_.bytes(), rows, column_length(lane), trace_, engine_.share()).cost;
+                return plan_bytes(engine_.bytes(), engine_.scheme.mode, rows, column_length(lane), trace_,
+                                  engine_.share())
+                    .cost;
             const BatchPlan plan = plan_batch(kernel, rows, column_length(lane), trace_, engine_.share());
             return plan.bytes > engine_.share() ? IMPOSSIBLE : plan.cost;
         };
@@ -218,7 +221,8 @@ private:
         batch.cancelled = &engine_.cancelled;
         const int used = batch.group->used;
         const int32_t columns = batch.group->lengths[batch.first_lane];
-        const BytePlan plan = plan_bytes(bytes, batch.rows, columns, trace_, engine_.share());
+        const BytePlan plan =
+            plan_bytes(bytes, engine_.scheme.mode, batch.rows, columns, trace_, engine_.share());
         batch.side = plan.side;
         batch.work = static_cast<uint8_t*>(flags_.need(plan.bytes));
         batch.definite = engine_.definite;
