@@ -1,4 +1,4 @@
-# For install_aligners.sh and install_assemblers.sh, which source this.
+# For the other install_*.sh and .ci/run, which source this.
 
 # install_packages PACKAGE...: installs Debian packages; says so if it cannot, and goes on: the tests
 # of what is missing are then skipped.
@@ -6,7 +6,8 @@ install_packages() {
   [ $# -gt 0 ] || return 0
   local run=()
   [ "$(id -u)" = 0 ] || run=(sudo -n)
-  "${run[@]}" apt-get update -qq &&
+  { [ -n "${LISTS_ARE_NEW:-}" ] || "${run[@]}" apt-get update -qq; } &&
+    export LISTS_ARE_NEW=1 &&
     DEBIAN_FRONTEND=noninteractive "${run[@]}" apt-get install -qq -y --no-install-recommends "$@" >/dev/null ||
     echo "$(basename "$0" .sh): could not install $*; their tests are skipped" >&2
 }
