@@ -20,6 +20,7 @@ import io
 import os
 import re
 import sys
+from itertools import zip_longest
 from typing import IO, Any, NamedTuple, Union
 
 import numpy as np
@@ -36,6 +37,7 @@ GAPS = b"-."
 
 _UTF8_MARK = b"\xef\xbb\xbf"
 _PREAMBLE = re.compile(rb"(?:[ \t\v\f]*\n|[;#!][^\n]*(?:\n|\Z))*")
+_NOT_PLAIN = (b"\x1c", b"\x1d", b"\x1e", b"\x1f")  # white space in text, but not in bytes
 _COMMENT_MARKS = (b"\n;", b"\n#", b"\n!")
 _COMMENT_LINE = re.compile(rb"\n[;#!][^\n]*")
 
@@ -217,7 +219,10 @@ def _split_records(text: bytes, start: int, name: str) -> tuple[list[bytes], lis
 
 
 def _split_fastq(text: bytes, name: str) -> tuple[list[bytes], list[bytes]]:
-    from Bio.SeqIO.QualityIO import FastqGeneralIterator
+    plain = _split_plain_fastq(text)
+    if plain is not None:
+        return plain
+    from Bio.SeqIO.QualityIO import FastqGeneralIterator  # takes a while
 
     headers: list[bytes] = []
     bodies: list[bytes] = []
@@ -229,6 +234,22 @@ def _split_fastq(text: bytes, name: str) -> tuple[list[bytes], list[bytes]]:
     except ValueError as error:
         raise FastaError(f"{name}: record {len(headers) + 1}: not FASTQ: {error}") from None
     return headers, bodies
+
+
+def _split_plain_fastq(text: bytes) -> tuple[list[bytes], list[bytes]] | None:
+    """Return headers and sequences of FASTQ with four plain lines a record; None if it is not."""
+    if not text.isascii() or any(mark in text for mark in _NOT_PLAIN):
+        return None
+    lines = [line.rstrip() for line in text.rstrip().split(b"\n")]
+    titles, bodies, repeated, qualities = (lines[k::4] for k in range(4))
+    for title, body, again, quality in zip_longest(
+        titles, bodies, repeated, qualities, fillvalue=b""
+    ):
+        if not title.startswith(b"@") or again not in (b"+", b"+" + title[1:]):
+            return None
+        if len(body) != len(quality) or body.startswith(b"+") or len(body.split()) != 1:
+            return None
+    return [title[1:] for title in titles], bodies
 
 
 def _decode_header(header: bytes, number: int, name: str) -> tuple[str, str]:

@@ -8,6 +8,7 @@ import io
 import lzma
 import sys
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from fasta_texts import contents, read, sequence_lists
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairalign import fasta
 from pairalign.errors import FastaError
 from pairalign.sequences import (
     read_fasta,
@@ -65,6 +67,37 @@ def test_fastq_gives_the_sequences_of_the_same_fasta(bodies, end):
     ]
     found = read(end.join(lines) + end)
     assert contents(found) == [(f"r{i}", body) for i, body in enumerate(bodies)]
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from([*"@+ACI \t\r", "\n", "\n+\n", "\n@", "\x1c"]), max_size=12).map(
+            "".join
+        ),
+        max_size=3,
+    )
+)
+def test_fastq_of_four_lines_is_read_as_biopython_reads_it(records):
+    text = "".join(f"@{record}\n" for record in ["a\nAC\n+\nII", *records]).encode()
+
+    def outcome():
+        try:
+            return fasta._split_records(text, 0, "x")
+        except FastaError:
+            return None
+
+    plain = fasta._split_plain_fastq(text)
+    with mock.patch.object(fasta, "_split_plain_fastq", return_value=None):
+        expected = outcome()
+    assert plain in (None, expected)
+
+
+def test_plain_fastq_needs_no_biopython(monkeypatch):
+    monkeypatch.setitem(sys.modules, "Bio.SeqIO.QualityIO", None)
+    assert contents(read("@a b\nACGT\n+a b\n;#>!\n@c\r\nGG\r\n+\r\n@@\r\n")) == [
+        ("a", "ACGT"),
+        ("c", "GG"),
+    ]
 
 
 @given(st.binary(max_size=60))

@@ -8,7 +8,7 @@
 
 namespace {
 
-constexpr int64_t AT_ONCE = 64;  // pairs that a thread takes: far more work than to take them
+constexpr int64_t AT_ONCE = 4;  // pairs that a thread takes
 
 }  // namespace
 

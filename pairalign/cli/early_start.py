@@ -76,11 +76,15 @@ def _start_driver(device: str) -> None:
         count = ctypes.c_int()
         if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(count)) != 0:
             return
+
         # The contexts that PyCUDA gets later, too: the second time they are only counted.
-        for index in _indices(device, count.value):
+        def retain(index: int) -> None:
             handle, context = ctypes.c_int(), ctypes.c_void_p()
             if driver.cuDeviceGet(ctypes.byref(handle), index) == 0:
                 driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), handle)
+
+        for index in _indices(device, count.value):
+            threading.Thread(target=retain, args=(index,), name="CUDA device").start()
 
 
 def _indices(device: str, count: int) -> list[int]:

@@ -297,8 +297,10 @@ class AlignmentJob:
     def _slabs(self, limit: int) -> list[Window]:
         """Cut the pairs into slabs whose results take at most `limit` bytes."""
         pair_bytes, letter_bytes = result_bytes(self._detail, self.top)
-        if letter_bytes and self.pair_list is None:
-            letter_bytes *= share_of_letters(self.queries, self.targets)
+        slabs = self._planned.split(pair_bytes, letter_bytes, limit)
+        if self.pair_list is not None or not letter_bytes or len(slabs) == 1:
+            return slabs
+        letter_bytes *= share_of_letters(self.queries, self.targets)  # which takes a while
         return self._planned.split(pair_bytes, letter_bytes, limit)
 
     def _cost(self, slab: Window) -> int:

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -184,15 +185,18 @@ def measure_run(run: AlignmentJob, measure: Measure) -> DistanceMatrix:
     check_names(sequences.names, sequences.source)
     check_memory(count, PAIR_BYTES)
     own_scores = self_scores(sequences, run.scoring)
-    condensed = np.full(number_of_pairs(count), np.nan, np.float32)
+    condensed = np.empty(number_of_pairs(count), np.float32)
 
     def place(found: Alignments) -> None:
+        filled.result()
         for start in range(0, len(found), _PART_PAIRS):
             part = found[start : start + _PART_PAIRS]
             values = measure.compute(part, own_scores)
             place_in_triangle(part.query, part.target, values, count, condensed)
 
-    run.hand_out(place)
+    with ThreadPoolExecutor(1) as beside:  # a large triangle takes a while, as engines do to open
+        filled = beside.submit(condensed.fill, np.nan)
+        run.hand_out(place)
     return DistanceMatrix(list(sequences.names), condensed, measure.name)
 
 

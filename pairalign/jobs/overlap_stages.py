@@ -227,7 +227,9 @@ class StagedEngine:
         self._corridors = corridors
         self._strand_filter = strand_filter
         self._least_by_end = thresholds.least_by_end(engine) if _looks_at_ends(engine) else None
-        self._beside = ThreadPoolExecutor(1, "further") if further and engine.is_gpu else None
+        self._beside: ThreadPoolExecutor | None = None
+        if further is not None and engine.is_gpu:
+            self._beside = ThreadPoolExecutor(len(STRANDS), "further")
 
     def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
         """Find the overlaps of a window's pairs, in their order, plus strand first.

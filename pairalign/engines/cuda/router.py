@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
+from pairalign.distance_matrix import number_of_pairs
 from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
 from pairalign.engines.cuda.family import DeviceContext, KernelFamily
 from pairalign.engines.cuda.packed.family import Packed
@@ -89,12 +90,20 @@ class Router:
         others = ~long if pair_mask is None else pair_mask & ~long
         has_others = bool(others.any())
         if has_others and isinstance(self.family, Packed):  # meanwhile
-            self.family.compile_ahead(want.detail > Detail.SCORE)
+            if window.pairs == self._all_pairs():
+                self.family.expect(_columns_of(window, others))
+            for traced in {want.detail > Detail.SCORE, context.detail > Detail.SCORE}:
+                self.family.compile_ahead(traced)
         parts = [self.align_long(window, want, long)]
         if has_others:
             parts.append(self.family.align(window, want, others))
         orders = (context.queries.sequences.order, context.targets.sequences.order)
         return merge(window, parts, orders) if len(parts) > 1 else parts[0]
+
+    def _all_pairs(self) -> int:
+        context = self._context
+        rows, columns = len(context.queries.lengths), len(context.targets.lengths)
+        return number_of_pairs(rows) if context.one_set else rows * columns
 
     def _long_pairs(self, window: Window, pair_mask: Mask | None) -> Mask | None:
         """Return which pairs are for the kernel of block diagonals; None: none."""
@@ -135,3 +144,10 @@ class Router:
         finally:
             self.is_aligning_long = False
             self._long.release()
+
+
+def _columns_of(window: Window, pair_mask: Mask) -> Mask:
+    """Return which columns, of all up to the window's end, have a pair of a mask."""
+    columns: Mask = np.zeros(window.column_stop, np.bool_)
+    columns[window.positions_of(np.flatnonzero(pair_mask))[1]] = True
+    return columns

@@ -11,6 +11,8 @@ import logging
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -255,32 +257,33 @@ class DeviceEngine(ABC, Generic[_Device]):
             replaces_kernels=falls_back,
         )
 
-        def open_each() -> Iterator[Engine]:
-            for device in devices:
-                share = engines_on(device)
-                limit = cls.memory_budget(device, memory_bytes)
-                for _ in range(share):
-                    yield cls(
-                        device,
-                        queries,
-                        targets,
-                        scoring,
-                        memory_bytes=limit // share,
-                        family=family,
-                        detail=detail,
-                        pinned_bytes=host_memory_bytes // (4 * share * len(devices)),
-                        host=host,
-                    )
+        def open_on(device: _Device, opened: list[Engine]) -> None:
+            share = engines_on(device)
+            limit = cls.memory_budget(device, memory_bytes)
+            for _ in range(share):
+                engine = cls(
+                    device,
+                    queries,
+                    targets,
+                    scoring,
+                    memory_bytes=limit // share,
+                    family=family,
+                    detail=detail,
+                    pinned_bytes=host_memory_bytes // (4 * share * len(devices)),
+                    host=host,
+                )
+                opened.append(engine)
 
-        engines: list[Engine] = []
+        by_device: list[list[Engine]] = [[] for _ in devices]
         try:
-            for engine in open_each():
-                engines.append(engine)
+            with ThreadPoolExecutor(len(devices)) as pool:  # devices at the same time
+                for _ in pool.map(open_on, devices, by_device):
+                    pass
         except BaseException:
-            for engine in engines:
+            for engine in chain(*by_device):
                 engine.close()
             raise
-        return engines
+        return list(chain(*by_device))
 
 
 def choose_among(

@@ -68,8 +68,8 @@ ROWS_A_LANE = (4, 8, 16)
 SMALLEST_TILE, LARGEST_TILE = 256, 1 << 20
 PER_DEPTH = 5  # tiles at each step up a diagonal: slots in cuda/block_diagonals/traceback.cu
 
-MOST_PAIRS = 512
-MOST_STRIPS = 1 << 15  # of a batch, unless it is one pair
+MOST_PAIRS = 4096
+MOST_STRIPS = 1 << 17  # of a batch, unless it is one pair
 TILES_ACROSS, USUAL_TILE = 32, 8192
 """Tiles grow until a pair has no more of them in a row, or to this size; if memory allows."""
 STRIPS_AGAIN = 4096

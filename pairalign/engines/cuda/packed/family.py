@@ -139,6 +139,7 @@ class Packed:
         self._open = OpenKernels(context, self._planner, self.kernels, parameters)
         self._prepared: set[tuple[bool, tuple[str, ...]]] = set()
         self._begun: set[bool] = set()  # to be compiled: whether it traces
+        self._expected: npt.NDArray[np.bool_] | None = None  # columns
         self._least_by_end: tuple[Ints, int] | None = None  # and where it is on the device
         self._passing = 0.0  # share of pairs that reached the minimum, in the window before
         sets = [context.queries] if context.one_set else [context.queries, context.targets]
@@ -205,12 +206,18 @@ class Packed:
             found = found.take(found.raw_score >= want.min_raw_score)
         return found
 
+    def expect(self, columns: npt.NDArray[np.bool_]) -> None:
+        """Say which columns pairs will be of: what others need is compiled when it is launched."""
+        if self._expected is None:
+            self._expected = columns
+
     def compile_ahead(self, traced: bool) -> None:
         """Begin to compile what scores or, `traced`, alignments need, once."""
         if traced not in self._begun:
             self._begun.add(traced)
             others = RUN_KERNELS if traced else ()
-            self.kernels.compile_ahead(self._planner.kinds(traced), traced, others)
+            kinds = self._planner.kinds(traced, self._expected)
+            self.kernels.compile_ahead(kinds, traced, others)
 
     def _prepare(self, traced: bool, others: tuple[str, ...]) -> None:
         """Have the kernels that the sets need compiled together, and not batch by batch."""
@@ -218,7 +225,7 @@ class Packed:
             if not traced and self._context.detail > Detail.SCORE:
                 self.compile_ahead(True)
             self._prepared.add((traced, others))
-            self.kernels.prepare(self._planner.kinds(traced), traced, others)
+            self.kernels.prepare(self._planner.kinds(traced, self._expected), traced, others)
 
     def _align(self, work: Work, want: Want, letters: int) -> Alignments:
         """Align some pairs batch by batch."""

@@ -155,14 +155,19 @@ class PackedPlanner:
         wide: Mask = (self._largest[columns] > limit).view(np.uint8)
         return wide
 
-    def kinds(self, traced: bool) -> set[Kind]:
-        """Return the kinds of items that batches of these sets are likely to have."""
+    def kinds(self, traced: bool, columns: npt.NDArray[np.bool_] | None = None) -> set[Kind]:
+        """Return the kinds of items that batches of these sets are likely to have.
+
+        `columns`: which ones there will be pairs of; default: all.
+        """
         if traced and not self._costs.fits_tiles:
             wide = [self._all_wide]
         else:
             longest = int(self._rows.max(initial=0))
             wide = [self._wide_alone, self._wide_with(longest)]
-        codes = np.concatenate([2 * self._kind_of_column.astype(np.int64) + some for some in wide])
+        which = slice(None) if columns is None else columns
+        kinds = 2 * self._kind_of_column[which].astype(np.int64)
+        codes = np.concatenate([kinds + some[which] for some in wide])
         return {
             Kind(tiling_of(code >> 1), bool(code & 1), code >> 1 >= len(TILINGS))
             for code in distinct(codes).tolist()
