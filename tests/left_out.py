@@ -25,12 +25,15 @@ LONG_FILES = (
     "test_packaging.py",
     "test_cuda_build.py",
     "test_tutorials.py",
+    "test_engines.py",
+    "test_resume.py",
+    "test_workflows.py",
     "test_spread.py",
     "test_tree_programs.py",
     "test_assemble.py",
     "test_slurm.py",
 )
-"""Few tests that take long; the others begin in the order of their names."""
+"""They take long, or would be the last; the others begin in the order of their names."""
 
 
 @functools.cache
