@@ -164,6 +164,11 @@ void write_sums(Chosen& chosen) {
 // single pair.
 PAIRALIGN_API int64_t pairalign_cut_pairs(const pairalign_chosen_pairs* chosen, int64_t first, int32_t traced,
                                           int64_t limit) {
+    // Nearly always all: none takes more than the longest row with the longest column of the rectangle.
+    const int64_t rest = chosen->pairs - first;
+    if (rest > 0 && chosen->strips_of_column[chosen->column_start] == 1 &&
+        rest * bytes_of(*chosen, chosen->rows[first], chosen->column_start, traced != 0) <= limit)
+        return rest;
     int64_t stop = first;
     for (int64_t bytes = 0; stop < chosen->pairs; stop++) {
         bytes += bytes_of(*chosen, chosen->rows[stop], chosen->columns[stop], traced != 0);

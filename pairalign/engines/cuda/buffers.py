@@ -90,6 +90,11 @@ class Slot:
         """Copy so many bytes of the pinned buffer `name` to the device."""
         self._driver.memcpy_htod_async(address, self._pinned[name][:size], self.stream)
 
+    def send_array(self, array: npt.NDArray[Any], address: int) -> None:
+        """Copy an array to the device that stays as it is until what is queued is done."""
+        if array.nbytes:
+            self._driver.memcpy_htod_async(address, array, self.stream)
+
     def download(
         self, name: str, shape: int | tuple[int, ...], dtype: npt.DTypeLike, address: int
     ) -> npt.NDArray[Any]:

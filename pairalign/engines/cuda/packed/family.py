@@ -37,7 +37,7 @@ from pairalign.engines.cuda.packed.parameters import (
     constants,
 )
 from pairalign.engines.cuda.packed.plan import PackedPlanner
-from pairalign.engines.cuda.packed.results import PassingPairs
+from pairalign.engines.cuda.packed.results import PassingPairs, take_array
 from pairalign.engines.cuda.packed.score_table import LETTERS, Costs, worth_of
 from pairalign.engines.cuda.packed.sequences import PADDING, ColumnLetters, DenseSet
 from pairalign.engines.cuda.packed.tasks import AlignTask, OpenKernels, PassingTask
@@ -124,6 +124,7 @@ class Packed:
             mode,
             context.multiprocessors,
             shared_bytes(context.capability),
+            lambda size_bytes: take_array(context, size_bytes, np.uint8),
         )
         before = self._planner.bands_before.items()
         bands_before = {group: int(self._upload(bands)) for group, bands in before}

@@ -119,22 +119,20 @@ def parameters_of(batch: Batch, want: Want, at: Mapping[str, int], same: Paramet
 
 
 def upload_tables(batch: Batch, slot: Slot, address: int) -> dict[str, int]:
-    """Upload the tables of a batch in one copy.
+    """Upload the tables of a batch: in one copy but for those of chosen pairs, which are large.
 
     Returns
     -------
     dict of str to int
         Where those begin that all launches share.
     """
-    staged = slot.pinned("tables", table_bytes(batch), np.uint8)
+    slot.upload("tables", batch.tables, address)
     end = len(batch.tables)
-    staged[:end] = batch.tables
     places = {name: address + at for name, at in batch.places.items()}
     for name, array in batch.arrays.items():
-        staged[end : end + array.nbytes].view(array.dtype)[:] = array.ravel()
+        slot.send_array(array, address + end)
         places[name] = address + end
         end += _round_up(array.nbytes)
-    slot.send("tables", end, address)
     return places
 
 

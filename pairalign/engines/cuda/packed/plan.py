@@ -11,7 +11,7 @@ What follows from the sets alone is computed once; the rest takes native code so
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -61,6 +61,10 @@ class _Placed:
     longest: int
 
 
+def _fresh(size_bytes: int) -> npt.NDArray[np.uint8]:
+    return np.empty(size_bytes, np.uint8)
+
+
 class PackedPlanner:
     """Plans parts of the pair matrix.
 
@@ -76,6 +80,8 @@ class PackedPlanner:
     multiprocessors : int
     shared_bytes : int
         Shared memory of a multiprocessor.
+    take : callable (bytes) -> ndarray of uint8
+        Makes memory for arrays of chosen pairs: best such that the device copies from.
 
     Attributes
     ----------
@@ -94,7 +100,9 @@ class PackedPlanner:
         mode: str,
         multiprocessors: int,
         shared_bytes: int = 227 << 10,
+        take: Callable[[int], npt.NDArray[np.uint8]] = _fresh,
     ) -> None:
+        self._take = take
         self._rows = np.ascontiguousarray(row_lengths, np.int32)
         self._columns = np.ascontiguousarray(column_lengths, np.int32)
         self._costs = costs
@@ -222,11 +230,13 @@ class PackedPlanner:
         """Put chosen pairs into words, and their rows into places."""
         pairs, wide = work.pairs, np.ascontiguousarray(wide)
         words = np.empty(pairs, WORD)
-        row_of_place = np.empty(pairs, np.int32)
-        pair_of_place = np.empty((pairs, 2), np.int32)
-        moves_before, letters_before = np.empty((2, pairs + 1), np.int64)
         groups = self._groups_of(rectangle)
-        bands = [np.empty(pairs + 1, np.int32) for _ in groups]
+        room = self._take(8 * (2 * (pairs + 1) + pairs) + 4 * (pairs + len(groups) * (pairs + 1)))
+        longs = room[: 16 * (pairs + 1)].view(np.int64)
+        moves_before, letters_before = longs.reshape(2, pairs + 1)
+        ints = room[longs.nbytes :].view(np.int32)
+        pair_of_place, row_of_place = ints[: 2 * pairs].reshape(pairs, 2), ints[2 * pairs :]
+        bands = list(ints[3 * pairs :].reshape(len(groups), pairs + 1))
         chosen = self._native_pairs(work)
         chosen.row_start, chosen.row_stop = rectangle.row_start, rectangle.row_stop
         chosen.column_start, chosen.column_stop = rectangle.column_start, rectangle.column_stop
@@ -262,6 +272,7 @@ class PackedPlanner:
             rows=work.rows.ctypes.data,
             columns=work.columns.ctypes.data,
             pairs=work.pairs,
+            column_start=work.rectangle.column_start,
             row_lengths=self._rows.ctypes.data,
             column_lengths=self._columns.ctypes.data,
             kind_of_column=self._kind_of_column.ctypes.data,
