@@ -33,7 +33,7 @@ _WORDS = {31: 24, 20: 16}
 _NONE = np.uint64(2**64 - 1)
 _BLOCK_LETTERS = 1 << 22
 _MOST_HELD = 1 << 24
-_SAMPLED_READS = 2000
+_SAMPLED_READS = 400
 _ODD = np.uint64(11400714819323198485)  # Knuth's multiplier of 64 bits
 _Word = tuple[Words, Words, npt.NDArray[np.bool_]]
 """Words that begin at each place, their reverse complements, and whether they have no N."""

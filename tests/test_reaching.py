@@ -147,10 +147,14 @@ def test_unlike_reads_are_scored_on_one_strand() -> None:
     )
     strand_filter = StrandFilter.of(reads, scoring, 2)
     _, stages = overlaps_of(open_cpu([reads], scoring), reads, THRESHOLDS, strand_filter)
+    assert strand_filter is not None
+    strand_filter.close()
     assert stages["score"].alignments < 1.1 * 60 * 59 / 2
 
 
 def test_scorings_without_q_grams_have_no_filter() -> None:
     reads = SequenceSet.from_strings(["ACGT" * 10] * 2)
     assert StrandFilter.of(reads, PRESETS["ont"].scoring(), 1) is None
-    assert StrandFilter.of(reads, PRESETS["hifi"].scoring(), 1) is not None
+    strand_filter = StrandFilter.of(reads, PRESETS["hifi"].scoring(), 1)
+    assert strand_filter is not None
+    strand_filter.close()

@@ -4,6 +4,7 @@
 // declarations.
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -20,6 +21,7 @@ namespace {
 using namespace pairalign;
 
 constexpr int WORD_LETTERS = 11;  // the table of words has an entry for each: 16 MiB
+constexpr int32_t ROWS = 128;     // of a window, that a thread takes at a time
 constexpr int32_t PART = 256;     // reads that a thread takes at a time
 constexpr int DEFINITE = 4;       // letters of DNA
 constexpr int BITS_A_LETTER = 8;  // of a set of q-grams
@@ -70,10 +72,15 @@ struct pairalign_strand_filter {
     Grams plus, minus;                         // of the reads, and of their reverse complements
     int q;
     int64_t a_match;  // the most that a letter scores
+    int32_t threads;
 
     pairalign_strand_filter(const pairalign_set& reads, const pairalign_set& reversed, int grams,
-                            int64_t match, int32_t threads)
-        : first(WORDS + 1), words(static_cast<size_t>(reads.count)), q(grams), a_match(match) {
+                            int64_t match, int32_t most_threads)
+        : first(WORDS + 1),
+          words(static_cast<size_t>(reads.count)),
+          q(grams),
+          a_match(match),
+          threads(most_threads) {
         find_holders(reads);
         on_threads((reads.count + PART - 1) / PART, threads, [&](int32_t part) {
             for (int32_t read = part * PART; read < std::min(reads.count, (part + 1) * PART); read++)
@@ -119,6 +126,56 @@ struct pairalign_strand_filter {
     }
 };
 
+namespace {
+
+// Rows of a window whose pairs are looked at.
+struct Rows {
+    const pairalign_strand_filter& filter;
+    const pairalign_window& window;
+    const pairalign_reaching& plus;
+    const bool both;
+    const decltype(choose_common_bits()) common_bits;
+    uint8_t* const mask;
+
+    int32_t first_column(int32_t row) const {
+        return window.triangular ? std::max(window.column_start, row + 1) : window.column_start;
+    }
+
+    // Marks the pairs of rows that need their scores, and returns how many they are.
+    int64_t look_at(int32_t row, int32_t stop, std::atomic<int64_t>& steps) const {
+        int64_t before = 0;
+        for (int32_t k = window.row_start; k < row; k++) before += columns_of(k);
+        const uint8_t* const begin = mask + before;
+        const int32_t* at = std::lower_bound(plus.numbers, plus.numbers + plus.count, before);
+        for (; row < stop && steps >= 0; row++) {
+            const int64_t after = before + columns_of(row);
+            if (after > before) at = look_at_row(row, before, after, at, steps);
+            before = after;
+        }
+        return std::count(begin, static_cast<const uint8_t*>(mask + before), uint8_t{1});
+    }
+
+private:
+    int64_t columns_of(int32_t row) const { return std::max(0, window.column_stop - first_column(row)); }
+
+    const int32_t* look_at_row(int32_t row, int64_t before, int64_t after, const int32_t* at,
+                               std::atomic<int64_t>& steps) const {
+        const int32_t start = first_column(row);
+        uint8_t* const of_row = mask + before - start;
+        steps -= filter.mark(row, start, window.column_stop, steps, of_row);
+        for (; at < plus.numbers + plus.count && *at < after; at++) {
+            const int64_t pair = at - plus.numbers;
+            if (both || !plus.may_pass[pair]) continue;
+            const auto column = static_cast<int32_t>(*at - before) + start;
+            if (!of_row[column] && filter.most_score(common_bits, row, column) > plus.scores[pair])
+                of_row[column] = 1;
+        }
+        return at;
+    }
+};
+
+}  // namespace
+
 // Of DNA, by sorted position, and their reverse complements. `q`: letters of q-grams; no alignment with b
 // interruptions of its matches scores more than match (m - (q - 1) b) for m of them. Null where there is no
 // memory.
@@ -141,26 +198,13 @@ PAIRALIGN_API int64_t pairalign_need_other_strand(const pairalign_strand_filter*
                                                   const pairalign_window* window,
                                                   const pairalign_reaching* plus, int32_t both, int64_t pairs,
                                                   int64_t most, uint8_t* mask) {
-    const auto common_bits = choose_common_bits();
-    int64_t steps = 2 * pairs, before = 0, at = 0;
+    const Rows rows{*filter, *window, *plus, both != 0, choose_common_bits(), mask};
+    std::atomic<int64_t> needed{0}, steps{2 * pairs};
     std::memset(mask, 0, static_cast<size_t>(pairs));
-    for (int32_t row = window->row_start; row < window->row_stop; row++) {
-        const int32_t start =
-            window->triangular ? std::max(window->column_start, row + 1) : window->column_start;
-        const int32_t stop = window->column_stop;
-        if (start >= stop) continue;
-        uint8_t* const of_row = mask + before - start;
-        steps -= filter->mark(row, start, stop, steps, of_row);
-        if (steps < 0) return -1;
-        const int64_t after = before + stop - start;
-        for (; at < plus->count && plus->numbers[at] < after; at++) {
-            if (both || !plus->may_pass[at]) continue;
-            const auto column = static_cast<int32_t>(plus->numbers[at] - before) + start;
-            if (!of_row[column] && filter->most_score(common_bits, row, column) > plus->scores[at])
-                of_row[column] = 1;
-        }
-        before = after;
-    }
-    const int64_t needed = std::count(mask, mask + pairs, uint8_t{1});
-    return needed > most ? -1 : needed;
+    const int32_t parts = (window->row_stop - window->row_start + ROWS - 1) / ROWS;
+    on_threads(parts, filter->threads, [&](int32_t part) {
+        const int32_t row = window->row_start + part * ROWS;
+        if (steps >= 0) needed += rows.look_at(row, std::min(window->row_stop, row + ROWS), steps);
+    });
+    return steps < 0 || needed > most ? -1 : needed.load();
 }

@@ -55,6 +55,7 @@ _CELLS_WORTH_RUNS = {False: 10**12, True: 10**10}
 _PAIR_WORTH_RUNS = {False: 10**6, True: 1}
 """Cells of a mean pair; GPUs score smaller ones sooner than a core finds words."""
 _CELLS_WORTH_STRANDS = 10**9
+_STRAND_THREADS = 4
 _CELLS_A_HIT = 10**4
 """So many cells take a core as long as one word of two reads in the filter by runs."""
 _SAFELY = 4
@@ -92,7 +93,7 @@ class OverlapJob(AlignmentJob):
     filter: str = "auto"
     candidates: Candidates | None = None
     stages: Stages = field(default_factory=Stages)
-    _filters: list[PairFilter] = field(default_factory=list, init=False, repr=False)
+    _filters: list[PairFilter | StrandFilter] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         assert self.targets is None
@@ -123,6 +124,8 @@ class OverlapJob(AlignmentJob):
             strands = CandidateStrands(self.candidates, self.queries)
         filters = self._open_filters(engines)
         strand_filter = self._open_strand_filter(filters.values())
+        if strand_filter is not None:
+            self._filters.append(strand_filter)
         has_further = self.thresholds.max_overlaps > 1
         staged = []
         for engine in engines:
@@ -180,7 +183,7 @@ class OverlapJob(AlignmentJob):
             return None
         from pairalign.engines.cpu.strand_filter import StrandFilter
 
-        return StrandFilter.of(self.queries, self.scoring, self.threads)
+        return StrandFilter.of(self.queries, self.scoring, min(self.threads, _STRAND_THREADS))
 
     def _runs_are_worth(self, on_cores: bool) -> bool:
         """Whether overlaps have runs that few pairs share by chance, and there are pairs enough."""

@@ -70,8 +70,9 @@ class StrandFilter:
     def __init__(self, reads: SequenceSet, gram: int, match: int, threads: int) -> None:
         self._sets = SharedSet(reads), SharedSet(reads, reverse=True)
         self._numbers = gram, match, threads
-        self._lock = threading.Lock()
         self._handle: int | None = None
+        self._opening = threading.Thread(target=self._open, name="other strand", daemon=True)
+        self._opening.start()  # devices get ready meanwhile
 
     @classmethod
     def of(cls, reads: SequenceSet, scoring: Scoring, threads: int) -> StrandFilter | None:
@@ -110,8 +111,11 @@ class StrandFilter:
         """
         mask = np.empty(window.pairs, np.bool_)
         described, kept = describe_reaching(plus)
+        self._opening.join()
+        if not self._handle:
+            raise CapacityError("out of memory for the words of the reads")
         found = library.pairalign_need_other_strand(
-            self._open(),
+            self._handle,
             ctypes.byref(NativeWindow.of(window)),
             ctypes.byref(described),
             *(both, window.pairs, most, mask.ctypes.data),
@@ -119,21 +123,13 @@ class StrandFilter:
         del kept
         return None if found < 0 else mask
 
-    def _open(self) -> int:
-        """Open it when it is asked first, while a device is busy."""
-        with self._lock:
-            if self._handle is None:
-                sets = (ctypes.byref(one.struct) for one in self._sets)
-                self._handle = library.pairalign_open_strand_filter(*sets, *self._numbers)
-            if not self._handle:
-                raise CapacityError("out of memory for the words of the reads")
-            return self._handle
+    def _open(self) -> None:
+        sets = (ctypes.byref(one.struct) for one in self._sets)
+        self._handle = library.pairalign_open_strand_filter(*sets, *self._numbers)
 
     def close(self) -> None:
         """Free what the filter holds."""
+        self._opening.join()
         if self._handle:
             library.pairalign_close_strand_filter(self._handle)
             self._handle = None
-
-    def __del__(self) -> None:
-        self.close()
