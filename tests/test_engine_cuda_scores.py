@@ -37,6 +37,7 @@ from strategies import (
 from pairalign.alignments import Alignments
 from pairalign.engines.cuda.engine import FAMILIES, CudaEngine, open_cuda_engines
 from pairalign.engines.cuda.pair_per_warp import LAYOUTS, PairPerWarp
+from pairalign.engines.cuda.reverse_complement import OtherStrand
 from pairalign.engines.cuda.striped import Striped
 from pairalign.engines.device import sets as device_sets
 from pairalign.errors import DeviceError, ScoringError
@@ -241,17 +242,23 @@ def test_least_scores_and_chosen_pairs(device: Any, kernel: str) -> None:
         engine.close()
 
 
-def test_the_other_strand(device: Any, kernel: str) -> None:
+@pytest.mark.parametrize("at_once", [True, False])
+def test_the_other_strand(
+    device: Any, kernel: str, at_once: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a whole set, and of the columns of each window."""
+    if not at_once:
+        monkeypatch.setitem(OtherStrand.__init__.__kwdefaults__, "most_at_once", 0)
     rng = np.random.default_rng(8)
     sequences = tuple(random_sequences(rng, "ACGT", 9, 40, "mixed"))
     scoring = make_scoring(DNA, "local", 5, 2, match_matrix(DNA, 2, -3))
     sets = Problem(sequences, None, scoring).sets()
-    (window,) = windows_of(9, None, 9)
-    window = replace(window, strand=-1)
     engines = open_cpu(sets, scoring), opener(device, kernel)(sets, scoring)
     try:
-        expected, found = (engine.align(window, SCORES) for engine in engines)
-        assert_same(expected, found, Detail.SCORE)
+        for window in windows_of(9, None, 5):
+            turned = replace(window, strand=-1)
+            expected, found = (engine.align(turned, SCORES) for engine in engines)
+            assert_same(expected, found, Detail.SCORE)
     finally:
         for engine in engines:
             engine.close()
