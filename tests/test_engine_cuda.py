@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -406,3 +407,24 @@ def test_threads_of_other_libraries_are_left_alone() -> None:
     thread.start()
     thread.join()
     assert left == [None]
+
+
+def test_a_closed_engine_holds_no_streams() -> None:
+    """They end while their context is current, whatever still refers to the engine."""
+    device = host_device()
+    shared = device.streams()
+    device.streams = lambda: shared
+    kinds = device.driver.Stream, device.driver.Event
+    before = [set(kind.alive) for kind in kinds]
+    reads = SequenceSet.from_strings({"a": "ACGTTGCA", "b": "TTGCATCA"}, alphabet="dna")
+    engine = open_on(device, [reads], make_scoring(DNA, "local", 5, 2, match_matrix(DNA, 2, -3)))
+    (window,) = windows_of(2, None, 2)
+    for strand in (1, -1):
+        engine.align(replace(window, strand=strand), Want())
+    assert all(set(kind.alive) - old for kind, old in zip(kinds, before, strict=True))
+    engine.close()
+    assert [set(kind.alive) - old for kind, old in zip(kinds, before, strict=True)] == [
+        set(),
+        set(),
+    ]
+    assert engine.name == "cuda:0"

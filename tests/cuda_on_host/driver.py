@@ -12,8 +12,10 @@ import hashlib
 import re
 import subprocess
 import threading
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -129,6 +131,11 @@ def pagelocked_empty(shape: int, dtype: object, mem_flags: int = 0) -> np.ndarra
 
 
 class Stream:
+    alive: ClassVar[weakref.WeakSet[Stream]] = weakref.WeakSet()
+
+    def __init__(self) -> None:
+        self.alive.add(self)
+
     def synchronize(self) -> None:
         pass
 
@@ -142,8 +149,10 @@ class event_flags:
 
 
 class Event:
+    alive: ClassVar[weakref.WeakSet[Event]] = weakref.WeakSet()
+
     def __init__(self, flags: int = 0) -> None:
-        pass
+        self.alive.add(self)
 
     def record(self, stream: Stream | None = None) -> Event:
         return self

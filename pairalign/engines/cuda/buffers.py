@@ -26,15 +26,15 @@ class Slot:
     def __init__(self, driver: Any, *, grows: bool = True) -> None:
         self._driver = driver
         self._grows = grows
-        self.stream = driver.Stream()
-        self.kernels = self.stream  # or another one: see `SharedStreams.batch`
+        self.stream: Any = driver.Stream()
+        self.kernels: Any = self.stream  # or another one: see `SharedStreams.batch`
         # Waiting for these lets the thread sleep; waiting for a stream keeps a core busy.
         kinds = driver.event_flags
         flags = int(kinds.BLOCKING_SYNC) | int(kinds.DISABLE_TIMING)
-        self.computed = driver.Event(flags)
-        self._finished = driver.Event(flags)
-        self.ready = driver.Event(int(kinds.DISABLE_TIMING))
-        self.launched = driver.Event(int(kinds.DISABLE_TIMING))
+        self.computed: Any = driver.Event(flags)
+        self._finished: Any = driver.Event(flags)
+        self.ready: Any = driver.Event(int(kinds.DISABLE_TIMING))
+        self.launched: Any = driver.Event(int(kinds.DISABLE_TIMING))
         self._arena: Any = None
         self._arena_bytes = 0
         self._pinned: dict[str, npt.NDArray[np.uint8]] = {}
@@ -123,10 +123,15 @@ class Slot:
 
     def close(self) -> None:
         """Free everything."""
+        if self.stream is None:
+            return
         self.settle()
         self.free_arena()
         for name in list(self._pinned):
             self._free_pinned(name)
+        # Now, while their context is current: whatever still refers to the slot.
+        self.stream = self.kernels = None
+        self.computed = self._finished = self.ready = self.launched = None
 
     def free_arena(self) -> None:
         """Give the device memory back; nothing may be under way."""

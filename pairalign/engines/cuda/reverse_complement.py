@@ -108,6 +108,7 @@ class OtherStrand:
         """Free everything."""
         self._complement.free()
         self._reserve(0)
+        self._stream = None  # now, while its context is current: whatever still refers to this
 
     def _reserve(self, size: int) -> None:
         if 0 < size <= self._scratch_bytes:
