@@ -11,8 +11,6 @@ import logging
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -257,33 +255,32 @@ class DeviceEngine(ABC, Generic[_Device]):
             replaces_kernels=falls_back,
         )
 
-        def open_on(device: _Device, opened: list[Engine]) -> None:
-            share = engines_on(device)
-            limit = cls.memory_budget(device, memory_bytes)
-            for _ in range(share):
-                engine = cls(
-                    device,
-                    queries,
-                    targets,
-                    scoring,
-                    memory_bytes=limit // share,
-                    family=family,
-                    detail=detail,
-                    pinned_bytes=host_memory_bytes // (4 * share * len(devices)),
-                    host=host,
-                )
-                opened.append(engine)
+        def open_each() -> Iterator[Engine]:
+            for device in devices:
+                share = engines_on(device)
+                limit = cls.memory_budget(device, memory_bytes)
+                for _ in range(share):
+                    yield cls(
+                        device,
+                        queries,
+                        targets,
+                        scoring,
+                        memory_bytes=limit // share,
+                        family=family,
+                        detail=detail,
+                        pinned_bytes=host_memory_bytes // (4 * share * len(devices)),
+                        host=host,
+                    )
 
-        by_device: list[list[Engine]] = [[] for _ in devices]
+        engines: list[Engine] = []
         try:
-            with ThreadPoolExecutor(len(devices)) as pool:  # devices at the same time
-                for _ in pool.map(open_on, devices, by_device):
-                    pass
+            for engine in open_each():  # not in other threads, which PyCUDA ties contexts to
+                engines.append(engine)
         except BaseException:
-            for engine in chain(*by_device):
+            for engine in engines:
                 engine.close()
             raise
-        return list(chain(*by_device))
+        return engines
 
 
 def choose_among(
