@@ -202,7 +202,9 @@ def waiting_in(pipe: int) -> int:
 
 
 @pytest.mark.parametrize("number", SAID, ids=lambda number: number.name)
-@pytest.mark.parametrize("program", [PROGRAM, [*PROGRAM, "align"]], ids=["no-command", "align"])
+@pytest.mark.parametrize(
+    "program", [PROGRAM, [*PROGRAM, "align", "in.fa"]], ids=["no-command", "align"]
+)
 def test_signals_while_the_program_starts(
     tmp_path: Path, number: signal.Signals, program: list[str]
 ) -> None:
