@@ -35,7 +35,7 @@ demo: $(VENV)/.ready
 	@echo "Also as EMBOSS pairs, to read: demo/cytochrome_p450.srspair"
 
 test: $(VENV)/.ready-test
-	@echo "Running the tests on all cores: one to four minutes"
+	@echo "Running the tests on all cores: eight minutes on two, less on more"
 	@$(PYTEST) -m "not slow" $(PYTEST_OPTIONS)
 
 test-all: $(VENV)/.ready-test
