@@ -11,9 +11,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "../words.h"
+
 namespace pairalign {
 
-constexpr int MOST_GRAM = 12;  // letters, of 5 bits each
+constexpr int BITS_OF_LETTER = 5;
+constexpr int MOST_GRAM = 12;  // letters
 constexpr int64_t LEAST_BITS = 512, MOST_BITS = 65536;
 constexpr int LEAST_DENSITY = 8, MOST_DENSITY = 32;  // bits a letter
 
@@ -33,14 +36,8 @@ inline uint64_t mix(uint64_t x) {
 inline void read_grams(const uint8_t* codes, int32_t length, int q, int definite,
                        std::vector<uint64_t>& grams) {
     grams.clear();
-    const uint64_t keep = (uint64_t{1} << (5 * q)) - 1;
-    uint64_t gram = 0;
-    int letters = 0;
-    for (int32_t k = 0; k < length; k++) {
-        letters = codes[k] < definite ? letters + 1 : 0;
-        gram = (gram << 5 | codes[k]) & keep;
-        if (letters >= q) grams.push_back(gram);
-    }
+    for_each_word(codes, length, q, BITS_OF_LETTER, definite,
+                  [&](uint64_t gram, int32_t) { grams.push_back(gram); });
     std::sort(grams.begin(), grams.end());
 }
 

@@ -14,6 +14,7 @@
 #include "../export.h"
 #include "../pairs/reaching.h"
 #include "../threads.h"
+#include "../words.h"
 #include "common_bits.h"
 
 namespace {
@@ -53,14 +54,8 @@ struct Grams {
 // Calls `use(word)` for all words of definite letters of a sequence.
 template <class Use>
 void each_word(const pairalign_set& set, int32_t position, const Use& use) {
-    const uint8_t* const codes = set.codes + set.starts[position];
-    uint32_t word = 0;
-    int letters = 0;
-    for (int32_t k = 0; k < set.lengths[position]; k++) {
-        letters = codes[k] < DEFINITE ? letters + 1 : 0;
-        word = (word << 2 | (codes[k] & 3u)) & (WORDS - 1);
-        if (letters >= WORD_LETTERS) use(word);
-    }
+    for_each_word(set.codes + set.starts[position], set.lengths[position], WORD_LETTERS, 2, DEFINITE,
+                  [&](uint64_t word, int32_t) { use(static_cast<uint32_t>(word)); });
 }
 
 }  // namespace

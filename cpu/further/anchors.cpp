@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../words.h"
+
 namespace pairalign {
 namespace {
 
@@ -18,15 +20,8 @@ constexpr size_t LEAST = 12;       // anchors
 
 // Calls take(word, start) for each word of definite letters.
 template <typename Take>
-void for_each_word(const uint8_t* codes, int32_t count, int32_t definite, Take take) {
-    constexpr uint64_t ALL = (uint64_t{1} << WORD * BITS) - 1;
-    uint64_t word = 0;
-    int32_t begin = 0;
-    for (int32_t at = 0; at < count; ++at) {
-        word = (word << BITS | codes[at]) & ALL;
-        if (codes[at] >= definite) begin = at + 1;
-        else if (at + 1 - begin >= WORD) take(word, at + 1 - WORD);
-    }
+void each_word(const uint8_t* codes, int32_t count, int32_t definite, Take take) {
+    for_each_word(codes, count, WORD, BITS, definite, take);
 }
 
 size_t place_of(uint64_t word) { return static_cast<size_t>(word * 0x9E3779B97F4A7C15 >> (64 - TABLE_BITS)); }
@@ -40,13 +35,13 @@ std::vector<Anchor> shared_words(const pairalign_further_pair& pair) {
     std::vector<Word> words;
     words.reserve(static_cast<size_t>(pair.column_count));
     std::vector<int32_t> first(size_t{1} << TABLE_BITS, -1);
-    for_each_word(pair.columns, pair.column_count, pair.definite, [&](uint64_t word, int32_t start) {
+    each_word(pair.columns, pair.column_count, pair.definite, [&](uint64_t word, int32_t start) {
         int32_t& head = first[place_of(word)];
         words.push_back({word, start, head});
         head = static_cast<int32_t>(words.size()) - 1;
     });
     std::vector<Anchor> shared;
-    for_each_word(pair.rows, pair.row_count, pair.definite, [&](uint64_t word, int32_t start) {
+    each_word(pair.rows, pair.row_count, pair.definite, [&](uint64_t word, int32_t start) {
         int32_t left = MOST_SAME;
         for (int32_t k = first[place_of(word)]; k >= 0 && left > 0; --left) {
             const Word& one = words[static_cast<size_t>(k)];
