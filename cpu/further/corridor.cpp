@@ -37,8 +37,7 @@ namespace {
 constexpr int ROUNDS = 4;            // attempts with a corridor
 constexpr int32_t FIRST_WIDTH = 64;  // columns on each side
 constexpr int32_t FIRST_HEAD = 192;  // letters after which an alignment has scored more than chance, mostly
-constexpr int32_t LEAST_LETTERS = 500;  // shorter sequences are aligned as quickly in full
-constexpr double WIDEST = 0.3;          // of the matrix
+constexpr double WIDEST = 0.3;       // of the matrix
 
 // Two columns for each strip, and the memory to fill what is between them.
 class Corridor {
@@ -266,7 +265,7 @@ PAIRALIGN_API int32_t pairalign_corridor_alignment(const pairalign_further_pair*
                                                    int32_t* rest, int32_t lowered) {
     using namespace pairalign;
     const FurtherKernel* kernel = further_kernel_of(instruction_set);
-    if (kernel == nullptr || std::min(pair->row_count, pair->column_count) < LEAST_LETTERS) return 0;
+    if (kernel == nullptr) return 0;
     try {
         const FurtherJob job = make_job(*pair);
         if (!has_strips(job) || !fits_bytes(job)) return 0;
