@@ -16,7 +16,7 @@ from pairalign.errors import FastaError, PairListError
 from pairalign.fasta import Source, read_text
 from pairalign.pair_lists import PairList
 from pairalign.pair_masks import mask_sorted_pairs
-from pairalign.sequences import SequenceSet
+from pairalign.sequences import SequenceSet, sorted_positions
 from pairalign.windows import Window
 
 Ints = npt.NDArray[np.int32]
@@ -52,8 +52,7 @@ class Candidates:
 
     def sorted_on(self, strand: int, reads: SequenceSet) -> tuple[Ints, Ints]:
         """Return rows and columns of the pairs on a strand, by row, then column; each once."""
-        positions = np.empty(len(reads), np.int64)
-        positions[reads.order] = np.arange(len(reads))
+        positions = sorted_positions(reads).astype(np.int64)
         chosen = (self.strands == strand) & (self.first != self.second)
         ends = positions[self.first[chosen]], positions[self.second[chosen]]
         keys = np.unique(np.minimum(*ends) << 32 | np.maximum(*ends))

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.pair_masks import mask_sorted_pairs
-from pairalign.sequences import SequenceSet
+from pairalign.sequences import SequenceSet, sorted_positions
 from pairalign.windows import Window
 
 Ints = npt.NDArray[np.int64]
@@ -53,13 +53,12 @@ class RunFilter:
     name = "runs"
 
     def __init__(self, reads: SequenceSet, words: Words) -> None:
-        positions = np.empty(len(reads), np.int64)
-        positions[reads.order] = np.arange(len(reads))
+        positions = sorted_positions(reads)
         first, second = (positions[ends] for ends in pairs_of(words))
         rows, columns = np.minimum(first, second), np.maximum(first, second)
         order = np.lexsort((columns, rows))
-        self._rows = rows[order].astype(np.int32)
-        self._columns = columns[order].astype(np.int32)
+        self._rows = rows[order]
+        self._columns = columns[order]
 
     def passing(self, window: Window, min_raw_score: int) -> npt.NDArray[np.bool_]:
         """Return which pairs of `window` share a run, bool of shape (pairs,)."""

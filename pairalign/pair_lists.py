@@ -22,7 +22,7 @@ import numpy.typing as npt
 from pairalign.errors import FastaError, PairListError
 from pairalign.fasta import Source, read_text
 from pairalign.native import library
-from pairalign.sequences import SequenceSet
+from pairalign.sequences import SequenceSet, sorted_positions
 
 Ints = npt.NDArray[np.int32]
 Pairs = Union["PairList", str, "os.PathLike[str]", npt.NDArray[Any], Iterable[tuple[Any, Any]]]
@@ -216,8 +216,8 @@ def sort_pairs(
     """
     order = np.empty(len(pairs), np.int64)
     columns_of = queries if targets is None else targets
-    rows = _positions(queries)[pairs.first]
-    columns = _positions(columns_of)[pairs.second]
+    rows = sorted_positions(queries)[pairs.first]
+    columns = sorted_positions(columns_of)[pairs.second]
     failed = library.pairalign_sort_pairs(
         len(pairs),
         targets is None,
@@ -264,13 +264,6 @@ def _refuse(
         f"{pairs.where(number)}: the pair of '{names[0]}' and '{names[1]}' again, which is at "
         f"{pairs.where(int(order[place - 1]))}; each pair once"
     )
-
-
-def _positions(sequences: SequenceSet) -> Ints:
-    """Sorted position of each input index."""
-    positions = np.empty(len(sequences), np.int32)
-    positions[sequences.order] = np.arange(len(sequences), dtype=np.int32)
-    return positions
 
 
 class NamesOf:

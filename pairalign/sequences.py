@@ -421,6 +421,13 @@ def read_fasta_pair(
     return one, two
 
 
+def sorted_positions(sequences: SequenceSet) -> npt.NDArray[np.int32]:
+    """Return the sorted position of each input index, the inverse of `SequenceSet.order`."""
+    positions = np.empty(len(sequences), np.int32)
+    positions[sequences.order] = np.arange(len(sequences), dtype=np.int32)
+    return positions
+
+
 def _describe(byte: int) -> str:
     """Name a character that should not be there."""
     if 0x20 < byte < 0x7F:

@@ -23,7 +23,7 @@ from pairalign.alignments import Alignments, concatenate
 from pairalign.candidates import CandidateStrands
 from pairalign.engines import Engine
 from pairalign.engines.filters import PairFilter
-from pairalign.exact_runs import RunFilter
+from pairalign.exact_runs import SHORTEST, RunFilter
 from pairalign.jobs.further_layers import layers_of
 from pairalign.overlap_passes import choose_strands, find_overlaps, merge_strands
 from pairalign.reaching import Reaching, least_by_end
@@ -45,9 +45,6 @@ STRANDS = (1, -1)
 
 UNKNOWN_REST = np.iinfo(np.int32).max
 """What further alignments may score where nothing is known."""
-
-_LEAST_RUN = 12
-"""Shorter runs are everywhere in reads of thousands of letters."""
 
 _WORTH_CHOOSING, _WORTH_CHOOSING_ON_GPU = 2, 8
 """Of more than one pair in so many, all are scored: chosen ones cost more each."""
@@ -90,7 +87,7 @@ class Thresholds:
         """
         matches = self.min_identity * self.min_overlap
         run = ceil(matches / (self.min_overlap - matches + 1))
-        return run if run >= _LEAST_RUN else 0
+        return run if run >= SHORTEST else 0
 
     def least_by_end(self, engine: CudaEngine) -> npt.NDArray[np.int32] | None:
         """Return what semiglobal alignments score at least that pass; None: that is not known.

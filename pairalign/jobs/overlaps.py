@@ -24,7 +24,6 @@ from pairalign.engines.filters import PairFilter, open_filters
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import DeviceError, ScoringError
 from pairalign.exact_runs import (
-    SHORTEST,
     RunFilter,
     count_hits,
     estimate_hits,
@@ -193,7 +192,7 @@ class OverlapJob(AlignmentJob):
 
     def _runs_can_help(self) -> bool:
         run = self.thresholds.forced_run
-        return run >= SHORTEST and shared_by_chance(self.queries, run) <= _MOST_BY_CHANCE
+        return run > 0 and shared_by_chance(self.queries, run) <= _MOST_BY_CHANCE
 
     def _bits_are_worth(self) -> bool:
         """Whether the filter by bits was measured to save time, on cores: for short reads."""

@@ -26,7 +26,7 @@ from pairalign.complement import reverse_complement
 from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.native import library
 from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
+from pairalign.sequences import SequenceSet, sorted_positions
 from pairalign.strands import to_original_strands
 from pairalign.windows import Window
 
@@ -108,11 +108,7 @@ class FurtherAligner:
         self._isa = (instruction_set or instruction_sets()[0]).encode()
         self._cancelled = np.zeros(1, np.int32)
         self._other_strands: list[Any] = [None, None]  # of whole sets, once they are needed
-        self._positions = []
-        for one in (queries, targets):
-            positions = np.empty(len(one), np.int64)
-            positions[one.order] = np.arange(len(one))
-            self._positions.append(positions)
+        self._positions = sorted_positions(queries)
 
     def cancel(self) -> None:
         """Make `next_of` raise InterruptedError, soon where it is running."""
@@ -222,7 +218,7 @@ class FurtherAligner:
         """Whether the longer sequence is the query; of two sets of equal lengths, it is."""
         queries, targets = self._sets
         if window.triangular:
-            return np.asarray(self._positions[0][query] < self._positions[0][target])
+            return np.asarray(self._positions[query] < self._positions[target])
         return np.asarray(queries.lengths[query] >= targets.lengths[target])
 
     def _native_pairs(
