@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 
 from pairalign.choices import DEFAULT_WINDOW, FORMAT_NAMES, LIST_WINDOW
 from pairalign.cli.loading import later
@@ -24,17 +23,10 @@ from pairalign.cli.options import (
     add_thresholds,
     converter,
     describe_thresholds,
+    parse_above_zero,
 )
 
-
-def _parse_positive_number(text: str) -> float:
-    number = float(text)
-    if not 0 < number < math.inf:
-        raise ValueError
-    return number
-
-
-_POSITIVE_NUMBER = converter(_parse_positive_number, "a number above 0, such as 0.001")
+_POSITIVE_NUMBER = converter(parse_above_zero, "a number above 0, such as 0.001")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

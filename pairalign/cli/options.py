@@ -69,6 +69,14 @@ def _parse_seconds(text: str) -> float:
     return seconds
 
 
+def parse_above_zero(text: str) -> float:
+    """Return a finite number above 0; ValueError if the text is none."""
+    number = float(text)
+    if not 0 < number < math.inf:
+        raise ValueError
+    return number
+
+
 def _parse_path(text: str) -> str:
     if not text:
         raise ValueError

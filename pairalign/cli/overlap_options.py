@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 
 from pairalign.choices import OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
 from pairalign.cli.loading import later
@@ -22,6 +21,7 @@ from pairalign.cli.options import (
     add_sequences,
     add_shard,
     converter,
+    parse_above_zero,
 )
 from pairalign.jobs.overlap_presets import AUTO, PRESETS
 
@@ -35,14 +35,7 @@ def _parse_count(text: str) -> int:
     return number
 
 
-def _parse_above_zero(text: str) -> float:
-    number = float(text)
-    if not 0 < number < math.inf:
-        raise ValueError
-    return number
-
-
-_ABOVE_ZERO = converter(_parse_above_zero, "a number above 0")
+_ABOVE_ZERO = converter(parse_above_zero, "a number above 0")
 _COUNT = converter(_parse_count, "a whole number of at least 0")
 
 
