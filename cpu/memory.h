@@ -14,18 +14,35 @@
 
 namespace pairalign {
 
-// Memory that grows to what was asked for and is aligned to 64 bytes.
+constexpr size_t LARGE_PAGE = size_t{1} << 21;
+
+inline size_t up_to_multiple(size_t bytes, size_t of) { return (bytes + of - 1) / of * of; }
+
+// So many bytes in large pages, which the system has to clear and to enter into its tables less often. Null
+// where there are no more. `bytes`: a multiple of LARGE_PAGE.
+inline void* allocate_large_pages(size_t bytes) {
+    void* memory = std::aligned_alloc(LARGE_PAGE, bytes);
+#ifdef MADV_HUGEPAGE
+    if (memory) madvise(memory, bytes, MADV_HUGEPAGE);  // refused: slower, no more
+#endif
+    return memory;
+}
+
+// Memory that grows to what was asked for and is aligned to 64 bytes. LARGE: much of it is in large pages, of
+// which the last is in use as a whole.
+enum class Pages { ANY, LARGE };
 class Buffer {
 public:
     ~Buffer() { std::free(data_); }
-    Buffer() = default;
+    explicit Buffer(Pages pages = Pages::ANY) : pages_(pages) {}
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
     void* need(size_t bytes) {
         if (bytes > size_) {
             release();
-            bytes = (bytes + 4095) / 4096 * 4096;
-            data_ = std::aligned_alloc(64, bytes);
+            const bool large = pages_ == Pages::LARGE && bytes >= LARGE_PAGE / 2;
+            bytes = up_to_multiple(bytes, large ? LARGE_PAGE : 4096);
+            data_ = large ? allocate_large_pages(bytes) : std::aligned_alloc(64, bytes);
             if (!data_) throw std::bad_alloc();
             size_ = bytes;
         }
@@ -39,6 +56,7 @@ public:
     size_t size() const { return size_; }
 
 private:
+    const Pages pages_;
     void* data_ = nullptr;
     size_t size_ = 0;
 };
@@ -67,20 +85,16 @@ private:
         size_t runs;
     };
 
-    // The first block is small; of the others, the system is asked for large pages, which it has to clear and
-    // to enter into its tables less often.
+    // The first block is small.
     void add(size_t runs) {
-        constexpr size_t SMALL = size_t{1} << 18, PAGE = size_t{1} << 21;
-        size_t bytes = std::max(runs * sizeof(uint32_t), blocks_.empty() ? SMALL : 2 * PAGE);
-        bytes = (bytes + PAGE - 1) / PAGE * PAGE;
-        if (blocks_.empty() && runs * sizeof(uint32_t) <= SMALL) bytes = SMALL;
-        Block block{std::unique_ptr<uint32_t, Free>(
-                        static_cast<uint32_t*>(std::aligned_alloc(bytes < PAGE ? 4096 : PAGE, bytes))),
+        constexpr size_t SMALL = size_t{1} << 18;
+        const bool small = blocks_.empty() && runs * sizeof(uint32_t) <= SMALL;
+        const size_t needed = std::max(runs * sizeof(uint32_t), 2 * LARGE_PAGE);
+        const size_t bytes = small ? SMALL : up_to_multiple(needed, LARGE_PAGE);
+        Block block{std::unique_ptr<uint32_t, Free>(static_cast<uint32_t*>(
+                        small ? std::aligned_alloc(4096, bytes) : allocate_large_pages(bytes))),
                     bytes / sizeof(uint32_t)};
         if (!block.start) throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
-        if (bytes >= PAGE) madvise(block.start.get(), bytes, MADV_HUGEPAGE);  // refused: slower, no more
-#endif
         blocks_.push_back(std::move(block));
     }
 

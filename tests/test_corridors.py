@@ -52,7 +52,9 @@ def compared(
         window = Window(0, 0, len(reads), 0, len(reads), True, strand)
         mask = np.ones(window.pairs, np.bool_)
         mask[1::5] = False
-        found, done, rest = aligner.best_of(window, mask, lowered=lowered)
+        best = aligner.best_of(window, mask, lowered=lowered)
+        found, done, rest = best.found, best.done, best.rest
+        assert not best.useless.any()
         assert len(found) == len(rest) == done.sum()
         assert not (done & ~mask).any()
         left += int((mask & ~done).sum())
@@ -120,6 +122,36 @@ def test_what_is_hard(name: str) -> None:
     done, left = check(reads, name, isa)
     assert done >= 8
     assert left >= 20
+
+
+@pytest.mark.parametrize("isa", instruction_sets())
+def test_pairs_of_no_use(isa: str) -> None:
+    """Too low a best score is known without an alignment; a pair with one is never left out."""
+    genome, others = random_letters(4000, 15), random_letters(9000, 16)
+    reads = [
+        genome[:2200],
+        others[:1500] + changed(genome[700:900], 0.02, 1) + others[1500:2000],
+        others[2000:3000] + changed(genome[500:1000], 0.03, 2) + others[3000:4000],
+        others[5000:7000],
+        others[7000:9000] + 30 * "A",
+        other_strand(changed(genome[1200:3300], 0.01, 3)),
+    ]
+    sequences, scoring = SequenceSet.from_strings(reads, alphabet="dna"), scoring_of("hifi")
+    engine = CpuEngine(sequences, None, scoring, instruction_set=isa)
+    aligner = FurtherAligner(sequences, sequences, scoring, 1, isa)
+    useless, known = 0, 0
+    for strand in (1, -1):
+        window = Window(0, 0, len(reads), 0, len(reads), True, strand)
+        mask = np.ones(window.pairs, np.bool_)
+        scores = engine.align(window, Want(Detail.CIGAR), mask).raw_score
+        best = aligner.best_of(window, mask, 200)
+        assert not (best.useless & best.done).any()
+        assert (scores[best.useless] < 200).all()
+        assert best.found.raw_score.tolist() == scores[best.done].tolist()
+        useless, known = useless + int(best.useless.sum()), known + int((scores >= 200).sum())
+    engine.close()
+    assert useless >= 20
+    assert known >= 2
 
 
 def substituted(letters: str, period: int) -> str:

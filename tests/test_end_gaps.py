@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,20 @@ from cuda_engines import open_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from opencl_engines import open_opencl
-from strategies import SEEDS, Problem, large_problems, random_ends, small_problems
+from strategies import (
+    SEEDS,
+    Problem,
+    large_problems,
+    small_problems,
+    with_ends,
+    with_vsearch_ties,
+)
 
 from pairalign import align, cluster, overlaps
 from pairalign import make_scoring as make
 from pairalign.choices import IDENTITIES
 from pairalign.cli.main import main
-from pairalign.end_gaps import ENDS, EndGaps, GapCost
+from pairalign.end_gaps import ENDS, GapCost
 from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.engines.kernels import check_kernel
 from pairalign.errors import DeviceError, ScoringError
@@ -32,15 +38,6 @@ from pairalign.want import Detail, Want
 from pairalign.windows import plan_windows
 
 VSEARCH = {"match": 2, "mismatch": -4, "gap_open": 20, "gap_extend": 2}
-
-
-def with_ends(problem: Problem, seed: int, symmetric: bool = False) -> Problem:
-    """The same problem in mode end-gaps, with random costs of end gaps."""
-    scoring = problem.scoring
-    ends = random_ends(np.random.default_rng(seed), scoring.gap_open, scoring.gap_extend)
-    ends = ends[:2] * 2 if symmetric else ends
-    scoring = replace(scoring, mode="end-gaps", end_gaps=EndGaps(*(GapCost(*one) for one in ends)))
-    return replace(problem, scoring=scoring)
 
 
 def test_small_sets(open_engine: OpenEngine) -> None:
@@ -94,23 +91,6 @@ def test_kernels_of_the_cpu_agree(problem: Problem, seed: int) -> None:
     assert_same(run(open_cpu, problem, memory_bytes=256 << 10), found, note=problem)
     scores = run(open_cpu, problem, Want(Detail.SCORE))
     assert_same(scores, found, Detail.SCORE, problem)
-
-
-def with_vsearch_ties(problem: Problem, seed: int) -> Problem:
-    """The same problem with costs of end gaps for which vsearch's ties are defined."""
-    rng = np.random.default_rng(seed)
-    scoring = problem.scoring
-    opening = max(2, scoring.gap_open)
-
-    def one(at_end: bool) -> GapCost:
-        first = int(rng.integers(1, opening)) if at_end else int(rng.integers(opening))
-        return GapCost(first, int(rng.integers(min(first, scoring.gap_extend + 1))) if first else 0)
-
-    ends = EndGaps(one(False), one(True), one(False), one(True), "vsearch")
-    return replace(
-        problem,
-        scoring=replace(scoring, mode="end-gaps", gap_open=opening, end_gaps=ends),
-    )
 
 
 @settings(max_examples=examples(120))
@@ -296,6 +276,17 @@ def test_identities_without_the_gaps_at_ends() -> None:
     shares = {name: count_identity(found, name) for name in IDENTITIES}
     assert [int(x[0]) for x in shares["columns"]] == [10, 15]
     assert [int(x[0]) for x in shares["internal"]] == [10, 10]
+
+
+def test_a_gap_beside_a_free_end_is_internal() -> None:
+    scoring = make("dna", free_ends="target-end")
+    sequences = ["ACGTACGTACGGGG", "ACGTACGTACT"]
+    found = align(sequences, scoring=scoring, device="cpu")
+    assert (found[0].cigar, found[0].target_end) == ("10=4I", 10)
+    assert [int(x[0]) for x in count_identity(found, "internal")] == [10, 14]
+    for least, pairs in (("0.72", 0), ("0.71", 1)):
+        chosen = {"min_identity": least, "identity_of": "internal"}
+        assert len(align(sequences, scoring=scoring, device="cpu", **chosen)) == pairs
 
 
 @pytest.mark.parametrize(

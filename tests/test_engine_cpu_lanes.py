@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import (
     MODES,
+    SEEDS,
     Problem,
     blosum_like,
     large_problems,
@@ -21,6 +23,8 @@ from strategies import (
     proteins,
     random_matrix,
     small_problems,
+    with_ends,
+    with_vsearch_ties,
 )
 
 from pairalign.engines.cpu.engine import instruction_sets
@@ -42,8 +46,12 @@ def assert_lanes_agree(problem: Problem, detail: Detail, names: tuple[str, ...])
                 instruction_set=name,
                 lane_bits=bits,
                 long_pairs="never",
+                own_rows="never",
             )
             assert_same(found, expected, detail, (name, bits, problem))
+        for use in ("always", "auto"):
+            found = run(open_cpu, problem, Want(detail), instruction_set=name, own_rows=use)
+            assert_same(found, expected, detail, (name, "own rows", use, problem))
 
 
 @settings(max_examples=examples(40))
@@ -62,6 +70,64 @@ def test_widths_agree_on_hard_cases(case: str) -> None:
             assert_lanes_agree(problem, Detail.CIGAR, instruction_sets()[:1])
 
 
+@settings(max_examples=examples(40))
+@given(
+    problem=st.one_of(small_problems(), large_problems, large_problems),
+    seed=SEEDS,
+    ends=st.sampled_from([with_ends, with_vsearch_ties]),
+    detail=st.sampled_from(Detail),
+)
+def test_widths_agree_on_end_gaps(
+    problem: Problem, seed: int, ends: Callable[[Problem, int], Problem], detail: Detail
+) -> None:
+    assert_lanes_agree(ends(problem, seed), detail, instruction_sets())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_widths_agree_on_end_gaps_of_hard_cases(case: str) -> None:
+    for seed, problem in enumerate(CASES[case]("global")):
+        for ends in (with_ends, with_vsearch_ties):
+            assert_lanes_agree(ends(problem, seed), Detail.CIGAR, instruction_sets()[:1])
+
+
+@settings(max_examples=examples(20))
+@given(problem=large_problems, seed=SEEDS, ends=st.sampled_from([with_ends, with_vsearch_ties]))
+def test_end_gaps_in_narrow_lanes_are_those_of_the_reference(
+    problem: Problem, seed: int, ends: Callable[[Problem, int], Problem]
+) -> None:
+    problem = ends(problem, seed)
+    for use in ("never", "always"):
+        found = run(open_cpu, problem, lane_bits=8, long_pairs="never", own_rows=use)
+        assert_as_reference(problem, found, at_most=40)
+
+
+@pytest.mark.parametrize("name", instruction_sets())
+def test_ties_of_vsearch_where_mismatches_cost_more_than_gaps(name: str) -> None:
+    """Two gaps instead of a mismatch: which of them comes first depends on who is the query."""
+    rng = np.random.default_rng(5)
+    sequences = tuple(
+        "".join(rng.choice(list("ACGT"), length)) for length in rng.integers(20, 60, 24)
+    )
+    matrix = match_matrix(DNA, 1, -11)
+    scoring = make_scoring(DNA, "end-gaps", 7, 2, matrix, [(3, 1)] * 4)
+    ends = replace(scoring.end_gaps, ties="vsearch")
+    problem = Problem(sequences, None, replace(scoring, end_gaps=ends))
+    options = {"instruction_set": name, "lane_bits": 8, "long_pairs": "never"}
+    for use in ("never", "always"):
+        assert_as_reference(problem, run(open_cpu, problem, own_rows=use, **options), at_most=100)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_end_gaps_of_long_sequences(seed: int) -> None:
+    """Paths that begin and end in tiles far from the corners, and sums beyond 16 bits."""
+    one = proteins(1, 1100, seed=seed, shape="equal")[0]
+    sequences = (one, one[300:900], one[:200], one[-150:], one[500:], *proteins(30, 700, seed=9))
+    for gap_open, gap_extend in ((11, 1), (60, 40)):
+        problem = Problem(sequences, None, blosum_like("global", gap_open, gap_extend))
+        for ends in (with_ends, with_vsearch_ties):
+            assert_lanes_agree(ends(problem, seed), Detail.CIGAR, instruction_sets())
+
+
 @pytest.mark.parametrize("detail", [Detail.SCORE, Detail.CIGAR])
 @pytest.mark.parametrize("mode", MODES)
 def test_proteins_of_many_lengths(mode: str, detail: Detail) -> None:
@@ -69,6 +135,18 @@ def test_proteins_of_many_lengths(mode: str, detail: Detail) -> None:
     first, second = proteins(70, 150, seed=3), proteins(40, 90, seed=4)
     assert_lanes_agree(Problem(first, None, blosum_like(mode)), detail, instruction_sets())
     assert_lanes_agree(Problem(first[:30], second, blosum_like(mode)), detail, instruction_sets())
+
+
+@pytest.mark.parametrize("longest", [543, 560, 1100])
+@pytest.mark.parametrize("mode", MODES)
+def test_long_sequences_have_larger_tiles(mode: str, longest: int) -> None:
+    """Paths with long gaps leave windows of 32 and 64 columns; unrelated ones lie anywhere."""
+    rng = np.random.default_rng(longest)
+    one = "".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), longest))
+    cut = one[:100] + one[180:400] + one[290:]
+    sequences = (*proteins(5, longest, seed=8), one[:longest], cut[:longest], one[77:], one[::-1])
+    scoring = blosum_like(mode)
+    assert_lanes_agree(Problem(sequences, None, scoring), Detail.CIGAR, instruction_sets())
 
 
 def scores_at(limit: int, highest: int) -> Iterator[str]:

@@ -19,6 +19,7 @@ from pairalign.engines.cpu import further
 from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.engines.cpu.further import FurtherAligner
 from pairalign.engines.selection import open_engines
+from pairalign.errors import DeviceError
 from pairalign.jobs.overlap_stages import Thresholds
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail, Want
@@ -103,6 +104,31 @@ def test_proteins_and_long_repeats() -> None:
                 4,
             )
             assert [found_alignment(chain, k) for k in range(len(chain))] == expected
+
+
+@pytest.mark.parametrize("isa", instruction_sets())
+def test_the_environment_says_which_instruction_set(
+    isa: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = SequenceSet.from_strings([2 * GENOME, GENOME])
+    scoring = pairalign.make_scoring("dna", mode="local")
+    first = pairalign.align(reads, scoring=scoring, device="cpu")
+    monkeypatch.setenv("PAIRALIGN_ISA", isa)
+    align, asked = further._align, []
+
+    def noted(pair: object, name: bytes, *arguments: object) -> int:
+        asked.append(name.decode())
+        return int(align(pair, name, *arguments))
+
+    monkeypatch.setattr(further, "_align", noted)
+    found, _ = FurtherAligner(reads, reads, scoring, 1).next_of(
+        [first], Window(0, 0, 2, 0, 2, True), 100
+    )
+    assert asked == [isa]
+    assert found.raw_score.tolist() == [4000]
+    monkeypatch.setenv("PAIRALIGN_ISA", "mmx")
+    with pytest.raises(DeviceError, match="instruction set 'mmx' cannot run"):
+        FurtherAligner(reads, reads, scoring, 1)
 
 
 def test_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:

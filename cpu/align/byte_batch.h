@@ -9,16 +9,87 @@
 
 namespace pairalign {
 
+// Classes of letters, where the score of two depends on row ^ column of their classes alone. Equal classes
+// are equal, definite letters.
+struct LetterClasses {
+    uint8_t row[CODES], column[CODES];
+    uint8_t scores[16];  // as cells take them; those below 8 are used
+
+    // The same for corridors (byte_corridor.h): after its last letter a sequence has PAD, which keeps H' on a
+    // diagonal against another PAD, and loses `unopened`, open - extend, against letters. Numbers from 128 on
+    // have no score, which is that.
+    LetterClasses with_ends(int32_t unopened) const {
+        constexpr uint8_t BOTH_END = 8, ENDED = 128;
+        LetterClasses c = *this;
+        c.row[PAD] = ENDED + BOTH_END;
+        c.column[PAD] = ENDED;
+        c.scores[BOTH_END] = static_cast<uint8_t>(unopened);
+        return c;
+    }
+};
+
+// Row sequences of a batch in which every lane has its own, as Group has the columns.
+struct OwnRows {
+    const uint8_t* codes[MAX_LANES];
+    int32_t lengths[MAX_LANES];
+    int32_t rows;                  // of the longest
+    uint32_t row_codes;            // bit set of the letters, with PAD
+    int definite;                  // codes below it are letters that can be equal
+    const LetterClasses* classes;  // null: lanes have profiles
+};
+
+// Where the group of such a batch keeps what, see own_group.h. `lookup`: scores are looked up, no profiles
+// kept.
+struct OwnLayout {
+    static constexpr int AT_ONCE = 64;  // columns whose scores are made ready at a time
+    static constexpr size_t TABLE_BYTES = 2 * CODES;
+    static constexpr int IN_BLOCK = 16;  // rows whose offsets stand together, of each lane
+    size_t line_stride = 0, stride = 0;  // of sequences; of the letters of a profile
+    size_t profile_bytes = 0;            // of a lane
+    size_t codes = 0, rows = 0, lines = 0, tables = 0, offsets = 0, taken = 0, scores = 0, profiles = 0;
+    size_t bytes = 0;  // of all
+
+    OwnLayout() = default;
+    // Must be inlined, see bounded_product.
+    inline __attribute__((always_inline)) OwnLayout(size_t lanes, bool lookup, const OwnRows& own,
+                                                    int32_t columns) {
+        const size_t height = round(static_cast<size_t>(own.rows), IN_BLOCK),
+                     width = round(static_cast<size_t>(columns), 16);
+        line_stride = round(height > width ? height : width, 64) + 2 * AT_ONCE;
+        rows = (width + 1) * lanes;
+        lines = rows + height * lanes;
+        bytes = tables = lines + line_stride * lanes;
+        if (own.classes) return;
+        offsets = tables + CODES * TABLE_BYTES;
+        taken = offsets + height * lanes * sizeof(uint32_t);
+        scores = taken + AT_ONCE * lanes;
+        bytes = profiles = scores + 8 * AT_ONCE * lanes;
+        if (lookup) return;
+        stride = round(width, 64);
+        // An odd number of cache lines, so that lanes do not meet in the same places of a cache.
+        const size_t blocks = static_cast<size_t>(__builtin_popcount(own.row_codes));
+        profile_bytes = blocks * stride + (blocks * stride / 64 % 2 ? 0 : 64);
+        bytes = profiles + bounded_product(profile_bytes, lanes, 1) + AT_ONCE;  // which may be read
+    }
+
+private:
+    static inline __attribute__((always_inline)) size_t round(size_t n, size_t to) {
+        return (n + to - 1) / to * to;
+    }
+};
+
 struct ByteBatch {
     const Scheme* scheme;
     const Group* group;
-    const uint8_t* row;
+    const OwnRows* own;  // null: all lanes have the same row sequence
+    const uint8_t* row;  // which it is
     int32_t rows;
-    int first_lane;  // lanes before it are not part of the batch
-    bool trace;      // false: only `score` is set
-    int32_t side;    // when tracing: rows of a tile, 16 times a power of two
-    int definite;    // codes below it are letters that can be equal
-    uint8_t* work;   // ByteLayout::bytes, 64-byte aligned
+    int first_lane;         // lanes before it are not part of the batch
+    uint64_t row_is_query;  // mode END_GAPS: bit l: whether it is so in lane l
+    bool trace;             // false: only `score` is set
+    int32_t side;           // when tracing: rows of a tile, 16 times a power of two; or ALL_CELLS
+    int definite;           // codes below it are letters that can be equal
+    uint8_t* work;          // ByteLayout::bytes, 64-byte aligned
     const volatile bool* cancelled;
     uint64_t overflowed;    // bit set of lanes: scores that 8 bits do not hold, whose paths are not set
     Path paths[MAX_LANES];  // without runs
@@ -28,17 +99,34 @@ struct ByteBatch {
     uint8_t* steps[MAX_LANES];
     int32_t step_count[MAX_LANES];
 
+    // No tiles: the first pass keeps the codes of all cells, see byte_traceback.h.
+    static constexpr int32_t ALL_CELLS = 0;
+    bool has_tiles() const { return trace && side != ALL_CELLS; }
+
     // Bytes for the steps of one pair.
     static size_t steps_room(int32_t rows, int32_t columns) {
         return (static_cast<size_t>(rows) + static_cast<size_t>(columns) + 64 + 63) / 64 * 64;
     }
 };
 
+// Global mode, own rows: lanes of which only a corridor is to be filled, see byte_corridor.h. The group's
+// `columns` is the most of: columns of a lane, and so many as the rows of all are more than its own.
+struct LaneCorridor {
+    uint64_t lanes;   // bit set of those to be tried
+    double widest;    // share of a matrix that its corridor may take; 0: whatever it takes
+    int32_t* bounds;  // [MAX_LANES] of H' in the last cell: what a beam finds, and a corridor is made for
+    int32_t* ranges;  // [2 * rows of tiles], when tracing
+
+    // What came of it.
+    uint64_t done;  // bit set of lanes
+    int64_t cells;  // of lanes
+};
+
 // Where a batch keeps what. A border is a row above a band: two vectors a column; a left border two a row.
 struct ByteLayout {
     size_t lanes, border_bytes;
-    size_t borders, lefts, best, last_column, window, tile;  // offsets
-    size_t bytes;                                            // of all
+    size_t borders, lefts, best, last_column, last_row, window, tile;  // offsets
+    size_t bytes;                                                      // of all
     int32_t tile_columns;
     int32_t window_columns;  // at most that many are filled again
 
@@ -48,16 +136,20 @@ struct ByteLayout {
         : lanes(static_cast<size_t>(lanes_)),
           border_bytes((static_cast<size_t>(columns) + 1) * 2 * lanes),
           tile_columns(mode == LOCAL ? side / 2 : side),
-          window_columns(side + tile_columns < columns ? side + tile_columns : columns) {
-        const size_t down = trace ? static_cast<size_t>((rows - 1) / side + 1) : 0;
-        const size_t across = trace ? static_cast<size_t>((columns - 1) / tile_columns) : 0;
-        const size_t height = trace ? static_cast<size_t>(side < rows ? side : rows) : 0;
+          window_columns(side != ByteBatch::ALL_CELLS && side + tile_columns < columns ? side + tile_columns
+                                                                                       : columns) {
+        const bool tiles = trace && side != ByteBatch::ALL_CELLS;
+        const size_t down = tiles ? static_cast<size_t>((rows - 1) / side + 1) : 0;
+        const size_t across = tiles ? static_cast<size_t>((columns - 1) / tile_columns) : 0;
+        const size_t height = trace ? static_cast<size_t>(tiles && side < rows ? side : rows) : 0;
         const size_t width = trace ? static_cast<size_t>(window_columns) : 0;
         borders = 0;
         lefts = bounded_product(down + 1, border_bytes, 1);
         best = lefts + bounded_product(across, static_cast<size_t>(rows), 2 * lanes);
-        last_column = best + (trace ? bounded_product(down, across + 1, lanes) : lanes);
-        window = last_column + (static_cast<size_t>(rows) + 1) * lanes;
+        last_column = best + (tiles ? bounded_product(down, across + 1, lanes) : lanes);
+        last_row = last_column + (static_cast<size_t>(rows) + 1) * lanes;
+        window =
+            last_row + (mode == LOCAL || mode == GLOBAL ? 0 : (static_cast<size_t>(columns) + 1) * lanes);
         tile = window + 3 * (width + 1) * lanes;
         bytes = tile + bounded_product(height + 1, width + 1, lanes);
     }
@@ -67,7 +159,13 @@ struct ByteKernel {
     int lanes;
     size_t (*group_bytes)(int32_t columns, uint32_t row_codes);
     void (*prepare)(const Scheme& scheme, Group& group);
+    // The same for batches with own rows, but for the group's `row_codes`.
+    size_t (*own_bytes)(const OwnRows& own, int32_t columns);
+    void (*prepare_own)(const Scheme& scheme, Group& group, const OwnRows& own);
     void (*align)(ByteBatch& batch);
+    // The same of lanes of similar sequences, those of `done`: first bounds by a beam, then paths.
+    void (*find_bounds)(ByteBatch& batch, LaneCorridor& corridor);
+    void (*fill_corridor)(ByteBatch& batch, LaneCorridor& corridor);
     // Runs of a CIGAR and counts from the steps of a path. `out`: as in write_cigar.
     int64_t (*write_runs)(uint8_t* steps, int32_t count, bool row_is_query, uint32_t* out, Summary& summary);
 };

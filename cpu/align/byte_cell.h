@@ -22,9 +22,13 @@
 // H'(i,j) >= H'(i-1,j) - o, so U and V are not negative, and at most Z; e' - H' + o is between 0 and o, as
 // gaps never beat H'. So A and B are not negative, and at most Z of the cell that they arrive at. D is
 // not negative where two letters cost at most what two gaps do. Less o, Y 2*o, all are between -2*o and
-// highest + open + extend: signed bytes, where fits_bytes says so.
+// highest + open + extend: signed bytes, where fits_bytes says so. In the border U and V, less o, are what a
+// letter of a start gap costs less than `extend`: between -o and extend, as no such gap costs more than
+// others.
 //
-// Local mode keeps H + base, e + base and f + base. Nothing falls below 0, for which base makes room; scores
+// Local mode keeps H + base, e + base and f + base. An e below 0 is kept as 0, and with that H is never below
+// it: one maximum less where a comparison and a subtraction do the same, see sub_not_below. On a path, which
+// has more than 0 everywhere, e is what it would be. No byte falls below 0, for which base makes room; scores
 // may grow beyond 255. The first H that does was at most 255 - highest on its diagonal before, and H there
 // was then seen by the best score: if that is at most 255 - highest, nothing wrapped, see `overflows`.
 //
@@ -53,6 +57,9 @@ enum Move { SAME_MOVE = 0, OTHER_MOVE = 1, COLUMN_MOVE = 2, ROW_MOVE = 3, STOP_M
 // local mode, whether H is the best score looked for. A walk does not look at the last.
 enum CodeBit { COLUMN_GOES_ON = 1, TWICE_MOVE = 6, ROW_GOES_ON = 8, ENDS = 16, IS_BEST = 32 };
 
+// What codes say: of local mode IS_BEST too; of vsearch's ties other moves.
+enum class Codes { USUAL, LOCAL, VSEARCH };
+
 // How a move is written as a step of a path: above the bits of a code that a walk looks at.
 constexpr int STEP = 32;
 constexpr uint8_t STOP_STEP = STOP_MOVE * STEP;
@@ -72,9 +79,9 @@ struct ByteCell {
     static PAIRALIGN_INLINE ByteCell of(V s, V x, V y, V v, V w, V diagonal, const ByteCosts<V>& c) {
         if constexpr (LOCAL_MODE) {
             const V d = V::add(diagonal, s);
-            const V h = V::max(V::max(V::max(d, c.zero), y), w);
+            const V h = V::max(V::max(d, y), w);
             const V opened = V::sub(h, c.open);
-            const V a = V::sub(y, c.extend), b = V::sub(w, c.extend);
+            const V a = V::sub_not_below(y, c.extend, c.zero), b = V::sub(w, c.extend);
             const V a_max = V::max(a, opened), b_max = V::max(b, opened);
             return {d, y, w, h, a, b, a_max, b_max, h, a_max, v, b_max};
         } else {
@@ -96,19 +103,33 @@ struct ByteCell {
         }
     }
 
-    // `same`: the letters are equal and definite. `wanted`: of local mode, see IS_BEST.
-    template <bool LOCAL_MODE>
+    // `same`: the letters are equal and definite. `wanted`: of local mode, see IS_BEST; of vsearch's ties 255
+    // in lanes whose row sequence is the query.
+    template <Codes CODES>
     PAIRALIGN_INLINE V code(Mask same, V wanted, const ByteCosts<V>& c) const {
+        if constexpr (CODES == Codes::VSEARCH) return code_of_vsearch(same, wanted, c);
         const V letters = V::unless(same, V::set(2 * OTHER_MOVE));
         const V gaps = V::blend(V::eq(a, best), V::set(2 * COLUMN_MOVE), V::set(2 * ROW_MOVE));
         V code = V::blend(V::eq(d, best), letters, gaps);
         code = V::one_more(V::eq(a_on, a_max), code);
         code = V::with(V::eq(b_on, b_max), V::set(ROW_GOES_ON), code);
-        if constexpr (LOCAL_MODE) {
+        if constexpr (CODES == Codes::LOCAL) {
             code = V::blend(V::eq(best, c.zero), V::set(ENDS), code);
             code = V::with(V::eq(best, wanted), V::set(IS_BEST), code);
         }
         return code;
+    }
+
+private:
+    // A gap goes on only where closing it is worse, and of E and F the one that consumes a letter of the
+    // query is preferred.
+    PAIRALIGN_INLINE V code_of_vsearch(Mask same, V row_is_query, const ByteCosts<V>& c) const {
+        const V letters = V::unless(same, V::set(2 * OTHER_MOVE)), opened = V::sub(best, c.o);
+        const Mask f = V::both(V::eq(row_is_query, V::set(255)), V::eq(b, best));
+        const V gaps = V::blend(V::but_not(V::eq(a, best), f), V::set(2 * COLUMN_MOVE), V::set(2 * ROW_MOVE));
+        V code = V::blend(V::eq(d, best), letters, gaps);
+        code = V::blend(V::eq(opened, a_max), code, V::add(code, V::set(COLUMN_GOES_ON)));
+        return V::blend(V::eq(opened, b_max), code, V::add(code, V::set(ROW_GOES_ON)));
     }
 };
 

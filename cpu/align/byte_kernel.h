@@ -2,25 +2,31 @@
 // types of bytes.h and compiled once per instruction set; the recurrences are in byte_cell.h.
 //
 // Memory: the last row of the band above. When tracing, that row is kept at the top of each row of tiles, and
-// the column left of each tile; byte_traceback.h fills again what paths cross.
+// the column left of each tile; byte_traceback.h fills again what paths cross. Of short sequences it is the
+// codes of all cells instead.
 #pragma once
 
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 #include "byte_batch.h"
+#include "byte_corridor.h"
+#include "byte_ends.h"
 #include "byte_runs.h"
 #include "byte_traceback.h"
+#include "own_group.h"
 #include "recurrence.h"
+#include "row_scores.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
-template <class V>
+template <class V, Scores SCORES = Scores::ONE_ROW>
 struct ByteKernels {
+    static constexpr bool OWN_ROWS = SCORES != Scores::ONE_ROW;
     using W = ByteWork<V>;
     using Mask = typename V::Mask;
-    using Words = typename V::Words;
     static constexpr int LANES = V::LANES;
     static constexpr size_t TABLE_BYTES = 2 * CODES;
 
@@ -65,20 +71,25 @@ struct ByteKernels {
 
     // ---------------------------------------------------------------- the fill
 
+    // What the first pass keeps for the traceback: the borders of tiles, or a code for every cell.
+    enum class Kept { NOTHING, BORDERS, CODES };
+
+    template <Kept KEPT, int ROWS>
+    using BandScores = std::conditional_t<KEPT == Kept::CODES, ScoresAndLetters<V, SCORES, ROWS>,
+                                          RowScores<V, SCORES, ROWS>>;
+
     // Rows row+1 .. row+ROWS. `in` is the border above, `out` becomes the one below; they may be the same.
-    template <End END, bool TRACE, int ROWS>
+    // KEEP: V of the rows with which lanes end is kept.
+    template <End END, Kept KEPT, bool KEEP, int ROWS>
     static PAIRALIGN_INLINE void band(W& w, int32_t row, const uint8_t* in, uint8_t* out) {
-        constexpr bool LOCAL_MODE = END == End::BEST_SCORE;
-        const uint8_t* scores[ROWS];
+        constexpr bool LOCAL_MODE = END == End::BEST_SCORE, TRACE = KEPT == Kept::BORDERS;
+        [[maybe_unused]] const LastRows<KEEP, ROWS> last_rows(w, row);
+        BandScores<KEPT, ROWS> scores(w, row);
         V x[ROWS], y[ROWS];
-        const size_t stride = (static_cast<size_t>(w.batch.group->columns) + 1) * LANES;
         unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
             constexpr int k = decltype(index)::value;
-            const int code = w.batch.row[row + k];
-            if constexpr (V::LOOKUP) scores[k] = w.tables + static_cast<size_t>(code) * TABLE_BYTES;
-            else scores[k] = w.profile + static_cast<size_t>(w.profile_of[code]) * stride;
-            x[k] = V::set(w.edge(row + 1 + k));
-            y[k] = V::set(w.edge_gap(row + 1 + k));
+            x[k] = w.row_edge(row + 1 + k);
+            y[k] = V::as_it_is(x[k]);  // or the loop is compiled into a slower one
         });
         const ByteCosts<V> costs = w.costs();
         V above = V::load(in);  // local: H(row, j-1)
@@ -87,11 +98,14 @@ struct ByteKernels {
         const int32_t columns = w.columns, width = TRACE ? w.layout.tile_columns : columns;
         const int32_t* next_end = w.end_columns;
         const uint8_t* codes = w.codes;
+        const size_t row_bytes = w.row_bytes();
+        uint8_t* const cells = w.memory + w.layout.tile + (static_cast<size_t>(row) + 1) * row_bytes;
         uint8_t* best_of_tile = w.best(TRACE ? row / w.batch.side : 0, 0);
         // Columns up to the next at which something is kept.
         for (int32_t j = 1, tile = 1;;) {
             const int32_t tile_end = columns / width < tile ? columns : tile * width;
-            const int32_t stop = END == End::LAST_COLUMN && *next_end < tile_end ? *next_end : tile_end;
+            const int32_t stop =
+                scores.reach(j, END == End::LAST_COLUMN && *next_end < tile_end ? *next_end : tile_end);
             V best = LOCAL_MODE ? V::load(best_of_tile) : costs.o;
             for (; j <= stop; j++) {
                 in += 2 * LANES;
@@ -99,13 +113,12 @@ struct ByteKernels {
                 const size_t here = static_cast<size_t>(j) * LANES;
                 V diagonal = above, v = V::load(in), gap = V::load(in + LANES);
                 above = v;
-                typename V::Index index{};
-                if constexpr (V::LOOKUP) index = V::index(V::load(codes + here));
+                const V letters = V::load(codes + here);
+                const auto column = scores.column(letters);
+                [[maybe_unused]] V last = KEEP ? V::load(w.last_row(j)) : v;
                 unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
                     constexpr int k = decltype(which)::value;
-                    V s;
-                    if constexpr (V::LOOKUP) s = V::lookup(scores[k], index);
-                    else s = V::load(scores[k] + here);
+                    const V s = scores.template of<k>(column, j);
                     const auto cell =
                         ByteCell<V>::template of<LOCAL_MODE>(s, x[k], y[k], v, gap, diagonal, costs);
                     diagonal = x[k];
@@ -114,14 +127,16 @@ struct ByteKernels {
                     v = LOCAL_MODE ? cell.x : cell.v;
                     gap = cell.w;
                     if constexpr (LOCAL_MODE) best = V::max(best, cell.x);
+                    if constexpr (KEEP) last = V::blend(last_rows.ends[k], v, last);
+                    if constexpr (KEPT == Kept::CODES)
+                        cell.template code<Codes::USUAL>(scores.template same<k>(letters), costs.o, costs)
+                            .store(cells + k * row_bytes + here);
                 });
                 v.store(out);
                 gap.store(out + LANES);
+                if constexpr (KEEP) last.store(w.last_row(j));
             }
-            if constexpr (LOCAL_MODE) {
-                best.store(best_of_tile);
-                best_of_tile += LANES;
-            }
+            if constexpr (LOCAL_MODE) best.store(best_of_tile);
             if constexpr (END == End::LAST_COLUMN) {
                 if (stop == *next_end) {
                     keep_last_column<ROWS>(w, x, row, next_end - w.end_columns);
@@ -139,8 +154,28 @@ struct ByteKernels {
                 });
             }
             tile++;
+            best_of_tile += LANES;
         }
     }
+
+    // Which lanes end with which of ROWS rows after `row`.
+    template <bool KEEP, int ROWS>
+    struct LastRows {
+        Mask ends[ROWS];
+
+        LastRows(const W& w, int32_t row) {
+            alignas(64) uint8_t lanes[ROWS][LANES] = {};
+            for (int l = 0; l < w.batch.group->used; l++) {
+                const int32_t k = w.rows_of(l) - 1 - row;
+                if (k >= 0 && k < ROWS) lanes[k][l] = 255;
+            }
+            for (int k = 0; k < ROWS; k++) ends[k] = V::eq(V::load(lanes[k]), V::set(255));
+        }
+    };
+    template <int ROWS>
+    struct LastRows<false, ROWS> {
+        LastRows(const W&, int32_t) {}
+    };
 
     // Keeps U of the lanes that end in the column `end_columns[end]`.
     template <int ROWS>
@@ -155,55 +190,85 @@ struct ByteKernels {
     }
 
     // Rows begin+1 .. end. Reads the border `in` and leaves `out`.
-    template <End END, bool TRACE>
+    template <End END, Kept KEPT>
     static void fill_rows(W& w, int32_t begin, int32_t end, const uint8_t* in, uint8_t* out) {
+        constexpr int MOST = END == End::BEST_SCORE ? V::LOCAL_ROWS : V::ROWS,
+                      ROWS = KEPT == Kept::CODES && MOST > 4 ? 4 : MOST;  // registers are few
         int32_t row = begin;
-        for (; row + V::ROWS <= end; row += V::ROWS, in = out) {
-            band<END, TRACE, V::ROWS>(w, row, in, out);
+        for (; row + ROWS <= end; row += ROWS, in = out) {
+            fill_band<END, KEPT, ROWS>(w, row, in, out);
             if (*w.batch.cancelled) return;
         }
-        if (V::ROWS > 4 && end - row >= 4) {
-            band<END, TRACE, 4>(w, row, in, out);
+        if (ROWS > 4 && end - row >= 4) {
+            fill_band<END, KEPT, 4>(w, row, in, out);
             row += 4;
             in = out;
         }
-        if (V::ROWS > 2 && end - row >= 2) {
-            band<END, TRACE, 2>(w, row, in, out);
+        if (ROWS > 2 && end - row >= 2) {
+            fill_band<END, KEPT, 2>(w, row, in, out);
             row += 2;
             in = out;
         }
-        if (end - row >= 1) band<END, TRACE, 1>(w, row, in, out);
+        if (end - row >= 1) fill_band<END, KEPT, 1>(w, row, in, out);
+    }
+
+    // Where that matters: with one of `count` rows after `row`.
+    static bool some_lane_ends(const W& w, int32_t row, int32_t count) {
+        if (w.scheme.mode == GLOBAL) return false;
+        for (int l = 0; l < w.batch.group->used; l++) {
+            const int32_t last = w.batch.own->lengths[l];
+            if (last > row && last <= row + count) return true;
+        }
+        return false;
+    }
+
+    template <End END, Kept KEPT, int ROWS>
+    static void fill_band(W& w, int32_t row, const uint8_t* in, uint8_t* out) {
+        if constexpr (OWN_ROWS && END == End::LAST_COLUMN)
+            if (some_lane_ends(w, row, ROWS)) return band<END, KEPT, true, ROWS>(w, row, in, out);
+        band<END, KEPT, false, ROWS>(w, row, in, out);
     }
 
     template <End END>
     static void fill(W& w) {
         const int32_t rows = w.batch.rows, side = w.batch.side;
-        if (!w.batch.trace) return fill_rows<END, false>(w, 0, rows, w.border(0), w.border(0));
+        if (!w.batch.trace) return fill_rows<END, Kept::NOTHING>(w, 0, rows, w.border(0), w.border(0));
+        if (!w.batch.has_tiles()) return fill_rows<END, Kept::CODES>(w, 0, rows, w.border(0), w.border(0));
         int32_t tile = 0;
         for (int32_t begin = 0; begin < rows; begin += side, tile++) {
-            fill_rows<END, true>(w, begin, rows - begin < side ? rows : begin + side, w.border(tile),
-                                 w.border(tile + 1));
+            fill_rows<END, Kept::BORDERS>(w, begin, rows - begin < side ? rows : begin + side, w.border(tile),
+                                          w.border(tile + 1));
             if (*w.batch.cancelled) return;
         }
     }
 
     static void fill_matrix(W& w) {
-        if (w.scheme.mode == GLOBAL) return fill<End::NONE>(w);
-        if (w.scheme.mode == SEMIGLOBAL) return fill<End::LAST_COLUMN>(w);
-        fill<End::BEST_SCORE>(w);
+        if (w.scheme.mode == LOCAL) return fill<End::BEST_SCORE>(w);
+        if (has_last_column(w)) return fill<End::LAST_COLUMN>(w);
+        fill<End::NONE>(w);
     }
 
-    // ---------------------------------------------------------------- borders and end cells
+    // ---------------------------------------------------------------- borders
 
-    static void start(W& w) {
+    // Global mode: where rows end in different places, scores are summed up along the last column.
+    static bool has_last_column(const W& w) {
+        return w.scheme.mode != LOCAL && (OWN_ROWS || w.scheme.mode != GLOBAL);
+    }
+
+    static void start_border(W& w) {
         uint8_t* border = w.border(0);
         for (int32_t j = 0; j <= w.columns; j++, border += 2 * LANES) {
-            V::set(w.edge(j)).store(border);
-            V::set(w.edge_gap(j)).store(border + LANES);
+            const V edge = w.column_edge(j);
+            edge.store(border);
+            edge.store(border + LANES);
         }
+    }
+
+    static void start(W& w) {
+        start_border(w);
         if (w.scheme.mode == LOCAL)
             memset(w.best(0, 0), w.offset, static_cast<size_t>(w.tile_rows() * w.tile_columns()) * LANES);
-        if (w.scheme.mode == SEMIGLOBAL) start_ends(w);
+        if (has_last_column(w)) start_ends(w);
     }
 
     // Which lanes end in which columns. Lengths fall with the lane.
@@ -218,116 +283,12 @@ struct ByteKernels {
         }
     }
 
-    struct Sums {  // of differences, a lane each; the best of them and the first place that has it
-        int32_t now[LANES], best[LANES], place[LANES];
-    };
-
-    // LANES / 2 bytes as 16-bit numbers, or so many as a vector of 32-bit numbers has.
-    template <class Numbers, class Number>
-    static PAIRALIGN_INLINE Numbers numbers(const uint8_t* at) {
-        if constexpr (sizeof(Number) == 2) {
-            return V::words(at);
-        } else {
-            Numbers wide{};
-            for (size_t l = 0; l < sizeof(Numbers) / sizeof(Number); l++)
-                wide[l] = static_cast<int8_t>(at[l]);
-            return wide;
-        }
-    }
-
-    // Adds `count` vectors of differences, `step` bytes apart, to scores that start with 0 at place 0. A lane
-    // counts places before `ends` only.
-    template <class Numbers, class Number>
-    static void add_differences(const uint8_t* from, size_t step, int32_t count, int32_t offset,
-                                const int32_t* ends, Sums& sums) {
-        constexpr int AT_ONCE = sizeof(Numbers) / sizeof(Number);
-        for (int l = 0; l < LANES; l += AT_ONCE) {
-            Numbers now{}, best{}, place{}, end;
-            for (int k = 0; k < AT_ONCE; k++) end[k] = static_cast<Number>(ends[l + k]);
-            const uint8_t* at = from + l;
-            for (int32_t k = 1; k <= count; k++, at += step) {
-                const Numbers here = Numbers{} + static_cast<Number>(k);
-                now += (numbers<Numbers, Number>(at) - static_cast<Number>(offset)) & (here < end);
-                const Numbers better = now > best;
-                place = (place & ~better) | (here & better);
-                best = (best & ~better) | (now & better);
-            }
-            for (int k = 0; k < AT_ONCE; k++) {
-                sums.now[l + k] = now[k];
-                sums.best[l + k] = best[k];
-                sums.place[l + k] = place[k];
-            }
-        }
-    }
-
-    static void add_differences(bool narrow, const uint8_t* from, int32_t count, size_t step, int32_t offset,
-                                const int32_t* ends, Sums& sums) {
-        typedef int32_t Ints __attribute__((vector_size(sizeof(Words))));
-        if (narrow) add_differences<Words, int16_t>(from, step, count, offset, ends, sums);
-        else add_differences<Ints, int32_t>(from, step, count, offset, ends, sums);
-    }
-
-    // Whether sums along a border fit 16 bits: no H differs by more from another of its row or column.
-    static bool sums_are_narrow(const W& w) {
-        const int64_t letters = int64_t{w.batch.rows} + w.columns;
-        return letters < 32767 &&
-               2 * (letters * w.scheme.gap_extend + w.scheme.gap_open) + letters * w.scheme.highest < 32767;
-    }
-
-    static void read_ends(W& w) {
-        ByteBatch& batch = w.batch;
-        const Group& group = *batch.group;
-        batch.overflowed = 0;
-        if (w.scheme.mode == LOCAL) return read_best(w);
-        const bool global = w.scheme.mode == GLOBAL;
-        const int32_t o = w.scheme.gap_open - w.scheme.gap_extend, extend = w.scheme.gap_extend;
-        const uint8_t* last_row = w.border(batch.trace ? (batch.rows - 1) / batch.side + 1 : 0) + 2 * LANES;
-        int32_t ends[LANES];
-        for (int l = 0; l < LANES; l++) ends[l] = l < group.used ? group.lengths[l] + (global ? 1 : 0) : 0;
-        const bool narrow = sums_are_narrow(w);
-        Sums row, column;
-        add_differences(narrow, last_row, w.columns, 2 * LANES, extend, ends, row);
-        if (!global) {
-            for (int l = 0; l < LANES; l++) ends[l] = batch.rows + 1;
-            add_differences(narrow, w.last_column(1), batch.rows, LANES, extend, ends, column);
-        }
-        for (int l = batch.first_lane; l < group.used; l++) {
-            Path& path = batch.paths[l];
-            path.end_row = batch.rows;
-            path.end_column = group.lengths[l];
-            if (global) {
-                // H(rows, 0), and from there along the last row.
-                path.score = row.now[l] - o - batch.rows * extend;
-            } else if (row.best[l] >= column.best[l]) {  // its columns are smaller
-                path.score = row.best[l];
-                path.end_column = row.place[l];
-            } else {
-                path.score = column.best[l];
-                path.end_row = column.place[l];
-            }
-        }
-    }
-
-    // The traceback finds out where the best cells are.
-    static void read_best(W& w) {
-        ByteBatch& batch = w.batch;
-        V best = V::set(w.offset);
-        for (int32_t tile = 0; tile < w.tile_rows() * w.tile_columns(); tile++)
-            best = V::max(best, V::load(w.best(0, tile)));
-        alignas(64) uint8_t lanes[LANES];
-        best.store(lanes);
-        for (int l = batch.first_lane; l < batch.group->used; l++) {
-            if (lanes[l] > 255 - w.scheme.highest) batch.overflowed |= uint64_t{1} << l;
-            batch.paths[l].score = lanes[l] - w.offset;
-        }
-    }
-
     // ---------------------------------------------------------------- a batch
 
-    static void align(ByteBatch& batch) {
+    static W work_of(ByteBatch& batch) {
         const Group& group = *batch.group;
-        const int32_t columns = group.lengths[batch.first_lane];
-        const uint8_t* lanes = static_cast<const uint8_t*>(group.lanes);
+        const int32_t columns = OWN_ROWS ? group.columns : group.lengths[batch.first_lane];
+        uint8_t* lanes = static_cast<uint8_t*>(group.lanes);
         W w{batch,
             *batch.scheme,
             {LANES, batch.scheme->mode, batch.rows, columns, batch.trace, batch.side},
@@ -336,16 +297,80 @@ struct ByteKernels {
             batch.work,
             lanes,
             lanes + CODES * TABLE_BYTES};
-        w.profile = w.codes + (static_cast<size_t>(group.columns) + 1) * LANES;
-        for (int a = 0; a < CODES; a++) w.profile_of[a] = rank(group.row_codes, a);
+        w.find_edges();
+        if constexpr (OWN_ROWS) find_own(w, lanes);
+        else find_profile(w);
+        return w;
+    }
+
+    static void align(ByteBatch& batch) {
+        W w = work_of(batch);
         start(w);
         fill_matrix(w);
         if (*batch.cancelled) return;
-        read_ends(w);
-        if (batch.trace) ByteTraceback<V>(w).run();
+        ByteEnds<V>::read(w);
+        if (batch.trace) ByteTraceback<V, SCORES>(w).run();
     }
 
-    static ByteKernel kernel() { return {LANES, group_bytes, prepare, align, ByteRuns<V>::write}; }
+    static void find_profile(W& w) {
+        const Group& group = *w.batch.group;
+        w.profile = w.codes + (static_cast<size_t>(group.columns) + 1) * LANES;
+        for (int a = 0; a < CODES; a++) w.profile_of[a] = rank(group.row_codes, a);
+    }
+
+    // Where what OwnGroup has prepared is.
+    static void find_own(W& w, uint8_t* lanes) {
+        w.own = OwnLayout(LANES, V::LOOKUP, *w.batch.own, w.batch.group->columns);
+        w.own_group = lanes;
+        w.codes = lanes + w.own.codes;
+        w.own_rows = lanes + w.own.rows;
+    }
+
+    static void align_any(ByteBatch& batch) {
+        if (!batch.own) return align(batch);
+        if (batch.own->classes) return ByteKernels<V, Scores::CLASSES>::align(batch);
+        ByteKernels<V, Scores::LINES>::align(batch);
+    }
+
+    static void find_bounds(ByteBatch& batch, LaneCorridor& c) {
+        W w = work_of(batch);
+        start_border(w);
+        ByteCorridor<V>(w).find_bounds(c);
+    }
+
+    static void fill_corridor(ByteBatch& batch, LaneCorridor& c) {
+        int32_t scores[LANES] = {};
+        W w = work_of(batch);
+        start_border(w);
+        w.tile_ranges = c.ranges;
+        ByteCorridor<V> corridor(w);
+        if (batch.trace) corridor.template fill_corridor<true>(c, scores);
+        else corridor.template fill_corridor<false>(c, scores);
+        for (int l = 0; l < batch.group->used; l++) {
+            const bool done = c.done >> l & 1;
+            Path& path = batch.paths[l];
+            path.score = scores[l];
+            path.end_row = done ? batch.own->lengths[l] : 0;
+            path.end_column = done ? batch.group->lengths[l] : 0;
+        }
+        batch.overflowed = ~c.done;
+        if (batch.trace && !*batch.cancelled) ByteTraceback<V, SCORES>(w).run();
+        c.done &= ~batch.overflowed;
+    }
+
+    static ByteKernel kernel() {
+        using Own = OwnGroup<V>;
+        using Classes = ByteKernels<V, Scores::CLASSES>;
+        return {LANES,
+                group_bytes,
+                prepare,
+                Own::bytes,
+                Own::prepare,
+                align_any,
+                Classes::find_bounds,
+                Classes::fill_corridor,
+                ByteRuns<V>::write};
+    }
 };
 
 }  // namespace PAIRALIGN_ISA

@@ -20,10 +20,25 @@ struct ByteWork {
     const uint8_t* profile = nullptr;
     int32_t profile_of[CODES] = {};
 
-    // Semiglobal: the columns in which lanes end, ascending; and which lanes those are.
+    // Of batches with own rows: classes or letters of the rows; see OwnLayout.
+    OwnLayout own = {};
+    uint8_t* own_group = nullptr;
+    const uint8_t* own_rows = nullptr;
+
+    // Of a corridor, when tracing: for each row of tiles the column before the first one, and the last one.
+    int32_t* tile_ranges = nullptr;
+    PAIRALIGN_INLINE bool is_outside(int32_t tile_row, int32_t column) const {
+        const int32_t low = tile_ranges[2 * tile_row], last = tile_ranges[2 * tile_row + 1];
+        return column > last || (low > 0 && column <= low);
+    }
+
+    // Semiglobal, end gaps, own rows: the columns in which lanes end, ascending; and which lanes those are.
     int32_t end_columns[MAX_LANES] = {};
     alignas(64) uint8_t end_lanes[MAX_LANES][V::LANES] = {};
     int end_count = 0;
+
+    PAIRALIGN_INLINE bool is_query(int l) const { return batch.row_is_query >> l & 1; }
+    PAIRALIGN_INLINE int32_t rows_of(int l) const { return batch.own ? batch.own->lengths[l] : batch.rows; }
 
     PAIRALIGN_INLINE uint8_t* border(int32_t tile_row) const {
         return memory + layout.borders + static_cast<size_t>(tile_row) * layout.border_bytes;
@@ -38,6 +53,12 @@ struct ByteWork {
     PAIRALIGN_INLINE uint8_t* last_column(int32_t row) const {
         return memory + layout.last_column + static_cast<size_t>(row) * V::LANES;
     }
+    // V of column j of each lane's last row; bytes from a column to the next.
+    PAIRALIGN_INLINE uint8_t* last_row(int32_t j) const {
+        if (batch.own) return memory + layout.last_row + static_cast<size_t>(j) * V::LANES;
+        return border(batch.has_tiles() ? tile_rows() : 0) + static_cast<size_t>(j) * 2 * V::LANES;
+    }
+    PAIRALIGN_INLINE size_t last_row_step() const { return batch.own ? V::LANES : 2 * V::LANES; }
     // Local: the best scores of a tile; without tiles, of all cells.
     PAIRALIGN_INLINE uint8_t* best(int32_t tile_row, int32_t tile_column) const {
         const size_t index = static_cast<size_t>(tile_row) * static_cast<size_t>(tile_columns()) +
@@ -45,21 +66,46 @@ struct ByteWork {
         return memory + layout.best + index * V::LANES;
     }
     PAIRALIGN_INLINE int32_t tile_columns() const {
-        return batch.trace ? (columns - 1) / layout.tile_columns + 1 : 1;
+        return batch.has_tiles() ? (columns - 1) / layout.tile_columns + 1 : 1;
     }
-    PAIRALIGN_INLINE int32_t tile_rows() const { return batch.trace ? (batch.rows - 1) / batch.side + 1 : 1; }
+    PAIRALIGN_INLINE int32_t tile_rows() const {
+        return batch.has_tiles() ? (batch.rows - 1) / batch.side + 1 : 1;
+    }
+    // Codes of cells that are filled for the traceback: a row has so many bytes.
+    PAIRALIGN_INLINE size_t row_bytes() const {
+        return (static_cast<size_t>(layout.window_columns) + 1) * V::LANES;
+    }
     PAIRALIGN_INLINE ByteCosts<V> costs() const {
         return {V::set(scheme.gap_open - scheme.gap_extend), V::set(scheme.gap_open),
                 V::set(scheme.gap_extend), V::set(offset)};
     }
-    // What a border cell of row or column `i` (from 1) holds: x and y, or v and w.
-    PAIRALIGN_INLINE int edge(int32_t i) const {
-        if (scheme.mode == LOCAL) return offset;
-        if (scheme.mode == SEMIGLOBAL) return scheme.gap_extend;
-        return i == 1 ? scheme.gap_extend - scheme.gap_open : 0;
-    }
-    PAIRALIGN_INLINE int edge_gap(int32_t i) const {
-        return scheme.mode == LOCAL ? offset - scheme.gap_open : edge(i);
+    // What x and y of a border cell of row `i` are, or v and w of one of column `i` (from 1).
+    PAIRALIGN_INLINE V row_edge(int32_t i) const { return V::load(row_edges[i == 1 ? 0 : 1]); }
+    PAIRALIGN_INLINE V column_edge(int32_t i) const { return V::load(column_edges[i == 1 ? 0 : 1]); }
+
+    // Of the first cell, and of the others.
+    alignas(64) uint8_t row_edges[2][V::LANES] = {}, column_edges[2][V::LANES] = {};
+
+    void find_edges() {
+        const auto edge = [&](int32_t first, int32_t start) {
+            return static_cast<uint8_t>(scheme.mode == LOCAL    ? offset
+                                        : scheme.mode == GLOBAL ? scheme.gap_extend - first
+                                                                : scheme.gap_extend - start);
+        };
+        const auto set = [&](uint8_t (*edges)[V::LANES], int l, const GapCost& start) {
+            edges[0][l] = edge(scheme.gap_open, start.open);
+            edges[1][l] = edge(scheme.gap_extend, start.extend);
+        };
+        const bool differ = scheme.mode == END_GAPS;  // from lane to lane
+        for (int l = 0; l < (differ ? V::LANES : 1); l++) {
+            set(row_edges, l, scheme.of_row(is_query(l)).start);
+            set(column_edges, l, scheme.of_column(is_query(l)).start);
+        }
+        if (differ) return;
+        for (int k = 0; k < 2; k++) {
+            V::set(row_edges[k][0]).store(row_edges[k]);
+            V::set(column_edges[k][0]).store(column_edges[k]);
+        }
     }
 };
 

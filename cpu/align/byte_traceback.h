@@ -1,31 +1,34 @@
 // The traceback of the kernel of 8-bit lanes. No flags are kept: cells are filled again where paths are.
 //
-// The first pass leaves the borders of tiles. Rows of tiles are gone through from the
-// last to the first. In each, every lane that is still under way gets a window of its own: some tiles wide,
-// from the left of a tile to about where its path is. The lanes have the row letters in common, and the
-// columns of their windows are brought side by side; then one fill serves all of them. A path that leaves its
-// window on the left has another one made.
+// The first pass leaves the borders of tiles. Rows of tiles are gone through from the last to the first. In
+// each, every lane that is still under way gets a window of its own: some tiles wide, from the left of a tile
+// to about where its path is. The lanes have the row letters in common, and the columns of their windows are
+// brought side by side; then one fill serves all of them. A path that leaves it on the left has another made.
 //
-// Local mode: the first pass leaves the best score of each tile. In the tile that has a lane's best score,
-// the cell is looked for when the tile has been filled again.
+// Of short sequences, whose windows would be most of the matrix, the first pass leaves the codes of all
+// cells: then all of it is one window, and no cell is filled twice.
+//
+// Local mode: the first pass leaves the best score of each tile. In the one that has a lane's best score, the
+// cell is looked for when it has been filled again.
 #pragma once
 
 #include "byte_state.h"
 #include "byte_walk.h"
 #include "recurrence.h"
+#include "row_scores.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
-template <class V>
+template <class V, Scores SCORES>
 class ByteTraceback {
 public:
     explicit ByteTraceback(ByteWork<V>& work)
         : w_(work),
           batch_(work.batch),
-          side_bits_(__builtin_ctz(static_cast<unsigned>(work.batch.side))),
-          width_bits_(__builtin_ctz(static_cast<unsigned>(work.layout.tile_columns))),
-          row_bytes_((static_cast<size_t>(work.layout.window_columns) + 1) * LANES),
+          side_bits_(logarithm(work.batch.side)),
+          width_bits_(logarithm(work.layout.tile_columns)),
+          row_bytes_(work.row_bytes()),
           border_(work.memory + work.layout.window),
           codes_(border_ + 2 * row_bytes_),
           cells_(work.memory + work.layout.tile),
@@ -33,8 +36,12 @@ public:
 
     void run() {
         start();
+        if (!batch_.has_tiles()) {
+            take_all_cells();
+            walk();
+        }
         if (unclear_) find_unclear_ends();
-        for (int32_t tile_row = w_.tile_rows() - 1; tile_row >= 0; tile_row--) {
+        for (int32_t tile_row = w_.tile_rows() - 1; under_way_ && tile_row >= 0; tile_row--) {
             while (fill_windows(tile_row, under_way_)) {
                 for (uint64_t lanes = active_ & searching_; lanes; lanes &= lanes - 1)
                     begin_at_best(__builtin_ctzll(lanes));
@@ -48,24 +55,50 @@ public:
 private:
     static constexpr int LANES = V::LANES;
 
+    // Of a power of two; without tiles there is none.
+    static int logarithm(int32_t n) { return n ? __builtin_ctz(static_cast<unsigned>(n)) : 0; }
+
     // ---------------------------------------------------------------- where paths end
 
     void start() {
         memset(cells_, ENDS, row_bytes_);
-        for (int32_t row = 1; row <= batch_.side && row <= batch_.rows; row++)
+        for (int32_t row = 1; row <= batch_.rows && (row <= batch_.side || !batch_.has_tiles()); row++)
             memset(cells_ + static_cast<size_t>(row) * row_bytes_, ENDS, LANES);
         memset(wanted_, 255, sizeof wanted_);  // which no score is, unless it overflowed
+        for (int l = 0; w_.scheme.ties == VSEARCH_TIES && l < LANES; l++)
+            wanted_[l] = w_.is_query(l) ? 255 : 0;
         for (int l = batch_.first_lane; l < batch_.group->used; l++) {
-            const Path& path = batch_.paths[l];
+            Path& path = batch_.paths[l];
             steps_[l] = batch_.step_room[l];
             last_step_[l] = SAME_MOVE * STEP;
             row_[l] = path.end_row;
             column_[l] = path.end_column;
+            if (w_.scheme.mode == END_GAPS) take_end_gap(l);
             if (batch_.overflowed >> l & 1) continue;
             if (w_.scheme.mode == LOCAL ? path.score > 0 : row_[l] > 0 && column_[l] > 0)
                 under_way_ |= uint64_t{1} << l;
         }
         if (w_.scheme.mode == LOCAL) find_tiles();
+    }
+
+    // The gap to the last cell, if it costs something.
+    void take_end_gap(int l) {
+        Path& path = batch_.paths[l];
+        const bool query = w_.is_query(l);
+        const int32_t rows = w_.rows_of(l), columns = batch_.group->lengths[l];
+        if (!w_.scheme.of_row(query).end.is_free()) {
+            put_gap(l, ROW_MOVE, rows - path.end_row);
+            path.end_row = rows;
+        }
+        if (!w_.scheme.of_column(query).end.is_free()) {
+            put_gap(l, COLUMN_MOVE, columns - path.end_column);
+            path.end_column = columns;
+        }
+    }
+
+    void put_gap(int l, Move move, int32_t letters) {
+        steps_[l] -= letters;
+        memset(steps_[l], move * STEP, static_cast<size_t>(letters));
     }
 
     // Local: the tile of each lane's best cell, which is in the first column of tiles that has the score.
@@ -149,12 +182,21 @@ private:
             }
     }
 
+    // The codes of all cells have been kept: they are one window.
+    void take_all_cells() {
+        last_ = batch_.rows;
+        width_ = w_.columns;
+        active_ = under_way_;
+        memset(left_, 0, sizeof left_);
+    }
+
     // ---------------------------------------------------------------- windows
 
     // Chooses and fills the windows of those of the lanes that have a path in this row of tiles. False when
     // none has.
     bool fill_windows(int32_t tile_row, uint64_t lanes) {
         top_ = tile_row << side_bits_;
+        if (w_.tile_ranges) lanes = inside(tile_row, lanes);
         if (!choose_windows(lanes)) return false;
         gather_border(tile_row);
         if (w_.scheme.mode == LOCAL) {
@@ -163,11 +205,23 @@ private:
                 const bool wanted = searching_ >> l & 1;
                 wanted_[l] = wanted ? static_cast<uint8_t>(batch_.paths[l].score + w_.offset) : 255;
             }
-            fill<true>();
+            fill<Codes::LOCAL>();
+        } else if (w_.scheme.ties == VSEARCH_TIES) {
+            fill<Codes::VSEARCH>();
         } else {
-            fill<false>();
+            fill<Codes::USUAL>();
         }
         return true;
+    }
+
+    // Of a corridor: drops lanes whose path has left it, which takes an unsound bound.
+    uint64_t inside(int32_t tile_row, uint64_t lanes) {
+        low_ = w_.tile_ranges[2 * tile_row];
+        for (uint64_t left = lanes; left; left &= left - 1) {
+            const int l = __builtin_ctzll(left);
+            if (row_[l] > top_ && w_.is_outside(tile_row, column_[l])) batch_.overflowed |= uint64_t{1} << l;
+        }
+        return lanes & (under_way_ &= ~batch_.overflowed);
     }
 
     // A window ends where its lane's path is.
@@ -187,11 +241,14 @@ private:
         for (int part = 0; part < PARTS; part++) {
             const Ints column = ints(column_, part), beyond = column - limit;
             left[part] = ((beyond + (width_of_tile - 1)) & -width_of_tile) & (beyond > 0);
+            left[part] = greater(left[part], Ints{} + low_);
             width = greater(width, (column - left[part]) & taken[part]);
             memcpy(left_ + part * IN_PART, &left[part], sizeof(Ints));
         }
         width_ = greatest(width);
         active_ = mark_lanes(0, [&](int part) { return taken[part]; });
+        if constexpr (SCORES == Scores::LINES)
+            for (int l = 0; l < LANES; l++) begins_[l] = active_ >> l & 1 ? left_[l] : 0;
         window_count_ = 0;
         for (uint64_t some = active_; some;) {
             const Ints value = Ints{} + left_[__builtin_ctzll(some)];
@@ -298,7 +355,7 @@ private:
     PAIRALIGN_INLINE void gather_left(int32_t row, V& x, V& y) const {
         for (int k = 0; k < window_count_; k++) {
             const typename V::Mask lanes = mask(window_lanes_[k]);
-            V from_x = V::set(w_.edge(row)), from_y = V::set(w_.edge_gap(row));
+            V from_x = w_.row_edge(row), from_y = from_x;
             if (window_left_[k]) {
                 const uint8_t* left = w_.left(window_left_[k] >> width_bits_, row);
                 from_x = V::load(left);
@@ -309,23 +366,21 @@ private:
         }
     }
 
-    template <bool LOCAL_MODE>
+    template <Codes CODES>
     void fill() {
         int32_t row = top_;
-        for (; row + 4 <= last_; row += 4) band<LOCAL_MODE, 4>(row);
-        for (; row < last_; row++) band<LOCAL_MODE, 1>(row);
+        for (; row + 4 <= last_; row += 4) band<CODES, 4>(row);
+        for (; row < last_; row++) band<CODES, 1>(row);
     }
 
     // Rows row+1 .. row+ROWS of all windows.
-    template <bool LOCAL_MODE, int ROWS>
+    template <Codes CODES, int ROWS>
     void band(int32_t row) {
-        const uint8_t* tables[ROWS];
-        V x[ROWS], y[ROWS], letter[ROWS];
+        constexpr bool LOCAL_MODE = CODES == Codes::LOCAL;
+        WindowScores<V, SCORES, ROWS> scores(w_, row);
+        V x[ROWS], y[ROWS];
         unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
             constexpr int k = decltype(index)::value;
-            const int code = batch_.row[row + k];
-            tables[k] = w_.tables + static_cast<size_t>(code) * 2 * CODES;
-            letter[k] = V::set(code < batch_.definite ? code : 255);
             x[k] = y[k] = V::set(0);
             gather_left(row + 1 + k, x[k], y[k]);
         });
@@ -335,28 +390,31 @@ private:
         const uint8_t* codes = codes_;
         V above = V::load(border);
         x[ROWS - 1].store(border);
-        for (int32_t t = 1; t <= width_; t++) {
-            border += 2 * LANES;
-            codes += LANES;
-            cells += LANES;
-            V diagonal = above, v = V::load(border), gap = V::load(border + LANES);
-            above = v;
-            const V here = V::load(codes);
-            const auto letters = V::index(here);
-            unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
-                constexpr int k = decltype(index)::value;
-                const auto one = ByteCell<V>::template of<LOCAL_MODE>(V::lookup(tables[k], letters), x[k],
-                                                                      y[k], v, gap, diagonal, costs);
-                diagonal = x[k];
-                x[k] = one.x;
-                y[k] = one.y;
-                v = LOCAL_MODE ? one.x : one.v;
-                gap = one.w;
-                one.template code<LOCAL_MODE>(V::eq(here, letter[k]), wanted, costs)
-                    .store(cells + k * row_bytes_);
-            });
-            v.store(border);
-            gap.store(border + LANES);
+        for (int32_t t = 1; t <= width_;) {
+            for (const int32_t stop = scores.reach(t, width_, begins_); t <= stop; t++) {
+                border += 2 * LANES;
+                codes += LANES;
+                cells += LANES;
+                V diagonal = above, v = V::load(border), gap = V::load(border + LANES);
+                above = v;
+                const V here = V::load(codes);
+                const auto column = scores.column(here);
+                unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
+                    constexpr int k = decltype(index)::value;
+                    const V s = scores.template of<k>(column, t);
+                    const auto one =
+                        ByteCell<V>::template of<LOCAL_MODE>(s, x[k], y[k], v, gap, diagonal, costs);
+                    diagonal = x[k];
+                    x[k] = one.x;
+                    y[k] = one.y;
+                    v = LOCAL_MODE ? one.x : one.v;
+                    gap = one.w;
+                    one.template code<CODES>(scores.template same<k>(here), wanted, costs)
+                        .store(cells + k * row_bytes_);
+                });
+                v.store(border);
+                gap.store(border + LANES);
+            }
         }
     }
 
@@ -396,14 +454,17 @@ private:
         if ((row && column) || row_[l] == 0 || column_[l] == 0) under_way_ &= ~(uint64_t{1} << l);
     }
 
-    // What is left of a global path is one gap.
+    // What is left of a path is one gap, if that costs something.
     void finish(int l) {
         Path& path = batch_.paths[l];
-        if (w_.scheme.mode == GLOBAL) {
-            const size_t gap = static_cast<size_t>(row_[l]) + static_cast<size_t>(column_[l]);
-            steps_[l] -= gap;
-            memset(steps_[l], (row_[l] ? ROW_MOVE : COLUMN_MOVE) * STEP, gap);
-            row_[l] = column_[l] = 0;
+        const bool query = w_.is_query(l), ends = w_.scheme.mode == END_GAPS;
+        if (w_.scheme.mode == GLOBAL || (ends && !w_.scheme.of_row(query).start.is_free())) {
+            put_gap(l, ROW_MOVE, row_[l]);
+            row_[l] = 0;
+        }
+        if (w_.scheme.mode == GLOBAL || (ends && !w_.scheme.of_column(query).start.is_free())) {
+            put_gap(l, COLUMN_MOVE, column_[l]);
+            column_[l] = 0;
         }
         batch_.steps[l] = steps_[l];
         batch_.step_count[l] = static_cast<int32_t>(batch_.step_room[l] - steps_[l]);
@@ -424,12 +485,12 @@ private:
     int32_t row_[MAX_LANES], column_[MAX_LANES];
     uint8_t last_step_[MAX_LANES];
     uint8_t* steps_[MAX_LANES];
-    alignas(64) uint8_t wanted_[LANES];  // the score to look for, or one that there is not
+    alignas(64) uint8_t wanted_[LANES];  // see ByteCell::code; local: a score, or one that there is not
 
-    // Of the row of tiles that is worked on:
-    int32_t top_ = 0, last_ = 0, width_ = 0;  // rows top+1 .. last; columns of the widest window
-    uint64_t active_ = 0;                     // lanes that have a window
-    int32_t left_[MAX_LANES];
+    // Of the row of tiles that is worked on; low: of a corridor, the column before the first one filled.
+    int32_t top_ = 0, last_ = 0, width_ = 0, low_ = 0;  // rows top+1 .. last; columns of the widest window
+    uint64_t active_ = 0;                               // lanes that have a window
+    int32_t left_[MAX_LANES], begins_[MAX_LANES];  // columns before a lane's window; begins_: 0 without one
     int window_count_ = 0;  // windows that differ: where they begin, and whose they are
     int32_t window_left_[MAX_LANES];
     alignas(64) uint8_t window_lanes_[MAX_LANES][LANES];

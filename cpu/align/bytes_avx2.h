@@ -17,7 +17,7 @@ struct Bytes {
     struct Index {  // for a table of 16 letters each: a byte beyond 127 fetches 0
         __m256i low, high;
     };
-    static constexpr int LANES = 32, ROWS = 4;
+    static constexpr int LANES = 32, ROWS = 8, LOCAL_ROWS = 4;
     typedef int16_t Words __attribute__((vector_size(LANES)));
     typedef int32_t Ints __attribute__((vector_size(LANES)));
     typedef int8_t Marks __attribute__((vector_size(LANES / 4)));
@@ -39,6 +39,9 @@ struct Bytes {
     static PAIRALIGN_INLINE Bytes sub(Bytes a, Bytes b) { return {_mm256_sub_epi8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes max(Bytes a, Bytes b) { return {_mm256_max_epu8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes max_signed(Bytes a, Bytes b) { return {_mm256_max_epi8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes sub_not_below(Bytes a, Bytes b, Bytes least) {
+        return max(sub(a, b), least);
+    }
     static PAIRALIGN_INLINE Bytes as_it_is(Bytes a) {
         asm("" : "+x"(a.v));
         return a;
@@ -63,6 +66,26 @@ struct Bytes {
     static PAIRALIGN_INLINE Words words(const uint8_t* p) {
         return reinterpret_cast<Words>(
             _mm256_cvtepi8_epi16(_mm_load_si128(reinterpret_cast<const __m128i*>(p))));
+    }
+    static PAIRALIGN_INLINE Bytes bit_xor(Bytes a, Bytes b) { return {_mm256_xor_si256(a.v, b.v)}; }
+    template <class From>
+    static PAIRALIGN_INLINE Bytes every_16th(From&& from) {
+        const auto part = [&](int k) __attribute__((always_inline)) {
+            return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from(k)));
+        };
+        return {_mm256_inserti128_si256(_mm256_castsi128_si256(part(0)), part(1), 1)};
+    }
+    static PAIRALIGN_INLINE Bytes interleave_low(Bytes a, Bytes b) {
+        return {_mm256_unpacklo_epi8(a.v, b.v)};
+    }
+    static PAIRALIGN_INLINE Bytes interleave_high(Bytes a, Bytes b) {
+        return {_mm256_unpackhi_epi8(a.v, b.v)};
+    }
+    static PAIRALIGN_INLINE Bytes table_of_16(const uint8_t* p) {
+        return {_mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))};
+    }
+    static PAIRALIGN_INLINE Bytes lookup_16(Bytes table, Bytes numbers) {
+        return {_mm256_shuffle_epi8(table.v, numbers.v)};
     }
     static PAIRALIGN_INLINE Index index(Bytes codes) {
         return {_mm256_add_epi8(codes.v, _mm256_set1_epi8(0x70)),

@@ -18,7 +18,7 @@ struct BytesOf {
     struct Index {
         __m512i low, high;
     };
-    static constexpr int LANES = 64, ROWS = 8;
+    static constexpr int LANES = 64, ROWS = 8, LOCAL_ROWS = 8;
     typedef int16_t Words __attribute__((vector_size(LANES)));
     typedef int32_t Ints __attribute__((vector_size(LANES)));
     typedef int8_t Marks __attribute__((vector_size(LANES / 4)));
@@ -34,6 +34,10 @@ struct BytesOf {
     static PAIRALIGN_INLINE BytesOf sub(BytesOf a, BytesOf b) { return {_mm512_sub_epi8(a.v, b.v)}; }
     static PAIRALIGN_INLINE BytesOf max(BytesOf a, BytesOf b) { return {_mm512_max_epu8(a.v, b.v)}; }
     static PAIRALIGN_INLINE BytesOf max_signed(BytesOf a, BytesOf b) { return {_mm512_max_epi8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE BytesOf sub_not_below(BytesOf a, BytesOf b, BytesOf least) {
+        const Mask more = _mm512_cmpge_epu8_mask(a.v, _mm512_adds_epu8(b.v, least.v));
+        return {_mm512_mask_sub_epi8(least.v, more, a.v, b.v)};
+    }
     static PAIRALIGN_INLINE BytesOf as_it_is(BytesOf a) {
         asm("" : "+v"(a.v));
         return a;
@@ -62,6 +66,28 @@ struct BytesOf {
     static PAIRALIGN_INLINE Words words(const uint8_t* p) {
         return reinterpret_cast<Words>(
             _mm512_cvtepi8_epi16(_mm256_load_si256(reinterpret_cast<const __m256i*>(p))));
+    }
+    static PAIRALIGN_INLINE BytesOf bit_xor(BytesOf a, BytesOf b) { return {_mm512_xor_si512(a.v, b.v)}; }
+    template <class From>
+    static PAIRALIGN_INLINE BytesOf every_16th(From&& from) {
+        const auto part = [&](int k) __attribute__((always_inline)) {
+            return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from(k)));
+        };
+        const __m256i low = _mm256_inserti128_si256(_mm256_castsi128_si256(part(0)), part(1), 1),
+                      high = _mm256_inserti128_si256(_mm256_castsi128_si256(part(2)), part(3), 1);
+        return {_mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1)};
+    }
+    static PAIRALIGN_INLINE BytesOf interleave_low(BytesOf a, BytesOf b) {
+        return {_mm512_unpacklo_epi8(a.v, b.v)};
+    }
+    static PAIRALIGN_INLINE BytesOf interleave_high(BytesOf a, BytesOf b) {
+        return {_mm512_unpackhi_epi8(a.v, b.v)};
+    }
+    static PAIRALIGN_INLINE BytesOf table_of_16(const uint8_t* p) {
+        return {_mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))};
+    }
+    static PAIRALIGN_INLINE BytesOf lookup_16(BytesOf table, BytesOf numbers) {
+        return {_mm512_shuffle_epi8(table.v, numbers.v)};
     }
     static PAIRALIGN_INLINE Index index(BytesOf codes) {
         if constexpr (PERMUTE) return {codes.v, codes.v};

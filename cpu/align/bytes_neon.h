@@ -13,7 +13,7 @@ namespace PAIRALIGN_ISA {
 struct Bytes {
     using Mask = uint8x16_t;
     using Index = uint8x16_t;
-    static constexpr int LANES = 16, ROWS = 8;
+    static constexpr int LANES = 16, ROWS = 8, LOCAL_ROWS = 8;
     typedef int16_t Words __attribute__((vector_size(LANES)));
     typedef int32_t Ints __attribute__((vector_size(LANES)));
     typedef int8_t Marks __attribute__((vector_size(LANES / 4)));
@@ -30,6 +30,9 @@ struct Bytes {
     static PAIRALIGN_INLINE Bytes max(Bytes a, Bytes b) { return {vmaxq_u8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes max_signed(Bytes a, Bytes b) {
         return {vreinterpretq_u8_s8(vmaxq_s8(vreinterpretq_s8_u8(a.v), vreinterpretq_s8_u8(b.v)))};
+    }
+    static PAIRALIGN_INLINE Bytes sub_not_below(Bytes a, Bytes b, Bytes least) {
+        return max(sub(a, b), least);
     }
     static PAIRALIGN_INLINE Bytes as_it_is(Bytes a) {
         asm("" : "+w"(a.v));
@@ -57,6 +60,17 @@ struct Bytes {
     }
     static PAIRALIGN_INLINE Words words(const uint8_t* p) {
         return reinterpret_cast<Words>(vmovl_s8(vld1_s8(reinterpret_cast<const int8_t*>(p))));
+    }
+    static PAIRALIGN_INLINE Bytes bit_xor(Bytes a, Bytes b) { return {veorq_u8(a.v, b.v)}; }
+    template <class From>
+    static PAIRALIGN_INLINE Bytes every_16th(From&& from) {
+        return load(from(0));
+    }
+    static PAIRALIGN_INLINE Bytes interleave_low(Bytes a, Bytes b) { return {vzip1q_u8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes interleave_high(Bytes a, Bytes b) { return {vzip2q_u8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes table_of_16(const uint8_t* p) { return load(p); }
+    static PAIRALIGN_INLINE Bytes lookup_16(Bytes table, Bytes numbers) {
+        return {vqtbl1q_u8(table.v, numbers.v)};
     }
     static PAIRALIGN_INLINE Index index(Bytes codes) { return codes.v; }
     static PAIRALIGN_INLINE Bytes lookup(const uint8_t* table, Index index) {

@@ -10,7 +10,7 @@ namespace pairalign {
 namespace PAIRALIGN_ISA {
 
 struct Bytes {
-    static constexpr int LANES = 16, ROWS = 2;
+    static constexpr int LANES = 16, ROWS = 2, LOCAL_ROWS = 2;
     typedef int16_t Words __attribute__((vector_size(LANES)));
     typedef int32_t Ints __attribute__((vector_size(LANES)));
     typedef int8_t Marks __attribute__((vector_size(LANES / 4)));
@@ -46,6 +46,9 @@ struct Bytes {
         return PAIRALIGN_EACH(Bytes,
                               static_cast<int8_t>(a.v[l]) > static_cast<int8_t>(b.v[l]) ? a.v[l] : b.v[l]);
     }
+    static PAIRALIGN_INLINE Bytes sub_not_below(Bytes a, Bytes b, Bytes least) {
+        return max(sub(a, b), least);
+    }
     static PAIRALIGN_INLINE Bytes as_it_is(Bytes a) { return a; }
     static PAIRALIGN_INLINE Bytes bit_and(Bytes a, Bytes b) { return PAIRALIGN_EACH(Bytes, a.v[l] & b.v[l]); }
     static PAIRALIGN_INLINE Bytes bit_or(Bytes a, Bytes b) { return PAIRALIGN_EACH(Bytes, a.v[l] | b.v[l]); }
@@ -80,6 +83,21 @@ struct Bytes {
         Words w{};
         for (int l = 0; l < LANES / 2; l++) w[l] = static_cast<int8_t>(p[l]);
         return w;
+    }
+    static PAIRALIGN_INLINE Bytes bit_xor(Bytes a, Bytes b) { return PAIRALIGN_EACH(Bytes, a.v[l] ^ b.v[l]); }
+    template <class From>
+    static PAIRALIGN_INLINE Bytes every_16th(From&& from) {
+        return load(from(0));
+    }
+    static PAIRALIGN_INLINE Bytes interleave_low(Bytes a, Bytes b) {
+        return PAIRALIGN_EACH(Bytes, (l % 2 ? b : a).v[l / 2]);
+    }
+    static PAIRALIGN_INLINE Bytes interleave_high(Bytes a, Bytes b) {
+        return PAIRALIGN_EACH(Bytes, (l % 2 ? b : a).v[LANES / 2 + l / 2]);
+    }
+    static PAIRALIGN_INLINE Bytes table_of_16(const uint8_t* p) { return load(p); }
+    static PAIRALIGN_INLINE Bytes lookup_16(Bytes table, Bytes numbers) {
+        return PAIRALIGN_EACH(Bytes, numbers.v[l] < 128 ? table.v[numbers.v[l] % 16] : uint8_t{0});
     }
     static PAIRALIGN_INLINE Index index(Bytes codes) { return codes; }
     static PAIRALIGN_INLINE Bytes lookup(const uint8_t* table, Index index) {

@@ -17,7 +17,7 @@ struct Bytes {
     struct Index {  // for a table of 16 letters each: a byte beyond 127 fetches 0
         __m128i low, high;
     };
-    static constexpr int LANES = 16, ROWS = 4;
+    static constexpr int LANES = 16, ROWS = 4, LOCAL_ROWS = 4;
     typedef int16_t Words __attribute__((vector_size(LANES)));
     typedef int32_t Ints __attribute__((vector_size(LANES)));
     typedef int8_t Marks __attribute__((vector_size(LANES / 4)));
@@ -37,6 +37,9 @@ struct Bytes {
     static PAIRALIGN_INLINE Bytes sub(Bytes a, Bytes b) { return {_mm_sub_epi8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes max(Bytes a, Bytes b) { return {_mm_max_epu8(a.v, b.v)}; }
     static PAIRALIGN_INLINE Bytes max_signed(Bytes a, Bytes b) { return {_mm_max_epi8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes sub_not_below(Bytes a, Bytes b, Bytes least) {
+        return max(sub(a, b), least);
+    }
     static PAIRALIGN_INLINE Bytes as_it_is(Bytes a) {
         asm("" : "+x"(a.v));
         return a;
@@ -61,6 +64,17 @@ struct Bytes {
     static PAIRALIGN_INLINE Words words(const uint8_t* p) {
         return reinterpret_cast<Words>(
             _mm_cvtepi8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+    }
+    static PAIRALIGN_INLINE Bytes bit_xor(Bytes a, Bytes b) { return {_mm_xor_si128(a.v, b.v)}; }
+    template <class From>
+    static PAIRALIGN_INLINE Bytes every_16th(From&& from) {
+        return load_any(from(0));
+    }
+    static PAIRALIGN_INLINE Bytes interleave_low(Bytes a, Bytes b) { return {_mm_unpacklo_epi8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes interleave_high(Bytes a, Bytes b) { return {_mm_unpackhi_epi8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes table_of_16(const uint8_t* p) { return load_any(p); }
+    static PAIRALIGN_INLINE Bytes lookup_16(Bytes table, Bytes numbers) {
+        return {_mm_shuffle_epi8(table.v, numbers.v)};
     }
     static PAIRALIGN_INLINE Index index(Bytes codes) {
         return {_mm_add_epi8(codes.v, _mm_set1_epi8(0x70)), _mm_sub_epi8(codes.v, _mm_set1_epi8(16))};

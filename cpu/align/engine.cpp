@@ -16,8 +16,10 @@
 #include <vector>
 
 #include "../instruction_sets.h"
+#include "../pruned/similar_pairs.h"
 #include "../pruned/window.h"
 #include "batch.h"
+#include "chosen.h"
 #include "state.h"
 #include "take.h"
 #include "tasks.h"
@@ -100,6 +102,23 @@ void choose_passing(pairalign_result& result, int32_t minimum) {
     result.is_whole = false;
 }
 
+// One by one, then those that look similar many at a time, then what these leave.
+void prune(pairalign_engine& engine, pairalign_result& result, bool trace, PrunedWindow& window) {
+    const auto one_by_one = [&] {
+        run_tasks(engine, result, window.tasks(), [&](Arena& arena) { return window.worker(arena); });
+    };
+    one_by_one();
+    SimilarPairs similar(engine, result, trace, window);
+    const auto at_once = [&] {
+        run_tasks(engine, result, similar.batches(), [&](Arena& arena) { return similar.worker(arena); });
+    };
+    at_once();
+    similar.choose_corridors();
+    at_once();
+    window.go_on_alone();
+    one_by_one();
+}
+
 void align_window(pairalign_engine& engine, pairalign_result& result, const pairalign_want& want) {
     const pairalign_window& w = result.window;
     result.row_offsets.push_back(0);
@@ -117,9 +136,13 @@ void align_window(pairalign_engine& engine, pairalign_result& result, const pair
         if (traced) result.traced.resize(static_cast<size_t>(result.count()));
         const uint8_t* wanted = result.is_whole ? nullptr : result.mask.data();
         PrunedWindow pruned(engine, result, traced, wanted);
-        run_tasks(engine, result, pruned.tasks(), [&](Arena& arena) { return pruned.worker(arena); });
+        prune(engine, result, traced, pruned);
         if (pruned.any()) wanted = pruned.left();
-        const auto tasks = wanted ? passing_tasks(engine, result, wanted) : all_tasks(engine, w);
+        ChosenPairs chosen(engine, result, traced, traced && want.has_minimum);
+        auto tasks = wanted ? passing_tasks(engine, result, wanted) : all_tasks(engine, result, chosen.few());
+        chosen.take(tasks);
+        run_tasks(engine, result, chosen.batches(), [&](Arena& arena) { return chosen.worker(arena); });
+        chosen.give_back(tasks);
         run_tasks(engine, result, tasks.size(), [&](Arena& arena) {
             return std::make_unique<Worker>(engine, result, traced, arena, tasks, wanted);
         });
@@ -165,7 +188,7 @@ pairalign_engine* pairalign_open(const pairalign_set* first, const pairalign_set
                              std::max(1, threads),
                              memory_bytes,
                              chosen,
-                             static_cast<LongPairsUse>(long_pairs),
+                             static_cast<Use>(long_pairs),
                              false,
                              {},
                              nullptr,
@@ -202,6 +225,10 @@ void pairalign_set_pruning(pairalign_engine* engine, int32_t use, int64_t worse_
 }
 
 void pairalign_set_lane_bits(pairalign_engine* engine, int32_t bits) { engine->least_bits = bits; }
+
+void pairalign_set_own_rows(pairalign_engine* engine, int32_t use) {
+    engine->own_rows = static_cast<Use>(use);
+}
 
 void pairalign_pruned(const pairalign_engine* engine, int64_t* counts) {
     const PrunedCounts& c = engine->pruned;

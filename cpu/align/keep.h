@@ -52,6 +52,13 @@ void keep_pair(pairalign_result& result, Arena& arena, bool traced, const PairPo
         t.query_start = t.query_end = t.target_start = t.target_end = 0;
 }
 
+// Room for the steps of the lanes [first, used) of a batch of pairs of such lengths, at most.
+inline void make_steps(ByteBatch& batch, Buffer& memory, int32_t rows, int32_t columns, int first, int used) {
+    const size_t room = ByteBatch::steps_room(rows, columns);
+    uint8_t* const steps = static_cast<uint8_t*>(memory.need(room * static_cast<size_t>(used) + 64));
+    for (int l = first; l < used; l++) batch.step_room[l] = steps + static_cast<size_t>(l + 1) * room;
+}
+
 // A pair whose path has runs.
 inline void keep_path(pairalign_result& result, Arena& arena, bool traced, const PairPosition& pair,
                       const Path& path) {

@@ -22,9 +22,35 @@ bool fits_wide(const Scheme& s, int32_t rows, int32_t columns) {
 
 bool fits_bytes(const Scheme& s) {
     const int64_t best = s.highest, o = int64_t{s.gap_open} - s.gap_extend;
-    if (s.mode == END_GAPS) return false;  // their borders differ from lane to lane, and by any number
     if (s.mode == LOCAL) return byte_offset(s) + 4 * best <= 255;  // there should be room for some letters
     return best + byte_raise(s) <= 127 && 2 * o <= 128 && s.matrix[PAD][PAD] + byte_raise(s) + o >= 0;
+}
+
+bool classes_of(const Scheme& scheme, int definite, uint32_t codes, LetterClasses& classes) {
+    constexpr int BASES =
+        4;  // A, C, G, T: those that pair and those that do not, transitions and transversions
+    constexpr uint8_t OTHER_ROW = 7, OTHER_COLUMN = 4;  // from bases they differ by 4 to 7, and by 3
+    if (definite != BASES) return false;
+    const int32_t raise = scheme.mode == LOCAL ? 0 : byte_raise(scheme);
+    int32_t scores[16] = {};
+    for (int k = 0; k < BASES; k++) scores[k] = scheme.matrix[0][k];
+    for (int k = BASES; k < 2 * BASES; k++) scores[k] = scheme.matrix[PAD][PAD];
+    for (int a = 0; a < CODES; a++) {
+        classes.row[a] = a < BASES ? static_cast<uint8_t>(a) : OTHER_ROW;
+        classes.column[a] = a < BASES ? static_cast<uint8_t>(a) : OTHER_COLUMN;
+    }
+    codes |= 1u << PAD;
+    for (int a = 0; a < CODES; a++)
+        for (int b = 0; b < CODES; b++)
+            if ((codes >> a & 1) && (codes >> b & 1) &&
+                scores[classes.row[a] ^ classes.column[b]] != scheme.matrix[a][b])
+                return false;
+    for (int k = 0; k < 16; k++) classes.scores[k] = static_cast<uint8_t>(scores[k] + raise);
+    return true;
+}
+
+double own_rows_factor(bool classes) {
+    return classes ? 1.25 : 2.4;  // measured: 257 columns, in either detail
 }
 
 BatchPlan plan_batch(const Kernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget) {
@@ -39,6 +65,9 @@ BatchPlan plan_batch(const Kernel& kernel, int32_t rows, int32_t columns, bool t
                (block < rows ? kernel.checkpoint_bytes(rows, block, columns) : 0);
     };
     if (bytes(rows) <= budget) return {rows, bytes(rows), cells * flags_cost};
+    // Measured. As cells are filled twice, flags should at least stay in the caches.
+    constexpr size_t MOST_OF_SOME_ROWS = 32 << 20;
+    budget = std::min(budget, MOST_OF_SOME_ROWS);
     int32_t best = 8;
     for (int64_t next = 8; next < rows; next = next < 64 ? next + 8 : next / 8 * 9 / 8 * 8) {
         const int32_t block = static_cast<int32_t>(next);
@@ -48,19 +77,38 @@ BatchPlan plan_batch(const Kernel& kernel, int32_t rows, int32_t columns, bool t
     return {best, bytes(best), cells * (score_cost + flags_cost)};
 }
 
-BytePlan plan_bytes(const ByteKernel& kernel, Mode mode, int32_t rows, int32_t columns, bool trace,
+BytePlan plan_tiles(const ByteKernel& kernel, Mode mode, int32_t rows, int32_t columns, bool trace,
                     size_t budget) {
     const double cells = double{1} * rows * columns;
     // Measured in 257 columns. A cell that is filled again: with all that traceback takes.
     constexpr double SCORE_COST = 2.5, AGAIN_COST = 13;
-    BytePlan best{16, 0, 0};
-    for (int32_t side = 16;; side *= 2) {
+    // Measured. Smaller tiles have borders that leave the caches; to write and to read these again takes
+    // longer than to fill more cells again.
+    constexpr int32_t MOST_ACROSS = 32;
+    int32_t least = 16;
+    while (least < 1024 && columns / MOST_ACROSS > least) least *= 2;
+    BytePlan best{least, 0, 0};
+    for (int32_t side = least;; side *= 2) {
         const ByteLayout layout(kernel.lanes, mode, rows, columns, trace, side);
         best = {side, layout.bytes, cells * SCORE_COST};
         if (!trace) return best;
         best.cost += double{1} * rows * layout.window_columns * AGAIN_COST;
         if (best.bytes <= budget || side >= rows || side >= (1 << 20)) return best;
     }
+}
+
+BytePlan plan_bytes(const ByteKernel& kernel, Mode mode, int32_t rows, int32_t columns, bool trace,
+                    size_t budget) {
+    const BytePlan tiles = plan_tiles(kernel, mode, rows, columns, trace, budget);
+    // Measured. Codes of so many cells stay in the caches; of more, to fill some again takes less.
+    constexpr size_t MOST_BYTES_OF_CODES = size_t{1} << 19;
+    constexpr int64_t MOST_CELLS = int64_t{1} << 14;
+    constexpr double COST = 6.5;  // of a cell, with all that traceback takes
+    if (mode != GLOBAL && mode != SEMIGLOBAL) return tiles;
+    if (!trace || int64_t{rows} * columns > MOST_CELLS) return tiles;
+    const ByteLayout layout(kernel.lanes, mode, rows, columns, trace, ByteBatch::ALL_CELLS);
+    if (layout.bytes > budget || layout.bytes > MOST_BYTES_OF_CODES) return tiles;
+    return {ByteBatch::ALL_CELLS, layout.bytes, COST * rows * columns};
 }
 
 LongPlan plan_long_pair(const LongKernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget) {

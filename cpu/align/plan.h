@@ -17,6 +17,9 @@ bool fits_wide(const Scheme& scheme, int32_t rows, int32_t columns);
 // scores are low, which shows when they are aligned.
 bool fits_bytes(const Scheme& scheme);
 
+// Classes of a bit set of letters, or false where scores take more than classes can say.
+bool classes_of(const Scheme& scheme, int definite, uint32_t codes, LetterClasses& classes);
+
 // Costs are in about half the time that a batch of 16-bit lanes takes for one vector of cells without flags.
 
 // How a batch of pairs is filled: the flags of `block_rows` rows are kept at once, all or as many as fit.
@@ -27,7 +30,7 @@ struct BatchPlan {
 };
 BatchPlan plan_batch(const Kernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget);
 
-// How a batch of 8-bit lanes is filled: into tiles of what size it is cut.
+// How a batch of 8-bit lanes is filled: into tiles of what size it is cut, if it is.
 struct BytePlan {
     int32_t side;
     size_t bytes;  // of all its memory; more than the budget where nothing fits
@@ -35,6 +38,12 @@ struct BytePlan {
 };
 BytePlan plan_bytes(const ByteKernel& kernel, Mode mode, int32_t rows, int32_t columns, bool trace,
                     size_t budget);
+// The same in tiles, however short the sequences are: for tests.
+BytePlan plan_tiles(const ByteKernel& kernel, Mode mode, int32_t rows, int32_t columns, bool trace,
+                    size_t budget);
+
+// How many times as much it costs when each lane has its own row sequence.
+double own_rows_factor(bool classes);
 
 // How one pair is filled by the kernel for long pairs: of the tiles that fit, the one that costs least.
 struct LongPlan {

@@ -42,8 +42,9 @@ struct Set {
     int32_t length(int32_t position) const { return given.lengths[position]; }
 };
 
-// Which pairs long_pair.h aligns. They come out the same either way: all but AUTO is for tests.
-enum LongPairsUse { AUTO = 0, ALWAYS = 1, NEVER = 2 };
+// Which pairs long_pair.h aligns, and which chosen.h. They come out the same either way: all but AUTO is for
+// tests.
+enum Use { AUTO = 0, ALWAYS = 1, NEVER = 2 };
 
 }  // namespace pairalign
 
@@ -55,13 +56,14 @@ struct pairalign_engine {
     int threads;
     int64_t memory_bytes;
     const pairalign::InstructionSet* set;
-    pairalign::LongPairsUse long_pairs;
+    pairalign::Use long_pairs;
     volatile bool cancelled = false;
     std::mutex large;  // held by the one batch that may use more than its thread's share
     std::unique_ptr<pairalign::Set> reversed;  // the set of the columns, reverse-complemented
     pairalign::PruningOptions pruning;
     pairalign::PrunedCounts pruned;  // of all windows so far
-    int32_t least_bits = 0;          // of a lane: 0 chooses; 8, 16 and 32 are for tests
+    int32_t least_bits = 0;          // of a lane: 0 chooses; 8 (always in tiles), 16 and 32 are for tests
+    pairalign::Use own_rows = pairalign::AUTO;
     // Local mode: what 8-bit lanes saved of late, less what it cost to align pairs again, in thousandths of a
     // batch. Any thread may write it: it decides how long things take, never what comes out.
     std::atomic<int64_t> byte_gain{0};
@@ -92,8 +94,12 @@ struct pairalign_engine {
     }
     // Columns that a task takes at a time.
     int lanes() const { return least_bits <= 8 ? bytes().lanes : set->narrow.lanes; }
-    size_t share() const {
-        return static_cast<size_t>(std::min<int64_t>(memory_bytes / 4 / threads, int64_t{1} << 28));
+    // Memory of a thread's batch; of 8-bit lanes, which without it take many times as long for long pairs,
+    // more.
+    size_t share() const { return share_of(int64_t{1} << 28); }
+    size_t byte_share() const { return share_of(int64_t{1} << 30); }
+    size_t share_of(int64_t most) const {
+        return static_cast<size_t>(std::min(memory_bytes / 4 / threads, most));
     }
 };
 

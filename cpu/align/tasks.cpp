@@ -4,27 +4,56 @@
 #include <cstddef>
 #include <iterator>
 
+#include "plan.h"
+
 namespace pairalign {
 namespace {
 
-// Groups of columns [begin, end) against rows, cut so that threads finish together.
-void add_tasks(std::vector<Task>& tasks, const pairalign_engine& engine, bool flipped, int32_t row_begin,
-               int32_t row_end, int32_t column_begin, int32_t column_end, bool triangular) {
+// Of a set against another or itself.
+struct Rectangle {
+    bool flipped;
+    int32_t row_begin, row_end, column_begin, column_end;
+    bool triangular;
+};
+
+// The first row of a task that makes pairs with fewer than `few` of its columns. Rows become shorter: so do
+// all after it.
+int32_t first_thin_row(const pairalign_engine& engine, const pairalign_result& result, const Task& task,
+                       int32_t few) {
+    int32_t low = task.row_begin, high = task.row_end;
+    while (low < high) {
+        const int32_t row = low + (high - low) / 2;
+        const auto lanes = static_cast<int32_t>(task.columns.size()) - first_lane(engine, result, task, row);
+        if (lanes < few) high = row;
+        else low = row + 1;
+    }
+    return low;
+}
+
+// Groups of columns against rows, cut so that threads finish together; and rows with few columns.
+void add_tasks(std::vector<Task>& tasks, std::vector<Task>& thin, const pairalign_engine& engine,
+               const pairalign_result& result, const Rectangle& of, int few) {
     const int lanes = engine.lanes();
-    const int32_t groups = (column_end - column_begin + lanes - 1) / lanes;
-    if (groups == 0 || row_end <= row_begin) return;
+    const int32_t groups = (of.column_end - of.column_begin + lanes - 1) / lanes;
+    if (groups == 0 || of.row_end <= of.row_begin) return;
     const int32_t pieces = std::max(1, (8 * engine.threads + groups - 1) / groups);
     // Preparing the columns for a task must take little of its time: rows of a thousand letters are enough.
-    const int32_t least = std::min(16, 1 + 16000 / engine.rows_of(flipped).length(row_begin));
-    const int32_t chunk = std::min(64, std::max(least, (row_end - row_begin + pieces - 1) / pieces));
-    for (int32_t c = column_begin; c < column_end; c += lanes) {
-        Task task{flipped, 0, 0, {}};
-        for (int32_t k = c; k < std::min(column_end, c + lanes); k++) task.columns.push_back(k);
-        const int32_t stop = triangular ? std::min(row_end, task.columns.back()) : row_end;
-        for (int32_t r = row_begin; r < stop; r += chunk) {
+    const int32_t least = std::min(16, 1 + 16000 / engine.rows_of(of.flipped).length(of.row_begin));
+    const int32_t chunk = std::min(64, std::max(least, (of.row_end - of.row_begin + pieces - 1) / pieces));
+    for (int32_t c = of.column_begin; c < of.column_end; c += lanes) {
+        Task task{of.flipped, of.row_begin, of.row_end, {}};
+        for (int32_t k = c; k < std::min(of.column_end, c + lanes); k++) task.columns.push_back(k);
+        const int32_t stop = of.triangular ? std::min(of.row_end, task.columns.back()) : of.row_end;
+        const int32_t filled = std::min(stop, first_thin_row(engine, result, task, few));
+        for (int32_t r = of.row_begin; r < filled; r += chunk) {
             task.row_begin = r;
-            task.row_end = std::min(stop, r + chunk);
+            task.row_end = std::min(filled, r + chunk);
             tasks.push_back(task);
+        }
+        for (int32_t r = filled; r < stop; r++) {
+            const auto first = task.columns.begin() + first_lane(engine, result, task, r);
+            if (first < task.columns.end())
+                thin.push_back({of.flipped, r, r + 1, {first, task.columns.end()}});
         }
     }
 }
@@ -48,13 +77,33 @@ void cut_last(std::vector<Task>& tasks, int threads) {
 
 }  // namespace
 
-std::vector<Task> all_tasks(const pairalign_engine& engine, const pairalign_window& w) {
-    std::vector<Task> tasks;
-    add_tasks(tasks, engine, false, w.row_start, w.row_stop, w.column_start, w.column_stop, w.triangular);
+int first_lane(const pairalign_engine& engine, const pairalign_result& result, const Task& task,
+               int32_t row) {
+    const Set& rows = result.rows_of(task.flipped);
+    const Set& columns = result.columns_of(task.flipped);
+    int lane = 0;
+    const int count = static_cast<int>(task.columns.size());
+    if (!engine.second) {
+        while (lane < count && task.columns[static_cast<size_t>(lane)] <= row) lane++;
+        return lane;
+    }
+    // The longer sequence runs along the rows; of equals, the one of the first set.
+    const int32_t longest = rows.length(row) - (task.flipped ? 1 : 0);
+    while (lane < count && columns.length(task.columns[static_cast<size_t>(lane)]) > longest) lane++;
+    return lane;
+}
+
+std::vector<Task> all_tasks(const pairalign_engine& engine, const pairalign_result& result, int few) {
+    std::vector<Task> tasks, thin;
+    const pairalign_window& w = result.window;
+    add_tasks(tasks, thin, engine, result,
+              {false, w.row_start, w.row_stop, w.column_start, w.column_stop, w.triangular != 0}, few);
     if (engine.second)
-        add_tasks(tasks, engine, true, w.column_start, w.column_stop, w.row_start, w.row_stop, false);
+        add_tasks(tasks, thin, engine, result,
+                  {true, w.column_start, w.column_stop, w.row_start, w.row_stop, false}, few);
     // So that no thread waits long for another one at the end.
     for (int again = 0; again < 2 && engine.threads > 1; again++) cut_last(tasks, engine.threads);
+    std::move(thin.begin(), thin.end(), std::back_inserter(tasks));
     return tasks;
 }
 
@@ -63,33 +112,47 @@ std::vector<Task> passing_tasks(const pairalign_engine& engine, const pairalign_
     std::vector<Task> tasks;
     const pairalign_window& w = result.window;
     const size_t lanes = static_cast<size_t>(engine.lanes());
-    auto add_row = [&](bool flipped, int32_t row, const std::vector<int32_t>& columns) {
-        for (size_t c = 0; c < columns.size(); c += lanes)
+    std::vector<int32_t> passing;
+    auto add_row = [&](bool flipped, int32_t row) {
+        for (size_t c = 0; c < passing.size(); c += lanes)
             tasks.push_back(
                 {flipped,
                  row,
                  row + 1,
-                 {columns.begin() + static_cast<std::ptrdiff_t>(c),
-                  columns.begin() + static_cast<std::ptrdiff_t>(std::min(columns.size(), c + lanes))}});
+                 {passing.begin() + static_cast<std::ptrdiff_t>(c),
+                  passing.begin() + static_cast<std::ptrdiff_t>(std::min(passing.size(), c + lanes))}});
+        passing.clear();
+    };
+    auto add_pair = [&](int32_t row, int32_t column, int32_t lane) {
+        if (wanted[static_cast<size_t>(result.pair(row, column))]) passing.push_back(lane);
     };
     auto turned = [&](int32_t row, int32_t column) {
         return engine.second && engine.first.length(row) < engine.second->length(column);
     };
-    std::vector<int32_t> passing;
     for (int32_t r = w.row_start; r < w.row_stop; r++) {
-        passing.clear();
         for (int32_t c = result.first_column(r); c < w.column_stop; c++)
-            if (wanted[static_cast<size_t>(result.pair(r, c))] && !turned(r, c)) passing.push_back(c);
-        add_row(false, r, passing);
+            if (!turned(r, c)) add_pair(r, c, c);
+        add_row(false, r);
     }
     if (!engine.second) return tasks;
     for (int32_t c = w.column_start; c < w.column_stop; c++) {
-        passing.clear();
         for (int32_t r = w.row_start; r < w.row_stop; r++)
-            if (wanted[static_cast<size_t>(result.pair(r, c))] && turned(r, c)) passing.push_back(r);
-        add_row(true, c, passing);
+            if (turned(r, c)) add_pair(r, c, r);
+        add_row(true, c);
     }
     return tasks;
+}
+
+bool classes_of_window(const pairalign_engine& engine, const pairalign_result& result,
+                       LetterClasses& classes) {
+    const pairalign_window& w = result.window;
+    uint32_t codes = 0;
+    const auto add = [&codes](const Set& set, int32_t begin, int32_t end) {
+        for (int32_t k = begin; k < end; k++) codes |= set.letters[static_cast<size_t>(k)];
+    };
+    add(result.rows_of(false), w.row_start, w.row_stop);
+    add(result.columns_of(false), w.column_start, w.column_stop);
+    return classes_of(engine.scheme, engine.definite, codes, classes);
 }
 
 }  // namespace pairalign

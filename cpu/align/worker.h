@@ -50,25 +50,9 @@ private:
         std::unique_ptr<Buffer> memory;
     };
 
-    // Lanes from the result on belong to pairs of this row: lengths fall with the lane.
-    int first_lane(int32_t row) const {
-        const Task& task = *task_;
-        const Set& rows = result_.rows_of(task.flipped);
-        const Set& columns = result_.columns_of(task.flipped);
-        int lane = 0;
-        const int count = static_cast<int>(task.columns.size());
-        if (!engine_.second) {
-            while (lane < count && task.columns[static_cast<size_t>(lane)] <= row) lane++;
-            return lane;
-        }
-        // The longer sequence runs along the rows; of equals, the one of the first set.
-        const int32_t longest = rows.length(row) - (task.flipped ? 1 : 0);
-        while (lane < count && columns.length(task.columns[static_cast<size_t>(lane)]) > longest) lane++;
-        return lane;
-    }
-
     void align_row(int32_t row, const uint8_t* wanted) {
-        const int count = static_cast<int>(task_->columns.size()), first = first_lane(row);
+        const int count = static_cast<int>(task_->columns.size()),
+                  first = first_lane(engine_, result_, *task_, row);
         if (first >= count) return;
         const int32_t rows = result_.rows_of(task_->flipped).length(row), longest = column_length(first);
         const bool narrow = engine_.least_bits <= 16 && fits_narrow(engine_.scheme, rows, longest);
@@ -93,9 +77,9 @@ private:
     // now and then to see whether it does again.
     bool use_bytes(int32_t rows, int32_t columns) const {
         constexpr uint32_t TRY_AGAIN = 32;
-        if (engine_.least_bits > 8 || !fits_bytes(engine_.scheme)) return false;
-        if (plan_bytes(engine_.bytes(), engine_.scheme.mode, rows, columns, trace_, engine_.share()).bytes >
-            engine_.share())
+        if (engine_.least_bits > 8 || !fits_bytes(engine_.scheme) || task_->overflowed) return false;
+        if (plan_bytes(engine_.bytes(), engine_.scheme.mode, rows, columns, trace_, engine_.byte_share())
+                .bytes > engine_.byte_share())
             return false;
         return engine_.scheme.mode != LOCAL || engine_.least_bits == 8 || engine_.byte_gain >= 0 ||
                engine_.byte_batches++ % TRY_AGAIN == 0;
@@ -111,7 +95,7 @@ private:
         auto batch = [&](int lane) {
             if (bytes)
                 return plan_bytes(engine_.bytes(), engine_.scheme.mode, rows, column_length(lane), trace_,
-                                  engine_.share())
+                                  engine_.byte_share())
                     .cost;
             const BatchPlan plan = plan_batch(kernel, rows, column_length(lane), trace_, engine_.share());
             return plan.bytes > engine_.share() ? IMPOSSIBLE : plan.cost;
@@ -164,6 +148,14 @@ private:
         return row_is_query(result_, task_->flipped, row, task_->columns[static_cast<size_t>(lane)]);
     }
 
+    // Mode END_GAPS: bit set of the lanes [first, used) whose row sequence is the query.
+    uint64_t query_rows(int32_t row, int begin, int first, int used) const {
+        uint64_t lanes = 0;
+        for (int l = first; engine_.scheme.mode == END_GAPS && l < used; l++)
+            lanes |= uint64_t{is_query(row, begin + l)} << l;
+        return lanes;
+    }
+
     pairalign_trouble trouble(int32_t row, int lane, int64_t needed, int64_t available) const {
         const int32_t column = task_->columns[static_cast<size_t>(lane)];
         return {task_->flipped ? column : row, task_->flipped ? row : column, needed, available};
@@ -198,35 +190,14 @@ private:
         for (int l = first; l < used; l++) batch.paths[l].runs = paths + static_cast<size_t>(l) * runs;
     }
 
-    // The same of a batch of bytes.
-    void make_steps(int32_t rows, int32_t columns, int used, int first) {
-        const size_t room = ByteBatch::steps_room(rows, columns);
-        uint8_t* steps = static_cast<uint8_t*>(paths_.need(room * static_cast<size_t>(used) + 64));
-        for (int l = first; l < used; l++)
-            byte_batch_.step_room[l] = steps + static_cast<size_t>(l + 1) * room;
-    }
-
     // As align_batch, in 8-bit lanes; pairs whose scores these do not hold are aligned again by `kernel`.
     void align_bytes(int32_t row, const Kernel& kernel, int begin, int end, int first,
                      const uint8_t* wanted) {
-        const Set& rows = result_.rows_of(task_->flipped);
         const ByteKernel& bytes = engine_.bytes();
         ByteBatch& batch = byte_batch_;
-        batch.group = &prepare(bytes, begin, end);
-        batch.scheme = &engine_.scheme;
-        batch.row = rows.codes(row);
-        batch.rows = rows.length(row);
-        batch.first_lane = first - begin;
-        batch.trace = trace_;
-        batch.cancelled = &engine_.cancelled;
+        const BytePlan plan = set_byte_batch(row, begin, end, first);
         const int used = batch.group->used;
         const int32_t columns = batch.group->lengths[batch.first_lane];
-        const BytePlan plan =
-            plan_bytes(bytes, engine_.scheme.mode, batch.rows, columns, trace_, engine_.share());
-        batch.side = plan.side;
-        batch.work = static_cast<uint8_t*>(flags_.need(plan.bytes));
-        batch.definite = engine_.definite;
-        if (trace_) make_steps(batch.rows, columns, used, batch.first_lane);
         bytes.align(batch);
         if (engine_.cancelled) return;
         for (int l = batch.first_lane; l < used; l++) {
@@ -240,6 +211,30 @@ private:
         const double instead = other.cost * ((used - batch.first_lane + kernel.lanes - 1) / kernel.lanes);
         const int64_t gain = static_cast<int64_t>(1000 * (instead - plan.cost - again) / instead);
         engine_.byte_gain = engine_.byte_gain - engine_.byte_gain / 32 + gain;
+    }
+
+    // What a batch of bytes is given, but for lanes and paths.
+    BytePlan set_byte_batch(int32_t row, int begin, int end, int first) {
+        const Set& rows = result_.rows_of(task_->flipped);
+        const ByteKernel& bytes = engine_.bytes();
+        ByteBatch& batch = byte_batch_;
+        batch.group = &prepare(bytes, begin, end);
+        batch.scheme = &engine_.scheme;
+        batch.row = rows.codes(row);
+        batch.rows = rows.length(row);
+        batch.first_lane = first - begin;
+        batch.row_is_query = query_rows(row, begin, batch.first_lane, batch.group->used);
+        batch.trace = trace_;
+        batch.cancelled = &engine_.cancelled;
+        const int32_t columns = batch.group->lengths[batch.first_lane];
+        const auto plan_of = engine_.least_bits == 8 ? plan_tiles : plan_bytes;
+        const BytePlan plan =
+            plan_of(bytes, engine_.scheme.mode, batch.rows, columns, trace_, engine_.byte_share());
+        batch.side = plan.side;
+        batch.work = static_cast<uint8_t*>(flags_.need(plan.bytes));
+        batch.definite = engine_.definite;
+        if (trace_) make_steps(batch, paths_, batch.rows, columns, batch.first_lane, batch.group->used);
+        return plan;
     }
 
     // The lanes of a batch of bytes whose scores overflowed. Returns what that costs, see plan.h.
@@ -286,9 +281,7 @@ private:
         batch_.first_lane = first - begin;
         batch_.trace = trace_;
         batch_.cancelled = &engine_.cancelled;
-        batch_.row_is_query = 0;
-        for (int l = batch_.first_lane; engine_.scheme.mode == END_GAPS && l < group.used; l++)
-            batch_.row_is_query |= uint64_t{is_query(row, begin + l)} << l;
+        batch_.row_is_query = query_rows(row, begin, batch_.first_lane, group.used);
         const int32_t columns = group.lengths[batch_.first_lane];
         batch_.border = border_.need(kernel.border_bytes(columns));
         batch_.end_state = end_state_.need(kernel.end_bytes(columns));
@@ -367,7 +360,7 @@ private:
     std::vector<Prepared> prepared_;
     Batch batch_{};
     ByteBatch byte_batch_{};
-    Buffer border_, end_state_, flags_, checkpoints_, paths_;
+    Buffer border_, end_state_, paths_, flags_{Pages::LARGE}, checkpoints_{Pages::LARGE};
 };
 
 }  // namespace pairalign

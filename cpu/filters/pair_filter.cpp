@@ -272,8 +272,8 @@ struct pairalign_aligned {
 
 namespace {
 
-// Letters in gaps at both ends of an alignment.
-int64_t gaps_at_ends(const pairalign_aligned& a, int64_t pair) {
+// Letters in gaps at both ends of an alignment. Beside letters that spans leave out a gap is no end gap.
+int64_t gaps_at_ends(const pairalign_aligned& a, int64_t pair, int32_t query, int32_t target) {
     constexpr uint32_t INSERTION = 1, DELETION = 2;
     const int64_t start = a.cigar_offsets[pair], stop = a.cigar_offsets[pair + 1];
     auto letters = [&a](int64_t run) {
@@ -281,7 +281,9 @@ int64_t gaps_at_ends(const pairalign_aligned& a, int64_t pair) {
         return operation == INSERTION || operation == DELETION ? int64_t{a.cigar[run] >> 4} : 0;
     };
     if (stop <= start) return 0;
-    return letters(start) + (stop - 1 > start ? letters(stop - 1) : 0);
+    const bool from_start = a.query_start[pair] == 0 && a.target_start[pair] == 0;
+    const bool to_end = a.query_end[pair] == query && a.target_end[pair] == target;
+    return (from_start ? letters(start) : 0) + (to_end && stop - 1 > start ? letters(stop - 1) : 0);
 }
 
 bool is_alike(const pairalign_aligned& a, const pairalign_thresholds& t, int64_t pair, int32_t query,
@@ -297,7 +299,7 @@ bool is_alike(const pairalign_aligned& a, const pairalign_thresholds& t, int64_t
             whole = std::min(query, target);
             break;
         case OF_INTERNAL:
-            whole = columns - gaps_at_ends(a, pair);
+            whole = columns - gaps_at_ends(a, pair, query, target);
             break;
         case OF_MBL:
             whole = std::max(query, target);

@@ -2,6 +2,7 @@
 // ctypes declarations are in pairalign/pair_lists.py and pairalign/pair_fields.py.
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -17,6 +18,8 @@ struct pairalign_list_trouble {
     int64_t line;          // counted from 1
     int64_t side;          // 0: the first name, 1: the second
     int64_t start, bytes;  // the name in the text
+    // Lines of PAF that say another length of a sequence than it has: how many, and the first.
+    int64_t other_lengths, first_other;
 };
 
 namespace {
@@ -33,14 +36,20 @@ std::string_view column_of(std::string_view line, char separator, int number) {
     return line.substr(0, line.find(separator));
 }
 
+bool says(std::string_view number, int64_t length) {
+    int64_t said = -1;
+    std::from_chars(number.data(), number.data() + number.size(), said);
+    return said == length;
+}
+
 }  // namespace
 
 // Reads two names a line: of columns 1 and 2, of a PAF 1 and 6, between tabs, or blanks in a line without any
-// tab. Writes the places of the names in their sets and the line for each pair, as many as there are lines at
-// most, and returns how many pairs; -1 after trouble.
+// tab. Writes the places of the names in their sets, as many as there are lines at most, and returns how many
+// pairs; -1 after trouble. lengths: of the sequences of both sets.
 PAIRALIGN_API int64_t pairalign_read_pairs(const char* text, int64_t bytes, int32_t is_paf,
                                            const pairalign_names* first, const pairalign_names* second,
-                                           int32_t* firsts, int32_t* seconds, int64_t* lines,
+                                           const int32_t* const* lengths, int32_t* firsts, int32_t* seconds,
                                            pairalign_list_trouble* trouble) {
     try {
         const pairalign::NameIndex index_first = pairalign::index_of(*first);
@@ -60,17 +69,23 @@ PAIRALIGN_API int64_t pairalign_read_pairs(const char* text, int64_t bytes, int3
             if (line.empty()) continue;
             const char separator = line.find('\t') == line.npos ? ' ' : '\t';
             int32_t* const out[] = {firsts, seconds};
+            bool is_other = false;
             for (int side = 0; side < 2; side++) {
                 const std::string_view name = column_of(line, separator, side == 0 ? 0 : is_paf ? 5 : 1);
-                *trouble = {1, line_number, side, name.empty() ? 0 : name.data() - text,
-                            static_cast<int64_t>(name.size())};
+                trouble->kind = 1, trouble->line = line_number, trouble->side = side;
+                trouble->start = name.empty() ? 0 : name.data() - text;
+                trouble->bytes = static_cast<int64_t>(name.size());
                 if (name.empty()) return -1;
                 const auto place = indices[side]->find(name);
                 trouble->kind = 2;
                 if (place == indices[side]->end()) return -1;
                 out[side][pairs] = place->second;
+                if (!is_paf) continue;
+                const std::string_view said = column_of(line, separator, side == 0 ? 1 : 6);
+                is_other = is_other || !says(said, lengths[side][place->second]);
             }
-            lines[pairs++] = line_number;
+            if (is_other && trouble->other_lengths++ == 0) trouble->first_other = line_number;
+            pairs++;
         }
         return pairs;
     } catch (const std::bad_alloc&) {

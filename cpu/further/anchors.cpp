@@ -11,12 +11,13 @@
 namespace pairalign {
 namespace {
 
-constexpr int WORD = 11;           // letters: random ones share few of them, and similar ones many
-constexpr int BITS = 5;            // of a letter
-constexpr int TABLE_BITS = 14;     // of the table of words
-constexpr int32_t MOST_SAME = 16;  // places at which a word is looked at
-constexpr int32_t BIN = 256;       // diagonals that are counted together
-constexpr size_t LEAST = 12;       // anchors
+constexpr int WORD = 11;              // letters: random ones share few of them, and similar ones many
+constexpr int BITS = 5;               // of a letter
+constexpr int TABLE_BITS = 14;        // of the table of words
+constexpr int32_t MOST_SAME = 16;     // places at which a word is looked at
+constexpr int32_t BIN = 256;          // diagonals that are counted together
+constexpr size_t LEAST = 12;          // anchors
+constexpr int64_t ROWS_OF_ONE = 256;  // more without an anchor, and it is worth less than none
 
 // Calls take(word, start) for each word of definite letters.
 template <typename Take>
@@ -80,6 +81,19 @@ std::vector<Anchor> longest_rising(const std::vector<Anchor>& shared) {
     return rising;
 }
 
+// The part with most anchors for its length: random ones before an alignment or after it are left out.
+std::vector<Anchor> densest(const std::vector<Anchor>& all) {
+    int64_t sum = 0, most = 0;
+    size_t start = 0, best_start = 0, best_end = 0;
+    for (size_t k = 0; k < all.size(); ++k) {
+        if (k > 0) sum -= all[k].row - all[k - 1].row;
+        if (sum <= 0) sum = 0, start = k;
+        sum += ROWS_OF_ONE;
+        if (sum > most) most = sum, best_start = start, best_end = k + 1;
+    }
+    return {all.begin() + static_cast<ptrdiff_t>(best_start), all.begin() + static_cast<ptrdiff_t>(best_end)};
+}
+
 }  // namespace
 
 std::vector<Anchor> find_anchors(const pairalign_further_pair& pair) {
@@ -90,7 +104,7 @@ std::vector<Anchor> find_anchors(const pairalign_further_pair& pair) {
         std::remove_if(shared.begin(), shared.end(),
                        [&](const Anchor& one) { return std::abs(one.row - one.column - middle) > away; }),
         shared.end());
-    std::vector<Anchor> rising = longest_rising(shared);
+    std::vector<Anchor> rising = densest(longest_rising(shared));
     if (rising.size() < LEAST) rising.clear();
     return rising;
 }

@@ -1,6 +1,8 @@
-// What free_cells.h needs of 8-bit lanes beside bytes.h: stores at any address, and lanes moved up by one.
+// What free_cells.h and rare_gaps.h need of 8-bit lanes beside bytes.h: stores at any address, lanes moved up
+// by one, and differences that end at 0.
 //
-//   from_below(v, below)   lane l of the result is lane l - 1 of v; lane 0 is the last lane of `below`
+//   from_below(v, below)      lane l of the result is lane l - 1 of v; lane 0 is the last lane of `below`
+//   lose_unless(m, v, loss)   v less `loss`, but not below 0, where the mask is not set
 #pragma once
 
 #include "../align/bytes.h"
@@ -14,6 +16,9 @@ static PAIRALIGN_INLINE void store_any(uint8_t* p, Bytes v) { _mm512_storeu_si51
 static PAIRALIGN_INLINE Bytes from_below(Bytes v, Bytes below) {
     return {_mm512_alignr_epi8(v.v, _mm512_alignr_epi64(v.v, below.v, 6), 15)};
 }
+static PAIRALIGN_INLINE Bytes lose_unless(Bytes::Mask m, Bytes v, Bytes loss) {
+    return {_mm512_mask_subs_epu8(v.v, ~m, v.v, loss.v)};
+}
 
 #elif defined(PAIRALIGN_AVX2)
 
@@ -23,6 +28,9 @@ static PAIRALIGN_INLINE void store_any(uint8_t* p, Bytes v) {
 static PAIRALIGN_INLINE Bytes from_below(Bytes v, Bytes below) {
     return {_mm256_alignr_epi8(v.v, _mm256_permute2x128_si256(below.v, v.v, 0x21), 15)};
 }
+static PAIRALIGN_INLINE Bytes lose_unless(Bytes::Mask m, Bytes v, Bytes loss) {
+    return {_mm256_subs_epu8(v.v, Bytes::unless(m, loss).v)};
+}
 
 #elif defined(PAIRALIGN_SSE41)
 
@@ -30,17 +38,27 @@ static PAIRALIGN_INLINE void store_any(uint8_t* p, Bytes v) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v.v);
 }
 static PAIRALIGN_INLINE Bytes from_below(Bytes v, Bytes below) { return {_mm_alignr_epi8(v.v, below.v, 15)}; }
+static PAIRALIGN_INLINE Bytes lose_unless(Bytes::Mask m, Bytes v, Bytes loss) {
+    return {_mm_subs_epu8(v.v, Bytes::unless(m, loss).v)};
+}
 
 #elif defined(PAIRALIGN_NEON)
 
 static PAIRALIGN_INLINE void store_any(uint8_t* p, Bytes v) { v.store(p); }
 static PAIRALIGN_INLINE Bytes from_below(Bytes v, Bytes below) { return {vextq_u8(below.v, v.v, 15)}; }
+static PAIRALIGN_INLINE Bytes lose_unless(Bytes::Mask m, Bytes v, Bytes loss) {
+    return {vqsubq_u8(v.v, Bytes::unless(m, loss).v)};
+}
 
 #else
 
 static PAIRALIGN_INLINE void store_any(uint8_t* p, Bytes v) { v.store(p); }
 static PAIRALIGN_INLINE Bytes from_below(Bytes v, Bytes below) {
     return Bytes::each<Bytes>([&](int l) { return l ? v.v[l - 1] : below.v[Bytes::LANES - 1]; });
+}
+static PAIRALIGN_INLINE Bytes lose_unless(Bytes::Mask m, Bytes v, Bytes loss) {
+    const Bytes lost = Bytes::unless(m, loss);
+    return Bytes::each<Bytes>([&](int l) { return v.v[l] > lost.v[l] ? v.v[l] - lost.v[l] : 0; });
 }
 
 #endif

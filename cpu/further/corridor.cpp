@@ -1,18 +1,21 @@
 // The best local alignment of two sequences that are alike in one place, and the proof that it is the best,
-// with a pass over the matrix in 8 bits instead of one that keeps flags.
+// with a bound on all others instead of the matrix with flags.
 //
 // An alignment P is made within a corridor R around words that both have. Then T, the most that any alignment
-// scores which uses none of P's diagonal steps, is found over the whole matrix. Let Q be one of the best
-// alignments of all, and P's score be more than T. Then Q shares a diagonal step with P, and between those
-// that they share its parts score T at most. Where Q leaves P and comes back, its part scores no less than
-// P's, or Q would not be the best: the same holds for what is before the first and after the last shared one.
+// scores which uses none of P's diagonal steps, is found by a pass over the whole matrix in 8 bits, without
+// flags (rare_gaps.h, free_cells.h). Let Q be one of the best alignments of all, and P's
+// score be more than T. Then Q shares a diagonal step with P, and between those that they share its parts
+// score T at most. Where Q leaves P and comes back, its part scores no less than P's, or Q would not be the
+// best: the same holds for what is before the first and after the last shared one.
 //
-//   Before the first shared step, at (i, j), P has scored T at most. All such (i, j) are known, and the cells
-//   above and left of the last of them must be in R.
-//   Where Q leaves R first, at a cell with H(c) within R, it has scored H(c) at most, and has H(c) + T at
-//   most where it meets P again, or ends; P has scored no more than that there. So if H(c) + T is less than
-//   what P has scored at each of its later steps, to the right of c and below it, and less than P's score,
-//   for all cells c on the border of R, no best alignment leaves R.
+//   Before the first shared step, at (i, j), P has scored T at most. So these steps are known, and a part of
+//   R around them, its head, has room above them and left of them. Where Q begins outside the head it comes
+//   into it with a score of T at most. What that becomes on the way to each of these steps is computed, cell
+//   by cell: if it is always less than what P has scored there, no best alignment begins outside. Where Q
+//   leaves R first, at a cell with H(c) within R, it has scored H(c) at most, and has H(c) + T at most where
+//   it meets P again, or ends; P has scored no more than that there. So if H(c) + T is less than what P has
+//   scored at each of its later steps, to the right of c and below it, and less than P's score, for all cells
+//   c on the border of R, no best alignment leaves R.
 //
 // Then all best alignments are in R, all their cells have in R the values that they have in the matrix, and
 // the one that is taken in R is the one that is taken in the matrix. Gaps that go on at c or where Q meets P
@@ -37,6 +40,9 @@ namespace {
 constexpr int ROUNDS = 4;            // attempts with a corridor
 constexpr int32_t FIRST_WIDTH = 64;  // columns on each side
 constexpr int32_t FIRST_HEAD = 192;  // letters after which an alignment has scored more than chance, mostly
+constexpr int32_t FIRST_ROOM = 160;  // letters before and after the anchors, where it begins and ends
+constexpr size_t EACH = 8;           // steps of an alignment, of which a corridor follows one
+constexpr int32_t HEAD_ROOM = 32;    // letters between the head's border and P, and as many as T
 constexpr double WIDEST = 0.3;       // of the matrix
 
 // Two columns for each strip, and the memory to fill what is between them.
@@ -48,29 +54,41 @@ public:
           columns_(job.pair->column_count),
           anchors_(std::move(anchors)) {
         const Anchor first = anchors_.front();
-        const int32_t both = std::min(first.row, first.column);
-        head_ = {first.row - both + FIRST_HEAD, first.column - both + FIRST_HEAD};
+        head_ = {first.row + FIRST_HEAD, first.column + FIRST_HEAD};
         const size_t padded = static_cast<size_t>(columns_) + CORRIDOR_STRIP + 1;
         for (std::vector<int16_t>& one : edges_) one.resize(2 * padded);
         letters_.assign(static_cast<size_t>(columns_) + 2 * CORRIDOR_STRIP, FURTHER_NO_COLUMN);
         std::copy(job.column_codes.rbegin(), job.column_codes.rend(), letters_.begin() + CORRIDOR_STRIP);
     }
 
-    void widen() { width_ *= 2; }
+    void widen() { width_ *= 2, room_around_ *= 2; }
+    // Takes the diagonal steps of an alignment instead of words, with a head that has one of them.
+    void follow(const std::vector<FurtherCell>& steps, const FurtherCell& head, int32_t most_free) {
+        anchors_.clear();
+        for (size_t k = 0; k < steps.size(); k += EACH)
+            anchors_.push_back({steps[k].row - 1, steps[k].column - 1});
+        width_ = std::max(width_, most_free / 2 + FIRST_WIDTH);
+        head_ = {head.row + FIRST_HEAD, head.column + FIRST_HEAD};
+    }
+    // The letters before the head.
+    FurtherCell before_head() const {
+        const Anchor first = anchors_.front();
+        return {std::max(0, first.row - room_around_), std::max(0, first.column - room_around_)};
+    }
     bool has_head(const FurtherCell& head) const {
         return head.row <= head_.row && head.column <= head_.column;
-    }
-    void take_head(const FurtherCell& head) {
-        head_ = {std::max(head_.row, head.row), std::max(head_.column, head.column)};
     }
 
     // False where it is too large.
     bool lay() {
         low_.clear(), high_.clear(), flags_at_.clear(), last_at_.clear();
         size_t flags = 0, last = 0;
-        for (int32_t row = 0; row < rows_; row += CORRIDOR_STRIP) {
+        const FurtherCell before = before_head();
+        const int32_t end = std::min(rows_, anchors_.back().row + room_around_);
+        first_row_ = before.row / CORRIDOR_STRIP * CORRIDOR_STRIP;
+        for (int32_t row = first_row_; row < end; row += CORRIDOR_STRIP) {
             int32_t low = column_at(row) - width_, high = column_at(row + CORRIDOR_STRIP) + width_;
-            if (row < head_.row) low = 1, high = std::max(high, head_.column);
+            if (row < head_.row) low = before.column + 1, high = std::max(high, head_.column);
             if (low > columns_) break;
             low = std::max(low, low_.empty() ? 1 : low_.back());
             high = std::min(std::max(high, low), columns_);
@@ -81,21 +99,17 @@ public:
             last += static_cast<size_t>(high - low) + 1;
         }
         if (static_cast<double>(flags) > WIDEST * rows_ * columns_) return false;
-        if (flags > room_) flags_.reset(new uint8_t[flags]), room_ = flags;
+        if (flags > flags_.room) flags_.bytes.reset(new uint8_t[flags]), flags_.room = flags;
         last_.resize(last), right_.resize(low_.size() * CORRIDOR_STRIP);
         return true;
     }
 
     bool fill(const FurtherKernel& kernel, FurtherEnd& end) {
-        const FurtherCorridor corridor{static_cast<int32_t>(low_.size()),
-                                       low_.data(),
-                                       high_.data(),
-                                       letters_.data(),
-                                       {edges_[0].data(), edges_[1].data()},
-                                       flags_at_.data(),
-                                       last_at_.data(),
-                                       flags_.get(),
-                                       right_.data(),
+        const FurtherCorridor corridor{first_row_,         static_cast<int32_t>(low_.size()),
+                                       low_.data(),        high_.data(),
+                                       letters_.data(),    {edges_[0].data(), edges_[1].data()},
+                                       flags_at_.data(),   last_at_.data(),
+                                       flags_.bytes.get(), right_.data(),
                                        last_.data()};
         end = {};
         return kernel.corridor(job_, corridor, end);
@@ -104,20 +118,21 @@ public:
     // For trace(): what is outside ends the path.
     void reach(int32_t, int32_t) const {}
     uint8_t flag(int32_t row, int32_t column) const {
-        const size_t strip = static_cast<size_t>((row - 1) / CORRIDOR_STRIP);
+        if (row <= first_row_) return FURTHER_STOP;
+        const size_t strip = static_cast<size_t>((row - 1 - first_row_) / CORRIDOR_STRIP);
         const int32_t i = (row - 1) % CORRIDOR_STRIP, d = i + column;
         const bool is_last = i == CORRIDOR_STRIP - 1;
         if (d < low_[strip] || (is_last && (column < low_[strip] || column > high_[strip])))
             return FURTHER_STOP;
-        return flags_[flags_at_[strip] + static_cast<size_t>(d - low_[strip]) * CORRIDOR_STRIP +
-                      static_cast<size_t>(i)];
+        return flags_.bytes[flags_at_[strip] + static_cast<size_t>(d - low_[strip]) * CORRIDOR_STRIP +
+                            static_cast<size_t>(i)];
     }
 
     // Calls take(row, column, H) for the cells from which a step leads to a cell outside.
     template <typename Take>
     bool for_each_at_border(Take take) const {
         for (size_t s = 0; s < low_.size(); ++s) {
-            const int32_t row = static_cast<int32_t>(s) * CORRIDOR_STRIP;
+            const int32_t row = first_row_ + static_cast<int32_t>(s) * CORRIDOR_STRIP;
             const int32_t rows = std::min(CORRIDOR_STRIP, rows_ - row);
             for (int32_t i = 0; high_[s] < columns_ && i < rows; ++i)
                 if (!take(row + i + 1, high_[s], right_[s * CORRIDOR_STRIP + static_cast<size_t>(i)]))
@@ -147,15 +162,21 @@ private:
 
     const FurtherJob& job_;
     const int32_t rows_, columns_;
-    const std::vector<Anchor> anchors_;
-    int32_t width_ = FIRST_WIDTH;
-    FurtherCell head_{};  // all cells above it and left of it are in the corridor
+    std::vector<Anchor> anchors_;
+    int32_t width_ = FIRST_WIDTH, room_around_ = FIRST_ROOM, first_row_ = 0;
+    FurtherCell head_{};  // all cells from before_head() to it are in the corridor
     std::vector<int32_t> low_, high_;
     std::vector<size_t> flags_at_, last_at_;
     std::vector<int16_t> edges_[2], letters_, right_, last_;
-    std::unique_ptr<uint8_t[]> flags_;  // not cleared
-    size_t room_ = 0;
+    struct Flags {
+        std::unique_ptr<uint8_t[]> bytes;  // not cleared
+        size_t room = 0;
+    };
+    // A thread's pairs use the same memory: new pages take a tenth of the time.
+    static thread_local Flags flags_;
 };
+
+thread_local Corridor::Flags Corridor::flags_;
 
 // The diagonal steps of an alignment, and what it has scored before each.
 class Steps {
@@ -187,6 +208,7 @@ public:
     }
 
     bool is_whole() const { return is_whole_; }
+    int32_t scored_before(size_t k) const { return scored_[k]; }
     const std::vector<FurtherCell>& cells() const { return cells_; }
 
     // The last cell before which no more than `most` is scored.
@@ -218,42 +240,117 @@ bool leaves_nothing(const Corridor& corridor, const Steps& steps, int32_t most_f
     });
 }
 
+// Whether an alignment that comes into a part of the matrix with a score of T scores less at each of P's
+// steps there than P does, before it.
+class Beginnings {
+public:
+    Beginnings(const FurtherJob& job, const Steps& steps, FurtherCell before, FurtherCell last)
+        : job_(job), steps_(steps), before_(before), last_(last) {}
+
+    bool are_worse(int32_t most_free) {
+        const pairalign_further_pair& pair = *job_.pair;
+        const size_t width = static_cast<size_t>(last_.column - before_.column) + 1;
+        // Of column before_.column + k: cells of the matrix's border are within, and do not count.
+        const int32_t above = before_.row > 0 ? most_free : NOTHING;
+        const int32_t left = before_.column > 0 ? most_free : NOTHING;
+        h_.assign(width, above), f_.assign(width, above);
+        h_[0] = std::min(above, left);
+        for (int32_t row = before_.row + 1; row <= last_.row; ++row) {
+            if (!is_worse_before(row)) return false;
+            int32_t diagonal = h_[0], e = left;
+            h_[0] = left;
+            const uint8_t code = job_.row_codes[static_cast<size_t>(row - 1)];
+            for (size_t k = 1; k < width; ++k) {
+                const size_t column = static_cast<size_t>(before_.column) + k;
+                const int32_t score = code == job_.column_codes[column - 1] ? job_.match : job_.mismatch;
+                e = std::max(e - pair.gap_extend, h_[k - 1] - pair.gap_open);
+                f_[k] = std::max(f_[k] - pair.gap_extend, h_[k] - pair.gap_open);
+                const int32_t aligned = diagonal + score;
+                diagonal = h_[k];
+                h_[k] = std::max({aligned, e, f_[k]});
+            }
+        }
+        return true;
+    }
+
+private:
+    static constexpr int32_t NOTHING = -(1 << 29);
+
+    bool is_worse_before(int32_t row) {
+        const std::vector<FurtherCell>& cells = steps_.cells();
+        for (; next_ < cells.size() && cells[next_].row <= row; ++next_)
+            if (cells[next_].row == row && cells[next_].column <= last_.column &&
+                h_[static_cast<size_t>(cells[next_].column - 1 - before_.column)] >=
+                    steps_.scored_before(next_))
+                return false;
+        return true;
+    }
+
+    const FurtherJob& job_;
+    const Steps& steps_;
+    const FurtherCell before_, last_;
+    std::vector<int32_t> h_, f_;
+    size_t next_ = 0;
+};
+
+bool begins_within(const FurtherJob& job, const Corridor& corridor, const Steps& steps, FurtherCell last,
+                   int32_t most_free) {
+    if (last.row == 0) return true;  // of tests, with less than no score
+    const FurtherCell first = steps.cells().front(), most = corridor.before_head();
+    if (first.row <= most.row || first.column <= most.column) return false;
+    const int32_t room = HEAD_ROOM + std::max(0, most_free);
+    const FurtherCell before{std::max(most.row, first.row - room),
+                             std::max(most.column, first.column - room)};
+    return Beginnings(job, steps, before, last).are_worse(most_free);
+}
+
 bool is_same(const pairalign_further_found& a, const pairalign_further_found& b,
              const std::vector<uint32_t>& known, const uint32_t* runs) {
     return a.row_start == b.row_start && a.column_start == b.column_start && a.run_count == b.run_count &&
            std::equal(known.begin(), known.end(), runs);
 }
 
+// Whether it is known that no alignment scores enough to be of use.
+bool is_useless(const FurtherJob& job, const FurtherKernel& kernel) {
+    const int32_t most = kernel.most_free(job, nullptr, 0);
+    return most >= 0 && most < job.pair->least;
+}
+
+constexpr int32_t TO_FILL = 0, ALIGNED = 1, USELESS = 2;  // what the C ABI returns
+
 // `lowered`: for tests, is taken from what free cells score, so that nothing is proven.
 int32_t align_in_corridor(const FurtherJob& job, const FurtherKernel& kernel, pairalign_further_found& found,
                           uint32_t* runs, int32_t& rest, int32_t lowered) {
     std::vector<Anchor> anchors = find_anchors(*job.pair);
-    if (anchors.empty()) return 0;
+    if (anchors.empty()) return is_useless(job, kernel) ? USELESS : TO_FILL;
     Corridor corridor(job, std::move(anchors));
     pairalign_further_found known{};
     std::vector<uint32_t> known_runs;
     for (int round = 0; round < ROUNDS; ++round) {
         FurtherEnd end;
-        if (!corridor.lay()) return 0;
+        if (!corridor.lay()) return TO_FILL;
         if (!corridor.fill(kernel, end)) return FURTHER_CANCELLED;
-        if (end.score == 0) return 0;
+        if (round == 0 && end.score < job.pair->least && is_useless(job, kernel)) return USELESS;
+        if (end.score == 0) return TO_FILL;
         trace(corridor, job, end, found, runs);
         const Steps steps(job, found, runs);
-        if (!steps.is_whole()) return 0;
+        if (!steps.is_whole()) return TO_FILL;
         if (round == 0 || !is_same(found, known, known_runs, runs)) {
             rest = kernel.most_free(job, steps.cells().data(), steps.cells().size());
-            if (rest < 0) return 0;
+            if (rest < 0) return TO_FILL;
             rest -= lowered;
             known = found;
             known_runs.assign(runs, runs + found.run_count);
         }
-        if (rest >= found.score) return 0;
+        if (rest >= found.score) return TO_FILL;
         const FurtherCell head = steps.last_below(rest);
-        if (corridor.has_head(head) && leaves_nothing(corridor, steps, rest)) return 1;
-        if (!corridor.has_head(head)) corridor.take_head(head);
-        else corridor.widen();
+        if (corridor.has_head(head) && begins_within(job, corridor, steps, head, rest) &&
+            leaves_nothing(corridor, steps, rest))
+            return ALIGNED;
+        corridor.follow(steps.cells(), head, rest);
+        if (round > 0) corridor.widen();
     }
-    return 0;
+    return TO_FILL;
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ public:
         : StripCells(job), corridor_(corridor) {}
 
     bool fill(FurtherEnd& end) {
-        clear(corridor_.edges[0], 0, job_.pair->column_count + ROWS);
+        clear(corridor_.edges[0], corridor_.low[0] - 1, corridor_.high[0] + ROWS);
         for (int32_t strip = 0; strip < corridor_.strips; ++strip) {
             if (*const_cast<const volatile int32_t*>(job_.pair->cancelled)) return false;
             fill(strip, end);
@@ -29,7 +29,8 @@ private:
     }
 
     void fill(int32_t strip, FurtherEnd& end) {
-        const int32_t row = strip * ROWS, low = corridor_.low[strip], high = corridor_.high[strip];
+        const int32_t row = corridor_.first_row + strip * ROWS, low = corridor_.low[strip],
+                      high = corridor_.high[strip];
         const int16_t* const above = corridor_.edges[strip & 1];
         int16_t* const below = corridor_.edges[~strip & 1];
         uint8_t* flags = corridor_.flags + corridor_.flags_at[strip];
@@ -47,7 +48,7 @@ private:
                 corridor_.last[corridor_.last_at[strip] + column - low] = here_->values[ROWS - 1];
             }
             if (d >= high) corridor_.right[strip * ROWS + d - high] = here_->values[d - high];
-            if (best >= larger(job_.pair->least, end.score)) take_best(row, d, best, *here_, end);
+            if (best >= larger(1, end.score)) take_best(row, d, best, *here_, end);
             leave();
         }
     }

@@ -11,6 +11,7 @@
 
 #include "byte_neighbours.h"
 #include "further.h"
+#include "rare_gaps.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {
@@ -122,7 +123,8 @@ private:
 };
 
 inline int32_t further_most_free(const FurtherJob& job, const FurtherCell* used, size_t count) {
-    return FreeCells(job).most(used, count);
+    const int32_t most = has_rare_gaps(job) ? RareGaps(job, used, count).most() : -1;
+    return most >= 0 ? most : FreeCells(job).most(used, count);
 }
 
 }  // namespace PAIRALIGN_ISA

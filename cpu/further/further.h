@@ -47,8 +47,9 @@ PAIRALIGN_API int32_t pairalign_further_alignment(const pairalign_further_pair* 
                                                   uint32_t* runs);
 
 // Aligns where that can be proven to be the best alignment without filling the matrix: see corridor.cpp.
-// Returns 1 with the alignment; 0 where the matrix has to be filled; or what the first function returns below
-// it. `rest`: no further alignment scores more. `lowered` is for tests: it makes the proof unsound.
+// Returns 1 with the alignment, whatever it scores; 2 where none scores `pair->least`, and that was quicker
+// to tell; 0 where the matrix has to be filled; or what the first function returns below it. `rest`: no
+// further alignment scores more. `lowered` is for tests: it makes the proof unsound.
 PAIRALIGN_API int32_t pairalign_corridor_alignment(const pairalign_further_pair* pair,
                                                    const char* instruction_set,
                                                    pairalign_further_found* found, uint32_t* runs,
@@ -135,9 +136,9 @@ struct FurtherCell {
 
 constexpr int32_t CORRIDOR_STRIP = 128;  // rows of a strip of a corridor
 
-// A part of the matrix, see corridor_strips.h. Strips begin at row 0, and neither side of them ever goes
-// back.
+// A part of the matrix, see corridor_strips.h. Neither side of its strips ever goes back.
 struct FurtherCorridor {
+    int32_t first_row;  // rows before the first strip
     int32_t strips;
     const int32_t *low, *high;  // the columns of each, from 1 on
     const int16_t* letters;  // of the columns, from the last to the first, CORRIDOR_STRIP more on both sides

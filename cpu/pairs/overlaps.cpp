@@ -9,28 +9,42 @@
 #include "../text/text.h"  // the kinds
 #include "reaching.h"
 
+namespace {
+
+// Writes the numbers below a limit of pairs that may pass, from pair `k` on, and returns the pair after them;
+// `numbers` moves on. What is not chosen is written, too, and then written over.
+int64_t choose_below(const pairalign_reaching& of, int64_t k, int64_t limit, int64_t*& numbers) {
+    int64_t* out = numbers;
+    for (; k < of.count && of.numbers[k] < limit; k++) {
+        *out = of.numbers[k];
+        out += of.may_pass[k] != 0;
+    }
+    numbers = out;
+    return k;
+}
+
+}  // namespace
+
 // Which pairs are aligned on which strand: those that may pass, of pairs on both strands where they score
 // more (of equals the plus strand) or, with `both`, on both. Writes their numbers, as many as there are pairs
-// at most, and how many there are: counts[2].
+// at most and one more, and how many there are: counts[2].
 PAIRALIGN_API void pairalign_choose_strands(const pairalign_reaching* strands, int32_t both,
                                             int64_t* plus_numbers, int64_t* minus_numbers, int64_t* counts) {
-    constexpr int64_t AFTER_ALL = std::numeric_limits<int64_t>::max();
     const pairalign_reaching &plus = strands[0], &minus = strands[1];
     const int64_t *const plus_start = plus_numbers, *const minus_start = minus_numbers;
-    int64_t k = 0, l = 0;
-    while (k < plus.count || l < minus.count) {
-        const int64_t of_plus = k < plus.count ? plus.numbers[k] : AFTER_ALL;
-        const int64_t of_minus = l < minus.count ? minus.numbers[l] : AFTER_ALL;
-        const bool on_plus = of_plus <= of_minus, on_minus = of_minus <= of_plus;
-        const bool one_loses = on_plus && on_minus && both == 0;
-        const bool plus_wins = one_loses && plus.scores[k] >= minus.scores[l];
-        *plus_numbers = of_plus;
-        *minus_numbers = of_minus;
-        plus_numbers += on_plus && (!one_loses || plus_wins) && plus.may_pass[k] != 0;
-        minus_numbers += on_minus && (!one_loses || !plus_wins) && minus.may_pass[l] != 0;
-        k += on_plus;
-        l += on_minus;
+    int64_t k = 0;
+    for (int64_t l = 0; l < minus.count; l++) {  // few are on the minus strand
+        const int64_t number = minus.numbers[l];
+        k = choose_below(plus, k, number, plus_numbers);
+        const bool is_on_both = k < plus.count && plus.numbers[k] == number;
+        const bool plus_wins = is_on_both && plus.scores[k] >= minus.scores[l];
+        const bool takes_plus = is_on_both && (both != 0 || plus_wins);
+        if (takes_plus && plus.may_pass[k] != 0) *plus_numbers++ = number;
+        *minus_numbers = number;
+        minus_numbers += (both != 0 || !plus_wins) && minus.may_pass[l] != 0;
+        k += is_on_both;
     }
+    choose_below(plus, k, std::numeric_limits<int64_t>::max(), plus_numbers);
     counts[0] = plus_numbers - plus_start;
     counts[1] = minus_numbers - minus_start;
 }

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
+#include <vector>
 
 #include "../export.h"
+#include "../threads.h"
 
 // Row and column of every pair of a window in order, see pairalign/windows.py: rows[n], columns[n].
 PAIRALIGN_API void pairalign_window_positions(int32_t row_start, int32_t row_stop, int32_t column_start,
@@ -85,26 +88,75 @@ PAIRALIGN_API void pairalign_find_differences(const pairalign_counts* counts, in
     }
 }
 
+namespace {
+
+// Fields of pairs and the lengths of the sequences that they point to.
+struct Counted {
+    const int32_t *query, *target, *matches, *mismatches, *gap_letters;
+    const int32_t *query_lengths, *target_lengths;
+};
+
+// Of the pairs that were looked at, how many are aligned, and of those the first with most and with least
+// matches for each letter of the shorter sequence.
+struct Extremes {
+    int64_t aligned = 0, most_at = 0, least_at = 0;
+    double most = -1, least = 0;
+
+    void look_at(const Counted& of, int64_t start, int64_t stop) {
+        for (int64_t k = start; k < stop; ++k) {
+            if (of.matches[k] + of.mismatches[k] + of.gap_letters[k] == 0) continue;
+            const double share = static_cast<double>(of.matches[k]) /
+                                 std::min(of.query_lengths[of.query[k]], of.target_lengths[of.target[k]]);
+            add(share, k, share, k, 1);
+        }
+    }
+
+    void add(const Extremes& later) {
+        if (later.aligned > 0) add(later.most, later.most_at, later.least, later.least_at, later.aligned);
+    }
+
+private:
+    void add(double high, int64_t high_at, double low, int64_t low_at, int64_t count) {
+        if (high > most) {
+            most = high;
+            most_at = high_at;
+        }
+        if (aligned == 0 || low < least) {
+            least = low;
+            least_at = low_at;
+        }
+        aligned += count;
+    }
+};
+
+constexpr int64_t PAIRS_OF_PART = 1 << 16;  // worth a thread
+
+}  // namespace
+
 // The pairs with most and least matches for each letter of the shorter sequence, the first of equals, of
-// those of which something is aligned: most_and_least[2]. Returns how many these are.
+// those of which something is aligned: most_and_least[2]. Returns how many these are, or -1 where there is no
+// memory. Many pairs are looked at by several threads.
 PAIRALIGN_API int64_t pairalign_find_extremes(int64_t pairs, const int32_t* query, const int32_t* target,
                                               const int32_t* matches, const int32_t* mismatches,
                                               const int32_t* gap_letters, const int32_t* query_lengths,
-                                              const int32_t* target_lengths, int64_t* most_and_least) {
-    int64_t aligned = 0;
-    double most = -1, least = 0;
-    for (int64_t k = 0; k < pairs; ++k) {
-        if (matches[k] + mismatches[k] + gap_letters[k] == 0) continue;
-        const double share =
-            static_cast<double>(matches[k]) / std::min(query_lengths[query[k]], target_lengths[target[k]]);
-        if (share > most) {
-            most = share;
-            most_and_least[0] = k;
-        }
-        if (aligned++ == 0 || share < least) {
-            least = share;
-            most_and_least[1] = k;
-        }
+                                              const int32_t* target_lengths, int32_t threads,
+                                              int64_t* most_and_least) {
+    const Counted counted{query, target, matches, mismatches, gap_letters, query_lengths, target_lengths};
+    const auto parts = static_cast<int32_t>((pairs + PAIRS_OF_PART - 1) / PAIRS_OF_PART);
+    try {
+        std::vector<Extremes> found(static_cast<size_t>(parts));
+        pairalign::on_threads(parts, threads, [&](int32_t part) {
+            const int64_t start = part * PAIRS_OF_PART;
+            Extremes of_part;
+            of_part.look_at(counted, start, std::min(pairs, start + PAIRS_OF_PART));
+            found[static_cast<size_t>(part)] = of_part;
+        });
+        Extremes all;
+        for (const Extremes& of_part : found) all.add(of_part);
+        most_and_least[0] = all.most_at;
+        most_and_least[1] = all.least_at;
+        return all.aligned;
+    } catch (const std::bad_alloc&) {
+        return -1;
     }
-    return aligned;
 }

@@ -249,12 +249,16 @@ struct Corridor : CorridorCells<V> {
 
     static Range window_of(const Block& b) { return {b.low, b.low + b.vectors * LANES - 1}; }
 
+    static size_t saved_bytes(const Block& saved) {  // of one of the four arrays
+        return static_cast<size_t>(saved.alive_high - saved.alive_low + 1) * sizeof(Lane);
+    }
+
     // Keeps the lanes that are alive, from which refill() can go on.
     static bool save(PrunedPair& p) {
-        const size_t lanes = static_cast<size_t>(p.alive_high - p.alive_low + 1),
-                     bytes = lanes * sizeof(Lane);
+        const Block now{p.step, 0, 0, 0, p.alive_low, p.alive_high, p.base, p.saved_used};
+        const size_t bytes = saved_bytes(now);
         if (p.saved_used + 4 * bytes > p.saved_room) return false;
-        p.blocks[p.block_count++] = {p.step, 0, 0, 0, p.alive_low, p.alive_high, p.base, p.saved_used};
+        p.blocks[p.block_count++] = now;
         const void* const arrays[] = {p.h[0], p.h[1], p.e, p.f};
         for (const void* array : arrays) {
             memcpy(p.saved + p.saved_used, static_cast<const Lane*>(array) + p.alive_low, bytes);
@@ -286,8 +290,9 @@ struct Corridor : CorridorCells<V> {
         return p.score < p.bound ? Progress::LOST : Progress::DONE;
     }
 
-    // Only what a cell depends on is filled: the lanes beside its own, one more for each two antidiagonals.
-    static Progress refill(PrunedPair& p, const Block& saved, int32_t row, int32_t column) {
+    // The window from what was saved on that a cell depends on: the lanes beside its own, one more for each
+    // two antidiagonals.
+    static Block window_before(const PrunedPair& p, const Block& saved, int32_t row, int32_t column) {
         const int32_t steps = row + column - saved.step, lane = row - row_of(p, row + column, 0),
                       reach = steps / 2 + 1;
         Block b{saved.step, steps, 0, 0, 0, 0, 0, 0};
@@ -299,27 +304,53 @@ struct Corridor : CorridorCells<V> {
             b.low = first & ~(LANES - 1);
             b.vectors = (last - b.low) / LANES + 1;
         }
-        b.alive_low = p.alive_low = larger(saved.alive_low, b.low);
-        b.alive_high = p.alive_high = smaller(saved.alive_high, b.low + b.vectors * LANES - 1);
-        if (p.alive_low > p.alive_high) return Progress::LOST;
-        if (flag_bytes(b) > p.flags_room) return Progress::TOO_MANY;
-        const size_t stride = static_cast<size_t>(saved.alive_high - saved.alive_low + 1) * sizeof(Lane);
+        b.alive_low = larger(saved.alive_low, b.low);
+        b.alive_high = smaller(saved.alive_high, b.low + b.vectors * LANES - 1);
+        return b;
+    }
+
+    // Fills such a window.
+    static Progress fill_from(PrunedPair& p, const Block& saved, const Block& b, uint8_t* flags) {
+        if (b.alive_low > b.alive_high) return Progress::LOST;
+        p.alive_low = b.alive_low;
+        p.alive_high = b.alive_high;
         const uint8_t* from =
             p.saved + saved.flags + static_cast<size_t>(p.alive_low - saved.alive_low) * sizeof(Lane);
         void* const arrays[] = {p.h[0], p.h[1], p.e, p.f};
         for (void* array : arrays) {
-            memcpy(lanes(array) + p.alive_low, from,
-                   static_cast<size_t>(p.alive_high - p.alive_low + 1) * sizeof(Lane));
-            from += stride;
+            memcpy(lanes(array) + p.alive_low, from, saved_bytes(b));
+            from += saved_bytes(saved);
         }
         p.step = saved.step;
         p.base = saved.base;
         if (!settle_base(p, b)) return Progress::OVERFLOWN;
         clear_margins(p, b);
-        fill_one(p, b, p.flags);
+        fill_one(p, b, flags);
+        return Progress::DONE;
+    }
+
+    static Progress refill(PrunedPair& p, const Block& saved, int32_t row, int32_t column) {
+        const Block b = window_before(p, saved, row, column);
+        if (flag_bytes(b) > p.flags_room) return Progress::MORE;
         p.blocks[0] = b;
         p.block_count = 1;
-        return Progress::DONE;
+        return fill_from(p, saved, b, p.flags);
+    }
+
+    static Progress save_halfway(PrunedPair& p, const Block& saved, int32_t row, int32_t column) {
+        Block b = window_before(p, saved, row, column);
+        b.steps = b.steps / 2 & ~1;  // so many that the cell depends on as many lanes less on both sides
+        if (b.steps < LEAST_STEPS) return Progress::TOO_MANY;
+        const Progress progress = fill_from(p, saved, b, nullptr);
+        if (progress != Progress::DONE) return progress;
+        p.step += b.steps;
+        const Block half{p.step, 0, 0, 0, window_of(b).low, window_of(b).high, 0, 0};
+        const Block rest = window_before(p, half, row, column);
+        p.alive_low = rest.alive_low;
+        p.alive_high = rest.alive_high;
+        p.block_count = 0;
+        p.saved_used = saved.flags + 4 * saved_bytes(saved);
+        return save(p) ? Progress::DONE : Progress::TOO_MANY;
     }
 
     static Progress beam(PrunedPair& p, int64_t width, int64_t limit) {
@@ -329,7 +360,7 @@ struct Corridor : CorridorCells<V> {
             -int64_t{p.row_potential[0]} - p.column_potential[p.columns];  // no alignment has more
         int64_t best = first, unreal = INT64_MIN;  // what an alignment that begins at nothing could come to
         const int64_t rise = int64_t{s.highest} + 2 * s.gap_extend + 1;  // of two antidiagonals
-        const int64_t spare = MOST_STEPS * rise + slack(s);
+        const int64_t spare = MOST_STEPS * rise + slack(p, MOST_STEPS);
         int64_t rebase_at = 0;
         while (p.step < end) {
             if (*p.cancelled) return Progress::CANCELLED;
@@ -425,7 +456,8 @@ struct Corridor : CorridorCells<V> {
     }
 
     static constexpr PrunedKernel kernel() {
-        return {LANES, static_cast<int>(sizeof(Lane)), V::FLAG_BYTES, start, beam, fill, refill, trace};
+        return {LANES, static_cast<int>(sizeof(Lane)), V::FLAG_BYTES, start, beam, fill, refill, save_halfway,
+                trace};
     }
 };
 

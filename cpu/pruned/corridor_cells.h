@@ -26,10 +26,11 @@ struct CorridorCells {
         return LOWEST + (worst < 0 ? -worst : 0) + s.gap_open;
     }
 
-    // How much values can rise in lanes that have no cell of the matrix, in a block.
-    static int64_t slack(const Scheme& s) {
-        const int64_t worst = int64_t{s.matrix[PAD][PAD]} + 2 * s.gap_extend;
-        return (MOST_STEPS / 2 + 2) * (worst > 0 ? worst : 0) + s.highest + 2 * s.gap_extend + 1;
+    // How much values can rise in lanes that have no cell of the matrix, in so many antidiagonals.
+    static int64_t slack(const PrunedPair& p, int32_t steps) {
+        const Scheme& s = *p.scheme;
+        const int64_t beyond = (p.two_scores ? p.mismatch : s.matrix[PAD][PAD]) + 2 * int64_t{s.gap_extend};
+        return (steps / 2 + 2) * (beyond > 0 ? beyond : 0) + s.highest + 2 * s.gap_extend + 1;
     }
 
     static Lane* lanes(void* p) { return static_cast<Lane*>(p); }
@@ -243,7 +244,7 @@ struct CorridorCells {
         const int32_t i = row_of(p, b.step - 1, b.low),
                       j = b.step - 1 - row_of(p, b.step, b.low + b.vectors * LANES);
         return -int64_t{p.row_potential[larger(i, 0)]} - p.column_potential[p.columns - larger(j, 0)] +
-               slack(*p.scheme) + cheap_from(p, larger(i, 0), larger(j, 0));
+               slack(p, b.steps) + cheap_from(p, larger(i, 0), larger(j, 0));
     }
     // What cheap letters from a row and a column on can give back, at most.
     static int64_t cheap_from(const PrunedPair& p, int32_t i, int32_t j) {
@@ -256,7 +257,7 @@ struct CorridorCells {
         const int32_t i = row_of(p, end, b.low + b.vectors * LANES), j = end - row_of(p, end - 1, b.low);
         return int64_t{p.row_potential[smaller(i, p.rows)]} +
                p.column_potential[p.columns - smaller(j, p.columns)] - p.row_potential[0] -
-               p.column_potential[p.columns] + slack(*p.scheme) + cheap_from(p, 0, 0) - cheap_from(p, i, j);
+               p.column_potential[p.columns] + slack(p, b.steps) + cheap_from(p, 0, 0) - cheap_from(p, i, j);
     }
 
     // Moves `base`, so that lanes hold less by `by`.

@@ -60,10 +60,11 @@ struct PrunedPair {
     bool two_scores;                          // letters score `match` when they are equal, else `mismatch`
     int32_t match, mismatch;
     const void *row,
-        *column;  // letters as lanes, PADDING more on both sides; the column's from the last to the first
-    const void* table;     // [CODES][CODES] scores as lanes, when there are more than two
-    void *h[2], *e, *f;    // [lanes], 64-byte aligned: H' of even and odd antidiagonals; gap states handed on
-    int32_t* reach;        // [lanes]
+        *column;         // letters as lanes, PADDING and half of the other's letters more on both sides; the
+                         // column's from the last to the first
+    const void* table;   // [CODES][CODES] scores as lanes, when there are more than two
+    void *h[2], *e, *f;  // [lanes], 64-byte aligned: H' of even and odd antidiagonals; gap states handed on
+    int32_t* reach;      // [lanes]
     int32_t ramps[4][16];  // what the rest loses in gaps, by lane: least and usual of the rows', of the
                            // columns' gaps
     int32_t origin;        // lane of diagonal 0
@@ -103,8 +104,11 @@ struct PrunedKernel {
     Progress (*beam)(PrunedPair& pair, int64_t width, int64_t limit);
     // Fills the cells that can be on an alignment of `bound` or more, until all is done or there is no room.
     Progress (*fill)(PrunedPair& pair);
-    // Fills what the cell (row, column) depends on, from where `saved` was on, with flags: blocks[0].
+    // Fills what the cell (row, column) depends on, from where `saved` was on, with flags: blocks[0]. MORE:
+    // there is no room for them.
     Progress (*refill)(PrunedPair& pair, const Block& saved, int32_t row, int32_t column);
+    // The same without flags, half of the way, and saves that behind `saved`: blocks[0].
+    Progress (*save_halfway)(PrunedPair& pair, const Block& saved, int32_t row, int32_t column);
     // Follows the path through `blocks`. DONE: to its start; MORE: to the antidiagonal before the first
     // block.
     Progress (*trace)(const PrunedPair& pair, int32_t& row, int32_t& column, int& state, Path& path);

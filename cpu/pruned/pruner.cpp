@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../instruction_sets.h"
+#include "words_in_place.h"
 
 namespace pairalign {
 
@@ -45,39 +46,25 @@ constexpr int64_t WINDOW_MARGIN = 64;
 // Antidiagonals between saved lanes: the lanes that a cell depends on so far back fit few vectors.
 constexpr int32_t SAVE_EVERY = 64;
 constexpr int FEW_VECTORS = 2;
+// Of the room, what is for lanes that are saved; for those of them that the way back saves; and for flags.
+constexpr size_t saved_part(size_t room) { return room - room / 4; }
+constexpr size_t halfway_part(size_t room) { return room / 32; }
+constexpr size_t flags_part(size_t room) { return room / 4; }
 constexpr int64_t NO_LIMIT = int64_t{1} << 34;  // more than any pair loses; times its steps it fits 64 bits
 
 // With more than two scores a cell takes several times as long, so that `auto` prunes only what is very
-// similar: of WORDS words of eight letters, a quarter must be in the other sequence, NEAR letters at most
-// from where it is expected.
-constexpr int32_t WORDS = 32, NEAR = 48;
+// similar: a quarter of the words must be in place.
 constexpr double WIDEST_OF_MANY_SCORES = 0.06;
 // Short pairs are filled so fast that finding out that nothing can be pruned takes its time: `auto` wants
 // some words of theirs in place. Unrelated letters have two of them once in a thousand pairs, genes of
-// 75% identity nearly always. Wavefronts want so many that most letters are equal.
-constexpr int32_t SHORT = 5000, FEW_WORDS = 2, WORDS_OF_WAVES = 12;
+// 75% identity nearly always. Wavefronts want so many that most letters are equal, and more where a corridor
+// is one of many pairs at a time.
+constexpr int32_t SHORT = 5000, FEW_WORDS = 2, WORDS_OF_WAVES = 12, MORE_WORDS_OF_WAVES = 28;
 
 // Whether the first three letters of the alphabet are enough to see that letters have more than two scores.
 bool has_many_scores(const Scheme& s) {
     return s.matrix[0][1] != s.matrix[0][2] || s.matrix[0][1] != s.matrix[1][2] ||
            s.matrix[0][0] != s.matrix[1][1];
-}
-
-int32_t words_in_place(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns) {
-    int32_t found = 0;
-    for (int32_t w = 0; w < WORDS; w++) {
-        const int32_t at = static_cast<int32_t>(int64_t{rows - 8} * w / WORDS);
-        const int32_t expected = static_cast<int32_t>(int64_t{at} * columns / rows);
-        uint64_t word, other;
-        std::memcpy(&word, row + at, 8);
-        for (int32_t j = std::max(0, expected - NEAR); j <= std::min(columns - 8, expected + NEAR); j++) {
-            std::memcpy(&other, column + j, 8);
-            if (word != other) continue;
-            found++;
-            break;
-        }
-    }
-    return found;
 }
 
 int32_t each_diagonal(const PrunedPair& pair) {  // what a step off the diagonal and back costs at least
@@ -140,10 +127,13 @@ bool Pruner::may_pay(int32_t rows, int32_t columns) const {
 
 template <class Lane>
 void Pruner::write_letters(PrunedPair& pair, const uint8_t* row, const uint8_t* column) {
-    const size_t row_bytes = (static_cast<size_t>(pair.rows) + 2 * LANE_PADDING) * sizeof(Lane);
-    const size_t column_bytes = (static_cast<size_t>(pair.columns) + 2 * LANE_PADDING) * sizeof(Lane);
-    Lane* const a = static_cast<Lane*>(row_letters_.need(row_bytes)) + LANE_PADDING;
-    Lane* const b = static_cast<Lane*>(column_letters_.need(column_bytes)) + LANE_PADDING;
+    // The lanes that refill() lays for all antidiagonals of a cell reach so far beyond both ends in some.
+    const int32_t row_padding = LANE_PADDING + pair.columns / 2,
+                  column_padding = LANE_PADDING + pair.rows / 2;
+    const size_t row_lanes = static_cast<size_t>(pair.rows) + 2 * static_cast<size_t>(row_padding);
+    const size_t column_lanes = static_cast<size_t>(pair.columns) + 2 * static_cast<size_t>(column_padding);
+    Lane* const a = static_cast<Lane*>(row_letters_.need(row_lanes * sizeof(Lane))) + row_padding;
+    Lane* const b = static_cast<Lane*>(column_letters_.need(column_lanes * sizeof(Lane))) + column_padding;
     // With two scores, letters that are no match for themselves get codes that the other sequence has not.
     Lane row_code[CODES], column_code[CODES];
     for (int c = 0; c < CODES; c++) {
@@ -153,10 +143,10 @@ void Pruner::write_letters(PrunedPair& pair, const uint8_t* row, const uint8_t* 
     }
     const Lane beyond = static_cast<Lane>(PAD),
                row_beyond = static_cast<Lane>(pair.two_scores ? 3 * CODES : PAD);
-    for (int32_t k = 1; k <= LANE_PADDING; k++) {
-        a[-k] = a[pair.rows + k - 1] = row_beyond;
-        b[-k] = b[pair.columns + k - 1] = beyond;
-    }
+    std::fill(a - row_padding, a, row_beyond);
+    std::fill(a + pair.rows, a + pair.rows + row_padding, row_beyond);
+    std::fill(b - column_padding, b, beyond);
+    std::fill(b + pair.columns, b + pair.columns + column_padding, beyond);
     for (int32_t k = 0; k < pair.rows; k++) a[k] = row_code[row[k]];
     for (int32_t k = 0; k < pair.columns; k++) b[pair.columns - 1 - k] = column_code[column[k]];
     pair.row = a;
@@ -261,28 +251,44 @@ void Pruner::prepare(const PrunedKernel& kernel, PrunedPair& pair, const uint8_t
     pair.blocks = static_cast<Block*>(blocks_.need(blocks * sizeof(Block)));
 }
 
-bool Pruner::align(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns, bool trace,
-                   Path& path) {
-    if (!may_pay(rows, columns)) return false;
+Attempt Pruner::align(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns, bool in_lanes,
+                      bool trace, Path& path) {
+    if (!may_pay(rows, columns)) return Attempt::IN_FULL;
     counts_.tried++;
     counts_.matrix_cells += int64_t{rows} * columns;
+    if (options_.use == Pruning::LANES) return in_lanes ? Attempt::IN_LANES : Attempt::IN_FULL;
+    const bool is_short = columns < SHORT && !has_many_scores(scheme_);
+    const bool to_lanes = in_lanes && is_short && options_.use != Pruning::FORCED;
+    const int32_t words_of_waves = to_lanes ? MORE_WORDS_OF_WAVES : WORDS_OF_WAVES;
     int32_t words = WORDS;
-    if (options_.use == Pruning::AUTO && columns < SHORT && !has_many_scores(scheme_)) {
-        words = words_in_place(row, rows, column, columns);
-        if (words < FEW_WORDS) return false;
+    if (options_.use == Pruning::AUTO && is_short) {
+        words = words_in_place(row, rows, column, columns, FEW_WORDS, words_of_waves);
+        if (words < FEW_WORDS) return Attempt::IN_FULL;
     }
     if (options_.use == Pruning::WAVEFRONTS ||
-        (options_.use != Pruning::FORCED && !has_many_scores(scheme_) && words >= WORDS_OF_WAVES)) {
+        (options_.use != Pruning::FORCED && !has_many_scores(scheme_) && words >= words_of_waves)) {
         const bool forced = options_.use == Pruning::WAVEFRONTS;
-        const Progress progress =
-            waves_.align(row, rows, column, columns, trace, forced, path, counts_.cells);
+        const WavesUse use = forced ? WavesUse::FORCED : to_lanes ? WavesUse::OR_LANES : WavesUse::OR_ALONE;
+        const Progress progress = waves_.align(row, rows, column, columns, trace, use, path, counts_.cells);
         counts_.lost += progress == Progress::LOST;
         counts_.by_wavefronts += progress == Progress::DONE;
         counts_.done += progress == Progress::DONE;
-        if (progress == Progress::DONE) return true;
-        if (forced || progress == Progress::CANCELLED) return false;
+        if (progress == Progress::DONE) return Attempt::DONE;
+        if (forced || progress == Progress::CANCELLED) return Attempt::IN_FULL;
     }
-    return align_by_corridor(row, rows, column, columns, trace, path);
+    if (to_lanes) return Attempt::IN_LANES;
+    return align_alone(row, rows, column, columns, trace, path);
+}
+
+Attempt Pruner::align_alone(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
+                            bool trace, Path& path) {
+    if (options_.use == Pruning::LANES) return Attempt::IN_FULL;
+    return align_by_corridor(row, rows, column, columns, trace, path) ? Attempt::DONE : Attempt::IN_FULL;
+}
+
+double Pruner::widest_in_lanes(const PruningOptions& options) {
+    if (options.use == Pruning::LANES) return 0;
+    return options.use == Pruning::AUTO ? WIDEST_AUTO : WIDEST;
 }
 
 bool Pruner::align_by_corridor(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
@@ -403,9 +409,9 @@ Progress Pruner::fill_and_trace(const PrunedKernel& kernel, PrunedPair& pair, bo
     for (bool again = true; again; keep_flags = false) {
         pair.flags = pair.saved = nullptr;
         pair.flags_room = static_cast<size_t>(2 * flag_bytes) + (1 << 16);
-        pair.saved_room = room_ / 2;
+        pair.saved_room = saved_part(room_) - halfway_part(room_);
         if (trace_it && keep_flags) pair.flags = static_cast<uint8_t*>(flags_.need(pair.flags_room));
-        if (trace_it && !keep_flags) pair.saved = static_cast<uint8_t*>(saved_.need(pair.saved_room));
+        if (trace_it && !keep_flags) pair.saved = static_cast<uint8_t*>(saved_.need(saved_part(room_)));
         kernel.start(pair);
         do {
             progress = kernel.fill(pair);
@@ -427,16 +433,23 @@ Progress Pruner::trace(const PrunedKernel& kernel, PrunedPair& pair, Path& path)
     int state = 0;
     if (pair.flags) return kernel.trace(pair, row, column, state, path);
     // Filling again goes over everything but the list of what was saved.
-    const std::vector<Block> saved(pair.blocks, pair.blocks + pair.block_count);
-    pair.flags_room = room_ / 2;
+    std::vector<Block> saved(pair.blocks, pair.blocks + pair.block_count);
+    pair.saved_room = saved_part(room_);
+    pair.flags_room = flags_part(room_);
     pair.flags = static_cast<uint8_t*>(flags_.need(pair.flags_room));
-    size_t k = saved.size();
     Progress progress = Progress::MORE;
     while (progress == Progress::MORE) {
         if (*cancelled_) return Progress::CANCELLED;
-        while (saved[k - 1].step >= row + column) k--;
-        progress = kernel.refill(pair, saved[k - 1], row, column);
-        if (progress == Progress::DONE) progress = kernel.trace(pair, row, column, state, path);
+        while (saved.back().step >= row + column) saved.pop_back();
+        progress = kernel.refill(pair, saved.back(), row, column);
+        if (progress == Progress::DONE) {
+            progress = kernel.trace(pair, row, column, state, path);
+        } else if (progress == Progress::MORE) {
+            progress = kernel.save_halfway(pair, saved.back(), row, column);
+            if (progress != Progress::DONE) break;
+            saved.push_back(pair.blocks[0]);
+            progress = Progress::MORE;
+        }
     }
     return progress;
 }

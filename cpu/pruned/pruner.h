@@ -15,10 +15,18 @@ namespace pairalign {
 // When a pair is pruned. All but AUTO and NEVER is for tests and for --kernel pruned.
 enum class Pruning : int32_t {
     NEVER = 0,
-    AUTO = 1,       // where it is expected to be quicker
-    ALWAYS = 2,     // as far as the corridor is at most 40% of the matrix
-    FORCED = 3,     // however wide the corridor
-    WAVEFRONTS = 4  // by wavefronts, however much it costs, if there is room
+    AUTO = 1,        // where it is expected to be quicker
+    ALWAYS = 2,      // as far as the corridor is at most 40% of the matrix
+    FORCED = 3,      // however wide the corridor
+    WAVEFRONTS = 4,  // by wavefronts, however much it costs, if there is room
+    LANES = 5        // many pairs at a time (align/byte_corridor.h), however wide the corridor
+};
+
+// What became of a pair.
+enum class Attempt {
+    DONE,
+    IN_FULL,  // it is to be aligned in full
+    IN_LANES  // it looks similar: it is to be tried with others
 };
 
 struct PruningOptions {
@@ -40,10 +48,16 @@ public:
     // Whether an attempt is worth its while, from the lengths alone.
     bool may_pay(int32_t rows, int32_t columns) const;
 
-    // False: the pair is to be aligned in full. `path` is set as Batch.paths is; path.runs needs room for
-    // rows + columns + 2 runs when `trace`.
-    bool align(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns, bool trace,
-               Path& path);
+    // `in_lanes`: enough others may be tried with it. When DONE, `path` is set as Batch.paths is;
+    // path.runs needs room for rows + columns + 2 runs when `trace`.
+    Attempt align(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns, bool in_lanes,
+                  bool trace, Path& path);
+    // The same of a pair that was IN_LANES, without them.
+    Attempt align_alone(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns, bool trace,
+                        Path& path);
+
+    // What share of a matrix a corridor of lanes may take; 0: whatever it takes.
+    static double widest_in_lanes(const PruningOptions& options);
 
     const PrunedCounts& counts() const { return counts_; }
 

@@ -9,8 +9,9 @@ namespace pairalign {
 namespace {
 
 // Nanoseconds: of an entry of a front, and of an antidiagonal of a corridor and its beam, a vector wide.
-// Their ratio decides up to which cost fronts are tried, which may take this share of a corridor's time.
-constexpr double WAVE_ENTRY = 4, CORRIDOR_VECTOR = 12, SHARE = 0.5;
+// Their ratio decides up to which cost fronts are tried, which may take this share of a corridor's time, or
+// this one where the corridor is one of many pairs at a time.
+constexpr double WAVE_ENTRY = 4, CORRIDOR_VECTOR = 12, SHARE = 0.5, SHARE_OF_LANES = 0.15;
 constexpr double CORRIDOR_MARGIN = 3;  // vectors, beside those that the cost asks for
 constexpr int32_t MOST_PADDING = 64, LANES_AT_ONCE = 16;
 
@@ -58,17 +59,19 @@ void Waves::choose_costs(uint32_t row_letters, uint32_t column_letters) {
     costs_ = c;
 }
 
-// The cost up to which fronts take less than SHARE of the time that a beam and a corridor are expected to
+// The cost up to which fronts take less than a share of the time that a beam and a corridor are expected to
 // take.
-int64_t Waves::most_cost(int64_t antidiagonals) const {
+int64_t Waves::most_cost(int64_t antidiagonals, double share) const {
     const double steps =
-        static_cast<double>(antidiagonals) * CORRIDOR_VECTOR * SHARE * 2 * costs_.extend / WAVE_ENTRY;
+        static_cast<double>(antidiagonals) * CORRIDOR_VECTOR * share * 2 * costs_.extend / WAVE_ENTRY;
     const double b = steps / (4.0 * costs_.extend * lanes_), c = steps * CORRIDOR_MARGIN;
     return static_cast<int64_t>((b + std::sqrt(b * b + 4 * c)) / 2);
 }
 
 Progress Waves::align(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns, bool trace,
-                      bool forced, Path& path, int64_t& cells) {
+                      WavesUse use, Path& path, int64_t& cells) {
+    const bool forced = use == WavesUse::FORCED;
+    const double share = use == WavesUse::OR_LANES ? SHARE_OF_LANES : SHARE;
     const uint32_t row_letters = kernel_.letters_of(row, rows),
                    column_letters = kernel_.letters_of(column, columns);
     if (row_letters != costs_.row_letters || column_letters != costs_.column_letters)
@@ -81,7 +84,7 @@ Progress Waves::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
     const auto room_for = [&](int64_t cost) {
         return 3 * ((cost * cost) / (2 * c.extend) + (2 * padding + 4) * cost + 64);
     };
-    int64_t most = std::min(worst, forced ? worst : most_cost(antidiagonals));
+    int64_t most = std::min(worst, forced ? worst : most_cost(antidiagonals, share));
     const int64_t room = static_cast<int64_t>(room_ / sizeof(int32_t));
     if (room_for(most) > room)
         most = static_cast<int64_t>(std::sqrt(static_cast<double>(room) * c.extend / 3));

@@ -10,6 +10,9 @@
 
 namespace pairalign {
 
+// What else there would be for the pair. FORCED: whatever fronts cost, if there is room.
+enum class WavesUse { OR_ALONE, OR_LANES, FORCED };
+
 class Waves {
 public:
     // room: bytes that the fronts of a pair may take. `lanes`: of a corridor's vectors.
@@ -18,9 +21,9 @@ public:
         : scheme_(scheme), kernel_(kernel), lanes_(lanes), room_(room), cancelled_(cancelled) {}
 
     // DONE: `path` is set as Pruner::align sets it. Else the pair is to be aligned otherwise: it would cost
-    // too much. `forced`: whatever it costs, if there is room. `cells`: entries of fronts that were filled.
+    // too much. `cells`: entries of fronts that were filled.
     Progress align(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns, bool trace,
-                   bool forced, Path& path, int64_t& cells);
+                   WavesUse use, Path& path, int64_t& cells);
 
 private:
     // Costs of letters that score `match` when equal, some of them, and `mismatch` in all other cases.
@@ -32,7 +35,7 @@ private:
         uint32_t others;                 // letters that match nothing
     };
     void choose_costs(uint32_t row_letters, uint32_t column_letters);
-    int64_t most_cost(int64_t antidiagonals) const;
+    int64_t most_cost(int64_t antidiagonals, double share) const;
 
     const Scheme& scheme_;
     const WaveKernel& kernel_;

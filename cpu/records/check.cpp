@@ -5,12 +5,11 @@
 // and columns with one may be left out of counts: programs differ.
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <new>
 #include <vector>
 
-#include "record.h"
+#include "claims.h"
 
 // Sequences, and what alignments of them are worth.
 struct pairalign_checked_set {
@@ -33,6 +32,10 @@ struct pairalign_check {
     int32_t skips_scores;  // the file's scores, and positives, are of another scoring
 };
 
+using pairalign::Claims;
+using pairalign::Counts;
+using pairalign::Faults;
+
 namespace {
 
 constexpr uint32_t ALIGNED = 0, INSERTION = 1, DELETION = 2, SKIPPED = 3, PADDING = 6, EQUAL = 7, UNEQUAL = 8;
@@ -52,15 +55,6 @@ struct Side {
     }
 };
 
-// What the columns of an alignment hold.
-struct Counts {
-    int64_t matches = 0, columns = 0, aligned = 0, openings = 0, gaps = 0, positives = 0;
-    int64_t both_ambiguous = 0;  // may be taken for matches
-    int64_t ambiguous = 0;       // columns with any ambiguous letter, in gaps too
-    int64_t score = 0;
-    bool scored = true;
-};
-
 class Checker {
 public:
     Checker(const char* text, const uint32_t* runs, const pairalign_check& of)
@@ -70,9 +64,9 @@ public:
 
     void check(const pairalign_record& record, pairalign_finding& finding) {
         std::memset(&finding, 0, sizeof finding);
-        found_ = &finding;
-        if (record.fault != 0) return blame(record.fault);
-        if (record.turned != 0 && of_.complement == nullptr) return blame(PAIRALIGN_FAULT_STRAND);
+        faults_.finding = &finding;
+        if (record.fault != 0) return faults_.blame(record.fault);
+        if (record.turned != 0 && of_.complement == nullptr) return faults_.blame(PAIRALIGN_FAULT_STRAND);
         const pairalign_checked_set* const sets[2] = {&of_.queries, &of_.targets};
         const int32_t indices[2] = {record.query, record.target};
         for (int side = 0; side < 2; ++side) {
@@ -81,7 +75,7 @@ public:
             sides_[side] = {sets[side]->codes + start, length, 0, 1, same_};
             const int64_t said = record.says[side];
             if (said != PAIRALIGN_UNSAID && (said != length || record.decimals[side] != 0))
-                blame(PAIRALIGN_FAULT_QUERY_LENGTH + side, static_cast<double>(said), length);
+                faults_.blame(PAIRALIGN_FAULT_QUERY_LENGTH + side, static_cast<double>(said), length);
         }
         if (record.row_bytes[0] >= 0 && record.row_bytes[1] >= 0) {
             check_rows(record);
@@ -93,15 +87,6 @@ public:
     }
 
 private:
-    void blame(int fault, double says = 0, double is = 0) {
-        if (found_->fault == 0) {
-            found_->fault = fault;
-            found_->says = says;
-            found_->is = is;
-        }
-        found_->faults |= uint64_t{1} << fault;
-    }
-
     // Spans inside the sequences; where a file says none, all of a sequence.
     bool place(const pairalign_record& record) {
         for (int side = 0; side < 2; ++side) {
@@ -114,8 +99,8 @@ private:
             }
             const bool sound = span[0] >= 0 && span[0] <= span[1] && span[1] <= sides_[side].length;
             if (!sound) {
-                blame(PAIRALIGN_FAULT_QUERY_SPAN + side, static_cast<double>(span[0]),
-                      static_cast<double>(span[1]));
+                faults_.blame(PAIRALIGN_FAULT_QUERY_SPAN + side, static_cast<double>(span[0]),
+                              static_cast<double>(span[1]));
                 return false;
             }
         }
@@ -130,6 +115,14 @@ private:
             sides_[side].step = turned ? -1 : 1;
             sides_[side].map = turned ? of_.complement : same_;
         }
+    }
+
+    // Letters of a sequence that are left out on the way to the alignment, and after it.
+    int64_t left_before(int side) const {
+        return sides_[side].step > 0 ? spans_[side][0] : sides_[side].length - spans_[side][1];
+    }
+    int64_t left_behind(int side) const {
+        return sides_[side].step > 0 ? sides_[side].length - spans_[side][1] : spans_[side][0];
     }
 
     void check_runs(const pairalign_record& record, const uint32_t* runs, int64_t count) {
@@ -161,22 +154,24 @@ private:
                     is_known = false;
             }
         }
-        if (!is_known) return blame(PAIRALIGN_FAULT_CIGAR);
+        if (!is_known) return faults_.blame(PAIRALIGN_FAULT_CIGAR);
         for (int side = 0; side < 2; ++side) {
             const int64_t letters = spans_[side][1] - spans_[side][0];
             if (used[side] != letters)
-                blame(PAIRALIGN_FAULT_QUERY_CIGAR + side, static_cast<double>(used[side]),
-                      static_cast<double>(letters));
+                faults_.blame(PAIRALIGN_FAULT_QUERY_CIGAR + side, static_cast<double>(used[side]),
+                              static_cast<double>(letters));
         }
-        if (found_->faults & (uint64_t{3} << PAIRALIGN_FAULT_QUERY_CIGAR)) return;
+        if (faults_.finding->faults & (uint64_t{3} << PAIRALIGN_FAULT_QUERY_CIGAR)) return;
         if (record.letter_bytes >= 0) check_letters(record);
         rewind(record);
         Counts counts;
         walk(runs, count, counts);
-        found_->score = counts.score;
-        found_->scored = counts.scored;
+        faults_.finding->score = counts.score;
+        faults_.finding->scored = counts.scored;
         check_mode(counts);
-        check_claims(record, counts);
+        const int64_t lengths[2] = {sides_[0].length, sides_[1].length};
+        const int64_t aligned[2] = {spans_[0][1] - spans_[0][0], spans_[1][1] - spans_[1][0]};
+        Claims(record, faults_).check(counts, lengths, aligned, of_.skips_scores ? 0 : of_.scale);
     }
 
     // A record without columns can still be wrong about its spans.
@@ -184,8 +179,8 @@ private:
         const int64_t most = std::min(spans_[0][1] - spans_[0][0], spans_[1][1] - spans_[1][0]);
         const int64_t said = record.says[PAIRALIGN_SAYS_MATCHES];
         if (said != PAIRALIGN_UNSAID && (said > most || said < 0))
-            blame(PAIRALIGN_FAULT_CLAIM + PAIRALIGN_SAYS_MATCHES, static_cast<double>(said),
-                  static_cast<double>(most));
+            faults_.blame(PAIRALIGN_FAULT_CLAIM + PAIRALIGN_SAYS_MATCHES, static_cast<double>(said),
+                          static_cast<double>(most));
     }
 
     // SAM's letters, in the order of the CIGAR, with what was clipped softly.
@@ -193,26 +188,24 @@ private:
         const int64_t used = spans_[0][1] - spans_[0][0];
         const int64_t letters = record.clipped[0] + used + record.clipped[1];
         if (letters != record.letter_bytes)
-            return blame(PAIRALIGN_FAULT_ROWS, static_cast<double>(record.letter_bytes),
-                         static_cast<double>(letters));
+            return faults_.blame(PAIRALIGN_FAULT_ROWS, static_cast<double>(record.letter_bytes),
+                                 static_cast<double>(letters));
         rewind(record);
         Side& side = sides_[0];
         side.at -= side.step * record.clipped[0];
         const int64_t first = side.at;
         for (int64_t k = 0; k < letters; ++k)
             if (of_.encoding[static_cast<uint8_t>(text_[record.letters + k])] != side.next())
-                return blame(PAIRALIGN_FAULT_QUERY_LETTERS, static_cast<double>(k + 1),
-                             static_cast<double>(first + side.step * k + 1));
+                return faults_.blame(PAIRALIGN_FAULT_QUERY_LETTERS, static_cast<double>(k + 1),
+                                     static_cast<double>(first + side.step * k + 1));
     }
 
     void walk(const uint32_t* runs, int64_t count, Counts& counts) {
         Side query = sides_[0], target = sides_[1];
         int64_t first = 0, last = count;
         if (of_.free_ends) {
-            first += is_free(runs, 0, count, spans_[0][0], spans_[1][0]);
-            if (last > first)
-                last -= is_free(runs, count - 1, count, sides_[0].length - spans_[0][1],
-                                sides_[1].length - spans_[1][1]);
+            first += is_free(runs, 0, count, left_before(0), left_before(1));
+            if (last > first) last -= is_free(runs, count - 1, count, left_behind(0), left_behind(1));
         }
         uint32_t before = PADDING;
         for (int64_t k = 0; k < count; ++k) {
@@ -264,8 +257,8 @@ private:
             found.score += score;
             found.positives += score > 0;
             if (operation != ALIGNED && !(ambiguous_a && ambiguous_b) && match != (operation == EQUAL))
-                blame(PAIRALIGN_FAULT_OPERATION, static_cast<double>(places[0] + 1),
-                      static_cast<double>(places[1] + 1));
+                faults_.blame(PAIRALIGN_FAULT_OPERATION, static_cast<double>(places[0] + 1),
+                              static_cast<double>(places[1] + 1));
         }
         counts.matches += found.matches;
         counts.ambiguous += found.ambiguous;
@@ -278,85 +271,12 @@ private:
         if (of_.mode == 0) return;
         bool starts[2], ends[2];
         for (int side = 0; side < 2; ++side) {
-            starts[side] = spans_[side][0] == 0;
-            ends[side] = spans_[side][1] == sides_[side].length;
+            starts[side] = left_before(side) == 0;
+            ends[side] = left_behind(side) == 0;
         }
         const bool whole = starts[0] && starts[1] && ends[0] && ends[1];
         const bool reaches = (starts[0] || starts[1]) && (ends[0] || ends[1]);
-        if (!(of_.mode == 1 ? whole : reaches || counts.columns == 0)) blame(PAIRALIGN_FAULT_MODE);
-    }
-
-    void check_claims(const pairalign_record& record, const Counts& counts) {
-        const int64_t unequal = counts.aligned - counts.matches;
-        claim(record, PAIRALIGN_SAYS_MATCHES, counts.matches, counts.both_ambiguous);
-        claim(record, PAIRALIGN_SAYS_MISMATCHES, unequal - std::min(unequal, counts.ambiguous),
-              std::min(unequal, counts.ambiguous));
-        claim(record, PAIRALIGN_SAYS_COLUMNS, counts.columns - counts.ambiguous, counts.ambiguous);
-        claim(record, PAIRALIGN_SAYS_ALIGNED, counts.aligned - std::min(unequal, counts.ambiguous),
-              std::min(unequal, counts.ambiguous));
-        claim(record, PAIRALIGN_SAYS_GAP_OPENINGS, counts.openings, 0);
-        claim(record, PAIRALIGN_SAYS_GAP_LETTERS, counts.gaps, 0);
-        claim(record, PAIRALIGN_SAYS_EDITS, unequal + counts.gaps - counts.both_ambiguous,
-              counts.both_ambiguous);
-        const int64_t shorter = std::min(sides_[0].length, sides_[1].length);
-        const int64_t longer = std::max(sides_[0].length, sides_[1].length);
-        rate(record, PAIRALIGN_SAYS_IDENTITY, 1, counts.matches, counts.both_ambiguous, counts.columns);
-        rate(record, PAIRALIGN_SAYS_PER_CENT_IDENTITY, 100, counts.matches, counts.both_ambiguous,
-             counts.columns);
-        rate(record, PAIRALIGN_SAYS_IDENTITY_ALIGNED, 1, counts.matches, counts.both_ambiguous,
-             counts.aligned);
-        rate(record, PAIRALIGN_SAYS_PER_CENT_ALIGNED, 100, counts.matches, counts.both_ambiguous,
-             counts.aligned);
-        rate(record, PAIRALIGN_SAYS_IDENTITY_SHORTER, 1, counts.matches, counts.both_ambiguous, shorter);
-        rate(record, PAIRALIGN_SAYS_IDENTITY_LONGER, 1, counts.matches, counts.both_ambiguous, longer);
-        for (int side = 0; side < 2; ++side)
-            rate(record, PAIRALIGN_SAYS_QUERY_COVERAGE + side, 1, spans_[side][1] - spans_[side][0], 0,
-                 sides_[side].length);
-        if (of_.skips_scores || !counts.scored) return;
-        // BLAST takes X opposite X for a match, and so for positive.
-        claim(record, PAIRALIGN_SAYS_POSITIVES, counts.positives, counts.both_ambiguous);
-        rate(record, PAIRALIGN_SAYS_PER_CENT_POSITIVES, 100, counts.positives, counts.both_ambiguous,
-             counts.columns);
-        check_score(record, counts.score);
-    }
-
-    // A count from `least` to `least + more`.
-    void claim(const pairalign_record& record, int number, int64_t least, int64_t more) {
-        const int64_t said = record.says[number];
-        if (said == PAIRALIGN_UNSAID) return;
-        if (record.decimals[number] == 0 && said >= least && said <= least + more) return;
-        const double is = static_cast<double>(said > least ? least + more : least);
-        blame(PAIRALIGN_FAULT_CLAIM + number, value(record, number), is);
-    }
-
-    // A share of `part` to `part + more` in `whole`, to a unit of the last digit: programs round or cut.
-    void rate(const pairalign_record& record, int number, int factor, int64_t part, int64_t more,
-              int64_t whole) {
-        if (record.says[number] == PAIRALIGN_UNSAID) return;
-        const double unit = std::pow(10.0, -record.decimals[number]) * (1 + 1e-9);
-        const double said = value(record, number);
-        const double divisor = static_cast<double>(std::max<int64_t>(whole, 1));
-        const double low = factor * static_cast<double>(part) / divisor;
-        const double high = factor * static_cast<double>(part + more) / divisor;
-        if (said >= low - unit && said <= high + unit) return;
-        blame(PAIRALIGN_FAULT_CLAIM + number, said, said > high ? high : low);
-    }
-
-    // Exact, but for digits that the file leaves out.
-    void check_score(const pairalign_record& record, int64_t raw) {
-        if (record.says[PAIRALIGN_SAYS_SCORE] == PAIRALIGN_UNSAID) return;
-        int64_t unit = 1;
-        for (int k = 0; k < record.decimals[PAIRALIGN_SAYS_SCORE]; ++k) unit *= 10;
-        const __int128 difference = static_cast<__int128>(record.says[PAIRALIGN_SAYS_SCORE]) * of_.scale -
-                                    static_cast<__int128>(raw) * unit;
-        const __int128 size = difference < 0 ? -difference : difference;
-        if (2 * size <= (unit < of_.scale ? of_.scale : 0)) return;
-        blame(PAIRALIGN_FAULT_CLAIM + PAIRALIGN_SAYS_SCORE, value(record, PAIRALIGN_SAYS_SCORE),
-              static_cast<double>(raw) / static_cast<double>(of_.scale));
-    }
-
-    static double value(const pairalign_record& record, int number) {
-        return static_cast<double>(record.says[number]) / std::pow(10.0, record.decimals[number]);
+        if (!(of_.mode == 1 ? whole : reaches || counts.columns == 0)) faults_.blame(PAIRALIGN_FAULT_MODE);
     }
 
     static bool is_gap(char letter) { return letter == '-' || letter == '.'; }
@@ -364,14 +284,15 @@ private:
     // Rows as runs. Their letters must be those of the sequences.
     void check_rows(const pairalign_record& record) {
         if (record.row_bytes[0] != record.row_bytes[1])
-            return blame(PAIRALIGN_FAULT_ROWS, static_cast<double>(record.row_bytes[0]),
-                         static_cast<double>(record.row_bytes[1]));
+            return faults_.blame(PAIRALIGN_FAULT_ROWS, static_cast<double>(record.row_bytes[0]),
+                                 static_cast<double>(record.row_bytes[1]));
         const char* const rows[2] = {text_ + record.rows[0], text_ + record.rows[1]};
         made_.clear();
         int64_t letters[2] = {record.row_bytes[0], record.row_bytes[0]};
         for (int64_t k = 0, start = 0; k < record.row_bytes[0]; start = k) {
             const bool gaps[2] = {is_gap(rows[0][k]), is_gap(rows[1][k])};
-            if (gaps[0] && gaps[1]) return blame(PAIRALIGN_FAULT_ROWS, static_cast<double>(k + 1), -1);
+            if (gaps[0] && gaps[1])
+                return faults_.blame(PAIRALIGN_FAULT_ROWS, static_cast<double>(k + 1), -1);
             do ++k;
             while (k < record.row_bytes[0] && is_gap(rows[0][k]) == gaps[0] && is_gap(rows[1][k]) == gaps[1]);
             if (gaps[0] || gaps[1]) letters[gaps[1]] -= k - start;
@@ -383,8 +304,8 @@ private:
         rewind(moved);
         for (int side = 0; side < 2; ++side) {
             if (letters[side] != spans_[side][1] - spans_[side][0]) {
-                blame(PAIRALIGN_FAULT_QUERY_CIGAR + side, static_cast<double>(letters[side]),
-                      static_cast<double>(spans_[side][1] - spans_[side][0]));
+                faults_.blame(PAIRALIGN_FAULT_QUERY_CIGAR + side, static_cast<double>(letters[side]),
+                              static_cast<double>(spans_[side][1] - spans_[side][0]));
                 return;
             }
             if (!same_letters(rows[side], record.row_bytes[side], side)) return;
@@ -418,8 +339,8 @@ private:
             if (is_gap(row[k])) continue;
             const int64_t at = along.at;
             if (encoding[static_cast<uint8_t>(row[k])] == along.next()) continue;
-            blame(PAIRALIGN_FAULT_QUERY_LETTERS + side, static_cast<double>(k + 1),
-                  static_cast<double>(at + 1));
+            faults_.blame(PAIRALIGN_FAULT_QUERY_LETTERS + side, static_cast<double>(k + 1),
+                          static_cast<double>(at + 1));
             return false;
         }
         return true;
@@ -448,7 +369,8 @@ private:
                 int64_t length = 0;
                 for (; at < stop && *at >= '0' && *at <= '9' && length < 1 << 24; ++at)
                     length = 10 * length + (*at - '0');
-                if (length == 0 || length > std::min(left[0], left[1])) return blame(PAIRALIGN_FAULT_CIGAR);
+                if (length == 0 || length > std::min(left[0], left[1]))
+                    return faults_.blame(PAIRALIGN_FAULT_CIGAR);
                 extend(EQUAL, static_cast<uint32_t>(length));
                 for (int side = 0; side < 2; ++side) {
                     along[side].at += along[side].step * length;
@@ -456,15 +378,16 @@ private:
                 }
                 continue;
             }
-            if (stop - at < 2 || (is_gap(at[0]) && is_gap(at[1]))) return blame(PAIRALIGN_FAULT_CIGAR);
+            if (stop - at < 2 || (is_gap(at[0]) && is_gap(at[1])))
+                return faults_.blame(PAIRALIGN_FAULT_CIGAR);
             for (int side = 0; side < 2; ++side) {
                 if (is_gap(at[side])) continue;
-                if (left[side]-- == 0) return blame(PAIRALIGN_FAULT_CIGAR);
+                if (left[side]-- == 0) return faults_.blame(PAIRALIGN_FAULT_CIGAR);
                 const int64_t place = along[side].at;
                 if (of_.encoding[static_cast<uint8_t>(at[side])] != along[side].next())
-                    return blame(PAIRALIGN_FAULT_QUERY_LETTERS + side,
-                                 static_cast<double>(at - text_ - record.btop + side + 1),
-                                 static_cast<double>(place + 1));
+                    return faults_.blame(PAIRALIGN_FAULT_QUERY_LETTERS + side,
+                                         static_cast<double>(at - text_ - record.btop + side + 1),
+                                         static_cast<double>(place + 1));
             }
             extend(is_gap(at[0]) ? DELETION : is_gap(at[1]) ? INSERTION : UNEQUAL, 1);
             at += 2;
@@ -475,7 +398,7 @@ private:
     const char* const text_;
     const uint32_t* const runs_;
     const pairalign_check& of_;
-    pairalign_finding* found_ = nullptr;
+    Faults faults_;
     Side sides_[2];
     int64_t spans_[2][2];
     uint8_t same_[256];

@@ -204,7 +204,8 @@ class Module:
     """One kernel source compiled as C++."""
 
     def __init__(self, source: str, defines: Mapping[str, int | str], folder: Path) -> None:
-        text = "".join(p.read_text() for p in sorted(SOURCES.rglob("*.cu*")))
+        read = {*SOURCES.rglob("*.cu*"), SOURCES / source}
+        text = "".join(p.read_text() for p in sorted(read))
         text += (HERE / "cuda_on_host.h").read_text()
         flags = [f"-D{name}={value}" for name, value in sorted(defines.items())]
         kernels = re.findall(

@@ -1,5 +1,6 @@
-// Aligns sets of random sequences in every mode, detail and lane width, and prints a checksum of each: for
-// machines that are there as an emulator only. See scripts/check_neon.py.
+// Aligns sets of random sequences in every mode, detail and lane width, pruned in every way and with own
+// rows, and prints a checksum of each: for machines that are there as an emulator only. See
+// scripts/check_neon.py.
 
 #include <cstdio>
 #include <cstdlib>
@@ -50,15 +51,24 @@ uint64_t checksum(uint64_t sum, const std::vector<Number>& numbers) {
     return sum;
 }
 
-uint64_t align(const Sequences& sequences, int mode, int detail, int bits, int match) {
+struct How {
+    int mode, detail, bits;
+    int pruning = 0, own_rows = 0;  // 0: none; where that is quicker
+    int64_t memory_bytes = int64_t{1} << 28;
+};
+
+uint64_t align(const Sequences& sequences, int match, const How& how) {
+    const int mode = how.mode, detail = how.detail;
     int32_t matrix[32 * 32];
     for (int k = 0; k < 32 * 32; k++) matrix[k] = k / 32 == k % 32 && k / 32 < 20 ? match : -3;
     const pairalign_set set = sequences.set();
     pairalign_engine* engine =
-        pairalign_open(&set, nullptr, matrix, 9, 2, mode, 19, 1, int64_t{1} << 28, nullptr, 2);
+        pairalign_open(&set, nullptr, matrix, 9, 2, mode, 19, 1, how.memory_bytes, nullptr, 2);
     const int32_t ends[8] = {0, 0, 3, 1, 9, 2, 4, 2};
     if (mode == 3) pairalign_set_end_gaps(engine, ends, 0);
-    pairalign_set_lane_bits(engine, bits);
+    pairalign_set_lane_bits(engine, how.bits);
+    pairalign_set_pruning(engine, how.pruning, 0, 0);
+    pairalign_set_own_rows(engine, how.own_rows);
     const pairalign_window window{0, set.count, 0, set.count, 1, 1};
     const pairalign_want want{detail, 0, 0, nullptr};
     pairalign_result* result = nullptr;
@@ -79,15 +89,24 @@ uint64_t align(const Sequences& sequences, int mode, int detail, int bits, int m
     }
     pairalign_take(result, &out);
     pairalign_free(result);
+    std::vector<int64_t> pruned(7);
+    pairalign_pruned(engine, pruned.data());
     pairalign_close(engine);
-    uint64_t sum = 14695981039346656037u;
+    uint64_t sum = checksum(14695981039346656037u, std::vector<int64_t>{pruned[1], pruned[2]});  // done, lost
     for (const auto& column : columns) sum = checksum(sum, column);
     return checksum(checksum(sum, offsets), cigar);
+}
+
+void print(const Sequences& sequences, int match, const How& how) {
+    std::printf("longest %d, match %d, mode %d, detail %d, bits %d, pruning %d, own rows %d: %016llx\n",
+                sequences.lengths[0], match, how.mode, how.detail, how.bits, how.pruning, how.own_rows,
+                static_cast<unsigned long long>(align(sequences, match, how)));
 }
 
 }  // namespace
 
 int main() {
+    constexpr int ALL_BY_CORRIDORS = 3, BY_LANES = 5, ALL_BY_OWN_ROWS = 1, NONE_BY_OWN_ROWS = 2;
     Random random{5};
     const struct {
         int count, longest;
@@ -96,13 +115,19 @@ int main() {
     } sets[] = {{40, 70, 4, 2}, {21, 150, 20, 5}, {35, 40, 2, 1}, {18, 90, 4, 40}};
     for (const auto& one : sets) {
         const Sequences sequences(random, one.count, one.longest, one.letters);
-        for (int mode = 0; mode <= 3; mode++)
-            for (int detail = 0; detail <= 2; detail++)
+        for (int detail = 0; detail <= 2; detail++) {
+            for (int mode = 0; mode <= 3; mode++) {
                 for (const int bits : {0, 8, 16, 32})
-                    std::printf(
-                        "longest %d, match %d, mode %d, detail %d, bits %d: %016llx\n", one.longest,
-                        one.match, mode, detail, bits,
-                        static_cast<unsigned long long>(align(sequences, mode, detail, bits, one.match)));
+                    print(sequences, one.match, {mode, detail, bits, 0, NONE_BY_OWN_ROWS});
+                print(sequences, one.match, {mode, detail, 0, 0, ALL_BY_OWN_ROWS});
+            }
+            for (int pruning = ALL_BY_CORRIDORS; pruning <= BY_LANES; pruning++)
+                print(sequences, one.match, {0, detail, 0, pruning});
+        }
     }
+    const Sequences long_ones(random, 4, 2500, 4);
+    for (int pruning = ALL_BY_CORRIDORS; pruning <= BY_LANES; pruning++)
+        print(long_ones, 2, {0, 2, 0, pruning});
+    print(long_ones, 2, {0, 2, 0, ALL_BY_CORRIDORS, 0, 1 << 19});  // lanes are saved instead of flags
     std::fprintf(stderr, "%s\n", pairalign_instruction_sets());
 }

@@ -12,7 +12,6 @@ bitwise parallel bulk computation technique on GPU. IPDPS Workshops, 2017.
 from __future__ import annotations
 
 import ctypes
-import os
 from ctypes import POINTER, c_char_p, c_int32, c_void_p
 
 import numpy as np
@@ -21,7 +20,7 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments
 from pairalign.complement import complement_of
 from pairalign.engines.bitwise_scoring import linear_scores, why_not
-from pairalign.engines.cpu.engine import SharedSet, cannot_run, instruction_sets
+from pairalign.engines.cpu.engine import SharedSet, instruction_set_of
 from pairalign.engines.cpu.native_structs import CANCELLED, NO_MEMORY, NativeLinear, NativeWindow
 from pairalign.errors import CapacityError, DeviceError
 from pairalign.native import library
@@ -93,9 +92,7 @@ class CpuBitwise:
             scores.match, scores.mismatch, scores.gap, scores.factor, scores.low_bits
         )
         self._threads = threads
-        self._set = instruction_set or os.environ.get("PAIRALIGN_ISA", "")
-        if self._set and self._set not in instruction_sets():
-            raise cannot_run(self._set)
+        self._set = instruction_set_of(instruction_set)
         self._cancelled = c_int32(0)
 
     def scores(

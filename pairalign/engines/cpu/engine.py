@@ -41,7 +41,7 @@ from pairalign.strands import to_original_strands
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
-LONG_PAIRS = ("auto", "always", "never")
+USES = ("auto", "always", "never")
 READ_AHEAD_BYTES = 64  # the native code reads sequences in whole words
 
 
@@ -64,6 +64,8 @@ library.pairalign_set_end_gaps.argtypes = (c_void_p, POINTER(c_int32), c_int32)
 library.pairalign_set_end_gaps.restype = None
 library.pairalign_set_lane_bits.argtypes = (c_void_p, c_int32)
 library.pairalign_set_lane_bits.restype = None
+library.pairalign_set_own_rows.argtypes = (c_void_p, c_int32)
+library.pairalign_set_own_rows.restype = None
 library.pairalign_set_reversed.argtypes = (c_void_p, POINTER(NativeSet))
 library.pairalign_set_reversed.restype = None
 library.pairalign_close.argtypes = (c_void_p,)
@@ -100,6 +102,22 @@ def cannot_run(instruction_set: str) -> DeviceError:
         f"instruction set '{instruction_set}' cannot run here; this machine has "
         f"{', '.join(instruction_sets())}"
     )
+
+
+def instruction_set_of(wanted: str | None) -> str:
+    """Return the instruction set to take: `wanted`, else ``PAIRALIGN_ISA`` from the environment.
+
+    Where neither says one, it is the best of this machine.
+
+    Raises
+    ------
+    DeviceError
+        This machine cannot run it.
+    """
+    name = wanted or os.environ.get("PAIRALIGN_ISA", "") or instruction_sets()[0]
+    if name not in instruction_sets():
+        raise cannot_run(name)
+    return name
 
 
 class SharedSet:
@@ -155,6 +173,10 @@ class CpuEngine:
     pruning : Pruning
         Which pairs of global mode are filled only where an optimal alignment can be. The
         alignments are the same.
+    own_rows : str
+        Which pairs share a vector with pairs of other rows: ``"auto"`` those that are few in their
+        row. ``"always"`` (all, where 8 bits hold the costs) and ``"never"`` are for tests: the
+        alignments are the same.
 
     Raises
     ------
@@ -179,13 +201,14 @@ class CpuEngine:
         long_pairs: str = "auto",
         lane_bits: int = 0,
         pruning: Pruning = NEVER,
+        own_rows: str = "auto",
     ) -> None:
         self.queries = queries
         self.targets = queries if targets is None else targets
         self.scoring = scoring
         self._first = SharedSet(queries)
         self._second = None if targets is None else SharedSet(targets)
-        wanted = instruction_set or os.environ.get("PAIRALIGN_ISA", "")
+        name = instruction_set_of(instruction_set)
         matrix = np.ascontiguousarray(scoring.matrix, dtype=np.int32)
         self._handle = library.pairalign_open(
             ctypes.byref(self._first.struct),
@@ -197,17 +220,18 @@ class CpuEngine:
             scoring.alphabet.definite,
             threads,
             memory_bytes,
-            wanted.encode(),
-            LONG_PAIRS.index(long_pairs),
+            name.encode(),
+            USES.index(long_pairs),
         )
         if not self._handle:
-            raise cannot_run(wanted)
+            raise cannot_run(name)
         if scoring.end_gaps is not None:
             numbers = scoring.end_gaps.numbers
             costs = (c_int32 * len(numbers))(*numbers)
             ties = TIES.index(scoring.end_gaps.ties)
             library.pairalign_set_end_gaps(self._handle, costs, ties)
         library.pairalign_set_lane_bits(self._handle, lane_bits)
+        library.pairalign_set_own_rows(self._handle, USES.index(own_rows))
         pruning.apply(self._handle)
 
     def pruned(self) -> Pruned:

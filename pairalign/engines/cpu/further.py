@@ -14,7 +14,7 @@ import ctypes
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import POINTER, c_int32, c_int64, c_void_p
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments, concatenate
 from pairalign.complement import reverse_complement
-from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.engines.cpu.engine import instruction_set_of
 from pairalign.native import library
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet, sorted_positions
@@ -73,9 +73,32 @@ _screen.restype = c_int32
 _screen.argtypes = (c_void_p, c_int64, c_int32, c_void_p)
 
 _NO_MEMORY, _CANCELLED = -1, -2
+_FOUND, _USELESS = 1, 2
 
 _LEAST_IN_CORRIDORS = 500
 """Letters: of less, as many pairs as there are lanes are filled as quickly."""
+
+
+@dataclass(frozen=True)
+class BestOf:
+    """Best alignments that were made without filling matrices.
+
+    Attributes
+    ----------
+    found : Alignments
+        In the order of the pairs.
+    done : ndarray of bool
+        Whose they are, as the mask of the pairs that were asked for.
+    useless : ndarray of bool
+        Pairs that have no alignment of use. All others are left to an engine.
+    rest : ndarray of int32
+        No further alignment of each pair that is found scores more.
+    """
+
+    found: Alignments
+    done: npt.NDArray[np.bool_]
+    useless: npt.NDArray[np.bool_]
+    rest: npt.NDArray[np.int32]
 
 
 class FurtherAligner:
@@ -89,7 +112,12 @@ class FurtherAligner:
         Local or semiglobal.
     threads : int
     instruction_set : str, optional
-        See `pairalign.engines.cpu.engine.instruction_sets`.
+        See `pairalign.engines.cpu.engine.instruction_set_of`.
+
+    Raises
+    ------
+    DeviceError
+        This machine cannot run `instruction_set`.
     """
 
     def __init__(
@@ -105,7 +133,7 @@ class FurtherAligner:
         self._scoring = scoring
         self._matrix = np.ascontiguousarray(scoring.matrix, np.int32)
         self._threads = threads
-        self._isa = (instruction_set or instruction_sets()[0]).encode()
+        self._isa = instruction_set_of(instruction_set).encode()
         self._cancelled = np.zeros(1, np.int32)
         self._other_strands: list[Any] = [None, None]  # of whole sets, once they are needed
         self._positions = sorted_positions(queries)
@@ -115,8 +143,8 @@ class FurtherAligner:
         self._cancelled[0] = 1
 
     def best_of(
-        self, window: Window, pair_mask: npt.NDArray[np.bool_], *, lowered: int = 0
-    ) -> tuple[Alignments, npt.NDArray[np.bool_], npt.NDArray[np.int32]]:
+        self, window: Window, pair_mask: npt.NDArray[np.bool_], least: int = 1, *, lowered: int = 0
+    ) -> BestOf:
         """Align pairs where their matrices need not be filled to know that nothing is better.
 
         Parameters
@@ -124,17 +152,10 @@ class FurtherAligner:
         window : Window
         pair_mask : ndarray of bool
             Which of its pairs.
+        least : int
+            Raw score: alignments that score less may be left out.
         lowered : int
             For tests: taken from what free cells score, which makes the proof unsound.
-
-        Returns
-        -------
-        found : Alignments
-            In the order of the pairs.
-        done : ndarray of bool
-            Whose they are, as `pair_mask`; the others are left to an engine.
-        rest : ndarray of int32
-            No further alignment of these pairs scores more.
         """
         rows, columns = window.positions_of(np.flatnonzero(pair_mask))
         queries, targets = self._sets
@@ -154,10 +175,10 @@ class FurtherAligner:
             strand=strand,
         )
         pairs, held = self._native_pairs(bare, 0, window)
-        pairs["least"] = 1
+        pairs["least"] = least
         rest = np.zeros(len(tried), np.int32)
 
-        def best(number: int) -> tuple[NativeFound, Runs] | None:
+        def best(number: int) -> tuple[NativeFound, Runs] | int:
             left = rest.ctypes.data + 4 * number
             one = ctypes.cast(left, POINTER(c_int32))
             return self._called(pairs, number, _corridor, one, lowered)
@@ -165,12 +186,21 @@ class FurtherAligner:
         with ThreadPoolExecutor(self._threads) as pool:
             results = list(pool.map(best, range(len(tried))))
         del held
-        is_done = np.array([one is not None for one in results], np.bool_)
-        found = [one for one in results if one is not None]
-        done = np.zeros(len(pair_mask), np.bool_)
-        done[np.flatnonzero(pair_mask)[tried[is_done]]] = True
-        gathered = self._gather(bare, np.flatnonzero(is_done), found, window)
-        return to_original_strands(gathered, window), done, rest[is_done]
+        gathered = self._gather(
+            bare,
+            np.array([k for k, one in enumerate(results) if isinstance(one, tuple)], np.int64),
+            [one for one in results if isinstance(one, tuple)],
+            window,
+        )
+        asked = np.flatnonzero(pair_mask)[tried]
+        status = np.zeros(len(pair_mask), np.int8)
+        status[asked] = [one if isinstance(one, int) else _FOUND for one in results]
+        return BestOf(
+            found=to_original_strands(gathered, window),
+            done=status == _FOUND,
+            useless=status == _USELESS,
+            rest=rest[status[asked] == _FOUND],
+        )
 
     def next_of(
         self, known: Sequence[Alignments], window: Window, least: int, least_run: int = 0
@@ -206,7 +236,7 @@ class FurtherAligner:
         with ThreadPoolExecutor(self._threads) as pool:
             results = dict(zip(by_size, pool.map(partial(self._next, pairs), by_size), strict=True))
         del held
-        found = {k: one for k in sorted(results) if (one := results[k]) is not None}
+        found = {k: one for k in sorted(results) if isinstance(one := results[k], tuple)}
         numbers = np.array(list(found), np.int64)
         return to_original_strands(
             self._gather(known[0], numbers, list(found.values()), window), window
@@ -276,13 +306,13 @@ class FurtherAligner:
         _check(_screen(pairs.ctypes.data, len(pairs), self._threads, may.ctypes.data))
         return np.flatnonzero(may)
 
-    def _next(self, pairs: npt.NDArray[np.void], number: int) -> tuple[NativeFound, Runs] | None:
+    def _next(self, pairs: npt.NDArray[np.void], number: int) -> tuple[NativeFound, Runs] | int:
         return self._called(pairs, number, _align)
 
     def _called(
         self, pairs: npt.NDArray[np.void], number: int, function: Any, *more: Any
-    ) -> tuple[NativeFound, Runs] | None:
-        """Call a function of the native code for a pair; return what it has found."""
+    ) -> tuple[NativeFound, Runs] | int:
+        """Call a function of the native code for a pair; return what it found, or its status."""
         if self._cancelled[0]:
             raise InterruptedError("cancelled")
         pair = pairs[number]
@@ -291,7 +321,7 @@ class FurtherAligner:
         address = pairs.ctypes.data + number * pairs.itemsize
         status = function(address, self._isa, ctypes.byref(found), out.ctypes.data, *more)
         _check(status)
-        return (found, out[: found.run_count].copy()) if status else None
+        return (found, out[: found.run_count].copy()) if status == _FOUND else int(status)
 
     def _gather(
         self,

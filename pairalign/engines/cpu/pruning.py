@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from pairalign.native import library
 
-_USES = ("never", "auto", "always", "forced", "wavefronts")  # the order of pairalign::Pruning
+# The order of pairalign::Pruning.
+_USES = ("never", "auto", "always", "forced", "wavefronts", "lanes")
 
 library.pairalign_set_pruning.argtypes = (c_void_p, c_int32, c_int64, c_int64)
 library.pairalign_set_pruning.restype = None
@@ -26,10 +27,10 @@ class Pruning:
 
     Attributes
     ----------
-    use : {"never", "auto", "always", "forced", "wavefronts"}
+    use : {"never", "auto", "always", "forced", "wavefronts", "lanes"}
         ``auto``: pairs of which it is expected to be quicker. ``always``: those where it fills
         at most half of the matrix. For tests, ``forced``: all by a corridor, ``wavefronts``: all
-        for whose wavefronts there is room.
+        for whose wavefronts there is room, ``lanes``: all by corridors of many pairs at a time.
     worse_seed : int
         For tests: taken from the score that the corridor is made for. It costs time only.
     lower_bound : int

@@ -1,0 +1,340 @@
+// Similar sequences in 8-bit lanes, of global mode: of each row of tiles only the columns are filled in which
+// one of the lanes may have an optimal path. docs/similar-sequences.md derives the bound.
+//
+// Two passes. A beam, scores only, keeps the columns near the best of each lane; what it says of the last
+// cell is the score L of some alignment. With that, a cell is alive from which the rest could still bring the
+// score to L. After each row of tiles the columns of the next one are chosen: from before the first column
+// that is alive in its last row, to as many after the last one as there are rows of letters to match.
+//
+// Lanes have row sequences of their own, and end in different rows. So there are letters after the last ones
+// that keep H' along a diagonal, and are no better than gaps against others (LetterClasses::end). All other
+// ways out of a lane's matrix open a gap more than that within it, so that the diagonal of its last cell has
+// H' of it in the last row of all.
+//
+//     What can be alive there. Let (i,j) be alive, in the row of tiles below row r. Its best path has living
+//     cells only, and leaves row r in a column k; so j >= k. If it goes x columns more than rows to the
+//     right, so many are in gaps that it opens; a gap of x columns in row r itself comes to the same diagonal
+//     and costs no more: k + x is alive in row r, and j = k + x + (i - r).
+//
+// Cells beside those columns hold what a gap from a cell that is filled leaves: in the column before the
+// first, one that goes on downwards, and after the last one in the row above, one that goes on to the right.
+// These are scores of alignments, so none is too high; and differences stay within the bounds of byte_cell.h,
+// for its proof needs of the cells beside just such gaps. So living cells have their full values, by the same
+// recurrences, and the traceback finds the path of the full matrix: it never leaves the living cells.
+//
+// Scores themselves are needed at both edges only. H' of each lane is carried along there, in 32 bits.
+#pragma once
+
+#include <cstring>
+
+#include "byte_state.h"
+#include "recurrence.h"
+#include "row_scores.h"
+
+namespace pairalign {
+namespace PAIRALIGN_ISA {
+
+template <class V>
+class ByteCorridor {
+public:
+    explicit ByteCorridor(ByteWork<V>& work)
+        : w_(work), side_(work.batch.side), each_diagonal_(work.scheme.highest + 2 * work.scheme.gap_extend) {
+        const Group& group = *w_.batch.group;
+        const OwnRows& own = *w_.batch.own;
+        for (int l = 0; l < LANES; l++) {
+            const int from = l < group.used ? l : group.used - 1;
+            rows_[l] = own.lengths[from];
+            columns_[l] = group.lengths[from];
+            set(ends_, l, columns_[l] + w_.batch.rows - rows_[l]);
+            set(row_worth_, l, each_diagonal_ * rows_[l]);
+            set(column_worth_, l, each_diagonal_ * columns_[l]);
+        }
+    }
+
+    // A beam for the lanes. Sets their bounds, and `done` to the lanes that have one: those without are
+    // hopeless, which is mostly known after an eighth of the rows.
+    void find_bounds(LaneCorridor& c) {
+        beam_ = true;
+        grain_ = 1;
+        lanes_ = c.lanes;
+        widest_ = c.widest;
+        width_ = BEAM * each_diagonal_;
+        const bool done = fill<false>();
+        c.cells += cells_;
+        c.done = done ? read_scores(lanes_, c.bounds) : 0;
+    }
+
+    // Fills the corridor of the lanes. `done`: those whose last cell comes to the bound. Sets their scores.
+    template <bool TRACE>
+    void fill_corridor(LaneCorridor& c, int32_t* scores) {
+        beam_ = false;
+        grain_ = side_;
+        lanes_ = c.lanes;
+        set_bounds([&](int l) { return c.bounds[l]; });
+        const bool done = fill<TRACE>();
+        c.cells += cells_;
+        c.done = done ? read_scores(lanes_, scores) : 0;
+        for (uint64_t left = c.done; left; left &= left - 1) {
+            const int l = __builtin_ctzll(left);
+            if (scores[l] < c.bounds[l]) c.done &= ~(uint64_t{1} << l);
+            scores[l] -= raised(l);
+        }
+    }
+
+private:
+    static constexpr int LANES = V::LANES;
+    using Ints = typename V::Ints;
+    static constexpr int IN_PART = sizeof(Ints) / sizeof(int32_t), PARTS = LANES / IN_PART;
+    typedef Ints Numbers[PARTS];  // one a lane
+
+    static constexpr int32_t BEAM = 20;  // diagonals on each side
+    static constexpr int32_t UNREACHABLE = 1 << 30;
+
+    // ---------------------------------------------------------------- numbers of all lanes
+
+    // A number a lane: of each half of the lanes first the even ones, then the odd ones, as 16-bit numbers
+    // are made wider.
+    static constexpr int part_of(int lane) { return lane / (LANES / 2) * 2 + lane % 2; }
+    static constexpr int place_of(int lane) { return lane % (LANES / 2) / 2; }
+    static PAIRALIGN_INLINE int32_t of(const Numbers& numbers, int lane) {
+        return numbers[part_of(lane)][place_of(lane)];
+    }
+    static PAIRALIGN_INLINE void set(Numbers& numbers, int lane, int32_t value) {
+        numbers[part_of(lane)][place_of(lane)] = value;
+    }
+    static PAIRALIGN_INLINE void widen(const uint8_t* bytes, Numbers& numbers) {
+        for (int half = 0; half < 2; half++) {
+            const typename V::Words words = V::words(bytes + half * (LANES / 2));
+            Ints two;
+            memcpy(&two, &words, sizeof two);
+            numbers[2 * half] = two << 16 >> 16;
+            numbers[2 * half + 1] = two >> 16;
+        }
+    }
+    static PAIRALIGN_INLINE void add(Numbers& to, const uint8_t* bytes) {
+        Numbers numbers;
+        widen(bytes, numbers);
+        for (int p = 0; p < PARTS; p++) to[p] += numbers[p];
+    }
+    static PAIRALIGN_INLINE void subtract(Numbers& from, const uint8_t* bytes) {
+        Numbers numbers;
+        widen(bytes, numbers);
+        for (int p = 0; p < PARTS; p++) from[p] -= numbers[p];
+    }
+    static void copy(const Numbers& from, Numbers& to) { memcpy(&to, &from, sizeof to); }
+    template <class BoundOf>
+    void set_bounds(BoundOf bound_of) {
+        for (int l = 0; l < LANES; l++) set(bounds_, l, lanes_ >> l & 1 ? bound_of(l) : UNREACHABLE);
+    }
+
+    // H' of a lane's last cell is so much more than the score.
+    int32_t raised(int lane) const { return (rows_[lane] + columns_[lane]) * w_.scheme.gap_extend; }
+
+    // ---------------------------------------------------------------- which columns
+
+    // What a cell in row `row` and column `column` can bring H' of the last cell to, of a lane whose H' is h.
+    PAIRALIGN_INLINE Ints reach(Ints h, int part, int32_t row, int32_t column) const {
+        const Ints across = column_worth_[part] - each_diagonal_ * column,
+                   down = row_worth_[part] - each_diagonal_ * row, least = across < down ? across : down;
+        return h + (least > 0 ? least : Ints{});
+    }
+    PAIRALIGN_INLINE bool any_alive(const Numbers& h, int32_t row, int32_t column) const {
+        Ints below = ~Ints{};  // the bit of the sign stays where no lane is alive
+        for (int p = 0; p < PARTS; p++) below &= reach(h[p], p, row, column) - bounds_[p];
+        int32_t all = -1;
+        for (int k = 0; k < IN_PART; k++) all &= below[k];
+        return all >= 0;
+    }
+
+    // A beam's bounds: less than the best of the row by its width. Leaves lanes out that lose so much that no
+    // corridor would be narrow enough. False: none is left.
+    bool set_beam_bounds(const uint8_t* border, int32_t row) {
+        Numbers h, best;
+        copy(left_, h);
+        for (int p = 0; p < PARTS; p++) best[p] = reach(h[p], p, row, low_);
+        for (int32_t j = low_ + 1; j <= high_; j++) {
+            add(h, border + static_cast<size_t>(j) * 2 * LANES);
+            for (int p = 0; p < PARTS; p++) {
+                const Ints here = reach(h[p], p, row, j);
+                best[p] = here > best[p] ? here : best[p];
+            }
+        }
+        if (widest_ > 0 && row >= w_.batch.rows / 8)
+            for (uint64_t left = lanes_; left; left &= left - 1) {
+                const int l = __builtin_ctzll(left);
+                const int32_t shorter = rows_[l] < columns_[l] ? rows_[l] : columns_[l];
+                const double lost = shorter - static_cast<double>(of(best, l)) / each_diagonal_;
+                if (lost * rows_[l] > widest_ * columns_[l] * row) lanes_ &= ~(uint64_t{1} << l);
+            }
+        set_bounds([&](int l) { return of(best, l) - width_; });
+        return lanes_ != 0;
+    }
+
+    // Chooses the columns of the next rows, at most `next_rows`, by the row above them. False: none is alive.
+    bool choose_columns(uint8_t* border, int32_t row, int32_t next_rows) {
+        if (beam_ && !set_beam_bounds(border, row)) return false;
+        const auto at = [&](int32_t column) { return border + static_cast<size_t>(column) * 2 * LANES; };
+        Numbers h;
+        copy(left_, h);
+        int32_t first = low_;
+        if (low_ > 0) add(h, at(++first));  // column low_ itself is not filled
+        for (; !any_alive(h, row, first); add(h, at(first)))
+            if (++first > high_) return false;
+        copy(right_, h);
+        int32_t last = high_;
+        for (; last > first && !any_alive(h, row, last); last--) subtract(h, at(last));
+
+        const int32_t low = first == 0 ? 0 : (first - 1) / grain_ * grain_;
+        const int32_t beyond = last + next_rows, high = beyond < w_.columns ? beyond : w_.columns;
+        while (low_ < low) add(left_, at(++low_));
+        for (; high_ > high; high_--) subtract(right_, at(high_));
+        if (high_ < high) {
+            add(right_, at(high_ + 1));  // a gap begins or goes on, see band(); beyond it goes on
+            memset(at(high_ + 1) + 2 * LANES, 0, static_cast<size_t>(high - high_ - 1) * 2 * LANES);
+            high_ = high;
+        }
+        return true;
+    }
+
+    // ---------------------------------------------------------------- the fill
+
+    template <bool TRACE>
+    bool fill() {
+        const int32_t rows = w_.batch.rows;
+        low_ = 0;
+        high_ = w_.columns;
+        cells_ = 0;
+        for (int p = 0; p < PARTS; p++) {
+            left_[p] = Ints{};
+            right_[p] = Ints{} + (w_.scheme.gap_extend - w_.scheme.gap_open);
+        }
+        for (int32_t row = 0, tile = 0; row < rows; row += side_, tile++) {
+            const int32_t height = rows - row < side_ ? rows - row : side_;
+            uint8_t* const border = w_.border(TRACE ? tile : 0);
+            if (*w_.batch.cancelled || !choose_columns(border, row, height)) return false;
+            if (TRACE) {
+                w_.tile_ranges[2 * tile] = low_;
+                w_.tile_ranges[2 * tile + 1] = high_;
+            }
+            cells_ += int64_t{height} * (high_ - low_) * __builtin_popcountll(lanes_);
+            fill_rows<TRACE>(row, row + height, border, w_.border(TRACE ? tile + 1 : 0));
+        }
+        return true;
+    }
+
+    // Rows begin+1 .. end. Reads the border `in` and leaves `out`.
+    template <bool TRACE>
+    void fill_rows(int32_t begin, int32_t end, const uint8_t* in, uint8_t* out) {
+        int32_t row = begin;
+        for (; row + V::ROWS <= end; row += V::ROWS, in = out) band<TRACE, V::ROWS>(row, in, out);
+        for (; row < end; row++, in = out) band<TRACE, 1>(row, in, out);
+    }
+
+    // Rows row+1 .. row+ROWS of the columns low_+1 .. high_.
+    template <bool TRACE, int ROWS>
+    PAIRALIGN_INLINE void band(int32_t row, const uint8_t* in, uint8_t* out) {
+        const RowScores<V, Scores::CLASSES, ROWS> scores(w_, row);
+        V x[ROWS], y[ROWS];
+        const int32_t low = low_, high = high_, width = side_;
+        in += static_cast<size_t>(low) * 2 * LANES;
+        out += static_cast<size_t>(low) * 2 * LANES;
+        const ByteCosts<V> costs = w_.costs();
+        // f' - H': what the gap from above leaves.
+        const V downwards = V::sub(V::sub(V::load(in + LANES), V::load(in)), costs.o);
+        unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
+            constexpr int k = decltype(index)::value;
+            x[k] = low > 0 && k == 0 ? downwards : low > 0 ? V::set(0) : w_.row_edge(row + 1 + k);
+            y[k] = x[k];
+        });
+        alignas(64) uint8_t edge[LANES];
+        x[0].store(edge);
+        add(left_, edge);
+        if constexpr (TRACE) keep_left<ROWS>(row, low, x, y);
+        V::set(0).store(out);  // so that this gap goes on
+        costs.o.store(out + LANES);
+        const uint8_t* const codes = w_.codes;
+        for (int32_t j = low + 1, tile_end = low + width; j <= high; tile_end += width) {
+            const int32_t stop = tile_end < high ? tile_end : high;
+            for (; j <= stop; j++) {
+                in += 2 * LANES;
+                out += 2 * LANES;
+                V v = V::load(in), gap = V::load(in + LANES);
+                const V letters = V::load(codes + static_cast<size_t>(j) * LANES);
+                unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
+                    constexpr int k = decltype(which)::value;
+                    const V s = scores.template of<k>(letters, j);
+                    const auto cell = ByteCell<V>::template of<false>(s, x[k], y[k], v, gap, v, costs);
+                    x[k] = cell.x;
+                    y[k] = cell.y;
+                    v = cell.v;
+                    gap = cell.w;
+                });
+                v.store(out);
+                gap.store(out + LANES);
+            }
+            if (TRACE && stop == tile_end) keep_left<ROWS>(row, stop, x, y);
+        }
+        unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
+            x[decltype(which)::value].store(edge);
+            add(right_, edge);
+        });
+        if (high == w_.columns) return;
+        // The row below may go on further to the right: there a gap goes on from here, e' - H'.
+        const V rightwards = V::sub(V::sub(y[ROWS - 1], x[ROWS - 1]), costs.o);
+        rightwards.store(out + 2 * LANES);
+        rightwards.store(out + 3 * LANES);
+    }
+
+    // What the tile from `column` on finds on its left.
+    template <int ROWS>
+    PAIRALIGN_INLINE void keep_left(int32_t row, int32_t column, const V (&x)[ROWS], const V (&y)[ROWS]) {
+        if (column == 0 || column == w_.columns) return;
+        uint8_t* const left = w_.left(column / side_, row + 1);
+        unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
+            constexpr int k = decltype(which)::value;
+            x[k].store(left + 2 * k * LANES);
+            y[k].store(left + (2 * k + 1) * LANES);
+        });
+    }
+
+    // H' of the lanes' last cells; of those that lie in or beside the last rows that were filled.
+    uint64_t read_scores(uint64_t lanes, int32_t* scores) const {
+        const uint8_t* const border = w_.border(w_.batch.trace ? (w_.batch.rows - 1) / side_ + 1 : 0);
+        const int32_t end = high_ < w_.columns ? high_ + 1 : high_;
+        Numbers h;
+        copy(left_, h);
+        for (int32_t j = low_ + 1; j <= end; j++) {
+            Numbers more;
+            widen(border + static_cast<size_t>(j) * 2 * LANES, more);
+            for (int p = 0; p < PARTS; p++) h[p] += more[p] & (ends_[p] >= j);
+        }
+        uint64_t found = 0;
+        for (int l = 0; l < LANES; l++) {
+            scores[l] = of(h, l);
+            if (of(ends_, l) > low_) found |= lanes & (uint64_t{1} << l);
+        }
+        return found;
+    }
+
+    ByteWork<V>& w_;
+    const int32_t side_;           // rows of a row of tiles
+    const int32_t each_diagonal_;  // what two letters are worth at most; a step off the diagonal loses it
+    int32_t rows_[LANES], columns_[LANES];
+    Numbers ends_;                      // in which column of the last row H' of the last cell is
+    Numbers row_worth_, column_worth_;  // of each lane: what its sequences' letters are worth at most
+
+    bool beam_ = false;
+    int32_t grain_ = 1;  // columns begin at multiples of it
+    double widest_ = 0;
+    int32_t width_ = 0;
+    uint64_t lanes_ = 0;
+    Numbers bounds_;  // of H' in the last cell; of other lanes out of reach
+
+    // While rows are filled: columns low_+1 .. high_, and H' in columns low_ and high_ of the last row.
+    int32_t low_ = 0, high_ = 0;
+    Numbers left_, right_;
+    int64_t cells_ = 0;
+};
+
+}  // namespace PAIRALIGN_ISA
+}  // namespace pairalign

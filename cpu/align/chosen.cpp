@@ -1,0 +1,208 @@
+#include "chosen.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "batch.h"
+
+namespace pairalign {
+
+ChosenPairs::ChosenPairs(pairalign_engine& engine, pairalign_result& result, bool trace, bool scored)
+    : engine_(engine),
+      result_(result),
+      trace_(trace),
+      scored_(scored),
+      lanes_(static_cast<size_t>(engine.bytes().lanes)) {
+    if (!may_align()) return;
+    has_classes_ = classes_of_window(engine, result, classes_);
+    few_ = least_lanes();
+}
+
+void ChosenPairs::take(std::vector<Task>& tasks) {
+    if (few_ == 0) return;
+    take_pairs(tasks);
+    if (pairs_.empty()) return;
+    order_by_lengths();
+    cut_batches();
+}
+
+void ChosenPairs::give_back(std::vector<Task>& tasks) {
+    const auto in_order = [](const PairPosition& a, const PairPosition& b) {
+        return std::tie(a.flipped, a.row, a.column) < std::tie(b.flipped, b.row, b.column);
+    };
+    for (std::vector<PairPosition>& left : left_) {
+        std::sort(left.begin(), left.end(), in_order);
+        for (size_t k = 0; k < left.size(); k++) {
+            const bool joins = k > 0 && left[k].flipped == left[k - 1].flipped &&
+                               left[k].row == left[k - 1].row && tasks.back().columns.size() < lanes_;
+            if (!joins) tasks.push_back({left[k].flipped, left[k].row, left[k].row + 1, {}});
+            tasks.back().columns.push_back(left[k].column);
+            tasks.back().overflowed = &left == left_ + 1;
+        }
+    }
+}
+
+bool ChosenPairs::may_align() const {
+    return engine_.own_rows != NEVER && engine_.long_pairs != ALWAYS && engine_.least_bits <= 8 &&
+           fits_bytes(engine_.scheme);
+}
+
+// Where a row fills fewer, so many are idle that own rows are quicker.
+int ChosenPairs::least_lanes() const {
+    if (engine_.own_rows == ALWAYS) return std::numeric_limits<int>::max();
+    return static_cast<int>(static_cast<double>(lanes_) / own_rows_factor(has_classes_));
+}
+
+void ChosenPairs::take_pairs(std::vector<Task>& tasks) {
+    size_t kept = 0;
+    for (size_t t = 0; t < tasks.size(); t++) {
+        Task& task = tasks[t];
+        if (task.row_end - task.row_begin == 1 && task.columns.size() < static_cast<size_t>(few_))
+            take_task(task);
+        if (!task.columns.empty()) std::swap(tasks[kept++], task);
+    }
+    tasks.resize(kept);
+}
+
+// All its pairs but those of which it is known that 8 bits do not hold their scores.
+void ChosenPairs::take_task(Task& task) {
+    const int32_t row = task.row_begin;
+    size_t kept = 0;
+    for (size_t l = static_cast<size_t>(first_lane(engine_, result_, task, row)); l < task.columns.size();
+         l++) {
+        const int32_t column = task.columns[l];
+        const int64_t number = task.flipped ? result_.pair(column, row) : result_.pair(row, column);
+        if (overflows(number)) task.columns[kept++] = column;
+        else pairs_.push_back({task.flipped, row, column, number});
+    }
+    task.columns.resize(kept);
+}
+
+bool ChosenPairs::overflows(int64_t number) const {
+    const Scheme& scheme = engine_.scheme;
+    return scored_ && scheme.mode == LOCAL &&
+           result_.scores[result_.slot(number)] + byte_offset(scheme) > 255 - scheme.highest;
+}
+
+// Whether it is of no use to try more: of local pairs that are much alike 8 bits hold few scores.
+bool ChosenPairs::mostly_overflow() const { return engine_.own_rows != ALWAYS && 2 * overflowed_ > aligned_; }
+
+// So that pairs of a batch are alike in both lengths: by rows into as many stretches as these are cut into
+// batches by columns.
+void ChosenPairs::order_by_lengths() {
+    const auto longer_rows = [this](const PairPosition& a, const PairPosition& b) {
+        return rows(a) > rows(b);
+    };
+    const auto longer_columns = [this](const PairPosition& a, const PairPosition& b) {
+        return columns(a) > columns(b);
+    };
+    const size_t batches = (pairs_.size() - 1) / lanes_ + 1;
+    const size_t across =
+        std::max<size_t>(1, static_cast<size_t>(std::lround(std::sqrt(static_cast<double>(batches)))));
+    const size_t stretch = (batches + across - 1) / across * lanes_;
+    std::stable_sort(pairs_.begin(), pairs_.end(), longer_rows);
+    for (size_t begin = 0; begin < pairs_.size(); begin += stretch) {
+        const auto at = [this](size_t k) {
+            return pairs_.begin() + static_cast<std::ptrdiff_t>(std::min(k, pairs_.size()));
+        };
+        std::stable_sort(at(begin), at(begin + stretch), longer_columns);
+    }
+}
+
+// Batches of pairs_, but for what does not fit or pay.
+void ChosenPairs::cut_batches() {
+    const ByteKernel& kernel = engine_.bytes();
+    for (size_t begin = 0; begin < pairs_.size(); begin += lanes_) {
+        const PairPosition* const pairs = pairs_.data() + begin;
+        const int count = static_cast<int>(std::min(lanes_, pairs_.size() - begin));
+        OwnRows own{};
+        own.classes = has_classes_ ? &classes_ : nullptr;
+        own.row_codes = 1u << PAD;
+        for (int l = 0; l < count; l++) {
+            own.rows = std::max(own.rows, rows(pairs[l]));
+            own.row_codes |= row_letters(pairs[l]);
+        }
+        const auto plan_batch_of = engine_.least_bits == 8 ? plan_tiles : plan_bytes;
+        const BytePlan plan =
+            plan_batch_of(kernel, engine_.scheme.mode, own.rows, columns(pairs[0]), trace_, engine_.share());
+        const size_t bytes = plan.bytes + kernel.own_bytes(own, columns(pairs[0]));
+        if (bytes <= engine_.share() && pays(pairs, count, plan)) batches_.push_back({begin, count, plan});
+        else left_[0].insert(left_[0].end(), pairs, pairs + count);
+    }
+}
+
+// Whether it is quicker than to align pairs one by one.
+bool ChosenPairs::pays(const PairPosition* pairs, int count, const BytePlan& plan) const {
+    if (engine_.own_rows == ALWAYS || engine_.long_pairs == NEVER) return true;
+    const double at_once = plan.cost * own_rows_factor(has_classes_);
+    double one_by_one = 0;
+    for (int l = 0; l < count && one_by_one <= at_once; l++)
+        one_by_one +=
+            plan_long_pair(engine_.set->long_pair, rows(pairs[l]), columns(pairs[l]), trace_, engine_.share())
+                .cost;
+    return at_once < one_by_one;
+}
+
+void ChosenPairs::Worker::describe(const PairPosition* pairs, int count) {
+    const pairalign_result& result = chosen_.result_;
+    group_.used = count;
+    own_.rows = 0;
+    own_.row_codes = 1u << PAD;
+    batch_.row_is_query = 0;
+    for (int l = 0; l < count; l++) {
+        const PairPosition& pair = pairs[l];
+        batch_.row_is_query |= uint64_t{row_is_query(result, pair.flipped, pair.row, pair.column)} << l;
+        group_.codes[l] = result.columns_of(pair.flipped).codes(pair.column);
+        group_.lengths[l] = chosen_.columns(pair);
+        own_.codes[l] = result.rows_of(pair.flipped).codes(pair.row);
+        own_.lengths[l] = chosen_.rows(pair);
+        own_.rows = std::max(own_.rows, own_.lengths[l]);
+        own_.row_codes |= chosen_.row_letters(pair);
+    }
+    group_.columns = group_.lengths[0];
+    own_.definite = chosen_.engine_.definite;
+    own_.classes = chosen_.has_classes_ ? &chosen_.classes_ : nullptr;
+}
+
+void ChosenPairs::Worker::skip(const PairPosition* pairs, int count) {
+    std::lock_guard<std::mutex> guard(chosen_.mutex_);
+    chosen_.left_[0].insert(chosen_.left_[0].end(), pairs, pairs + count);
+}
+
+void ChosenPairs::Worker::run(size_t number) {
+    const Piece& piece = chosen_.batches_[number];
+    const PairPosition* const pairs = chosen_.pairs_.data() + piece.begin;
+    if (chosen_.mostly_overflow()) return skip(pairs, piece.count);
+    const pairalign_engine& engine = chosen_.engine_;
+    const ByteKernel& kernel = engine.bytes();
+    describe(pairs, piece.count);
+    group_.lanes = lanes_.need(kernel.own_bytes(own_, group_.columns));
+    kernel.prepare_own(engine.scheme, group_, own_);
+    batch_.scheme = &engine.scheme;
+    batch_.group = &group_;
+    batch_.own = &own_;
+    batch_.rows = own_.rows;
+    batch_.trace = chosen_.trace_;
+    batch_.side = piece.plan.side;
+    batch_.definite = engine.definite;
+    batch_.work = static_cast<uint8_t*>(work_.need(piece.plan.bytes));
+    batch_.cancelled = &engine.cancelled;
+    if (batch_.trace) make_steps(batch_, steps_, own_.rows, group_.columns, 0, piece.count);
+    kernel.align(batch_);
+    if (engine.cancelled) return;
+    chosen_.aligned_ += piece.count;
+    for (int l = 0; l < piece.count; l++) {
+        if (!(batch_.overflowed >> l & 1)) {
+            keep_steps(chosen_.result_, arena_, batch_.trace, pairs[l], batch_, l, kernel);
+            continue;
+        }
+        chosen_.overflowed_++;
+        std::lock_guard<std::mutex> guard(chosen_.mutex_);
+        chosen_.left_[1].push_back(pairs[l]);
+    }
+}
+
+}  // namespace pairalign

@@ -1,0 +1,99 @@
+// Pairs that are few in their row: each lane of a batch has a row sequence of its own, whose pairs may come
+// from anywhere in the window, by their lengths. See own_group.h.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "../memory.h"
+#include "byte_batch.h"
+#include "keep.h"
+#include "plan.h"
+#include "state.h"
+#include "tasks.h"
+
+namespace pairalign {
+
+class ChosenPairs {
+public:
+    // `scored`: the result has the pairs' scores.
+    ChosenPairs(pairalign_engine& engine, pairalign_result& result, bool trace, bool scored);
+
+    // Pairs of rows that have fewer, in a task, are aligned so.
+    int few() const { return few_; }
+
+    // Takes the pairs that it is going to align out of `tasks`.
+    void take(std::vector<Task>& tasks);
+
+    // Batches: what a worker runs.
+    size_t batches() const { return batches_.size(); }
+
+    // Hands the pairs that were not aligned to those who align the rest.
+    void give_back(std::vector<Task>& tasks);
+
+    class Worker {
+    public:
+        Worker(ChosenPairs& chosen, Arena& arena) : chosen_(chosen), arena_(arena) {}
+        void run(size_t number);
+
+    private:
+        // All pairs of a batch.
+        void skip(const PairPosition* pairs, int count);
+
+        // The sequences of the pairs, a lane each.
+        void describe(const PairPosition* pairs, int count);
+
+        ChosenPairs& chosen_;
+        Arena& arena_;
+        Group group_{};
+        OwnRows own_{};
+        ByteBatch batch_{};
+        Buffer lanes_, work_, steps_;
+    };
+
+    std::unique_ptr<Worker> worker(Arena& arena) { return std::make_unique<Worker>(*this, arena); }
+
+private:
+    struct Piece {
+        size_t begin;  // in pairs_; longest columns first
+        int count;
+        BytePlan plan;
+    };
+
+    bool may_align() const;
+    int least_lanes() const;
+    void take_pairs(std::vector<Task>& tasks);
+    void take_task(Task& task);
+    bool overflows(int64_t number) const;
+    bool mostly_overflow() const;
+    void order_by_lengths();
+    void cut_batches();
+    bool pays(const PairPosition* pairs, int count, const BytePlan& plan) const;
+
+    int32_t rows(const PairPosition& pair) const { return result_.rows_of(pair.flipped).length(pair.row); }
+    int32_t columns(const PairPosition& pair) const {
+        return result_.columns_of(pair.flipped).length(pair.column);
+    }
+    uint32_t row_letters(const PairPosition& pair) const {
+        return result_.rows_of(pair.flipped).letters[static_cast<size_t>(pair.row)];
+    }
+
+    pairalign_engine& engine_;
+    pairalign_result& result_;
+    const bool trace_, scored_;
+    const size_t lanes_;
+    std::vector<PairPosition> pairs_;
+    std::vector<Piece> batches_;
+    LetterClasses classes_{};
+    bool has_classes_ = false;
+    int few_ = 0;
+    std::atomic<int64_t> aligned_{0}, overflowed_{0};  // pairs, so far
+    std::mutex mutex_;
+    std::vector<PairPosition> left_[2];  // not aligned; the second: 8 bits do not hold their scores
+};
+
+}  // namespace pairalign

@@ -1,0 +1,215 @@
+// How a fill of 8-bit lanes finds the scores of some rows: of one row sequence, or of one for each lane
+// (own_group.h). Written once on the vector types of bytes.h and compiled once per instruction set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "byte_batch.h"
+#include "byte_state.h"
+#include "bytes.h"
+#include "own_group.h"
+#include "recurrence.h"
+
+namespace pairalign {
+namespace PAIRALIGN_ISA {
+
+// How a fill finds scores.
+enum class Scores { ONE_ROW, CLASSES, LINES };
+
+// The scores of ROWS rows from `row` on. Columns are gone through in stretches: reach(j, stop, ...) makes
+// those from j on ready and says the last of them; column(letters) is what the rows of a column have in
+// common.
+template <class V, Scores SCORES, int ROWS>
+class RowScores;
+
+template <class V, int ROWS>
+class RowScores<V, Scores::CLASSES, ROWS> {
+public:
+    using Column = V;
+    PAIRALIGN_INLINE RowScores(const ByteWork<V>& w, int32_t row)
+        : table_(V::table_of_16(w.batch.own->classes->scores)),
+          rows_(w.own_rows + static_cast<size_t>(row) * V::LANES) {}
+    PAIRALIGN_INLINE int32_t reach(int32_t, int32_t stop) { return stop; }
+    PAIRALIGN_INLINE int32_t reach(int32_t, int32_t stop, const int32_t*) { return stop; }
+    static PAIRALIGN_INLINE Column column(V letters) { return letters; }
+    template <int K>
+    PAIRALIGN_INLINE V of(Column column, int32_t) const {
+        return V::lookup_16(table_, V::bit_xor(column, V::load(rows_ + K * V::LANES)));
+    }
+    template <int K>
+    PAIRALIGN_INLINE typename V::Mask same(V letters) const {
+        return V::eq(letters, V::load(rows_ + K * V::LANES));
+    }
+
+private:
+    const V table_;
+    const uint8_t* const rows_;
+};
+
+template <class V, int ROWS>
+class RowScores<V, Scores::LINES, ROWS> {
+public:
+    struct Column {};
+    PAIRALIGN_INLINE RowScores(const ByteWork<V>& w, int32_t row)
+        : w_(w), row_(row), rows_(w.own_rows + static_cast<size_t>(row) * V::LANES) {}
+    PAIRALIGN_INLINE int32_t reach(int32_t j, int32_t stop) {
+        if ((j - 1) % AT_ONCE == 0) make<false>(j, w_.columns, nullptr);
+        const int32_t end = (j - 1) / AT_ONCE * AT_ONCE + AT_ONCE;
+        return end < stop ? end : stop;
+    }
+    // The same where each lane's columns begin elsewhere, after `lefts` columns.
+    PAIRALIGN_INLINE int32_t reach(int32_t t, int32_t stop, const int32_t* lefts) {
+        make<true>(t, stop, lefts);
+        return t - 1 + AT_ONCE < stop ? t - 1 + AT_ONCE : stop;
+    }
+    static PAIRALIGN_INLINE Column column(V) { return {}; }
+    template <int K>
+    PAIRALIGN_INLINE V of(Column, int32_t j) const {
+        return V::load(scores_ + (static_cast<std::ptrdiff_t>(K) * AT_ONCE + j) * V::LANES);
+    }
+    template <int K>
+    PAIRALIGN_INLINE typename V::Mask same(V letters) const {
+        return V::eq(letters, V::load(rows_ + K * V::LANES));
+    }
+
+private:
+    static constexpr int AT_ONCE = OwnLayout::AT_ONCE, IN_BLOCK = OwnLayout::IN_BLOCK;
+
+    // The scores of columns j to `last`, or of so many as are made at once.
+    template <bool WINDOWS>
+    __attribute__((noinline)) void make(int32_t j, int32_t last, const int32_t* lefts) {
+        const int32_t count = last - j + 1 < AT_ONCE ? last - j + 1 : AT_ONCE;
+        uint8_t *const taken = w_.own_group + w_.own.taken, *const scores = w_.own_group + w_.own.scores;
+        for (int k = 0; k < ROWS; k++) {
+            take_lines<WINDOWS>(row_ + k, static_cast<size_t>(j - 1), lefts, taken);
+            for (int c = 0; c < count; c += 16)
+                turn<V>([&](int l) __attribute__((
+                            always_inline)) { return taken + static_cast<size_t>(l) * AT_ONCE + c; },
+                        scores + static_cast<size_t>(k * AT_ONCE + c) * V::LANES);
+        }
+        scores_ = scores - static_cast<std::ptrdiff_t>(j) * V::LANES;
+    }
+
+    // The scores of a row, each lane's in a line.
+    template <bool WINDOWS>
+    PAIRALIGN_INLINE void take_lines(int32_t row, size_t at, const int32_t* lefts, uint8_t* taken) const {
+        const uint32_t* const offsets = reinterpret_cast<const uint32_t*>(w_.own_group + w_.own.offsets) +
+                                        static_cast<size_t>(row / IN_BLOCK) * IN_BLOCK * V::LANES +
+                                        static_cast<size_t>(row % IN_BLOCK);
+        const uint8_t* const tables = w_.own_group + (V::LOOKUP ? w_.own.tables : w_.own.profiles);
+        const uint8_t* line = w_.own_group + w_.own.lines;
+        const size_t end = static_cast<size_t>(w_.columns);  // columns from there on do not matter
+        for (size_t l = 0; l < size_t{V::LANES}; l++, line += w_.own.line_stride, taken += AT_ONCE) {
+            size_t from = at;
+            if constexpr (WINDOWS) {
+                from += static_cast<size_t>(lefts[l]);
+                from = from < end ? from : end;
+            }
+            const uint8_t* const table = tables + offsets[l * IN_BLOCK];
+            for (int c = 0; c < AT_ONCE; c += V::LANES) {
+                const size_t here = from + static_cast<size_t>(c);
+                if constexpr (V::LOOKUP)
+                    V::lookup(table, V::index(V::load_any(line + here))).store(taken + c);
+                else V::load_any(table + here).store(taken + c);
+            }
+        }
+    }
+
+    const ByteWork<V>& w_;
+    const int32_t row_;
+    const uint8_t* const rows_;
+    const uint8_t* scores_ = nullptr;  // of column 0
+};
+
+// Batches with one row sequence: a table of its letter, or a profile that the group has.
+template <class V, int ROWS>
+class RowScores<V, Scores::ONE_ROW, ROWS> {
+public:
+    using Column = typename V::Index;
+    PAIRALIGN_INLINE RowScores(const ByteWork<V>& w, int32_t row) {
+        const size_t stride = (static_cast<size_t>(w.batch.group->columns) + 1) * V::LANES;
+        unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
+            constexpr int k = decltype(which)::value;
+            const int code = w.batch.row[row + k];
+            if constexpr (V::LOOKUP) scores_[k] = w.tables + static_cast<size_t>(code) * 2 * CODES;
+            else scores_[k] = w.profile + static_cast<size_t>(w.profile_of[code]) * stride;
+        });
+    }
+    PAIRALIGN_INLINE int32_t reach(int32_t, int32_t stop) { return stop; }
+    static PAIRALIGN_INLINE Column column(V letters) {
+        Column none{};
+        if constexpr (V::LOOKUP) return V::index(letters);
+        return none;
+    }
+    template <int K>
+    PAIRALIGN_INLINE V of(Column column, int32_t j) const {
+        if constexpr (V::LOOKUP) return V::lookup(scores_[K], column);
+        return V::load(scores_[K] + static_cast<size_t>(j) * V::LANES);
+    }
+
+private:
+    const uint8_t* scores_[ROWS];
+};
+
+// With the letters of the rows.
+template <class V, int ROWS>
+class RowLetters {
+public:
+    PAIRALIGN_INLINE RowLetters(const ByteWork<V>& w, int32_t row) {
+        unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
+            constexpr int k = decltype(which)::value;
+            const int code = w.batch.row[row + k];
+            letters_[k] = V::set(code < w.batch.definite ? code : 255);
+        });
+    }
+    template <int K>
+    PAIRALIGN_INLINE typename V::Mask same(V letters) const {
+        return V::eq(letters, letters_[K]);
+    }
+
+private:
+    V letters_[ROWS];
+};
+
+template <class V, int ROWS>
+class ProfileAndLetters : public RowScores<V, Scores::ONE_ROW, ROWS>, public RowLetters<V, ROWS> {
+public:
+    PAIRALIGN_INLINE ProfileAndLetters(const ByteWork<V>& w, int32_t row)
+        : RowScores<V, Scores::ONE_ROW, ROWS>(w, row), RowLetters<V, ROWS>(w, row) {}
+};
+
+template <class V, Scores SCORES, int ROWS>
+using ScoresAndLetters =
+    std::conditional_t<SCORES == Scores::ONE_ROW, ProfileAndLetters<V, ROWS>, RowScores<V, SCORES, ROWS>>;
+
+// The same for windows, of whose columns there is no profile.
+template <class V, int ROWS>
+class RowTables : public RowLetters<V, ROWS> {
+public:
+    using Column = typename V::Index;
+    PAIRALIGN_INLINE RowTables(const ByteWork<V>& w, int32_t row) : RowLetters<V, ROWS>(w, row) {
+        unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
+            constexpr int k = decltype(which)::value;
+            const int code = w.batch.row[row + k];
+            tables_[k] = w.tables + static_cast<size_t>(code) * 2 * CODES;
+        });
+    }
+    PAIRALIGN_INLINE int32_t reach(int32_t, int32_t stop, const int32_t*) { return stop; }
+    static PAIRALIGN_INLINE Column column(V letters) { return V::index(letters); }
+    template <int K>
+    PAIRALIGN_INLINE V of(Column column, int32_t) const {
+        return V::lookup(tables_[K], column);
+    }
+
+private:
+    const uint8_t* tables_[ROWS];
+};
+
+template <class V, Scores SCORES, int ROWS>
+using WindowScores =
+    std::conditional_t<SCORES == Scores::ONE_ROW, RowTables<V, ROWS>, RowScores<V, SCORES, ROWS>>;
+
+}  // namespace PAIRALIGN_ISA
+}  // namespace pairalign

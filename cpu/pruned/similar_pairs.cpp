@@ -1,0 +1,172 @@
+#include "similar_pairs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "../align/tasks.h"
+
+namespace pairalign {
+namespace {
+
+// Of a row of tiles: columns are chosen for one, so that low ones leave out more.
+constexpr int32_t SIDE = 16;
+// Diagonals that a batch fills more than its pairs' slack says, about.
+constexpr int32_t MARGIN = 64;
+
+}  // namespace
+
+SimilarPairs::SimilarPairs(pairalign_engine& engine, pairalign_result& result, bool trace,
+                           PrunedWindow& window)
+    : engine_(engine),
+      result_(result),
+      trace_(trace),
+      window_(window),
+      each_diagonal_(std::max(1, engine.scheme.highest + 2 * engine.scheme.gap_extend)) {
+    for (const PairPosition& pair : window.similar()) pairs_.push_back({pair, NONE});
+    if (pairs_.empty()) return;
+    LetterClasses classes;
+    classes_of_window(engine, result, classes);
+    classes_ = classes.with_ends(engine.scheme.gap_open - engine.scheme.gap_extend);
+    order([this](const Similar& one) { return rows(one.pair) - columns(one.pair); });
+    cut_batches();
+}
+
+int32_t SimilarPairs::slack(const Similar& one) const {
+    return std::min(rows(one.pair), columns(one.pair)) - one.bound / each_diagonal_;
+}
+
+void SimilarPairs::choose_corridors() {
+    beams_ = false;
+    const double widest = lane_corridor().widest;
+    const auto leave_out = [&](const Similar& one) {
+        if (one.bound == NONE) return true;
+        return widest > 0 && slack(one) + MARGIN > widest * columns(one.pair);
+    };
+    pairs_.erase(std::remove_if(pairs_.begin(), pairs_.end(), leave_out), pairs_.end());
+    order([this](const Similar& one) { return slack(one) + rows(one.pair) - columns(one.pair); });
+    cut_batches();
+}
+
+// So that pairs of a batch are alike: those that have about as many rows by what `key` says.
+template <class Key>
+void SimilarPairs::order(Key key) {
+    const auto longer = [this](const Similar& a, const Similar& b) { return rows(a.pair) > rows(b.pair); };
+    std::stable_sort(pairs_.begin(), pairs_.end(), longer);
+    for (auto begin = pairs_.begin(); begin != pairs_.end();) {
+        const int32_t shortest = rows(begin->pair) - rows(begin->pair) / 16;
+        const auto end =
+            std::find_if(begin, pairs_.end(), [&](const Similar& one) { return rows(one.pair) < shortest; });
+        std::stable_sort(begin, end, [&](const Similar& a, const Similar& b) { return key(a) < key(b); });
+        begin = end;
+    }
+}
+
+// Pairs that do not fill enough lanes, or need too much memory, are pruned alone.
+void SimilarPairs::cut_batches() {
+    const size_t lanes = static_cast<size_t>(engine_.bytes().lanes);
+    batches_.clear();
+    most_bytes_ = 0;
+    const bool enough = !beams_ || window_.fills_lanes(static_cast<int64_t>(pairs_.size()), engine_.threads);
+    for (size_t begin = 0; begin < pairs_.size(); begin += lanes) {
+        Piece piece{begin, static_cast<int>(std::min(lanes, pairs_.size() - begin)), SIDE};
+        if (enough && window_.fills_lanes(piece.count, 1) && fits(piece)) batches_.push_back(piece);
+        else
+            for (int l = 0; l < piece.count; l++)
+                window_.prune_alone(pairs_[begin + static_cast<size_t>(l)].pair);
+    }
+}
+
+// Makes tiles larger until they do.
+bool SimilarPairs::fits(Piece& piece) {
+    Group group{};
+    OwnRows own{};
+    describe(piece, group, own);
+    const ByteKernel& kernel = engine_.bytes();
+    const bool trace = trace_ && !beams_;
+    const size_t room = engine_.byte_share(), letters = kernel.own_bytes(own, group.columns);
+    for (;; piece.side *= 2) {
+        const size_t bytes =
+            ByteLayout(kernel.lanes, GLOBAL, own.rows, group.columns, trace, piece.side).bytes;
+        if (letters + bytes <= room) {
+            most_bytes_ = std::max(most_bytes_, bytes);
+            return true;
+        }
+        if (!trace || piece.side >= own.rows) return false;
+    }
+}
+
+LaneCorridor SimilarPairs::lane_corridor() const { return {0, window_.widest(), nullptr, nullptr, 0, 0}; }
+
+// The sequences of its pairs, a lane each.
+void SimilarPairs::describe(const Piece& piece, Group& group, OwnRows& own) const {
+    group.used = piece.count;
+    group.columns = own.rows = 0;
+    for (int l = 0; l < piece.count; l++) {
+        const PairPosition& pair = pairs_[piece.begin + static_cast<size_t>(l)].pair;
+        group.codes[l] = result_.columns_of(pair.flipped).codes(pair.column);
+        group.lengths[l] = columns(pair);
+        own.codes[l] = result_.rows_of(pair.flipped).codes(pair.row);
+        own.lengths[l] = rows(pair);
+        own.rows = std::max(own.rows, own.lengths[l]);
+    }
+    for (int l = 0; l < piece.count; l++)
+        group.columns = std::max(group.columns, group.lengths[l] + own.rows - own.lengths[l]);
+    own.definite = engine_.definite;
+    own.classes = &classes_;
+}
+
+void SimilarPairs::Worker::run(size_t number) {
+    const Piece& piece = similar_.batches_[number];
+    const pairalign_engine& engine = similar_.engine_;
+    const ByteKernel& kernel = engine.bytes();
+    similar_.describe(piece, group_, own_);
+    group_.lanes = lanes_.need(kernel.own_bytes(own_, group_.columns));
+    kernel.prepare_own(engine.scheme, group_, own_);
+    batch_.scheme = &engine.scheme;
+    batch_.group = &group_;
+    batch_.own = &own_;
+    batch_.rows = own_.rows;
+    batch_.trace = similar_.trace_ && !similar_.beams_;
+    batch_.side = piece.side;
+    batch_.definite = engine.definite;
+    batch_.work = static_cast<uint8_t*>(work_.need(similar_.most_bytes_));
+    batch_.cancelled = &engine.cancelled;
+    LaneCorridor corridor = similar_.lane_corridor();
+    corridor.lanes = ~uint64_t{0} >> (64 - piece.count);
+    int32_t bounds[MAX_LANES];
+    corridor.bounds = bounds;
+    Similar* const pairs = similar_.pairs_.data() + piece.begin;
+    if (similar_.beams_) find_bounds(corridor, pairs);
+    else fill_corridor(corridor, pairs);
+}
+
+void SimilarPairs::Worker::find_bounds(LaneCorridor& corridor, Similar* pairs) {
+    similar_.engine_.bytes().find_bounds(batch_, corridor);
+    counts_.beam_cells += corridor.cells;
+    for (uint64_t left = corridor.done; left; left &= left - 1) {
+        const int l = __builtin_ctzll(left);
+        pairs[l].bound = corridor.bounds[l] - static_cast<int32_t>(similar_.engine_.pruning.worse_seed);
+    }
+}
+
+void SimilarPairs::Worker::fill_corridor(LaneCorridor& corridor, const Similar* pairs) {
+    const pairalign_engine& engine = similar_.engine_;
+    const ByteKernel& kernel = engine.bytes();
+    for (int l = 0; l < group_.used; l++)
+        corridor.bounds[l] = pairs[l].bound + static_cast<int32_t>(engine.pruning.lower_bound);
+    ranges_.resize(2 * (static_cast<size_t>(own_.rows) / static_cast<size_t>(batch_.side) + 1));
+    corridor.ranges = ranges_.data();
+    if (batch_.trace) make_steps(batch_, steps_, own_.rows, group_.columns, 0, group_.used);
+    kernel.fill_corridor(batch_, corridor);
+    counts_.cells += corridor.cells;
+    if (engine.cancelled) return;
+    counts_.done += __builtin_popcountll(corridor.done);
+    counts_.lost += __builtin_popcountll(corridor.lanes & ~corridor.done);
+    for (uint64_t left = corridor.done; left; left &= left - 1) {
+        const int l = __builtin_ctzll(left);
+        keep_steps(similar_.result_, arena_, similar_.trace_, pairs[l].pair, batch_, l, kernel);
+        similar_.window_.set_done(pairs[l].pair.index);
+    }
+}
+
+}  // namespace pairalign

@@ -1,0 +1,113 @@
+// The numbers that a file states of an alignment, compared with what its columns hold.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "record.h"
+
+namespace pairalign {
+
+// What the columns of an alignment hold.
+struct Counts {
+    int64_t matches = 0, columns = 0, aligned = 0, openings = 0, gaps = 0, positives = 0;
+    int64_t both_ambiguous = 0;  // may be taken for matches
+    int64_t ambiguous = 0;       // columns with any ambiguous letter, in gaps too
+    int64_t score = 0;
+    bool scored = true;
+};
+
+// What is wrong with a record: the first fault with its numbers, and which others there are.
+struct Faults {
+    pairalign_finding* finding = nullptr;
+
+    void blame(int fault, double says = 0, double is = 0) {
+        if (finding->fault == 0) {
+            finding->fault = fault;
+            finding->says = says;
+            finding->is = is;
+        }
+        finding->faults |= uint64_t{1} << fault;
+    }
+};
+
+class Claims {
+public:
+    Claims(const pairalign_record& record, Faults& faults) : record_(record), faults_(faults) {}
+
+    // `lengths` of both sequences, letters that are `aligned` of them; `scale` of scores, or 0: the file's
+    // scores, and positives, are of another scoring.
+    void check(const Counts& counts, const int64_t (&lengths)[2], const int64_t (&aligned)[2],
+               int64_t scale) {
+        const int64_t unequal = counts.aligned - counts.matches;
+        claim(PAIRALIGN_SAYS_MATCHES, counts.matches, counts.both_ambiguous);
+        claim(PAIRALIGN_SAYS_MISMATCHES, unequal - std::min(unequal, counts.ambiguous),
+              std::min(unequal, counts.ambiguous));
+        claim(PAIRALIGN_SAYS_COLUMNS, counts.columns - counts.ambiguous, counts.ambiguous);
+        claim(PAIRALIGN_SAYS_ALIGNED, counts.aligned - std::min(unequal, counts.ambiguous),
+              std::min(unequal, counts.ambiguous));
+        claim(PAIRALIGN_SAYS_GAP_OPENINGS, counts.openings, 0);
+        claim(PAIRALIGN_SAYS_GAP_LETTERS, counts.gaps, 0);
+        claim(PAIRALIGN_SAYS_EDITS, unequal + counts.gaps - counts.both_ambiguous, counts.both_ambiguous);
+        const int64_t shorter = std::min(lengths[0], lengths[1]);
+        const int64_t longer = std::max(lengths[0], lengths[1]);
+        rate(PAIRALIGN_SAYS_IDENTITY, 1, counts.matches, counts.both_ambiguous, counts.columns);
+        rate(PAIRALIGN_SAYS_PER_CENT_IDENTITY, 100, counts.matches, counts.both_ambiguous, counts.columns);
+        rate(PAIRALIGN_SAYS_IDENTITY_ALIGNED, 1, counts.matches, counts.both_ambiguous, counts.aligned);
+        rate(PAIRALIGN_SAYS_PER_CENT_ALIGNED, 100, counts.matches, counts.both_ambiguous, counts.aligned);
+        rate(PAIRALIGN_SAYS_IDENTITY_SHORTER, 1, counts.matches, counts.both_ambiguous, shorter);
+        rate(PAIRALIGN_SAYS_IDENTITY_LONGER, 1, counts.matches, counts.both_ambiguous, longer);
+        for (int side = 0; side < 2; ++side)
+            rate(PAIRALIGN_SAYS_QUERY_COVERAGE + side, 1, aligned[side], 0, lengths[side]);
+        if (scale == 0 || !counts.scored) return;
+        // BLAST takes X opposite X for a match, and so for positive.
+        claim(PAIRALIGN_SAYS_POSITIVES, counts.positives, counts.both_ambiguous);
+        rate(PAIRALIGN_SAYS_PER_CENT_POSITIVES, 100, counts.positives, counts.both_ambiguous, counts.columns);
+        check_score(counts.score, scale);
+    }
+
+private:
+    // A count from `least` to `least + more`.
+    void claim(int number, int64_t least, int64_t more) {
+        const int64_t said = record_.says[number];
+        if (said == PAIRALIGN_UNSAID) return;
+        if (record_.decimals[number] == 0 && said >= least && said <= least + more) return;
+        const double is = static_cast<double>(said > least ? least + more : least);
+        faults_.blame(PAIRALIGN_FAULT_CLAIM + number, value(number), is);
+    }
+
+    // A share of `part` to `part + more` in `whole`, to a unit of the last digit: programs round or cut.
+    void rate(int number, int factor, int64_t part, int64_t more, int64_t whole) {
+        if (record_.says[number] == PAIRALIGN_UNSAID) return;
+        const double unit = std::pow(10.0, -record_.decimals[number]) * (1 + 1e-9);
+        const double said = value(number);
+        const double divisor = static_cast<double>(std::max<int64_t>(whole, 1));
+        const double low = factor * static_cast<double>(part) / divisor;
+        const double high = factor * static_cast<double>(part + more) / divisor;
+        if (said >= low - unit && said <= high + unit) return;
+        faults_.blame(PAIRALIGN_FAULT_CLAIM + number, said, said > high ? high : low);
+    }
+
+    // Exact, but for digits that the file leaves out.
+    void check_score(int64_t raw, int64_t scale) {
+        if (record_.says[PAIRALIGN_SAYS_SCORE] == PAIRALIGN_UNSAID) return;
+        int64_t unit = 1;
+        for (int k = 0; k < record_.decimals[PAIRALIGN_SAYS_SCORE]; ++k) unit *= 10;
+        const __int128 difference = static_cast<__int128>(record_.says[PAIRALIGN_SAYS_SCORE]) * scale -
+                                    static_cast<__int128>(raw) * unit;
+        const __int128 size = difference < 0 ? -difference : difference;
+        if (2 * size <= (unit < scale ? scale : 0)) return;
+        faults_.blame(PAIRALIGN_FAULT_CLAIM + PAIRALIGN_SAYS_SCORE, value(PAIRALIGN_SAYS_SCORE),
+                      static_cast<double>(raw) / static_cast<double>(scale));
+    }
+
+    double value(int number) const {
+        return static_cast<double>(record_.says[number]) / std::pow(10.0, record_.decimals[number]);
+    }
+
+    const pairalign_record& record_;
+    Faults& faults_;
+};
+
+}  // namespace pairalign
