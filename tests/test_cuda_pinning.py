@@ -49,11 +49,15 @@ def test_pages_are_registered_until_they_are_freed(driver: Any) -> None:
     assert not library.registered
 
 
-def test_little_memory_is_the_drivers(driver: Any) -> None:
+@pytest.mark.parametrize("size", [1, 1000, 4096, MIB, 2 * MIB])
+def test_little_memory_stays_with_the_process_too(driver: Any, size: int) -> None:
     pinning = Pinning(driver)
     pinning._cuda = library = Library()
-    assert len(pinning.pagelocked_empty(1000, np.uint8)) == 1000
-    assert driver.memory.pinned_bytes == 1000
+    array = pinning.pagelocked_empty(size, np.uint8)
+    assert array.nbytes == size
+    assert library.registered == {array.ctypes.data: size}
+    assert driver.memory.pinned_bytes == 0  # none of it is the driver's
+    array.base.free()
     assert not library.registered
 
 
@@ -62,7 +66,7 @@ def test_where_registering_fails_the_driver_makes_it(driver: Any, library: Libra
     pinning = Pinning(driver)
     pinning._cuda = library
     array = pinning.pagelocked_empty(5 * MIB, np.uint8)
-    assert driver.memory.pinned_bytes == 5 * MIB
+    assert driver.memory.pinned_bytes == 5 * MIB  # all of it is the driver's
     array.base.free()
     assert driver.memory.pinned_bytes == 0
 

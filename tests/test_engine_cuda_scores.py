@@ -35,6 +35,7 @@ from strategies import (
 )
 
 from pairalign.alignments import Alignments
+from pairalign.engines.cuda import buffers
 from pairalign.engines.cuda.engine import FAMILIES, CudaEngine, open_cuda_engines
 from pairalign.engines.cuda.pair_per_warp import LAYOUTS, PairPerWarp
 from pairalign.engines.cuda.reverse_complement import OtherStrand
@@ -200,21 +201,20 @@ def test_out_of_memory_halves_the_batch(
     memory = device.driver.memory
     problem = Problem(proteins(20, 60), None, blosum_like("global"))
 
+    refused: list[int] = []
+
+    def allocate(size: int) -> Any:
+        if not refused:
+            refused.append(size)
+            raise device.driver.MemoryError("no room")
+        return device.driver.mem_alloc(size)
+
     def open_and_take_memory_away(*arguments: Any, **options: Any) -> CudaEngine:
         engine = opener(device, kernel)(*arguments, **options)
-        refused: list[int] = []
-        real = device.driver.mem_alloc
-
-        def alloc(size: int) -> Any:
-            if not refused:
-                refused.append(size)
-                raise device.driver.MemoryError("no room")
-            return real(size)
-
-        monkeypatch.setattr(device.driver, "mem_alloc", alloc)
         engine.family.pipeline.limit_bytes = 1 << 30  # what was free a moment ago
         return engine
 
+    monkeypatch.setattr(buffers, "allocator_of", lambda driver: allocate)
     monkeypatch.setattr(device_sets, "LEAST_BATCH_BYTES", 1)
     with caplog.at_level(logging.INFO):
         found = run(open_and_take_memory_away, problem, SCORES)

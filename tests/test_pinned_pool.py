@@ -107,6 +107,75 @@ def test_arrays_of_any_size_share_what_is_pinned(device: Any) -> None:
     assert device.driver.memory.pinned_bytes == 0
 
 
+class SlowPinning:
+    """Pins when it is told to."""
+
+    def __init__(self, driver: Any) -> None:
+        self.Error, self._driver = driver.Error, driver
+        self.asked, self.go_on = threading.Event(), threading.Event()
+        self.sizes: list[int] = []
+
+    def pagelocked_empty(self, size: int, dtype: Any) -> Any:
+        self.sizes.append(size)
+        self.asked.set()
+        assert self.go_on.wait(30)
+        return self._driver.pagelocked_empty(size, dtype)
+
+
+def test_one_thread_pins_at_a_time(device: Any) -> None:
+    """Others find room in what it pins; those that find room elsewhere do not wait."""
+    pinning = SlowPinning(device.driver)
+    pinning.go_on.set()
+    pool = PinnedPool(pinning, device.current, 64 * MIB)
+    first = pool.take(4 * MIB, np.uint8)  # the next segment is as large as all before it
+    second = pool.take(3 * MIB, np.uint8)
+    pinning.go_on.clear()
+    pinning.asked.clear()
+    taken: list[Any] = []
+
+    def take() -> None:
+        taken.append(pool.take(2 * MIB, np.uint8))
+
+    threads = [threading.Thread(target=take) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    assert pinning.asked.wait(30)
+    assert pool.take(1 * MIB, np.uint8) is not None  # while another thread pins
+    pinning.go_on.set()
+    for thread in threads:
+        thread.join()
+    assert pinning.sizes == [4 * MIB, 4 * MIB, 8 * MIB]
+    assert all(array is not None for array in taken)
+    del first, second
+    taken.clear()
+
+
+def test_what_is_expected_is_pinned_ahead(device: Any) -> None:
+    pinning = SlowPinning(device.driver)
+    pool = PinnedPool(pinning, device.current, 100 * MIB)
+    pool.expect(30 * MIB)
+    pool.expect(80 * MIB)  # too much
+    threading.Timer(0.05, pinning.go_on.set).start()
+    first = pool.take(20 * MIB, np.uint8)  # waits for it
+    second = pool.take(8 * MIB, np.uint8)
+    assert first is not None
+    assert second is not None
+    assert pinning.sizes == [30 * MIB]
+    del first, second
+    pool.close()
+    assert device.driver.memory.pinned_bytes == 0
+
+
+def test_what_is_being_pinned_when_the_pool_closes_is_freed(device: Any) -> None:
+    pool = PinnedPool(device.driver, device.current, 100 * MIB)
+    for _ in range(3):
+        pool.expect(10 * MIB)
+    pool.close()
+    assert device.driver.memory.pinned_bytes == 0
+    pool.expect(1 * MIB)
+    assert device.driver.memory.pinned_bytes == 0
+
+
 def test_memory_comes_back_from_any_thread(device: Any) -> None:
     pool = PinnedPool(device.driver, device.current, 64 * MIB)
     failures = []

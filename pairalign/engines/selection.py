@@ -76,6 +76,7 @@ def open_engines(
     memory_bytes: int,
     kernel: str | None = None,
     detail: Detail = Detail.CIGAR,
+    per_gpu: int | None = None,
 ) -> Sequence[Engine]:
     """Open the engines of a device specification.
 
@@ -99,6 +100,8 @@ def open_engines(
         one of a GPU never falls back to the CPU.
     detail : Detail
         The most that windows will be asked for; some kernels compute scores only.
+    per_gpu : int, optional
+        Engines that share a CUDA GPU; default: as many as keep it busy if they do nothing else.
 
     Raises
     ------
@@ -108,7 +111,7 @@ def open_engines(
         If a GPU was asked for by name and its kernels cannot be compiled. With ``"auto"`` the CPU
         aligns what needs a kernel that cannot be had.
     """
-    request = _Request(queries, targets, scoring, threads, memory_bytes, detail)
+    request = _Request(queries, targets, scoring, threads, memory_bytes, detail, per_gpu)
     framework = _framework_of(device)
     chosen = check_kernel(kernel, framework, scoring, detail)
     if framework is None and chosen is not None and chosen.framework == "cuda":
@@ -137,6 +140,7 @@ class _Request:
     threads: int
     memory_bytes: int
     detail: Detail
+    per_gpu: int | None
 
     def open_gpus(
         self, indices: tuple[int, ...] | None, kernel: str | None, *, falls_back: bool = False
@@ -155,6 +159,7 @@ class _Request:
             kernel=kernel,
             detail=self.detail,
             falls_back=falls_back,
+            per_device=self.per_gpu,
         )
 
     def open_opencl(self, indices: tuple[int, ...], kernel: str | None) -> Sequence[Engine]:
@@ -223,7 +228,11 @@ def _framework_of(device: str) -> str | None:
     ------
     DeviceError
         It is no device specification.
+    TypeError
+        It is no text.
     """
+    if not isinstance(device, str):
+        raise TypeError(f"device {device!r}: expected a str, such as auto, cpu or cuda:0,1")
     for framework in ("cuda", "opencl"):
         if parse_indices(device, framework) is not None:
             return framework

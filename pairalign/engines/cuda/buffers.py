@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.engines.cuda.device_memory import allocator_of
 from pairalign.engines.device.tile_plan import ALIGNMENT
+
+_LEAST_PINNED = 64 << 10
+"""Bytes of a pinned buffer: a small one would be too small soon."""
 
 
 class Slot:
@@ -21,10 +25,14 @@ class Slot:
         ``pycuda.driver``. The CUDA context must be current whenever a method runs.
     grows : bool
         Allocate more device memory than a batch needs, up to a limit: enough for the next one.
+    pinning : module or Pinning, optional
+        What makes pinned memory; default: the driver, which takes longer.
     """
 
-    def __init__(self, driver: Any, *, grows: bool = True) -> None:
+    def __init__(self, driver: Any, *, grows: bool = True, pinning: Any = None) -> None:
         self._driver = driver
+        self._allocate = allocator_of(driver)
+        self._pinning = driver if pinning is None else pinning
         self._grows = grows
         self.stream: Any = driver.Stream()
         self.kernels: Any = self.stream  # or another one: see `SharedStreams.batch`
@@ -37,6 +45,9 @@ class Slot:
         self.launched: Any = driver.Event(int(kinds.DISABLE_TIMING))
         self._arena: Any = None
         self._arena_bytes = 0
+        self._retired: list[Any] = []  # arenas that became too small
+        self._retired_bytes = 0
+        self._outgrown: list[npt.NDArray[np.uint8]] = []  # pinned buffers that did
         self._pinned: dict[str, npt.NDArray[np.uint8]] = {}
 
     @property
@@ -57,12 +68,32 @@ class Slot:
             places[name] = total
             total += -(-size // ALIGNMENT) * ALIGNMENT
         if total > self._arena_bytes:
-            self.free_arena()  # this waits for all of the device
-            size_taken = max(total, min(total * 2, limit_bytes)) if self._grows else total
-            self._arena = self._driver.mem_alloc(size_taken)
-            self._arena_bytes = size_taken
+            self._take_arena(total, limit_bytes)
         start = int(self._arena)
         return {name: start + place for name, place in places.items()}
+
+    def _take_arena(self, needed: int, limit_bytes: int) -> None:
+        """Take a larger arena. Where there is room, the one before is freed later.
+
+        Freeing waits for all of the device.
+        """
+        if self._arena is not None:
+            self._retired.append(self._arena)
+            self._retired_bytes += self._arena_bytes
+            self._arena, self._arena_bytes = None, 0
+        if not self._grows or self._retired_bytes + needed > limit_bytes:
+            self.free_arena()
+        size = needed
+        if self._grows:
+            size = max(needed, min(needed * 2, limit_bytes - self._retired_bytes))
+        try:
+            self._arena = self._allocate(size)
+        except self._driver.MemoryError:
+            if not self._retired:
+                raise
+            self.free_arena()
+            self._arena = self._allocate(size)
+        self._arena_bytes = size
 
     def pinned(
         self, name: str, shape: int | tuple[int, ...], dtype: npt.DTypeLike
@@ -72,10 +103,12 @@ class Slot:
         size = int(np.prod(shape)) * dtype.itemsize
         buffer = self._pinned.get(name)
         if buffer is None or buffer.nbytes < size:
-            # Pinning is slow: grow by half, so that it happens a few times only.
-            size_taken = max(size, 4096, 0 if buffer is None else buffer.nbytes * 3 // 2)
-            self._free_pinned(name)
-            self._pinned[name] = self._driver.pagelocked_empty(size_taken, np.uint8)
+            # Pinning is slow: grow by half, so that it happens a few times only. Freeing waits for
+            # all of the device: later.
+            size_taken = max(size, _LEAST_PINNED, 0 if buffer is None else buffer.nbytes * 3 // 2)
+            if buffer is not None:
+                self._outgrown.append(buffer)
+            self._pinned[name] = self._pinning.pagelocked_empty(size_taken, np.uint8)
         return self._pinned[name][:size].view(dtype).reshape(shape)
 
     def upload(self, name: str, array: npt.NDArray[Any], address: int) -> None:
@@ -127,20 +160,23 @@ class Slot:
             return
         self.settle()
         self.free_arena()
-        for name in list(self._pinned):
-            self._free_pinned(name)
+        for buffer in (*self._pinned.values(), *self._outgrown):
+            _free_pinned(buffer)
+        self._pinned, self._outgrown = {}, []
         # Now, while their context is current: whatever still refers to the slot.
         self.stream = self.kernels = None
         self.computed = self._finished = self.ready = self.launched = None
 
     def free_arena(self) -> None:
         """Give the device memory back; nothing may be under way."""
-        if self._arena is not None:
-            self._arena.free()
+        for arena in (self._arena, *self._retired):
+            if arena is not None:
+                arena.free()
         self._arena, self._arena_bytes = None, 0
+        self._retired, self._retired_bytes = [], 0
 
-    def _free_pinned(self, name: str) -> None:
-        buffer = self._pinned.pop(name, None)
-        base: Any = getattr(buffer, "base", None)
-        if hasattr(base, "free"):  # PagelockedHostAllocation; views of it must be gone or unused
-            base.free()
+
+def _free_pinned(buffer: npt.NDArray[np.uint8]) -> None:
+    base: Any = buffer.base
+    if hasattr(base, "free"):  # PagelockedHostAllocation; views of it must be gone or unused
+        base.free()

@@ -31,6 +31,7 @@ from pairalign.engines.cuda.ahead_files import (
     nvcc_options,
 )
 from pairalign.engines.cuda.kernel_cache import make_folder, why_untrusted
+from pairalign.engines.cuda.source_text import text_of
 from pairalign.errors import KernelBuildError
 from pairalign.part_file import PartFile
 from pairalign.user_cache import cache_folder
@@ -379,10 +380,7 @@ def resources(printed: str) -> list[str]:
     return lines
 
 
-Stamp = tuple[int, int]  # of a file: when it was changed, and its size
-_keys: dict[
-    tuple[Path, tuple[tuple[str, int | str], ...]], tuple[str, dict[Path, Stamp | None]]
-] = {}
+_keys: dict[tuple[Path, tuple[tuple[str, int | str], ...]], tuple[str, bytes]] = {}
 
 
 def _key(source: str, defines: Defines) -> str:
@@ -392,47 +390,23 @@ def _key(source: str, defines: Defines) -> str:
     ask for some dozens of variants.
     """
     path, sorted_defines = source_folder() / source, tuple(sorted(defines.items()))
+    text = text_of(path)
     known = _keys.get((path, sorted_defines))
-    if known is not None and all(_stamp_of(one) == stamp for one, stamp in known[1].items()):
+    if known is not None and known[1] is text:
         return known[0]
-    stamps = {one: _stamp_of(one) for one in _with_headers(path)}
-    digest = hashlib.sha256(repr((list(sorted_defines), FLAGS)).encode())
-    for one in stamps:
-        digest.update(one.name.encode() + b"\0" + one.read_bytes())
+    digest = hashlib.sha256(repr((list(sorted_defines), FLAGS)).encode() + text)
     words = [
         "-".join(Path(source).with_suffix("").parts[-2:]),
         *(word for _, value in sorted_defines if len(word := _word_of(value)) <= _LONGEST_WORD),
     ]
     key = "-".join([*words, digest.hexdigest()[:16]])
-    _keys[path, sorted_defines] = key, stamps
+    _keys[path, sorted_defines] = key, text
     return key
-
-
-def _stamp_of(path: Path) -> Stamp | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
 
 
 def _word_of(value: int | str) -> str:
     """Letters and digits of a definition, for a file's name."""
     return re.sub(r"\W+", "-", str(value).lower()).strip("-")
-
-
-def _with_headers(source: Path) -> list[Path]:
-    """Return a source and all that it includes from its folder."""
-    found: list[Path] = []
-    waiting = [source.resolve()]
-    while waiting:
-        path = waiting.pop()
-        if path in found or not path.is_file():
-            continue
-        found.append(path)
-        names = re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(), re.MULTILINE)
-        waiting += [(path.parent / name).resolve() for name in names]
-    return sorted(found)
 
 
 def _advice(printed: str) -> str:

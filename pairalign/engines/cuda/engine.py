@@ -19,6 +19,7 @@ from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.devices import CudaDevice
 from pairalign.engines.cuda.family import DeviceContext, DeviceSet, KernelFamily
+from pairalign.engines.cuda.packed.batches import Numbers
 from pairalign.engines.cuda.packed.family import Packed
 from pairalign.engines.cuda.pruned.family import PrunedPairs
 from pairalign.engines.cuda.reverse_complement import SOURCE as STRAND_SOURCE
@@ -31,6 +32,7 @@ from pairalign.errors import KernelBuildError
 from pairalign.reaching import Reaching
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
+from pairalign.strands import to_original_strands
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
@@ -144,15 +146,36 @@ class CudaEngine(DeviceEngine[CudaDevice]):
         DeviceError
             The device fails.
         """
-        with self._errors_explained(window):
-            try:
-                return self._in_window(
-                    window, lambda: self._router.reach(window, least, least_by_end)
-                )
-            except KernelBuildError as error:
-                if not self._host.may_replace_kernels(self.name, error):
-                    raise
-                return None
+        return self._if_kernels_load(
+            window, lambda: self._router.reach(window, least, least_by_end)
+        )
+
+    def align_numbers(self, window: Window, want: Want, numbers: Numbers) -> Alignments | None:
+        """Align some pairs of a window, named by their numbers in it.
+
+        Parameters
+        ----------
+        window : Window
+        want : Want
+            Without a minimum.
+        numbers : ndarray of int, shape (n,)
+            Ascending.
+
+        Returns
+        -------
+        Alignments or None
+            None: no kernel for these pairs can; `align` them.
+
+        Raises
+        ------
+        DeviceError
+            The device fails.
+        """
+        assert want.min_raw_score is None
+        found = self._if_kernels_load(
+            window, lambda: self._router.align_numbers(window, want, numbers)
+        )
+        return None if found is None else to_original_strands(found, window)
 
     @property
     def _framework(self) -> Any:
@@ -185,10 +208,12 @@ class CudaEngine(DeviceEngine[CudaDevice]):
                 load_modules=device.load_modules,
                 compile_ahead=device.compile_ahead,
                 detail=self._detail,
+                pinning=device.pinning,
                 pool=self._pool,
                 align_on_host=self._align_elsewhere,
                 check_cancelled=self._check_cancelled,
                 streams=device.streams(),
+                shared=self._shared,
                 log=log,
             )
             if self._one_set and self.scoring.alphabet.complement is not None:
@@ -208,6 +233,16 @@ class CudaEngine(DeviceEngine[CudaDevice]):
             if not self._host.may_replace_kernels(self.name, error):
                 raise
             return self._host.align(window, want, self.name, pair_mask)
+
+    def _if_kernels_load(self, window: Window, work: Callable[[], Result | None]) -> Result | None:
+        """Do some work with the columns of a window; None where the host is to do it instead."""
+        with self._errors_explained(window):
+            try:
+                return self._in_window(window, work)
+            except KernelBuildError as error:
+                if not self._host.may_replace_kernels(self.name, error):
+                    raise
+                return None
 
     def _in_window(self, window: Window, work: Callable[[], Result]) -> Result:
         """Do some work with the columns of a window."""
@@ -307,7 +342,7 @@ def open_cuda_engines(
     scoring: Scoring,
     *,
     memory_bytes: int | None = None,
-    per_device: int = ENGINES_PER_DEVICE,
+    per_device: int | None = None,
     family: str | None = None,
     detail: Detail = Detail.CIGAR,
     threads: int = 1,
@@ -322,8 +357,8 @@ def open_cuda_engines(
         See `pairalign.engines.cuda.devices.find_devices`.
     memory_bytes : int, optional
         Memory to use on each device; default: nine tenths of what is free.
-    per_device : int
-        Engines that share a device; each has its own streams.
+    per_device : int, optional
+        Engines that share a device; each has its own streams. Default: `ENGINES_PER_DEVICE`.
     threads : int
         Threads of the CPU engine, which takes the pairs that a device has no room for.
     host_memory_bytes : int
@@ -337,7 +372,9 @@ def open_cuda_engines(
     if targets is not None:
         pairs = len(queries) * len(targets)
     # A long pair has a device to itself; memory shared with idle engines would be lost to it.
-    per_device = 1 if family == BlockDiagonals.name else max(1, min(per_device, pairs))
+    per_device = max(1, min(per_device or ENGINES_PER_DEVICE, pairs))
+    if family == BlockDiagonals.name:
+        per_device = 1
     return CudaEngine.open_several(
         devices,
         queries,

@@ -23,7 +23,7 @@ from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.streams import SharedStreams
 from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.pinned_pool import PinnedPool
-from pairalign.engines.device.sets import DeviceSet, halve_batches
+from pairalign.engines.device.sets import DeviceSet, Shared, halve_batches
 from pairalign.scoring import Scoring
 from pairalign.set_letters import codes_in
 from pairalign.want import Detail, Want
@@ -66,6 +66,8 @@ class DeviceContext:
         Begins to compile what of them must be, and returns at once: for what later windows need.
     detail : Detail
         The most that windows will be asked for.
+    pinning : Pinning
+        Makes pinned host memory.
     pool : PinnedPool
         Pinned host memory for results: the device copies straight into the arrays returned.
     align_on_host : callable (window, want) -> Alignments
@@ -74,6 +76,8 @@ class DeviceContext:
         Raises when the run was cancelled; call it between batches.
     streams : SharedStreams
         Streams for kernels, shared by all engines on the device.
+    shared : Shared
+        What engines of a run have in common, while they are opened.
     kernel : str
         The kernel launched last; set it before each launch, errors quote it.
     log : logging.Logger
@@ -91,10 +95,12 @@ class DeviceContext:
     load_modules: Callable[[Sequence[ModuleRequest]], list[Any]]
     compile_ahead: Callable[[Sequence[ModuleRequest]], None]
     detail: Detail
+    pinning: Any
     pool: PinnedPool
     align_on_host: Callable[[Window, Want], Alignments]
     check_cancelled: Callable[[], None]
     streams: SharedStreams
+    shared: Shared
     kernel: str = "(none)"
     log: logging.Logger = field(default_factory=lambda: logging.getLogger("pairalign"))
     columns: DeviceSet = field(init=False)
@@ -138,7 +144,7 @@ class DeviceContext:
         `grows`: see `pairalign.engines.cuda.buffers.Slot`.
         """
         return BatchPipeline(
-            [Slot(self.driver, grows=grows) for _ in range(slots)],
+            [Slot(self.driver, grows=grows, pinning=self.pinning) for _ in range(slots)],
             self.driver,
             memory_bytes // slots,
             check_cancelled=self.check_cancelled,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-_LEAST = 1 << 20  # below, it does not matter
+_WORTH_THREADS = 1 << 20
 _HUGE_PAGE = 2 << 20
 _PAGE = 4096
 _PORTABLE = 1  # CU_MEMHOSTREGISTER_PORTABLE
@@ -51,7 +51,7 @@ class Pinning:
     def pagelocked_empty(self, size_bytes: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         """Return pinned memory; the array's base has a method `free`."""
         assert dtype == np.uint8
-        if self._cuda is not None and size_bytes >= _LEAST:
+        if self._cuda is not None and size_bytes:
             with contextlib.suppress(OSError, RuntimeError):  # no memory, no threads
                 pages = _Pages(size_bytes)
                 if self._cuda.cuMemHostRegister_v2(pages.address, size_bytes, _PORTABLE) == 0:
@@ -66,15 +66,20 @@ class _Pages:
 
     def __init__(self, size_bytes: int) -> None:
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-        memory = mmap.mmap(-1, size_bytes + _HUGE_PAGE, flags=flags)
-        with contextlib.suppress(AttributeError, OSError):  # small ones do, too
-            memory.madvise(mmap.MADV_HUGEPAGE)
+        is_large = size_bytes >= _HUGE_PAGE
+        memory = mmap.mmap(-1, size_bytes + is_large * _HUGE_PAGE, flags=flags)
+        if is_large:
+            with contextlib.suppress(AttributeError, OSError):  # small ones do, too
+                memory.madvise(mmap.MADV_HUGEPAGE)
         whole = np.frombuffer(memory, np.uint8)
-        start = -whole.ctypes.data % _HUGE_PAGE
+        start = -whole.ctypes.data % _HUGE_PAGE if is_large else 0
         self._array = whole[start : start + size_bytes]
         self.cuda: Any = None  # where it is registered
         self.address = self._array.ctypes.data
         self.__array_interface__ = self._array.__array_interface__
+        if size_bytes < _WORTH_THREADS:
+            self._array[::_PAGE] = 0
+            return
         parts = np.array_split(self._array[::_PAGE], _THREADS)
         with ThreadPoolExecutor(_THREADS) as threads:
             list(threads.map(lambda part: part.fill(0), parts))

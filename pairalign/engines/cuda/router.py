@@ -14,9 +14,10 @@ from pairalign.alignments import Alignments
 from pairalign.distance_matrix import number_of_pairs
 from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
 from pairalign.engines.cuda.family import DeviceContext, KernelFamily
+from pairalign.engines.cuda.packed.batches import Numbers
 from pairalign.engines.cuda.packed.family import Packed
 from pairalign.engines.cuda.pruned.family import PrunedPairs
-from pairalign.engines.device.long_pairs import long_pairs, merge
+from pairalign.engines.device.long_pairs import long_pairs, may_have_long, merge
 from pairalign.reaching import Reaching
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
@@ -107,11 +108,9 @@ class Router:
 
     def _long_pairs(self, window: Window, pair_mask: Mask | None) -> Mask | None:
         """Return which pairs are for the kernel of block diagonals; None: none."""
-        context = self._context
         if self._long is None:
             return None
-        lengths = context.queries.lengths, context.targets.lengths
-        return long_pairs(window, pair_mask, *lengths, context.multiprocessors)
+        return long_pairs(window, pair_mask, *self._lengths, self._context.multiprocessors)
 
     def reach(self, window: Window, least: int, least_by_end: Ints) -> Reaching | None:
         """Score all pairs of a window; None: not where others than the family align some of them.
@@ -125,6 +124,21 @@ class Router:
         if self.pruned is not None and self.pruned.pays(window):
             return None
         return self.family.reach(window, least, least_by_end)
+
+    def align_numbers(self, window: Window, want: Want, numbers: Numbers) -> Alignments | None:
+        """Align some pairs of a window; None: not where others than the family may align them.
+
+        See `CudaEngine.align_numbers`.
+        """
+        if not isinstance(self.family, Packed) or self.pruned is not None:
+            return None
+        if self._long is not None and may_have_long(window, *self._lengths):
+            return None
+        return self.family.align_numbers(window, want, numbers)
+
+    @property
+    def _lengths(self) -> tuple[Ints, Ints]:
+        return self._context.queries.lengths, self._context.targets.lengths
 
     @property
     def has_long_family(self) -> bool:

@@ -112,10 +112,11 @@ def open_chosen(
     kernel: str | None = None,
     detail: Detail = Detail.CIGAR,
     falls_back: bool = False,
+    per_device: int | None = None,
 ) -> list[Engine]:
     """Open engines on the devices of `indices`, on all (empty), or on all usable ones (None).
 
-    `falls_back`: see `open_cuda_engines`.
+    `falls_back`, `per_device`: see `open_cuda_engines`.
     """
     devices = usable_devices() if indices is None else choose_devices(indices)
     return open_cuda_engines(
@@ -129,4 +130,5 @@ def open_chosen(
         family=kernel,
         detail=detail,
         falls_back=falls_back,
+        per_device=per_device,
     )

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments
 from pairalign.engines import Engine
 from pairalign.engines.device.host_fallback import HostFallback
-from pairalign.engines.device.sets import DeviceSet, lay_out
+from pairalign.engines.device.sets import DeviceSet, Shared, lay_out
 from pairalign.engines.kernels import AUTO
 from pairalign.errors import DeviceError, PairalignError
 from pairalign.scoring import Scoring
@@ -65,6 +65,8 @@ class DeviceEngine(ABC, Generic[_Device]):
         Host memory to pin for results at most.
     host : HostFallback, optional
         Takes the pairs that the device has no room for; engines of a run share one.
+    shared : Shared, optional
+        What else they share, until all are open.
 
     Raises
     ------
@@ -86,6 +88,7 @@ class DeviceEngine(ABC, Generic[_Device]):
         detail: Detail = Detail.CIGAR,
         pinned_bytes: int = 1 << 30,
         host: HostFallback | None = None,
+        shared: Shared | None = None,
     ) -> None:
         self.name = device.name
         self.is_gpu = not device.is_cpu
@@ -96,6 +99,7 @@ class DeviceEngine(ABC, Generic[_Device]):
         self._one_set = targets is None
         self._cancelled = threading.Event()
         self._host = host or HostFallback(queries, targets, scoring)
+        self._shared = shared or Shared()
         self._is_open = False
         self._buffers: list[Any] = []
         self._allocated = 0
@@ -200,12 +204,12 @@ class DeviceEngine(ABC, Generic[_Device]):
 
     def _upload_sets(self) -> tuple[DeviceSet, DeviceSet]:
         """Copy queries and targets to the device: the same object for one set."""
-        first = self._upload(self.queries)
-        return first, first if self._one_set else self._upload(self.targets)
+        first = self._upload("queries", self.queries)
+        return first, first if self._one_set else self._upload("targets", self.targets)
 
-    def _upload(self, sequences: SequenceSet) -> DeviceSet:
+    def _upload(self, name: str, sequences: SequenceSet) -> DeviceSet:
         """Copy a set to the device, sequences in sorted order, each where 16 bytes can be read."""
-        layout = lay_out(sequences)
+        layout = self._shared.once(name, lambda: lay_out(sequences))
         return DeviceSet(
             sequences=sequences,
             lengths=layout.lengths,
@@ -255,6 +259,9 @@ class DeviceEngine(ABC, Generic[_Device]):
             replaces_kernels=falls_back,
         )
 
+        shared = Shared()
+        shared.once("queries", lambda: lay_out(queries))  # while devices may still be starting
+
         def open_each() -> Iterator[Engine]:
             for device in devices:
                 share = engines_on(device)
@@ -270,6 +277,7 @@ class DeviceEngine(ABC, Generic[_Device]):
                         detail=detail,
                         pinned_bytes=host_memory_bytes // (4 * share * len(devices)),
                         host=host,
+                        shared=shared,
                     )
 
         engines: list[Engine] = []
@@ -280,6 +288,7 @@ class DeviceEngine(ABC, Generic[_Device]):
             for engine in engines:
                 engine.close()
             raise
+        shared.clear()
         return engines
 
 

@@ -24,6 +24,20 @@ LETTERS_A_PAIR = 800
 more, with the square of their length."""
 
 
+def may_have_long(window: Window, rows: Lengths, columns: Lengths) -> bool:
+    """Whether a window has any pair of sequences of `LEAST_LETTERS` and more.
+
+    Parameters
+    ----------
+    window : Window
+    rows, columns : ndarray of int32
+        As for `long_pairs`.
+    """
+    return window.pairs > 0 and bool(
+        min(rows[window.row_start], columns[window.column_start]) >= LEAST_LETTERS
+    )
+
+
 def long_pairs(
     window: Window, pair_mask: Mask | None, rows: Lengths, columns: Lengths, multiprocessors: int
 ) -> Mask | None:
@@ -47,11 +61,9 @@ def long_pairs(
     ndarray of bool, shape (pairs,), or None
         Which pairs those are; None: no pair.
     """
-    if not window.pairs:
-        return None
-    longest = int(rows[window.row_start]), int(columns[window.column_start])
-    if min(longest) < LEAST_LETTERS:
+    if not may_have_long(window, rows, columns):
         return None  # most windows end here
+    longest = int(rows[window.row_start]), int(columns[window.column_start])
     all_cells = 0 if pair_mask is not None else count_cells(window, rows, columns)
     if longest[0] * longest[1] * _busy(min(longest), multiprocessors) <= all_cells:
         return None  # and nearly all others here

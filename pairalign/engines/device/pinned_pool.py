@@ -7,7 +7,8 @@ array any more, its memory is used for a later window.
 
 Pinning takes longer than filling (see `pairalign.engines.cuda.pinning`). So memory is pinned in a
 few large *segments*, each about as large as all before it, and arrays are cut from these wherever
-there is room. The engines on a device share a pool.
+there is room; what is expected to be needed is pinned in a thread. The engines on a device share a
+pool.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import numpy.typing as npt
 
 _PAGE = 4096
 _LEAST_SEGMENT = 64 << 10
-_MOST_AHEAD = 1 << 30  # a segment is larger than asked for by no more than this
+_MOST_AHEAD = 512 << 20  # a segment is larger than asked for by no more than this
 
 Block = npt.NDArray[np.uint8]
 Extent = tuple[int, int]  # first byte in a segment, and the one after the last
@@ -111,8 +112,10 @@ class PinnedPool:
         self._segments: list[_Segment] = []
         # Given back and not yet free: `give_back` waits for no lock, and appending is atomic.
         self._returned: deque[tuple[_Segment, Extent]] = deque()
+        self._coming: list[tuple[int, threading.Thread]] = []  # bytes, and who pins them
         self._lock = threading.Lock()
         self._sharing = threading.Lock()
+        self._growing = threading.Lock()
         self._closed = False
 
     def share(self, limit_bytes: int) -> bool:
@@ -130,21 +133,69 @@ class PinnedPool:
         """
         dtype = np.dtype(dtype)
         size = _padded_size(count * dtype.itemsize)
+        while True:
+            with self._looking_after():
+                found = self._cut(size)
+                coming = None if found else self._coming_for(size)
+            if coming is None:
+                break
+            coming.join()
+        if found is None:
+            with self._growing:  # one at a time: others may find room in what it pins
+                found = self._cut_or_pin(size)
+        return None if found is None else np.asarray(_Lease(self, *found, count, dtype.str))
+
+    def _cut_or_pin(self, size: int) -> tuple[_Segment, Extent] | None:
+        """Look for room once more, and pin some; others that find room need not wait for that."""
         with self._looking_after():
             found = self._cut(size)
             pinned = 0 if found else self._make_way(size)
             self.pinned_bytes += pinned
-        if found is None:
-            if not pinned:
+        if not pinned:
+            return found
+        block = self._pin(pinned)
+        with self._looking_after():
+            if block is None:
+                self.pinned_bytes -= pinned
                 return None
-            block = self._pin(pinned)  # others need not wait for this
+            self._segments.append(_Segment(block))
+            return self._segments[-1], self._segments[-1].take((0, pinned), size)
+
+    def expect(self, size_bytes: int) -> None:
+        """Begin to pin memory for arrays that will be asked for soon, in a thread."""
+        size = _padded_size(size_bytes)
+        with self._looking_after():
+            if self._closed or self.pinned_bytes + size > sum(self._limits):
+                return
+            self.pinned_bytes += size
+            thread = threading.Thread(
+                target=self._pin_ahead, args=(size,), name="pinning", daemon=True
+            )
+            try:
+                thread.start()
+            except RuntimeError:  # the system allows no more
+                self.pinned_bytes -= size
+                return
+            self._coming.append((size, thread))
+
+    def _settle(self) -> None:
+        """Wait for all that is being pinned."""
+        for _, thread in self._coming.copy():
+            thread.join()
+
+    def _pin_ahead(self, size: int) -> None:
+        with self._current():
+            block = self._pin(size)
             with self._looking_after():
+                self._coming = [one for one in self._coming if one[1] != threading.current_thread()]
                 if block is None:
-                    self.pinned_bytes -= pinned
-                    return None
-                self._segments.append(_Segment(block))
-                found = self._segments[-1], self._segments[-1].take((0, pinned), size)
-        return np.asarray(_Lease(self, *found, count, dtype.str))
+                    self.pinned_bytes -= size
+                else:
+                    self._segments.append(_Segment(block))
+
+    def _coming_for(self, size: int) -> threading.Thread | None:
+        """Return who pins enough for an array now, or None."""
+        return next((thread for coming, thread in self._coming if coming >= size), None)
 
     def give_back(self, segment: _Segment, extent: Extent) -> None:
         """Take memory back; called from any thread, at any time, also long after `close`."""
@@ -164,6 +215,7 @@ class PinnedPool:
             self._limits.pop()
             if self._limits:
                 return
+            self._settle()
             self._closed = True
         with self._looking_after():
             pass

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,8 @@ PADDING_CODE = 31
 
 END_PADDING = 64
 """Bytes after the last sequence: kernels read ahead."""
+
+Made = TypeVar("Made")
 
 _SAME = np.arange(256, dtype=np.uint8)
 
@@ -62,6 +65,24 @@ class SetLayout:
     starts: npt.NDArray[np.int64]
     lengths: npt.NDArray[np.int32]
     order: npt.NDArray[np.int32]
+
+
+class Shared:
+    """What the engines of a run have in common on the host, made by the first that asks."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+
+    def once(self, name: str, make: Callable[[], Made]) -> Made:
+        """Return what has a name, which `make` makes if nobody has yet."""
+        if name not in self._made:
+            self._made[name] = make()
+        made: Made = self._made[name]
+        return made
+
+    def clear(self) -> None:
+        """Forget it: all engines are open."""
+        self._made.clear()
 
 
 def padded_lengths(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:

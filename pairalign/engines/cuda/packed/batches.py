@@ -97,9 +97,10 @@ class Chosen:
 
 
 Work = Rectangle | Chosen
+Numbers = npt.NDArray[np.signedinteger]
 
 
-def choose_numbers(work: Work, numbers: Ints) -> Chosen:
+def choose_numbers(work: Work, numbers: Numbers) -> Chosen:
     """Choose pairs of some work by their numbers in it, which ascend."""
     if isinstance(work, Chosen):
         return replace(work, rows=work.rows[numbers], columns=work.columns[numbers])

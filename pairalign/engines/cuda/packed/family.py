@@ -21,7 +21,7 @@ from pairalign.alignments import Alignments
 from pairalign.choices import ALL_MODES
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
-from pairalign.engines.cuda.packed.batches import Chosen, Work, choose_numbers
+from pairalign.engines.cuda.packed.batches import Chosen, Numbers, Work, choose_numbers
 from pairalign.engines.cuda.packed.entries import (
     BOUNDED_KERNELS,
     FILL,
@@ -37,9 +37,9 @@ from pairalign.engines.cuda.packed.parameters import (
     constants,
 )
 from pairalign.engines.cuda.packed.plan import PackedPlanner
-from pairalign.engines.cuda.packed.results import PassingPairs, take_array
+from pairalign.engines.cuda.packed.results import PassingPairs, expect_results, take_array
 from pairalign.engines.cuda.packed.score_table import LETTERS, Costs, worth_of
-from pairalign.engines.cuda.packed.sequences import PADDING, ColumnLetters, DenseSet
+from pairalign.engines.cuda.packed.sequences import PADDING, ColumnLetters, DenseLetters, DenseSet
 from pairalign.engines.cuda.packed.tasks import AlignTask, OpenKernels, PassingTask
 from pairalign.engines.cuda.packed.tilings import TILINGS, Ints
 from pairalign.engines.device.batch_pipeline import BatchPipeline
@@ -57,6 +57,10 @@ SHARED_BYTES = 4 * LETTERS * TILINGS[-1].width
 """Shared memory of a block with the widest profile and all letters: 128 KiB."""
 
 _WORTH_SCORING_FIRST = 0.5  # when fewer pairs than that reached the minimum in the window before
+
+
+_WINDOWS_AT_FIRST = 2
+"""Windows of an engine whose results have no memory yet: one under way, one being written."""
 
 
 class Packed:
@@ -107,19 +111,22 @@ class Packed:
     def open(self, context: DeviceContext) -> None:
         """Upload the sequences with dense letters, and the score table."""
         self._context = context
-        codes = context.used_codes()
+        once = context.shared.once
+        codes = once("codes", context.used_codes)
         costs = Costs.of(context.scoring, codes)
         self._allocations: list[Any] = []
         padding = costs.letters - 1
-        rows = columns = DenseSet.of(context.queries, codes, self._upload, padding)
+        dense = once("dense rows", lambda: DenseLetters.of(context.queries, codes, padding))
+        rows = columns = DenseSet.of(dense, self._upload)
         if not context.one_set:
-            columns = DenseSet.of(context.targets, codes, self._upload, padding)
+            dense = once("dense columns", lambda: DenseLetters.of(context.targets, codes, padding))
+            columns = DenseSet.of(dense, self._upload)
         self._column_letters = ColumnLetters(context, columns, codes)
-        mode = context.scoring.mode
+        mode, sequences = context.scoring.mode, context.targets.sequences
         self._planner = PackedPlanner(
             context.queries.lengths,
             context.targets.lengths,
-            worth_of(context.targets.sequences, codes, costs, mode),
+            once("worth", lambda: worth_of(sequences, codes, costs, mode)),
             costs,
             mode,
             context.multiprocessors,
@@ -142,10 +149,13 @@ class Packed:
         self._begun: set[bool] = set()  # to be compiled: whether it traces
         self._expected: npt.NDArray[np.bool_] | None = None  # columns
         self._least_by_end: tuple[Ints, int] | None = None  # and where it is on the device
+        self._windows = 0  # aligned, while these are few
         self._passing = 0.0  # share of pairs that reached the minimum, in the window before
         sets = [context.queries] if context.one_set else [context.queries, context.targets]
         used = sum(len(one.sequences.codes) + PADDING * len(one.lengths) for one in sets)
         self.pipeline = context.pipeline(self._slot_count, context.memory_bytes - used)
+        for slot in self.pipeline.slots:  # now, while nobody else waits for the driver
+            slot.pinned("tables", 0, np.uint8)
 
     def close(self) -> None:
         """Free what `open` and `align` took."""
@@ -185,6 +195,14 @@ class Packed:
         found = self._align(work, want, letters)
         self._passing = len(found) / max(pairs, 1)
         return found
+
+    def align_numbers(self, window: Window, want: Want, numbers: Numbers) -> Alignments | None:
+        """Align some pairs of a window; see `CudaEngine.align_numbers`. None: it cannot."""
+        whole = Rectangle.of(window)
+        if not self._planner.fits_words(whole):
+            return None
+        work = choose_numbers(whole, numbers)
+        return self._align(work, want, self._column_letters.of(window))
 
     def reach(self, window: Window, least: int, least_by_end: Ints) -> Reaching | None:
         """Score all pairs of a window; see `CudaEngine.reach`. None: it cannot."""
@@ -231,6 +249,9 @@ class Packed:
     def _align(self, work: Work, want: Want, letters: int) -> Alignments:
         """Align some pairs batch by batch."""
         traced = want.detail > Detail.SCORE
+        if self._windows < _WINDOWS_AT_FIRST and work.pairs:
+            self._windows += 1
+            expect_results(self._context, work, want)
         self._prepare(traced, RUN_KERNELS if traced else ())
         task = AlignTask(self._open, work, want, letters)
         if work.pairs:

@@ -14,9 +14,13 @@ import numpy.typing as npt
 from pairalign.alignments import SCORE_FIELDS, STATS_FIELDS, Alignments
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
+from pairalign.engines.cuda.packed.batches import Chosen, Work
 from pairalign.engines.cuda.packed.parameters import passing_blocks_of
 from pairalign.reaching import Reaching
 from pairalign.want import Detail, Want
+
+_RUN_BYTES_A_LETTER = 0.9  # of both; unrelated proteins have 0.8
+_LEAST_EXPECTED, _MOST_EXPECTED = 1 << 20, 160 << 20
 
 
 class PassingPairs:
@@ -81,6 +85,20 @@ def take_array(context: DeviceContext, count: int, dtype: npt.DTypeLike) -> npt.
     """Return an array for results: pinned memory where there is some."""
     array: npt.NDArray[Any] | None = context.pool.take(count, dtype)
     return np.empty(count, dtype) if array is None else array
+
+
+def expect_results(context: DeviceContext, work: Work, want: Want) -> None:
+    """Have memory pinned for the results of some pairs: while their kernels are loaded and run."""
+    if want.detail < Detail.CIGAR:
+        return
+    area = work.rectangle if isinstance(work, Chosen) else work
+    rows = context.queries.lengths[area.row_start : area.row_stop]
+    columns = context.targets.lengths[area.column_start : area.column_stop]
+    letters = float(rows.mean()) + float(columns.mean())
+    fields = 4 * (len(SCORE_FIELDS) + len(STATS_FIELDS)) + 8
+    expected = int(work.pairs * (fields + _RUN_BYTES_A_LETTER * letters))
+    if expected >= _LEAST_EXPECTED:
+        context.pool.expect(min(expected, _MOST_EXPECTED))
 
 
 def new_alignments(context: DeviceContext, fields: Mapping[str, Any]) -> Alignments:

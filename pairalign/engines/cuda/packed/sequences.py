@@ -29,14 +29,21 @@ class DenseSet:
     starts: Any
 
     @classmethod
-    def of(
-        cls,
-        device: DeviceSet,
-        codes: npt.NDArray[np.uint8],
-        upload: Upload,
-        padding: int,
-    ) -> DenseSet:
-        """Upload a set whose letters all have one of these codes; code k becomes letter k.
+    def of(cls, dense: DenseLetters, upload: Upload) -> DenseSet:
+        """Upload the letters of a set."""
+        return cls(upload(dense.letters), upload(dense.starts))
+
+
+@dataclass(frozen=True)
+class DenseLetters:
+    """The same on the host."""
+
+    letters: npt.NDArray[np.uint8]
+    starts: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, device: DeviceSet, codes: npt.NDArray[np.uint8], padding: int) -> DenseLetters:
+        """Give letter k to code k of these codes, of which all letters of a set are.
 
         `padding`: the letter around the sequences. If there is one between the last code's and
         that, it stands before each sequence (mode end-gaps, see ``cuda/packed/packed.cuh``).
@@ -48,7 +55,7 @@ class DenseSet:
         letters = np.full(size, padding, np.uint8)
         letters[starts - 1] = len(codes)
         lay_out_letters(device.sequences, dense_of_code, starts, letters)
-        return cls(upload(letters), upload(starts))
+        return cls(letters, starts)
 
 
 def dense_starts(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
@@ -66,7 +73,7 @@ class ColumnLetters:
     context : DeviceContext
     columns : DenseSet
     codes : ndarray of uint8
-        See `DenseSet.of`.
+        See `DenseLetters.of`.
     """
 
     def __init__(

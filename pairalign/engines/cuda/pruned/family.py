@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments
+from pairalign.byte_counts import count_bytes
 from pairalign.engines.cpu.pruning import Pruned, Pruning
 from pairalign.engines.cuda.block_diagonals.results import Chosen
 from pairalign.engines.cuda.buffers import Slot
@@ -42,7 +43,6 @@ from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.long_pairs import merge
 from pairalign.engines.kernels import find_kernel
 from pairalign.scoring import Scoring
-from pairalign.sequences import count_bytes
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
