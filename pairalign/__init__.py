@@ -24,7 +24,8 @@ if TYPE_CHECKING:
         PairListError,
         ScoringError,
     )
-    from pairalign.jobs.align import AlignmentJob, align
+    from pairalign.jobs.align import AlignmentJob
+    from pairalign.jobs.align_all import align
     from pairalign.jobs.clusters import cluster
     from pairalign.jobs.distances import distances
     from pairalign.jobs.found_overlaps import Overlaps
@@ -84,7 +85,8 @@ _NAMES = {
         "PairalignError",
         "ScoringError",
     ),
-    "jobs.align": ("AlignmentJob", "align"),
+    "jobs.align": ("AlignmentJob",),
+    "jobs.align_all": ("align",),
     "jobs.clusters": ("cluster",),
     "jobs.distances": ("distances",),
     "jobs.guide_tree": ("guide_tree",),

@@ -1,8 +1,8 @@
 """Candidates: pairs of reads, and their strands, that another program found likely to overlap.
 
-A file is PAF, of which columns 1, 5 and 6 are read: query, strand, target; or two names a line,
-between tabs or blanks, for both strands. Pairs may come again, and reads with themselves, which are
-left out.
+A file is PAF, of which columns 1, 5 and 6 are read: query, strand, target; a warning says where the
+lengths in columns 2 and 7 are not those of the reads. Or it has two names a line, between tabs or
+blanks, for both strands. Pairs may come again, and reads with themselves, which are left out.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pairalign.errors import FastaError, PairListError
 from pairalign.fasta import Source, read_text
-from pairalign.pair_lists import PairList
+from pairalign.pair_lists import PairList, warn_of_lengths
 from pairalign.pair_masks import mask_sorted_pairs
 from pairalign.sequences import SequenceSet, sorted_positions
 from pairalign.windows import Window
@@ -96,6 +96,7 @@ def read_candidates(source: Source, reads: SequenceSet) -> Candidates:
         raise PairListError(str(error)) from error
     places = {one.encode(): k for k, one in enumerate(reads.names)}
     found: list[tuple[int, int, int]] = []
+    others: list[int] = []  # lines
     for number, line in enumerate(text.split(b"\n"), 1):
         if not line.strip():
             continue
@@ -111,9 +112,12 @@ def read_candidates(source: Source, reads: SequenceSet) -> Candidates:
                 shown = one.decode("utf-8", "replace")
                 raise PairListError(f"{name}: line {number}: '{shown}' is not in {reads.source}")
             ends.append(places[one])
+        if is_paf and columns[1:7:5] != [b"%d" % reads.lengths[one] for one in ends]:
+            others.append(number)
         strands = _STRANDS[columns[4]] if is_paf else (1, -1)
         found += [(ends[0], ends[1], strand) for strand in strands]
     if not found:
         raise PairListError(f"{name}: no pairs, expected PAF or two names a line")
+    warn_of_lengths(name, len(others), others[0] if others else 0)
     table = np.array(found, np.int32)
     return Candidates(table[:, 0], table[:, 1], table[:, 2].astype(np.int8), name)

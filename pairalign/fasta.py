@@ -96,12 +96,8 @@ def read_records(source: Source, *, degap: bool = False) -> tuple[Records, str]:
     text, name = read_text(source, "a FASTA or FASTQ file")
     start = _find_first_record(text, name)
     headers, bodies = _split_records(text, start, name)
-    titles = [_decode_header(header, i, name) for i, header in enumerate(headers, 1)]
-    return join_records(
-        [title[0] for title in titles],
-        [title[1] for title in titles],
-        [clean(body, degap=degap) for body in bodies],
-    ), name
+    names, descriptions = _decode_headers(headers, name)
+    return join_records(names, descriptions, [clean(body, degap=degap) for body in bodies]), name
 
 
 def read_text(source: Source, expected: str) -> tuple[bytes, str]:
@@ -208,7 +204,7 @@ def _split_records(text: bytes, start: int, name: str) -> tuple[list[bytes], lis
     if text[start : start + 1] == b"@":
         return _split_fastq(text[start:], name)
     text = text[start + 1 :]
-    if any(mark in text for mark in _COMMENT_MARKS):
+    if any(mark[1:] in text and mark in text for mark in _COMMENT_MARKS):  # a letter is found fast
         text = _COMMENT_LINE.sub(b"", text)
     headers, bodies = [], []
     for record in text.split(b"\n>"):
@@ -252,22 +248,34 @@ def _split_plain_fastq(text: bytes) -> tuple[list[bytes], list[bytes]] | None:
     return [title[1:] for title in titles], bodies
 
 
-def _decode_header(header: bytes, number: int, name: str) -> tuple[str, str]:
-    """Return the name and the whole header as text.
+def _decode_headers(headers: list[bytes], name: str) -> tuple[list[str], list[str]]:
+    """Return names and whole headers as text: all at once where all are UTF-8."""
+    whole = [header.strip(WHITE_SPACE) for header in headers]
+    first = [(header.split(None, 1) or [b""])[0].partition(b"\1")[0] for header in whole]
+    try:
+        texts = [b"\n".join(parts).decode().split("\n") for parts in (first, whole)]
+    except UnicodeDecodeError:
+        titles = zip(first, whole, range(1, len(whole) + 1), strict=True)
+        pairs = [_decode_header(*title, name) for title in titles]
+        return [title[0] for title in pairs], [title[1] for title in pairs]
+    return texts[0], texts[1]
+
+
+def _decode_header(first: bytes, header: bytes, number: int, name: str) -> tuple[str, str]:
+    """Return the name and the whole header of a record as text.
 
     A header that is not UTF-8 is taken as Latin-1, but only outside the name: other programs
     match names byte by byte, so a name is never re-encoded.
     """
-    words = header.split(None, 1)
-    first = words[0].partition(b"\1")[0] if words else b""
-    header = header.strip(WHITE_SPACE)
     try:
-        return first.decode(), header.decode()
+        text = first.decode()
     except UnicodeDecodeError:
-        if first.isascii():
-            return first.decode(), header.decode("latin-1")
-    shown = ascii(first.decode("latin-1"))
-    raise FastaError(
-        f"{name}: record {number}: the name {shown} is not UTF-8 text; "
-        "convert the file first: iconv -f LATIN1 -t UTF-8"
-    )
+        shown = ascii(first.decode("latin-1"))
+        raise FastaError(
+            f"{name}: record {number}: the name {shown} is not UTF-8 text; "
+            "convert the file first: iconv -f LATIN1 -t UTF-8"
+        ) from None
+    try:
+        return text, header.decode()
+    except UnicodeDecodeError:
+        return text, text + header[len(first) :].decode("latin-1")

@@ -36,7 +36,10 @@ _place.restype = None
 _place.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 3, ctypes.c_int64, ctypes.c_void_p)
 _extremes = library.pairalign_find_extremes
 _extremes.restype = ctypes.c_int64
-_extremes.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 8)
+_extremes.argtypes = (
+    *(ctypes.c_int64, *(ctypes.c_void_p,) * 7),
+    *(ctypes.c_int32, ctypes.c_void_p),
+)
 _differences = library.pairalign_find_differences
 
 
@@ -209,6 +212,7 @@ def find_extremes(
     target: Ints,
     counts: tuple[Ints, Ints, Ints],
     lengths: tuple[Ints, Ints],
+    threads: int = 1,
 ) -> tuple[int, int] | None:
     """Find the pairs with most and least matches for each letter of their shorter sequence.
 
@@ -220,14 +224,22 @@ def find_extremes(
         Matches, mismatches, gap letters.
     lengths : two ndarrays of int32
         Letters of the sequences that `query` and `target` point to.
+    threads : int
+        That many pairs are looked at by.
 
     Returns
     -------
     (int, int) or None
         Positions of the two, the first of equals; None where nothing is aligned in any pair.
+
+    Raises
+    ------
+    MemoryError
     """
     fields = [np.ascontiguousarray(one, np.int32) for one in (query, target, *counts, *lengths)]
     found = np.zeros(2, np.int64)
     addresses = (one.ctypes.data for one in fields)
-    aligned = _extremes(len(query), *addresses, found.ctypes.data)
+    aligned = _extremes(len(query), *addresses, threads, found.ctypes.data)
+    if aligned < 0:
+        raise MemoryError("no memory to find pairs in")
     return (int(found[0]), int(found[1])) if aligned else None

@@ -2,14 +2,14 @@
 
 A file has two names a line, between tabs or blanks (what follows is not read), or is PAF: columns 1
 and 6 are the names then. With one set a pair is the same whichever name comes first; with two sets
-the first name is of the first set. A list of names holds each pair once and no sequence with
-itself: anything else is an error that names the line. PAF has a line for each hit, so pairs may
-come again there, and sequences with themselves, which are left out.
+the first name is of the first set. Tables of hits have a line for each hit, so in files pairs may
+come again, and sequences with themselves, which are left out. Pairs given from Python come once.
 """
 
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 from collections.abc import Iterable
 from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
@@ -28,6 +28,8 @@ Ints = npt.NDArray[np.int32]
 Pairs = Union["PairList", str, "os.PathLike[str]", npt.NDArray[Any], Iterable[tuple[Any, Any]]]
 """What can be a list of pairs: a path, names or input indices in twos, an array of shape (n, 2)."""
 
+log = logging.getLogger("pairalign")
+
 _PAF_COLUMNS = 12
 _FEW_COLUMNS, _UNKNOWN_NAME = 1, 2
 
@@ -41,7 +43,10 @@ class NativeNames(Structure):
 class NativeListTrouble(Structure):
     """A line that cannot be read: ``pairalign_list_trouble``."""
 
-    _fields_ = tuple((name, c_int64) for name in ("kind", "line", "side", "start", "bytes"))
+    _fields_ = tuple(
+        (name, c_int64)
+        for name in ("kind", "line", "side", "start", "bytes", "other_lengths", "first_other")
+    )
 
 
 library.pairalign_read_pairs.restype = c_int64
@@ -68,8 +73,6 @@ class PairList:
         Input indices; with two sets, in the first and in the second.
     source : str
         Where they come from, for messages.
-    lines : ndarray of int64, shape (n,), or None
-        Line of each pair in a file, counted from 1; None: pairs are named by their place, from 0.
     may_repeat : bool
         Pairs that come again, and sequences with themselves, are left out; else they are an error.
     """
@@ -77,17 +80,14 @@ class PairList:
     first: Ints
     second: Ints
     source: str = "pairs"
-    lines: npt.NDArray[np.int64] | None = None
     may_repeat: bool = False
 
     def __len__(self) -> int:
         return len(self.first)
 
     def where(self, number: int) -> str:
-        """Return what messages call a pair: ``pairs.tsv: line 7``."""
-        if self.lines is None:
-            return f"{self.source}[{number}]"
-        return f"{self.source}: line {self.lines[number]}"
+        """Return what messages call a pair: ``pairs[7]``."""
+        return f"{self.source}[{number}]"
 
 
 def read_pair_list(
@@ -119,8 +119,9 @@ def read_pair_list(
     is_paf = _is_paf(text)
     most = text.count(b"\n") + 1
     first, second = np.empty(most, np.int32), np.empty(most, np.int32)
-    lines = np.empty(most, np.int64)
     trouble = NativeListTrouble()
+    columns_of = queries if targets is None else targets
+    lengths = [np.ascontiguousarray(one.lengths, np.int32) for one in (queries, columns_of)]
     kept = [NamesOf(one.names) for one in (queries, targets) if one is not None]
     count = library.pairalign_read_pairs(
         text,
@@ -128,14 +129,28 @@ def read_pair_list(
         is_paf,
         ctypes.byref(kept[0].struct),
         ctypes.byref(kept[1].struct) if targets is not None else None,
-        *(array.ctypes.data for array in (first, second, lines)),
+        (c_void_p * 2)(*(array.ctypes.data for array in lengths)),
+        *(array.ctypes.data for array in (first, second)),
         ctypes.byref(trouble),
     )
     if count < 0:
         raise _error(text, name, is_paf, trouble, queries if targets is None else targets, queries)
     if count == 0:
         raise PairListError(f"{name}: no pairs, expected two names a line")
-    return PairList(first[:count].copy(), second[:count].copy(), name, lines[:count].copy(), is_paf)
+    warn_of_lengths(name, trouble.other_lengths, trouble.first_other)
+    return PairList(first[:count].copy(), second[:count].copy(), name, may_repeat=True)
+
+
+def warn_of_lengths(source: str, lines: int, first: int) -> None:
+    """Warn where so many lines of PAF say lengths that the sequences of a set do not have."""
+    if lines:
+        log.warning(
+            "%s: line %d says other lengths than the sequences have, as %s lines do: "
+            "are others meant?",
+            source,
+            first,
+            f"{lines:,}",
+        )
 
 
 def as_pair_list(pairs: Pairs, queries: SequenceSet, targets: SequenceSet | None) -> PairList:

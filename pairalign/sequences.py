@@ -12,7 +12,6 @@ Letters become small integer codes through a table of 256 entries, one per byte.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -20,6 +19,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.byte_counts import count_bytes, has_none
 from pairalign.errors import FastaError
 from pairalign.fasta import GAPS, Records, Source, clean, join_records, read_records
 from pairalign.items import letters_of, name_of
@@ -28,10 +28,9 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 INVALID = 255
 _MAX_LENGTH = 2**31 - 1
-_HISTOGRAM_CHUNK = 1 << 20
-_BAD_IN_NAME = re.compile(r"[\x00-\x20\x7f]")
+_BAD_IN_NAME = "".join(map(chr, [*range(0x21), 0x7F]))
 # A tab is harmless in a description, control-A separates merged headers of NCBI's databases.
-_BAD_IN_DESCRIPTION = re.compile(r"[\x00\x02-\x08\x0a-\x1f\x7f]")
+_BAD_IN_DESCRIPTION = "".join(map(chr, sorted({*range(0x20), 0x7F} - {0x01, 0x09})))
 
 
 @dataclass(frozen=True)
@@ -129,16 +128,6 @@ def guess_alphabet(*histograms: npt.NDArray[np.int64]) -> Alphabet:
     if counts[_NOT_IUPAC].any() or 10 * int(counts[_BASES].sum()) < 9 * letters:
         return PROTEIN
     return DNA if letters else PROTEIN
-
-
-def count_bytes(letters: bytes | npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
-    """Count how often each byte occurs in `letters`; shape (256,), int64."""
-    array = np.frombuffer(letters, np.uint8)
-    counts = np.zeros(256, np.int64)
-    # bincount works on a copy of eight bytes a letter, so on one small piece at a time.
-    for start in range(0, len(array), _HISTOGRAM_CHUNK):
-        counts += np.bincount(array[start : start + _HISTOGRAM_CHUNK], minlength=256)
-    return counts
 
 
 @dataclass(frozen=True)
@@ -322,12 +311,15 @@ class SequenceSet:
     def _check_names(self) -> None:
         if not self.names:
             raise FastaError(f"{self.source}: no sequences, expected at least one")
+        if self._are_names_plain():
+            return
         seen: dict[str, int] = {}
         titles = zip(self.names, self.descriptions, strict=True)
         for index, (name, description) in enumerate(titles):
             if not name:
                 raise FastaError(f"{self.source}: record {index + 1} has no name after the '>'")
-            bad = _BAD_IN_NAME.search(name) or _BAD_IN_DESCRIPTION.search(description)
+            bad = [letter for letter in name if letter in _BAD_IN_NAME]
+            bad += [letter for letter in description if letter in _BAD_IN_DESCRIPTION]
             if bad:
                 raise FastaError(
                     f"{self.source}: record {index + 1} {name!r}: {_describe(ord(bad[0]))} in "
@@ -339,6 +331,16 @@ class SequenceSet:
                     f"{self.source}: record {index + 1} {name!r} has the name of record "
                     f"{first + 1}; names must be unique"
                 )
+
+    def _are_names_plain(self) -> bool:
+        """Whether all names and headers are as they must be; looks at all of them at once."""
+        distinct = set(self.names)
+        return (
+            len(distinct) == len(self.names) == len(self.descriptions)
+            and "" not in distinct
+            and has_none(self.names, _BAD_IN_NAME)
+            and has_none(self.descriptions, _BAD_IN_DESCRIPTION)
+        )
 
     def _checked_lengths(self) -> npt.NDArray[np.int32]:
         lengths = np.diff(self.offsets)

@@ -1,4 +1,4 @@
-"""The string graph of overlaps: contained reads and transitive overlaps, to be left out.
+"""The string graph of overlaps: weak and transitive ones and contained reads, to be left out.
 
 A read is two vertices, one for each direction in which it can be walked through. A dovetail is two
 edges, from the end of one read on to the letters that the other adds, and the same backwards. An
@@ -23,6 +23,8 @@ from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, overhangs
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
+WEAK, ENOUGH_DEPTH = 0.6, 10.0
+"""Overlaps less identical are weak; not needed where reads are covered so deep by others."""
 _STEPS_AT_A_TIME = 1 << 21
 
 
@@ -72,6 +74,39 @@ def make_edges(found: Alignments, kinds: npt.NDArray[np.uint8]) -> Edges:
         np.concatenate((added, added_back)),
         np.concatenate((numbers, numbers)),
     )
+
+
+def find_weak(found: Alignments, depth: float = ENOUGH_DEPTH) -> Mask:
+    """Say which overlaps are little alike and not needed.
+
+    Parameters
+    ----------
+    found : Alignments
+        All of one set, with spans.
+    depth : float
+        What others must cover reads with, in the mean.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+        Whether an overlap is less identical than `WEAK`, and than the most alike overlaps that
+        cover all reads `depth` times, in the mean. Those that are equally alike stay together.
+
+    Notes
+    -----
+    Reads that are bad at their ends overlap there with others like them. To an assembler such ends
+    are covered and so taken for good: they stand in the way of better overlaps.
+    """
+    identity = found.identity
+    spans = found.field("query_end").astype(np.int64) - found.field("query_start")
+    spans += found.field("target_end") - found.field("target_start")
+    order = np.argsort(-identity, kind="stable")
+    enough = depth * found.queries.total_residues
+    last = int(np.searchsorted(np.cumsum(spans[order]), enough))
+    if last == len(found):
+        return np.zeros(len(found), np.bool_)
+    weak: Mask = identity < min(WEAK, float(identity[order[last]]))
+    return weak
 
 
 def find_transitive(found: Alignments, kinds: npt.NDArray[np.uint8], tolerance: int) -> Mask:

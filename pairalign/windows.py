@@ -8,7 +8,7 @@ of every output file; it depends on the set and the window size alone, never on 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -196,6 +196,11 @@ def split_rows(
     limit : int
         Bytes that a slab's results may take; a slab of one row may take more.
     """
+    longest = int(rows[window.row_start : window.row_stop].max(initial=0))
+    longest += int(columns[window.column_start : window.column_stop].max(initial=0))
+    if window.pairs and window.pairs * (pair_bytes + letter_bytes * longest) <= limit:
+        yield window
+        return
     offsets = window.row_offsets
     counts = np.diff(offsets)
     letters = counts * rows[window.row_start : window.row_stop] + _tails(window, columns)
@@ -275,3 +280,69 @@ def _cut_row(window: Window, row: int, first: int, last: int) -> Window:
         column_start=column + first,
         column_stop=column + last,
     )
+
+
+def join_windows(
+    windows: Sequence[Window], fits: Callable[[Window], bool], alone: int
+) -> Iterator[Window]:
+    """Join neighbours of the same rows, for engines that take longer for each than for its pairs.
+
+    What is found in a joined one must be brought into the order of its windows, see
+    `order_of_windows`.
+
+    Parameters
+    ----------
+    windows : sequence of Window
+        In the order of output.
+    fits : callable (Window) -> bool
+        Whether a joined one is not too large.
+    alone : int
+        How many of the last are left as they are, so that several engines end together.
+    """
+    last = len(windows) - alone
+    joined: Window | None = None
+    for place, window in enumerate(windows):
+        if joined is not None:
+            both = replace(joined, column_stop=window.column_stop)
+            if place < last and _are_neighbours(joined, window) and fits(both):
+                joined = both
+                continue
+            yield joined
+        joined = window
+    if joined is not None:
+        yield joined
+
+
+def _are_neighbours(left: Window, right: Window) -> bool:
+    rows = (left.row_start, left.row_stop) == (right.row_start, right.row_stop)
+    return rows and left.column_stop == right.column_start
+
+
+def order_of_windows(
+    joined: Window, numbers: npt.NDArray[np.int64], width: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None:
+    """Return how pairs of joined windows follow one another in the order of output.
+
+    Parameters
+    ----------
+    joined : Window
+    numbers : ndarray of int64, shape (n,)
+        Of pairs, ascending.
+    width : int
+        Columns of a window; the first begins at a multiple of that.
+
+    Returns
+    -------
+    order : ndarray of int64, shape (n,)
+        Places in `numbers`.
+    keys : ndarray of int64, shape (n,)
+        Of the pairs in that order: they ascend, and are the same for the same pair.
+
+    None where all are of one window.
+    """
+    first, last = joined.column_start // width, (joined.column_stop - 1) // width
+    if first == last:
+        return None
+    windows = joined.positions_of(numbers)[1] // np.int32(width) - np.int32(first)
+    order = np.concatenate([np.flatnonzero(windows == k) for k in range(last - first + 1)])
+    return order, numbers[order] + windows[order] * np.int64(joined.pairs)

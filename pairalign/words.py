@@ -30,8 +30,17 @@ def words_in_place(
     if min(len(row), len(column)) < 2 * WORD:
         return 0.0
     at = (len(row) - WORD) * np.arange(WORDS) // WORDS
-    words = np.lib.stride_tricks.sliding_window_view(row, WORD)[at]
-    others = np.lib.stride_tricks.sliding_window_view(column, WORD)
+    words, others = _words_of(row)[at], _words_of(column)
     places = (at * len(column) // len(row))[:, None] + np.arange(-near, near + 1)
-    found = (others[np.clip(places, 0, len(others) - 1)] == words[:, None, :]).all(axis=2)
+    found = others[np.clip(places, 0, len(others) - 1)] == words[:, None]
     return float(found.any(axis=1).mean())
+
+
+def _words_of(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
+    """Return the word that begins at each letter, a byte a letter."""
+    assert WORD == 8
+    count = len(codes) - WORD + 1
+    words: npt.NDArray[np.uint64] = np.ndarray(
+        count, np.uint64, np.ascontiguousarray(codes).data, strides=(1,)
+    )
+    return words

@@ -63,6 +63,20 @@ def test_extremes(data):
         assert found == expected
 
 
+def test_extremes_of_many_pairs_are_the_first_of_equals_whatever_the_threads():
+    """Several parts, with equals in each; the first part has nothing aligned."""
+    draw = np.random.default_rng(7)
+    query, target, *counts = draw.integers(0, 3, (5, 300_000)).astype(np.int32)
+    counts = [np.where(np.arange(300_000) < 70_000, 0, one).astype(np.int32) for one in counts]
+    lengths = np.array([2, 3, 2], np.int32)
+    share = counts[0] / np.minimum(lengths[query], lengths[target])
+    aligned = np.flatnonzero(sum(counts))
+    expected = aligned[np.argmax(share[aligned])], aligned[np.argmin(share[aligned])]
+    for threads in (1, 3, 9):
+        found = find_extremes(query, target, tuple(counts), (lengths, lengths), threads)
+        assert found == expected
+
+
 def test_hand_out_gives_each_pair_once():
     sequences = sample(3).queries
     job = AlignmentJob(

@@ -122,6 +122,7 @@ def test_phylip_of_several_lines(tmp_path: Path) -> None:
         ("a.phy", "2\na 0 1\nb 1\n", "1 distances of 'b', expected 2 \\(square"),
         ("a.phy", "3\na\nb 1\nc 1\n", "1 distances of 'c', expected 2 \\(lower"),
         ("a.phy", "2\na b 0 1\nb 1 0\n", "names must be without blanks"),
+        ("a.phy", "3\na 0 1\n", "a.phy: line 2: 2 distances of 'a', expected 3 \\(square"),
         ("a.phy", "3\na 0 1\nb 1 0\n", "a.phy: line 3: found 'b', expected 3 distances of 'a'"),
         ("a.phy", "2\na 0 1\na 1 0\n", "a.phy: name 2 'a' is that of number 1"),
         ("a.phy", "2\na 0 1\nb 2 0\n", "not symmetric"),

@@ -262,6 +262,12 @@ def test_description_in_latin1_is_kept():
     assert read(b">a M\xfcller\nMK\n").descriptions == ["a Müller"]
 
 
+def test_description_in_latin1_after_a_name_in_utf8():
+    found = read(">β-globin ".encode() + b"M\xfcller\nMK\n")
+    assert found.names == ["β-globin"]
+    assert found.descriptions == ["β-globin Müller"]
+
+
 def test_degap_may_leave_nothing():
     assert "record 1 'a' has no sequence" in error_of(">a\n--..\n", degap=True)
 

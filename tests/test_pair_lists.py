@@ -15,8 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairalign.alignments import Alignments
+from pairalign.candidates import read_candidates
 from pairalign.errors import PairListError
-from pairalign.jobs.align import AlignmentJob, align
+from pairalign.jobs.align import AlignmentJob
+from pairalign.jobs.align_all import align
 from pairalign.jobs.listed_pairs import ListedPairs
 from pairalign.pair_lists import PairList, as_pair_list, read_pair_list, sort_pairs
 from pairalign.scoring import make_scoring
@@ -53,15 +55,31 @@ def test_paf_compressed(tmp_path: Path) -> None:
     assert names(read_pair_list(path, SET)) == [("a", "b"), ("d", "c")]
 
 
-def test_paf_may_repeat_pairs_and_a_list_may_not(tmp_path: Path) -> None:
+def test_files_may_repeat_pairs(tmp_path: Path) -> None:
+    """Tables of hits have both ways of a pair, each sequence with itself, and a line a hit."""
     lines = [("a", "+", "b"), ("b", "-", "a"), ("c", "+", "c"), ("d", "+", "c")]
     paf = read(tmp_path, "".join(PAF.format(*line) for line in lines))
     run = AlignmentJob(SET, None, make_scoring("protein"), pair_list=paf)
     assert (run.pairs, run.left_out) == (2, 2)
     assert len(align(SET, pairs=paf)) == 2
-    text = "a\tb\nc\td\nb\ta\n"
-    with pytest.raises(PairListError, match=r"line 3: the pair of 'b' and 'a' again, .* line 1;"):
-        align(SET, pairs=read(tmp_path, text))
+    table = read(tmp_path, "".join(f"{line[0]}\t{line[2]}\t97.5\n" for line in lines))
+    run = AlignmentJob(SET, None, make_scoring("protein"), pair_list=table)
+    assert (run.pairs, run.left_out) == (2, 2)
+    assert_equal(align(SET, pairs=table), align(SET, pairs=paf))
+
+
+def test_lengths_of_other_sequences_are_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    reads = SequenceSet.from_strings({"a": "ACGTACGTA", "b": "ACGTACGTC", "c": "ACGT"})
+    right, wrong = PAF.format("a", "+", "b"), PAF.format("b", "+", "c")
+    for reader in (read_pair_list, read_candidates):
+        for text, said in ((right, ""), (right + wrong + wrong, "line 2 says other lengths")):
+            caplog.clear()
+            (tmp_path / "x.paf").write_text(text)
+            reader(tmp_path / "x.paf", reads)
+            assert (said in caplog.text) if said else not caplog.text
+        assert "as 2 lines do" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -77,11 +95,6 @@ def test_paf_may_repeat_pairs_and_a_list_may_not(tmp_path: Path) -> None:
 def test_lines_that_cannot_be_read(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(PairListError, match=message):
         read(tmp_path, text)
-
-
-def test_a_sequence_with_itself_names_the_line(tmp_path: Path) -> None:
-    with pytest.raises(PairListError, match=r"line 2: 'c' with itself"):
-        align(SET, pairs=read(tmp_path, "a\tb\nc\tc\n"))
 
 
 def test_no_such_file(tmp_path: Path) -> None:

@@ -14,15 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pairalign.alignments import concatenate
+from pairalign.engines.cpu.further import FurtherAligner
 from pairalign.engines.cpu.strand_filter import StrandFilter
 from pairalign.engines.cuda.packed.family import Packed
 from pairalign.jobs.overlap_presets import PRESETS
-from pairalign.jobs.overlap_stages import StagedEngine, Stages, Thresholds
+from pairalign.jobs.overlap_stages import StagedEngine, Thresholds
+from pairalign.jobs.stage_counts import Stages
 from pairalign.overlap_passes import find_overlaps
 from pairalign.reaching import ALWAYS, NEVER, least_by_end
 from pairalign.sequences import DNA, SequenceSet
 from pairalign.want import Detail, Want
-from pairalign.windows import Window, plan_windows
+from pairalign.windows import Window, join_windows, plan_windows
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -112,6 +114,54 @@ def test_the_device_leaves_out_what_cannot_pass(
     assert len(found["query"]) > 100
     assert on_cpu["score"].passed == on_gpu["score"].passed
     assert len(found["query"]) <= on_gpu["align"].alignments < on_cpu["align"].alignments
+
+
+@pytest.mark.parametrize("strand", [1, -1])
+@pytest.mark.parametrize("detail", [Detail.SCORE, Detail.CIGAR])
+def test_pairs_go_by_number_as_by_mask(device: Any, strand: int, detail: Detail) -> None:
+    reads = similar_reads(6, 60, 70)
+    gpu = open_on(device, [reads], PRESETS["short"].scoring())
+    window = Window(0, 0, 40, 20, 60, True, strand)
+    mask = np.random.default_rng(1).random(window.pairs) < 0.3
+    found = gpu.align_numbers(window, Want(detail), np.flatnonzero(mask))
+    none = gpu.align_numbers(window, Want(detail), np.empty(0, np.int64))
+    expected = gpu.align(window, Want(detail), mask)
+    gpu.close()
+    assert found is not None
+    assert none is not None
+    assert len(none) == 0
+    for name in ("query", "target", "strand", "raw_score", "query_end", "matches", "cigar"):
+        values, others = getattr(found, name), getattr(expected, name)
+        assert values is others is None or np.array_equal(values, others)
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("per_pair", [1, 3])
+def test_joined_windows_give_the_same_overlaps(both: bool, per_pair: int) -> None:
+    scoring = PRESETS["short"].scoring()
+    reads = similar_reads(8, 130, 90)
+    thresholds = replace(THRESHOLDS, all_strands=both, max_overlaps=per_pair)
+    further = FurtherAligner(reads, reads, scoring, 1)
+    engine = StagedEngine(open_cpu([reads], scoring), thresholds, Stages(), None, further, width=30)
+    windows = plan_windows(len(reads), None, 30)
+    joined = list(join_windows(windows, lambda one: one.pairs <= 3000, 1))
+    assert len(joined) < len(windows)
+    found, expected = (
+        concatenate([engine.align(window, Want()) for window in some]) for some in (joined, windows)
+    )
+    engine.close()
+    assert {-1, 1} == set(expected.strand.tolist())
+    for name in ("query", "target", "strand", "raw_score", "query_end", "matches", "cigar"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+
+
+def test_long_pairs_do_not_go_by_number(device: Any) -> None:
+    reads = SequenceSet.from_strings(["ACGT" * 260, "CCGT" * 255, "ACGA" * 20])
+    gpu = open_on(device, [reads], PRESETS["short"].scoring())
+    window = Window(0, 0, 3, 0, 3, True)
+    found = gpu.align_numbers(window, Want(Detail.SCORE), np.array([0]))
+    gpu.close()
+    assert found is None
 
 
 @settings(max_examples=examples(25))

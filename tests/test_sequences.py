@@ -7,13 +7,13 @@ import pytest
 from fasta_texts import DNA_LETTERS, contents, read, sequence_lists
 from hypothesis import given
 
+from pairalign.byte_counts import count_bytes
 from pairalign.errors import FastaError
 from pairalign.sequences import (
     DNA,
     INVALID,
     PROTEIN,
     SequenceSet,
-    count_bytes,
     get_alphabet,
     guess_alphabet,
     read_fasta_pair,
@@ -167,3 +167,19 @@ def test_items_and_iteration():
             found[index]
     assert found.locate(3) == (1, 0)
     assert "2 protein sequences, 5 residues" in repr(found)
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 3, 101, (1 << 21) + 3])
+def test_bytes_are_counted_whatever_their_number(length: int) -> None:
+    letters = np.random.default_rng(7).integers(0, 256, length + 1, dtype=np.uint8)[1:]
+    assert (count_bytes(letters) == np.bincount(letters, minlength=256)).all()
+    assert (count_bytes(letters.tobytes()) == np.bincount(letters, minlength=256)).all()
+
+
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("letter", ["\0", "\t", " ", "\x1f", "\x7f"])
+def test_a_bad_letter_in_any_name_is_found(place: int, letter: str) -> None:
+    names = ["a", "b\xe9", "c"]
+    names[place] += letter
+    with pytest.raises(FastaError, match=f"record {place + 1} "):
+        SequenceSet.from_strings(["ACGT"] * 3, names)

@@ -1,4 +1,4 @@
-"""Contained reads and transitive overlaps: against definitions written out, and known genomes."""
+"""What is left out of graphs: against definitions written out, and known genomes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pairalign.alignments import STATS_FIELDS, Alignments
 from pairalign.cli.main import main
 from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, classify
 from pairalign.sequences import SequenceSet
-from pairalign.string_graph import find_kept, find_transitive
+from pairalign.string_graph import WEAK, find_kept, find_transitive, find_weak
 
 TOLERANCE = 5
 
@@ -89,6 +89,74 @@ def test_transitive_as_defined(steps: int, monkeypatch: pytest.MonkeyPatch) -> N
         marked += len(expected)
         assert len(expected) < int((kinds == DOVETAIL).sum())
     assert marked > 20
+
+
+def overlaps_of(
+    reads: SequenceSet, spans: list[int], matches: list[int], columns: list[int]
+) -> Alignments:
+    """Overlaps of the first two reads, so long and so alike."""
+    stats = {name: np.zeros(len(spans), np.int32) for name in STATS_FIELDS}
+    stats["query_end"] = stats["target_end"] = np.array(spans, np.int32)
+    stats["matches"] = np.array(matches, np.int32)
+    stats["mismatches"] = np.array(columns, np.int32) - stats["matches"]
+    return Alignments(
+        queries=reads,
+        targets=reads,
+        scoring=pairalign.make_scoring("dna", mode="local"),
+        query=np.zeros(len(spans), np.int32),
+        target=np.ones(len(spans), np.int32),
+        raw_score=np.ones(len(spans), np.int32),
+        **stats,
+    )
+
+
+def weak_by_definition(found: Alignments, depth: float) -> set[int]:
+    """Overlaps go in groups of one identity, least alike first, while the others are enough."""
+    left = set(range(len(found)))
+    for identity in sorted({one.identity for one in found if one.identity < WEAK}):
+        stay = {k for k in left if found[k].identity > identity}
+        covered = sum(
+            (one.query_end - one.query_start) + (one.target_end - one.target_start)
+            for one in (found[k] for k in stay)
+        )
+        if covered < depth * found.queries.total_residues:
+            break
+        left = stay
+    return set(range(len(found))) - left
+
+
+@settings(max_examples=200)
+@given(data=st.data(), depth=st.sampled_from([0.5, 1.0, 2.5, 4.0]))
+def test_weak_as_defined(data: st.DataObject, depth: float) -> None:
+    reads = SequenceSet.from_strings(["A" * 12, "A" * 9], alphabet="dna")
+    columns = data.draw(st.lists(st.integers(1, 12), max_size=9))
+    matches = [data.draw(st.integers(0, count)) for count in columns]
+    spans = [data.draw(st.integers(1, 9)) for _ in columns]
+    found = overlaps_of(reads, spans, matches, columns)
+    assert set(np.flatnonzero(find_weak(found, depth)).tolist()) == weak_by_definition(found, depth)
+
+
+def test_weak_overlaps_are_left_out_where_reads_are_deep(tmp_path: Path) -> None:
+    """Of twenty reads of one place eight are bad: all pairs are, but not all are needed."""
+    options = {"preset": "ont", "min_identity": 0.5, "min_overlap": 200, "max_overlaps": 1}
+    place = GENOME[:900]
+    reads = {f"r{k}": changed(place, 0.05 if k < 12 else 0.45, k) for k in range(20)}
+    found = find(reads, **options)
+    weak = found.identity < WEAK
+    assert 20 < weak.sum() < len(found) == 190
+    left = found.reduced(weak=True, contained=False, transitive=False)
+    assert left.identity.tolist() == found.identity[~weak].tolist()
+    left.write(tmp_path / "left.paf")
+    path = tmp_path / "reads.fa"
+    path.write_text("".join(f">{name}\n{one}\n" for name, one in reads.items()))
+    command = ["overlap", str(path), "-q", "--device", "cpu", "--remove-weak"]
+    for name, value in {**options, "min_score": 20}.items():
+        command += [f"--{name.replace('_', '-')}", str(value)]
+    assert main([*command, "-o", str(tmp_path / "command.paf")]) == 0
+    assert (tmp_path / "command.paf").read_bytes() == (tmp_path / "left.paf").read_bytes()
+    shallow = find({name: reads[name] for name in ("r0", "r1", "r17", "r18", "r19")}, **options)
+    assert (shallow.identity < WEAK).any()
+    assert len(shallow.reduced(weak=True, contained=False, transitive=False)) == len(shallow)
 
 
 def containments(reads: SequenceSet, pairs: list[tuple[int, int]]) -> tuple[Alignments, np.ndarray]:
@@ -191,6 +259,6 @@ def test_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [line for line in (tmp_path / "two.gfa").read_text().splitlines() if line[0] == "S"] == [
         line for line in gfa.read_text().splitlines() if line[0] == "S"
     ]
-    for option in removing:
+    for option in ("--remove-weak", *removing):
         assert main([*command, option, "-o", str(tmp_path / "p"), "--shard", "1/2"]) == 2
         assert f"{option} needs all overlaps of a run: leave --shard" in capsys.readouterr().err

@@ -21,7 +21,8 @@ from pairalign.arguments import parse_share
 from pairalign.choices import COVERAGES, IDENTITIES, MODES
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.engines.cpu.pair_filter import PairFilter
-from pairalign.jobs.align import AlignmentJob, align
+from pairalign.jobs.align import AlignmentJob
+from pairalign.jobs.align_all import align
 from pairalign.jobs.run_identity import describe_run
 from pairalign.jobs.threshold_engine import skip_pairs
 from pairalign.scoring import Scoring, make_scoring

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from pairalign.windows import (
     Window,
     count_cells,
+    join_windows,
+    order_of_windows,
     plan_windows,
     restrict_windows,
     split_rows,
@@ -139,3 +141,48 @@ def test_some_pairs_of_windows(plan: tuple[int, int | None, int], a: int, b: int
         rows, columns = window.positions()
         pairs = zip(rows.tolist(), columns.tolist(), strict=True)
         assert list(pairs) == pairs_of(window)
+
+
+@settings(max_examples=examples(100))
+@given(plans, st.integers(0, 900), st.integers(0, 900), st.integers(1, 900), st.integers(0, 4))
+def test_joined_windows_have_the_same_pairs_in_the_same_order(
+    plan: tuple[int, int | None, int], first: int, stop: int, most: int, alone: int
+) -> None:
+    windows = list(restrict_windows(plan_windows(*plan), first, stop))
+    joined = list(join_windows(windows, lambda one: one.pairs <= most, alone))
+    assert joined[max(len(joined) - alone, 0) :] == windows[max(len(windows) - alone, 0) :]
+    found = []
+    for window in joined:
+        pairs = pairs_of(window)
+        numbers = np.arange(len(pairs))
+        placed = order_of_windows(window, numbers, plan[2])
+        order, keys = (numbers, numbers) if placed is None else placed
+        assert (np.diff(keys) > 0).all()
+        found += [pairs[k] for k in order]
+        assert window in windows or len(pairs) <= most
+    assert found == [pair for window in windows for pair in pairs_of(window)]
+
+
+def test_windows_are_joined() -> None:
+    joined = list(join_windows(plan_windows(40, None, 10), lambda one: one.pairs <= 250, 2))
+    assert [(one.row_start, one.column_start, one.column_stop) for one in joined] == [
+        (0, 0, 30),
+        (0, 30, 40),
+        (10, 10, 40),
+        (20, 20, 30),
+        (20, 30, 40),
+        (30, 30, 40),
+    ]
+
+
+def test_only_some_pairs_of_joined_windows() -> None:
+    """The numbers are those of the joined window, and keys go by pairs alone."""
+    window = Window(0, 0, 4, 4, 10, True)
+    some, all_ = np.array([1, 5, 6, 13]), np.arange(24)
+    few, every = order_of_windows(window, some, 4), order_of_windows(window, all_, 4)
+    assert few is not None
+    assert every is not None
+    assert few[0].tolist() == [0, 2, 3, 1]  # columns 5, 4, 5 are of the first window, 9 is not
+    key_of = dict(zip(all_[every[0]].tolist(), every[1].tolist(), strict=True))
+    assert few[1].tolist() == [key_of[k] for k in some[few[0]].tolist()]
+    assert order_of_windows(window, some, 10) is None

@@ -44,6 +44,7 @@ __all__ = [
     "Writer",
     "check_both_ways",
     "check_columns",
+    "check_detail",
     "find_format",
     "open_overlap_writer",
     "open_writer",
@@ -246,19 +247,28 @@ def check_columns(
             raise FormatError(f"column '{field.name}' needs alignments, which are not computed")
 
 
+def check_detail(writer: type[Writer], detail: Detail, *, overlaps: bool = False) -> None:
+    """Raise FormatError if a format needs more of each pair than is computed."""
+    if detail >= writer.needs:
+        return
+    if overlaps:
+        raise FormatError(f"{writer.name} needs CIGARs: leave --no-cigar out, or write paf")
+    without = "alignments" if writer.needs == Detail.CIGAR else "spans"
+    raise FormatError(
+        f"{writer.name} needs {without}, but only "
+        f"{'scores' if detail == Detail.SCORE else 'spans and counts'} are computed; "
+        f"write tsv or parquet instead, or compute alignments"
+    )
+
+
 def _open(
     writer: type[Writer], path: Path, content: Content, threads: int, output: Output | None
 ) -> Writer:
     """Open an output for a writer that can hold what is coming."""
-    if content.detail < writer.needs:
-        without = "alignments" if writer.needs == Detail.CIGAR else "spans"
-        raise FormatError(
-            f"{writer.name} needs {without}, but only "
-            f"{'scores' if content.detail == Detail.SCORE else 'spans and counts'} are computed; "
-            f"write tsv or parquet instead, or compute alignments"
-        )
+    overlaps = content.max_overhang is not None
+    check_detail(writer, content.detail, overlaps=overlaps)
     check_columns(writer, content.fields, content.detail)
-    check_both_ways(writer, content.both_ways, overlaps=content.max_overhang is not None)
+    check_both_ways(writer, content.both_ways, overlaps=overlaps)
     if not writer.compressible and os.fspath(path).endswith(".gz"):
         raise FormatError(f"{writer.name} is compressed inside: leave '.gz' out of the name")
     writer.check()

@@ -164,9 +164,10 @@ class Journal:
         self._file.close()
 
     def remove(self) -> None:
-        """Remove the journal: the run is done."""
-        os.unlink(self.path)
-        self.close()
+        """Remove the journal: the run is done, or has done nothing. May come twice."""
+        if not self._file.closed:  # afterwards a journal of this name is another run's
+            os.unlink(self.path)
+            self.close()
 
 
 def lock_journal(descriptor: int, path: str) -> None:

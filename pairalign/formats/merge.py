@@ -12,7 +12,8 @@ from pairalign.formats.writer import Writer
 
 _TYPES = {writer.name: writer for writer in WRITERS}
 _PAIR_NUMBER = re.compile(rb"^(>\S+ pair=)(\d+)", re.MULTILINE)
-_PRIMARY = re.compile(rb"^([^\t\n]+)\t0\t", re.MULTILINE)
+_PRIMARY = re.compile(rb"^([^\t\n]+)\t(0|16)\t", re.MULTILINE)
+_SECONDARY = 256
 
 
 def merge_alignments(
@@ -87,7 +88,7 @@ def _with_first_records(blocks: Iterator[bytes], seen: set[bytes]) -> Iterator[b
 
     def amend(found: re.Match[bytes]) -> bytes:
         if found[1] in seen:
-            return found[1] + b"\t256\t"
+            return b"%s\t%d\t" % (found[1], int(found[2]) | _SECONDARY)
         seen.add(found[1])
         return found[0]
 

@@ -27,7 +27,7 @@ _EDGE_FIELDS = (
     ("columns", "int"),
 )
 _BITS = ("bits", "double")
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # compiled when it is used
 _PAIRS = 1 << 14  # formatted at a time
 
 
@@ -235,13 +235,13 @@ def _gexf_values(values: dict[str, object] | dict[str, str]) -> str:
 def _text(value: object) -> str:
     from xml.sax.saxutils import escape
 
-    return escape(_NOT_XML.sub("\ufffd", str(value)))
+    return escape(re.sub(_NOT_XML, "\ufffd", str(value)))
 
 
 def _attribute(value: object) -> str:
     from xml.sax.saxutils import quoteattr
 
-    return quoteattr(_NOT_XML.sub("\ufffd", str(value)))
+    return quoteattr(re.sub(_NOT_XML, "\ufffd", str(value)))
 
 
 NETWORKS: tuple[type[NetworkWriter], ...] = (GraphmlWriter, GexfWriter, AbcWriter)

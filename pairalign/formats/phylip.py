@@ -89,9 +89,10 @@ def read_phylip(lines: Iterable[str], source: str, most_bytes: int | None = None
         found = len(words) - 1
         values = [_numbers(words[1:], f"{source}: line {number}", name, needed)]
         while square and found < needed:
-            number, words = next(numbered, (0, []))
+            further, words = next(numbered, (0, []))
             if not words:
                 break
+            number = further
             values.append(_numbers(words, f"{source}: line {number}", name, needed))
             found += len(words)
         if found != needed:

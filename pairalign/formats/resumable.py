@@ -230,13 +230,25 @@ class ResumableFile(Output):
             self.abort()
 
     def abort(self) -> None:
-        """Let go of the file, which stays with what has been written."""
+        """Let go of the file, which stays with what has been committed; of nothing, nothing stays.
+
+        A command that is refused when all is open can so be given again as it should have been.
+        """
         self._pool.shutdown()
         file, self._file = self._file, None
         if file is not None:
             with contextlib.suppress(OSError):
                 os.close(file)
+            if self._journal.last is None:
+                self._remove()
         self._journal.close()
+
+    def _remove(self) -> None:
+        """Remove the file and its journal, as far as that can be done."""
+        with contextlib.suppress(OSError):
+            os.unlink(self._part)
+        with contextlib.suppress(OSError):
+            self._journal.remove()
 
 
 class JoinedOutput(Output):

@@ -28,6 +28,8 @@ from pairalign.want import Detail
 CHUNK_BYTES = 1 << 20
 # A thread formats some 400 MB a second: so many keep up with the fastest disks and GPUs.
 MOST_FORMATTERS = 32
+# Slabs of `write` that wait or are being formatted: threads go on while the last one is looked at.
+MOST_UNFORMATTED = 2
 
 
 @dataclass(frozen=True)
@@ -214,12 +216,12 @@ class TextWriter(Writer):
     The native code of a format has its name: ``pairalign_format_NAME``, see
     cpu/text/text_format.h.
 
-    `write` hands pairs over and waits for those of the call before: formatting never pauses
-    between calls. Pieces are written in order and the text of a pair depends on nothing but the
-    pair and its number, so bytes depend neither on threads nor on how pairs come in. A file is
+    `write` hands pairs over and waits for those of the call before the last: formatting never
+    pauses between calls. Pieces are written in order and the text of a pair depends on nothing but
+    the pair and its number, so bytes depend neither on threads nor on how pairs come in. A file is
     written behind: while the disk takes text, `write` goes on, and what cannot be written is said
     by a later `write` or by `close`. Memory: two buffers of `CHUNK_BYTES` for every thread and two
-    more (where one pair has more text, that), and the alignments of one call.
+    more (where one pair has more text, that), and the alignments of two calls.
     """
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
@@ -324,8 +326,8 @@ class _Carrier:
         self._output = output
 
     def submitted(self) -> None:
-        """Go on after a slab was submitted: return when all before it are formatted."""
-        while self._queue.unformatted > 1:
+        """Go on after a slab was submitted: return when nearly all before it are formatted."""
+        while self._queue.unformatted > MOST_UNFORMATTED:
             self._carry(self._queue.take())
         while (piece := self._queue.take(wait=False)) is not None:
             self._carry(piece)
@@ -359,9 +361,9 @@ class _Behind(_Carrier):
         self._done = self._pool.submit(self._work)
 
     def submitted(self) -> None:
-        """Go on after a slab was submitted: return when all before it are formatted."""
+        """Go on after a slab was submitted: return when nearly all before it are formatted."""
         self._came.set()
-        while not self._queue.wait_formatted(1):
+        while not self._queue.wait_formatted(MOST_UNFORMATTED):
             if self._done.done():
                 self._done.result()
                 return
@@ -406,8 +408,8 @@ class _NativeCarrier(_Carrier):
         queue.write_to(output.descriptor, output.checksum)
 
     def submitted(self) -> None:
-        """Go on after a slab was submitted: return when all before it are formatted."""
-        while not self._queue.wait_formatted(1):
+        """Go on after a slab was submitted: return when nearly all before it are formatted."""
+        while not self._queue.wait_formatted(MOST_UNFORMATTED):
             pass
 
     def finish(self) -> None:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Executor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pairalign.alignments import Alignments, concatenate
+from pairalign.alignments import Alignments
 from pairalign.arguments import Shard, check_shard
 from pairalign.choices import DEFAULT_WINDOW
 from pairalign.engines import Engine
 from pairalign.engines.selection import open_engines, usable_cores
 from pairalign.errors import FastaError
-from pairalign.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs import schedule
 from pairalign.jobs.all_pairs import AllPairs, PlannedPairs
 from pairalign.jobs.handing_out import HandingEngine, Users
@@ -24,14 +21,13 @@ from pairalign.jobs.limits import check_lengths, check_top, whole_number
 from pairalign.jobs.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import Progress, show_progress
-from pairalign.jobs.slabs import result_bytes, share_of_letters, slab_bytes, slabs_ahead
-from pairalign.jobs.spread import align_on
-from pairalign.pair_lists import PairList, Pairs, as_pair_list, sort_pairs
+from pairalign.jobs.slabs import expected_bytes, result_bytes, slab_bytes, slabs_ahead
+from pairalign.pair_lists import PairList, sort_pairs
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
-from pairalign.thresholds import PairThresholds, make_pair_thresholds, raw_minimum
+from pairalign.thresholds import PairThresholds
 from pairalign.want import Detail, Want
-from pairalign.windows import Lengths, Window, default_window, plan_windows
+from pairalign.windows import Lengths, Window, plan_windows
 
 if TYPE_CHECKING:
     from pairalign.jobs.threshold_engine import Steps
@@ -96,8 +92,8 @@ class AlignmentJob:
 
     Notes
     -----
-    Leaving a ``for`` loop over a run early stops the work as soon as Python deletes the loop's
-    iterator; ``with run.open() as results`` says when.
+    A ``for`` loop that is left early stops the work when Python deletes its iterator; ``with
+    run.open() as results`` says when.
     """
 
     queries: SequenceSet
@@ -121,7 +117,7 @@ class AlignmentJob:
         if self.targets is None and len(self.queries) < 2:
             raise FastaError(
                 f"{self.queries.source}: one sequence only, '{self.queries.names[0]}'; "
-                "a pair needs two (or give a second file)"
+                "a pair needs two (align takes a second file)"
             )
         self.threads = whole_number("threads", self.threads, _MOST_THREADS)
         self.window = whole_number("window", self.window, _MOST_ROWS)
@@ -214,7 +210,8 @@ class AlignmentJob:
         for engine in engines:
             engine.close()
 
-    def _open_engines(self) -> Sequence[Engine]:
+    def _open_engines(self, per_gpu: int | None = None) -> Sequence[Engine]:
+        _ = self._result_bytes  # which takes a while: GPUs may still be starting
         engines = open_engines(
             self.device,
             self.queries,
@@ -224,6 +221,7 @@ class AlignmentJob:
             memory_bytes=self.memory_bytes,
             kernel=self.kernel,
             detail=self._detail,
+            per_gpu=per_gpu,
         )
         try:
             return self._wrap_engines(engines)
@@ -281,9 +279,9 @@ class AlignmentJob:
         on_gpu = any(one.is_gpu for one in engines)
         limit = slab_bytes(on_gpu, self.threads, self.memory_bytes, self._chooses)
         slabs = self._slabs(limit)
-        ahead = slabs_ahead(len(engines), self.memory_bytes, limit)
-        if not in_order:  # then nothing waits
-            ahead = len(slabs)
+        if on_gpu:
+            slabs = self._join(slabs, len(engines))
+        ahead = slabs_ahead(len(engines), self.memory_bytes, limit) if in_order else len(slabs)
         with (
             show_progress(self.cells, self.progress) as meter,
             closing(schedule.run(engines, slabs, self.want, self._cost, ahead)) as results,
@@ -296,12 +294,18 @@ class AlignmentJob:
 
     def _slabs(self, limit: int) -> list[Window]:
         """Cut the pairs into slabs whose results take at most `limit` bytes."""
-        pair_bytes, letter_bytes = result_bytes(self._detail, self.top)
-        slabs = self._planned.split(pair_bytes, letter_bytes, limit)
-        if self.pair_list is not None or not letter_bytes or len(slabs) == 1:
-            return slabs
-        letter_bytes *= share_of_letters(self.queries, self.targets)  # which takes a while
-        return self._planned.split(pair_bytes, letter_bytes, limit)
+        return self._planned.split(*self._result_bytes, limit)
+
+    @cached_property
+    def _result_bytes(self) -> tuple[int, float]:
+        """What results are expected to take: a pair's, and a letter's of both."""
+        if self.pair_list is not None:
+            return result_bytes(self._detail, self.top)
+        return expected_bytes(self._detail, self.top, self.queries, self.targets, self.pairs)
+
+    def _join(self, slabs: list[Window], engines: int) -> list[Window]:
+        """Join slabs where engines put results in order."""
+        return slabs
 
     def _cost(self, slab: Window) -> int:
         return self._fills * self._planned.cells_of(slab)
@@ -310,135 +314,3 @@ class AlignmentJob:
     def _fills(self) -> int:
         """How often the matrix of a pair is filled."""
         return 1
-
-
-def align(
-    sequences: Sequences,
-    targets: Sequences | None = None,
-    *,
-    scoring: AnyScoring | None = None,
-    mode: str | None = None,
-    detail: str = "cigar",
-    min_score: float | str | None = None,
-    min_identity: float | str | Fraction | None = None,
-    identity_of: str = "columns",
-    min_coverage: float | str | Fraction | None = None,
-    coverage_of: str = "both",
-    pairs: Pairs | None = None,
-    top: int = 1,
-    device: str = "auto",
-    threads: int | None = None,
-    window: int | None = None,
-    memory_bytes: int | None = None,
-    progress: Progress = False,
-    executor: Executor | None = None,
-) -> Alignments:
-    """Align every pair of a set, or every sequence of one set with every one of another.
-
-    Parameters
-    ----------
-    sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
-        An iterable may also give records with a name (``.id`` or ``.name``) and letters
-        (``.seq`` or ``.letters``), such as Biopython's. Unless it is a SequenceSet, its alphabet
-        is that of `scoring`, or guessed.
-    targets : the same, optional
-        Without it, all N(N-1)/2 pairs of `sequences`.
-    scoring : Scoring, or name or path of a matrix, optional
-        From `pairalign.make_scoring`. Default: BLOSUM62 with gaps 11/1 for proteins, 2/-3 with gaps
-        5/2 for DNA; a matrix has the same gaps.
-    mode : {"global", "semiglobal", "local"}, optional
-        Default: that of `scoring`, else global; one that is not that of `scoring` is an error.
-    detail : {"cigar", "stats", "score"}
-        What to compute: alignments; spans and counts; or scores alone.
-    min_score : int, float or str, optional
-        Leave out pairs with a lower score.
-    min_identity : float, str or Fraction, optional
-        Leave out pairs with a lower identity, from 0 to 1 or as ``"97%"``; exactly as written.
-    identity_of : {"columns", "aligned", "shorter", "internal", "mbl"}
-        What the identity is, see `pairalign.choices.IDENTITIES`.
-    min_coverage : float, str or Fraction, optional
-        Leave out pairs of which less is aligned.
-    coverage_of : {"both", "query", "target", "shorter", "aligned"}
-        What the coverage is, see `pairalign.choices.COVERAGES`.
-    pairs : PairList, path, array_like of int with shape (n, 2), or iterable of twos, optional
-        Align just these, in the order of windows: names or input indices, or a file, see
-        `pairalign.pair_lists`. With `targets`, the first is of `sequences`, the second of them.
-    top : int
-        Local alignments of a pair: the best, then the best that puts no two letters together which
-        one before did, and so on, while they score more than 0 and pass what is asked for.
-    device : str
-        ``"auto"``, ``"cpu"``, ``"cuda"``, ``"cuda:0,1"``, ``"opencl"`` or ``"opencl:0,1"``.
-    threads : int, optional
-        Threads of the CPU engine; default: the cores that this process may use.
-    window : int, optional
-        Rows and columns of the windows that the pair matrix is cut into; decides the order.
-        Default: 1,024; with `pairs` 65,536.
-    memory_bytes : int, optional
-        What the run may use, results apart; default: half of what is free.
-    progress : bool or "lines"
-        Show on stderr how far it is: a bar on a terminal, else (or with ``"lines"``) a line every
-        30 seconds.
-    executor : concurrent.futures.Executor, optional
-        Where to align, in tasks that are shards: threads, processes, or those of a cluster. Then
-        `threads` (default: 1) and `memory_bytes` are those of a task; no progress is shown.
-
-    Returns
-    -------
-    Alignments
-        In the order of windows; held in memory as a whole. For sets too large for that iterate
-        over an `AlignmentJob`, or use the command line.
-
-    Raises
-    ------
-    FastaError, AlphabetError, ScoringError, PairListError, CapacityError, DeviceError
-        See `pairalign.errors`.
-    TypeError
-        Something is no sequence, no pair, or no scoring; the message says which.
-    ValueError
-        An argument out of its range.
-
-    Notes
-    -----
-    The conventions (scores, ties, spans, CIGAR) are in docs/conventions.md. Time is proportional
-    to the sum of the products of the lengths.
-
-    Examples
-    --------
-    >>> import pairalign
-    >>> globins = {
-    ...     "HBB": "MVHLTPEEKSAVTALWGKVNVDEVGGEALGRLLVVYPWTQRFFESFGDLSTPDAVMGNPK",
-    ...     "HBD": "MVHLTPEEKTAVNALWGKVNVDAVGGEALGRLLVVYPWTQRFFESFGDLSSPDAVMGNPK",
-    ...     "HBZ": "MSLTKTERTIIVSMWAKISTQADTIGTETLERLFLSHPQTKTYFPHFDLHPGSAQLRAHG",
-    ... }
-    >>> found = pairalign.align(globins)
-    >>> found
-    <Alignments: 3 pairs, global, with CIGARs>
-    >>> found.score.tolist()
-    [300, 64, 66]
-    >>> best = found[0]
-    >>> best.query.name, best.target.name, best.cigar
-    ('HBB', 'HBD', '9=1X2=1X9=1X27=1X9=')
-    >>> len(pairalign.align(globins, min_identity="90%"))
-    1
-    """
-    if not isinstance(detail, str) or detail.upper() not in Detail.__members__:
-        raise ValueError(f"detail {detail!r}: expected cigar, stats or score")
-    first, second, chosen = as_inputs(sequences, targets, scoring, mode)
-    message = chosen.replaced_message(*(s for s in (first, second) if s is not None))
-    if message:
-        warnings.warn(message, stacklevel=2)
-    run = AlignmentJob(
-        first,
-        second,
-        chosen,
-        Want(Detail[detail.upper()], raw_minimum(min_score, chosen)),
-        device=device,
-        threads=(usable_cores() if executor is None else 1) if threads is None else threads,
-        window=default_window(pairs is not None) if window is None else window,
-        memory_bytes=default_bytes() if memory_bytes is None else memory_bytes,
-        progress=progress and executor is None,
-        pair_list=None if pairs is None else as_pair_list(pairs, first, second),
-        pair_thresholds=make_pair_thresholds(min_identity, identity_of, min_coverage, coverage_of),
-        top=top,
-    )
-    return concatenate(list(run) if executor is None else align_on(executor, run))

@@ -13,11 +13,11 @@ from pairalign.alignments import Alignments
 from pairalign.errors import FormatError
 from pairalign.formats import open_overlap_writer
 from pairalign.jobs.overlap_presets import Preset
-from pairalign.jobs.overlap_stages import Stages
 from pairalign.jobs.read_report import ReadReport, report_reads
+from pairalign.jobs.stage_counts import Stages
 from pairalign.overlap_kinds import KIND_NAMES
 from pairalign.sequences import SequenceSet
-from pairalign.string_graph import find_kept, find_transitive
+from pairalign.string_graph import find_kept, find_transitive, find_weak
 from pairalign.tables import Tabular
 
 if TYPE_CHECKING:
@@ -77,7 +77,12 @@ class Overlaps(Tabular):
         )
 
     def reduced(
-        self, *, contained: bool = True, transitive: bool = True, tolerance: int | None = None
+        self,
+        *,
+        contained: bool = True,
+        transitive: bool = True,
+        tolerance: int | None = None,
+        weak: bool = False,
     ) -> Overlaps:
         """Leave out what the string graph of an assembler has no need of (Myers 2005).
 
@@ -91,16 +96,19 @@ class Overlaps(Tabular):
             `pairalign.string_graph.find_transitive`.
         tolerance : int, optional
             Letters by which the lengths of those may differ; default: the preset's `max_overhang`.
+        weak : bool
+            First remove overlaps that are little alike, as far as others cover reads deep enough,
+            see `pairalign.string_graph.find_weak`.
 
         Returns
         -------
         Overlaps
         """
         tolerance = self.preset.max_overhang if tolerance is None else tolerance
-        found = self
+        found = self.take(~find_weak(self.alignments)) if weak else self
         if contained:
-            kept = find_kept(self.alignments, self.kind_codes)
-            found = replace(found.take(kept[self.query] & kept[self.target]), kept=kept)
+            kept = find_kept(found.alignments, found.kind_codes)
+            found = replace(found.take(kept[found.query] & kept[found.target]), kept=kept)
         if transitive:
             found = found.take(~find_transitive(found.alignments, found.kind_codes, tolerance))
         return found

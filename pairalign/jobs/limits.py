@@ -29,13 +29,13 @@ def check_lengths(sequences: SequenceSet, detail: Detail) -> None:
         )
 
 
-def whole_number(name: str, value: object, most: int) -> int:
-    """Return a whole number from 1 on; more than `most` is as good as that."""
+def whole_number(name: str, value: object, most: int, least: int = 1) -> int:
+    """Return a whole number from `least` on; more than `most` is as good as that."""
     if not isinstance(value, SupportsIndex):
         raise TypeError(f"{name} {value!r}: expected a whole number")
     number = operator.index(value)
-    if number < 1:
-        raise ValueError(f"{name} {number}: expected at least 1")
+    if number < least:
+        raise ValueError(f"{name} {number}: expected at least {least}")
     return min(number, most)
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments
 from pairalign.arguments import parse_share
-from pairalign.jobs.align import align
+from pairalign.jobs.align_all import align
 from pairalign.jobs.overlap_presets import PRESETS, Preset
 from pairalign.jobs.overlap_sample import SampledPairs, chance_pairs, likely_pairs
 from pairalign.jobs.overlap_stages import Thresholds

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pairalign.arguments import parse_share
+from pairalign.jobs.limits import whole_number
 from pairalign.jobs.overlap_presets import AUTO, PRESETS, Preset, find_preset
 from pairalign.jobs.overlap_stages import Thresholds
 from pairalign.scoring import Scoring
@@ -20,7 +21,8 @@ if TYPE_CHECKING:  # what aligns samples is loaded where one is needed
 
 log = logging.getLogger("pairalign")
 
-_MANY_BY_CHANCE, _SAFE = 1.0, 0.001
+_MANY_BY_CHANCE, _SAFE = 1.0, 0.02
+_MOST = 2**31 - 1  # letters or overlaps
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,10 @@ class Limits:
     max_overlaps: int | None = None
 
     def __post_init__(self) -> None:
-        if self.max_overlaps is not None and self.max_overlaps < 1:
-            raise ValueError(f"max_overlaps {self.max_overlaps}: expected at least 1")
+        for name, least in (("min_overlap", 0), ("max_overlaps", 1)):
+            given = getattr(self, name)
+            if given is not None:
+                object.__setattr__(self, name, whole_number(name, given, _MOST, least))
         if self.max_false is not None and not self.max_false > 0:
             raise ValueError(f"max_false {self.max_false}: expected a number above 0")
 
@@ -129,7 +133,8 @@ def _fitted(preset: Preset, scoring: Scoring, chance: Chance) -> Preset:
 
     Where unrelated reads align over as many letters as overlaps must have, identity alone keeps
     them out, and is that of the preset again. Elsewhere the least score is lowered, too, but not so
-    far that chance would reach it.
+    far that chance would reach it; and the least overlap as much as the identity, because overlaps
+    of such reads end before the reads do.
     """
     usual = find_preset(preset.name)
     if preset.min_identity == usual.min_identity:
@@ -137,7 +142,11 @@ def _fitted(preset: Preset, scoring: Scoring, chance: Chance) -> Preset:
     if chance.identities is not None:
         return replace(preset, min_identity=usual.min_identity)
     safe = -(-chance.score_for(_SAFE) // scoring.scale)
-    return replace(preset, min_score=min(preset.min_score, max(1, safe)))
+    return replace(
+        preset,
+        min_score=min(preset.min_score, max(1, safe)),
+        min_overlap=int(preset.min_overlap * preset.min_identity / usual.min_identity),
+    )
 
 
 def make_thresholds(preset: Preset, scoring: Scoring, limits: Limits) -> Thresholds:
@@ -171,11 +180,12 @@ def _say(chance: Chance, limits: Thresholds, scoring: Scoring) -> None:
         )
     log.log(
         logging.WARNING if expected > _MANY_BY_CHANCE else logging.INFO,
-        "chance: %d reads against reversed ones reach %s; asked for are score %s and %.4g%%: "
-        "about %.2g overlaps by chance are expected%s",
+        "chance: %d reads against reversed ones reach %s; asked for are score %s, "
+        "%s letters and %.4g%%: about %.2g overlaps by chance are expected%s",
         chance.pairs,
         reached,
         scoring.format_score(limits.min_raw_score),
+        f"{limits.min_overlap:,}",
         100 * float(limits.min_identity),
         expected,
         " (--max-false X raises what is asked for)" if expected > _MANY_BY_CHANCE else "",

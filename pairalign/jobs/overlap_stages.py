@@ -7,10 +7,8 @@ and kept within memory, as those of any other job.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
@@ -21,14 +19,16 @@ import numpy.typing as npt
 
 from pairalign.alignments import Alignments, concatenate
 from pairalign.candidates import CandidateStrands
+from pairalign.choices import DEFAULT_WINDOW
 from pairalign.engines import Engine
 from pairalign.engines.filters import PairFilter
 from pairalign.exact_runs import SHORTEST, RunFilter
 from pairalign.jobs.further_layers import layers_of
+from pairalign.jobs.stage_counts import ALIGN, FILTER, FURTHER, SCORE, Stages
 from pairalign.overlap_passes import choose_strands, find_overlaps, merge_strands
 from pairalign.reaching import Reaching, least_by_end
 from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.windows import Window, order_of_windows
 
 if TYPE_CHECKING:
     from pairalign.engines.cpu.further import FurtherAligner
@@ -48,8 +48,6 @@ UNKNOWN_REST = np.iinfo(np.int32).max
 
 _WORTH_CHOOSING, _WORTH_CHOOSING_ON_GPU = 2, 8
 """Of more than one pair in so many, all are scored: chosen ones cost more each."""
-
-FILTER, SCORE, ALIGN, FURTHER = "filter", "score", "align", "further"
 
 
 @dataclass(frozen=True)
@@ -104,61 +102,6 @@ class Thresholds:
 
 
 @dataclass
-class Stage:
-    """What a stage has done so far.
-
-    Attributes
-    ----------
-    alignments : int
-        Pairs by strands that it looked at.
-    passed : int
-        How many of them it let through.
-    seconds : float
-        Time during which at least one engine was in this stage; stages of several engines overlap.
-    """
-
-    alignments: int = 0
-    passed: int = 0
-    seconds: float = 0.0
-
-
-@dataclass
-class Stages:
-    """The stages of a run, counted and timed; engines' threads share it."""
-
-    stages: dict[str, Stage] = field(
-        default_factory=lambda: {name: Stage() for name in (FILTER, SCORE, ALIGN, FURTHER)}
-    )
-    _running: dict[str, int] = field(default_factory=dict)
-    _since: dict[str, float] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def __getitem__(self, name: str) -> Stage:
-        return self.stages[name]
-
-    def count(self, name: str, alignments: int, passed: int) -> None:
-        """Add to what a stage looked at and let through."""
-        with self._lock:
-            self.stages[name].alignments += alignments
-            self.stages[name].passed += passed
-
-    @contextmanager
-    def timed(self, name: str) -> Iterator[None]:
-        """Time a ``with`` block as part of a stage."""
-        with self._lock:
-            if self._running.setdefault(name, 0) == 0:
-                self._since[name] = time.perf_counter()
-            self._running[name] += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._running[name] -= 1
-                if self._running[name] == 0:
-                    self.stages[name].seconds += time.perf_counter() - self._since[name]
-
-
-@dataclass
 class SharedFilter:
     """A filter that several engines may ask, one at a time.
 
@@ -199,6 +142,8 @@ class StagedEngine:
         Asked for the best alignments of candidates before `engine`.
     strand_filter : StrandFilter, optional
         Asked which pairs are scored on the other strand.
+    width : int
+        Columns of a window: it may be given several that are joined, see `join_windows`.
     """
 
     def __init__(
@@ -211,6 +156,7 @@ class StagedEngine:
         candidates: CandidateStrands | None = None,
         corridors: FurtherAligner | None = None,
         strand_filter: StrandFilter | None = None,
+        width: int = DEFAULT_WINDOW,
     ) -> None:
         assert thresholds.max_overlaps == 1 or further is not None
         self.name = engine.name
@@ -223,7 +169,8 @@ class StagedEngine:
         self._candidates = candidates
         self._corridors = corridors
         self._strand_filter = strand_filter
-        self._least_by_end = thresholds.least_by_end(engine) if _looks_at_ends(engine) else None
+        self._width = width
+        self._least_by_end = thresholds.least_by_end(engine) if _is_cuda(engine) else None
         self._beside: ThreadPoolExecutor | None = None
         if further is not None and engine.is_gpu:
             self._beside = ThreadPoolExecutor(len(STRANDS), "further")
@@ -234,7 +181,7 @@ class StagedEngine:
         Parameters
         ----------
         window : Window
-            Of strand 1: both strands are looked at.
+            Of strand 1: both strands are looked at. Several that are joined count as such.
         want : Want
             At least STATS; its minimum is not used.
         pair_mask : ndarray of bool, optional
@@ -255,13 +202,15 @@ class StagedEngine:
         for one, chosen in zip(windows, choose_strands(plus, minus, both), strict=True):
             if not len(chosen) and (parts or one.strand > 0):
                 continue
-            mask = np.zeros(one.pairs, np.bool_)
-            mask[chosen] = True
-            found = self._align(one, want.detail, mask, len(chosen))
+            found = self._align(one, want.detail, chosen)
             passed = self._thresholds.passed(found)
             self._stages.count(ALIGN, len(found), len(passed))
+            numbers = chosen[passed]
+            placed = order_of_windows(one, numbers, self._width)
+            if placed is not None:
+                passed, numbers = passed[placed[0]], placed[1]
             parts.append(found.take(passed))
-            pairs.append(chosen[passed])
+            pairs.append(numbers)
             layers.append(self._begin_further(parts[-1], one))
         if len(parts) == 1 and self._further is None:
             return parts[0]
@@ -294,12 +243,12 @@ class StagedEngine:
             mask = self._candidates.mask_of(window, window.strand)
             if pair_mask is not None:
                 mask &= pair_mask
-            found, rest = self._align_best(window, detail, mask)
+            self._stages.count(ALIGN, int(mask.sum()), 0)
+            found, place, rest = self._align_best(window, detail, mask)
             passed = found.raw_score >= least
             parts.append(found.take(passed))
-            places.append(np.flatnonzero(mask)[passed])
+            places.append(place[passed])
             rests.append(rest[passed])
-            self._stages.count(ALIGN, len(found), 0)
         if not self._thresholds.all_strands:
             kept = _better_strands(parts, places)
             parts = [part.take(mask) for part, mask in zip(parts, kept, strict=True)]
@@ -314,22 +263,29 @@ class StagedEngine:
         layers = [self._begin_further(*one) for one in zip(parts, windows, rests, strict=True)]
         return _join([one.result() for one in layers], order)
 
-    def _align_best(self, window: Window, detail: Detail, mask: Mask) -> tuple[Alignments, Rest]:
-        """Align candidates; also return what further alignments of each may score at most."""
-        if self._corridors is None:
-            found = self._align(window, detail, mask, int(mask.sum()))
-            return found, np.full(len(found), UNKNOWN_REST, np.int32)
-        with self._stages.timed(ALIGN):
-            first, done, rest = self._corridors.best_of(window, mask)
-        left = mask & ~done
-        if not left.any():
-            return first, rest
-        others = self._align(window, detail, left, int(left.sum()))
-        order = np.argsort(
-            np.concatenate((np.flatnonzero(done), np.flatnonzero(left))), kind="stable"
-        )
-        rests = np.concatenate((rest, np.full(len(others), UNKNOWN_REST, np.int32)))
-        return concatenate([first, others]).take(order), rests[order]
+    def _align_best(
+        self, window: Window, detail: Detail, mask: Mask
+    ) -> tuple[Alignments, Numbers, Rest]:
+        """Align candidates, but for some that cannot score enough.
+
+        Also return which pairs of the window they are, and what further ones score at most.
+        """
+        left, parts = mask, []
+        places, rests = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
+        if self._corridors is not None:
+            with self._stages.timed(ALIGN):
+                best = self._corridors.best_of(window, mask, self._thresholds.min_raw_score)
+            parts.append(best.found)
+            places.append(np.flatnonzero(best.done))
+            rests.append(best.rest)
+            left = mask & ~best.done & ~best.useless
+        if left.any() or not parts:
+            parts.append(self._align_masked(window, detail, left))
+            places.append(np.flatnonzero(left))
+            rests.append(np.full(len(parts[-1]), UNKNOWN_REST, np.int32))
+        place = np.concatenate(places)
+        order = np.argsort(place, kind="stable")
+        return concatenate(parts).take(order), place[order], np.concatenate(rests)[order]
 
     def _begin_further(
         self, first: Alignments, window: Window, rest: Rest | None = None
@@ -366,15 +322,17 @@ class StagedEngine:
 
         return layers_of(first, thresholds.max_overlaps, advance)
 
-    def _align(self, window: Window, detail: Detail, mask: Mask, chosen: int) -> Alignments:
-        """Align the pairs that a mask names, `chosen` of them."""
+    def _align(self, window: Window, detail: Detail, numbers: Numbers) -> Alignments:
+        """Align pairs of some numbers, which ascend."""
         with self._stages.timed(ALIGN):
-            found = self._engine.align(
-                window, Want(detail), None if chosen == window.pairs else mask
-            )
-        if found.strand is not None:
-            return found
-        return replace(found, strand=np.full(len(found), window.strand, np.int8))
+            found = _align_numbers(self._engine, window, Want(detail), numbers)
+        return _with_strand(found, window)
+
+    def _align_masked(self, window: Window, detail: Detail, mask: Mask) -> Alignments:
+        """Align the pairs that a mask names."""
+        with self._stages.timed(ALIGN):
+            found = self._engine.align(window, Want(detail), None if mask.all() else mask)
+        return _with_strand(found, window)
 
     def _reaching_other(self, window: Window, plus: Reaching) -> Reaching:
         """Do the same for the other strand, where it matters."""
@@ -388,19 +346,18 @@ class StagedEngine:
             return self._reaching(window)
         numbers = np.flatnonzero(mask)
         self._stages.count(FILTER, window.pairs, len(numbers))
-        return self._scored(window, mask, numbers)
+        return self._scored(window, numbers)
 
     def _reaching(self, window: Window) -> Reaching:
         """Score all pairs that the filter does not stop; return those that reach the minimum."""
         if self._filter is not None:
             with self._stages.timed(FILTER):
-                mask = self._filter.passing(window)
-                numbers = np.flatnonzero(mask)
+                numbers = np.flatnonzero(self._filter.passing(window))
             self._stages.count(FILTER, window.pairs, len(numbers))
-            return self._scored(window, mask, numbers)
+            return self._scored(window, numbers)
         if self._least_by_end is None:
             return self._scored(window)
-        assert _looks_at_ends(self._engine)
+        assert _is_cuda(self._engine)
         with self._stages.timed(SCORE):
             found = self._engine.reach(window, self._thresholds.min_raw_score, self._least_by_end)
         if found is None:
@@ -408,20 +365,43 @@ class StagedEngine:
         self._stages.count(SCORE, window.pairs, len(found.numbers))
         return found
 
-    def _scored(
-        self, window: Window, mask: Mask | None = None, numbers: Numbers | None = None
-    ) -> Reaching:
-        """Score all pairs of a window, or those of a mask, whose numbers these are."""
+    def _scored(self, window: Window, numbers: Numbers | None = None) -> Reaching:
+        """Score all pairs of a window, or those of some numbers, which ascend."""
         with self._stages.timed(SCORE):
-            scores = self._engine.align(window, Want(Detail.SCORE), mask).raw_score
+            want = Want(Detail.SCORE)
+            if numbers is None:
+                scores = self._engine.align(window, want).raw_score
+            else:
+                scores = _align_numbers(self._engine, window, want, numbers).raw_score
             found = Reaching.of_scores(scores, self._thresholds.min_raw_score, numbers)
         self._stages.count(SCORE, len(scores), len(found.numbers))
         return found
 
 
-def _looks_at_ends(engine: Engine) -> TypeGuard[CudaEngine]:
-    """Whether an engine tells by where alignments end which of them cannot pass."""
+def _is_cuda(engine: Engine) -> TypeGuard[CudaEngine]:
+    """Whether an engine tells by where alignments end which of them cannot pass.
+
+    It also takes numbers of pairs instead of a mask.
+    """
     return hasattr(engine, "reach")
+
+
+def _align_numbers(engine: Engine, window: Window, want: Want, numbers: Numbers) -> Alignments:
+    """Align pairs of some numbers, which ascend."""
+    if len(numbers) == window.pairs:
+        return engine.align(window, want)
+    found = engine.align_numbers(window, want, numbers) if _is_cuda(engine) else None
+    if found is not None:
+        return found
+    mask = np.zeros(window.pairs, np.bool_)
+    mask[numbers] = True
+    return engine.align(window, want, mask)
+
+
+def _with_strand(found: Alignments, window: Window) -> Alignments:
+    if found.strand is not None:
+        return found
+    return replace(found, strand=np.full(len(found), window.strand, np.int8))
 
 
 def _join(parts: Sequence[Layers], order: Numbers) -> Alignments:

@@ -36,13 +36,15 @@ from pairalign.jobs.found_overlaps import Overlaps
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.overlap_plan import Limits, plan_overlaps
 from pairalign.jobs.overlap_presets import AUTO, Preset
-from pairalign.jobs.overlap_stages import SharedFilter, StagedEngine, Stages, Thresholds
+from pairalign.jobs.overlap_stages import SharedFilter, StagedEngine, Thresholds
 from pairalign.jobs.progress import Progress
 from pairalign.jobs.seeded_candidates import MAPPY, import_mappy, seed_candidates
+from pairalign.jobs.slabs import result_bytes
+from pairalign.jobs.stage_counts import Stages
 from pairalign.overlap_kinds import classify
 from pairalign.scoring import Scoring
 from pairalign.want import Detail, Want
-from pairalign.windows import default_window
+from pairalign.windows import Window, default_window, join_windows
 
 if TYPE_CHECKING:
     from pairalign.engines.cpu.further import FurtherAligner
@@ -54,6 +56,11 @@ _CELLS_WORTH_RUNS = {False: 10**12, True: 10**10}
 _PAIR_WORTH_RUNS = {False: 10**6, True: 1}
 """Cells of a mean pair; GPUs score smaller ones sooner than a core finds words."""
 _CELLS_WORTH_STRANDS = 10**9
+_ENGINES_PER_GPU = 5
+"""Their threads choose strands and pairs and copy what passes, for longer than the GPU works."""
+_PAIRS_WORTH_ENGINES = 20 << 20
+_JOINED_SLAB_BYTES = 2 << 30
+"""Results of windows that are joined, if all pairs passed."""
 _STRAND_THREADS = 4
 _CELLS_A_HIT = 10**4
 """So many cells take a core as long as one word of two reads in the filter by runs."""
@@ -116,6 +123,10 @@ class OverlapJob(AlignmentJob):
     def _fills(self) -> int:
         return 2 if self.candidates is None else 1  # strands
 
+    def _open_engines(self, per_gpu: int | None = None) -> Sequence[Engine]:
+        are_many = self.candidates is None and self.pairs >= _PAIRS_WORTH_ENGINES
+        return super()._open_engines(_ENGINES_PER_GPU if are_many else per_gpu)
+
     def _with_thresholds(self, engines: Sequence[Engine]) -> Sequence[Engine]:
         """Wrap engines so that pairs go through the stages."""
         strands = None
@@ -140,9 +151,24 @@ class OverlapJob(AlignmentJob):
                     strands,
                     aligner if has_corridors else None,
                     strand_filter,
+                    self.window,
                 )
             )
         return staged
+
+    def _join(self, slabs: list[Window], engines: int) -> list[Window]:
+        """Join windows: the interpreter takes as long for each as a GPU does for its pairs."""
+        if self.candidates is not None:
+            return slabs
+        limit = min(self.memory_bytes // 8, _JOINED_SLAB_BYTES)
+        lengths = self.queries.lengths[self.queries.order]
+        pair_bytes, letter_bytes = result_bytes(self._detail)
+
+        def fits(joined: Window) -> bool:
+            letters = lengths[joined.row_start] + lengths[joined.column_start]  # none has more
+            return bool(joined.pairs * (pair_bytes + letter_bytes * letters) <= limit)
+
+        return list(join_windows(slabs, fits, 2 * engines))
 
     def _has_corridors(self, engine: Engine) -> bool:
         """Whether best alignments are tried in corridors: of candidates, where cores make them."""

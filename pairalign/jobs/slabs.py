@@ -20,13 +20,14 @@ _LETTER_BYTES = {Detail.SCORE: 0.0, Detail.STATS: 0.0, Detail.CIGAR: 2.0}
 _LEAST_SHARE = 1 / 8
 _SAMPLED_PAIRS = 32
 _NEAR = 300  # letters: where an end is missing, all that follows is moved
+_WORTH_SAMPLING = 5000
 _LONG = 1000  # letters: slabs of shorter sequences have many pairs anyway
 
 _SLAB_BYTES = 48 << 20
 _GPU_SLAB_BYTES = 256 << 20
 _CHOSEN_SLAB_BYTES = 1 << 30
 _LEAST_SLAB_BYTES = 1 << 20
-_MOST_AHEAD = 64
+_AHEAD_OF_ENGINE = 2
 
 
 def slab_bytes(on_gpu: bool, threads: int, memory_bytes: int, chosen: bool = False) -> int:
@@ -44,10 +45,14 @@ def slab_bytes(on_gpu: bool, threads: int, memory_bytes: int, chosen: bool = Fal
 
 
 def slabs_ahead(engines: int, memory_bytes: int, limit: int) -> int:
-    """Return how many slabs of `limit` bytes may be under way or wait for those before them."""
+    """Return how many slabs of `limit` bytes may be under way or wait for those before them.
+
+    Few an engine: the engine that is idle takes the largest of them, and results are wanted in
+    order. One small slab that all others overtake would keep their results in memory to the end.
+    """
     if engines == 1:
         return 2
-    return max(engines + 1, min(_MOST_AHEAD, memory_bytes // 4 // limit))
+    return max(engines + 1, min(_AHEAD_OF_ENGINE * engines + 2, memory_bytes // 4 // limit))
 
 
 def result_bytes(detail: Detail, top: int = 1) -> tuple[int, float]:
@@ -60,6 +65,19 @@ def result_bytes(detail: Detail, top: int = 1) -> tuple[int, float]:
         Alignments that a pair may have.
     """
     return top * _PAIR_BYTES[detail], top * _LETTER_BYTES[detail]
+
+
+def expected_bytes(
+    detail: Detail, top: int, queries: SequenceSet, targets: SequenceSet | None, pairs: int
+) -> tuple[int, float]:
+    """Return `result_bytes` as a sample of so many pairs of two sets, or of one, lets expect.
+
+    Not sampled where `pairs` are so few that slabs of fewer pairs do no harm.
+    """
+    pair_bytes, letter_bytes = result_bytes(detail, top)
+    if letter_bytes and pairs >= _WORTH_SAMPLING:
+        letter_bytes *= share_of_letters(queries, targets)
+    return pair_bytes, letter_bytes
 
 
 def share_of_letters(queries: SequenceSet, targets: SequenceSet | None) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pairalign.errors import AlignmentFileError
 from pairalign.formats.readers.reader import RecordReader
 from pairalign.records import AlignmentRecords, read_rows
 
@@ -19,8 +20,13 @@ class FastaReader(RecordReader):
     suffixes = (".fasta", ".fa", ".fas", ".afa")
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield pieces of whole pairs."""
-        return self._text_pieces()
+        """Yield pieces of whole pairs; a text without any record is an error."""
+        headers = 1  # an empty file has no pairs
+        for number, piece in enumerate(self._text_pieces()):
+            headers = _headers(piece) + (headers if number else 0)
+            yield piece
+        if not headers:
+            raise AlignmentFileError(f"{self.source}: no line begins with '>', expected FASTA")
 
     def _cut(self, text: bytes) -> int:
         end = text.rfind(b"\n>") + 1
