@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
+import logging
 import os
 import random
 import subprocess
@@ -97,12 +99,26 @@ def test_an_executor_of_dask(dask, here: str) -> None:
         check_executor(client.get_executor())
 
 
-def test_workers_on_this_machine(dask: object) -> None:
+def test_workers_on_this_machine(dask: object, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["align", "in.fa", "-o", "one.fasta.gz", "-q", "--mode", "local"]) == 0
     command = ["align", "in.fa", "-o", "all.fasta.gz", "-q", "--mode", "local"]
     assert main([*command, "--cluster", "local:2", "--device", "cpu"]) == 0
     assert md5("all.fasta.gz") == md5("one.fasta.gz")
     assert not os.path.exists("all.fasta.gz.parts")
+    assert capfd.readouterr().err == ""  # that workers start and end is no news
+
+
+def log_at_the_end() -> None:
+    """Make this process log an error when it ends, as one whose heartbeat meets the end does."""
+    atexit.register(logging.getLogger("distributed.worker").error, "late")
+
+
+def test_ends_of_workers_are_no_news(dask: object, capfd: pytest.CaptureFixture[str]) -> None:
+    options = Namespace(cluster="local:1", device="cpu")
+    with dask_cluster._open_client(options) as client:
+        client.run(log_at_the_end)
+    assert capfd.readouterr().err == ""
+    assert logging.getLogger("distributed").isEnabledFor(logging.ERROR)
 
 
 @pytest.mark.parametrize(

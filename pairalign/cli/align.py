@@ -33,6 +33,7 @@ from pairalign.formats import (
     Writer,
     check_both_ways,
     check_columns,
+    check_detail,
     find_format,
     open_writer,
 )
@@ -86,7 +87,8 @@ def run_align(options: argparse.Namespace) -> None:
         shown: dict[str, Any] = {"fields": table.fields, "both_ways": options.both_ways}
         keep_freed_memory(run.memory_bytes)
         shown |= {"significance": significance}
-        _write(options, run, going, summary, collector, shown)
+        with going.held():
+            _write(options, run, going, summary, collector, shown)
     going.finish()
     if options.explain:
         say(describe_steps(run.steps, run.pairs))
@@ -103,6 +105,7 @@ def _check(options: argparse.Namespace) -> tuple[_Table, PartPlace | None]:
     _check_top(options, writer_type.name)
     fields = () if options.columns is None else parse_fields(options.columns)
     table = _Table(writer_type, fields, _detail(options, writer_type, fields))
+    check_detail(writer_type, table.detail)
     check_columns(writer_type, fields, table.detail)
     check_both_ways(writer_type, options.both_ways)
     place = choose_part(options, writer_type.suffixes[0])

@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -251,8 +251,22 @@ def _open_client(options: argparse.Namespace) -> Iterator[Any]:
             yield client
         return
     workers = int(address.removeprefix(_LOCAL))
-    with _local_cluster(workers, _gpus_here(options)) as cluster, Client(cluster) as client:
+    with ExitStack() as at_end:
+        at_end.callback(logging.disable, logging.root.manager.disable)
+        cluster = at_end.enter_context(_local_cluster(workers, _gpus_here(options)))
+        client = at_end.enter_context(Client(cluster))
         yield client
+        _silence(client)
+
+
+def _silence(client: Any) -> None:
+    """Let nothing be logged here and by workers: all is done, and that connections end is no news.
+
+    A worker whose heartbeat meets the end of the cluster logs an error, a slow one is waited for
+    with a warning.
+    """
+    client.run(logging.disable, on_error="ignore")
+    logging.disable()
 
 
 def _local_cluster(workers: int, gpus: list[str]) -> Any:
@@ -261,7 +275,11 @@ def _local_cluster(workers: int, gpus: list[str]) -> Any:
 
     specs = {}
     for worker in range(workers):
-        options: dict[str, Any] = {"nthreads": 1, "host": _HERE}
+        options: dict[str, Any] = {
+            "nthreads": 1,
+            "host": _HERE,
+            "silence_logs": logging.WARNING,  # of its process, which does not know the cluster's
+        }
         if gpus:
             options["resources"] = {"GPU": 1}
             options["env"] = {"CUDA_VISIBLE_DEVICES": gpus[worker % len(gpus)]}

@@ -47,9 +47,9 @@ def write_part(options: argparse.Namespace, sequences: SequenceSet, measure: Mea
     scoring = scoring_of(options, sequences)
     warn_of_letters(scoring, sequences, None)
     run = plan_run(options, sequences, None, scoring, measure.detail)
+    check_names(sequences.names, sequences.source)
     going = Going(options, run, FORMAT, place, measure=measure.name)
     pairs = run.pairs
-    check_names(sequences.names, sequences.source)
     if not going.is_done:
         output = going.output or open_output(options.output)
         with output:
@@ -71,11 +71,8 @@ def measure_resumed(
     going = Going(_beside(options), run, FORMAT, None, measure=measure.name)
     assert going.output is not None
     options.distances = going.take_back()
-    try:
+    with going.held():
         _write(run, going, going.output, measure)
-    except BaseException:
-        going.output.abort()
-        raise
     return read_values(options.distances.blocks())
 
 

@@ -1,6 +1,6 @@
 """What a run on a GPU waits for, begun while the program and its inputs are still being loaded.
 
-A CUDA driver takes 0.2 s to start, and each device 0.1 s. Nothing else depends on it until engines
+A CUDA driver takes 0.15 s to start, and each device 0.1 s. Nothing else depends on it until engines
 are opened, so a thread starts them as soon as the command line looks like a run on a GPU; a wrong
 guess costs that time on another core and changes nothing else.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 _WORTH_A_GPU = 300_000
 """Bytes of input from which ``--device auto`` is likely to take a GPU."""
 
-_NO_GPU_HERE = ("--cluster", "--help", "-h", "help", "--version", "completion", "merge")
+_NO_GPU_HERE = ("--cluster", "--help", "-h", "help", "--version", "completion", "merge", "verify")
 """Words of a command line that aligns elsewhere or not at all."""
 
 _DEVICE_FILE = Path("/dev/nvidiactl")
@@ -68,7 +68,7 @@ def _size(word: str) -> int:
 
 
 def _start_driver(device: str) -> None:
-    """Start the driver, then devices that are named; engines report what fails."""
+    """Start the driver, then the devices; engines report what fails."""
     import ctypes  # frees the interpreter during a call, which PyCUDA does not here
 
     with suppress(OSError, AttributeError):
@@ -88,9 +88,7 @@ def _start_driver(device: str) -> None:
 
 
 def _indices(device: str, count: int) -> list[int]:
-    """Return which of `count` GPUs a run is certain to use."""
-    if device == "auto":
-        return []
+    """Return which of `count` GPUs a run uses: all but where some are named."""
     named = device.partition(":")[2]
     if not named:
         return list(range(count))

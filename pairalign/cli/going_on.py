@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -109,6 +111,16 @@ class Going:
         self.is_resumed = last is not None
         self._resumable = resumable
         self.output = resumable.output
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Let go of the output when a block fails, even before there is a writer to do so."""
+        try:
+            yield
+        except BaseException:
+            if self.output is not None:
+                self.output.abort()
+            raise
 
     def wrote(self, writer: Written) -> None:
         """Commit, if it is time, what the job has given so far, all of which was written."""

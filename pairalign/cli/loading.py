@@ -11,7 +11,7 @@ from importlib import import_module
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Collect no garbage meanwhile: loading modules makes many objects and drops few."""
+    """Collect no garbage meanwhile: loading modules or records makes many objects, drops few."""
     was_on = gc.isenabled()
     gc.disable()
     try:

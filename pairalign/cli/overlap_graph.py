@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -11,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments, concatenate
+from pairalign.cli.planning import check_beside
 from pairalign.cli.report import make_collector
-from pairalign.errors import FormatError, OutputError
-from pairalign.formats.output import check_writable
+from pairalign.errors import FormatError
 from pairalign.overlap_kinds import classify
 from pairalign.overlap_passes import mark_indices
 
@@ -21,7 +20,8 @@ if TYPE_CHECKING:
     from pairalign.jobs.read_report import ReadCollector
     from pairalign.sequences import SequenceSet
 
-_NEEDING_ALL = ("read_report", "remove_contained", "remove_transitive")
+_REMOVING = ("remove_weak", "remove_contained", "remove_transitive")
+_NEEDING_ALL = ("read_report", *_REMOVING)
 
 
 def check_graph(options: argparse.Namespace) -> None:
@@ -39,15 +39,8 @@ def check_graph(options: argparse.Namespace) -> None:
             if getattr(options, needing) and getattr(options, name, None):
                 option = needing.replace("_", "-")
                 raise FormatError(f"--{option} needs all overlaps of a run: leave --{name} out")
-    if options.read_report is None:
-        return
-    check_writable(options.read_report)
-    used = (options.input, options.candidates, options.output, options.report)
-    others = (os.path.realpath(path) for path in used if path not in (None, "-"))
-    if os.path.realpath(options.read_report) in others:
-        raise OutputError(
-            f"'{options.read_report}' is another file of this run; choose another name"
-        )
+    if options.read_report is not None:
+        check_beside(options, "read_report")
 
 
 class OverlapWatcher:
@@ -74,7 +67,7 @@ class OverlapWatcher:
     def __init__(self, options: argparse.Namespace, reads: SequenceSet, overhang: int) -> None:
         self.overlapping = np.zeros(len(reads), np.bool_)
         self.report = make_collector(options, reads, None)
-        self.removing = options.remove_contained or options.remove_transitive
+        self.removing = any(getattr(options, name) for name in _REMOVING)
         self.kept: npt.NDArray[np.bool_] | None = None
         self._options = options
         self._overhang = overhang
@@ -100,9 +93,11 @@ class OverlapWatcher:
 
     def reduce(self, results: Iterable[Alignments]) -> Iterator[Alignments]:
         """Return what is left of all overlaps; `kept` is known then."""
-        from pairalign.string_graph import find_kept, find_transitive
+        from pairalign.string_graph import find_kept, find_transitive, find_weak
 
         found = concatenate(list(results))
+        if self._options.remove_weak:
+            found = found.take(~find_weak(found))
         kinds = classify(found, self._overhang)
         if self._options.remove_contained:
             self.kept = find_kept(found, kinds)

@@ -138,7 +138,7 @@ def _add_thresholds(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_graph(parser: argparse.ArgumentParser) -> None:
-    """Add ``--read-report``, ``--remove-contained`` and ``--remove-transitive``."""
+    """Add ``--read-report`` and what removes reads and overlaps."""
     group = parser.add_argument_group("all overlaps together")
     add_path(
         group,
@@ -146,6 +146,12 @@ def _add_graph(parser: argparse.ArgumentParser) -> None:
         metavar="TABLE",
         help="write a row a read: depth, letters without overlap, kind, places where overlaps end "
         "suddenly: adapters and chimeras",
+    )
+    group.add_argument(
+        "--remove-weak",
+        action="store_true",
+        help="leave out overlaps less than 60%% identical, as far as others cover reads 10 times: "
+        "for assemblers, which else take bad ends of reads for good",
     )
     group.add_argument(
         "--remove-contained",

@@ -24,13 +24,19 @@ from pairalign.cli.report import check_report, finish_report
 from pairalign.cli.summary import describe_set
 from pairalign.complement import complement_of
 from pairalign.engines.selection import usable_cores
-from pairalign.formats import OVERLAP_FORMATS, find_format, open_overlap_writer
+from pairalign.formats import (
+    OVERLAP_FORMATS,
+    check_both_ways,
+    check_detail,
+    find_format,
+    open_overlap_writer,
+)
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.overlap_plan import Limits, OverlapPlan, plan_overlaps
 from pairalign.jobs.overlap_presets import Preset
-from pairalign.jobs.overlap_stages import ALIGN, FILTER, FURTHER, SCORE
 from pairalign.jobs.overlaps import OverlapJob
 from pairalign.jobs.seeded_candidates import MAPPY, import_mappy, seed_candidates
+from pairalign.jobs.stage_counts import ALIGN, FILTER, FURTHER, SCORE
 from pairalign.native import keep_freed_memory
 from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
 from pairalign.scoring import Scoring
@@ -46,10 +52,12 @@ def run_overlap(options: argparse.Namespace) -> None:
     """Carry out ``pairalign overlap``."""
     choose_output(options)
     writer_type = find_format(options.output, options.format, OVERLAP_FORMATS)
+    check_detail(writer_type, Detail.STATS if options.no_cigar else Detail.CIGAR, overlaps=True)
+    check_both_ways(writer_type, options.dual, overlaps=True)
+    check_graph(options)
     place = choose_part(options, writer_type.suffixes[0])
     check_output(options.output, options.input, options.candidates)
     check_report(options)
-    check_graph(options)
     check_cluster(options)
     if options.candidates == MAPPY:
         import_mappy()
@@ -69,7 +77,8 @@ def run_overlap(options: argparse.Namespace) -> None:
     counts = np.zeros(INTERNAL + 1, np.int64)
     keep_freed_memory(run.memory_bytes)
     if not going.is_done:
-        counts = _write(options, run, going, overhang, seen)
+        with going.held():
+            counts = _write(options, run, going, overhang, seen)
     seconds = time.perf_counter() - started
     going.finish()
     if not going.is_resumed and options.shard is None:

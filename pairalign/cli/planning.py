@@ -7,6 +7,7 @@ import os
 import sys
 
 from pairalign.cli.console import log
+from pairalign.cli.loading import no_collection
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import FormatError, OutputError
 from pairalign.formats.output import check_writable
@@ -72,6 +73,35 @@ def check_output(output: str, *inputs: str | None) -> None:
     check_writable(output)
 
 
+_FILES = (
+    *("input", "input2", "names", "matrix", "pairs", "candidates"),
+    *("output", "rename", "plot", "report", "read_report"),
+)
+"""Options that may name a file of a run."""
+
+
+def check_beside(options: argparse.Namespace, option: str) -> None:
+    """Refuse, before any work, what cannot be written beside the output.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+    option : str
+        One of the options that name a file to write.
+
+    Raises
+    ------
+    OutputError
+        When the file cannot be written, or is another file of the run, read or written.
+    """
+    path = getattr(options, option)
+    check_writable(path)
+    others = [getattr(options, name, None) for name in _FILES if name != option]
+    places = {os.path.realpath(other) for other in others if other not in (None, "-")}
+    if os.path.realpath(path) in places:
+        raise OutputError(f"'{path}' is another file of this run; choose another name")
+
+
 def read_sequences(options: argparse.Namespace) -> tuple[SequenceSet, SequenceSet | None]:
     """Read ``options.input``, and ``options.input2`` if there is one.
 
@@ -91,9 +121,11 @@ def read_sequences(options: argparse.Namespace) -> tuple[SequenceSet, SequenceSe
         When a file cannot be read.
     """
     alphabet = None if options.alphabet == "auto" else options.alphabet
-    if options.input2 is None:
-        return read_fasta(options.input, alphabet=alphabet, degap=options.degap), None
-    return read_fasta_pair(options.input, options.input2, alphabet=alphabet, degap=options.degap)
+    with no_collection():
+        if options.input2 is None:
+            return read_fasta(options.input, alphabet=alphabet, degap=options.degap), None
+        first, second = options.input, options.input2
+        return read_fasta_pair(first, second, alphabet=alphabet, degap=options.degap)
 
 
 def scoring_of(options: argparse.Namespace, queries: SequenceSet) -> Scoring:

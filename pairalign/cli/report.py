@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
 from typing import TYPE_CHECKING
 
 from pairalign.cli.console import log
-from pairalign.cli.planning import plan_run
-from pairalign.errors import FormatError, OutputError
-from pairalign.formats.output import check_writable
+from pairalign.cli.planning import check_beside, plan_run
+from pairalign.errors import FormatError
 from pairalign.want import Detail
 
 if TYPE_CHECKING:  # what makes reports is loaded where one is wanted
@@ -56,11 +54,7 @@ def check_report(options: argparse.Namespace) -> None:
     from pairalign.formats.report import check_jinja
 
     check_jinja()
-    check_writable(options.report)
-    used = (options.input, getattr(options, "input2", None), options.output)
-    others = (os.path.realpath(path) for path in used if path not in (None, "-"))
-    if os.path.realpath(options.report) in others:
-        raise OutputError(f"'{options.report}' is another file of this run; choose another name")
+    check_beside(options, "report")
 
 
 def report_distances(

@@ -6,8 +6,10 @@ take time.
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +22,7 @@ STOP_SIGNALS = {
 }
 
 CLEANUP_SECONDS = 5.0
+_AGAIN_SECONDS = 0.01
 SIGNAL_CODE = 128
 """Shells add a signal's number to it: 130 for Ctrl-C, 143 for SIGTERM."""
 
@@ -29,12 +32,15 @@ class Stopped(KeyboardInterrupt):
 
     Attributes
     ----------
+    number : int
+        Of the signal.
     exit_code : int
         128 and the number of the signal.
     """
 
     def __init__(self, number: int) -> None:
         super().__init__(STOP_SIGNALS[signal.Signals(number)])
+        self.number = number
         self.exit_code = SIGNAL_CODE + number
 
 
@@ -67,6 +73,19 @@ class StopHandler:
         self._last = now
         raise stopped
 
+    def was_dropped(self, stopped: Stopped) -> None:
+        """Send a signal again that came where Python drops exceptions: as an object is deleted.
+
+        Imports have such places, too: each deletes its lock.
+        """
+        self._last = None
+
+        def send() -> None:
+            time.sleep(_AGAIN_SECONDS)
+            os.kill(os.getpid(), stopped.number)
+
+        _thread.start_new_thread(send, ())
+
 
 @contextmanager
 def stop_signals() -> Iterator[StopHandler]:
@@ -83,8 +102,18 @@ def stop_signals() -> Iterator[StopHandler]:
             with suppress(ValueError):  # not the main thread
                 signal.signal(one, stop.handle)
                 previous[one] = handler
+    show_dropped = sys.unraisablehook
+
+    def dropped(unraisable: sys.UnraisableHookArgs) -> None:
+        if isinstance(unraisable.exc_value, Stopped):
+            stop.was_dropped(unraisable.exc_value)
+        else:
+            show_dropped(unraisable)
+
+    sys.unraisablehook = dropped
     try:
         yield stop
     finally:
+        sys.unraisablehook = show_dropped
         for one, handler in previous.items():
             signal.signal(one, handler)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _KINDS = {"protein": ("protein", "proteins"), "dna": ("DNA sequence", "DNA sequences")}
 
+_THREADS = 4
+"""That look at results of many pairs: two GPUs have 60 million short ones a second."""
+
 
 class Summary:
     """Collects, alignment by alignment, what is worth saying about a run.
@@ -73,15 +76,16 @@ class Summary:
             alignments.target,
             (alignments.matches, alignments.mismatches, alignments.gap_letters),
             (alignments.queries.lengths, alignments.targets.lengths),
+            _THREADS,
         )
         if found is None:
             return
+        high, low = found
         # Copies: a view would keep all of these results in memory.
-        high, low = alignments.take(list(found))
-        if (share := _share(high)) > self._highest_share:
-            self._highest_share, self._closest = share, high
-        if (share := _share(low)) < self._lowest_share:
-            self._lowest_share, self._most_distant = share, low
+        if (share := _share(alignments[high])) > self._highest_share:
+            self._highest_share, (self._closest,) = share, alignments.take([high])
+        if (share := _share(alignments[low])) < self._lowest_share:
+            self._lowest_share, (self._most_distant,) = share, alignments.take([low])
 
     def text(self, seconds: float, output: str) -> str:
         """Lines for a person; `seconds` is what reading apart took, `output` where results went."""

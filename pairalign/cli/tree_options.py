@@ -29,6 +29,12 @@ from pairalign.cli.options import (
     add_shard,
 )
 
+_DECIDE_DISTANCES = (
+    *("measure", "mode", "matrix", "match", "mismatch", "gap_open", "gap_extend"),
+    *("free_ends", "end_gap_open", "end_gap_extend", "ties", "alphabet"),
+)
+"""Options of ``tree`` that are of no use where IN has the distances already."""
+
 
 def add_distance_options(parser: argparse.ArgumentParser) -> None:
     """Give the parser of ``distance`` its description and options."""
@@ -85,6 +91,7 @@ def add_tree_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.set_defaults(shard=None)
     _add_common(parser, DEFAULT_TREE_MEASURE)
+    parser.set_defaults(unset={name: parser.get_default(name) for name in _DECIDE_DISTANCES})
 
 
 def _add_common(parser: argparse.ArgumentParser, measure: str) -> None:

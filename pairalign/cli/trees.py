@@ -207,6 +207,9 @@ def _matrix_of(
         return _measure(options, sequences, measure, report, options.method), sequences
     if options.cluster is not None:
         raise FormatError("--cluster is for sequences, IN are distances")
+    for name, default in options.unset.items():
+        if getattr(options, name) != default:
+            raise FormatError(f"--{name.replace('_', '-')} is for sequences, IN are distances")
     named = None
     if options.names is not None:
         named = read_fasta(options.names, degap=options.degap)
