@@ -3,6 +3,7 @@
     python scripts/benchmark.py verify --data proteins.fa.gz --sequences 201
     python scripts/benchmark.py cpu --data proteins.fa.gz --markdown cpu.md
     python scripts/benchmark.py waste --data proteome.fa.gz
+    python scripts/benchmark.py chosen --data proteins.fa.gz --sequences 1024
     python scripts/benchmark.py long --data proteome.fa.gz
     python scripts/benchmark.py gpu --data by-length/*.fa.gz --table lengths small
     python scripts/benchmark.py host --parts
@@ -35,6 +36,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from bench import (  # noqa: E402
+    chosen,
     clusters,
     command,
     cpu,
@@ -58,6 +60,7 @@ from bench import (  # noqa: E402
 from bench import overlaps_bitwise as bitwise  # noqa: E402
 
 MODULES = (
+    chosen,
     gpu,
     host,
     clusters,

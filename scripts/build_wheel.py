@@ -86,11 +86,10 @@ def build_sdist(target: Path) -> Path:
 
 
 def unpack(sdist: Path, target: Path, kernels: list[Path]) -> Path:
-    """Unpack the sdist, with these compiled kernels and no others; return its folder."""
+    """Unpack the sdist, which holds sources alone, and add compiled kernels; return its folder."""
     with tarfile.open(sdist) as archive:
         archive.extractall(target)
     source = the_file(target)
-    shutil.rmtree(source / KERNELS, ignore_errors=True)
     for path in kernels:
         (source / KERNELS).mkdir(exist_ok=True)
         shutil.copy2(path, source / KERNELS)

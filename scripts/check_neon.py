@@ -4,7 +4,8 @@
 
 Compiles `tests/native/align_sets.cpp` with the engine, for this machine and for aarch64, runs
 both, and compares what they print: a checksum of the alignments of each mode, detail and lane
-width. Needs g++, aarch64-linux-gnu-g++ and qemu-aarch64 (Debian: g++-aarch64-linux-gnu, qemu-user).
+width, and of pruned pairs. Needs g++, aarch64-linux-gnu-g++ and qemu-aarch64 (Debian:
+g++-aarch64-linux-gnu, qemu-user).
 Takes two to three minutes, most of them for compiling. It says nothing about speed.
 """
 

@@ -26,6 +26,8 @@ ALLOWED = {
     "_fields_",
     # The way to end a process at once.
     "_exit",
+    # A module of Python's documentation, for a thread without what `threading` imports.
+    "_thread",
 }
 
 

@@ -31,7 +31,9 @@ def main(arguments: list[str]) -> int:
     copy_package()
     build_library()
     tests = arguments or ["-m", "not slow", *MEASURE_MEMORY, "tests"]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
+    # Capturing descriptors would swallow the report that comes when the process is ended.
+    quiet = ("-q", "-p", "no:cacheprovider", "--capture=sys")
+    command = [sys.executable, "-m", "pytest", *quiet, *tests]
     return subprocess.run(command, cwd=FOLDER, env=environment(), check=False).returncode
 
 

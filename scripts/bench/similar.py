@@ -7,13 +7,14 @@ edlib computes edit distances: it is there for its speed alone.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bench import ours, report
+from bench.families import family
 from bench.measure import CLOCKS, alternate, ratio
 from pairalign import make_scoring, read_fasta
 from pairalign.alignments import Alignments
@@ -28,7 +29,11 @@ COLUMNS = ("raw_score", "matches", "gap_openings", "gap_letters", "cigar", "ciga
 
 def add_command(commands: Any) -> None:
     parser = commands.add_parser("similar", help="similar sequences: pruned, full, WFA2-lib, edlib")
-    parser.add_argument("--data", type=Path, nargs="+", required=True, help="DNA, FASTA files")
+    parser.add_argument("--data", type=Path, nargs="+", default=[], help="DNA, FASTA files")
+    parser.add_argument(
+        "--simulated", nargs="+", default=[], metavar="LENGTH:IDENTITY",
+        help="simulated genomes, as 9700:0.83 (bench/families.py)",
+    )  # fmt: skip
     parser.add_argument("--sequences", type=int, default=9, help="the first so many (9)")
     parser.add_argument("--repeat", type=int, default=3, help="rounds (3)")
     parser.set_defaults(run=run)
@@ -38,33 +43,38 @@ def run(options: argparse.Namespace) -> None:
     print(report.machine() + "\n")
     print("| set | pairs | identity | " + " | ".join(("full, s", "pruned, s", "ratios")) + " |")
     print("|---|---|---|---|---|---|")
+    for name, letters in _sets(options):
+        print(measure(name, letters, options.repeat), flush=True)
+
+
+def _sets(options: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
     for path in options.data:
-        print(measure(path, options.sequences, options.repeat), flush=True)
+        sequences = read_fasta(path, alphabet="dna")
+        count = min(options.sequences, len(sequences))
+        yield path.name, [str(sequences[k].letters) for k in range(count)]
+    for name in options.simulated:
+        length, identity = name.split(":")
+        yield name, family(options.sequences, int(length), float(identity))
 
 
-def measure(path: Path, number: int, rounds: int) -> str:
+def measure(name: str, letters: list[str], rounds: int) -> str:
     """One line of the table: CPU seconds of the median round, ratios of the same rounds."""
-    sequences = read_fasta(path, alphabet="dna")
-    sequences = SequenceSet.from_strings(
-        [sequences[k].letters for k in range(min(number, len(sequences)))], alphabet="dna"
-    )
-    jobs = {name: _ours(sequences, name) for name in ("never", "auto")}
+    sequences = SequenceSet.from_strings(letters, alphabet="dna")
+    jobs = {use: _ours(sequences, use) for use in ("never", "auto")}
     full, pruned = jobs["never"](), jobs["auto"]()
     verify(full, pruned)
     pairs = [(str(sequences[a].letters), str(sequences[b].letters)) for a, b in _pairs(full)]
-    for name, peer in (("WFA2-lib", _wfa), ("edlib", _edlib)):
+    for other, peer in (("WFA2-lib", _wfa), ("edlib", _edlib)):
         try:
-            jobs[name] = peer(pairs, full)
+            jobs[other] = peer(pairs, full)
         except ImportError:
-            print(f"<!-- {name} is not installed -->")
+            print(f"<!-- {other} is not installed -->")
     seconds = alternate(jobs, rounds, CLOCKS["cpu"])
-    ratios = [
-        f"{name} {ratio(seconds[name], seconds['auto'])}" for name in seconds if name != "auto"
-    ]
-    times = [f"{np.median(seconds[name]):.4f}" for name in ("never", "auto")]
+    ratios = [f"{job} {ratio(seconds[job], seconds['auto'])}" for job in seconds if job != "auto"]
+    times = [f"{np.median(seconds[job]):.4f}" for job in ("never", "auto")]
     identity = float(np.median(full.identity))
     return "| " + " | ".join(
-        (path.name, str(len(pairs)), f"{identity:.3f}", *times, ", ".join(ratios))
+        (name, str(len(pairs)), f"{identity:.3f}", *times, ", ".join(ratios))
     ) + " |"  # fmt: skip
 
 

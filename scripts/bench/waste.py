@@ -3,9 +3,10 @@
 Nothing is aligned: the groups are worked out from the lengths, as ``cpu/align`` makes them. A
 batch is a row sequence against a group of columns and fills ``lanes * rows * longest column``
 cells. Those are wasted that stand beyond a shorter column, in lanes of pairs that the triangle
-leaves out, and in lanes that a window's last group leaves empty. Pairs that are aligned one by
-one, on all lanes, waste the rows that fill up the last strip, and the steps in which lanes start
-and stop.
+leaves out, and in lanes that a window's last group leaves empty. Pairs of rows that would leave
+most lanes so are batches of their own, a row a lane, which waste what stands beyond a shorter row
+or column. Pairs that are aligned one by one, on all lanes, waste the rows that fill up the last
+strip, and the steps in which lanes start and stop.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ LANES = {"avx512": (64, 16, 8, 3), "avx2": (32, 8, 4, 4), "sse41": (16, 4, 4, 4)
 
 BYTE_COST = 2.5
 """What a vector of 8-bit cells costs, in the units of ``cpu/align/plan.cpp``."""
+
+OWN_ROWS = 2.4
+"""How many times as much, where each lane has a row of its own; of proteins."""
 
 Lengths = npt.NDArray[np.int64]
 
@@ -72,21 +76,55 @@ def run(options: Namespace) -> tuple[list[Row], list[str]]:
 def cells_of_rows(lengths: Lengths, isa: str) -> tuple[Lengths, Lengths]:
     """Return the cells that each row's pairs need, and the cells that are filled for them."""
     lanes = LANES[isa][0]
+    few = int(lanes / OWN_ROWS)
     count = len(lengths)
     needed, filled = np.zeros(count, np.int64), np.zeros(count, np.int64)
     for start in range(0, count, WINDOW):
         stop = min(start + WINDOW, count)
+        thin: list[tuple[int, int]] = []
         for group in range(start, stop, lanes):
             end = min(group + lanes, stop)
             columns = lengths[group:end]
             # Rows above the group have all of its pairs, those in it the ones behind themselves.
-            filled[:group] += _filled(lengths[:group], columns, isa)
             needed[:group] += lengths[:group] * columns.sum()
+            if end - group < few:
+                thin += [(row, column) for row in range(group) for column in range(group, end)]
+            else:
+                filled[:group] += _filled(lengths[:group], columns, isa)
             for row in range(group, end - 1):
                 behind = lengths[row + 1 : end]
-                filled[row] += _filled(lengths[row : row + 1], behind, isa)[0]
                 needed[row] += lengths[row] * behind.sum()
+                if len(behind) < few:
+                    thin += [(row, column) for column in range(row + 1, end)]
+                else:
+                    filled[row] += _filled(lengths[row : row + 1], behind, isa)[0]
+        _add_own_rows(filled, lengths, np.array(thin).reshape(-1, 2), lanes)
     return needed, filled
+
+
+def _add_own_rows(filled: Lengths, lengths: Lengths, pairs: Lengths, lanes: int) -> None:
+    """Add what pairs fill that are batches of their own, ordered as ``cpu/align/chosen.cpp`` does.
+
+    Parameters
+    ----------
+    filled : ndarray
+        Cells of each row, which are added to.
+    lengths, pairs : ndarray
+        Lengths, longest first; row and column of each pair.
+    lanes : int
+        Pairs of a batch.
+    """
+    batches = (len(pairs) + lanes - 1) // lanes
+    across = max(1, round(float(np.sqrt(batches))))
+    stretch = max(1, (batches + across - 1) // across * lanes)
+    pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
+    for begin in range(0, len(pairs), stretch):
+        part = pairs[begin : begin + stretch]
+        part = part[np.argsort(part[:, 1], kind="stable")]
+        for first in range(0, len(part), lanes):
+            batch = part[first : first + lanes]
+            cells = lengths[batch].max(axis=0).prod()
+            np.add.at(filled, batch[:, 0], cells * lanes // len(batch))
 
 
 def _filled(rows: Lengths, columns: Lengths, isa: str) -> Lengths:
