@@ -53,6 +53,15 @@ def everything_matches(mode: str) -> Iterator[Problem]:
         yield Problem(sequences, None, make_scoring(PROTEIN, mode, gap_open, gap_extend, matrix))
 
 
+def dear_gaps(mode: str) -> Iterator[Problem]:
+    """Costs whose sums are more than lanes hold, of 8 bits for one."""
+    rng = np.random.default_rng(6)
+    sequences = tuple(random_sequences(rng, "ACGT", 20, 40, "mixed"))
+    for gap_open, gap_extend in ((100, 100), (122, 122), (120, 64), (86, 85), (200, 40)):
+        scoring = make_scoring(DNA, mode, gap_open, gap_extend, match_matrix(DNA, 2, -3))
+        yield Problem(sequences, None, scoring)
+
+
 def very_long_against_very_short(mode: str) -> Iterator[Problem]:
     """Lengths that differ a thousand times, in one set and in two."""
     rng = np.random.default_rng(3)
@@ -153,6 +162,7 @@ CASES: dict[str, Callable[[str], Iterator[Problem]]] = {
         homopolymers,
         no_match_at_all,
         everything_matches,
+        dear_gaps,
         very_long_against_very_short,
         positions_beyond_16_bits,
         best_scores_around_a_limit,

@@ -8,7 +8,7 @@ aligning.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from hypothesis import strategies as st
@@ -209,3 +209,29 @@ def blosum_like(mode: str, gap_open: int = 11, gap_extend: int = 1) -> Scoring:
     """Return a scoring of proteins with numbers as BLOSUM62 has them."""
     matrix = random_matrix(np.random.default_rng(62), -4, 9)
     return make_scoring(PROTEIN, mode, gap_open, gap_extend, matrix)
+
+
+def with_ends(problem: Problem, seed: int, symmetric: bool = False) -> Problem:
+    """The same problem in mode end-gaps, with random costs of end gaps."""
+    scoring = problem.scoring
+    ends = random_ends(np.random.default_rng(seed), scoring.gap_open, scoring.gap_extend)
+    ends = ends[:2] * 2 if symmetric else ends
+    scoring = replace(scoring, mode="end-gaps", end_gaps=EndGaps(*(GapCost(*one) for one in ends)))
+    return replace(problem, scoring=scoring)
+
+
+def with_vsearch_ties(problem: Problem, seed: int) -> Problem:
+    """The same problem with costs of end gaps for which vsearch's ties are defined."""
+    rng = np.random.default_rng(seed)
+    scoring = problem.scoring
+    opening = max(2, scoring.gap_open)
+
+    def one(at_end: bool) -> GapCost:
+        first = int(rng.integers(1, opening)) if at_end else int(rng.integers(opening))
+        return GapCost(first, int(rng.integers(min(first, scoring.gap_extend + 1))) if first else 0)
+
+    ends = EndGaps(one(False), one(True), one(False), one(True), "vsearch")
+    return replace(
+        problem,
+        scoring=replace(scoring, mode="end-gaps", gap_open=opening, end_gaps=ends),
+    )

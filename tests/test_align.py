@@ -16,7 +16,7 @@ from commands import BASES, PROTEINS, fasta
 
 import pairalign
 from pairalign.errors import AlphabetError, CapacityError, DeviceError, FastaError, ScoringError
-from pairalign.jobs.align import align
+from pairalign.jobs.align_all import align
 from pairalign.scoring import make_scoring
 from pairalign.sequences import DNA, PROTEIN, SequenceSet, read_fasta
 from pairalign.thresholds import raw_minimum

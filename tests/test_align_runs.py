@@ -20,7 +20,8 @@ from pairalign.alignments import Alignments, concatenate
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.errors import AlphabetError, DeviceError, ScoringError
 from pairalign.jobs import align as pairwise
-from pairalign.jobs.align import AlignmentJob, align
+from pairalign.jobs.align import AlignmentJob
+from pairalign.jobs.align_all import align
 from pairalign.scoring import make_scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail, Want

@@ -111,6 +111,22 @@ def test_numbers_that_are_not_whole(name: str) -> None:
     assert len(align(LETTERS, **{name: np.int64(50_000)})) == 6
 
 
+@pytest.mark.parametrize(("name", "least"), [("min_overlap", 0), ("max_overlaps", 1)])
+def test_numbers_of_overlaps(name: str, least: int) -> None:
+    reads = list(BASES.values())
+    with pytest.raises(TypeError, match=f"{name} 1.5: expected a whole number"):
+        overlaps(reads, **{name: 1.5})
+    with pytest.raises(ValueError, match=f"{name} {least - 1}: expected at least {least}"):
+        overlaps(reads, **{name: least - 1})
+    for value in (np.int64(least), 2**70):
+        overlaps(reads, device="cpu", preset="short", **{name: value})
+
+
+def test_a_device_that_is_no_text() -> None:
+    with pytest.raises(TypeError, match="device None: expected a str"):
+        align(LETTERS, device=None)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("name", ["threads", "memory_bytes", "window"])
 def test_numbers_beyond_64_bits_are_as_good_as_any(name: str) -> None:
     """2**70 bytes became 0 in C."""

@@ -54,6 +54,20 @@ def test_all_pairs_as_candidates_change_nothing(tmp_path: Path) -> None:
         assert (every.strand < 0).sum() > 10
 
 
+def test_gaps_that_go_on_for_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    reads = reads_of(6)
+    Path("r.fa").write_text("".join(f">{name}\n{2 * read}\n" for name, read in reads.items()))
+    Path("all.tsv").write_text("".join(f"{a}\t{b}\n" for a in reads for b in reads))
+    command = ["overlap", "r.fa", "--preset", "hifi", "--gap-extend=0", "--min-overlap=80", "-q"]
+    for gap_open in (6, 30):
+        options = [f"--gap-open={gap_open}", "--min-score=60", "--min-identity=0.5"]
+        assert main([*command, *options, "-o", "every.paf"]) == 0
+        assert main([*command, *options, "--candidates", "all.tsv", "-o", "found.paf"]) == 0
+        assert Path("found.paf").read_bytes() == Path("every.paf").read_bytes()
+        assert Path("found.paf").stat().st_size > 0
+
+
 def test_only_candidates_on_their_strands(tmp_path: Path) -> None:
     reads = reads_of()
     every = find(reads, **OPTIONS)

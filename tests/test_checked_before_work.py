@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from commands import PROTEINS, fasta, run, write_random_set
+from commands import BASES, PROTEINS, fasta, run, write_random_set
 
 from pairalign import DistanceError, distances
 from pairalign.formats.output import check_writable
@@ -69,6 +69,40 @@ def test_a_name_that_the_output_cannot_hold(name: str, command: tuple[str, ...],
     last = done.stderr.decode().splitlines()[-1]
     assert last.startswith("pairalign: error: in.fa: ")
     assert said in last
+    assert os.listdir() == ["in.fa"]
+
+
+def test_scores_alone_where_alignments_are_written() -> None:
+    done = run("align", "no.fa", "-o", "x.sam", "--score-only", cwd=Path.cwd())
+    assert done.returncode == 2
+    assert b"error: sam needs alignments, but only scores" in done.stderr
+
+
+@pytest.mark.parametrize("options", [("x.gfa", "--dual"), ("x.sam", "--no-cigar")])
+def test_overlaps_as_a_format_does_not_have_them(options: tuple[str, ...]) -> None:
+    done = run("overlap", "no.fa", "-o", *options, cwd=Path.cwd())
+    assert done.returncode == 2
+    assert f"leave {options[1]} out".encode() in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "out"),
+    [
+        (("align", "--device", "cpu:0"), "x.paf"),
+        (("align",), "x.sam"),  # which cannot hold the name
+        (("align", "--memory", "1"), "x.tsv.gz"),
+        (("align", "--memory", "1"), "x.parquet"),
+        (("distance", "--memory", "1"), "x.phy"),
+        (("overlap", "--device", "cpu:0"), "x.paf"),
+    ],
+)
+def test_a_run_that_fails_before_its_first_commit_leaves_nothing_to_go_on_with(
+    command: tuple[str, ...], out: str
+) -> None:
+    letters = BASES if command[0] == "overlap" else PROTEINS
+    Path("in.fa").write_text(fasta({"a@é": "ACGTA", **letters}), encoding="utf-8")
+    done = run(*command, "in.fa", "-o", out, "--resume", cwd=Path.cwd())
+    assert done.returncode in (1, 2)
     assert os.listdir() == ["in.fa"]
 
 

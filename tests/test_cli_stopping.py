@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 from commands import PROGRAM, TIMEOUT_SECONDS, open_terminal, start, write_random_set
 
+from pairalign.cli.signals import Stopped, stop_signals
+
 SAID = {
     signal.SIGINT: b"interrupted",
     signal.SIGTERM: b"terminated",
@@ -230,6 +232,25 @@ def test_signals_while_the_program_starts(
         process.communicate()
     assert process.returncode == 128 + number
     assert (out, err) == (b"", b"pairalign: error: " + SAID[number] + b"\n")
+
+
+def test_a_signal_is_not_lost_where_python_drops_exceptions() -> None:
+    """As objects are deleted, which imports do, too: each deletes its lock."""
+
+    class Deleted:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGTERM)
+            time.sleep(0)  # here it is taken
+
+    def work() -> None:
+        one = Deleted()
+        del one
+        time.sleep(5)
+
+    with stop_signals() as stop:
+        stop.work_begins()
+        with pytest.raises(Stopped, match="terminated"):
+            work()
 
 
 @pytest.mark.parametrize("format", ["paf", "parquet"])

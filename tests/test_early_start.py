@@ -35,6 +35,7 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         ("align large.fa -o x.paf --device cuda --cluster local:2", ""),
         ("align large.fa --device cuda --help", ""),
         ("merge large.fa --device cuda", ""),
+        ("verify large.paf large.fa", ""),
         ("", ""),
     ],
 )
@@ -58,9 +59,7 @@ def test_a_missing_driver_is_left_to_the_engines_to_report() -> None:
 
 @pytest.mark.parametrize(
     ("device", "expected"),
-    [("cuda", [0, 1, 2]), ("cuda:1", [1]), ("cuda:0,2,7,x", [0, 2]), ("auto", [])],
+    [("cuda", [0, 1, 2]), ("cuda:1", [1]), ("cuda:0,2,7,x", [0, 2]), ("auto", [0, 1, 2])],
 )
-def test_only_devices_that_are_certain_to_be_used_are_started(
-    device: str, expected: list[int]
-) -> None:
+def test_the_devices_that_a_run_uses_are_started(device: str, expected: list[int]) -> None:
     assert early_start._indices(device, 3) == expected

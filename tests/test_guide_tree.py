@@ -306,6 +306,8 @@ FASTA = ">{}\nMKTAYIAK\n>b\nMKTWYIAK\n>c\nMKKAYIAK\n"
         (FASTA.format("a long header"), "--for muscle", 2, "muscle looks for the whole header"),
         (FASTA.format("x" * 130), "--for clustalo", 2, "of which clustalo reads 127"),
         (FASTA.format("a"), "--for mafft --format newick", 2, "mafft reads mafft"),
+        ("3\na\nb 1\nc 2 3\n", "--from phylip --measure kimura", 2, "--measure is for sequences"),
+        ("3\na\nb 1\nc 2 3\n", "--from phylip --gap-open 5", 2, "--gap-open is for sequences"),
         (FASTA.format("a"), "--names {input}", 2, "--names is for distance matrices"),
         (FASTA.format("a"), "--from phylip", 1, "is this a PHYLIP distance matrix"),
     ],

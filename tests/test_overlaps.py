@@ -13,12 +13,15 @@ from overlapping import GENOME, changed, described, find
 from test_strands import other_strand
 
 import pairalign
+from pairalign.alignments import concatenate
 from pairalign.engines import Engine
 from pairalign.errors import AlphabetError, DeviceError, FastaError
 from pairalign.jobs import align as job
 from pairalign.jobs.overlap_presets import PRESETS, find_preset
+from pairalign.jobs.overlap_stages import Thresholds
+from pairalign.jobs.overlaps import OverlapJob
 from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, classify
-from pairalign.sequences import SequenceSet
+from pairalign.sequences import DNA, SequenceSet
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
 
@@ -392,6 +395,34 @@ def test_further_overlaps_beside_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
         assert set(found.strand) == {1, -1}
         assert_same(found.alignments, expected.alignments)
         assert found.stages["further"].passed == expected.stages["further"].passed > 0
+
+
+def test_a_gpu_is_given_joined_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They come in the order of windows, also from where a run goes on, and within the memory."""
+    letters = [changed(around(31 * k % 600, 90), 0.02, k) for k in range(90)]
+    reads = SequenceSet.from_strings([*letters, *map(other_strand, letters[:30])], alphabet=DNA)
+
+    def run(skipped: int, memory_bytes: int = 1 << 30) -> list[pairalign.Alignments]:
+        thresholds = Thresholds(28, 40, Fraction("0.95"))
+        options: dict[str, Any] = {"device": "cpu", "threads": 1, "memory_bytes": memory_bytes}
+        scoring = PRESETS["short"].scoring()
+        planned = OverlapJob(reads, None, scoring, window=20, thresholds=thresholds, **options)
+        planned.skip(skipped)
+        return list(planned)
+
+    whole, rest = run(0), run(1234)
+    pretend_gpu(monkeypatch)
+    for skipped, memory_bytes, expected in [
+        (0, 1 << 30, whole),
+        (1234, 1 << 30, rest),
+        (0, 8 << 20, whole),
+    ]:
+        found = run(skipped, memory_bytes)
+        assert_same(concatenate(found), concatenate(expected))
+        assert len(found) < len(expected)
+    assert len(whole) == 21
+    assert len(run(0)) == 4 + 1 + 2  # of a row of windows one, but for the last two
+    assert set(concatenate(whole).strand.tolist()) == {1, -1}
 
 
 def test_a_gpu_that_fails_while_further_overlaps_are_looked_for(

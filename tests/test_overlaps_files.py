@@ -228,7 +228,7 @@ def test_command(reads: Path, tmp_path: Path) -> None:
     [
         (["p.fa", "-o", "o.paf"], 1, "protein sequences have one strand, expected DNA"),
         (["p.fa", "-o", "o.maf"], 2, "does not tell the format"),
-        (["r.fa", "-o", "o.sam", "--no-cigar"], 2, "sam needs alignments"),
+        (["r.fa", "-o", "o.sam", "--no-cigar"], 2, "leave --no-cigar out"),
         (["p.fa", "-o", "o.paf", "--min-identity", "95"], 2, "a number from 0 to 1"),
         (["p.fa", "-o", "o.paf", "--preset", "pacbio"], 2, "invalid choice"),
         (["r.fa", "-o", "o.gfa", "--dual"], 2, "leave --dual out"),

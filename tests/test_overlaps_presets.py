@@ -71,6 +71,7 @@ def test_reads_that_differ_lower_the_least_identity() -> None:
     assert 0.5 <= least < 0.62
     assert f"{100 * least:g}% identity" in choice.reason
     found = pairalign.overlaps(reads, device="cpu", max_overlaps=1)
+    assert found.preset.min_overlap == int(500 * least / 0.64) < 480
     assert len(found) == 91 > 1.1 * len(pairalign.overlaps(reads, preset="ont", max_overlaps=1))
     given = pairalign.overlaps(reads, device="cpu", min_identity=0.62, max_overlaps=1)
     assert given.identity.min() >= 0.62
@@ -84,6 +85,7 @@ def test_where_unrelated_reads_align_the_least_identity_stays() -> None:
     assert choose_preset(reads, threads=1, memory_bytes=1 << 28).preset.min_identity < 0.64
     found = pairalign.overlaps(reads, device="cpu", max_overlaps=1)
     assert found.preset.min_identity == 0.64
+    assert found.preset.min_overlap == 500
     assert found.identity.min() >= 0.64
 
 

@@ -71,9 +71,12 @@ def tools(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def sdist(folder: Path, tools: Path) -> Path:
-    """The sdist of a copy of the source tree."""
+    """The sdist of a copy of the source tree, in which `make cuda` has compiled a kernel."""
     source = folder / "source"
     shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(*IGNORED))
+    compiled = source / "pairalign/cuda_kernels/made_here.sm90.fatbin"
+    compiled.parent.mkdir()
+    compiled.write_bytes(b"machine code")
     shutil.copytree(ROOT / ".ci", source / ".ci")
     program = "from setuptools import build_meta; build_meta.build_sdist('../dist')"
     call(sys.executable, "-c", program, cwd=source, path=tools)
@@ -113,7 +116,7 @@ def test_sdist_holds_all_sources(sdist: Path) -> None:
     needed += ["Makefile", ".ci/run", "scripts/make_venv.py", "pairalign/py.typed"]
     needed += ["examples/cytochrome_p450.fasta", "tests/data/golden_scores.tsv"]
     assert set(needed) <= names, sorted(set(needed) - names)
-    assert not [name for name in names if name.endswith((".so", ".pyc", ".o"))]
+    assert not [name for name in names if name.endswith((".so", ".pyc", ".o", ".fatbin"))]
 
 
 def test_wheel_is_for_every_python(wheel: Path) -> None:

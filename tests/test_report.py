@@ -163,6 +163,32 @@ def test_what_cannot_be_reported(tmp_path: Path) -> None:
         assert not (tmp_path / "o.paf").exists()
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "align in.fa -o o.paf --pairs there --report there",
+        "align in.fa -o o.paf --matrix ./there --report there",
+        "tree in.fa -o o.nwk --rename there --report there",
+        "tree m.phy -o o.nwk --names there --report there",
+        "distance in.fa -o o.phy --plot there.svg --report there.svg",
+        "overlap in.fa -o o.paf --candidates there --report there",
+        "overlap in.fa -o o.paf --read-report there --report there",
+        "overlap in.fa -o o.paf --shard 1/2 --read-report there",
+    ],
+)
+def test_a_report_replaces_no_other_file_of_the_run(tmp_path: Path, command: str) -> None:
+    (tmp_path / "in.fa").write_text(fasta(RECORDS))
+    for name in ("there", "there.svg"):
+        (tmp_path / name).write_text("before")
+    before = sorted(tmp_path.iterdir())
+    done = run(*command.split(), cwd=tmp_path)
+    assert done.returncode in (1, 2)
+    message = b"leave --shard out" if "--shard" in command else b"is another file of this run"
+    assert message in done.stderr
+    assert sorted(tmp_path.iterdir()) == before
+    assert (tmp_path / "there").read_text() == "before"
+
+
 # ---------------------------------------------------------------------------------------------
 # In a browser
 

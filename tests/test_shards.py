@@ -88,8 +88,10 @@ def test_merged_parts_are_a_single_run(
 def test_parts_of_overlaps(format: str) -> None:
     rng = np.random.default_rng(4)
     genome = "".join(rng.choice(list("ACGT"), 2000))
-    starts = range(0, 1700, 60)
-    Path("reads.fa").write_text("".join(f">r{i}\n{genome[i : i + 260]}\n" for i in starts))
+    other = str.maketrans("ACGT", "TGCA")
+    reads = {i: genome[i : i + 260] for i in range(0, 1700, 60)}
+    reads |= {i: letters.translate(other)[::-1] for i, letters in reads.items() if i % 180 == 0}
+    Path("reads.fa").write_text("".join(f">r{i}\n{letters}\n" for i, letters in reads.items()))
     options = ("--min-overlap", "60", "-q")
     assert main(["overlap", "reads.fa", "-o", f"one.{format}", *options]) == 0
     for k in (2, 3, 1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -84,6 +85,16 @@ def all_loaded_by(program: str) -> set[str]:
     done = subprocess.run([sys.executable, "-c", program + shown], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return set(done.stderr.splitlines()[-1].split())  # before it there may be warnings
+
+
+def test_metadata_that_a_build_is_just_writing(tmp_path: Path) -> None:
+    (tmp_path / "pairalign.egg-info").mkdir()
+    (tmp_path / "pairalign.egg-info/PKG-INFO").write_text("")
+    program = f"import sys; sys.path[:0] = ['.', {str(Path(__file__).parents[1])!r}]\n"
+    program += "import pairalign; print(pairalign.__version__)"
+    command = [sys.executable, "-W", "error", "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0+unknown\n", "")
 
 
 def test_public_names() -> None:

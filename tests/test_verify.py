@@ -154,6 +154,13 @@ def test_errors(folder, capfd, arguments, code, message):
     assert not (folder / "found.tsv").exists()
 
 
+def test_a_text_that_is_no_fasta(folder, capsys):
+    for text, code in (("MKV\nACGT > 3\n", 1), ("", 0)):
+        (folder / "x.fa").write_text(text)
+        assert main(["verify", "x.fa", "p.fa", "-o", "found.tsv"]) == code
+        assert ("error: x.fa: no line begins with '>'" in capsys.readouterr().err) == bool(code)
+
+
 def test_damaged_bytes_never_crash(folder):
     align("p.fa", "-o", "a.sam")
     align("p.fa", "-o", "a.srspair")

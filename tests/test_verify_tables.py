@@ -102,6 +102,22 @@ def test_spans_and_the_mode(pair):
     assert only == [found]
 
 
+@pytest.mark.parametrize(
+    ("query", "target", "columns", "verdict"),
+    [
+        ("GGGTACC", "TTTTGGTACC", "7 1 7 - b 10 4 10 6 6 255 AS:i:12 cg:Z:6=", "ok"),
+        ("GGGTAC", "TTTTGTACCC", "6 0 5 - b 10 5 10 5 5 255 AS:i:10 cg:Z:5=", "mode"),
+        ("CTACCGG", "AACCGGT", "7 2 7 - b 7 0 7 5 7 255 AS:i:10 cg:Z:2D5=", "ok"),
+    ],
+)
+def test_ends_of_the_other_strand(pair, query, target, columns, verdict):
+    """What is left out before an alignment is behind it in the sequence as it was read."""
+    (pair / "s.fa").write_text(f">a\n{query}\n>b\n{target}\n")
+    (pair / "x.paf").write_text("a\t" + columns.replace(" ", "\t") + "\n")
+    found = verify("x.paf", "s.fa", "--mode", "semiglobal", code=verdict != "ok")[0]
+    assert found["verdict"] == verdict
+
+
 def test_scores_of_another_scoring(pair):
     line = with_column("score", "45")
     assert verdict_of(line, "--ignore-scores", code=0)[0] == "ok"
