@@ -166,6 +166,35 @@ def test_parts_that_are_there_are_not_made_again(
     assert md5(output) == md5(f"one.{output}")
 
 
+def test_a_task_that_runs_again_when_its_part_is_there() -> None:
+    """A worker dies with what it knew to be done, and parts may be read while it is done again."""
+    command = ["align", "in.fa", "-q", "--format", "paf"]
+    folder, cwd = os.path.abspath("parts"), os.getcwd()
+    part, manifest = Path("parts/part-2-of-3.paf"), Path("parts/part-2-of-3.json")
+    os.mkdir(folder)
+    assert dask_cluster.run_shard(command, (2, 3), folder, cwd) == 2
+    first = [os.stat(path) for path in (part, manifest)]
+    assert dask_cluster.run_shard(command, (2, 3), folder, cwd) == 2
+    assert [os.stat(path) for path in (part, manifest)] == first
+
+
+def test_a_part_stays_until_the_same_command_has_made_it_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    command = ["align", "in.fa", "-q", "-o", "parts", "--shard", "2/3", "--format", "paf"]
+    assert main(command) == 0
+    found = {path: path.read_bytes() for path in Path("parts").iterdir()}
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("pairalign.part_file.PartFile.publish", fail)
+        assert main(command) == 1
+    assert {path: path.read_bytes() for path in Path("parts").iterdir()} == found
+    assert main(command) == 0
+
+
 def test_what_a_worker_says_is_said(
     here: str, few_tasks: None, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,13 +226,13 @@ def test_one_task_a_gpu(dask, monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers of four threads that declare one GPU do one task of a GPU at a time."""
     real = dask_cluster.run_shard
 
-    def on_a_cpu(command: list[str], shard: tuple[int, int], cwd: str) -> int:
+    def on_a_cpu(command: list[str], shard: tuple[int, int], folder: str, cwd: str) -> int:
         place = os.path.join(cwd, f"busy.{os.getpid()}")
         try:
             os.mkdir(place)
         except FileExistsError:
             Path(cwd, "collided").touch()
-        done = real([*command, "--device", "cpu"], shard, cwd)
+        done = real([*command, "--device", "cpu"], shard, folder, cwd)
         Path(place).rmdir()
         return done
 

@@ -25,7 +25,7 @@ from pairalign.cli.planning import progress_of
 from pairalign.engines.selection import list_devices, usable_cores
 from pairalign.errors import DeviceError, FormatError, MissingPackageError
 from pairalign.formats.merge import merge_alignments
-from pairalign.formats.parts import is_complete, prepare_folder, read_manifests
+from pairalign.formats.parts import is_complete, manifest_path, prepare_folder, read_manifests
 from pairalign.formats.resumable import check_resumable
 from pairalign.formats.writer import Writer
 from pairalign.jobs.align import AlignmentJob
@@ -127,9 +127,9 @@ def make_parts(options: argparse.Namespace, job: AlignmentJob, parts: Parts, **m
         if not done:
             shutil.rmtree(folder, ignore_errors=True)
         prepare_folder(folder)
-        command = [*parts.command, *_resources_of_a_task(options), "--output", folder]
+        command = [*parts.command, *_resources_of_a_task(options)]
         shards = [(k, tasks) for k in range(1, tasks + 1) if k not in done]
-        _run_tasks(client, command, shards, job.cells, options)
+        _run_tasks(client, command, shards, folder, job.cells, options)
     return folder
 
 
@@ -169,9 +169,15 @@ def _gpus_here(options: argparse.Namespace) -> list[str]:
     return [name.partition(":")[2] for name in names if name.startswith("cuda:")]
 
 
-def run_shard(command: list[str], shard: tuple[int, int], cwd: str) -> int:
-    """Do one shard in a process of its own; what a worker of the cluster does."""
-    arguments = [*command, "--shard", "{}/{}".format(*shard)]
+def run_shard(command: list[str], shard: tuple[int, int], folder: str, cwd: str) -> int:
+    """Do one shard in a process of its own; what a worker of the cluster does.
+
+    The folder holds parts of this run alone. A part is there already where its task is done again
+    because the worker that knew it done has died.
+    """
+    if os.path.exists(manifest_path(folder, *shard)):
+        return shard[0]
+    arguments = [*command, "--output", folder, "--shard", "{}/{}".format(*shard)]
     done = subprocess.run(
         [sys.executable, "-m", "pairalign", *arguments],
         cwd=cwd,
@@ -189,6 +195,7 @@ def _run_tasks(
     client: Any,
     command: list[str],
     shards: list[tuple[int, int]],
+    folder: str,
     cells: int,
     options: argparse.Namespace,
 ) -> None:
@@ -200,6 +207,7 @@ def _run_tasks(
             run_shard,
             command,
             shard,
+            folder,
             os.getcwd(),
             pure=False,
             retries=_RETRIES,

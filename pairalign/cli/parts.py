@@ -14,6 +14,7 @@ from pairalign.formats.output import check_writable
 from pairalign.formats.parts import (
     Manifest,
     checksum_of,
+    is_made_by,
     manifest_path,
     part_path,
     prepare_folder,
@@ -73,7 +74,9 @@ class PartPlace:
 def choose_part(options: argparse.Namespace, suffix: str) -> PartPlace | None:
     """Return where a part goes, if ``--shard`` asks for one; OutputError if it cannot go there.
 
-    The manifest of an earlier part in that place is removed: from now on it is not complete.
+    What another command left in that place is no longer complete: its manifest is removed. That of
+    the same command stays until it is replaced: a task of a cluster may run twice, and its part may
+    be merged meanwhile.
     """
     if options.shard is None:
         return None
@@ -84,9 +87,11 @@ def choose_part(options: argparse.Namespace, suffix: str) -> PartPlace | None:
     check_writable(place.path)
     manifest = manifest_path(folder, *shard)
     check_writable(manifest)
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(manifest)
+    if os.path.exists(manifest):
         log.warning("'%s' was there before and is made again", place.path)
+        if not is_made_by(manifest, options.given):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(manifest)
     options.output = place.path
     return place
 

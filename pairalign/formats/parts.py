@@ -127,6 +127,14 @@ def _read_manifest(path: str) -> Manifest:
     return manifest
 
 
+def is_made_by(path: str, command: list[str]) -> bool:
+    """Whether the manifest of that path is there, whole, and of a part which that command wrote."""
+    try:
+        return _read_manifest(path).command == command
+    except PartsError:
+        return False
+
+
 def _check_same(folder: str, first: str, one: Manifest, second: str, other: Manifest) -> None:
     differences = find_differences(
         {**one.run, "format": one.format, "parts": one.shards},
