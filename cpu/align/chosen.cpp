@@ -115,20 +115,15 @@ void ChosenPairs::order_by_lengths() {
 // Batches of pairs_, but for what does not fit or pay.
 void ChosenPairs::cut_batches() {
     const ByteKernel& kernel = engine_.bytes();
+    Group group{};
+    OwnRows own{};
     for (size_t begin = 0; begin < pairs_.size(); begin += lanes_) {
         const PairPosition* const pairs = pairs_.data() + begin;
         const int count = static_cast<int>(std::min(lanes_, pairs_.size() - begin));
-        OwnRows own{};
-        own.classes = has_classes_ ? &classes_ : nullptr;
-        own.row_codes = 1u << PAD;
-        for (int l = 0; l < count; l++) {
-            own.rows = std::max(own.rows, rows(pairs[l]));
-            own.row_codes |= row_letters(pairs[l]);
-        }
-        const auto plan_batch_of = engine_.least_bits == 8 ? plan_tiles : plan_bytes;
-        const BytePlan plan =
-            plan_batch_of(kernel, engine_.scheme.mode, own.rows, columns(pairs[0]), trace_, engine_.share());
-        const size_t bytes = plan.bytes + kernel.own_bytes(own, columns(pairs[0]));
+        describe(pairs, count, group, own);
+        const BytePlan plan = plan_bytes(kernel, engine_.scheme.mode, own.rows, group.columns, trace_,
+                                         engine_.share(), engine_.least_bits);
+        const size_t bytes = plan.bytes + kernel.own_bytes(own, group.columns);
         if (bytes <= engine_.share() && pays(pairs, count, plan)) batches_.push_back({begin, count, plan});
         else left_[0].insert(left_[0].end(), pairs, pairs + count);
     }
@@ -146,25 +141,8 @@ bool ChosenPairs::pays(const PairPosition* pairs, int count, const BytePlan& pla
     return at_once < one_by_one;
 }
 
-void ChosenPairs::Worker::describe(const PairPosition* pairs, int count) {
-    const pairalign_result& result = chosen_.result_;
-    group_.used = count;
-    own_.rows = 0;
-    own_.row_codes = 1u << PAD;
-    batch_.row_is_query = 0;
-    for (int l = 0; l < count; l++) {
-        const PairPosition& pair = pairs[l];
-        batch_.row_is_query |= uint64_t{row_is_query(result, pair.flipped, pair.row, pair.column)} << l;
-        group_.codes[l] = result.columns_of(pair.flipped).codes(pair.column);
-        group_.lengths[l] = chosen_.columns(pair);
-        own_.codes[l] = result.rows_of(pair.flipped).codes(pair.row);
-        own_.lengths[l] = chosen_.rows(pair);
-        own_.rows = std::max(own_.rows, own_.lengths[l]);
-        own_.row_codes |= chosen_.row_letters(pair);
-    }
-    group_.columns = group_.lengths[0];
-    own_.definite = chosen_.engine_.definite;
-    own_.classes = chosen_.has_classes_ ? &chosen_.classes_ : nullptr;
+void ChosenPairs::describe(const PairPosition* pairs, int count, Group& group, OwnRows& own) const {
+    set_lanes(result_, pairs, count, has_classes_ ? &classes_ : nullptr, group, own);
 }
 
 void ChosenPairs::Worker::skip(const PairPosition* pairs, int count) {
@@ -178,25 +156,19 @@ void ChosenPairs::Worker::run(size_t number) {
     if (chosen_.mostly_overflow()) return skip(pairs, piece.count);
     const pairalign_engine& engine = chosen_.engine_;
     const ByteKernel& kernel = engine.bytes();
-    describe(pairs, piece.count);
-    group_.lanes = lanes_.need(kernel.own_bytes(own_, group_.columns));
-    kernel.prepare_own(engine.scheme, group_, own_);
-    batch_.scheme = &engine.scheme;
-    batch_.group = &group_;
-    batch_.own = &own_;
-    batch_.rows = own_.rows;
-    batch_.trace = chosen_.trace_;
-    batch_.side = piece.plan.side;
-    batch_.definite = engine.definite;
-    batch_.work = static_cast<uint8_t*>(work_.need(piece.plan.bytes));
-    batch_.cancelled = &engine.cancelled;
-    if (batch_.trace) make_steps(batch_, steps_, own_.rows, group_.columns, 0, piece.count);
-    kernel.align(batch_);
+    ByteBatch& batch = lanes_.batch;
+    chosen_.describe(pairs, piece.count, lanes_.group, lanes_.own);
+    lanes_.prepare(engine, chosen_.trace_, piece.plan.side, piece.plan.bytes);
+    batch.row_is_query = 0;
+    for (int l = 0; l < piece.count; l++)
+        batch.row_is_query |=
+            uint64_t{row_is_query(chosen_.result_, pairs[l].flipped, pairs[l].row, pairs[l].column)} << l;
+    kernel.align(batch);
     if (engine.cancelled) return;
     chosen_.aligned_ += piece.count;
     for (int l = 0; l < piece.count; l++) {
-        if (!(batch_.overflowed >> l & 1)) {
-            keep_steps(chosen_.result_, arena_, batch_.trace, pairs[l], batch_, l, kernel);
+        if (!(batch.overflowed >> l & 1)) {
+            keep_steps(chosen_.result_, arena_, batch.trace, pairs[l], batch, l, kernel);
             continue;
         }
         chosen_.overflowed_++;

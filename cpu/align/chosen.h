@@ -12,6 +12,7 @@
 #include "../memory.h"
 #include "byte_batch.h"
 #include "keep.h"
+#include "own_batch.h"
 #include "plan.h"
 #include "state.h"
 #include "tasks.h"
@@ -44,15 +45,9 @@ public:
         // All pairs of a batch.
         void skip(const PairPosition* pairs, int count);
 
-        // The sequences of the pairs, a lane each.
-        void describe(const PairPosition* pairs, int count);
-
         ChosenPairs& chosen_;
         Arena& arena_;
-        Group group_{};
-        OwnRows own_{};
-        ByteBatch batch_{};
-        Buffer lanes_, work_, steps_;
+        OwnBatch lanes_;
     };
 
     std::unique_ptr<Worker> worker(Arena& arena) { return std::make_unique<Worker>(*this, arena); }
@@ -72,14 +67,12 @@ private:
     bool mostly_overflow() const;
     void order_by_lengths();
     void cut_batches();
+    void describe(const PairPosition* pairs, int count, Group& group, OwnRows& own) const;
     bool pays(const PairPosition* pairs, int count, const BytePlan& plan) const;
 
     int32_t rows(const PairPosition& pair) const { return result_.rows_of(pair.flipped).length(pair.row); }
     int32_t columns(const PairPosition& pair) const {
         return result_.columns_of(pair.flipped).length(pair.column);
-    }
-    uint32_t row_letters(const PairPosition& pair) const {
-        return result_.rows_of(pair.flipped).letters[static_cast<size_t>(pair.row)];
     }
 
     pairalign_engine& engine_;

@@ -77,6 +77,9 @@ BatchPlan plan_batch(const Kernel& kernel, int32_t rows, int32_t columns, bool t
     return {best, bytes(best), cells * (score_cost + flags_cost)};
 }
 
+namespace {
+
+// In tiles, however short the sequences are.
 BytePlan plan_tiles(const ByteKernel& kernel, Mode mode, int32_t rows, int32_t columns, bool trace,
                     size_t budget) {
     const double cells = double{1} * rows * columns;
@@ -97,14 +100,16 @@ BytePlan plan_tiles(const ByteKernel& kernel, Mode mode, int32_t rows, int32_t c
     }
 }
 
+}  // namespace
+
 BytePlan plan_bytes(const ByteKernel& kernel, Mode mode, int32_t rows, int32_t columns, bool trace,
-                    size_t budget) {
+                    size_t budget, int32_t least_bits) {
     const BytePlan tiles = plan_tiles(kernel, mode, rows, columns, trace, budget);
     // Measured. Codes of so many cells stay in the caches; of more, to fill some again takes less.
     constexpr size_t MOST_BYTES_OF_CODES = size_t{1} << 19;
     constexpr int64_t MOST_CELLS = int64_t{1} << 14;
     constexpr double COST = 6.5;  // of a cell, with all that traceback takes
-    if (mode != GLOBAL && mode != SEMIGLOBAL) return tiles;
+    if (least_bits == 8 || (mode != GLOBAL && mode != SEMIGLOBAL)) return tiles;
     if (!trace || int64_t{rows} * columns > MOST_CELLS) return tiles;
     const ByteLayout layout(kernel.lanes, mode, rows, columns, trace, ByteBatch::ALL_CELLS);
     if (layout.bytes > budget || layout.bytes > MOST_BYTES_OF_CODES) return tiles;

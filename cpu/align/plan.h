@@ -36,11 +36,9 @@ struct BytePlan {
     size_t bytes;  // of all its memory; more than the budget where nothing fits
     double cost;
 };
+// `least_bits`: the engine's; 8: in tiles, however short the sequences are.
 BytePlan plan_bytes(const ByteKernel& kernel, Mode mode, int32_t rows, int32_t columns, bool trace,
-                    size_t budget);
-// The same in tiles, however short the sequences are: for tests.
-BytePlan plan_tiles(const ByteKernel& kernel, Mode mode, int32_t rows, int32_t columns, bool trace,
-                    size_t budget);
+                    size_t budget, int32_t least_bits);
 
 // How many times as much it costs when each lane has its own row sequence.
 double own_rows_factor(bool classes);

@@ -73,14 +73,17 @@ private:
         }
     }
 
+    BytePlan byte_plan(int32_t rows, int32_t columns) const {
+        return plan_bytes(engine_.bytes(), engine_.scheme.mode, rows, columns, trace_, engine_.byte_share(),
+                          engine_.least_bits);
+    }
+
     // Whether pairs of these lengths are tried in 8-bit lanes. In local mode they are while that pays, and
     // now and then to see whether it does again.
     bool use_bytes(int32_t rows, int32_t columns) const {
         constexpr uint32_t TRY_AGAIN = 32;
         if (engine_.least_bits > 8 || !fits_bytes(engine_.scheme) || task_->overflowed) return false;
-        if (plan_bytes(engine_.bytes(), engine_.scheme.mode, rows, columns, trace_, engine_.byte_share())
-                .bytes > engine_.byte_share())
-            return false;
+        if (byte_plan(rows, columns).bytes > engine_.byte_share()) return false;
         return engine_.scheme.mode != LOCAL || engine_.least_bits == 8 || engine_.byte_gain >= 0 ||
                engine_.byte_batches++ % TRY_AGAIN == 0;
     }
@@ -93,10 +96,7 @@ private:
         if (engine_.long_pairs != AUTO) return engine_.long_pairs == ALWAYS ? end : first;
         constexpr double IMPOSSIBLE = std::numeric_limits<double>::infinity();
         auto batch = [&](int lane) {
-            if (bytes)
-                return plan_bytes(engine_.bytes(), engine_.scheme.mode, rows, column_length(lane), trace_,
-                                  engine_.byte_share())
-                    .cost;
+            if (bytes) return byte_plan(rows, column_length(lane)).cost;
             const BatchPlan plan = plan_batch(kernel, rows, column_length(lane), trace_, engine_.share());
             return plan.bytes > engine_.share() ? IMPOSSIBLE : plan.cost;
         };
@@ -227,9 +227,7 @@ private:
         batch.trace = trace_;
         batch.cancelled = &engine_.cancelled;
         const int32_t columns = batch.group->lengths[batch.first_lane];
-        const auto plan_of = engine_.least_bits == 8 ? plan_tiles : plan_bytes;
-        const BytePlan plan =
-            plan_of(bytes, engine_.scheme.mode, batch.rows, columns, trace_, engine_.byte_share());
+        const BytePlan plan = byte_plan(batch.rows, columns);
         batch.side = plan.side;
         batch.work = static_cast<uint8_t*>(flags_.need(plan.bytes));
         batch.definite = engine_.definite;

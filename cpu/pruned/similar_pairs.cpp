@@ -27,12 +27,12 @@ SimilarPairs::SimilarPairs(pairalign_engine& engine, pairalign_result& result, b
     LetterClasses classes;
     classes_of_window(engine, result, classes);
     classes_ = classes.with_ends(engine.scheme.gap_open - engine.scheme.gap_extend);
-    order([this](const Similar& one) { return rows(one.pair) - columns(one.pair); });
+    order([this](const Similar& one) { return rows(one) - columns(one); });
     cut_batches();
 }
 
 int32_t SimilarPairs::slack(const Similar& one) const {
-    return std::min(rows(one.pair), columns(one.pair)) - one.bound / each_diagonal_;
+    return std::min(rows(one), columns(one)) - one.bound / each_diagonal_;
 }
 
 void SimilarPairs::choose_corridors() {
@@ -40,22 +40,22 @@ void SimilarPairs::choose_corridors() {
     const double widest = lane_corridor().widest;
     const auto leave_out = [&](const Similar& one) {
         if (one.bound == NONE) return true;
-        return widest > 0 && slack(one) + MARGIN > widest * columns(one.pair);
+        return widest > 0 && slack(one) + MARGIN > widest * columns(one);
     };
     pairs_.erase(std::remove_if(pairs_.begin(), pairs_.end(), leave_out), pairs_.end());
-    order([this](const Similar& one) { return slack(one) + rows(one.pair) - columns(one.pair); });
+    order([this](const Similar& one) { return slack(one) + rows(one) - columns(one); });
     cut_batches();
 }
 
 // So that pairs of a batch are alike: those that have about as many rows by what `key` says.
 template <class Key>
 void SimilarPairs::order(Key key) {
-    const auto longer = [this](const Similar& a, const Similar& b) { return rows(a.pair) > rows(b.pair); };
+    const auto longer = [this](const Similar& a, const Similar& b) { return rows(a) > rows(b); };
     std::stable_sort(pairs_.begin(), pairs_.end(), longer);
     for (auto begin = pairs_.begin(); begin != pairs_.end();) {
-        const int32_t shortest = rows(begin->pair) - rows(begin->pair) / 16;
+        const int32_t shortest = rows(*begin) - rows(*begin) / 16;
         const auto end =
-            std::find_if(begin, pairs_.end(), [&](const Similar& one) { return rows(one.pair) < shortest; });
+            std::find_if(begin, pairs_.end(), [&](const Similar& one) { return rows(one) < shortest; });
         std::stable_sort(begin, end, [&](const Similar& a, const Similar& b) { return key(a) < key(b); });
         begin = end;
     }
@@ -71,8 +71,7 @@ void SimilarPairs::cut_batches() {
         Piece piece{begin, static_cast<int>(std::min(lanes, pairs_.size() - begin)), SIDE};
         if (enough && window_.fills_lanes(piece.count, 1) && fits(piece)) batches_.push_back(piece);
         else
-            for (int l = 0; l < piece.count; l++)
-                window_.prune_alone(pairs_[begin + static_cast<size_t>(l)].pair);
+            for (int l = 0; l < piece.count; l++) window_.prune_alone(pairs_[begin + static_cast<size_t>(l)]);
     }
 }
 
@@ -82,7 +81,7 @@ bool SimilarPairs::fits(Piece& piece) {
     OwnRows own{};
     describe(piece, group, own);
     const ByteKernel& kernel = engine_.bytes();
-    const bool trace = trace_ && !beams_;
+    const bool trace = traces();
     const size_t room = engine_.byte_share(), letters = kernel.own_bytes(own, group.columns);
     for (;; piece.side *= 2) {
         const size_t bytes =
@@ -97,40 +96,16 @@ bool SimilarPairs::fits(Piece& piece) {
 
 LaneCorridor SimilarPairs::lane_corridor() const { return {0, window_.widest(), nullptr, nullptr, 0, 0}; }
 
-// The sequences of its pairs, a lane each.
 void SimilarPairs::describe(const Piece& piece, Group& group, OwnRows& own) const {
-    group.used = piece.count;
-    group.columns = own.rows = 0;
-    for (int l = 0; l < piece.count; l++) {
-        const PairPosition& pair = pairs_[piece.begin + static_cast<size_t>(l)].pair;
-        group.codes[l] = result_.columns_of(pair.flipped).codes(pair.column);
-        group.lengths[l] = columns(pair);
-        own.codes[l] = result_.rows_of(pair.flipped).codes(pair.row);
-        own.lengths[l] = rows(pair);
-        own.rows = std::max(own.rows, own.lengths[l]);
-    }
+    set_lanes(result_, pairs_.data() + piece.begin, piece.count, &classes_, group, own);
     for (int l = 0; l < piece.count; l++)
         group.columns = std::max(group.columns, group.lengths[l] + own.rows - own.lengths[l]);
-    own.definite = engine_.definite;
-    own.classes = &classes_;
 }
 
 void SimilarPairs::Worker::run(size_t number) {
     const Piece& piece = similar_.batches_[number];
-    const pairalign_engine& engine = similar_.engine_;
-    const ByteKernel& kernel = engine.bytes();
-    similar_.describe(piece, group_, own_);
-    group_.lanes = lanes_.need(kernel.own_bytes(own_, group_.columns));
-    kernel.prepare_own(engine.scheme, group_, own_);
-    batch_.scheme = &engine.scheme;
-    batch_.group = &group_;
-    batch_.own = &own_;
-    batch_.rows = own_.rows;
-    batch_.trace = similar_.trace_ && !similar_.beams_;
-    batch_.side = piece.side;
-    batch_.definite = engine.definite;
-    batch_.work = static_cast<uint8_t*>(work_.need(similar_.most_bytes_));
-    batch_.cancelled = &engine.cancelled;
+    similar_.describe(piece, lanes_.group, lanes_.own);
+    lanes_.prepare(similar_.engine_, similar_.traces(), piece.side, similar_.most_bytes_);
     LaneCorridor corridor = similar_.lane_corridor();
     corridor.lanes = ~uint64_t{0} >> (64 - piece.count);
     int32_t bounds[MAX_LANES];
@@ -141,7 +116,7 @@ void SimilarPairs::Worker::run(size_t number) {
 }
 
 void SimilarPairs::Worker::find_bounds(LaneCorridor& corridor, Similar* pairs) {
-    similar_.engine_.bytes().find_bounds(batch_, corridor);
+    similar_.engine_.bytes().find_bounds(lanes_.batch, corridor);
     counts_.beam_cells += corridor.cells;
     for (uint64_t left = corridor.done; left; left &= left - 1) {
         const int l = __builtin_ctzll(left);
@@ -152,20 +127,20 @@ void SimilarPairs::Worker::find_bounds(LaneCorridor& corridor, Similar* pairs) {
 void SimilarPairs::Worker::fill_corridor(LaneCorridor& corridor, const Similar* pairs) {
     const pairalign_engine& engine = similar_.engine_;
     const ByteKernel& kernel = engine.bytes();
-    for (int l = 0; l < group_.used; l++)
+    ByteBatch& batch = lanes_.batch;
+    for (int l = 0; l < lanes_.group.used; l++)
         corridor.bounds[l] = pairs[l].bound + static_cast<int32_t>(engine.pruning.lower_bound);
-    ranges_.resize(2 * (static_cast<size_t>(own_.rows) / static_cast<size_t>(batch_.side) + 1));
+    ranges_.resize(2 * (static_cast<size_t>(batch.rows) / static_cast<size_t>(batch.side) + 1));
     corridor.ranges = ranges_.data();
-    if (batch_.trace) make_steps(batch_, steps_, own_.rows, group_.columns, 0, group_.used);
-    kernel.fill_corridor(batch_, corridor);
+    kernel.fill_corridor(batch, corridor);
     counts_.cells += corridor.cells;
     if (engine.cancelled) return;
     counts_.done += __builtin_popcountll(corridor.done);
     counts_.lost += __builtin_popcountll(corridor.lanes & ~corridor.done);
     for (uint64_t left = corridor.done; left; left &= left - 1) {
         const int l = __builtin_ctzll(left);
-        keep_steps(similar_.result_, arena_, similar_.trace_, pairs[l].pair, batch_, l, kernel);
-        similar_.window_.set_done(pairs[l].pair.index);
+        keep_steps(similar_.result_, arena_, similar_.trace_, pairs[l], batch, l, kernel);
+        similar_.window_.set_done(pairs[l].index);
     }
 }
 

@@ -9,16 +9,15 @@
 #include <vector>
 
 #include "../align/keep.h"
+#include "../align/own_batch.h"
 #include "../align/state.h"
-#include "../memory.h"
 #include "window.h"
 
 namespace pairalign {
 
 class SimilarPairs {
     static constexpr int32_t NONE = INT32_MIN;
-    struct Similar {
-        PairPosition pair;
+    struct Similar : PairPosition {
         int32_t bound;  // of H' in the last cell, or NONE
     };
 
@@ -43,11 +42,8 @@ public:
         SimilarPairs& similar_;
         Arena& arena_;
         PrunedCounts counts_;
-        Group group_{};
-        OwnRows own_{};
-        ByteBatch batch_{};
+        OwnBatch lanes_;
         std::vector<int32_t> ranges_;
-        Buffer lanes_, steps_, work_{Pages::LARGE};
     };
 
     std::unique_ptr<Worker> worker(Arena& arena) { return std::make_unique<Worker>(*this, arena); }
@@ -70,6 +66,7 @@ private:
     int32_t columns(const PairPosition& pair) const {
         return result_.columns_of(pair.flipped).length(pair.column);
     }
+    bool traces() const { return trace_ && !beams_; }
     // Diagonals that a path may stray from the shortest way.
     int32_t slack(const Similar& one) const;
 

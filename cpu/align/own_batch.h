@@ -1,0 +1,67 @@
+// Batches whose lanes are pairs from anywhere in a window, each with a row sequence of its own: what they are
+// given of their pairs, and what a thread keeps while it works on them. See own_group.h.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "../memory.h"
+#include "byte_batch.h"
+#include "keep.h"
+#include "state.h"
+
+namespace pairalign {
+
+// The sequences of pairs, a lane each. `Pair`: PairPosition or what derives from it. `classes`: null where
+// lanes have profiles.
+template <class Pair>
+void set_lanes(const pairalign_result& result, const Pair* pairs, int count, const LetterClasses* classes,
+               Group& group, OwnRows& own) {
+    group.used = count;
+    group.columns = own.rows = 0;
+    own.row_codes = 1u << PAD;
+    for (int l = 0; l < count; l++) {
+        const PairPosition& pair = pairs[l];
+        const Set &rows = result.rows_of(pair.flipped), &columns = result.columns_of(pair.flipped);
+        group.codes[l] = columns.codes(pair.column);
+        group.lengths[l] = columns.length(pair.column);
+        group.columns = std::max(group.columns, group.lengths[l]);
+        own.codes[l] = rows.codes(pair.row);
+        own.lengths[l] = rows.length(pair.row);
+        own.rows = std::max(own.rows, own.lengths[l]);
+        own.row_codes |= rows.letters[static_cast<size_t>(pair.row)];
+    }
+    own.definite = result.engine->definite;
+    own.classes = classes;
+}
+
+// A batch and the memory that it works in.
+class OwnBatch {
+public:
+    Group group{};
+    OwnRows own{};
+    ByteBatch batch{};
+
+    // Once lanes are set: all else that the kernel is given. `work_bytes`: as ByteLayout says.
+    void prepare(const pairalign_engine& engine, bool trace, int32_t side, size_t work_bytes) {
+        const ByteKernel& kernel = engine.bytes();
+        group.lanes = lanes_.need(kernel.own_bytes(own, group.columns));
+        kernel.prepare_own(engine.scheme, group, own);
+        batch.scheme = &engine.scheme;
+        batch.group = &group;
+        batch.own = &own;
+        batch.rows = own.rows;
+        batch.trace = trace;
+        batch.side = side;
+        batch.definite = engine.definite;
+        batch.work = static_cast<uint8_t*>(work_.need(work_bytes));
+        batch.cancelled = &engine.cancelled;
+        if (trace) make_steps(batch, steps_, own.rows, group.columns, 0, group.used);
+    }
+
+private:
+    Buffer lanes_, steps_, work_{Pages::LARGE};
+};
+
+}  // namespace pairalign
