@@ -14,6 +14,7 @@ from checks import OpenEngine
 from commands import BASES, PROTEINS, fasta, write_part
 from cuda_engines import cuda_device, host_device, open_preferring
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 from opencl_engines import open_opencl
 
 from pairalign.engines import Engine
@@ -34,6 +35,10 @@ COMMON = {
 settings.register_profile("repeatable", derandomize=True, database=None, **COMMON)
 settings.register_profile("search", print_blob=True, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+if settings.default.derandomize and hasattr(providers, "_get_local_constants"):
+    # Else it also draws constants of our modules that are loaded so far, and which these are
+    # depends on the tests that the same process has run before.
+    providers._get_local_constants = lambda: providers._local_constants
 
 
 @pytest.fixture(scope="session", params=["on-host", pytest.param("gpu", marks=pytest.mark.gpu)])
