@@ -28,6 +28,7 @@ RECORDS = {
 }
 PLAIN = dict(zip("abcd", RECORDS.values(), strict=True))
 BROWSER = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
+BROWSER += ("--disable-dev-shm-usage",)  # containers have little room there, and it would crash
 
 
 @pytest.fixture(scope="module")
