@@ -17,7 +17,7 @@ import pytest
 from pairalign.sequences import read_fasta
 
 PROGRAM = [sys.executable, "-m", "pairalign"]
-TIMEOUT_SECONDS = 60  # nothing may hang; generous, since tests may share a slow machine
+TIMEOUT_SECONDS = 300  # nothing may hang; generous, since tests may share a slow machine
 
 PROTEINS = {"a": "MKVLAAGGWTRE", "b": "MKVLAGGWTE", "c": "MKWLAGRE", "d": "WWPHCMKVL"}
 BASES = {"r1": "ACGTACGTTGCA", "r2": "ACGTTCGTGCA", "r3": "TTGCAACGT"}

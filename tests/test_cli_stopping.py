@@ -95,7 +95,7 @@ def test_ctrl_c_again_and_again(
 ) -> None:
     """Impatience does not keep the command from cleaning up."""
     monkeypatch.chdir(tmp_path)
-    with running("align", long, "-o", "out.paf", "--quiet") as process:
+    with running("align", long, "-o", "out.paf", "--threads", "2", "--quiet") as process:
         wait_for(parts, process)
         for _ in range(50):
             process.send_signal(signal.SIGINT)
@@ -117,7 +117,8 @@ def test_ctrl_c_at_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, l
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), end)
-    with running("align", long, "-o", "out.paf", **streams, preexec_fn=take_terminal) as process:
+    command = ("align", long, "-o", "out.paf", "--threads", "2")
+    with running(*command, **streams, preexec_fn=take_terminal) as process:
         os.close(end)
         wait_for(parts, process)
         time.sleep(0.2)
@@ -147,7 +148,8 @@ def test_signals_that_were_ignored_stay_so(
     def ignore() -> None:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
-    with running("align", long, "-o", "out.paf", "--quiet", preexec_fn=ignore) as process:
+    command = ("align", long, "-o", "out.paf", "--threads", "2", "--quiet")
+    with running(*command, preexec_fn=ignore) as process:
         wait_for(parts, process)
         process.send_signal(signal.SIGHUP)
         time.sleep(0.3)
@@ -245,7 +247,7 @@ def test_a_signal_is_not_lost_where_python_drops_exceptions() -> None:
     def work() -> None:
         one = Deleted()
         del one
-        time.sleep(5)
+        time.sleep(TIMEOUT_SECONDS)
 
     with stop_signals() as stop:
         stop.work_begins()

@@ -13,6 +13,7 @@ from unittest.mock import patch
 
 import pytest
 from checks import assert_same, windows_of
+from commands import TIMEOUT_SECONDS
 from conftest import open_cpu
 from cuda_engines import host_device
 from strategies import Problem, make_scoring, match_matrix
@@ -187,7 +188,7 @@ def test_pycuda_is_imported_only_when_asked_for() -> None:
         "assert len(pairalign.align(['ACGT', 'ACG'], device='cpu')) == 1\n"
         "sys.exit('pycuda' in sys.modules)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], timeout=TIMEOUT_SECONDS)
     assert done.returncode == 0
 
 

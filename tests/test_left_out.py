@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from commands import TIMEOUT_SECONDS
 
 TESTS = """
 import pytest
@@ -49,7 +50,7 @@ def run_tests(folder: Path, *options: str) -> tuple[int, str]:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=TIMEOUT_SECONDS,
     )
     return done.returncode, done.stdout + done.stderr
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from Bio import Align, AlignIO
+from commands import TIMEOUT_SECONDS
 from readable import needs_program, plain_sample, rows_of_pair
 from strategies import MODES
 from written_files import shown, write, written
@@ -354,7 +355,7 @@ def test_t_coffee_aligns_with_it(tmp_path):
     alignments = align(tmp_path / "in.fasta")
     write(alignments, tmp_path / "in.tc_lib")
     command = ["t_coffee", "-lib", "in.tc_lib", "-outfile", "out.aln", "-output", "fasta_aln"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=TIMEOUT_SECONDS)
     rows = read_fasta(tmp_path / "out.aln", degap=True)
     assert sorted(s.letters.upper() for s in rows) == sorted(strings)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import ordinary_user
+from commands import TIMEOUT_SECONDS, ordinary_user
 from samples import sample
 from strategies import MODES
 from written_files import TEXT, write, written
@@ -78,7 +78,7 @@ def test_a_slow_disk_holds_nobody_up(tmp_path, monkeypatch):
 
     def write_when_ready(output, data):
         if threading.current_thread() is not threading.main_thread():
-            assert disk_is_ready.wait(20)
+            assert disk_is_ready.wait(TIMEOUT_SECONDS)
         return write_now(output, data)
 
     monkeypatch.setattr(output_module.FileOutput, "write", write_when_ready)
@@ -107,7 +107,7 @@ def test_a_slow_disk_holds_nobody_up_natively(tmp_path, monkeypatch):
     reader.start()
     writer.close()
     os.close(write_end)
-    reader.join(20)
+    reader.join(TIMEOUT_SECONDS)
     text = (tmp_path / "a.srspair").read_bytes()
     footer = text.removeprefix(header)
     assert [header + found[0] + footer] == [expected]
@@ -233,7 +233,7 @@ def test_pipes_are_written_directly(tmp_path):
     reader = threading.Thread(target=lambda: found.append(path.read_text()), daemon=True)
     reader.start()
     write(alignments, path)
-    reader.join(10)
+    reader.join(TIMEOUT_SECONDS)
     assert stat.S_ISFIFO(os.stat(path).st_mode)
     path.unlink()
     assert found == [written(alignments, "paf", tmp_path)]
@@ -367,7 +367,7 @@ def test_a_reader_that_goes_away():
     process.stdout.close()
     process.stdin.close()
     assert process.stderr.read() == b""  # no "Exception ignored ... BrokenPipeError"
-    assert process.wait(60) == 7
+    assert process.wait(TIMEOUT_SECONDS) == 7
     process.stderr.close()
 
 

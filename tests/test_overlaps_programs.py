@@ -13,6 +13,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from commands import TIMEOUT_SECONDS
 
 import pairalign
 from pairalign.cli.main import main
@@ -28,7 +29,8 @@ def program(name: str, *arguments: object, output: Path | None = None) -> bytes:
     """Run a program; skip the test where it is not installed."""
     if shutil.which(name) is None:
         pytest.skip(f"{name} is not installed (scripts/install_assemblers.sh)")
-    done = subprocess.run([name, *map(str, arguments)], capture_output=True, timeout=120)
+    command = [name, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, timeout=TIMEOUT_SECONDS)
     assert done.returncode == 0, done.stderr.decode()
     if output is not None:
         output.write_bytes(done.stdout)

@@ -31,8 +31,9 @@ def write(path: str, text: bytes = b"new") -> None:
 
 
 def test_a_killed_command_is_cleaned_up_after() -> None:
-    write_random_set(Path("in.fa"), 2000, 1000)
-    process = start("align", "in.fa", "-o", "x.tsv", "--quiet", cwd=Path.cwd())
+    write_random_set(Path("in.fa"), 2000, 1000)  # work for minutes, which is written bit by bit
+    options = ("--window", "50", "--threads", "1", "--quiet")
+    process = start("align", "in.fa", "-o", "x.tsv", *options, cwd=Path.cwd())
     end = time.monotonic() + TIMEOUT_SECONDS
     size = 0
     while size == 0:  # really at work

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from checks import assert_same, run, windows_of
+from commands import TIMEOUT_SECONDS
 from conftest import open_cpu
 from cuda_engines import host_device, open_on
 from strategies import Problem, make_scoring, match_matrix
@@ -118,7 +119,7 @@ class SlowPinning:
     def pagelocked_empty(self, size: int, dtype: Any) -> Any:
         self.sizes.append(size)
         self.asked.set()
-        assert self.go_on.wait(30)
+        assert self.go_on.wait(TIMEOUT_SECONDS)
         return self._driver.pagelocked_empty(size, dtype)
 
 
@@ -139,7 +140,7 @@ def test_one_thread_pins_at_a_time(device: Any) -> None:
     threads = [threading.Thread(target=take) for _ in range(2)]
     for thread in threads:
         thread.start()
-    assert pinning.asked.wait(30)
+    assert pinning.asked.wait(TIMEOUT_SECONDS)
     assert pool.take(1 * MIB, np.uint8) is not None  # while another thread pins
     pinning.go_on.set()
     for thread in threads:

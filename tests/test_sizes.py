@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import TIMEOUT_SECONDS
 
 from pairalign import CapacityError, make_scoring
 from pairalign.jobs.align import AlignmentJob
@@ -53,7 +54,7 @@ def test_plans_of_the_longest_sequences(tmp_path: Path) -> None:
     flags = ["-std=c++17", "-O1", "-w", "-fsanitize=undefined", "-fno-sanitize-recover=all"]
     command = ["g++", *flags, f"-I{ALIGN}", "-o", program, source, ALIGN / "plan.cpp"]
     subprocess.run(command, check=True)
-    done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([program], capture_output=True, text=True, timeout=TIMEOUT_SECONDS)
     assert (done.returncode, done.stderr) == (0, "")
 
 
