@@ -155,6 +155,29 @@ def test_mappy_finds_what_there_is() -> None:
     assert (long.strand < 0).sum() > 10
 
 
+def test_mappy_finds_overlaps_of_very_noisy_reads() -> None:
+    """A pair that shares 560 letters with 13% errors each has few seeds, and short chains."""
+    pytest.importorskip("mappy")
+    rng = np.random.default_rng(4)
+    genome = "".join(rng.choice(list("ACGT"), 12_000))
+    starts = rng.integers(0, 10_500, 60).tolist()
+    reads = {
+        f"{k}_{start}": changed(genome[start : start + 1500], 0.15, k)
+        for k, start in enumerate(starts)
+    }
+    names = list(reads)
+    found = pairalign.overlaps(reads, device="cpu", max_overlaps=1, candidates="mappy")
+    pairs = {(min(q, t), max(q, t)) for q, t in zip(found.query, found.target, strict=True)}
+    true = {
+        (j, k)
+        for k in range(len(names))
+        for j in range(k)
+        if abs(starts[j] - starts[k]) <= 1500 - 560
+    }
+    assert len(true) > 200
+    assert len(true - pairs) <= 0.01 * len(true)
+
+
 def test_mappy_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("mappy")
     monkeypatch.chdir(tmp_path)

@@ -24,8 +24,12 @@ MAPPY = "mappy"
 
 _BAND = 100
 """mappy aligns every hit, which nobody asked for; in narrow bands that takes half as long."""
-_SHORT_SEED, _MOST_FOR_SHORT = 12, 4_000_000
-"""Seeds of so few letters where sets are so small that they are not everywhere."""
+_SHORT_SEED, _WINDOW, _MOST_FOR_SHORT = 12, 3, 4_000_000
+"""Seeds of so few letters, one of so many neighbours, where sets are so small that they are not
+everywhere."""
+_ACCURATE_CHAIN, _NOISY_SEED, _SEEDS, _LEAST_CHAIN = 100, 15, 3, 20
+"""A candidate needs so many letters in seeds of accurate reads, as with minimap2; of noisy ones as
+many as three seeds have, since an overlap of 560 letters may have no more."""
 _BLOCK_LETTERS = 1_000_000
 
 
@@ -57,10 +61,11 @@ def seed_candidates(
     reads : SequenceSet
         Of DNA.
     preset : Preset
-        ``hifi`` takes minimap2's ``ava-pb``, others ``ava-ont``, with seeds of 12 letters in sets
-        of up to 4 million.
+        ``hifi`` takes minimap2's ``ava-pb``, others ``ava-ont``, with seeds of 12 letters, and more
+        of them, in sets of up to 4 million.
     min_overlap : int
-        Letters: chains of less than a fifth as many, or 100, are no candidates.
+        Letters: chains of less than a fifth as many, or three seeds (``hifi``: 100), are no
+        candidates.
     threads : int
 
     Returns
@@ -77,9 +82,12 @@ def seed_candidates(
     """
     mappy = import_mappy()
     is_hifi = preset.name == "hifi"
-    options: dict[str, Any] = {"min_chain_score": max(20, min(100, min_overlap // 5))}
+    options: dict[str, Any] = {}
+    chain = _ACCURATE_CHAIN if is_hifi else _SEEDS * _NOISY_SEED
     if not is_hifi and reads.total_residues <= _MOST_FOR_SHORT:
-        options["k"] = _SHORT_SEED
+        options = {"k": _SHORT_SEED, "w": _WINDOW}
+        chain = _SEEDS * _SHORT_SEED
+    options["min_chain_score"] = max(_LEAST_CHAIN, min(chain, min_overlap // 5))
     with tempfile.TemporaryDirectory(prefix="pairalign-") as folder:
         path = os.path.join(folder, "reads.fa")
         _write_numbered(path, reads)
