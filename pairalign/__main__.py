@@ -2,7 +2,7 @@
 
 import sys
 
-from pairalign.cli.main import main
+from pairalign.cli.main import program
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program())

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.errors import FastaError, PairListError
+from pairalign.errors import FastaError, PairListError, shown_name
 from pairalign.fasta import Source, read_text
 from pairalign.pair_lists import PairList, warn_of_lengths
 from pairalign.pair_masks import mask_sorted_pairs
@@ -110,7 +110,9 @@ def read_candidates(source: Source, reads: SequenceSet) -> Candidates:
         for one in (columns[0], columns[5 if is_paf else 1]):
             if one not in places:
                 shown = one.decode("utf-8", "replace")
-                raise PairListError(f"{name}: line {number}: '{shown}' is not in {reads.source}")
+                raise PairListError(
+                    f"{name}: line {number}: {shown_name(shown)} is not in {reads.source}"
+                )
             ends.append(places[one])
         if is_paf and columns[1:7:5] != [b"%d" % reads.lengths[one] for one in ends]:
             others.append(number)

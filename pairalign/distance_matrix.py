@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.errors import DistanceError
+from pairalign.errors import DistanceError, shown_name
 
 if TYPE_CHECKING:
     from Bio.Phylo.TreeConstruction import DistanceMatrix as BiopythonMatrix
@@ -68,7 +68,8 @@ class DistanceMatrix:
             place = int(np.argmax(~(np.isfinite(condensed) & (condensed >= 0))))
             i, j = pair_at(place, count)
             raise DistanceError(
-                f"distance of {names[i]!r} and {names[j]!r} is {condensed[place]}, expected a "
+                f"distance of {shown_name(names[i])} and {shown_name(names[j])} is "
+                f"{condensed[place]}, expected a "
                 "finite number, 0 or more"
             )
         object.__setattr__(self, "names", names)
@@ -199,7 +200,8 @@ class TriangleBuilder:
         if not good.all():
             column = int(np.argmin(good))
             raise DistanceError(
-                f"distance of {name!r} and number {column + 1} is {values[column]}, expected a "
+                f"distance of {shown_name(name)} and number {column + 1} is {values[column]}, "
+                "expected a "
                 "finite number, 0 or more"
             )
         places = lower_places(row, count)
@@ -208,14 +210,15 @@ class TriangleBuilder:
             return
         if values[row] != 0:
             raise DistanceError(
-                f"distance of {name!r} to itself is {values[row]}, expected 0: are these "
+                f"distance of {shown_name(name)} to itself is {values[row]}, expected 0: are these "
                 "similarities?"
             )
         equal = np.isclose(values[:row], self._condensed[places], rtol=1e-4, atol=1e-6)
         if not equal.all():
             column = int(np.argmin(equal))
             raise DistanceError(
-                f"distance of {name!r} to {self._names[column]!r} is {values[column]}, the other "
+                f"distance of {shown_name(name)} to {shown_name(self._names[column])} is "
+                f"{values[column]}, the other "
                 f"way round {self._condensed[places[column]]:.6g}: the matrix is not symmetric"
             )
         start = first_place(row, count)
@@ -235,10 +238,11 @@ def check_names(names: Sequence[str], source: str | None = None) -> None:
     for index, name in enumerate(names):
         if not name or name.split() != [name]:
             raise DistanceError(
-                f"{prefix}name {index + 1} is {name!r}, expected one without white space"
+                f"{prefix}name {index + 1} is {shown_name(name)}, expected one without white space"
             )
         if seen.setdefault(name, index) != index:
             raise DistanceError(
-                f"{prefix}name {index + 1} {name!r} is that of number {seen[name] + 1}; names "
+                f"{prefix}name {index + 1} {shown_name(name)} is that of number "
+                f"{seen[name] + 1}; names "
                 "must be unique"
             )

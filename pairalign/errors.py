@@ -6,6 +6,7 @@
     ├── FastaError         (ValueError)    an input file cannot be read as sequences
     ├── AlphabetError      (ValueError)    a letter that the scoring cannot use
     ├── ScoringError       (ValueError)    a matrix or gap costs that make no sense
+    │   └── MatrixFileError                a file that holds no matrix for the sequences
     ├── OutputError        (OSError)       a result cannot be written
     ├── FormatError        (ValueError)    an output format that cannot hold the results
     ├── AlignmentFileError (ValueError)    a file of alignments that cannot be read
@@ -37,6 +38,10 @@ class AlphabetError(PairalignError, ValueError):
 
 class ScoringError(PairalignError, ValueError):
     """A substitution matrix or gap costs that make no sense, or scores too large for 32 bits."""
+
+
+class MatrixFileError(ScoringError):
+    """A file of a substitution matrix that cannot be read, or lacks letters of the sequences."""
 
 
 class OutputError(PairalignError, OSError):
@@ -101,3 +106,20 @@ def describe_unreadable(error: OSError | ValueError, expected: str) -> str:
     if isinstance(error, PermissionError):
         return "permission denied"
     return f"cannot be read: {getattr(error, 'strerror', None) or error}"
+
+
+_MOST_OF_A_NAME = 80
+"""Characters; a message with thousands hides what it says."""
+
+
+def shown_name(name: str) -> str:
+    """Return a sequence's name as messages show it: in quotes, a long one without its middle."""
+    return repr(cut_name(name))
+
+
+def cut_name(name: str) -> str:
+    """Return a name without its middle if it is long."""
+    if len(name) <= _MOST_OF_A_NAME:
+        return name
+    kept = _MOST_OF_A_NAME // 2
+    return f"{name[:kept]}...{name[-kept:]}"

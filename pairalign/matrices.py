@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from pairalign.errors import ScoringError
+from pairalign.errors import MatrixFileError, ScoringError
 from pairalign.sequences import DNA, Alphabet
 
 Number = int | float | str | Decimal
@@ -32,10 +32,14 @@ _STAND_INS = {"U": "C", "O": "K", "J": "IL"}
 
 
 class Table(NamedTuple):
-    """A substitution matrix: its name and the score of each pair of (upper-case) letters."""
+    """A substitution matrix: its name and the score of each pair of (upper-case) letters.
+
+    `error` is what is raised where the sequences have letters that it lacks.
+    """
 
     name: str
     scores: Mapping[tuple[str, str], Decimal]
+    error: type[ScoringError] = ScoringError
 
     @property
     def letters(self) -> list[str]:
@@ -56,7 +60,9 @@ def load_table(matrix: str | os.PathLike[str]) -> Table:
     Raises
     ------
     ScoringError
-        No such name or file, or a table that is not square, complete and symmetric.
+        No such name or file.
+    MatrixFileError
+        The file cannot be read, or its table is not square, complete and symmetric.
     """
     if isinstance(matrix, str):
         name = _find_name(matrix)
@@ -67,7 +73,8 @@ def load_table(matrix: str | os.PathLike[str]) -> Table:
                 f"matrix {matrix!r}: neither a file nor a known name; "
                 f"known are {', '.join(_known_names())}"
             )
-    return _load_file(Path(matrix))
+    name, scores, _ = _load_file(Path(matrix))
+    return Table(name, scores, MatrixFileError)
 
 
 def to_decimal(value: Number, what: str) -> Decimal:
@@ -123,11 +130,12 @@ def complete_table(table: Table, alphabet: Alphabet) -> tuple[Table, dict[str, s
     Raises
     ------
     ScoringError
-        The table lacks one of the 20 amino acids (A, C, G, T), or is of the other kind.
+        The table lacks one of the 20 amino acids (A, C, G, T), or is of the other kind; of one
+        that was read from a file a `MatrixFileError`.
     """
     given = table.letters
     if alphabet == DNA and all(letter in given for letter in _REQUIRED["protein"]):
-        raise ScoringError(
+        raise table.error(
             f"matrix {table.name} is for proteins, but the sequences are DNA "
             "(if they are not, say --alphabet protein)"
         )
@@ -136,7 +144,7 @@ def complete_table(table: Table, alphabet: Alphabet) -> tuple[Table, dict[str, s
         _read_u_as_t(scores, table)
     missing = [letter for letter in _REQUIRED[alphabet.name] if (letter, letter) not in scores]
     if missing:
-        raise ScoringError(
+        raise table.error(
             f"matrix {table.name} has no scores for {_quoted(missing)}, "
             f"expected all of {_REQUIRED[alphabet.name]} for {alphabet.name} sequences"
         )
@@ -166,7 +174,7 @@ def _read_u_as_t(scores: dict[tuple[str, str], Decimal], table: Table) -> None:
         known = scores.setdefault(("T", column), scores["U", column])
         scores.setdefault((column, "T"), known)
         if known != scores["U", column]:
-            raise ScoringError(
+            raise table.error(
                 f"matrix {table.name} scores U other than T (against {column!r}), but U reads as T"
             )
     scores.setdefault(("T", "T"), scores["U", "U"])
@@ -212,7 +220,7 @@ def _load_file(path: Path) -> Table:
         if line.strip() and not line.lstrip().startswith("#")
     ]
     if not lines:
-        raise ScoringError(f"{where}: no matrix in the file")
+        raise MatrixFileError(f"{where}: no matrix in the file")
     first, header = lines[0]
     columns = [_letter(word, f"{where}: line {first}") for word in header]
     _check_unique(columns, f"{where}: line {first}: two columns")
@@ -224,52 +232,59 @@ def _load_file(path: Path) -> Table:
         rows.append(row)
         _check_unique(rows, f"{here}: a second row")
         if row not in columns:
-            raise ScoringError(f"{here}: row {row!r} has no column, expected a square matrix")
+            raise MatrixFileError(f"{here}: row {row!r} has no column, expected a square matrix")
         if len(words) - 1 != len(columns):
-            raise ScoringError(
+            raise MatrixFileError(
                 f"{here}: row {row!r} has {len(words) - 1} scores, expected {len(columns)}"
             )
         for column, word in zip(columns, words[1:], strict=True):
-            scores[row, column] = to_decimal(word, f"{here}: {row!r} against {column!r}")
+            scores[row, column] = _score(word, f"{here}: {row!r} against {column!r}")
     missing = [column for column in columns if column not in rows]
     if missing:
-        raise ScoringError(
+        raise MatrixFileError(
             f"{where}: {len(columns)} columns but {len(rows)} rows, expected a square matrix: "
             f"no row for {_quoted(missing)}"
         )
     return _checked(Table(path.name, scores))
 
 
+def _score(word: str, where: str) -> Decimal:
+    try:
+        return to_decimal(word, where)
+    except ScoringError as error:
+        raise MatrixFileError(str(error)) from None
+
+
 def _read_lines(path: Path, where: str) -> list[str]:
     try:
         return path.read_text("utf-8-sig").splitlines()
     except FileNotFoundError:
-        raise ScoringError(f"{where}: no such file") from None
+        raise MatrixFileError(f"{where}: no such file") from None
     except IsADirectoryError:
-        raise ScoringError(f"{where}: is a directory, expected a file") from None
+        raise MatrixFileError(f"{where}: is a directory, expected a file") from None
     except UnicodeDecodeError:
-        raise ScoringError(f"{where}: is not a text file") from None
+        raise MatrixFileError(f"{where}: is not a text file") from None
     except OSError as error:
-        raise ScoringError(f"{where}: cannot be read: {error.strerror or error}") from error
+        raise MatrixFileError(f"{where}: cannot be read: {error.strerror or error}") from error
 
 
 def _letter(word: str, where: str) -> str:
     if len(word) != 1 or word.isdigit():
-        raise ScoringError(f"{where}: found {word!r} where a single letter was expected")
+        raise MatrixFileError(f"{where}: found {word!r} where a single letter was expected")
     return word.upper()
 
 
 def _check_unique(letters: list[str], what: str) -> None:
     for letter in letters:
         if letters.count(letter) > 1:
-            raise ScoringError(f"{what} for {letter!r}")
+            raise MatrixFileError(f"{what} for {letter!r}")
 
 
 def _checked(table: Table) -> Table:
     for (row, column), score in table.scores.items():
         other = table.scores[column, row]
         if score != other:
-            raise ScoringError(
+            raise MatrixFileError(
                 f"matrix {table.name} is not symmetric: {row!r} against {column!r} is {score} "
                 f"but {column!r} against {row!r} is {other}"
             )

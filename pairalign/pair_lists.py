@@ -19,7 +19,7 @@ from typing import Any, Union
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.errors import FastaError, PairListError
+from pairalign.errors import FastaError, PairListError, shown_name
 from pairalign.fasta import Source, read_text
 from pairalign.native import library
 from pairalign.sequences import SequenceSet, sorted_positions
@@ -270,13 +270,16 @@ def _refuse(
         return
     place = int(wrong[np.argmin(order[wrong])])
     number = int(order[place])
-    names = queries.names[pairs.first[number]], targets.names[pairs.second[number]]
+    names = (
+        shown_name(queries.names[pairs.first[number]]),
+        shown_name(targets.names[pairs.second[number]]),
+    )
     if itself[place]:
         raise PairListError(
-            f"{pairs.where(number)}: '{names[0]}' with itself; a pair is of two sequences"
+            f"{pairs.where(number)}: {names[0]} with itself; a pair is of two sequences"
         )
     raise PairListError(
-        f"{pairs.where(number)}: the pair of '{names[0]}' and '{names[1]}' again, which is at "
+        f"{pairs.where(number)}: the pair of {names[0]} and {names[1]} again, which is at "
         f"{pairs.where(int(order[place - 1]))}; each pair once"
     )
 
@@ -319,7 +322,9 @@ def _indices_of(
         for side, name in enumerate(item):
             place = places[side % len(places)].get(name)
             if place is None:
-                raise PairListError(f"pairs[{number}]: '{name}' is not in {sets[side].source}")
+                raise PairListError(
+                    f"pairs[{number}]: {shown_name(str(name))} is not in {sets[side].source}"
+                )
             found[side, number] = place
     return found[0], found[1]
 
@@ -339,5 +344,5 @@ def _error(
     if trouble.kind == _UNKNOWN_NAME:
         shown = text[trouble.start : trouble.start + trouble.bytes].decode("utf-8", "replace")
         one = second if trouble.side else first
-        return PairListError(f"{where}: '{shown}' is not in {one.source}")
+        return PairListError(f"{where}: {shown_name(shown)} is not in {one.source}")
     return MemoryError(f"{name}: out of memory while it is read")

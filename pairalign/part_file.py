@@ -15,8 +15,8 @@ import re
 _ANY_FILE = 0o666  # less the umask
 _RANDOM = re.compile(r"[0-9a-f]{8}\.part")
 
-
 _unfinished: set[PartFile] = set()
+_published: set[str] = set()
 
 
 class PartFile:
@@ -79,7 +79,7 @@ class PartFile:
 
     def publish(self) -> None:
         """Give the file its name; OSError if that fails."""
-        os.replace(self.path, self.final)
+        publish(self.path, self.final)
         self._release()
 
     def remove(self) -> None:
@@ -108,6 +108,22 @@ def remove_unfinished() -> None:
     """Remove what a signal has left: it may come when nobody is yet to clean up a new file."""
     for one in list(_unfinished):
         one.remove()
+
+
+def publish(path: str, final: str) -> None:
+    """Give a complete file its name, and remember that; OSError if it fails."""
+    os.replace(path, final)
+    _published.add(os.path.realpath(final))
+
+
+def was_published(path: str) -> bool:
+    """Whether this process has completed a file since `forget_published`."""
+    return os.path.realpath(path) in _published
+
+
+def forget_published() -> None:
+    """Begin a run: what was completed before is no matter of it."""
+    _published.clear()
 
 
 def _lock(descriptor: int) -> None:

@@ -369,9 +369,9 @@ def make_scoring(
     alphabet = get_alphabet(alphabet)
     if mode not in MODES:
         raise ScoringError(f"mode {mode!r}: expected {', '.join(MODES)}")
-    table, stand_ins = choose_table(alphabet, matrix, match, mismatch)
     costs = choose_gap_costs(alphabet, gap_open, gap_extend)
     at_ends = choose_end_costs(mode, free_ends, end_gap_open, end_gap_extend, costs)
+    table, stand_ins = choose_table(alphabet, matrix, match, mismatch)
     scale = common_scale([*table.scores.values(), *costs, *chain.from_iterable(at_ends)])
     scores, known = _to_arrays(table, alphabet, scale)
     internal, first, second, third, fourth = (

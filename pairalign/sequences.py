@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.byte_counts import count_bytes, has_none
-from pairalign.errors import FastaError
+from pairalign.errors import FastaError, shown_name
 from pairalign.fasta import GAPS, Records, Source, clean, join_records, read_records
 from pairalign.items import letters_of, name_of
 
@@ -306,7 +306,7 @@ class SequenceSet:
 
     def record(self, index: int) -> str:
         """Return what messages call the sequence at an input index: ``record 7 'sp|P1'``."""
-        return f"record {index + 1} {self.names[index]!r}"
+        return f"record {index + 1} {shown_name(self.names[index])}"
 
     def _check_names(self) -> None:
         if not self.names:
@@ -322,13 +322,14 @@ class SequenceSet:
             bad += [letter for letter in description if letter in _BAD_IN_DESCRIPTION]
             if bad:
                 raise FastaError(
-                    f"{self.source}: record {index + 1} {name!r}: {_describe(ord(bad[0]))} in "
+                    f"{self.source}: record {index + 1} {shown_name(name)}: "
+                    f"{_describe(ord(bad[0]))} in "
                     "the header, expected a name without white space and plain text"
                 )
             first = seen.setdefault(name, index)
             if first != index:
                 raise FastaError(
-                    f"{self.source}: record {index + 1} {name!r} has the name of record "
+                    f"{self.source}: record {index + 1} {shown_name(name)} has the name of record "
                     f"{first + 1}; names must be unique"
                 )
 

@@ -301,6 +301,8 @@ def test_window_alone_changes_the_order_only(folder: Path, few: Path) -> None:
         (["align", "x.fa", "-o", ""], "expected the name of a file"),
         (["align", "x.fa", "-o", "x.bam"], "'x.bam' does not tell the format"),
         (["align", "x.fa", "-o", "x.paf", "--format", "bam"], "invalid choice: 'bam'"),
+        (["align", "x.fa", "-o", "x.paf", "--device", "tpu"], "'tpu', expected auto, cpu, cuda"),
+        (["align", "x.fa", "-o", "x.paf", "--device", "cuda:"], "'cuda:', expected auto, cpu"),
         (["align", "x.fa", "-o", "x.paf", "--fast"], "unrecognized arguments: --fast"),
         (["align", "x.fa", "y.fa", "z.fa", "-o", "x.paf"], "unrecognized arguments: z.fa"),
         (["align", "proteins.fa", "-o", "x.paf", "--score-only"], "paf needs spans"),

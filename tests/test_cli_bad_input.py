@@ -191,6 +191,74 @@ BAD_MATRICES = {
 }
 
 
+def test_a_folder_is_no_matrix(folder: Path, refuse_here: Callable[..., None]) -> None:
+    Path("good.fa").write_bytes(GOOD)
+    refuse_here("good.fa", "-o", "out.paf", "--matrix", ".", message="matrix .: is a directory")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("align", "-o", "x.paf"),
+        ("distance", "-o", "x.phy"),
+        ("tree", "-o", "x.nwk"),
+        ("cluster", "-o", "x.tsv", "--min-identity", "0.9"),
+        ("overlap", "-o", "x.paf"),
+        ("overlap", "-o", "x.paf", "--preset", "hifi"),
+        ("verify", "all.paf", "-o", "x.tsv"),
+    ],
+    ids=" ".join,
+)
+def test_costs_that_make_no_sense_are_refused_before_anything_is_read(
+    folder: Path, capfd: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    for costs, message in (
+        (["--gap-open", "-1"], "gap_open is a cost, found -1"),
+        (["--gap-open", "1", "--gap-extend", "1.5"], "gap_extend 1.5 exceeds gap_open 1"),
+        (["--mismatch", "1", "--match", "4"], "mismatch is a score, found 1"),
+    ):
+        assert main([*command, "there-is-none.fa", *costs]) == 2
+        said = capfd.readouterr().err
+        assert message in said
+        assert "there-is-none" not in said
+
+
+def test_a_matrix_from_a_pipe_is_read_once(folder: Path) -> None:
+    Path("good.fa").write_bytes(GOOD)
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "w") as pipe:
+        pipe.write(BLOSUM)
+    matrix = ("--matrix", f"/dev/fd/{reading}")
+    done = run("align", "good.fa", "-o", "piped.tsv", *matrix, cwd=folder, pass_fds=[reading])
+    os.close(reading)
+    assert done.returncode == 0, done.stderr
+    assert main(["align", "good.fa", "-o", "named.tsv", "--matrix", "BLOSUM62", "-q"]) == 0
+    assert Path("piped.tsv").read_bytes() == Path("named.tsv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("command", "data"),
+    [
+        (("align", "bad.fa", "-o", "x.paf"), ">{0}\nMKV\n>{0}\nMKV\n"),
+        (("align", "bad.fa", "-o", "x.paf"), ">{0}\nMKV\n>{0}c\nMK-V\n"),
+        (("tree", "bad.fa", "-o", "x.nwk"), ">{0}:\nMKV\n>b\nMKV\n>c\nMKV\n"),
+        (("tree", "bad.phy", "-o", "x.nwk"), "3\n{0} 0 1 1\n{0} 1 0 1\nc 1 1 0\n"),
+        (("distance", "bad.fa", "--strict-names", "-o", "x.phy"), ">{0}\nMKV\n>b\nMKV\n"),
+        (("align", "good.fa", "--pairs", "bad.txt", "-o", "x.paf"), "a {0}\n"),
+    ],
+)
+def test_long_names_are_cut_in_messages(
+    folder: Path, capfd: pytest.CaptureFixture[str], command: tuple[str, ...], data: str
+) -> None:
+    Path("good.fa").write_bytes(GOOD)
+    name = "".join(f"n{number:05}" for number in range(500))
+    Path(next(word for word in command if word.startswith("bad"))).write_text(data.format(name))
+    assert main(list(command)) in (1, 2)
+    said = capfd.readouterr().err
+    assert len(said) < 400
+    assert f"'{name[:40]}..." in said
+
+
 @pytest.mark.parametrize("situation", BAD_MATRICES)
 def test_bad_matrices(folder: Path, refuse_here: Callable[..., None], situation: str) -> None:
     text, message = BAD_MATRICES[situation]
@@ -231,8 +299,9 @@ def test_a_letter_that_the_matrix_cannot_score(
         (["--matrix", "BLOSUM62", "--match", "1"], "both a matrix and match or mismatch scores"),
         (["--matrix", "BLOSUM6"], "matrix 'BLOSUM6': neither a file nor a known name"),
         (["--matrix", "NUC.4.4"], "NUC.4.4"),
-        (["--matrix", "."], "matrix .: is a directory"),
-        (["--device", "tpu"], "device 'tpu' is not known"),
+        (["--free-ends", "query"], "free_ends: 'query', expected some of query-start"),
+        (["--end-gap-open", "-1"], "end_gap_open is a cost, found -1"),
+        (["--max-evalue", "1"], "--max-evalue needs --mode local"),
         (["--match", "900000000", "--mismatch", "-1"], "scores do not fit 32 bits"),
     ],
 )
@@ -241,7 +310,7 @@ def test_scoring_that_makes_no_sense(
 ) -> None:
     Path("good.fa").write_bytes(GOOD)
     for output in (["out.paf"], ["-", "--format", "tsv"]):
-        assert main(["align", "good.fa", "-o", *output, *options]) == 1
+        assert main(["align", "good.fa", "-o", *output, *options]) == 2
         said = capfd.readouterr()
         assert "pairalign: error: " in said.err
         assert message in said.err

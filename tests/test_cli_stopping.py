@@ -255,6 +255,57 @@ def test_a_signal_is_not_lost_where_python_drops_exceptions() -> None:
             work()
 
 
+def test_a_signal_after_the_work_is_for_what_follows() -> None:
+    """It raises nothing in here, and is not lost either."""
+    taken: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: taken.append(number))
+    try:
+        with stop_signals() as stop:
+            stop.work_begins()
+            stop.work_is_done()
+            signal.raise_signal(signal.SIGTERM)
+            assert not taken
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert taken == [signal.SIGTERM]
+
+
+LATE = """
+import os, signal, sys, threading
+import pairalign.cli.align
+from pairalign.cli.main import program
+
+class StopsAsPythonEnds:
+    def __del__(self, kill=os.kill, own=os.getpid(), number=signal.SIGTERM):
+        kill(own, number)
+
+stopping = StopsAsPythonEnds()
+if sys.argv.pop(1) == "summary":
+    say = pairalign.cli.align.say
+    pairalign.cli.align.say = lambda text: say(text) or os.kill(os.getpid(), signal.SIGTERM)
+sys.exit(program())
+"""
+
+
+@pytest.mark.parametrize(
+    ("moment", "code", "said"), [("end", 0, b""), ("summary", 143, b"'x.paf' is complete\n")]
+)
+@pytest.mark.parametrize("options", [(), ("--resume",)])
+def test_a_signal_after_the_output_is_complete(
+    tmp_path: Path, moment: str, code: int, said: bytes, options: tuple[str, ...]
+) -> None:
+    (tmp_path / "in.fa").write_text(">a\nMKVLAAGG\n>b\nMKVLAGG\n")
+    done = subprocess.run(
+        [sys.executable, "-c", LATE, moment, "align", "in.fa", "-o", "x.paf", *options],
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=TIMEOUT_SECONDS,
+    )
+    assert done.returncode == code, done.stderr
+    assert done.stderr.endswith(said)
+    assert sorted(os.listdir(tmp_path)) == ["in.fa", "x.paf"]
+
+
 @pytest.mark.parametrize("format", ["paf", "parquet"])
 def test_a_reader_that_goes_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wide: Path, format: str

@@ -16,6 +16,7 @@ from pairalign.cli.networks import check_best, write_best
 from pairalign.cli.parts import PartPlace, choose_part
 from pairalign.cli.planning import (
     check_output,
+    check_scoring,
     choose_output,
     plan_run,
     read_sequences,
@@ -64,6 +65,7 @@ class _Table:
 def run_align(options: argparse.Namespace) -> None:
     """Carry out ``pairalign align``."""
     choose_output(options)
+    check_scoring(options)
     table, place = _check(options)  # wrong usage is said before anything is read
     run = _plan(options, table.detail)
     significance = _significance(options, run, table.shown_fields)
@@ -119,6 +121,8 @@ def _check_top(options: argparse.Namespace, format: str) -> None:
     """Refuse several alignments of a pair where they cannot be, before anything is read."""
     if options.top > 1 and options.mode != "local":
         raise FormatError(f"--top needs --mode local, but the mode is {options.mode}")
+    if options.max_evalue is not None and options.mode != "local":
+        raise FormatError(f"--max-evalue needs --mode local, but the mode is {options.mode}")
     if options.top > 1 and format in NETWORK_FORMATS:
         raise FormatError(f"{format} has an edge a pair: leave --top out, or write another format")
 

@@ -11,6 +11,7 @@ from pairalign.cli.console import say
 from pairalign.cli.networks import check_best, write_network
 from pairalign.cli.planning import (
     check_output,
+    check_scoring,
     choose_output,
     progress_of,
     read_sequences,
@@ -40,6 +41,7 @@ _SUFFIXES = {
 def run_cluster(options: argparse.Namespace) -> None:
     """Carry out ``pairalign cluster``."""
     choose_output(options)
+    check_scoring(options)
     format = choose_format(options.output, options.format, _SUFFIXES, "clusters")
     check_best(options, format)
     outputs = [path for path in (options.output, options.representatives) if path is not None]

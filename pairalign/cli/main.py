@@ -10,20 +10,27 @@ from pairalign.cli.early_start import start_early
 from pairalign.cli.signals import stop_signals
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def program() -> int:
+    """Run the command line as all that this process is for."""
+    return main(is_last=True)
+
+
+def main(arguments: Sequence[str] | None = None, *, is_last: bool = False) -> int:
     """Run the command line.
 
     Parameters
     ----------
     arguments : sequence of str, optional
         Default: ``sys.argv[1:]``.
+    is_last : bool
+        Nothing but the end of the process follows: signals that come then change nothing.
 
     Returns
     -------
     int
         The exit code: 0 done, 1 failed, 2 wrong usage; 130 and 143 after Ctrl-C and SIGTERM.
     """
-    with stop_signals() as stop:
+    with stop_signals(is_last=is_last) as stop:
         # Starting a thread a core takes time, and nothing here multiplies large matrices.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         start_early(sys.argv[1:] if arguments is None else arguments)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ from pairalign.choices import COMMIT_SECONDS, COVERAGES, IDENTITIES, LOCAL_CLUST
 from pairalign.engines.kernels import AUTO, kernel_names
 
 _Value = TypeVar("_Value")
+_DEVICE = re.compile(r"auto|cpu|(cuda|opencl)(:\d+(,\d+)*)?")
 
 
 # ---------------------------------------------------------------------------------------------
@@ -83,6 +85,12 @@ def _parse_path(text: str) -> str:
     return text
 
 
+def _parse_device(text: str) -> str:
+    if not _DEVICE.fullmatch(text):
+        raise ValueError
+    return text
+
+
 def _parse_cluster(text: str) -> str:
     if text.startswith(LOCAL_CLUSTER) and int(text.removeprefix(LOCAL_CLUSTER)) < 1:
         raise ValueError
@@ -99,6 +107,7 @@ SECONDS = converter(_parse_seconds, "a number of seconds, 0 or more")
 SHARD = converter(parse_shard, "K/N with K from 1 to N, such as 3/64")
 CLUSTER = converter(_parse_cluster, "the address of a Dask scheduler, or local:N")
 SHARE = converter(parse_share, "a number from 0 to 1, or with %, such as 0.97 or 97%")
+DEVICE = converter(_parse_device, "auto, cpu, cuda, cuda:0,1, opencl or opencl:0,1")
 SIZE = converter(parse_size, "a number with K, M, G or T, such as 512M")
 
 
@@ -242,7 +251,9 @@ def add_resources(parser: argparse.ArgumentParser) -> None:
         Of a subcommand.
     """
     group = parser.add_argument_group("resources")
-    group.add_argument("--device", metavar="auto|cpu|cuda[:0,1]|opencl[:0,1]", default="auto")
+    group.add_argument(
+        "--device", metavar="auto|cpu|cuda[:0,1]|opencl[:0,1]", type=DEVICE, default="auto"
+    )
     group.add_argument(
         "--kernel",
         metavar="auto|NAME",

@@ -14,6 +14,7 @@ from pairalign.cli.going_on import Going
 from pairalign.cli.overlap_graph import OverlapWatcher, check_graph
 from pairalign.cli.parts import choose_part
 from pairalign.cli.planning import (
+    check_any,
     check_output,
     choose_output,
     progress_of,
@@ -33,7 +34,7 @@ from pairalign.formats import (
 )
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.overlap_plan import Limits, OverlapPlan, plan_overlaps
-from pairalign.jobs.overlap_presets import Preset
+from pairalign.jobs.overlap_presets import AUTO, PRESETS, Preset
 from pairalign.jobs.overlaps import OverlapJob
 from pairalign.jobs.seeded_candidates import MAPPY, import_mappy, seed_candidates
 from pairalign.jobs.stage_counts import ALIGN, FILTER, FURTHER, SCORE
@@ -51,6 +52,8 @@ _FEW = 0.5
 def run_overlap(options: argparse.Namespace) -> None:
     """Carry out ``pairalign overlap``."""
     choose_output(options)
+    presets = PRESETS.values() if options.preset == AUTO else [PRESETS[options.preset]]
+    check_any(presets, lambda preset: _scoring_of(options, preset))
     writer_type = find_format(options.output, options.format, OVERLAP_FORMATS)
     check_detail(writer_type, Detail.STATS if options.no_cigar else Detail.CIGAR, overlaps=True)
     check_both_ways(writer_type, options.dual, overlaps=True)
@@ -92,18 +95,18 @@ def run_overlap(options: argparse.Namespace) -> None:
         say(text)
 
 
+def _scoring_of(options: argparse.Namespace, preset: Preset) -> Scoring:
+    return preset.scoring(
+        options.mode,
+        match=options.match,
+        mismatch=options.mismatch,
+        gap_open=options.gap_open,
+        gap_extend=options.gap_extend,
+    )
+
+
 def _plan(options: argparse.Namespace, reads: SequenceSet) -> tuple[OverlapJob, Preset]:
     """Choose preset and thresholds, and plan the job."""
-
-    def scoring_of(preset: Preset) -> Scoring:
-        return preset.scoring(
-            options.mode,
-            match=options.match,
-            mismatch=options.mismatch,
-            gap_open=options.gap_open,
-            gap_extend=options.gap_extend,
-        )
-
     threads, memory_bytes = options.threads or usable_cores(), options.memory or default_bytes()
     candidates = None
     if options.candidates not in (None, MAPPY):
@@ -111,7 +114,7 @@ def _plan(options: argparse.Namespace, reads: SequenceSet) -> tuple[OverlapJob, 
     plan: OverlapPlan = plan_overlaps(
         reads,
         options.preset,
-        scoring_of,
+        lambda preset: _scoring_of(options, preset),
         Limits(
             options.min_overlap,
             options.min_identity,

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 from pairalign.cli.console import log
 from pairalign.cli.loading import no_collection
 from pairalign.engines.selection import usable_cores
-from pairalign.errors import FormatError, OutputError
+from pairalign.errors import FormatError, OutputError, ScoringError
 from pairalign.formats.output import check_writable
 from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.memory import default_bytes
@@ -20,6 +22,8 @@ from pairalign.sequences import SequenceSet, read_fasta, read_fasta_pair
 from pairalign.thresholds import raw_minimum
 from pairalign.want import Detail, Want
 from pairalign.windows import default_window
+
+_Choice = TypeVar("_Choice")
 
 
 def choose_output(options: argparse.Namespace) -> None:
@@ -128,6 +132,67 @@ def read_sequences(options: argparse.Namespace) -> tuple[SequenceSet, SequenceSe
         return read_fasta_pair(first, second, alphabet=alphabet, degap=options.degap)
 
 
+_COSTS = (
+    *("matrix", "match", "mismatch", "gap_open", "gap_extend"),
+    *("free_ends", "end_gap_open", "end_gap_extend", "ties"),
+)
+"""Options that decide the scoring besides the mode; not each command has all of them."""
+
+
+def _given_costs(options: argparse.Namespace) -> dict[str, Any]:
+    costs = {name: getattr(options, name) for name in _COSTS if hasattr(options, name)}
+    return {"mode": options.mode or "global", **costs}
+
+
+def check_scoring(options: argparse.Namespace) -> None:
+    """Refuse scores and costs that make no sense for any sequences, before these are read.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        What `scoring_of` reads.
+
+    Raises
+    ------
+    ScoringError
+        See `scoring_of`.
+    """
+    costs = _given_costs(options)
+    alphabets = ("dna", "protein") if options.alphabet == "auto" else (options.alphabet,)
+    matrix = options.matrix
+    if matrix is not None:
+        alphabets = alphabets[::-1]  # most are for proteins: what is said of those counts
+        if os.path.exists(matrix) and not (os.path.isfile(matrix) or os.path.isdir(matrix)):
+            costs["matrix"] = None  # a pipe can be read once
+    check_any(alphabets, lambda alphabet: make_scoring(alphabet, **costs))
+
+
+def check_any(choices: Iterable[_Choice], scoring_of: Callable[[_Choice], Scoring]) -> None:
+    """Check that a scoring can be made for at least one choice.
+
+    Parameters
+    ----------
+    choices : iterable
+        Alphabets, presets or the like.
+    scoring_of : callable
+        Makes the scoring of a choice.
+
+    Raises
+    ------
+    ScoringError
+        That of the first choice, if there is one of each.
+    """
+    errors = []
+    for choice in choices:
+        try:
+            scoring_of(choice)
+        except ScoringError as error:
+            errors.append(error)
+        else:
+            return
+    raise errors[0]
+
+
 def scoring_of(options: argparse.Namespace, queries: SequenceSet) -> Scoring:
     """Make the scoring that the options of `add_scoring` say.
 
@@ -146,19 +211,7 @@ def scoring_of(options: argparse.Namespace, queries: SequenceSet) -> Scoring:
     ScoringError
         When there is no such matrix, or costs are out of bounds.
     """
-    return make_scoring(
-        queries.alphabet,
-        mode=options.mode,
-        matrix=options.matrix,
-        match=options.match,
-        mismatch=options.mismatch,
-        gap_open=options.gap_open,
-        gap_extend=options.gap_extend,
-        free_ends=options.free_ends,
-        end_gap_open=options.end_gap_open,
-        end_gap_extend=options.end_gap_extend,
-        ties=options.ties,
-    )
+    return make_scoring(queries.alphabet, **_given_costs(options))
 
 
 def warn_of_letters(scoring: Scoring, *sets: SequenceSet | None) -> None:

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from pairalign.cli.console import give_up_stdout, messages, say
 from pairalign.cli.loading import no_collection
 from pairalign.cli.signals import SIGNAL_CODE, StopHandler
-from pairalign.errors import FormatError, PairalignError
-from pairalign.part_file import remove_unfinished
+from pairalign.errors import FormatError, MatrixFileError, PairalignError, ScoringError
+from pairalign.part_file import forget_published, remove_unfinished, was_published
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 
@@ -104,14 +104,19 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
         options = build_parser(given).parse_args(given)
     options.given = list(given)
     with messages(quiet=getattr(options, "quiet", False)):
+        forget_published()
         try:
             stop.work_begins()
             options.run(options)
             if sys.stdout is not None:
                 sys.stdout.flush()
-        except FormatError as error:
-            return _fail(error, WRONG_USAGE)
+            stop.work_is_done()
+        except (FormatError, ScoringError) as error:
+            stop.work_is_done()
+            give_up_stdout()
+            return _fail(error, FAILED if isinstance(error, MatrixFileError) else WRONG_USAGE)
         except (PairalignError, OSError, MemoryError) as error:
+            stop.work_is_done()
             give_up_stdout()
             if getattr(error, "errno", None) == errno.EPIPE and _output(options) == "-":
                 return FAILED  # the reader has what it wanted
@@ -119,12 +124,8 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
         except KeyboardInterrupt as error:
             remove_unfinished()
             give_up_stdout()
-            output = _output(options)
-            unwritten = "" if output == "-" else f"; '{output}' was not written"
-            if getattr(options, "resume", False):
-                unwritten += ", the same command goes on"
             code = getattr(error, "exit_code", SIGNAL_CODE + 2)  # as after Ctrl-C
-            return _fail(f"{error}{unwritten}", code)
+            return _fail(f"{error}{_left_by(options)}", code)
     return DONE
 
 
@@ -183,6 +184,17 @@ class _Cite(argparse.Action):
 def _fail(message: object, code: int) -> int:
     say(f"pairalign: error: {message or type(message).__name__}")
     return code
+
+
+def _left_by(options: argparse.Namespace) -> str:
+    """Say what a run that was stopped has made of its output."""
+    output = _output(options)
+    if output == "-":
+        return ""
+    if was_published(output):
+        return f"; '{output}' is complete"
+    goes_on = ", the same command goes on" if getattr(options, "resume", False) else ""
+    return f"; '{output}' was not written{goes_on}"
 
 
 def _output(options: argparse.Namespace) -> str:

@@ -53,14 +53,28 @@ class StopHandler:
 
     def __init__(self) -> None:
         self._working = False
+        self._is_done = False
+        self._late: int | None = None
         self._last: float | None = None
 
     def work_begins(self) -> None:
         """From now on there may be something to clean up."""
         self._working = True
 
+    def work_is_done(self) -> None:
+        """From now on nothing is raised: the exit code is that of the work."""
+        self._is_done = True
+
+    @property
+    def late(self) -> int | None:
+        """The signal that came when the work was done."""
+        return self._late
+
     def handle(self, number: int, frame: FrameType | None) -> None:
         """Take a signal; for `signal.signal`."""
+        if self._is_done:
+            self._late = number
+            return
         stopped = Stopped(number)
         if not self._working:
             with suppress(OSError):
@@ -88,11 +102,16 @@ class StopHandler:
 
 
 @contextmanager
-def stop_signals() -> Iterator[StopHandler]:
+def stop_signals(*, is_last: bool = False) -> Iterator[StopHandler]:
     """Handle the signals that stop a program, and restore what handled them before.
 
     Signals that are ignored stay so: that is what nohup is for. Outside of the main thread, where
     Python takes no handlers, nothing changes.
+
+    Parameters
+    ----------
+    is_last : bool
+        The process ends after this: nothing is restored, and signals change nothing any more.
     """
     stop = StopHandler()
     previous = {}
@@ -114,6 +133,10 @@ def stop_signals() -> Iterator[StopHandler]:
     try:
         yield stop
     finally:
+        stop.work_is_done()
         sys.unraisablehook = show_dropped
         for one, handler in previous.items():
-            signal.signal(one, handler)
+            # Python gives up handlers of its own long before the process ends.
+            signal.signal(one, signal.SIG_IGN if is_last else handler)
+        if stop.late in previous and not is_last:
+            signal.raise_signal(stop.late)

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from pairalign.alignments import Alignment, Alignments
+from pairalign.errors import cut_name
 from pairalign.pair_fields import find_extremes
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
@@ -160,6 +161,7 @@ def _share(pair: Alignment) -> float:
 def _describe_pair(pair: Alignment) -> str:
     scoring = pair.alignments.scoring
     return (
-        f"{pair.query.name} and {pair.target.name}: {pair.matches:,} of {pair.columns:,} columns "
+        f"{cut_name(pair.query.name)} and {cut_name(pair.target.name)}: {pair.matches:,} of "
+        f"{pair.columns:,} columns "
         f"identical ({100 * pair.identity:.1f}%), score {scoring.format_score(pair.raw_score)}"
     )

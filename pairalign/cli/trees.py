@@ -20,6 +20,7 @@ from pairalign.cli.distance_parts import (
 )
 from pairalign.cli.planning import (
     check_output,
+    check_scoring,
     choose_output,
     plan_run,
     read_sequences,
@@ -80,6 +81,7 @@ class _Report:
 def run_distance(options: argparse.Namespace) -> None:
     """Carry out ``pairalign distance``."""
     measure = find_measure(options.measure)
+    check_scoring(options)
     if options.shard is not None:
         check_part_options(options)
     if options.output is not None or options.plot is None:
@@ -136,6 +138,7 @@ def run_distance(options: argparse.Namespace) -> None:
 def run_tree(options: argparse.Namespace) -> None:
     """Carry out ``pairalign tree``."""
     measure = find_measure(options.measure)
+    check_scoring(options)
     if options.program is not None:
         options.default_format = None  # that of the program
     choose_output(options)

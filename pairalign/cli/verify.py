@@ -8,9 +8,11 @@ import time
 from pairalign.cli.console import log, say
 from pairalign.cli.planning import (
     check_output,
+    check_scoring,
     choose_output,
     progress_of,
     read_sequences,
+    scoring_of,
     warn_of_letters,
 )
 from pairalign.cli.summary import describe_set
@@ -20,7 +22,6 @@ from pairalign.formats.output import open_output
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import show_progress
 from pairalign.jobs.verify import Totals, VerifyJob
-from pairalign.scoring import make_scoring
 from pairalign.statements import describe_scoring
 
 _MOST_MESSAGES = 10
@@ -33,17 +34,10 @@ class IllegalRecordsError(PairalignError):
 def run_verify(options: argparse.Namespace) -> None:
     """Carry out ``pairalign verify``."""
     choose_output(options)
+    check_scoring(options)
     check_output(options.output, options.alignments, options.input, options.input2, options.matrix)
     queries, targets = read_sequences(options)
-    scoring = make_scoring(
-        queries.alphabet,
-        mode=options.mode or "global",
-        matrix=options.matrix,
-        match=options.match,
-        mismatch=options.mismatch,
-        gap_open=options.gap_open,
-        gap_extend=options.gap_extend,
-    )
+    scoring = scoring_of(options, queries)
     warn_of_letters(scoring, queries, targets)
     job = VerifyJob(
         options.alignments,

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from pairalign.distance_matrix import DistanceMatrix, first_place, number_of_pairs
-from pairalign.errors import DistanceError
+from pairalign.errors import DistanceError, shown_name
 from pairalign.formats.matrix_text import RowText
 from pairalign.formats.output import Output
 
@@ -76,7 +76,9 @@ def read_matrix_column(
                 f"{source}: line {number}: expected two names and a distance, found {line[:60]!r}"
             ) from None
         if first == second:
-            raise DistanceError(f"{source}: line {number}: {first!r} and itself, expected a pair")
+            raise DistanceError(
+                f"{source}: line {number}: {shown_name(first)} and itself, expected a pair"
+            )
         rows.append(numbers.setdefault(first, len(numbers)))
         columns.append(numbers.setdefault(second, len(numbers)))
     names = list(numbers)
@@ -94,7 +96,8 @@ def read_matrix_column(
         twice = int(np.argmax(np.bincount(places)))
         again = int(np.flatnonzero(places == twice)[1])
         raise DistanceError(
-            f"{source}: distance {again + 1}: {names[one[again]]!r} and {names[other[again]]!r} "
+            f"{source}: distance {again + 1}: {shown_name(names[one[again]])} and "
+            f"{shown_name(names[other[again]])} "
             "are there twice"
         )
     return DistanceMatrix(names, condensed)

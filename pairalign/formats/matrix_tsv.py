@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from pairalign.distance_matrix import DistanceMatrix
-from pairalign.errors import DistanceError
+from pairalign.errors import DistanceError, shown_name
 from pairalign.formats.matrix_input import start_triangle
 from pairalign.formats.matrix_text import RowText
 from pairalign.formats.output import Output
@@ -43,8 +43,10 @@ def read_matrix_tsv(
     for row, line in enumerate(rows):
         name, *words = line.rstrip("\r\n").split("\t")
         if row >= len(names) or name != names[row]:
-            expected = repr(names[row]) if row < len(names) else "the end"
-            raise DistanceError(f"{source}: line {row + 2}: found {name!r}, expected {expected}")
+            expected = shown_name(names[row]) if row < len(names) else "the end"
+            raise DistanceError(
+                f"{source}: line {row + 2}: found {shown_name(name)}, expected {expected}"
+            )
         if len(words) != len(names):
             raise DistanceError(
                 f"{source}: line {row + 2}: {len(words)} distances, expected {len(names)}"

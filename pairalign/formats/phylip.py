@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.distance_matrix import DistanceMatrix, number_of_pairs
-from pairalign.errors import DistanceError, FormatError
+from pairalign.errors import DistanceError, FormatError, shown_name
 from pairalign.formats.matrix_input import start_triangle
 from pairalign.formats.matrix_text import RowText
 from pairalign.formats.output import Output
@@ -56,7 +56,8 @@ def check_strict_names(names: Iterable[str], source: str | None = None) -> None:
     for index, name in enumerate(names):
         if len(name) > STRICT_NAME:
             raise FormatError(
-                f"{prefix}sequence {index + 1} {name!r}: {len(name)} characters, strict PHYLIP has "
+                f"{prefix}sequence {index + 1} {shown_name(name)}: {len(name)} characters, "
+                "strict PHYLIP has "
                 f"room for {STRICT_NAME}; shorten it in the FASTA file, or leave --strict-names out"
             )
 
@@ -97,7 +98,8 @@ def read_phylip(lines: Iterable[str], source: str, most_bytes: int | None = None
             found += len(words)
         if found != needed:
             raise DistanceError(
-                f"{source}: line {number}: {found} distances of {name!r}, expected {needed} "
+                f"{source}: line {number}: {found} distances of {shown_name(name)}, expected "
+                f"{needed} "
                 f"({'square' if square else 'lower triangle'})"
             )
         builder.add(name, np.concatenate(values))
@@ -123,7 +125,8 @@ def _numbers(words: list[str], where: str, name: str, needed: int) -> npt.NDArra
     except ValueError:
         wrong = next(word for word in words if not _is_number(word))
         raise DistanceError(
-            f"{where}: found {wrong!r}, expected {needed} distances of {name!r}; names must be "
+            f"{where}: found {shown_name(wrong)}, expected {needed} distances of "
+            f"{shown_name(name)}; names must be "
             "without blanks"
         ) from None
 

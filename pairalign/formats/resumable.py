@@ -21,6 +21,7 @@ from pairalign.choices import COMMIT_SECONDS
 from pairalign.errors import OutputError, PartsError
 from pairalign.formats.journal import Commit, Journal, lock_journal, sync_folder
 from pairalign.formats.output import Bytes, GzipOutput, Output, map_file, open_output, output_error
+from pairalign.part_file import publish
 
 Join = Callable[[Iterable[memoryview], Output], None]
 _BLOCK_BYTES = 1 << 20  # of which the processor's cache has room for
@@ -87,7 +88,7 @@ class ResumableFile(Output):
         return True
 
     def _publish(self) -> None:
-        os.replace(self._part, self._place)
+        publish(self._part, self._place)
         sync_folder(self._place)
 
     def _check(self, path: str, last: Commit) -> None:

@@ -13,7 +13,7 @@ from pairalign.arguments import Shard, check_shard
 from pairalign.choices import DEFAULT_WINDOW
 from pairalign.engines import Engine
 from pairalign.engines.selection import open_engines, usable_cores
-from pairalign.errors import FastaError
+from pairalign.errors import FastaError, shown_name
 from pairalign.jobs import schedule
 from pairalign.jobs.all_pairs import AllPairs, PlannedPairs
 from pairalign.jobs.handing_out import HandingEngine, Users
@@ -116,7 +116,7 @@ class AlignmentJob:
     def __post_init__(self) -> None:
         if self.targets is None and len(self.queries) < 2:
             raise FastaError(
-                f"{self.queries.source}: one sequence only, '{self.queries.names[0]}'; "
+                f"{self.queries.source}: one sequence only, {shown_name(self.queries.names[0])}; "
                 "a pair needs two (align takes a second file)"
             )
         self.threads = whole_number("threads", self.threads, _MOST_THREADS)

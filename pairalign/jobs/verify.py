@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from pairalign.choices import LIST_WINDOW
 from pairalign.complement import reverse_complement
-from pairalign.errors import FormatError
+from pairalign.errors import FormatError, shown_name
 from pairalign.fasta import Records
 from pairalign.formats.readers import RecordReader, open_reader
 from pairalign.jobs.align import AlignmentJob
@@ -149,7 +149,9 @@ class Checked:
             record = self.found.records[k]
             number = self.first_record + int(record["number"])
             line = self.first_line + int(record["line"])
-            names = " and ".join(f"'{self.found.name(k, side)}'" for side in ("query", "target"))
+            names = " and ".join(
+                shown_name(self.found.name(k, side)) for side in ("query", "target")
+            )
             yield (f"record {number} (line {line}), {names}: {describe_fault(self.findings[k])}")
 
 

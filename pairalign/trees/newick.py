@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pairalign.errors import FormatError
+from pairalign.errors import FormatError, shown_name
 from pairalign.sequences import SequenceSet
 from pairalign.trees.topology import Topology
 
@@ -93,14 +93,16 @@ def check_names(names: list[str], program: str | None = None, source: str | None
         found = _SPECIAL.search(name)
         if found:
             raise FormatError(
-                f"{prefix}sequence {index + 1} {name!r}: Newick cannot hold {found[0]!r} in a name "
+                f"{prefix}sequence {index + 1} {shown_name(name)}: Newick cannot hold "
+                f"{found[0]!r} in a name "
                 "that is not quoted, and programs do not read quotes; write short names and a "
                 "table of them (--rename TABLE), or rows for MAFFT, which have no names "
                 "(--for mafft)"
             )
         if longest is not None and len(name) > longest:
             raise FormatError(
-                f"{prefix}sequence {index + 1} {name!r}: a name of {len(name)} characters, of "
+                f"{prefix}sequence {index + 1} {shown_name(name)}: a name of {len(name)} "
+                "characters, of "
                 f"which {program} reads {longest}; shorten it in the FASTA file"
             )
 

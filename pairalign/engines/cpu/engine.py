@@ -33,7 +33,7 @@ from pairalign.engines.cpu.native_structs import (
     NativeWindow,
 )
 from pairalign.engines.cpu.pruning import NEVER, Pruned, Pruning
-from pairalign.errors import CapacityError, DeviceError, ScoringError
+from pairalign.errors import CapacityError, DeviceError, ScoringError, shown_name
 from pairalign.native import library
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
@@ -338,8 +338,8 @@ class CpuEngine:
         query = self.queries[int(self.queries.order[trouble.row])]
         target = self.targets[int(self.targets.order[trouble.column])]
         pair = (
-            f"'{query.name}' ({len(query.letters)} letters) and "
-            f"'{target.name}' ({len(target.letters)} letters)"
+            f"{shown_name(query.name)} ({len(query.letters)} letters) and "
+            f"{shown_name(target.name)} ({len(target.letters)} letters)"
         )
         if status == SCORES:
             return ScoringError(f"scores of {pair} could exceed 32 bits; use smaller costs")

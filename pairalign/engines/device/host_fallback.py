@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pairalign.alignments import Alignments
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.engines.cpu.pruning import Pruning
-from pairalign.errors import KernelBuildError
+from pairalign.errors import KernelBuildError, shown_name
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Want
@@ -110,14 +110,14 @@ class HostFallback:
         pair = 0 if pair_mask is None else int(np.argmax(pair_mask))
         targets = self._queries if self._targets is None else self._targets
         names = (
-            self._queries.names[int(self._queries.order[rows[pair]])],
-            targets.names[int(targets.order[columns[pair]])],
+            shown_name(self._queries.names[int(self._queries.order[rows[pair]])]),
+            shown_name(targets.names[int(targets.order[columns[pair]])]),
         )
         if long:
-            log.info("%s: the CPU aligns long pairs such as '%s' and '%s'", device, *names)
+            log.info("%s: the CPU aligns long pairs such as %s and %s", device, *names)
             return
         log.warning(
-            "%s: pairs such as '%s' and '%s' need more memory than the device has to spare; "
+            "%s: pairs such as %s and %s need more memory than the device has to spare; "
             "the CPU aligns them",
             device,
             *names,
