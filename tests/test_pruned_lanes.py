@@ -12,7 +12,15 @@ import pytest
 from checks import assert_same, run, windows_of
 from conftest import open_cpu
 from strategies import LETTERS, Problem
-from test_pruned import DEFAULT, align, global_scoring, mutated, rearranged, related_problem
+from test_pruned import (
+    DEFAULT,
+    align,
+    global_scoring,
+    lost_by_an_unsound_bound,
+    mutated,
+    rearranged,
+    related_problem,
+)
 
 from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.engines.cpu.pruning import Pruning
@@ -56,13 +64,7 @@ def test_an_unsound_bound_is_noticed(name: str) -> None:
 
 
 def test_unsound_bounds_of_all_kinds_are_noticed() -> None:
-    lost = 0
-    for seed in range(60):
-        problem = related_problem(seed)
-        found, did = align(problem, Pruning("lanes", lower_bound=1))
-        assert_same(found, run(open_cpu, problem), note=problem)
-        lost += did.lost
-    assert lost > 30
+    assert lost_by_an_unsound_bound("lanes", map(related_problem, range(60))) > 30
 
 
 @pytest.mark.parametrize("name", instruction_sets())

@@ -101,10 +101,13 @@ def enumerate_best(rows: list[int], columns: list[int], costs: Costs) -> tuple[i
     return best[0], best[4], best[5], best[6]
 
 
-def expect(rows: list[int], columns: list[int], costs: Costs) -> Expected:
-    """What `align` must return, from the enumeration; the rows are the query."""
-    score, i, j, path = enumerate_best(rows, columns, costs)
-    i0, j0 = (i, j) if path else (0, 0)
+def letters_of(
+    path: str, rows: list[int], columns: list[int], i: int, j: int
+) -> tuple[str, int, int]:
+    """Each step of a path from row i and column j as a CIGAR's letter; the rows are the query.
+
+    Also returns where it ends.
+    """
     letters = ""
     for step in path:
         if step == "M":
@@ -113,8 +116,14 @@ def expect(rows: list[int], columns: list[int], costs: Costs) -> Expected:
             letters += "D" if step == "E" else "I"
         i += step != "E"
         j += step != "F"
-    if not path:
-        i = j = 0
+    return letters, i, j
+
+
+def expect(rows: list[int], columns: list[int], costs: Costs) -> Expected:
+    """What `align` must return, from the enumeration; the rows are the query."""
+    score, i, j, path = enumerate_best(rows, columns, costs)
+    i0, j0 = (i, j) if path else (0, 0)
+    letters, i, j = letters_of(path, rows, columns, i0, j0)
     runs = [(letter, len(list(run))) for letter, run in groupby(letters)]
     return Expected(
         score=score,
@@ -246,14 +255,7 @@ def end_costs(rng: random.Random, gap_open: int, gap_extend: int) -> tuple[int, 
 def cigar_of(path: str, skipped: str, rows: list[int], columns: list[int]) -> str:
     """A path as a CIGAR whose query is the row sequence, after so many steps of a gap."""
     i, j = skipped.count("F"), skipped.count("E")
-    letters = ""
-    for step in path:
-        if step == "M":
-            letters += "=" if rows[i] == columns[j] else "X"
-        else:
-            letters += "D" if step == "E" else "I"
-        i += step != "E"
-        j += step != "F"
+    letters, _, _ = letters_of(path, rows, columns, i, j)
     return "".join(f"{len(list(run))}{letter}" for letter, run in groupby(letters))
 
 

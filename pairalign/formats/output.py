@@ -18,6 +18,7 @@ import sys
 import zlib
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import IO, Any, TypeVar, Union
@@ -156,6 +157,24 @@ def check_writable(path: Path) -> None:
         raise output_error(path, error) from error
 
 
+def write_all(write: Callable[[memoryview], int | None], data: Bytes, path: Path) -> int:
+    """Write all of `data` with a function that may take a part of it; return its size.
+
+    Raises
+    ------
+    OutputError
+        Names `path`.
+    """
+    rest = memoryview(data)
+    size = rest.nbytes
+    try:
+        while rest.nbytes:
+            rest = rest[write(rest) or 0 :]
+    except OSError as error:
+        raise output_error(path, error) from error
+    return size
+
+
 class FileOutput(Output):
     """Bytes to a file (renamed into place by `close`), a pipe, a device or standard output."""
 
@@ -201,14 +220,7 @@ class FileOutput(Output):
     def write(self, data: Bytes) -> int:
         """Write all of `data`; return its size."""
         assert self._file is not None, "written after the end"
-        rest = memoryview(data)
-        size = rest.nbytes
-        try:
-            while rest.nbytes:
-                rest = rest[self._file.write(rest) or 0 :]
-        except OSError as error:
-            raise output_error(self.path, error) from error
-        return size
+        return write_all(self._file.write, data, self.path)
 
     def close(self) -> None:
         """Make the result appear under its name; if that fails, remove it."""

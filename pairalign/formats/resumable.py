@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -20,7 +21,15 @@ from pairalign.checksum import add_to_checksum
 from pairalign.choices import COMMIT_SECONDS
 from pairalign.errors import OutputError, PartsError
 from pairalign.formats.journal import Commit, Journal, lock_journal, sync_folder
-from pairalign.formats.output import Bytes, GzipOutput, Output, map_file, open_output, output_error
+from pairalign.formats.output import (
+    Bytes,
+    GzipOutput,
+    Output,
+    map_file,
+    open_output,
+    output_error,
+    write_all,
+)
 from pairalign.part_file import publish
 
 Join = Callable[[Iterable[memoryview], Output], None]
@@ -126,13 +135,7 @@ class ResumableFile(Output):
     def write(self, data: Bytes) -> int:
         """Write all of `data`; return its size."""
         assert self._file is not None, "written after the end"
-        rest = memoryview(data)
-        size = rest.nbytes
-        try:
-            while rest.nbytes:
-                rest = rest[os.write(self._file, rest) :]
-        except OSError as error:
-            raise output_error(self.path, error) from error
+        size = write_all(partial(os.write, self._file), data, self.path)
         self._checksum.value = add_to_checksum(self._checksum.value, data)
         return size
 
