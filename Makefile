@@ -6,7 +6,8 @@
 #   make build    the native library, after a change in cpu/
 #   make man      the manual page, build/man/pairalign.1; pip install . takes it along
 #   make cuda     compile the GPU kernels ahead (otherwise they are compiled at first use); CUDA_OPTIONS="--for 90"
-#   make sanitize the tests with the native library under sanitizers of addresses and undefined behaviour
+#   make sanitize the tests with the native library under sanitizers of addresses and undefined
+#                 behaviour; its kernels for one instruction set, or SANITIZE_OPTIONS="--sets all"
 #   make neon     the NEON kernels under qemu-user, against this machine's; needs g++ for aarch64 too
 #   make docs     the documentation as a site, in build/site
 #   make wheel    sdist and wheel for any Linux with glibc 2.17, in dist/; WHEEL_OPTIONS="--machine aarch64"
@@ -68,7 +69,7 @@ cuda: $(VENV)/.ready
 	$(BIN)/python -m pairalign.engines.cuda.build_ahead $(CUDA_OPTIONS)
 
 sanitize: $(VENV)/.ready-test
-	$(BIN)/python scripts/sanitize.py
+	$(BIN)/python scripts/sanitize.py $(SANITIZE_OPTIONS)
 
 neon: $(VENV)/.ready
 	$(BIN)/python scripts/check_neon.py

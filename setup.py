@@ -49,15 +49,28 @@ ISA_FLAGS = {
     },
     "aarch64": {"neon": []},
 }
+# Those of the machine's instruction sets that are built, where not all are wanted: "avx2 sse41".
+CHOSEN = os.environ.get("PAIRALIGN_BUILD_SETS", "").split()
 # What sysconfig reads when Python packages are cross-compiled ("linux-aarch64"), or this machine.
 _TARGET = os.environ.get("_PYTHON_HOST_PLATFORM", platform.machine()).rpartition("-")[2].lower()
 MACHINE = {"amd64": "x86_64", "arm64": "aarch64"}.get(_TARGET, _TARGET)
+BUILT = {
+    isa: flags
+    for isa, flags in ISA_FLAGS.get(MACHINE, {"scalar": []}).items()
+    if not CHOSEN or isa in CHOSEN
+}
+if unknown := set(CHOSEN) - set(BUILT):
+    names = ", ".join(sorted(unknown))
+    raise SystemExit(f"PAIRALIGN_BUILD_SETS: no instruction sets of {MACHINE}: {names}")
 KERNELS = {
     # These have plain loops, for the compiler to put into vectors.
     f"cpu/{folder}/kernel_{isa}.cpp": [*flags, "-O3"] if folder in ("pruned", "further") else flags
-    for isa, flags in ISA_FLAGS.get(MACHINE, {"scalar": []}).items()
+    for isa, flags in BUILT.items()
     for folder in ("align", "bitwise", "further", "pruned")
 }
+if CHOSEN:  # what cpu/instruction_sets.h has all of them in
+    CALLS = " ".join(f"DO({isa})" for isa in BUILT)
+    COMMON_FLAGS.append(f"-DPAIRALIGN_INSTRUCTION_SETS(DO)={CALLS}")
 # Sums of distances must not depend on whether a processor has fused multiply-add.
 SOURCE_FLAGS = {
     **KERNELS,

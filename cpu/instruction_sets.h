@@ -2,12 +2,13 @@
 //
 // PAIRALIGN_INSTRUCTION_SETS(DO) is DO(name) for each of this kind of machine. A set also takes its flags in
 // setup.py and a source kernel_NAME.cpp in align/, bitwise/, further/ and pruned/; without these nothing
-// links.
+// links. setup.py defines it where only some of them are built.
 #pragma once
 
 #include "processor.h"
 
-#if defined(__x86_64__)
+#if defined(PAIRALIGN_INSTRUCTION_SETS)
+#elif defined(__x86_64__)
 #define PAIRALIGN_INSTRUCTION_SETS(DO) DO(avx512) DO(avx2) DO(sse41)
 #elif defined(__aarch64__)
 #define PAIRALIGN_INSTRUCTION_SETS(DO) DO(neon)

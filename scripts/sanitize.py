@@ -1,15 +1,20 @@
 """Run tests with the native library compiled for address and undefined behaviour sanitizers.
 
-    python scripts/sanitize.py [arguments of pytest]
+    python scripts/sanitize.py [--sets "sse41 avx512"] [arguments of pytest]
 
 Everything is in ``build/sanitize``: a copy of the package with a library of its own, and links to
 the rest of the working copy. Any overflow, shift or access out of bounds ends the process with a
 report. GCC or clang with their sanitizers' run-time libraries are needed.
+
+Kernels are written once for all instruction sets, and with sanitizers the compiler takes minutes
+for each. So the library has those of one set, unless ``--sets`` names others or ``all``.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
+import platform
 import shlex
 import shutil
 import subprocess
@@ -23,14 +28,18 @@ MEASURE_MEMORY = (  # what a sanitizer takes would be counted, too
     "--ignore=tests/test_memory_limit.py",
     "--deselect=tests/test_cli.py::test_memory_is_bounded",
 )
-COPIED = ("pyproject.toml", "setup.cfg", "setup.py")
+QUICKEST = {"x86_64": "sse41"}  # to compile; of other machines there is one
+COPIED = ("pyproject.toml", "setup.cfg", "setup.py", "LICENSE")
 
 
 def main(arguments: list[str]) -> int:
     """Build, then run pytest; return its exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0], allow_abbrev=False)
+    parser.add_argument("--sets", default=QUICKEST.get(platform.machine(), "all"))
+    options, tests = parser.parse_known_args(arguments)
     copy_package()
-    build_library()
-    tests = arguments or ["-m", "not slow", *MEASURE_MEMORY, "tests"]
+    build_library("" if options.sets == "all" else options.sets)
+    tests = tests or ["-m", "not slow", *MEASURE_MEMORY, "tests"]
     # Capturing descriptors would swallow the report that comes when the process is ended.
     quiet = ("-q", "-p", "no:cacheprovider", "--capture=sys")
     command = [sys.executable, "-m", "pytest", *quiet, *tests]
@@ -54,14 +63,27 @@ def copy_package() -> None:
             link.symlink_to(ROOT / name)
 
 
-def build_library() -> None:
-    """Compile the library with sanitizers, unless it is up to date."""
+def build_library(sets: str) -> None:
+    """Compile the library with sanitizers, unless it is newer than its sources.
+
+    Parameters
+    ----------
+    sets : str
+        The instruction sets of its kernels; none: all.
+    """
+    library, built = FOLDER / "pairalign" / "_native.so", FOLDER / "sets"
+    sources = (ROOT / "setup.py", *(ROOT / "cpu").rglob("*.*"))
+    newest = max(one.stat().st_mtime for one in sources)
+    same = library.exists() and built.exists() and built.read_text() == sets
+    if same and library.stat().st_mtime > newest:
+        return
     subprocess.run(
         [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
         cwd=FOLDER,
-        env={**os.environ, "PAIRALIGN_SANITIZE": "1"},
+        env={**os.environ, "PAIRALIGN_SANITIZE": "1", "PAIRALIGN_BUILD_SETS": sets},
         check=True,
     )
+    built.write_text(sets)
 
 
 def environment() -> dict[str, str]:

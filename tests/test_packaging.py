@@ -133,6 +133,16 @@ def test_sdist_holds_all_sources(sdist: Path) -> None:
     assert not [name for name in names if name.endswith((".so", ".pyc", ".o", ".fatbin"))]
 
 
+def test_instruction_sets_that_are_not_there_are_refused(tools: Path) -> None:
+    """Without them a library would have no kernels, or not those that were asked for."""
+    environment = {**os.environ, "PYTHONPATH": str(tools), "PAIRALIGN_BUILD_SETS": "mmx"}
+    command = [sys.executable, "setup.py", "--version"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "PAIRALIGN_BUILD_SETS: no instruction sets of" in done.stderr
+    assert "mmx" in done.stderr
+
+
 def test_wheel_is_for_every_python(wheel: Path) -> None:
     """The library does not link to Python; the tag names the platform alone."""
     version = pairalign.__version__
