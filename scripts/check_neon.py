@@ -2,10 +2,10 @@
 
     python scripts/check_neon.py        # or: make neon
 
-Compiles `tests/native/align_sets.cpp` with the engine, for this machine and for aarch64, runs
+Compiles the program of `tests/native` with the engine, for this machine and for aarch64, runs
 both, and compares what they print: a checksum of the alignments of each mode, detail and lane
-width, and of pruned pairs. Needs g++, aarch64-linux-gnu-g++ and qemu-aarch64 (Debian:
-g++-aarch64-linux-gnu, qemu-user).
+width, of pruned pairs, of further alignments and corridors, and of bitwise scores. Needs g++,
+aarch64-linux-gnu-g++ and qemu-aarch64 (Debian: g++-aarch64-linux-gnu, qemu-user).
 Takes two to three minutes, most of them for compiling. It says nothing about speed.
 """
 
@@ -19,7 +19,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-FOLDERS = ("align", "pruned")
+FOLDERS = ("align", "bitwise", "further", "pruned")
 KERNELS = {
     "aarch64": {"neon": []},
     "x86_64": {
@@ -32,7 +32,9 @@ KERNELS = {
 
 def build(compiler: str, machine: str, folder: Path) -> Path:
     """Compile the program and the engine for a machine; return the program."""
-    jobs: list[tuple[Path, list[str]]] = [(Path("tests/native/align_sets.cpp"), [])]
+    jobs: list[tuple[Path, list[str]]] = [
+        (one, []) for one in sorted(Path("tests/native").glob("*.cpp"))
+    ]
     for part in FOLDERS:
         sources = sorted(Path("cpu", part).glob("*.cpp"))
         jobs += [(one, []) for one in sources if not one.name.startswith("kernel_")]

@@ -1,59 +1,20 @@
-// Aligns sets of random sequences in every mode, detail and lane width, pruned in every way and with own
-// rows, and prints a checksum of each: for machines that are there as an emulator only. See
-// scripts/check_neon.py.
+// Aligns sets of random sequences in every mode, detail and lane width, with both ties of end gaps, pruned in
+// every way and with own rows, and prints a checksum of each; then those of other kernels: for machines that
+// are there as an emulator only. See scripts/check_neon.py.
 
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
 #include "../../cpu/align/engine.h"
+#include "sequences.h"
 
 namespace {
-
-struct Random {
-    uint64_t state;
-    uint32_t below(uint32_t bound) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        return static_cast<uint32_t>((state >> 33) % bound);
-    }
-};
-
-struct Sequences {
-    std::vector<uint8_t> codes;
-    std::vector<int64_t> starts;
-    std::vector<int32_t> lengths, inputs;
-
-    // Variants of one sequence and unrelated ones; lengths fall.
-    Sequences(Random& random, int count, int longest, uint32_t letters) {
-        std::vector<uint8_t> model;
-        for (int k = 0; k < longest; k++) model.push_back(static_cast<uint8_t>(random.below(letters)));
-        for (int s = 0; s < count; s++) {
-            const int length = longest - s * longest / (count + 1);
-            starts.push_back(static_cast<int64_t>(codes.size()));
-            lengths.push_back(length);
-            inputs.push_back(s);
-            for (int k = 0; k < length; k++)
-                codes.push_back(s % 3 == 0 || random.below(4) == 0
-                                    ? static_cast<uint8_t>(random.below(letters))
-                                    : model[static_cast<size_t>(k)]);
-        }
-        codes.resize(codes.size() + 64);
-    }
-    pairalign_set set() const {
-        return {codes.data(), starts.data(), lengths.data(), inputs.data(),
-                static_cast<int32_t>(starts.size())};
-    }
-};
-
-template <class Number>
-uint64_t checksum(uint64_t sum, const std::vector<Number>& numbers) {
-    for (const Number n : numbers) sum = (sum ^ static_cast<uint64_t>(n)) * 1099511628211u;
-    return sum;
-}
 
 struct How {
     int mode, detail, bits;
     int pruning = 0, own_rows = 0;  // 0: none; where that is quicker
+    int ties = 0;                   // of end gaps
     int64_t memory_bytes = int64_t{1} << 28;
 };
 
@@ -65,7 +26,7 @@ uint64_t align(const Sequences& sequences, int match, const How& how) {
     pairalign_engine* engine =
         pairalign_open(&set, nullptr, matrix, 9, 2, mode, 19, 1, how.memory_bytes, nullptr, 2);
     const int32_t ends[8] = {0, 0, 3, 1, 9, 2, 4, 2};
-    if (mode == 3) pairalign_set_end_gaps(engine, ends, 0);
+    if (mode == 3) pairalign_set_end_gaps(engine, ends, how.ties);
     pairalign_set_lane_bits(engine, how.bits);
     pairalign_set_pruning(engine, how.pruning, 0, 0);
     pairalign_set_own_rows(engine, how.own_rows);
@@ -92,21 +53,23 @@ uint64_t align(const Sequences& sequences, int match, const How& how) {
     std::vector<int64_t> pruned(7);
     pairalign_pruned(engine, pruned.data());
     pairalign_close(engine);
-    uint64_t sum = checksum(14695981039346656037u, std::vector<int64_t>{pruned[1], pruned[2]});  // done, lost
+    uint64_t sum = checksum(NO_NUMBERS, std::vector<int64_t>{pruned[1], pruned[2]});  // done, lost
     for (const auto& column : columns) sum = checksum(sum, column);
     return checksum(checksum(sum, offsets), cigar);
 }
 
 void print(const Sequences& sequences, int match, const How& how) {
-    std::printf("longest %d, match %d, mode %d, detail %d, bits %d, pruning %d, own rows %d: %016llx\n",
-                sequences.lengths[0], match, how.mode, how.detail, how.bits, how.pruning, how.own_rows,
-                static_cast<unsigned long long>(align(sequences, match, how)));
+    std::printf(
+        "longest %d, match %d, mode %d, detail %d, bits %d, pruning %d, own rows %d, ties %d: %016llx\n",
+        sequences.lengths[0], match, how.mode, how.detail, how.bits, how.pruning, how.own_rows, how.ties,
+        static_cast<unsigned long long>(align(sequences, match, how)));
 }
 
 }  // namespace
 
 int main() {
     constexpr int ALL_BY_CORRIDORS = 3, BY_LANES = 5, ALL_BY_OWN_ROWS = 1, NONE_BY_OWN_ROWS = 2;
+    constexpr int END_GAPS = 3, TIES_OF_VSEARCH = 1;
     Random random{5};
     const struct {
         int count, longest;
@@ -121,6 +84,8 @@ int main() {
                     print(sequences, one.match, {mode, detail, bits, 0, NONE_BY_OWN_ROWS});
                 print(sequences, one.match, {mode, detail, 0, 0, ALL_BY_OWN_ROWS});
             }
+            for (const int bits : {0, 8, 16, 32})
+                print(sequences, one.match, {END_GAPS, detail, bits, 0, NONE_BY_OWN_ROWS, TIES_OF_VSEARCH});
             for (int pruning = ALL_BY_CORRIDORS; pruning <= BY_LANES; pruning++)
                 print(sequences, one.match, {0, detail, 0, pruning});
         }
@@ -128,6 +93,7 @@ int main() {
     const Sequences long_ones(random, 4, 2500, 4);
     for (int pruning = ALL_BY_CORRIDORS; pruning <= BY_LANES; pruning++)
         print(long_ones, 2, {0, 2, 0, pruning});
-    print(long_ones, 2, {0, 2, 0, ALL_BY_CORRIDORS, 0, 1 << 19});  // lanes are saved instead of flags
+    print(long_ones, 2, {0, 2, 0, ALL_BY_CORRIDORS, 0, 0, 1 << 19});  // lanes are saved instead of flags
+    print_other_kernels();
     std::fprintf(stderr, "%s\n", pairalign_instruction_sets());
 }

@@ -1,0 +1,167 @@
+// Prints a checksum each of what the kernels of cpu/further and cpu/bitwise make of random sequences.
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "../../cpu/bitwise/bitwise.h"
+#include "../../cpu/further/further.h"
+#include "sequences.h"
+
+namespace {
+
+constexpr int CODES = 32;
+
+std::string best_instruction_set() {
+    const std::string names = pairalign_instruction_sets();
+    return names.substr(0, names.find(','));
+}
+
+// How letters are scored; `uneven`: not all matches alike, so that nothing but their matrix says it.
+struct Costs {
+    int match, mismatch, gap_open, gap_extend;
+    bool uneven, is_local;
+
+    std::vector<int32_t> matrix() const {
+        std::vector<int32_t> scores(CODES * CODES, mismatch);
+        for (int code = 0; code < CODES; code++)
+            scores[static_cast<size_t>(code * (CODES + 1))] = match + (uneven ? code % 3 : 0);
+        return scores;
+    }
+};
+
+std::vector<uint8_t> letters(Random& random, int count) {
+    std::vector<uint8_t> made;
+    for (int k = 0; k < count; k++) made.push_back(static_cast<uint8_t>(random.below(4)));
+    return made;
+}
+
+// A copy with about one letter in `every` changed, lost or new.
+std::vector<uint8_t> relative(Random& random, const std::vector<uint8_t>& of, uint32_t every) {
+    std::vector<uint8_t> made;
+    for (const uint8_t code : of) {
+        const uint32_t change = random.below(3 * every);
+        if (change == 0) continue;
+        made.push_back(change == 1 ? static_cast<uint8_t>(random.below(4)) : code);
+        if (change == 2) made.push_back(static_cast<uint8_t>(random.below(4)));
+    }
+    return made;
+}
+
+// The alignments of two sequences that are known so far.
+struct Known {
+    std::vector<int32_t> starts;
+    std::vector<int64_t> offsets{0};
+    std::vector<uint32_t> runs;
+
+    void add(const pairalign_further_found& found, const uint32_t* found_runs) {
+        starts.push_back(found.row_start);
+        starts.push_back(found.column_start);
+        runs.insert(runs.end(), found_runs, found_runs + found.run_count);
+        offsets.push_back(static_cast<int64_t>(runs.size()));
+    }
+};
+
+uint64_t sum_of(uint64_t sum, const pairalign_further_found& found, const std::vector<uint32_t>& runs) {
+    const std::vector<int32_t> fields{found.score,        found.row_start,    found.row_end,
+                                      found.column_start, found.column_end,   found.matches,
+                                      found.mismatches,   found.gap_openings, found.gap_letters};
+    return checksum(checksum(sum, fields),
+                    std::vector<uint32_t>(runs.begin(), runs.begin() + found.run_count));
+}
+
+// The best alignment by a corridor, then, however that ended, all that there are, up to a few.
+void print_further(const std::vector<uint8_t>& rows, const std::vector<uint8_t>& columns,
+                   const Costs& costs) {
+    constexpr int MOST = 4;
+    const std::string isa = best_instruction_set();
+    const std::vector<int32_t> matrix = costs.matrix();
+    const int32_t cancelled = 0;
+    Known known;
+    std::vector<uint32_t> runs(rows.size() + columns.size());
+    const auto pair = [&] {
+        return pairalign_further_pair{rows.data(),
+                                      columns.data(),
+                                      matrix.data(),
+                                      known.starts.data(),
+                                      known.offsets.data(),
+                                      known.runs.data(),
+                                      &cancelled,
+                                      static_cast<int32_t>(rows.size()),
+                                      static_cast<int32_t>(columns.size()),
+                                      costs.gap_open,
+                                      costs.gap_extend,
+                                      costs.is_local,
+                                      4,
+                                      1,
+                                      1,
+                                      static_cast<int32_t>(known.offsets.size()) - 1,
+                                      0};
+    };
+    pairalign_further_found found{};
+    int32_t rest = 0;
+    uint64_t sum = NO_NUMBERS;
+    const pairalign_further_pair first = pair();
+    const int32_t by_corridor =
+        pairalign_corridor_alignment(&first, isa.c_str(), &found, runs.data(), &rest, 0);
+    if (by_corridor == 1) sum = sum_of(checksum(sum, std::vector<int32_t>{rest}), found, runs);
+    int count = 0;
+    for (; count < MOST; count++) {
+        const pairalign_further_pair next = pair();
+        const int32_t status = pairalign_further_alignment(&next, isa.c_str(), &found, runs.data());
+        if (status < 0) std::abort();
+        if (status == 0) break;
+        sum = sum_of(sum, found, runs);
+        known.add(found, runs.data());
+    }
+    std::printf("further: %zu x %zu, match %d%s, %s, corridor %d, %d alignments: %016llx\n", rows.size(),
+                columns.size(), costs.match, costs.uneven ? " or more" : "",
+                costs.is_local ? "local" : "semiglobal", by_corridor, count,
+                static_cast<unsigned long long>(sum));
+}
+
+// Repeats in both, so that there are further alignments.
+std::vector<uint8_t> with_repeats(Random& random, const std::vector<uint8_t>& repeat, int between) {
+    std::vector<uint8_t> made = letters(random, between);
+    for (const uint32_t every : {30u, 12u, 6u}) {
+        const std::vector<uint8_t> one = relative(random, repeat, every), other = letters(random, between);
+        made.insert(made.end(), one.begin(), one.end());
+        made.insert(made.end(), other.begin(), other.end());
+    }
+    return made;
+}
+
+void print_bitwise(Random& random, const pairalign_linear& costs) {
+    const Sequences sequences(random, 90, 150, 4);
+    const pairalign_set set = sequences.set();
+    const pairalign_window window{0, set.count, 0, set.count, 1, 1};
+    std::vector<int32_t> scores(static_cast<size_t>(set.count * (set.count - 1) / 2));
+    const int32_t cancelled = 0;
+    if (pairalign_bitwise_scores(&set, nullptr, &window, &costs, nullptr, 1, best_instruction_set().c_str(),
+                                 &cancelled, scores.data()) != PAIRALIGN_DONE)
+        std::abort();
+    std::printf("bitwise: match %d, mismatch %d, gap %d: %016llx\n", costs.match, costs.mismatch, costs.gap,
+                static_cast<unsigned long long>(checksum(NO_NUMBERS, scores)));
+}
+
+}  // namespace
+
+void print_other_kernels() {
+    Random random{11};
+    constexpr Costs IN_BYTES{2, -3, 5, 2, false, true}, IN_16_BITS{70, -80, 150, 65, false, true},
+        BY_DIAGONALS{5, -4, 9, 2, true, true}, IN_32_BITS{4000, -3000, 9000, 2000, true, true},
+        SEMIGLOBAL{2, -3, 5, 2, false, false};
+    for (const int length : {60, 180}) {
+        const std::vector<uint8_t> repeat = letters(random, length);
+        const std::vector<uint8_t> rows = with_repeats(random, repeat, length),
+                                   columns = with_repeats(random, repeat, length / 2);
+        for (const Costs& costs : {IN_BYTES, BY_DIAGONALS, IN_32_BITS, SEMIGLOBAL})
+            print_further(rows, columns, costs);
+        if (length < 100) print_further(rows, columns, IN_16_BITS);
+    }
+    const std::vector<uint8_t> genome = letters(random, 1700);
+    for (const uint32_t every : {40u, 15u, 7u})
+        print_further(genome, relative(random, genome, every), IN_BYTES);
+    print_bitwise(random, {2, 3, 5, 1, 4});
+    print_bitwise(random, {1, 1, 1, 1, 3});
+}
