@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import signal
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,23 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("proteins.fa").write_text(fasta(PROTEINS))
     Path("dna.fa").write_text(fasta(BASES))
     return tmp_path
+
+
+@pytest.fixture
+def signals() -> Iterator[None]:
+    """Let processes that a test starts hear Ctrl-C and the end of a terminal.
+
+    What runs under nohup, or in the background of a script, ignores some, and so do its children.
+    """
+    heard = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+    }
+    before = {number: signal.signal(number, handler) for number, handler in heard.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")

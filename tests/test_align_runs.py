@@ -185,6 +185,7 @@ def interrupt_soon(arguments: list[str]) -> Iterator[str]:
         yield process.communicate(timeout=TIMEOUT_SECONDS)[0]
 
 
+@pytest.mark.usefixtures("signals")
 def test_ctrl_c_in_python() -> None:
     """`align` ends with KeyboardInterrupt, and Python goes on.
 

@@ -19,6 +19,8 @@ from commands import PROGRAM, TIMEOUT_SECONDS, open_terminal, start, write_rando
 
 from pairalign.cli.signals import Stopped, stop_signals
 
+pytestmark = pytest.mark.usefixtures("signals")
+
 SAID = {
     signal.SIGINT: b"interrupted",
     signal.SIGTERM: b"terminated",
