@@ -144,7 +144,7 @@ def test_manual_page(tmp_path: Path) -> None:
     recipe = (Path(__file__).parent.parent / "Makefile").read_text()
     found = re.search(r"^man:.*\n\t.*\n\t\$\(BIN\)/(argparse-manpage(?:.*\\\n)*.*)$", recipe, re.M)
     assert found
-    command = found[1].replace("\\\n", " ").replace("build/man/", f"{tmp_path}/")
+    command = found[1].replace("\\\n", " ").replace("build/man/", f"'{tmp_path}'/")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     subprocess.run(command, shell=True, check=True, env={**os.environ, "PATH": path})
     page = (tmp_path / "pairalign.1").read_text()

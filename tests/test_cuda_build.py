@@ -76,7 +76,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def fake_nvcc(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str = 'echo "$@" > $out'
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str = 'echo "$@" > "$out"'
 ) -> Path:
     """An nvcc that writes what it was called with."""
     path = tmp_path / "bin" / "nvcc"
@@ -84,7 +84,7 @@ def fake_nvcc(
     path.write_text(
         "#!/bin/bash\nout=; last=\n"
         'for a in "$@"; do [ "$last" = -o ] && out="$a"; last="$a"; done\n'
-        f"echo called >> {tmp_path}/calls\n{script}\n"
+        f"echo called >> '{tmp_path}/calls'\n{script}\n"
     )
     path.chmod(0o755)
     monkeypatch.setenv("NVCC", str(path))
