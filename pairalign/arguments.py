@@ -13,6 +13,8 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _MOST = 1 << 60
 
+MOST_SHARDS = 1_000_000
+
 Shard = tuple[int, int]
 """Which of how many, counted from 1: ``(3, 64)``."""
 
@@ -73,8 +75,10 @@ def parse_shard(text: str) -> Shard:
 
 
 def check_shard(shard: Shard) -> Shard:
-    """Return a shard; ValueError unless it is one of 1/N to N/N."""
+    """Return a shard; ValueError unless it is one of 1/N to N/N, with N up to `MOST_SHARDS`."""
     number, shards = shard
-    if not 1 <= number <= shards:
-        raise ValueError(f"shard {number}/{shards}: expected one of 1/N to N/N")
+    if not 1 <= number <= shards <= MOST_SHARDS:
+        raise ValueError(
+            f"shard {number}/{shards}: expected one of 1/N to N/N, with N up to {MOST_SHARDS:,}"
+        )
     return number, shards

@@ -9,8 +9,14 @@ from pairalign.errors import AlphabetError
 from pairalign.sequences import Alphabet
 
 
-def complement_of(alphabet: Alphabet) -> npt.NDArray[np.uint8]:
+def complement_of(alphabet: Alphabet, source: str | None = None) -> npt.NDArray[np.uint8]:
     """Complement of each code, uint8 of shape (32,).
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+    source : str, optional
+        What a message calls the sequences.
 
     Raises
     ------
@@ -18,8 +24,9 @@ def complement_of(alphabet: Alphabet) -> npt.NDArray[np.uint8]:
         The alphabet has no complements: only DNA has a second strand.
     """
     if alphabet.complement is None:
+        where = "" if source is None else f"{source}: "
         raise AlphabetError(
-            f"{alphabet.name} sequences have one strand, expected DNA (if it is DNA, say "
+            f"{where}{alphabet.name} sequences have one strand, expected DNA (if it is DNA, say "
             "--alphabet dna)"
         )
     return alphabet.complement

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -296,3 +297,20 @@ def test_large_heat_map_has_a_pixel_for_each_sequence(monkeypatch: pytest.Monkey
     monkeypatch.setattr(plots, "_DOTS", 30)  # coarse, so that 400 are many
     png = plots.draw_distances(random_distances(400), "png")
     assert int.from_bytes(png[20:24], "big") >= 400  # its height, in the header
+
+
+def test_pictures_do_not_grow_with_names() -> None:
+    """A name of thousands of letters made them metres wide."""
+    from pairalign.jobs import plots
+
+    measured = random_distances(4)
+    widths = set()
+    for letters in (83, 3000):
+        names = [f"{k}{'x' * letters}"[:letters] for k in range(4)]
+        matrix = pairalign.DistanceMatrix(names, measured.condensed)
+        for picture in (
+            plots.draw_distances(matrix, "svg"),
+            plots.draw_tree(pairalign.guide_tree(matrix), "svg"),
+        ):
+            widths.add(re.search(rb'width="([0-9.]+)pt"', picture)[1])
+    assert len(widths) == 2

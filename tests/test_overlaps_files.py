@@ -226,7 +226,7 @@ def test_command(reads: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["p.fa", "-o", "o.paf"], 1, "protein sequences have one strand, expected DNA"),
+        (["p.fa", "-o", "o.paf"], 1, "p.fa: protein sequences have one strand, expected DNA"),
         (["p.fa", "-o", "o.maf"], 2, "does not tell the format"),
         (["r.fa", "-o", "o.sam", "--no-cigar"], 2, "leave --no-cigar out"),
         (["p.fa", "-o", "o.paf", "--min-identity", "95"], 2, "a number from 0 to 1"),

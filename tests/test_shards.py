@@ -244,6 +244,15 @@ def test_damage_is_found(capfd: pytest.CaptureFixture[str]) -> None:
         assert "part-2-of-2.json' is damaged" in capfd.readouterr().err
 
 
+def test_parts_are_not_replaced_by_what_is_made_of_them(capfd: pytest.CaptureFixture[str]) -> None:
+    make_parts(shards=2)
+    for name in ("part-1-of-2.paf", "part-2-of-2.json"):
+        kept = Path("parts", name).read_bytes()
+        merge("parts", "-o", f"./parts/{name}", code=1)
+        assert f"{name}' is an input" in capfd.readouterr().err
+        assert Path("parts", name).read_bytes() == kept
+
+
 def test_parts_that_were_cut_elsewhere(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -278,7 +287,8 @@ def test_a_part_is_complete_with_its_manifest() -> None:
     make_parts(shards=1)
     manifest = json.loads(Path("parts/part-1-of-1.json").read_text())
     assert manifest["bytes"] == Path("parts/part-1-of-1.paf").stat().st_size
-    align("in.fa", "-o", "parts", "--shard", "1/1", "--matrix", "none.mat", "-q", code=1)
+    Path("none.fa").write_text("")
+    align("none.fa", "-o", "parts", "--shard", "1/1", "-q", code=1)
     assert not Path("parts/part-1-of-1.json").exists()  # something else was to be there
 
 
@@ -371,7 +381,7 @@ def test_balance(lengths: np.ndarray, shards: int) -> None:
     assert max(cells) <= 1.03 * mean
 
 
-@pytest.mark.parametrize("text", ["", "3", "0/4", "5/4", "x/4", "3/4/5", "-1/4"])
+@pytest.mark.parametrize("text", ["", "3", "0/4", "5/4", "x/4", "3/4/5", "-1/4", f"1/{10**20}"])
 def test_what_is_no_shard(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
         parse_shard(text)

@@ -282,7 +282,7 @@ def test_statistics_that_do_not_exist_are_nan_with_a_warning(capsys):
     align(EXAMPLES, *costs, "-o", "b.b6")
     assert "scores grow with lengths" in capsys.readouterr().err
     for options in ((), costs):
-        align(EXAMPLES, *options, "-o", "c.b6", "--max-evalue", "1", code=1)
+        align(EXAMPLES, *options, "-o", "c.b6", "--max-evalue", "1", code=2)
         assert "pairalign: error: " in capsys.readouterr().err
         assert not Path("c.b6").exists()
 

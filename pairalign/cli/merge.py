@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from pathlib import Path
 
 from pairalign.choices import DISTANCE_SUFFIXES
 from pairalign.cli.console import say
@@ -34,7 +35,7 @@ def run_merge(options: argparse.Namespace) -> None:
         return
     if options.output is None:
         raise FormatError("nowhere to write to: give -o OUT, or --plan to see what is missing")
-    check_output(options.output)
+    check_output(options.output, *map(str, Path(options.parts).glob("part-*")))
     threads = options.threads or usable_cores()
     if manifests[0].format == FORMAT:
         format = choose_format(options.output, options.format, DISTANCE_SUFFIXES, "distances")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from pairalign.arguments import parse_shard, parse_share, parse_size
+from pairalign.arguments import MOST_SHARDS, parse_shard, parse_share, parse_size
 from pairalign.choices import COMMIT_SECONDS, COVERAGES, IDENTITIES, LOCAL_CLUSTER, MODES, TIES
 from pairalign.engines.kernels import AUTO, kernel_names
 
@@ -104,7 +104,7 @@ NUMBER = converter(_parse_number, "a number")
 _COMPLETE_FILES = {"bash": "_shtab_compgen_files", "zsh": "_files"}
 """What shtab asks each shell for."""
 SECONDS = converter(_parse_seconds, "a number of seconds, 0 or more")
-SHARD = converter(parse_shard, "K/N with K from 1 to N, such as 3/64")
+SHARD = converter(parse_shard, f"K/N with K from 1 to N, and N up to {MOST_SHARDS:,}, such as 3/64")
 CLUSTER = converter(_parse_cluster, "the address of a Dask scheduler, or local:N")
 SHARE = converter(parse_share, "a number from 0 to 1, or with %, such as 0.97 or 97%")
 DEVICE = converter(_parse_device, "auto, cpu, cuda, cuda:0,1, opencl or opencl:0,1")

@@ -65,7 +65,7 @@ def run_overlap(options: argparse.Namespace) -> None:
     if options.candidates == MAPPY:
         import_mappy()
     reads, _ = read_sequences(options)
-    complement_of(reads.alphabet)
+    complement_of(reads.alphabet, reads.source)
     started = time.perf_counter()
     run, preset = _plan(options, reads)
     overhang = preset.max_overhang if options.max_overhang is None else options.max_overhang

@@ -95,9 +95,9 @@ def _check_names(sequences: SequenceSet, allowed: re.Pattern[str]) -> None:
     for index, name in enumerate(sequences.names):
         if not allowed.match(name):
             raise FormatError(
-                f"{sequences.source}: {sequences.record(index)}: SAM names are printable ASCII "
-                "without '@' or, for targets, brackets, quotes, commas and the like; rename it, or "
-                "write PAF"
+                f"{sequences.source}: {sequences.record(index)}: SAM names are up to 254 "
+                "characters of printable ASCII without '@' or, for targets, brackets, quotes, "
+                "commas and the like; rename it, or write PAF"
             )
 
 

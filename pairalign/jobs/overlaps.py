@@ -104,7 +104,7 @@ class OverlapJob(AlignmentJob):
     def __post_init__(self) -> None:
         assert self.targets is None
         assert self.top == 1  # thresholds have their own number
-        complement_of(self.queries.alphabet)
+        complement_of(self.queries.alphabet, self.queries.source)
         if self.scoring.end_gaps is not None:
             raise ScoringError("overlaps have free ends or none: expected mode semiglobal or local")
         if self.filter not in OVERLAP_FILTERS:
@@ -352,7 +352,7 @@ def overlaps(
     """
     alphabet = scoring.alphabet if isinstance(scoring, Scoring) else None
     first, _ = as_sets(reads, None, alphabet)
-    complement_of(first.alphabet)
+    complement_of(first.alphabet, first.source)
     threads = usable_cores() if threads is None else threads
     memory_bytes = default_bytes() if memory_bytes is None else memory_bytes
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pairalign.choices import PICTURES
 from pairalign.distance_matrix import DistanceMatrix
-from pairalign.errors import FormatError
+from pairalign.errors import FormatError, cut_name
 from pairalign.formats.names import format_by_suffix
 from pairalign.jobs.guide_tree import build_tree
 from pairalign.trees.tree import GuideTree
@@ -74,7 +74,7 @@ def draw_distances(matrix: DistanceMatrix, format: str = "svg") -> bytes:
     # Large maps have a pixel for each sequence, or each block of them: none is lost.
     side = max(6.0, 0.14 * count) if named else max(10.0, min(count, _PIXELS) / _DOTS)
     larger = 1.0 if named else side / 9
-    label = 0.075 * max(map(len, matrix.names)) + 0.1 if named else 0.1
+    label = 0.075 * max(len(cut_name(name)) for name in matrix.names) + 0.1 if named else 0.1
     branches = max(1.5, side / 4)
     width, height = branches + side + label + 1.1, side + (label if named else 0.1) + 0.6
     figure = Figure(figsize=(width, height), dpi=_DOTS)
@@ -95,7 +95,7 @@ def draw_distances(matrix: DistanceMatrix, format: str = "svg") -> bytes:
     )
     title = f"{count:,} sequences, {matrix.measure or 'distances'}"
     map_axes.set_title(title, loc="left", fontsize=10 * larger)
-    names = [matrix.names[index] for index in order] if named else []
+    names = [cut_name(matrix.names[index]) for index in order] if named else []
     _label(map_axes, names)
     figure.colorbar(picture, cax=bar).set_label("distance", fontsize=8 * larger)
     bar.tick_params(labelsize=7 * larger)
@@ -121,7 +121,7 @@ def draw_tree(tree: GuideTree, format: str = "svg") -> bytes:
     named = count <= _NAMED_LEAVES
     inner = max(2.5, 0.14 * count) if named else 60.0
     height = inner + 0.8
-    label = 0.075 * max(map(len, tree.names)) + 0.2 if named else 0.1
+    label = 0.075 * max(len(cut_name(name)) for name in tree.names) + 0.2 if named else 0.1
     width = 8.2 + label
     figure = Figure(figsize=(width, height), dpi=100 if count > 200 else _DOTS)
     axes = figure.add_axes((0.3 / width, 0.5 / height, 7.8 / width, inner / height))
@@ -135,7 +135,7 @@ def draw_tree(tree: GuideTree, format: str = "svg") -> bytes:
         depths = tree.depths()
         for row, leaf in enumerate(tree.leaves()):
             axes.annotate(
-                tree.names[leaf],
+                cut_name(tree.names[leaf]),
                 (depths[leaf], row),
                 xytext=(3, 0),
                 textcoords="offset points",
