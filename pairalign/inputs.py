@@ -135,6 +135,11 @@ def _as_set(sequences: Sequences, alphabet: Alphabet | None) -> SequenceSet:
             f"expected sequences or the path of a file, found {sequences!r} "
             f"(of type {type(sequences).__name__})"
         )
+    if getattr(sequences, "ndim", 1) == 2 and hasattr(sequences, "columns"):
+        raise TypeError(  # it would give the names of its columns, which may well be proteins
+            f"expected sequences, found a table (of type {type(sequences).__name__}): give one of "
+            "its columns, or a dict of names and letters"
+        )
     records = list(sequences)
     names = [record_name(record) for record in records]
     if all(name is None for name in names):

@@ -15,7 +15,7 @@ def letters_of(item: object, what: str) -> bytes:
     ----------
     item : object
         A str, bytes, an object with letters in ``.seq`` or ``.letters``, such as a record of
-        Biopython, or Biopython's ``Seq``, which makes bytes of itself.
+        Biopython, Biopython's ``Seq``, which makes bytes of itself, or a value of an Arrow array.
     what : str
         What messages call the item: ``item 3``.
 
@@ -29,6 +29,8 @@ def letters_of(item: object, what: str) -> bytes:
         if not isinstance(item, (str, bytes)) and hasattr(item, attribute):
             letters = getattr(item, attribute)
             break
+    if hasattr(letters, "as_py"):  # a value of an Arrow array
+        letters = letters.as_py()
     if isinstance(letters, str):
         return letters.encode("utf-8", "replace")
     if isinstance(letters, (bytes, bytearray)):

@@ -51,6 +51,23 @@ def test_what_is_no_sequence_is_named(sequences: object, named: str) -> None:
         align(sequences)  # type: ignore[arg-type]
 
 
+def test_a_table_is_no_sequence() -> None:
+    """The names of its columns were aligned."""
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"name": ["a", "b"], "seq": ["MKV", "MKL"]})
+    with pytest.raises(TypeError, match=r"found a table \(of type DataFrame\)"):
+        align(table)
+    assert align(table.seq).score.tolist() == align(["MKV", "MKL"]).score.tolist()
+
+
+def test_arrow_values_are_letters() -> None:
+    arrow = pytest.importorskip("pyarrow")
+    column = arrow.array(["MKV", "MKL"])
+    assert align(column).score.tolist() == align(["MKV", "MKL"]).score.tolist()
+    with pytest.raises(TypeError, match=r"item 2 .*StringScalar: None"):
+        align(arrow.array(["MKV", None]))
+
+
 def test_one_string_is_not_a_set() -> None:
     for text in ("MKV", b"MKV"):
         with pytest.raises(TypeError, match="one string"):
