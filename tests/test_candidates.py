@@ -16,6 +16,7 @@ import pairalign
 from pairalign.candidates import CandidateStrands, read_candidates
 from pairalign.cli.main import main
 from pairalign.errors import MissingPackageError, PairListError
+from pairalign.jobs.seeded_candidates import _short_seed
 from pairalign.sequences import SequenceSet
 from pairalign.windows import Window
 
@@ -176,6 +177,28 @@ def test_mappy_finds_overlaps_of_very_noisy_reads() -> None:
     }
     assert len(true) > 200
     assert len(true - pairs) <= 0.01 * len(true)
+
+
+def test_seeds_are_shorter_in_small_sets() -> None:
+    """But not where A and T are many: there short words are everywhere."""
+    rng = np.random.default_rng(1)
+
+    def reads_with(shares: list[float], letters: int) -> SequenceSet:
+        return SequenceSet.from_strings(["".join(rng.choice(list("ACGT"), letters, p=shares))] * 2)
+
+    even, rich = [0.25] * 4, [0.4, 0.1, 0.1, 0.4]
+    found = [_short_seed(reads_with(even, letters)) for letters in (100_000, 300_000, 700_000)]
+    assert found == [10, 11, 12]
+    assert _short_seed(reads_with(rich, 100_000)) == 12
+    assert _short_seed(SequenceSet.from_strings(["N" * 50] * 2, alphabet="dna")) == 10
+
+
+def test_mappy_finds_noisy_amplicons() -> None:
+    """Whole reads of 600 letters with 13% errors each may share fewer than three seeds of 12."""
+    pytest.importorskip("mappy")
+    reads = [changed(GENOME[:600], 0.15, k) for k in range(20)]
+    found = pairalign.overlaps(reads, device="cpu", candidates="mappy")
+    assert len(found) == 190
 
 
 def test_mappy_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

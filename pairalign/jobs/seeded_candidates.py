@@ -24,9 +24,11 @@ MAPPY = "mappy"
 
 _BAND = 100
 """mappy aligns every hit, which nobody asked for; in narrow bands that takes half as long."""
-_SHORT_SEED, _WINDOW, _MOST_FOR_SHORT = 12, 3, 4_000_000
+_SHORT_SEEDS, _WINDOW, _MOST_FOR_SHORT = (10, 11, 12), 3, 4_000_000
 """Seeds of so few letters, one of so many neighbours, where sets are so small that they are not
 everywhere."""
+_WORDS_A_LETTER = 4
+"""Of so many words, as of 12 letters in sets of 4 million, few are shared by chance."""
 _ACCURATE_CHAIN, _NOISY_SEED, _SEEDS, _LEAST_CHAIN = 100, 15, 3, 20
 """A candidate needs so many letters in seeds of accurate reads, as with minimap2; of noisy ones as
 many as three seeds have, since an overlap of 560 letters may have no more."""
@@ -61,8 +63,8 @@ def seed_candidates(
     reads : SequenceSet
         Of DNA.
     preset : Preset
-        ``hifi`` takes minimap2's ``ava-pb``, others ``ava-ont``, with seeds of 12 letters, and more
-        of them, in sets of up to 4 million.
+        ``hifi`` takes minimap2's ``ava-pb``, others ``ava-ont``, with seeds of 10 to 12 letters,
+        and more of them, in sets of up to 4 million.
     min_overlap : int
         Letters: chains of less than a fifth as many, or three seeds (``hifi``: 100), are no
         candidates.
@@ -85,8 +87,9 @@ def seed_candidates(
     options: dict[str, Any] = {}
     chain = _ACCURATE_CHAIN if is_hifi else _SEEDS * _NOISY_SEED
     if not is_hifi and reads.total_residues <= _MOST_FOR_SHORT:
-        options = {"k": _SHORT_SEED, "w": _WINDOW}
-        chain = _SEEDS * _SHORT_SEED
+        seed = _short_seed(reads)
+        options = {"k": seed, "w": _WINDOW}
+        chain = _SEEDS * seed
     options["min_chain_score"] = max(_LEAST_CHAIN, min(chain, min_overlap // 5))
     with tempfile.TemporaryDirectory(prefix="pairalign-") as folder:
         path = os.path.join(folder, "reads.fa")
@@ -112,6 +115,17 @@ def seed_candidates(
         raise PairListError(f"{reads.source}: mappy finds no two reads that share seeds")
     table = np.array(pairs, np.int32)
     return Candidates(table[:, 0], table[:, 1], table[:, 2].astype(np.int8), MAPPY)
+
+
+def _short_seed(reads: SequenceSet) -> int:
+    """Letters of seeds no more frequent than in large sets: more where A and T are many."""
+    counts = np.bincount(reads.codes, minlength=4)[:4]
+    shares = counts / max(1, counts.sum())
+    words_a_letter = 1 / max(float((shares**2).sum()), 1e-9)  # as if all letters were as frequent
+    for seed in _SHORT_SEEDS[:-1]:
+        if words_a_letter**seed >= _WORDS_A_LETTER * reads.total_residues:
+            return seed
+    return _SHORT_SEEDS[-1]
 
 
 def _write_numbered(path: str, reads: SequenceSet) -> None:
