@@ -52,6 +52,10 @@ def assert_lanes_agree(problem: Problem, detail: Detail, names: tuple[str, ...])
         for use in ("always", "auto"):
             found = run(open_cpu, problem, Want(detail), instruction_set=name, own_rows=use)
             assert_same(found, expected, detail, (name, "own rows", use, problem))
+        for use in ("always", "never") if problem.scoring.mode == "local" else ():
+            options = {"own_rows": use, "floors": "always", "long_pairs": "never"}
+            found = run(open_cpu, problem, Want(detail), instruction_set=name, **options)
+            assert_same(found, expected, detail, (name, "floors", use, problem))
 
 
 @settings(max_examples=examples(40))

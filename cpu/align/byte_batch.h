@@ -88,6 +88,7 @@ struct ByteBatch {
     uint64_t row_is_query;  // mode END_GAPS: bit l: whether it is so in lane l
     bool trace;             // false: only `score` is set
     int32_t side;           // when tracing: rows of a tile, 16 times a power of two; or ALL_CELLS
+    bool floors;            // local mode: scores of any size, see byte_floors.h
     int definite;           // codes below it are letters that can be equal
     uint8_t* work;          // ByteLayout::bytes, 64-byte aligned
     const volatile bool* cancelled;
@@ -101,6 +102,7 @@ struct ByteBatch {
 
     // No tiles: the first pass keeps the codes of all cells, see byte_traceback.h.
     static constexpr int32_t ALL_CELLS = 0;
+    static constexpr int32_t FLOOR_COLUMNS = 16;  // in which a floor stays; divides the columns of tiles
     bool has_tiles() const { return trace && side != ALL_CELLS; }
 
     // Bytes for the steps of one pair.
@@ -125,17 +127,21 @@ struct LaneCorridor {
 // Where a batch keeps what. A border is a row above a band: two vectors a column; a left border two a row.
 struct ByteLayout {
     size_t lanes, border_bytes;
-    size_t borders, lefts, best, last_column, last_row, window, tile;  // offsets
-    size_t bytes;                                                      // of all
+    size_t left_bytes, best_bytes, floors_bytes;  // of a row; of a tile; of a border
+    size_t borders, lefts, best, last_column, last_row, window, tile, floors, window_floors, peak;  // offsets
+    size_t bytes;                                                                                   // of all
     int32_t tile_columns;
     int32_t window_columns;  // at most that many are filled again
 
     // Must be inlined, see bounded_product.
     inline __attribute__((always_inline)) ByteLayout(int lanes_, Mode mode, int32_t rows, int32_t columns,
-                                                     bool trace, int32_t side)
+                                                     bool trace, int32_t side, bool has_floors = false)
         : lanes(static_cast<size_t>(lanes_)),
           border_bytes((static_cast<size_t>(columns) + 1) * 2 * lanes),
-          tile_columns(mode == LOCAL ? side / 2 : side),
+          left_bytes((has_floors ? 4 : 2) * lanes),
+          best_bytes((has_floors ? 2 : 1) * lanes),
+          floors_bytes(has_floors ? floors_of(columns) * 2 * lanes : 0),
+          tile_columns(mode == LOCAL && !has_floors ? side / 2 : side),
           window_columns(side != ByteBatch::ALL_CELLS && side + tile_columns < columns ? side + tile_columns
                                                                                        : columns) {
         const bool tiles = trace && side != ByteBatch::ALL_CELLS;
@@ -145,13 +151,23 @@ struct ByteLayout {
         const size_t width = trace ? static_cast<size_t>(window_columns) : 0;
         borders = 0;
         lefts = bounded_product(down + 1, border_bytes, 1);
-        best = lefts + bounded_product(across, static_cast<size_t>(rows), 2 * lanes);
-        last_column = best + (tiles ? bounded_product(down, across + 1, lanes) : lanes);
+        best = lefts + bounded_product(across, static_cast<size_t>(rows), left_bytes);
+        last_column = best + (tiles ? bounded_product(down, across + 1, best_bytes) : best_bytes);
         last_row = last_column + (static_cast<size_t>(rows) + 1) * lanes;
         window =
             last_row + (mode == LOCAL || mode == GLOBAL ? 0 : (static_cast<size_t>(columns) + 1) * lanes);
         tile = window + 3 * (width + 1) * lanes;
-        bytes = tile + bounded_product(height + 1, width + 1, lanes);
+        bytes = floors = tile + bounded_product(height + 1, width + 1, lanes);
+        window_floors = peak = bytes;
+        if (!has_floors) return;
+        window_floors = floors + bounded_product(down + 1, floors_bytes, 1);
+        peak = window_floors + (floors_of(window_columns) + 1) * 2 * lanes;
+        bytes = peak + lanes;
+    }
+
+private:
+    static inline __attribute__((always_inline)) size_t floors_of(int32_t columns) {
+        return static_cast<size_t>((columns - 1) / ByteBatch::FLOOR_COLUMNS + 1);
     }
 };
 
@@ -180,6 +196,11 @@ struct InstructionSet {
 // `base` of local mode, see byte_cell.h. Must be inlined.
 inline __attribute__((always_inline)) int32_t byte_offset(const Scheme& s) {
     return s.mode == LOCAL ? room_below(s) : 0;
+}
+
+// How far below a least H a floor is, see byte_floors.h. Must be inlined.
+inline __attribute__((always_inline)) int32_t floor_margin(const Scheme& s) {
+    return 2 * s.gap_open + (ByteBatch::FLOOR_COLUMNS - 1) * s.gap_extend + 1;
 }
 
 // What D adds to the score of two letters, in the other modes. Must be inlined.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "byte_floors.h"
 #include "byte_state.h"
 
 namespace pairalign {
@@ -16,7 +17,8 @@ public:
     // Sets what paths say of their ends, and `overflowed`.
     static void read(ByteWork<V>& w) {
         w.batch.overflowed = 0;
-        if (w.scheme.mode == LOCAL) read_best(w);
+        if (w.batch.floors) read_best_above_floors(w);
+        else if (w.scheme.mode == LOCAL) read_best(w);
         else if (w.scheme.mode != GLOBAL) read_borders(w);
         else if (w.batch.own) read_corners_by_columns(w);
         else read_corners(w);
@@ -192,6 +194,23 @@ private:
             if (lanes[l] > 255 - w.scheme.highest) batch.overflowed |= uint64_t{1} << l;
             batch.paths[l].score = lanes[l] - w.offset;
         }
+    }
+
+    static void read_best_above_floors(ByteWork<V>& w) {
+        ByteBatch& batch = w.batch;
+        auto best = WideLanes<V>::set(w.offset);
+        for (int32_t tile = 0; tile < w.tile_rows() * w.tile_columns(); tile++)
+            best = best.max(WideLanes<V>::load(w.best(0, tile)));
+        uint16_t lanes[LANES];
+        best.read(lanes);
+        for (int l = batch.first_lane; l < batch.group->used; l++) batch.paths[l].score = lanes[l] - w.offset;
+        batch.overflowed = lanes_beyond(w, V::load(w.peak())) & those_in_use(batch);
+    }
+
+    static uint64_t those_in_use(const ByteBatch& batch) {
+        uint64_t lanes = 0;
+        for (int l = batch.first_lane; l < batch.group->used; l++) lanes |= uint64_t{1} << l;
+        return lanes;
     }
 };
 

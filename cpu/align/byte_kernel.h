@@ -13,6 +13,7 @@
 #include "byte_batch.h"
 #include "byte_corridor.h"
 #include "byte_ends.h"
+#include "byte_floors.h"
 #include "byte_runs.h"
 #include "byte_traceback.h"
 #include "own_group.h"
@@ -243,6 +244,7 @@ struct ByteKernels {
     }
 
     static void fill_matrix(W& w) {
+        if (w.batch.floors) return FloorFill<V, SCORES>::run(w);
         if (w.scheme.mode == LOCAL) return fill<End::BEST_SCORE>(w);
         if (has_last_column(w)) return fill<End::LAST_COLUMN>(w);
         fill<End::NONE>(w);
@@ -266,7 +268,8 @@ struct ByteKernels {
 
     static void start(W& w) {
         start_border(w);
-        if (w.scheme.mode == LOCAL)
+        if (w.batch.floors) FloorFill<V, SCORES>::start(w);
+        else if (w.scheme.mode == LOCAL)
             memset(w.best(0, 0), w.offset, static_cast<size_t>(w.tile_rows() * w.tile_columns()) * LANES);
         if (has_last_column(w)) start_ends(w);
     }
@@ -291,7 +294,7 @@ struct ByteKernels {
         uint8_t* lanes = static_cast<uint8_t*>(group.lanes);
         W w{batch,
             *batch.scheme,
-            {LANES, batch.scheme->mode, batch.rows, columns, batch.trace, batch.side},
+            {LANES, batch.scheme->mode, batch.rows, columns, batch.trace, batch.side, batch.floors},
             columns,
             byte_offset(*batch.scheme),
             batch.work,

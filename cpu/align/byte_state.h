@@ -44,12 +44,13 @@ struct ByteWork {
         return memory + layout.borders + static_cast<size_t>(tile_row) * layout.border_bytes;
     }
     // U and A, or H and e, of row `row` (from 1) in column tile_column * layout.tile_columns, for tile_column
-    // > 0.
+    // > 0; then the floor they are above, if they are.
     PAIRALIGN_INLINE uint8_t* left(int32_t tile_column, int32_t row) const {
         const size_t index = (static_cast<size_t>(tile_column) - 1) * static_cast<size_t>(batch.rows) +
                              static_cast<size_t>(row) - 1;
-        return memory + layout.lefts + index * 2 * V::LANES;
+        return memory + layout.lefts + index * layout.left_bytes;
     }
+    PAIRALIGN_INLINE size_t left_bytes() const { return layout.left_bytes; }
     PAIRALIGN_INLINE uint8_t* last_column(int32_t row) const {
         return memory + layout.last_column + static_cast<size_t>(row) * V::LANES;
     }
@@ -63,8 +64,14 @@ struct ByteWork {
     PAIRALIGN_INLINE uint8_t* best(int32_t tile_row, int32_t tile_column) const {
         const size_t index = static_cast<size_t>(tile_row) * static_cast<size_t>(tile_columns()) +
                              static_cast<size_t>(tile_column);
-        return memory + layout.best + index * V::LANES;
+        return memory + layout.best + index * layout.best_bytes;
     }
+    // The floors of a border, a number a lane for each block of columns; and the highest byte seen.
+    PAIRALIGN_INLINE uint8_t* floors(int32_t tile_row) const {
+        return memory + layout.floors + static_cast<size_t>(tile_row) * layout.floors_bytes;
+    }
+    PAIRALIGN_INLINE size_t floors_bytes() const { return layout.floors_bytes; }
+    PAIRALIGN_INLINE uint8_t* peak() const { return memory + layout.peak; }
     PAIRALIGN_INLINE int32_t tile_columns() const {
         return batch.has_tiles() ? (columns - 1) / layout.tile_columns + 1 : 1;
     }

@@ -14,24 +14,20 @@
 
 #include "byte_state.h"
 #include "byte_walk.h"
-#include "recurrence.h"
-#include "row_scores.h"
+#include "byte_windows.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
 template <class V, Scores SCORES>
-class ByteTraceback {
+class ByteTraceback : ByteWindows<V, SCORES> {
+    using Windows = ByteWindows<V, SCORES>;
+
 public:
     explicit ByteTraceback(ByteWork<V>& work)
-        : w_(work),
+        : Windows(work),
           batch_(work.batch),
-          side_bits_(logarithm(work.batch.side)),
-          width_bits_(logarithm(work.layout.tile_columns)),
-          row_bytes_(work.row_bytes()),
-          border_(work.memory + work.layout.window),
-          codes_(border_ + 2 * row_bytes_),
-          cells_(work.memory + work.layout.tile),
+          side_bits_(Windows::logarithm(work.batch.side)),
           walk_(cells_, LANES, row_bytes_) {}
 
     void run() {
@@ -55,8 +51,10 @@ public:
 private:
     static constexpr int LANES = V::LANES;
 
-    // Of a power of two; without tiles there is none.
-    static int logarithm(int32_t n) { return n ? __builtin_ctz(static_cast<unsigned>(n)) : 0; }
+    using Windows::active_, Windows::begins_, Windows::cell, Windows::cells_, Windows::last_, Windows::left_,
+        Windows::mask, Windows::row_bytes_, Windows::top_, Windows::w_, Windows::wanted_,
+        Windows::wanted_scores_, Windows::width_, Windows::width_bits_, Windows::window_count_,
+        Windows::window_lanes_, Windows::window_left_;
 
     // ---------------------------------------------------------------- where paths end
 
@@ -104,16 +102,12 @@ private:
     // Local: the tile of each lane's best cell, which is in the first column of tiles that has the score.
     // Where more than one tile there has it, it is not clear yet which has the first cell.
     void find_tiles() {
-        for (uint64_t lanes = under_way_; lanes; lanes &= lanes - 1) {
-            const int l = __builtin_ctzll(lanes);
-            wanted_[l] = static_cast<uint8_t>(batch_.paths[l].score + w_.offset);
-        }
-        const V wanted = V::load(wanted_);
+        want_scores(under_way_);
         uint64_t left = under_way_;
         for (int32_t column = 0; left && column < w_.tile_columns(); column++) {
             uint64_t here = 0;
             for (int32_t row = 0; row < w_.tile_rows(); row++) {
-                const uint64_t found = V::bits(V::eq(V::load(w_.best(row, column)), wanted)) & left;
+                const uint64_t found = lanes_with_best(row, column) & left;
                 unclear_ |= found & here;
                 here |= found;
                 for (uint64_t lanes = found; lanes; lanes &= lanes - 1)
@@ -121,8 +115,31 @@ private:
             }
             left &= ~here;
         }
-        memset(wanted_, 255, sizeof wanted_);
         searching_ = under_way_;
+    }
+
+    // Local: codes are to say which cells have the scores of these lanes, of the others none.
+    void want_scores(uint64_t lanes) {
+        constexpr uint16_t NONE = 32767;  // more than a byte above any score
+        uint16_t scores[LANES];
+        for (uint16_t& score : scores) score = NONE;
+        memset(wanted_, 255, sizeof wanted_);
+        for (; lanes; lanes &= lanes - 1) {
+            const int l = __builtin_ctzll(lanes);
+            scores[l] = static_cast<uint16_t>(batch_.paths[l].score + w_.offset);
+            wanted_[l] = static_cast<uint8_t>(scores[l]);
+        }
+        if (batch_.floors) WideLanes<V>::written(scores).store(wanted_scores_);
+    }
+
+    // The lanes whose wanted score is the best of a tile.
+    uint64_t lanes_with_best(int32_t tile_row, int32_t tile_column) const {
+        const uint8_t* const best = w_.best(tile_row, tile_column);
+        if (!batch_.floors) return V::bits(V::eq(V::load(best), V::load(wanted_)));
+        using Wide = WideLanes<V>;
+        const Wide found = Wide::load(best), wanted = Wide::load(wanted_scores_);
+        const V differs = V::max(found.above(wanted), wanted.above(found));
+        return V::bits(V::eq(differs, V::set(0)));
     }
 
     void to_end_of_tile(int l, int32_t tile_row, int32_t tile_column) {
@@ -140,9 +157,10 @@ private:
         }
         for (int32_t tile_row = 0; tile_row < w_.tile_rows(); tile_row++) {
             uint64_t some = 0;
+            want_scores(unclear_);
             for (uint64_t lanes = unclear_; lanes; lanes &= lanes - 1) {
                 const int l = __builtin_ctzll(lanes);
-                if (w_.best(tile_row, tile_column[l])[l] - w_.offset != batch_.paths[l].score) continue;
+                if (!(lanes_with_best(tile_row, tile_column[l]) >> l & 1)) continue;
                 to_end_of_tile(l, tile_row, tile_column[l]);
                 some |= uint64_t{1} << l;
             }
@@ -198,18 +216,15 @@ private:
         top_ = tile_row << side_bits_;
         if (w_.tile_ranges) lanes = inside(tile_row, lanes);
         if (!choose_windows(lanes)) return false;
-        gather_border(tile_row);
+        Windows::gather_border(tile_row);
         if (w_.scheme.mode == LOCAL) {
-            for (uint64_t some = active_; some; some &= some - 1) {
-                const int l = __builtin_ctzll(some);
-                const bool wanted = searching_ >> l & 1;
-                wanted_[l] = wanted ? static_cast<uint8_t>(batch_.paths[l].score + w_.offset) : 255;
-            }
-            fill<Codes::LOCAL>();
+            want_scores(active_ & searching_);
+            if (batch_.floors) fill_above_floors(tile_row);
+            else Windows::template fill<Codes::LOCAL>();
         } else if (w_.scheme.ties == VSEARCH_TIES) {
-            fill<Codes::VSEARCH>();
+            Windows::template fill<Codes::VSEARCH>();
         } else {
-            fill<Codes::USUAL>();
+            Windows::template fill<Codes::USUAL>();
         }
         return true;
     }
@@ -222,6 +237,15 @@ private:
             if (row_[l] > top_ && w_.is_outside(tile_row, column_[l])) batch_.overflowed |= uint64_t{1} << l;
         }
         return lanes & (under_way_ &= ~batch_.overflowed);
+    }
+
+    // Drops lanes whose values were too high for their floors.
+    void fill_above_floors(int32_t tile_row) {
+        Windows::gather_floors(tile_row);
+        const uint64_t lost = Windows::fill_above_floors();
+        batch_.overflowed |= lost;
+        under_way_ &= ~lost;
+        active_ &= ~lost;
     }
 
     // A window ends where its lane's path is.
@@ -293,135 +317,6 @@ private:
         return V::bits(mask(window_lanes_[window]));
     }
 
-    static PAIRALIGN_INLINE typename V::Mask mask(const uint8_t* lanes) {
-        return V::eq(V::load(lanes), V::set(255));
-    }
-
-    // The row above the windows, and the codes of their columns.
-    void gather_border(int32_t tile_row) {
-        switch (window_count_) {
-            case 1:
-                return gather_border<1>(tile_row, 0);
-            case 2:
-                return gather_border<2>(tile_row, 0);
-            case 3:
-                return gather_border<3>(tile_row, 0);
-            default:
-                break;
-        }
-        gather_border<4>(tile_row, 0);
-        for (int k = 4; k < window_count_; k++) gather_border<1>(tile_row, k);
-    }
-
-    // The same of the windows from `first` on. Lanes without a window get what the first window has.
-    template <int COUNT>
-    void gather_border(int32_t tile_row, int first) {
-        typename V::Mask masks[COUNT];
-        const uint8_t *borders[COUNT], *codes[COUNT];
-        int32_t most[COUNT];  // columns that there are
-        unrolled<0, COUNT>([&](auto which) __attribute__((always_inline)) {
-            constexpr int k = decltype(which)::value;
-            const size_t left = static_cast<size_t>(window_left_[first + k]);
-            masks[k] = mask(window_lanes_[first + k]);
-            borders[k] = w_.border(tile_row) + left * 2 * LANES;
-            codes[k] = w_.codes + left * LANES;
-            most[k] = w_.columns - window_left_[first + k];
-        });
-        uint8_t *border = border_, *code = codes_;
-        for (int32_t t = 0; t <= width_; t++, border += 2 * LANES, code += LANES) {
-            V v = V::load(border), gap = V::load(border + LANES), letter = V::load(code);
-            unrolled<0, COUNT>([&](auto which) __attribute__((always_inline)) {
-                constexpr int k = decltype(which)::value;
-                const size_t at = static_cast<size_t>(t < most[k] ? t : most[k]) * LANES;
-                const V here = V::load(borders[k] + 2 * at), gap_here = V::load(borders[k] + 2 * at + LANES),
-                        letter_here = V::load(codes[k] + at);
-                if (k == 0 && COUNT > 1) {
-                    v = here;
-                    gap = gap_here;
-                    letter = letter_here;
-                    return;
-                }
-                v = V::blend(masks[k], here, v);
-                gap = V::blend(masks[k], gap_here, gap);
-                letter = V::blend(masks[k], letter_here, letter);
-            });
-            v.store(border);
-            gap.store(border + LANES);
-            letter.store(code);
-        }
-    }
-
-    // What the column left of the windows has in a row.
-    PAIRALIGN_INLINE void gather_left(int32_t row, V& x, V& y) const {
-        for (int k = 0; k < window_count_; k++) {
-            const typename V::Mask lanes = mask(window_lanes_[k]);
-            V from_x = w_.row_edge(row), from_y = from_x;
-            if (window_left_[k]) {
-                const uint8_t* left = w_.left(window_left_[k] >> width_bits_, row);
-                from_x = V::load(left);
-                from_y = V::load(left + LANES);
-            }
-            x = V::blend(lanes, from_x, x);
-            y = V::blend(lanes, from_y, y);
-        }
-    }
-
-    template <Codes CODES>
-    void fill() {
-        int32_t row = top_;
-        for (; row + 4 <= last_; row += 4) band<CODES, 4>(row);
-        for (; row < last_; row++) band<CODES, 1>(row);
-    }
-
-    // Rows row+1 .. row+ROWS of all windows.
-    template <Codes CODES, int ROWS>
-    void band(int32_t row) {
-        constexpr bool LOCAL_MODE = CODES == Codes::LOCAL;
-        WindowScores<V, SCORES, ROWS> scores(w_, row);
-        V x[ROWS], y[ROWS];
-        unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
-            constexpr int k = decltype(index)::value;
-            x[k] = y[k] = V::set(0);
-            gather_left(row + 1 + k, x[k], y[k]);
-        });
-        const ByteCosts<V> costs = w_.costs();
-        const V wanted = V::load(wanted_);
-        uint8_t *border = border_, *cells = cells_ + cell(row + 1 - top_, 0);
-        const uint8_t* codes = codes_;
-        V above = V::load(border);
-        x[ROWS - 1].store(border);
-        for (int32_t t = 1; t <= width_;) {
-            for (const int32_t stop = scores.reach(t, width_, begins_); t <= stop; t++) {
-                border += 2 * LANES;
-                codes += LANES;
-                cells += LANES;
-                V diagonal = above, v = V::load(border), gap = V::load(border + LANES);
-                above = v;
-                const V here = V::load(codes);
-                const auto column = scores.column(here);
-                unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
-                    constexpr int k = decltype(index)::value;
-                    const V s = scores.template of<k>(column, t);
-                    const auto one =
-                        ByteCell<V>::template of<LOCAL_MODE>(s, x[k], y[k], v, gap, diagonal, costs);
-                    diagonal = x[k];
-                    x[k] = one.x;
-                    y[k] = one.y;
-                    v = LOCAL_MODE ? one.x : one.v;
-                    gap = one.w;
-                    one.template code<CODES>(scores.template same<k>(here), wanted, costs)
-                        .store(cells + k * row_bytes_);
-                });
-                v.store(border);
-                gap.store(border + LANES);
-            }
-        }
-    }
-
-    PAIRALIGN_INLINE size_t cell(int32_t row, int32_t column) const {
-        return static_cast<size_t>(row) * row_bytes_ + static_cast<size_t>(column) * LANES;
-    }
-
     // ---------------------------------------------------------------- paths
 
     void walk() {
@@ -472,11 +367,8 @@ private:
         path.start_column = column_[l];
     }
 
-    ByteWork<V>& w_;
     ByteBatch& batch_;
-    const int side_bits_, width_bits_;  // logarithms of the rows and columns of a tile
-    const size_t row_bytes_;            // of the cells of a window
-    uint8_t *const border_, *const codes_, *const cells_;
+    const int side_bits_;  // logarithm of the rows of a tile
     ByteWalk<V> walk_;
 
     uint64_t under_way_ = 0;  // lanes whose paths have not come to their start
@@ -485,15 +377,7 @@ private:
     int32_t row_[MAX_LANES], column_[MAX_LANES];
     uint8_t last_step_[MAX_LANES];
     uint8_t* steps_[MAX_LANES];
-    alignas(64) uint8_t wanted_[LANES];  // see ByteCell::code; local: a score, or one that there is not
-
-    // Of the row of tiles that is worked on; low: of a corridor, the column before the first one filled.
-    int32_t top_ = 0, last_ = 0, width_ = 0, low_ = 0;  // rows top+1 .. last; columns of the widest window
-    uint64_t active_ = 0;                               // lanes that have a window
-    int32_t left_[MAX_LANES], begins_[MAX_LANES];  // columns before a lane's window; begins_: 0 without one
-    int window_count_ = 0;  // windows that differ: where they begin, and whose they are
-    int32_t window_left_[MAX_LANES];
-    alignas(64) uint8_t window_lanes_[MAX_LANES][LANES];
+    int32_t low_ = 0;  // of a corridor, in a row of tiles: the column before the first one filled
 };
 
 }  // namespace PAIRALIGN_ISA

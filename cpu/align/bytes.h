@@ -4,6 +4,7 @@
 //   LANES           lanes in a vector
 //   ROWS            rows of the matrix that a band takes at a time; LOCAL_ROWS: in local mode
 //   add, sub        wrap
+//   add_saturated   255 for what is more
 //   max_signed      of bytes as signed numbers; all else takes them as unsigned
 //   sub_not_below   a - b, or `least` where that is more; b + least does not wrap
 //   as_it_is        the same value; sums that it is part of stay as written
@@ -15,10 +16,11 @@
 //   with            the same with a bit that is not set yet
 //   Words, Ints     LANES / 2 and LANES / 4 numbers; Marks: a byte for each of Ints
 //   words           LANES / 2 signed bytes in memory as 16-bit numbers
-//   index, lookup   table[code of the lane], of a table of 32 letters that stands in memory twice
-//   every_16th      of 16 bytes each that from(0), from(1) ... point to, one after the other
-//   interleave_low  bytes of two vectors in turns, of the lower half of each 16 bytes
-//   interleave_high the same of the upper half
+//   wide_low        half of the bytes as 16-bit numbers, wide_high the others; which, is each set's own
+//   matter narrow          the two halves as bytes again: 0 for what is less, 255 for what is more index,
+//   lookup   table[code of the lane], of a table of 32 letters that stands in memory twice every_16th      of
+//   16 bytes each that from(0), from(1) ... point to, one after the other interleave_low  bytes of two
+//   vectors in turns, of the lower half of each 16 bytes interleave_high the same of the upper half
 //   table_of_16     16 bytes, for lookup_16: those whose numbers, below 16, a vector holds, and 0 for numbers
 //                   from 128 to 143
 //   LOOKUP          true: scores are looked up; false: they come from a profile in memory, as in vector.h

@@ -67,6 +67,17 @@ struct Bytes {
         return reinterpret_cast<Words>(
             _mm256_cvtepi8_epi16(_mm_load_si128(reinterpret_cast<const __m128i*>(p))));
     }
+    static PAIRALIGN_INLINE Bytes min(Bytes a, Bytes b) { return {_mm256_min_epu8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes add_saturated(Bytes a, Bytes b) { return {_mm256_adds_epu8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Words wide_low(Bytes a) {
+        return reinterpret_cast<Words>(_mm256_unpacklo_epi8(a.v, _mm256_setzero_si256()));
+    }
+    static PAIRALIGN_INLINE Words wide_high(Bytes a) {
+        return reinterpret_cast<Words>(_mm256_unpackhi_epi8(a.v, _mm256_setzero_si256()));
+    }
+    static PAIRALIGN_INLINE Bytes narrow(Words low, Words high) {
+        return {_mm256_packus_epi16(reinterpret_cast<__m256i>(low), reinterpret_cast<__m256i>(high))};
+    }
     static PAIRALIGN_INLINE Bytes bit_xor(Bytes a, Bytes b) { return {_mm256_xor_si256(a.v, b.v)}; }
     template <class From>
     static PAIRALIGN_INLINE Bytes every_16th(From&& from) {

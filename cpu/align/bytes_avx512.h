@@ -67,6 +67,19 @@ struct BytesOf {
         return reinterpret_cast<Words>(
             _mm512_cvtepi8_epi16(_mm256_load_si256(reinterpret_cast<const __m256i*>(p))));
     }
+    static PAIRALIGN_INLINE BytesOf min(BytesOf a, BytesOf b) { return {_mm512_min_epu8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE BytesOf add_saturated(BytesOf a, BytesOf b) {
+        return {_mm512_adds_epu8(a.v, b.v)};
+    }
+    static PAIRALIGN_INLINE Words wide_low(BytesOf a) {
+        return reinterpret_cast<Words>(_mm512_unpacklo_epi8(a.v, _mm512_setzero_si512()));
+    }
+    static PAIRALIGN_INLINE Words wide_high(BytesOf a) {
+        return reinterpret_cast<Words>(_mm512_unpackhi_epi8(a.v, _mm512_setzero_si512()));
+    }
+    static PAIRALIGN_INLINE BytesOf narrow(Words low, Words high) {
+        return {_mm512_packus_epi16(reinterpret_cast<__m512i>(low), reinterpret_cast<__m512i>(high))};
+    }
     static PAIRALIGN_INLINE BytesOf bit_xor(BytesOf a, BytesOf b) { return {_mm512_xor_si512(a.v, b.v)}; }
     template <class From>
     static PAIRALIGN_INLINE BytesOf every_16th(From&& from) {

@@ -61,6 +61,18 @@ struct Bytes {
     static PAIRALIGN_INLINE Words words(const uint8_t* p) {
         return reinterpret_cast<Words>(vmovl_s8(vld1_s8(reinterpret_cast<const int8_t*>(p))));
     }
+    static PAIRALIGN_INLINE Bytes min(Bytes a, Bytes b) { return {vminq_u8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes add_saturated(Bytes a, Bytes b) { return {vqaddq_u8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Words wide_low(Bytes a) {
+        return reinterpret_cast<Words>(vmovl_u8(vget_low_u8(a.v)));
+    }
+    static PAIRALIGN_INLINE Words wide_high(Bytes a) {
+        return reinterpret_cast<Words>(vmovl_u8(vget_high_u8(a.v)));
+    }
+    static PAIRALIGN_INLINE Bytes narrow(Words low, Words high) {
+        return {vcombine_u8(vqmovun_s16(reinterpret_cast<int16x8_t>(low)),
+                            vqmovun_s16(reinterpret_cast<int16x8_t>(high)))};
+    }
     static PAIRALIGN_INLINE Bytes bit_xor(Bytes a, Bytes b) { return {veorq_u8(a.v, b.v)}; }
     template <class From>
     static PAIRALIGN_INLINE Bytes every_16th(From&& from) {

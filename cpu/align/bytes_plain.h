@@ -84,6 +84,26 @@ struct Bytes {
         for (int l = 0; l < LANES / 2; l++) w[l] = static_cast<int8_t>(p[l]);
         return w;
     }
+    static PAIRALIGN_INLINE Bytes min(Bytes a, Bytes b) {
+        return PAIRALIGN_EACH(Bytes, a.v[l] < b.v[l] ? a.v[l] : b.v[l]);
+    }
+    static PAIRALIGN_INLINE Bytes add_saturated(Bytes a, Bytes b) {
+        return PAIRALIGN_EACH(Bytes, a.v[l] + b.v[l] > 255 ? 255 : a.v[l] + b.v[l]);
+    }
+    static PAIRALIGN_INLINE Words wide_low(Bytes a) {
+        Words w{};
+        for (int l = 0; l < LANES / 2; l++) w[l] = a.v[l];
+        return w;
+    }
+    static PAIRALIGN_INLINE Words wide_high(Bytes a) {
+        Words w{};
+        for (int l = 0; l < LANES / 2; l++) w[l] = a.v[LANES / 2 + l];
+        return w;
+    }
+    static PAIRALIGN_INLINE Bytes narrow(Words low, Words high) {
+        const auto saturated = [](int16_t x) { return x < 0 ? 0 : x > 255 ? 255 : x; };
+        return PAIRALIGN_EACH(Bytes, saturated(l < LANES / 2 ? low[l] : high[l - LANES / 2]));
+    }
     static PAIRALIGN_INLINE Bytes bit_xor(Bytes a, Bytes b) { return PAIRALIGN_EACH(Bytes, a.v[l] ^ b.v[l]); }
     template <class From>
     static PAIRALIGN_INLINE Bytes every_16th(From&& from) {

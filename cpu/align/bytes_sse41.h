@@ -65,6 +65,17 @@ struct Bytes {
         return reinterpret_cast<Words>(
             _mm_cvtepi8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
     }
+    static PAIRALIGN_INLINE Bytes min(Bytes a, Bytes b) { return {_mm_min_epu8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Bytes add_saturated(Bytes a, Bytes b) { return {_mm_adds_epu8(a.v, b.v)}; }
+    static PAIRALIGN_INLINE Words wide_low(Bytes a) {
+        return reinterpret_cast<Words>(_mm_unpacklo_epi8(a.v, _mm_setzero_si128()));
+    }
+    static PAIRALIGN_INLINE Words wide_high(Bytes a) {
+        return reinterpret_cast<Words>(_mm_unpackhi_epi8(a.v, _mm_setzero_si128()));
+    }
+    static PAIRALIGN_INLINE Bytes narrow(Words low, Words high) {
+        return {_mm_packus_epi16(reinterpret_cast<__m128i>(low), reinterpret_cast<__m128i>(high))};
+    }
     static PAIRALIGN_INLINE Bytes bit_xor(Bytes a, Bytes b) { return {_mm_xor_si128(a.v, b.v)}; }
     template <class From>
     static PAIRALIGN_INLINE Bytes every_16th(From&& from) {

@@ -15,6 +15,7 @@ ChosenPairs::ChosenPairs(pairalign_engine& engine, pairalign_result& result, boo
       result_(result),
       trace_(trace),
       scored_(scored),
+      floors_(engine.floors == ALWAYS && engine.scheme.mode == LOCAL),
       lanes_(static_cast<size_t>(engine.bytes().lanes)) {
     if (!may_align()) return;
     has_classes_ = classes_of_window(engine, result, classes_);
@@ -25,6 +26,24 @@ void ChosenPairs::take(std::vector<Task>& tasks) {
     if (few_ == 0) return;
     take_pairs(tasks);
     if (pairs_.empty()) return;
+    order_by_lengths();
+    cut_batches();
+}
+
+void ChosenPairs::add_overflowed(const PairPosition& pair) {
+    std::lock_guard<std::mutex> guard(mutex_);
+    const bool again = takes_overflowed(rows(pair), columns(pair));
+    (again ? above_ : left_[1]).push_back(pair);
+}
+
+void ChosenPairs::take_overflowed() {
+    const auto in_order = [](const PairPosition& a, const PairPosition& b) { return a.index < b.index; };
+    floors_ = true;
+    pairs_ = std::move(above_);
+    above_.clear();
+    batches_.clear();
+    if (pairs_.empty()) return;
+    std::sort(pairs_.begin(), pairs_.end(), in_order);
     order_by_lengths();
     cut_batches();
 }
@@ -42,6 +61,7 @@ void ChosenPairs::give_back(std::vector<Task>& tasks) {
             tasks.back().columns.push_back(left[k].column);
             tasks.back().overflowed = &left == left_ + 1;
         }
+        left.clear();
     }
 }
 
@@ -75,20 +95,33 @@ void ChosenPairs::take_task(Task& task) {
          l++) {
         const int32_t column = task.columns[l];
         const int64_t number = task.flipped ? result_.pair(column, row) : result_.pair(row, column);
-        if (overflows(number)) task.columns[kept++] = column;
-        else pairs_.push_back({task.flipped, row, column, number});
+        const PairPosition pair{task.flipped, row, column, number};
+        const bool again = overflows(number);
+        if (!again) pairs_.push_back(pair);
+        else if (takes_overflowed(rows(pair), columns(pair))) above_.push_back(pair);
+        else task.columns[kept++] = column;
     }
     task.columns.resize(kept);
 }
 
 bool ChosenPairs::overflows(int64_t number) const {
     const Scheme& scheme = engine_.scheme;
-    return scored_ && scheme.mode == LOCAL &&
+    return scored_ && scheme.mode == LOCAL && !floors_ &&
            result_.scores[result_.slot(number)] + byte_offset(scheme) > 255 - scheme.highest;
 }
 
 // Whether it is of no use to try more: of local pairs that are much alike 8 bits hold few scores.
-bool ChosenPairs::mostly_overflow() const { return engine_.own_rows != ALWAYS && 2 * overflowed_ > aligned_; }
+bool ChosenPairs::mostly_overflow() const {
+    return engine_.own_rows != ALWAYS && !floors_ && 2 * overflowed_ > aligned_;
+}
+
+// Of a batch, as pairs are aligned now.
+BytePlan ChosenPairs::plan(int32_t rows, int32_t columns) const {
+    const ByteKernel& kernel = engine_.bytes();
+    if (floors_) return plan_floors(kernel, rows, columns, trace_, engine_.share());
+    return plan_bytes(kernel, engine_.scheme.mode, rows, columns, trace_, engine_.share(),
+                      engine_.least_bits);
+}
 
 // So that pairs of a batch are alike in both lengths: by rows into as many stretches as these are cut into
 // batches by columns.
@@ -121,11 +154,12 @@ void ChosenPairs::cut_batches() {
         const PairPosition* const pairs = pairs_.data() + begin;
         const int count = static_cast<int>(std::min(lanes_, pairs_.size() - begin));
         describe(pairs, count, group, own);
-        const BytePlan plan = plan_bytes(kernel, engine_.scheme.mode, own.rows, group.columns, trace_,
-                                         engine_.share(), engine_.least_bits);
-        const size_t bytes = plan.bytes + kernel.own_bytes(own, group.columns);
-        if (bytes <= engine_.share() && pays(pairs, count, plan)) batches_.push_back({begin, count, plan});
-        else left_[0].insert(left_[0].end(), pairs, pairs + count);
+        const BytePlan how = plan(own.rows, group.columns);
+        const size_t bytes = how.bytes + kernel.own_bytes(own, group.columns);
+        const bool fits =
+            bytes <= engine_.share() && (!floors_ || engine_.may_use_floors(own.rows, group.columns));
+        if (fits && pays(pairs, count, how)) batches_.push_back({begin, count, how});
+        else left_[floors_].insert(left_[floors_].end(), pairs, pairs + count);
     }
 }
 
@@ -146,8 +180,14 @@ void ChosenPairs::describe(const PairPosition* pairs, int count, Group& group, O
 }
 
 void ChosenPairs::Worker::skip(const PairPosition* pairs, int count) {
-    std::lock_guard<std::mutex> guard(chosen_.mutex_);
-    chosen_.left_[0].insert(chosen_.left_[0].end(), pairs, pairs + count);
+    for (int l = 0; l < count; l++) {
+        if (chosen_.takes_overflowed(chosen_.rows(pairs[l]), chosen_.columns(pairs[l]))) {
+            chosen_.add_overflowed(pairs[l]);
+            continue;
+        }
+        std::lock_guard<std::mutex> guard(chosen_.mutex_);
+        chosen_.left_[0].push_back(pairs[l]);
+    }
 }
 
 void ChosenPairs::Worker::run(size_t number) {
@@ -159,6 +199,7 @@ void ChosenPairs::Worker::run(size_t number) {
     ByteBatch& batch = lanes_.batch;
     chosen_.describe(pairs, piece.count, lanes_.group, lanes_.own);
     lanes_.prepare(engine, chosen_.trace_, piece.plan.side, piece.plan.bytes);
+    batch.floors = chosen_.floors_;
     batch.row_is_query = 0;
     for (int l = 0; l < piece.count; l++)
         batch.row_is_query |=
@@ -172,8 +213,7 @@ void ChosenPairs::Worker::run(size_t number) {
             continue;
         }
         chosen_.overflowed_++;
-        std::lock_guard<std::mutex> guard(chosen_.mutex_);
-        chosen_.left_[1].push_back(pairs[l]);
+        chosen_.add_overflowed(pairs[l]);
     }
 }
 

@@ -27,13 +27,22 @@ public:
     // Pairs of rows that have fewer, in a task, are aligned so.
     int few() const { return few_; }
 
+    // Whether it is still going to align pairs whose scores 8 bits do not hold, above floors.
+    bool takes_overflowed(int32_t rows, int32_t columns) const {
+        return few_ > 0 && !floors_ && engine_.may_use_floors(rows, columns);
+    }
+    void add_overflowed(const PairPosition& pair);
+    // From now on it aligns those.
+    void take_overflowed();
+
     // Takes the pairs that it is going to align out of `tasks`.
     void take(std::vector<Task>& tasks);
 
     // Batches: what a worker runs.
     size_t batches() const { return batches_.size(); }
 
-    // Hands the pairs that were not aligned to those who align the rest.
+    // Hands the pairs that were not aligned to those who align the rest, but for those that it can still
+    // take.
     void give_back(std::vector<Task>& tasks);
 
     class Worker {
@@ -65,6 +74,7 @@ private:
     void take_task(Task& task);
     bool overflows(int64_t number) const;
     bool mostly_overflow() const;
+    BytePlan plan(int32_t rows, int32_t columns) const;
     void order_by_lengths();
     void cut_batches();
     void describe(const PairPosition* pairs, int count, Group& group, OwnRows& own) const;
@@ -78,6 +88,7 @@ private:
     pairalign_engine& engine_;
     pairalign_result& result_;
     const bool trace_, scored_;
+    bool floors_;  // how pairs are aligned now
     const size_t lanes_;
     std::vector<PairPosition> pairs_;
     std::vector<Piece> batches_;
@@ -87,6 +98,7 @@ private:
     std::atomic<int64_t> aligned_{0}, overflowed_{0};  // pairs, so far
     std::mutex mutex_;
     std::vector<PairPosition> left_[2];  // not aligned; the second: 8 bits do not hold their scores
+    std::vector<PairPosition> above_;    // of these, those that are aligned above floors
 };
 
 }  // namespace pairalign

@@ -143,9 +143,17 @@ void align_window(pairalign_engine& engine, pairalign_result& result, const pair
         chosen.take(tasks);
         run_tasks(engine, result, chosen.batches(), [&](Arena& arena) { return chosen.worker(arena); });
         chosen.give_back(tasks);
-        run_tasks(engine, result, tasks.size(), [&](Arena& arena) {
-            return std::make_unique<Worker>(engine, result, traced, arena, tasks, wanted);
-        });
+        const auto run_rows = [&] {
+            run_tasks(engine, result, tasks.size(), [&](Arena& arena) {
+                return std::make_unique<Worker>(engine, result, traced, arena, tasks, wanted, chosen);
+            });
+        };
+        run_rows();
+        chosen.take_overflowed();
+        run_tasks(engine, result, chosen.batches(), [&](Arena& arena) { return chosen.worker(arena); });
+        tasks.clear();
+        chosen.give_back(tasks);
+        run_rows();
     };
     if (want.has_minimum) {
         run(false);
@@ -229,6 +237,8 @@ void pairalign_set_lane_bits(pairalign_engine* engine, int32_t bits) { engine->l
 void pairalign_set_own_rows(pairalign_engine* engine, int32_t use) {
     engine->own_rows = static_cast<Use>(use);
 }
+
+void pairalign_set_floors(pairalign_engine* engine, int32_t use) { engine->floors = static_cast<Use>(use); }
 
 void pairalign_pruned(const pairalign_engine* engine, int64_t* counts) {
     const PrunedCounts& c = engine->pruned;

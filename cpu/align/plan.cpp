@@ -26,6 +26,15 @@ bool fits_bytes(const Scheme& s) {
     return best + byte_raise(s) <= 127 && 2 * o <= 128 && s.matrix[PAD][PAD] + byte_raise(s) + o >= 0;
 }
 
+bool fits_floors(const Scheme& s, int32_t rows, int32_t columns) {
+    constexpr int64_t MOST = 32000;  // another byte more is a 16-bit number
+    constexpr int32_t LETTERS = 8;
+    const int64_t best = s.highest;
+    return s.mode == LOCAL && best > 0 && fits_bytes(s) &&
+           best * std::min(rows, columns) + byte_offset(s) <= MOST &&
+           byte_offset(s) + floor_margin(s) + (LETTERS + 1) * best <= 255;
+}
+
 bool classes_of(const Scheme& scheme, int definite, uint32_t codes, LetterClasses& classes) {
     constexpr int BASES =
         4;  // A, C, G, T: those that pair and those that do not, transitions and transversions
@@ -81,19 +90,20 @@ namespace {
 
 // In tiles, however short the sequences are.
 BytePlan plan_tiles(const ByteKernel& kernel, Mode mode, int32_t rows, int32_t columns, bool trace,
-                    size_t budget) {
+                    size_t budget, bool floors) {
     const double cells = double{1} * rows * columns;
     // Measured in 257 columns. A cell that is filled again: with all that traceback takes.
     constexpr double SCORE_COST = 2.5, AGAIN_COST = 13;
     // Measured. Smaller tiles have borders that leave the caches; to write and to read these again takes
     // longer than to fill more cells again.
     constexpr int32_t MOST_ACROSS = 32;
+    constexpr double FLOORS = 1.15;  // measured
     int32_t least = 16;
     while (least < 1024 && columns / MOST_ACROSS > least) least *= 2;
     BytePlan best{least, 0, 0};
     for (int32_t side = least;; side *= 2) {
-        const ByteLayout layout(kernel.lanes, mode, rows, columns, trace, side);
-        best = {side, layout.bytes, cells * SCORE_COST};
+        const ByteLayout layout(kernel.lanes, mode, rows, columns, trace, side, floors);
+        best = {side, layout.bytes, cells * SCORE_COST * (floors ? FLOORS : 1)};
         if (!trace) return best;
         best.cost += double{1} * rows * layout.window_columns * AGAIN_COST;
         if (best.bytes <= budget || side >= rows || side >= (1 << 20)) return best;
@@ -102,9 +112,13 @@ BytePlan plan_tiles(const ByteKernel& kernel, Mode mode, int32_t rows, int32_t c
 
 }  // namespace
 
+BytePlan plan_floors(const ByteKernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget) {
+    return plan_tiles(kernel, LOCAL, rows, columns, trace, budget, true);
+}
+
 BytePlan plan_bytes(const ByteKernel& kernel, Mode mode, int32_t rows, int32_t columns, bool trace,
                     size_t budget, int32_t least_bits) {
-    const BytePlan tiles = plan_tiles(kernel, mode, rows, columns, trace, budget);
+    const BytePlan tiles = plan_tiles(kernel, mode, rows, columns, trace, budget, false);
     // Measured. Codes of so many cells stay in the caches; of more, to fill some again takes less.
     constexpr size_t MOST_BYTES_OF_CODES = size_t{1} << 19;
     constexpr int64_t MOST_CELLS = int64_t{1} << 14;

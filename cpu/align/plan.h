@@ -17,6 +17,10 @@ bool fits_wide(const Scheme& scheme, int32_t rows, int32_t columns);
 // scores are low, which shows when they are aligned.
 bool fits_bytes(const Scheme& scheme);
 
+// True when scores of local mode are found above floors, see byte_floors.h: floors fit their numbers, and a
+// byte has room for some letters of a block.
+bool fits_floors(const Scheme& scheme, int32_t rows, int32_t columns);
+
 // Classes of a bit set of letters, or false where scores take more than classes can say.
 bool classes_of(const Scheme& scheme, int definite, uint32_t codes, LetterClasses& classes);
 
@@ -39,6 +43,8 @@ struct BytePlan {
 // `least_bits`: the engine's; 8: in tiles, however short the sequences are.
 BytePlan plan_bytes(const ByteKernel& kernel, Mode mode, int32_t rows, int32_t columns, bool trace,
                     size_t budget, int32_t least_bits);
+// The same of local mode above floors.
+BytePlan plan_floors(const ByteKernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget);
 
 // How many times as much it costs when each lane has its own row sequence.
 double own_rows_factor(bool classes);

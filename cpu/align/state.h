@@ -16,6 +16,7 @@
 #include "engine.h"
 #include "../instruction_sets.h"
 #include "../memory.h"
+#include "plan.h"
 #include "../pruned/pruner.h"
 
 namespace pairalign {
@@ -63,7 +64,7 @@ struct pairalign_engine {
     pairalign::PruningOptions pruning;
     pairalign::PrunedCounts pruned;  // of all windows so far
     int32_t least_bits = 0;          // of a lane: 0 chooses; 8 (always in tiles), 16 and 32 are for tests
-    pairalign::Use own_rows = pairalign::AUTO;
+    pairalign::Use own_rows = pairalign::AUTO, floors = pairalign::AUTO;
     // Local mode: what 8-bit lanes saved of late, less what it cost to align pairs again, in thousandths of a
     // batch. Any thread may write it: it decides how long things take, never what comes out.
     std::atomic<int64_t> byte_gain{0};
@@ -94,6 +95,10 @@ struct pairalign_engine {
     }
     // Columns that a task takes at a time.
     int lanes() const { return least_bits <= 8 ? bytes().lanes : set->narrow.lanes; }
+    // Whether local pairs of these lengths can be aligned above floors.
+    bool may_use_floors(int32_t rows, int32_t columns) const {
+        return floors != pairalign::NEVER && least_bits <= 8 && pairalign::fits_floors(scheme, rows, columns);
+    }
     // Memory of a thread's batch; of 8-bit lanes, which without it take many times as long for long pairs,
     // more.
     size_t share() const { return share_of(int64_t{1} << 28); }

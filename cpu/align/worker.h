@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "batch.h"
+#include "chosen.h"
 #include "keep.h"
 #include "../memory.h"
 #include "plan.h"
@@ -26,10 +27,16 @@ struct Capacity {
 // What one thread needs while it works on a task.
 class Worker {
 public:
-    // `wanted`: pair -> whether to align it; null: all.
+    // `wanted`: pair -> whether to align it; null: all. `chosen` may take pairs whose scores overflow.
     Worker(pairalign_engine& engine, pairalign_result& result, bool trace, Arena& arena,
-           const std::vector<Task>& tasks, const uint8_t* wanted)
-        : engine_(engine), result_(result), trace_(trace), arena_(arena), tasks_(tasks), wanted_(wanted) {}
+           const std::vector<Task>& tasks, const uint8_t* wanted, ChosenPairs& chosen)
+        : engine_(engine),
+          result_(result),
+          trace_(trace),
+          arena_(arena),
+          tasks_(tasks),
+          wanted_(wanted),
+          chosen_(chosen) {}
 
     void run(size_t number) {
         const Task& task = tasks_[number];
@@ -50,6 +57,9 @@ private:
         std::unique_ptr<Buffer> memory;
     };
 
+    // How pairs of a row are aligned: in 8-bit lanes, above floors or not, or in wider ones.
+    enum class Lanes { BYTES, FLOORS, WIDER };
+
     void align_row(int32_t row, const uint8_t* wanted) {
         const int count = static_cast<int>(task_->columns.size()),
                   first = first_lane(engine_, result_, *task_, row);
@@ -58,45 +68,61 @@ private:
         const bool narrow = engine_.least_bits <= 16 && fits_narrow(engine_.scheme, rows, longest);
         if (!narrow && !fits_wide(engine_.scheme, rows, longest)) throw Capacity{trouble(row, first, 0, -1)};
         const Kernel& kernel = narrow ? engine_.set->narrow : engine_.set->wide;
-        const bool bytes = use_bytes(rows, longest);
+        const Lanes how = lanes_for(rows, longest);
+        const bool bytes = how != Lanes::WIDER, floors = how == Lanes::FLOORS;
         const int lanes = bytes ? engine_.bytes().lanes : kernel.lanes;
         for (int begin = 0; begin < count; begin += lanes) {
             const int end = std::min(count, begin + lanes);
             if (end <= first) continue;
             int lane = std::max(first, begin);
-            for (const int stop = long_pairs_end(rows, bytes, kernel, row, lane, end, wanted); lane < stop;
+            for (const int stop = long_pairs_end(rows, how, kernel, row, lane, end, wanted); lane < stop;
                  lane++)
                 if (!wanted || wanted[pair(row, lane)]) align_long_pair(row, lane);
             if (lane >= end) continue;
-            if (bytes) align_bytes(row, kernel, begin, end, lane, wanted);
+            if (bytes) align_bytes(row, kernel, begin, end, lane, wanted, floors);
             else align_batch(row, kernel, begin, end, lane, wanted);
         }
     }
 
-    BytePlan byte_plan(int32_t rows, int32_t columns) const {
-        return plan_bytes(engine_.bytes(), engine_.scheme.mode, rows, columns, trace_, engine_.byte_share(),
-                          engine_.least_bits);
+    Lanes lanes_for(int32_t rows, int32_t columns) const {
+        const bool floors = use_floors(rows, columns);
+        if (floors && engine_.floors == ALWAYS) return Lanes::FLOORS;
+        if (use_bytes(rows, columns)) return Lanes::BYTES;
+        return floors ? Lanes::FLOORS : Lanes::WIDER;
     }
 
-    // Whether pairs of these lengths are tried in 8-bit lanes. In local mode they are while that pays, and
-    // now and then to see whether it does again.
+    // Whether pairs of these lengths are tried in 8-bit lanes without floors. In local mode they are while
+    // that pays, and now and then to see whether it does again.
     bool use_bytes(int32_t rows, int32_t columns) const {
         constexpr uint32_t TRY_AGAIN = 32;
         if (engine_.least_bits > 8 || !fits_bytes(engine_.scheme) || task_->overflowed) return false;
-        if (byte_plan(rows, columns).bytes > engine_.byte_share()) return false;
+        if (plan_byte_batch(rows, columns, false).bytes > engine_.byte_share()) return false;
         return engine_.scheme.mode != LOCAL || engine_.least_bits == 8 || engine_.byte_gain >= 0 ||
                engine_.byte_batches++ % TRY_AGAIN == 0;
+    }
+
+    bool use_floors(int32_t rows, int32_t columns) const {
+        return engine_.may_use_floors(rows, columns) &&
+               plan_byte_batch(rows, columns, true).bytes <= engine_.byte_share();
+    }
+
+    BytePlan plan_byte_batch(int32_t rows, int32_t columns, bool floors) const {
+        const ByteKernel& kernel = engine_.bytes();
+        if (floors) return plan_floors(kernel, rows, columns, trace_, engine_.byte_share());
+        return plan_bytes(kernel, engine_.scheme.mode, rows, columns, trace_, engine_.byte_share(),
+                          engine_.least_bits);
     }
 
     // The pairs of a batch that are aligned one by one, on all lanes: those before the result, the longest
     // ones. That is so many that the costs are lowest, and all when a batch would need more than its share of
     // memory.
-    int long_pairs_end(int32_t rows, bool bytes, const Kernel& kernel, int32_t row, int first, int end,
+    int long_pairs_end(int32_t rows, Lanes how, const Kernel& kernel, int32_t row, int first, int end,
                        const uint8_t* wanted) const {
         if (engine_.long_pairs != AUTO) return engine_.long_pairs == ALWAYS ? end : first;
         constexpr double IMPOSSIBLE = std::numeric_limits<double>::infinity();
         auto batch = [&](int lane) {
-            if (bytes) return byte_plan(rows, column_length(lane)).cost;
+            if (how != Lanes::WIDER)
+                return plan_byte_batch(rows, column_length(lane), how == Lanes::FLOORS).cost;
             const BatchPlan plan = plan_batch(kernel, rows, column_length(lane), trace_, engine_.share());
             return plan.bytes > engine_.share() ? IMPOSSIBLE : plan.cost;
         };
@@ -191,30 +217,38 @@ private:
     }
 
     // As align_batch, in 8-bit lanes; pairs whose scores these do not hold are aligned again by `kernel`.
-    void align_bytes(int32_t row, const Kernel& kernel, int begin, int end, int first,
-                     const uint8_t* wanted) {
+    // Of the lanes those of the bit set `kept` are kept.
+    void align_bytes(int32_t row, const Kernel& kernel, int begin, int end, int first, const uint8_t* wanted,
+                     bool floors, uint64_t kept = ~uint64_t{0}) {
         const ByteKernel& bytes = engine_.bytes();
         ByteBatch& batch = byte_batch_;
-        const BytePlan plan = set_byte_batch(row, begin, end, first);
+        const BytePlan plan = set_byte_batch(row, begin, end, first, floors);
         const int used = batch.group->used;
         const int32_t columns = batch.group->lengths[batch.first_lane];
         bytes.align(batch);
         if (engine_.cancelled) return;
         for (int l = batch.first_lane; l < used; l++) {
             const int64_t p = pair(row, begin + l);
-            if (!(batch.overflowed >> l & 1) && (!wanted || wanted[p]))
+            if (((kept & ~batch.overflowed) >> l & 1) && (!wanted || wanted[p]))
                 keep_steps(result_, arena_, trace_, position(p, row, begin + l), batch, l, bytes);
         }
-        const double again = batch.overflowed ? align_again(row, kernel, begin, end, wanted) : 0;
-        if (engine_.scheme.mode != LOCAL) return;
-        const BatchPlan other = plan_batch(kernel, batch.rows, columns, trace_, engine_.share());
-        const double instead = other.cost * ((used - batch.first_lane + kernel.lanes - 1) / kernel.lanes);
+        const uint64_t left = batch.overflowed & kept;
+        const double again = left ? align_again(row, kernel, begin, end, wanted, left, floors) : 0;
+        if (engine_.scheme.mode != LOCAL || floors) return;
+        const double instead = cost_instead(kernel, batch.rows, columns, end - first);
         const int64_t gain = static_cast<int64_t>(1000 * (instead - plan.cost - again) / instead);
         engine_.byte_gain = engine_.byte_gain - engine_.byte_gain / 32 + gain;
     }
 
+    // What so many lanes cost that are not tried in 8 bits without floors.
+    double cost_instead(const Kernel& kernel, int32_t rows, int32_t columns, int lanes) const {
+        if (use_floors(rows, columns)) return plan_byte_batch(rows, columns, true).cost;
+        const BatchPlan batch = plan_batch(kernel, rows, columns, trace_, engine_.share());
+        return batch.cost * ((lanes + kernel.lanes - 1) / kernel.lanes);
+    }
+
     // What a batch of bytes is given, but for lanes and paths.
-    BytePlan set_byte_batch(int32_t row, int begin, int end, int first) {
+    BytePlan set_byte_batch(int32_t row, int begin, int end, int first, bool floors) {
         const Set& rows = result_.rows_of(task_->flipped);
         const ByteKernel& bytes = engine_.bytes();
         ByteBatch& batch = byte_batch_;
@@ -227,8 +261,9 @@ private:
         batch.trace = trace_;
         batch.cancelled = &engine_.cancelled;
         const int32_t columns = batch.group->lengths[batch.first_lane];
-        const BytePlan plan = byte_plan(batch.rows, columns);
+        const BytePlan plan = plan_byte_batch(batch.rows, columns, floors);
         batch.side = plan.side;
+        batch.floors = floors;
         batch.work = static_cast<uint8_t*>(flags_.need(plan.bytes));
         batch.definite = engine_.definite;
         if (trace_) make_steps(batch, paths_, batch.rows, columns, batch.first_lane, batch.group->used);
@@ -236,9 +271,11 @@ private:
     }
 
     // The lanes of a batch of bytes whose scores overflowed. Returns what that costs, see plan.h.
-    double align_again(int32_t row, const Kernel& kernel, int begin, int end, const uint8_t* wanted) {
-        const uint64_t overflowed = byte_batch_.overflowed;
-        const int32_t rows = byte_batch_.rows;
+    double align_again(int32_t row, const Kernel& kernel, int begin, int end, const uint8_t* wanted,
+                       uint64_t overflowed, bool floors) {
+        const int32_t rows = byte_batch_.rows, longest = column_length(begin + __builtin_ctzll(overflowed));
+        if (!floors && use_floors(rows, longest))
+            return align_above_floors(row, kernel, begin, end, wanted, overflowed);
         double spent = 0;
         for (int from = begin; from < end; from += kernel.lanes) {
             const int to = std::min(end, from + kernel.lanes);
@@ -264,6 +301,24 @@ private:
                     align_long_pair(row, lane);
         }
         return spent;
+    }
+
+    // The same above floors: with pairs of other rows where they are few.
+    double align_above_floors(int32_t row, const Kernel& kernel, int begin, int end, const uint8_t* wanted,
+                              uint64_t overflowed) {
+        const int32_t rows = byte_batch_.rows;
+        const int first = begin + __builtin_ctzll(overflowed), count = __builtin_popcountll(overflowed);
+        const double cost = plan_byte_batch(rows, column_length(first), true).cost;
+        if (count >= chosen_.few() || !chosen_.takes_overflowed(rows, column_length(first))) {
+            align_bytes(row, kernel, begin, end, first, wanted, true, overflowed);
+            return cost;
+        }
+        for (uint64_t lanes = overflowed; lanes; lanes &= lanes - 1) {
+            const int lane = begin + __builtin_ctzll(lanes);
+            const int64_t p = pair(row, lane);
+            if (!wanted || wanted[p]) chosen_.add_overflowed(position(p, row, lane));
+        }
+        return cost * count / chosen_.few();
     }
 
     // Pairs of one row with the columns of lanes [first, end) of the group [begin, end); those of the bit set
@@ -353,6 +408,7 @@ private:
     Arena& arena_;
     const std::vector<Task>& tasks_;
     const uint8_t* const wanted_;
+    ChosenPairs& chosen_;
     const Task* task_ = nullptr;
     uint32_t row_codes_ = 0;
     std::vector<Prepared> prepared_;

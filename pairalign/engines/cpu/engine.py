@@ -66,6 +66,8 @@ library.pairalign_set_lane_bits.argtypes = (c_void_p, c_int32)
 library.pairalign_set_lane_bits.restype = None
 library.pairalign_set_own_rows.argtypes = (c_void_p, c_int32)
 library.pairalign_set_own_rows.restype = None
+library.pairalign_set_floors.argtypes = (c_void_p, c_int32)
+library.pairalign_set_floors.restype = None
 library.pairalign_set_reversed.argtypes = (c_void_p, POINTER(NativeSet))
 library.pairalign_set_reversed.restype = None
 library.pairalign_close.argtypes = (c_void_p,)
@@ -177,6 +179,10 @@ class CpuEngine:
         Which pairs share a vector with pairs of other rows: ``"auto"`` those that are few in their
         row. ``"always"`` (all, where 8 bits hold the costs) and ``"never"`` are for tests: the
         alignments are the same.
+    floors : str
+        Which pairs of local mode are aligned in 8 bits above floors: ``"auto"`` those whose scores
+        8 bits do not hold. ``"always"`` (all, where their costs allow that) and ``"never"`` are for
+        tests: the alignments are the same.
 
     Raises
     ------
@@ -202,6 +208,7 @@ class CpuEngine:
         lane_bits: int = 0,
         pruning: Pruning = NEVER,
         own_rows: str = "auto",
+        floors: str = "auto",
     ) -> None:
         self.queries = queries
         self.targets = queries if targets is None else targets
@@ -232,6 +239,7 @@ class CpuEngine:
             library.pairalign_set_end_gaps(self._handle, costs, ties)
         library.pairalign_set_lane_bits(self._handle, lane_bits)
         library.pairalign_set_own_rows(self._handle, USES.index(own_rows))
+        library.pairalign_set_floors(self._handle, USES.index(floors))
         pruning.apply(self._handle)
 
     def pruned(self) -> Pruned:
