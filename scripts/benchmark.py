@@ -11,6 +11,7 @@
     python scripts/benchmark.py overlaps --data reads.fa --reference genome.fa
     python scripts/benchmark.py bitwise --data amplicons.fa.gz
     python scripts/benchmark.py similar --data genomes/*.fa.gz
+    python scripts/benchmark.py similar-grid --lengths 1000 5000
     python scripts/benchmark.py clusters --data amplicons.fa.gz
     python scripts/benchmark.py thresholds --data amplicons.fa.gz
     python scripts/benchmark.py end-gaps --data genes.fa.gz
@@ -49,6 +50,7 @@ from bench import (  # noqa: E402
     papers,
     report,
     similar,
+    similar_grid,
     statistics,
     steps,
     tcoffee,
@@ -69,6 +71,7 @@ MODULES = (
     overlaps,
     bitwise,
     similar,
+    similar_grid,
     papers,
     jobs,
     steps,

@@ -233,10 +233,32 @@ def test_a_bad_pair_does_not_spoil_the_others() -> None:
     sequences = [mutated(rng, letters, ancestor, 0.02) for _ in range(4)]
     sequences += random_sequences(rng, "ACGT", 1, 2000, "equal")
     problem = Problem(tuple(sequences), None, DEFAULT)
-    for use in ("always", "auto"):
-        found, did = align(problem, Pruning(use))
-        assert (did.tried, did.done, did.lost) == (10, 6, 0)
-        assert_same(found, run(open_cpu, problem), note=use)
+    found, did = align(problem, Pruning("always"))
+    assert (did.tried, did.done, did.lost) == (10, 6, 0)
+    assert_same(found, run(open_cpu, problem))
+
+
+def test_auto_prunes_few_pairs_of_any_identity() -> None:
+    """One by one in full they would take longer than by the widest corridors."""
+    rng = np.random.default_rng(39)
+    problem = Problem(tuple(random_sequences(rng, "ACGT", 3, 3000, "equal")), None, DEFAULT)
+    found, did = align(problem, Pruning("auto"))
+    assert (did.tried, did.done, did.lost) == (3, 3, 0)
+    assert_same(found, run(open_cpu, problem))
+
+
+@pytest.mark.parametrize("rate", [0.2, 0.35])
+def test_of_one_batch_auto_prunes_all_pairs_or_none(rate: float) -> None:
+    """In full a few of them would take as long as all."""
+    rng = np.random.default_rng(40)
+    letters = list("ACGT")
+    ancestor = "".join(rng.choice(letters, size=5500))
+    sequences = [mutated(rng, letters, ancestor, rate) for _ in range(8)]
+    problem = Problem(tuple(sequences), None, DEFAULT)
+    found, did = align(problem, Pruning("auto"))
+    assert did.tried == 28
+    assert did.done in (0, 28)
+    assert_same(found, run(open_cpu, problem))
 
 
 def test_short_pairs_are_not_tried() -> None:

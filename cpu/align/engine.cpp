@@ -102,7 +102,8 @@ void choose_passing(pairalign_result& result, int32_t minimum) {
     result.is_whole = false;
 }
 
-// One by one, then those that look similar many at a time, then what these leave.
+// One by one, as far as the ways differ in what they cost; then those that look similar many at a time, then
+// what these leave, and the corridors that pay.
 void prune(pairalign_engine& engine, pairalign_result& result, bool trace, PrunedWindow& window) {
     const auto one_by_one = [&] {
         run_tasks(engine, result, window.tasks(), [&](Arena& arena) { return window.worker(arena); });
@@ -116,6 +117,8 @@ void prune(pairalign_engine& engine, pairalign_result& result, bool trace, Prune
     similar.choose_corridors();
     at_once();
     window.go_on_alone();
+    one_by_one();
+    window.choose_corridors();
     one_by_one();
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../instruction_sets.h"
+#include "costs.h"
 #include "words_in_place.h"
 
 namespace pairalign {
@@ -27,19 +28,21 @@ namespace {
 
 // A pair whose corridor would take more than this of its matrix is aligned in full.
 constexpr double WIDEST = 0.5;
-// `auto` gives up earlier: unrelated letters seem to need little more than that.
+// The same of many at a time, where `auto` gives up earlier.
 constexpr double WIDEST_AUTO = 0.43;
+// What beams and corridor of unrelated letters come to; and how much more than expected one that was begun.
+constexpr double MOST_OF_ANY = 0.75, SPARE = 1.3;
 // Lanes of a window that the caches hold. Each antidiagonal or two of a wider one goes to memory, which makes
 // a cell four times as dear as one of the full matrix: `auto` fills such corridors up to a share of it.
 // Beams of such pairs may take little as well: what is left of them may have to be aligned in full.
-// A corridor that was begun is so dear that it may come to a little more than was expected.
-constexpr double SPARE_IN_MEMORY = 1.3;
 constexpr double LANES_IN_CACHE = 100e3, WIDEST_IN_MEMORY = 0.15, MOST_BEAMS_IN_MEMORY = 0.04;
 // Widths of beams, in diagonals that a path may stray; each next one is tried where the last one lost its
 // way.
 constexpr int64_t FIRST_BEAM = 20, BEAM_GROWTH = 4;
-// A wider beam is tried when the corridor would be so many times as wide as it.
+// A wider beam is tried when the corridor would be so many times as wide as it, and its cells are expected to
+// be at most such a part of the corridor's.
 constexpr int64_t WORTH_A_BEAM = 8;
+constexpr double MOST_OF_CORRIDOR = 1.0 / 3;
 // Diagonals that windows are wider than the corridor, about.
 constexpr int64_t WINDOW_MARGIN = 64;
 
@@ -72,6 +75,11 @@ int32_t each_diagonal(const PrunedPair& pair) {  // what a step off the diagonal
                            std::max(pair.column_gaps.least, pair.column_gaps.usual));
 }
 
+double matrix_of(const PrunedPair& pair) { return static_cast<double>(pair.rows) * pair.columns; }
+// What a corridor for a score takes of it, if it is as high as it is wide.
+double triangle_of(const PrunedPair& pair) {
+    return static_cast<double>(pair.most - pair.bound) / each_diagonal(pair) / pair.columns;
+}
 // No alignment has a higher score. `rows`, `columns`: how many cheap letters they have.
 int64_t most_of(const Potentials& p, int64_t rows, int64_t columns, const LetterCounts& row_letters,
                 const LetterCounts& column_letters) {
@@ -252,7 +260,7 @@ void Pruner::prepare(const PrunedKernel& kernel, PrunedPair& pair, const uint8_t
 }
 
 Attempt Pruner::align(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns, bool in_lanes,
-                      bool trace, Path& path) {
+                      double in_full, bool trace, Path& path) {
     if (!may_pay(rows, columns)) return Attempt::IN_FULL;
     counts_.tried++;
     counts_.matrix_cells += int64_t{rows} * columns;
@@ -263,7 +271,8 @@ Attempt Pruner::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
     int32_t words = WORDS;
     if (options_.use == Pruning::AUTO && is_short) {
         words = words_in_place(row, rows, column, columns, FEW_WORDS, words_of_waves);
-        if (words < FEW_WORDS) return Attempt::IN_FULL;
+        const double cells = cells_for(in_full, int64_t{rows} + columns, kernels_->narrow.lanes, trace);
+        if (words < FEW_WORDS && cells < MOST_OF_ANY * rows * columns) return Attempt::IN_FULL;
     }
     if (options_.use == Pruning::WAVEFRONTS ||
         (options_.use != Pruning::FORCED && !has_many_scores(scheme_) && words >= words_of_waves)) {
@@ -277,13 +286,18 @@ Attempt Pruner::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
         if (forced || progress == Progress::CANCELLED) return Attempt::IN_FULL;
     }
     if (to_lanes) return Attempt::IN_LANES;
-    return align_alone(row, rows, column, columns, trace, path);
+    return align_alone(row, rows, column, columns, in_full, trace, path);
 }
 
 Attempt Pruner::align_alone(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
-                            bool trace, Path& path) {
+                            double in_full, bool trace, Path& path) {
     if (options_.use == Pruning::LANES) return Attempt::IN_FULL;
-    return align_by_corridor(row, rows, column, columns, trace, path) ? Attempt::DONE : Attempt::IN_FULL;
+    return align_by_corridor(row, rows, column, columns, in_full, nullptr, trace, path);
+}
+
+Attempt Pruner::fill(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
+                     const PlannedCorridor& planned, bool trace, Path& path) {
+    return align_by_corridor(row, rows, column, columns, 0, &planned, trace, path);
 }
 
 double Pruner::widest_in_lanes(const PruningOptions& options) {
@@ -291,15 +305,37 @@ double Pruner::widest_in_lanes(const PruningOptions& options) {
     return options.use == Pruning::AUTO ? WIDEST_AUTO : WIDEST;
 }
 
-bool Pruner::align_by_corridor(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
-                               bool trace, Path& path) {
-    widest_ = WIDEST;
-    if (options_.use == Pruning::AUTO)
-        widest_ = std::min(WIDEST_AUTO, std::max(WIDEST_IN_MEMORY, LANES_IN_CACHE / columns));
-    if (options_.use == Pruning::AUTO && has_many_scores(scheme_)) {
-        widest_ = WIDEST_OF_MANY_SCORES;
-        if (4 * words_in_place(row, rows, column, columns) < WORDS) return false;
-    }
+// A corridor may take what the pair costs in full, and a little more: others like it may do with less.
+void Pruner::choose_widest(const PrunedKernel& kernel, const PrunedPair& pair, double in_full, bool trace) {
+    widest_ = most_cells_ = WIDEST;
+    if (options_.use != Pruning::AUTO) return;
+    widest_ = most_cells_ = WIDEST_OF_MANY_SCORES;
+    if (has_many_scores(scheme_)) return;
+    const int64_t antidiagonals = int64_t{pair.rows} + pair.columns;
+    most_cells_ = cells_for(in_full, antidiagonals, kernel.lanes, trace) / matrix_of(pair);
+    const double share = cells_for(SPARE * in_full, antidiagonals, kernel.lanes, trace) / matrix_of(pair);
+    const double triangle = triangle_within(share, pair.columns);
+    widest_ = triangle > 0 ? triangle + static_cast<double>(WINDOW_MARGIN) / pair.columns : 0;
+    widest_ = std::min(widest_, std::max(WIDEST_IN_MEMORY, LANES_IN_CACHE / pair.columns));
+}
+
+PlannedCorridor Pruner::plan(const PrunedKernel& kernel, const PrunedPair& pair, bool trace) const {
+    PlannedCorridor planned{pair.bound, most_cells_, 0, kernel.lane_bytes != 2};
+    if (options_.use != Pruning::AUTO || has_many_scores(scheme_)) return planned;
+    const double aside = static_cast<double>(pair.rows - pair.columns) / pair.columns,
+                 share = share_of_corridor(triangle_of(pair) + aside, pair.columns);
+    planned.most_cells = std::max(most_cells_, SPARE * share);
+    planned.cost =
+        cost_of_corridor(share * matrix_of(pair), int64_t{pair.rows} + pair.columns, kernel.lanes, trace);
+    return planned;
+}
+
+// `planned`: null: finds out what is to be filled, and does so where that is clear.
+Attempt Pruner::align_by_corridor(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
+                                  double in_full, const PlannedCorridor* planned, bool trace, Path& path) {
+    const bool is_auto = options_.use == Pruning::AUTO, many_scores = has_many_scores(scheme_);
+    if (is_auto && many_scores && !planned && 4 * words_in_place(row, rows, column, columns) < WORDS)
+        return Attempt::IN_FULL;
     const LetterCounts row_letters = count_letters(row, rows),
                        column_letters = count_letters(column, columns);
     PrunedPair pair{};
@@ -312,23 +348,29 @@ bool Pruner::align_by_corridor(const uint8_t* row, int32_t rows, const uint8_t* 
 
     Progress progress = Progress::OVERFLOWN;
     for (const PrunedKernel* kernel : {&kernels_->narrow, &kernels_->wide}) {
-        if (kernel->lane_bytes == 2 && !fits_narrow_lanes(scheme_)) continue;
+        const bool wide = kernel->lane_bytes != 2;
+        if (!wide && (!fits_narrow_lanes(scheme_) || (planned && planned->wide))) continue;
+        if (!planned) choose_widest(*kernel, pair, in_full, trace);
+        if (!planned && widest_ <= 0) return Attempt::IN_FULL;
         prepare(*kernel, pair, row, column);
         add_up(pair, differ ? of_cheap : usual, row, column);
-        if (find_bound(*kernel, pair, progress)) {
+        if (planned || find_bound(*kernel, pair, progress)) {
             if (differ && !usual.bonus) add_up(pair, usual, row, column);
+            planned_ = planned ? *planned : plan(*kernel, pair, trace);
+            if (!planned && is_auto && !many_scores) return Attempt::BOUNDED;
+            pair.bound = planned_.bound;
             progress = fill_and_trace(*kernel, pair, trace, path);
         }
         if (progress != Progress::OVERFLOWN) break;
     }
     if (progress == Progress::LOST) counts_.lost++;
     if (progress == Progress::DONE) counts_.done++;
-    return progress == Progress::DONE;
+    return progress == Progress::DONE ? Attempt::DONE : Attempt::IN_FULL;
 }
 
 // Sets pair.bound to the score of some alignment. False: there is none that is worth going on with.
 bool Pruner::find_bound(const PrunedKernel& kernel, PrunedPair& pair, Progress& progress) {
-    const double matrix = static_cast<double>(pair.rows) * pair.columns;
+    const double matrix = matrix_of(pair);
     const bool forced = options_.use == Pruning::FORCED;
     const int64_t most = pair.most, diagonal = each_diagonal(pair);
     // The corridor is a triangle, as high as its base: half of the loss at each end.
@@ -363,7 +405,9 @@ bool Pruner::find_bound(const PrunedKernel& kernel, PrunedPair& pair, Progress& 
         if (found ? most - pair.bound <= WORTH_A_BEAM * BEAM_GROWTH * width || 2 * lanes >= pair.columns
                   : lanes >= (forced ? 2 * pair.rows : pair.columns / 50))
             break;
-        if (beams + static_cast<double>(BEAM_GROWTH * pair.cells) > most_beams) break;
+        const auto next = static_cast<double>(BEAM_GROWTH * pair.cells);
+        if (found && next > MOST_OF_CORRIDOR * matrix * triangle_of(pair)) break;
+        if (beams + next > most_beams) break;
     }
     if (!found) return false;
     progress = Progress::TOO_MANY;
@@ -396,13 +440,11 @@ bool Pruner::thin_out(PrunedPair& pair) const {
 Progress Pruner::fill_and_trace(const PrunedKernel& kernel, PrunedPair& pair, bool trace_it, Path& path) {
     const bool forced = options_.use == Pruning::FORCED;
     const double steps = static_cast<double>(pair.rows) + pair.columns;
-    const double matrix = static_cast<double>(pair.rows) * pair.columns;
-    const int64_t most = pair.most;
-    const double lanes = static_cast<double>(most - pair.bound) / each_diagonal(pair) / 2;  // on average
+    const double lanes = triangle_of(pair) * pair.columns / 2;  // on average
     const double flag_bytes = (lanes + 2 * kernel.lanes) / kernel.lanes * steps * kernel.flag_bytes;
     bool keep_flags = lanes <= FEW_VECTORS * kernel.lanes && 2 * flag_bytes <= static_cast<double>(room_);
-    const double spare = pair.columns > LANES_IN_CACHE ? SPARE_IN_MEMORY : 1;
-    pair.cell_limit = forced ? INT64_MAX : static_cast<int64_t>(matrix * widest_ * spare) + (1 << 16);
+    pair.cell_limit =
+        forced ? INT64_MAX : static_cast<int64_t>(matrix_of(pair) * planned_.most_cells) + (1 << 16);
     pair.bound += options_.lower_bound;  // the same as a bound that is lower by so much
     pair.save_every = SAVE_EVERY;
     Progress progress = Progress::MORE;

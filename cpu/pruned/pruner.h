@@ -25,8 +25,17 @@ enum class Pruning : int32_t {
 // What became of a pair.
 enum class Attempt {
     DONE,
-    IN_FULL,  // it is to be aligned in full
-    IN_LANES  // it looks similar: it is to be tried with others
+    IN_FULL,   // it is to be aligned in full
+    IN_LANES,  // it looks similar: it is to be tried with others
+    BOUNDED    // its corridor is known: it is to be filled if that is found to pay
+};
+
+// A corridor that is to be filled.
+struct PlannedCorridor {
+    int64_t bound;      // a score that some alignment has
+    double most_cells;  // share of the matrix that it may take
+    double cost;        // expected, see costs.h
+    bool wide;          // of lanes
 };
 
 struct PruningOptions {
@@ -48,13 +57,18 @@ public:
     // Whether an attempt is worth its while, from the lengths alone.
     bool may_pay(int32_t rows, int32_t columns) const;
 
-    // `in_lanes`: enough others may be tried with it. When DONE, `path` is set as Batch.paths is;
-    // path.runs needs room for rows + columns + 2 runs when `trace`.
+    // `in_lanes`: enough others may be tried with it. `in_full`: what it costs otherwise, see costs.h. When
+    // DONE, `path` is set as Batch.paths is; path.runs needs room for rows + columns + 2 runs when `trace`.
+    // BOUNDED: planned() says what is to be filled.
     Attempt align(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns, bool in_lanes,
-                  bool trace, Path& path);
+                  double in_full, bool trace, Path& path);
     // The same of a pair that was IN_LANES, without them.
-    Attempt align_alone(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns, bool trace,
-                        Path& path);
+    Attempt align_alone(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
+                        double in_full, bool trace, Path& path);
+    const PlannedCorridor& planned() const { return planned_; }
+    // Fills what was planned for the pair.
+    Attempt fill(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
+                 const PlannedCorridor& planned, bool trace, Path& path);
 
     // What share of a matrix a corridor of lanes may take; 0: whatever it takes.
     static double widest_in_lanes(const PruningOptions& options);
@@ -62,8 +76,10 @@ public:
     const PrunedCounts& counts() const { return counts_; }
 
 private:
-    bool align_by_corridor(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
-                           bool trace, Path& path);
+    Attempt align_by_corridor(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
+                              double in_full, const PlannedCorridor* planned, bool trace, Path& path);
+    void choose_widest(const PrunedKernel& kernel, const PrunedPair& pair, double in_full, bool trace);
+    PlannedCorridor plan(const PrunedKernel& kernel, const PrunedPair& pair, bool trace) const;
     bool find_bound(const PrunedKernel& kernel, PrunedPair& pair, Progress& progress);
     Progress fill_and_trace(const PrunedKernel& kernel, PrunedPair& pair, bool trace, Path& path);
     bool choose_worth(PrunedPair& pair, const LetterCounts& row_letters, const LetterCounts& column_letters,
@@ -79,7 +95,9 @@ private:
     const PrunedKernels* kernels_;
     PruningOptions options_;
     size_t room_;
-    double widest_ = 0;  // share of the matrix that a corridor may take
+    double widest_ = 0;      // of columns: how many diagonals a path may stray, with a margin
+    double most_cells_ = 0;  // share of the matrix that a corridor may take
+    PlannedCorridor planned_{};
     const volatile bool* cancelled_;
     Waves waves_;
     PrunedCounts counts_;

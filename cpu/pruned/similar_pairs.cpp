@@ -12,6 +12,8 @@ namespace {
 constexpr int32_t SIDE = 16;
 // Diagonals that a batch fills more than its pairs' slack says, about.
 constexpr int32_t MARGIN = 64;
+// Measured, of a batch in full: what memory for borders costs at first, when tracing.
+constexpr double FIRST_COST = 0.4;
 
 }  // namespace
 
@@ -45,6 +47,27 @@ void SimilarPairs::choose_corridors() {
     pairs_.erase(std::remove_if(pairs_.begin(), pairs_.end(), leave_out), pairs_.end());
     order([this](const Similar& one) { return slack(one) + rows(one) - columns(one); });
     cut_batches();
+    if (engine_.pruning.use == Pruning::AUTO) keep_what_pays();
+}
+
+// The other pairs are aligned in full, so many at a time as there are lanes: few cost as much as many.
+void SimilarPairs::keep_what_pays() {
+    const FullCost full = window_.cost_of_longest();
+    const auto cost = [&](const Piece& piece) {
+        double widest = 0;
+        for (int l = 0; l < piece.count; l++) {
+            const Similar& one = pairs_[piece.begin + static_cast<size_t>(l)];
+            const int32_t diagonals = slack(one) + rows(one.pair) - columns(one.pair) + MARGIN;
+            widest = std::max(widest, static_cast<double>(diagonals) / columns(one.pair));
+        }
+        return full.batch * part_of_lanes(widest, trace_);
+    };
+    std::stable_sort(batches_.begin(), batches_.end(),
+                     [&](const Piece& a, const Piece& b) { return cost(a) < cost(b); });
+    std::vector<PrunedCost> costs;
+    for (const Piece& piece : batches_) costs.push_back({cost(piece), piece.count});
+    if (trace_ && !costs.empty()) costs.front().cost += FIRST_COST * full.batch;
+    batches_.resize(best_number(costs, window_.pairs_left(), full));
 }
 
 // So that pairs of a batch are alike: those that have about as many rows by what `key` says.

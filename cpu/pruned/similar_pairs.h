@@ -58,6 +58,7 @@ private:
     template <class Key>
     void order(Key key);
     void cut_batches();
+    void keep_what_pays();
     bool fits(Piece& piece);
     void describe(const Piece& piece, Group& group, OwnRows& own) const;
     LaneCorridor lane_corridor() const;

@@ -13,6 +13,7 @@
 #include "../align/plan.h"
 #include "../align/state.h"
 #include "../align/tasks.h"
+#include "costs.h"
 #include "pruner.h"
 
 namespace pairalign {
@@ -25,17 +26,19 @@ public:
         if (engine.pruning.use == Pruning::NEVER || engine.scheme.mode != GLOBAL) return;
         const Pruner asked = pruner();
         const pairalign_window& w = result.window;
-        int64_t pairs_to_try = 0;
         for (int32_t r = w.row_start; r < w.row_stop; r++) {
             const int32_t begin = result.first_column(r);
             int32_t end = begin;  // lengths fall with the column
             while (end < w.column_stop && may_pay(asked, r, end)) end++;
-            for (int32_t c = begin; c < end; c++) pairs_to_try += is_wanted(r, c);
+            for (int32_t c = begin; c < end; c++) pairs_to_try_ += is_wanted(r, c);
             for (int32_t c = begin; c < end; c += AT_ONCE)
-                tasks_.push_back({r, c, std::min(end, c + AT_ONCE)});
+                tasks_.push_back({r, c, std::min(end, c + AT_ONCE), 0});
         }
-        in_lanes_ = has_lanes() && fills_lanes(pairs_to_try, engine.threads);
         if (tasks_.empty()) return;
+        longest_ = tasks_.front();
+        LetterClasses classes;
+        has_classes_ = classes_of_window(engine_, result_, classes);
+        in_lanes_ = has_lanes() && fills_lanes(pairs_to_try_, engine.threads);
         const size_t pairs = static_cast<size_t>(result.row_offsets.back());
         if (wanted) left_.assign(wanted, wanted + pairs);
         else left_.assign(pairs, 1);
@@ -68,16 +71,41 @@ public:
         left_[static_cast<size_t>(pair)] = 0;
         any_ = true;
     }
+    // Pairs that are not done.
+    int64_t pairs_left() const {
+        return std::count_if(left_.begin(), left_.end(), [](uint8_t left) { return left != 0; });
+    }
+    // Of the first pair that was tried, the longest one.
+    FullCost cost_of_longest() const {
+        const PairPosition pair = position(longest_.row, longest_.begin);
+        return cost_in_full(rows(pair), columns(pair));
+    }
     // Lanes leave a pair to be pruned alone: tasks() are those from go_on_alone() on.
     void prune_alone(const PairPosition& pair) { alone_.push_back(pair); }
     void go_on_alone() {
-        goes_on_ = true;
+        phase_ = Phase::ALONE;
         tasks_.clear();
         for (const PairPosition& pair : alone_) {
             const int32_t row = pair.flipped ? pair.column : pair.row,
                           column = pair.flipped ? pair.row : pair.column;
-            tasks_.push_back({row, column, column + 1});
+            tasks_.push_back({row, column, column + 1, 0});
         }
+    }
+    // Of the corridors that were planned, tasks() are then those that pay: what is left is aligned in full,
+    // many pairs at a time, so that few of them cost as much as many.
+    void choose_corridors() {
+        phase_ = Phase::CORRIDORS;
+        tasks_.clear();
+        std::sort(planned_.begin(), planned_.end(), [](const Planned& a, const Planned& b) {
+            return a.corridor.cost * b.matrix < b.corridor.cost * a.matrix ||
+                   (a.corridor.cost * b.matrix == b.corridor.cost * a.matrix && a.pair < b.pair);
+        });
+        std::vector<PrunedCost> costs;
+        for (const Planned& one : planned_) costs.push_back({one.corridor.cost, 1});
+        if (costs.empty()) return;
+        planned_.resize(best_number(costs, pairs_left(), planned_[planned_.size() / 2].in_full));
+        for (size_t k = 0; k < planned_.size(); k++)
+            tasks_.push_back({planned_[k].row, planned_[k].column, planned_[k].column + 1, k});
     }
     void add(const PrunedCounts& more) {
         std::lock_guard<std::mutex> guard(mutex_);
@@ -102,28 +130,42 @@ public:
             for (int32_t c = piece.begin; c < piece.end && !window_.engine_.cancelled; c++) {
                 const size_t p = static_cast<size_t>(window_.result_.pair(piece.row, c));
                 if (!window_.left_[p]) continue;
-                const Attempt attempt = align(window_.position(piece.row, c));
+                const Attempt attempt = align(window_.position(piece.row, c), piece.planned);
+                if (attempt == Attempt::BOUNDED) window_.add_planned(piece.row, c, pruner_.planned());
                 if (attempt == Attempt::IN_LANES) window_.left_[p] = FOR_LANES;
                 if (attempt == Attempt::DONE) window_.set_done(static_cast<int64_t>(p));
             }
         }
 
     private:
-        Attempt align(const PairPosition& pair) {
+        Attempt align(const PairPosition& pair, size_t planned) {
             pairalign_result& result = window_.result_;
-            const Set &rows = result.rows_of(pair.flipped), &columns = result.columns_of(pair.flipped);
-            const int32_t n = rows.length(pair.row), m = columns.length(pair.column);
+            const int32_t n = window_.rows(pair), m = window_.columns(pair);
             Path path{};
             if (window_.trace_) {
                 const size_t runs = static_cast<size_t>(n) + static_cast<size_t>(m) + 2;
                 path.runs = static_cast<uint32_t*>(runs_.need(runs * sizeof(uint32_t)));
             }
-            const uint8_t *row = rows.codes(pair.row), *column = columns.codes(pair.column);
-            const Attempt attempt =
-                window_.goes_on_ ? pruner_.align_alone(row, n, column, m, window_.trace_, path)
-                                 : pruner_.align(row, n, column, m, window_.in_lanes_, window_.trace_, path);
+            const uint8_t *row = result.rows_of(pair.flipped).codes(pair.row),
+                          *column = result.columns_of(pair.flipped).codes(pair.column);
+            const Attempt attempt = align(row, n, column, m, planned, path);
             if (attempt == Attempt::DONE) keep_path(result, arena_, window_.trace_, pair, path);
             return attempt;
+        }
+
+        Attempt align(const uint8_t* row, int32_t n, const uint8_t* column, int32_t m, size_t planned,
+                      Path& path) {
+            const bool trace = window_.trace_;
+            if (window_.phase_ == Phase::CORRIDORS)
+                return pruner_.fill(row, n, column, m, window_.planned_[planned].corridor, trace, path);
+            const int64_t pairs = window_.pairs_to_try_;
+            const FullCost full = window_.cost_in_full(n, m);
+            // The last ones of few pairs cost as much alone: beams go on where they otherwise would not.
+            const double each = full.of(pairs) / static_cast<double>(pairs),
+                         in_full = pairs > full.lanes ? each : std::min(full.alone, SPARE_OF_FEW * each);
+            return window_.phase_ == Phase::ALONE
+                       ? pruner_.align_alone(row, n, column, m, in_full, trace, path)
+                       : pruner_.align(row, n, column, m, window_.in_lanes_, in_full, trace, path);
         }
 
         PrunedWindow& window_;
@@ -135,11 +177,22 @@ public:
     std::unique_ptr<Worker> worker(Arena& arena) { return std::make_unique<Worker>(*this, arena); }
 
 private:
+    // What workers do: all pairs that may pay; those that lanes have left; corridors that were planned.
+    enum class Phase { ALL, ALONE, CORRIDORS };
     struct Piece {
         int32_t row, begin, end;
+        size_t planned;  // its corridor
+    };
+    struct Planned {
+        int32_t row, column;
+        int64_t pair;
+        PlannedCorridor corridor;
+        double matrix;
+        FullCost in_full;
     };
     static constexpr int32_t AT_ONCE = 16;
     static constexpr uint8_t FOR_LANES = 2;  // in left_
+    static constexpr double SPARE_OF_FEW = 1.6;
     // Measured: a pair alone takes as long as so many lanes of a batch.
     static constexpr int LANES_OF_A_PAIR = 2;
 
@@ -147,11 +200,25 @@ private:
         return {engine_.scheme, engine_.set->name, engine_.pruning, engine_.share(), &engine_.cancelled};
     }
 
-    bool has_lanes() const {
-        LetterClasses classes;
-        return engine_.least_bits <= 8 && fits_bytes(engine_.scheme) &&
-               classes_of_window(engine_, result_, classes);
+    FullCost cost_in_full(int32_t rows, int32_t columns) const {
+        if (engine_.pruning.use != Pruning::AUTO) return {0, 0, 1};
+        return pairalign::cost_in_full(engine_, rows, columns, trace_, has_classes_);
     }
+
+    void add_planned(int32_t row, int32_t column, const PlannedCorridor& corridor) {
+        const PairPosition pair = position(row, column);
+        const int32_t n = rows(pair), m = columns(pair);
+        const Planned one{row, column, pair.index, corridor, static_cast<double>(n) * m, cost_in_full(n, m)};
+        std::lock_guard<std::mutex> guard(mutex_);
+        planned_.push_back(one);
+    }
+
+    int32_t rows(const PairPosition& pair) const { return result_.rows_of(pair.flipped).length(pair.row); }
+    int32_t columns(const PairPosition& pair) const {
+        return result_.columns_of(pair.flipped).length(pair.column);
+    }
+
+    bool has_lanes() const { return engine_.least_bits <= 8 && fits_bytes(engine_.scheme) && has_classes_; }
 
     bool is_wanted(int32_t row, int32_t column) const {
         return !wanted_ || wanted_[static_cast<size_t>(result_.pair(row, column))];
@@ -177,7 +244,11 @@ private:
     const bool trace_;
     const uint8_t* const wanted_;
     std::vector<Piece> tasks_;
-    bool in_lanes_ = false, goes_on_ = false;
+    int64_t pairs_to_try_ = 0;
+    bool has_classes_ = false, in_lanes_ = false;
+    Phase phase_ = Phase::ALL;
+    Piece longest_{};
+    std::vector<Planned> planned_;
     std::vector<PairPosition> alone_;
     std::vector<uint8_t> left_;
     std::atomic<bool> any_{false};

@@ -1,7 +1,8 @@
 """Similar sequences: pruned against full matrices, WFA2-lib (pywfa) and edlib, on one core.
 
 Bytes of pruned and full alignments are compared, and WFA2-lib's scores, before anything is timed.
-edlib computes edit distances: it is there for its speed alone.
+edlib computes edit distances: it is there for its speed alone. similar_grid.py compares many
+lengths and identities.
 """
 
 from __future__ import annotations
@@ -60,13 +61,13 @@ def _sets(options: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
 def measure(name: str, letters: list[str], rounds: int) -> str:
     """One line of the table: CPU seconds of the median round, ratios of the same rounds."""
     sequences = SequenceSet.from_strings(letters, alphabet="dna")
-    jobs = {use: _ours(sequences, use) for use in ("never", "auto")}
+    jobs = {use: pruned_job(sequences, use) for use in ("never", "auto")}
     full, pruned = jobs["never"](), jobs["auto"]()
     verify(full, pruned)
-    pairs = [(str(sequences[a].letters), str(sequences[b].letters)) for a, b in _pairs(full)]
-    for other, peer in (("WFA2-lib", _wfa), ("edlib", _edlib)):
+    pairs = pairs_of(full)
+    for other, peer in (("WFA2-lib", wfa_job), ("edlib", _edlib)):
         try:
-            jobs[other] = peer(pairs, full)
+            jobs[other] = peer(pairs, full.raw_score)
         except ImportError:
             print(f"<!-- {other} is not installed -->")
     seconds = alternate(jobs, rounds, CLOCKS["cpu"])
@@ -85,28 +86,34 @@ def verify(full: Alignments, pruned: Alignments) -> None:
             raise SystemExit(f"pruned and full alignments differ in {name}")
 
 
-def _pairs(found: Alignments) -> list[tuple[int, int]]:
-    return list(zip(found.query.tolist(), found.target.tolist(), strict=True))
+def pairs_of(found: Alignments) -> list[tuple[str, str]]:
+    """The letters of query and target of each pair."""
+    letters = [str(found.queries[k].letters) for k in range(len(found.queries))]
+    return [
+        (letters[a], letters[b])
+        for a, b in zip(found.query.tolist(), found.target.tolist(), strict=True)
+    ]
 
 
-def _ours(sequences: SequenceSet, use: str) -> Callable[[], Alignments]:
+def pruned_job(sequences: SequenceSet, use: str) -> Callable[[], Alignments]:
+    """All pairs of a set with CIGARs, by the CPU engine."""
     scoring = make_scoring("dna")
     engine = CpuEngine(sequences, None, scoring, pruning=Pruning(use), memory_bytes=4 << 30)
     (window,) = ours.windows_of(sequences)
     return lambda: engine.align(window, Want(Detail.CIGAR))
 
 
-def _wfa(pairs: list[tuple[str, str]], found: Alignments) -> Job:
-    """The same costs as penalties.
+def wfa_job(pairs: list[tuple[str, str]], scores: np.ndarray, memory_mode: str = "high") -> Job:
+    """WFA2-lib with the same costs as penalties, once its scores were compared.
 
     With M matches, X mismatches, g gaps of G letters in all, a pair has 2 M + 2 X + G letters and
-    the score S = 2 M - 3 X - 3 g - 2 G, so that 2 S - 2 letters = -(10 X + 6 g + 6 G).
+    the score S = 2 M - 3 X - 3 g - 2 G, so that S - letters = -(5 X + 3 g + 3 G).
     """
     from pywfa import WavefrontAligner
 
     aligner = WavefrontAligner(
-        mismatch=10, gap_opening=6, gap_extension=6, distance="affine", span="end-to-end",
-        heuristic=None,
+        mismatch=5, gap_opening=3, gap_extension=3, distance="affine", span="end-to-end",
+        heuristic=None, memory_mode=memory_mode,
     )  # fmt: skip
 
     def job() -> list[int]:
@@ -115,13 +122,12 @@ def _wfa(pairs: list[tuple[str, str]], found: Alignments) -> Job:
     letters = np.array([len(a) + len(b) for a, b in pairs])
     # N is equal to N there: pairs with other letters than ACGT can differ.
     clean = np.array([not set(a + b) - set("ACGT") for a, b in pairs])
-    expected = 2 * found.raw_score - 2 * letters
-    if not np.array_equal(np.array(job())[clean], expected[clean]):
+    if not np.array_equal(np.array(job())[clean], (scores - letters)[clean]):
         raise SystemExit("WFA2-lib has other scores")
     return job
 
 
-def _edlib(pairs: list[tuple[str, str]], found: Alignments) -> Job:
+def _edlib(pairs: list[tuple[str, str]], scores: np.ndarray) -> Job:
     import edlib
 
     return lambda: [edlib.align(a, b, mode="NW", task="path") for a, b in pairs]

@@ -1,0 +1,43 @@
+// What pairs cost, in full and pruned, for the choice between both; in the units of align/plan.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "../align/state.h"
+
+namespace pairalign {
+
+// Of pairs like one in full: of a batch, however many of its lanes are filled, and of one alone.
+struct FullCost {
+    double batch, alone;
+    int lanes;
+
+    double of(int64_t pairs) const;
+};
+FullCost cost_in_full(const pairalign_engine& engine, int32_t rows, int32_t columns, bool trace,
+                      bool classes);
+
+// What share of a matrix a corridor takes in the end that seems to take `triangle`, the slack divided by what
+// a diagonal costs, of `columns`.
+double share_of_corridor(double triangle, int32_t columns);
+// The largest triangle for which that is no more than `share`.
+double triangle_within(double share, int32_t columns);
+
+// Of one pair by a corridor, its beams aside. `lanes`: of a vector.
+double cost_of_corridor(double cells, int64_t antidiagonals, int lanes, bool trace);
+// How many cells may be had for that.
+double cells_for(double cost, int64_t antidiagonals, int lanes, bool trace);
+// Of a batch of pairs by corridors, many at a time, as a part of what it costs in full. `width`: of columns.
+double part_of_lanes(double width, bool trace);
+
+// Of what could be pruned, the cheapest first, how many are, so that they and the rest of `pairs`, in full,
+// cost the least.
+struct PrunedCost {
+    double cost;
+    int pairs;
+};
+size_t best_number(const std::vector<PrunedCost>& costs, int64_t pairs, const FullCost& full);
+
+}  // namespace pairalign
