@@ -9,7 +9,7 @@ namespace pairalign {
 namespace {
 
 // Measured, on a Zen 4: a vector of cells of a corridor, and for the traceback, of an antidiagonal.
-constexpr double VECTOR_COST = 5, TRACE_COST = 90;
+constexpr double VECTOR_COST = 5, TRACE_COST = 30;
 // The same of corridors many at a time, as parts of a batch in full: for the traceback, and of all columns;
 // lanes stray to different sides.
 constexpr double LANES_BEGIN = 0.35, LANES_COST = 1.25;
@@ -31,7 +31,8 @@ FullCost cost_in_full(const pairalign_engine& engine, int32_t rows, int32_t colu
     const double alone = plan_long_pair(engine.set->long_pair, rows, columns, trace, engine.share()).cost;
     if (engine.least_bits <= 8 && fits_bytes(scheme)) {
         const ByteKernel& kernel = engine.bytes();
-        const BytePlan plan = plan_bytes(kernel, scheme.mode, rows, columns, trace, engine.byte_share());
+        const BytePlan plan =
+            plan_bytes(kernel, scheme.mode, rows, columns, trace, engine.byte_share(), engine.least_bits);
         if (plan.bytes <= engine.byte_share())
             return {plan.cost * own_rows_factor(classes), alone, kernel.lanes};
     }

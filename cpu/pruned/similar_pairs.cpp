@@ -12,6 +12,8 @@ namespace {
 constexpr int32_t SIDE = 16;
 // Diagonals that a batch fills more than its pairs' slack says, about.
 constexpr int32_t MARGIN = 64;
+// Where lanes do not pay, pairs are still pruned alone that stray no farther, of their columns.
+constexpr double MOST_ALONE = 0.2;
 // Measured, of a batch in full: what memory for borders costs at first, when tracing.
 constexpr double FIRST_COST = 0.4;
 
@@ -57,8 +59,8 @@ void SimilarPairs::keep_what_pays() {
         double widest = 0;
         for (int l = 0; l < piece.count; l++) {
             const Similar& one = pairs_[piece.begin + static_cast<size_t>(l)];
-            const int32_t diagonals = slack(one) + rows(one.pair) - columns(one.pair) + MARGIN;
-            widest = std::max(widest, static_cast<double>(diagonals) / columns(one.pair));
+            const int32_t diagonals = slack(one) + rows(one) - columns(one) + MARGIN;
+            widest = std::max(widest, static_cast<double>(diagonals) / columns(one));
         }
         return full.batch * part_of_lanes(widest, trace_);
     };
@@ -67,7 +69,13 @@ void SimilarPairs::keep_what_pays() {
     std::vector<PrunedCost> costs;
     for (const Piece& piece : batches_) costs.push_back({cost(piece), piece.count});
     if (trace_ && !costs.empty()) costs.front().cost += FIRST_COST * full.batch;
-    batches_.resize(best_number(costs, window_.pairs_left(), full));
+    const size_t kept = best_number(costs, window_.pairs_left(), full);
+    for (size_t b = kept; b < batches_.size(); b++)
+        for (int l = 0; l < batches_[b].count; l++) {
+            const Similar& one = pairs_[batches_[b].begin + static_cast<size_t>(l)];
+            if (slack(one) + rows(one) - columns(one) < MOST_ALONE * columns(one)) window_.prune_alone(one);
+        }
+    batches_.resize(kept);
 }
 
 // So that pairs of a batch are alike: those that have about as many rows by what `key` says.

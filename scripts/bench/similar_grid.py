@@ -77,12 +77,12 @@ def line(letters: list[str], length: int, identity: float, rounds: int) -> str:
     if wfa is not None:
         seconds = _timed({**jobs, "WFA2-lib": wfa}, rounds)
         wfa_ms = _milliseconds(seconds["WFA2-lib"], pairs)
-    quicker = [
-        min(both) for both in zip(seconds["never"], seconds.get("WFA2-lib", seconds["never"]))
-    ]
+    others = seconds.get("WFA2-lib", seconds["never"])
+    quicker = [min(both) for both in zip(seconds["never"], others, strict=True)]
     ours = [f"{_milliseconds(seconds[use], pairs):.3g}" for use in jobs]
+    name = "unrelated" if identity == UNRELATED else f"{identity:.0%}"
     return "| " + " | ".join((
-        f"{length:,}", str(pairs), "unrelated" if identity == UNRELATED else f"{identity:.0%}", *ours,
+        f"{length:,}", str(pairs), name, *ours,
         f"{wfa_ms:.3g}" + ("" if wfa else "*"),
         str(ratio(seconds["auto"], quicker)), str(ratio(seconds["auto"], seconds["always"])),
     )) + " |"  # fmt: skip
