@@ -22,7 +22,7 @@ from test_pruned import (
     related_problem,
 )
 
-from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.engines.cpu.engine import CpuEngine, instruction_sets
 from pairalign.engines.cpu.pruning import Pruning
 from pairalign.sequences import DNA, PROTEIN
 from pairalign.want import Detail, Want
@@ -96,10 +96,17 @@ def test_pairs_of_many_rows_share_lanes() -> None:
     first = tuple(one[: 1200 - 7 * k] for k, one in enumerate(first))
     second = tuple(mutated(rng, list("ACGT"), one, 0.15) for one in first)
     problem = Problem(first, second, DEFAULT)
-    found, did = align(problem, Pruning("auto"))
-    assert_same(found, run(open_cpu, problem))
-    assert (did.tried, did.done, did.lost) == (1600, 40, 0)
-    assert did.beam_cells + did.cells < 0.5 * did.matrix_cells / 40
+    engine = open_cpu(problem.sets(), DEFAULT, pruning=Pruning("auto"), threads=1)
+    assert isinstance(engine, CpuEngine)
+    (window,) = windows_of(40, 40, 1 << 20)
+    full = run(open_cpu, problem)
+    relatives = full.query == full.target
+    found = engine.align(window, Want(Detail.CIGAR), relatives)
+    did = engine.pruned()
+    engine.close()
+    assert_same(found, full.take(np.flatnonzero(relatives)))
+    assert (did.tried, did.done, did.lost) == (40, 40, 0)
+    assert did.beam_cells + did.cells < 0.5 * did.matrix_cells
 
 
 @pytest.mark.parametrize("number", [3, 8, 12])
@@ -107,7 +114,7 @@ def test_pairs_of_many_rows_share_lanes() -> None:
 def test_few_pairs_are_pruned_all_the_same(number: int, threads: int) -> None:
     """With lanes or, where they would not be filled, without."""
     problem = family(number, 1200, 0.1, gap=20)
-    found, did = align(problem, Pruning("auto"), threads=threads)
+    found, did = align(problem, Pruning("always"), threads=threads)
     pairs = number * (number - 1) // 2
     assert_same(found, run(open_cpu, problem))
     assert (did.tried, did.lost) == (pairs, 0)

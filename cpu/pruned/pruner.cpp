@@ -62,7 +62,7 @@ constexpr double WIDEST_OF_MANY_SCORES = 0.06;
 // some words of theirs in place. Unrelated letters have two of them once in a thousand pairs, genes of
 // 75% identity nearly always. Wavefronts want so many that most letters are equal, and more where a corridor
 // is one of many pairs at a time.
-constexpr int32_t SHORT = 5000, FEW_WORDS = 2, WORDS_OF_WAVES = 12, MORE_WORDS_OF_WAVES = 28;
+constexpr int32_t SHORT = 5000, FEW_WORDS = 2, WORDS_OF_WAVES = 12, MORE_WORDS_OF_WAVES = 22;
 
 // Whether the first three letters of the alphabet are enough to see that letters have more than two scores.
 bool has_many_scores(const Scheme& s) {

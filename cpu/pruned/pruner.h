@@ -16,7 +16,7 @@ namespace pairalign {
 enum class Pruning : int32_t {
     NEVER = 0,
     AUTO = 1,        // where it is expected to be quicker
-    ALWAYS = 2,      // as far as the corridor is at most 40% of the matrix
+    ALWAYS = 2,      // as far as the corridor is at most half of the matrix
     FORCED = 3,      // however wide the corridor
     WAVEFRONTS = 4,  // by wavefronts, however much it costs, if there is room
     LANES = 5        // many pairs at a time (align/byte_corridor.h), however wide the corridor

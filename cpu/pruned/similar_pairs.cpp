@@ -13,9 +13,7 @@ constexpr int32_t SIDE = 16;
 // Diagonals that a batch fills more than its pairs' slack says, about.
 constexpr int32_t MARGIN = 64;
 // Where lanes do not pay, pairs are still pruned alone that stray no farther, of their columns.
-constexpr double MOST_ALONE = 0.2;
-// Measured, of a batch in full: what memory for borders costs at first, when tracing.
-constexpr double FIRST_COST = 0.4;
+constexpr double MOST_ALONE = 0.05;
 
 }  // namespace
 
@@ -68,7 +66,6 @@ void SimilarPairs::keep_what_pays() {
                      [&](const Piece& a, const Piece& b) { return cost(a) < cost(b); });
     std::vector<PrunedCost> costs;
     for (const Piece& piece : batches_) costs.push_back({cost(piece), piece.count});
-    if (trace_ && !costs.empty()) costs.front().cost += FIRST_COST * full.batch;
     const size_t kept = best_number(costs, window_.pairs_left(), full);
     for (size_t b = kept; b < batches_.size(); b++)
         for (int l = 0; l < batches_[b].count; l++) {

@@ -137,6 +137,14 @@ struct Wavefronts {
         return farthest;
     }
 
+    // Whether costs that go on as they began come to more than `most`: to twice as much in the first quarter,
+    // when little is known and little is lost, later to less and less more.
+    static bool looks_hopeless(int64_t cost, int64_t most, int64_t farthest, int64_t last) {
+        if (8 * cost <= most) return false;
+        const int64_t eighths = 4 * cost <= most ? 16 : 2 * cost <= most ? 10 : 9;
+        return farthest * most * eighths < cost * last * 8;
+    }
+
     // Sets p.cost. TOO_MANY: it is more than p.most, or will be if it goes on as it began.
     static Progress fill(WavePair& p) {
         const int32_t end = p.row_count - p.column_count, last = p.row_count + p.column_count;
@@ -156,10 +164,7 @@ struct Wavefronts {
                 p.cost = cost;
                 return Progress::DONE;
             }
-            // It must not look like coming to twice as much, nor early on like four times.
-            const int64_t allowed = int64_t{4 * int64_t{cost} > p.most ? 2 : 4} * p.most;
-            if (p.gives_up && 8 * int64_t{cost} > p.most && farthest * allowed < int64_t{cost} * last)
-                return Progress::TOO_MANY;
+            if (p.gives_up && looks_hopeless(cost, p.most, farthest, last)) return Progress::TOO_MANY;
         }
         return Progress::TOO_MANY;
     }

@@ -11,7 +11,7 @@ namespace {
 // Nanoseconds: of an entry of a front, and of an antidiagonal of a corridor and its beam, a vector wide.
 // Their ratio decides up to which cost fronts are tried, which may take this share of a corridor's time, or
 // this one where the corridor is one of many pairs at a time.
-constexpr double WAVE_ENTRY = 4, CORRIDOR_VECTOR = 12, SHARE = 0.5, SHARE_OF_LANES = 0.15;
+constexpr double WAVE_ENTRY = 4, CORRIDOR_VECTOR = 12, SHARE = 0.5, SHARE_OF_LANES = 0.35;
 constexpr double CORRIDOR_MARGIN = 3;  // vectors, beside those that the cost asks for
 constexpr int32_t MOST_PADDING = 64, LANES_AT_ONCE = 16;
 
