@@ -179,15 +179,16 @@ def test_what_cannot_be_reported(tmp_path: Path) -> None:
 )
 def test_a_report_replaces_no_other_file_of_the_run(tmp_path: Path, command: str) -> None:
     (tmp_path / "in.fa").write_text(fasta(RECORDS))
+    before_text = "   A  C  G  T\n" + "".join(f"{a}  1  1  1  1\n" for a in "ACGT")  # a matrix
     for name in ("there", "there.svg"):
-        (tmp_path / name).write_text("before")
+        (tmp_path / name).write_text(before_text)
     before = sorted(tmp_path.iterdir())
     done = run(*command.split(), cwd=tmp_path)
     assert done.returncode in (1, 2)
     message = b"leave --shard out" if "--shard" in command else b"is another file of this run"
     assert message in done.stderr
     assert sorted(tmp_path.iterdir()) == before
-    assert (tmp_path / "there").read_text() == "before"
+    assert (tmp_path / "there").read_text() == before_text
 
 
 # ---------------------------------------------------------------------------------------------
