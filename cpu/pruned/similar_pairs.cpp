@@ -47,7 +47,8 @@ void SimilarPairs::choose_corridors() {
     pairs_.erase(std::remove_if(pairs_.begin(), pairs_.end(), leave_out), pairs_.end());
     order([this](const Similar& one) { return slack(one) + rows(one) - columns(one); });
     cut_batches();
-    if (engine_.pruning.use == Pruning::AUTO) keep_what_pays();
+    // Without pairs to try there is no longest one, either.
+    if (engine_.pruning.use == Pruning::AUTO && !batches_.empty()) keep_what_pays();
 }
 
 // The other pairs are aligned in full, so many at a time as there are lanes: few cost as much as many.

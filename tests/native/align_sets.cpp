@@ -11,40 +11,74 @@
 
 namespace {
 
-struct How {
-    int mode, detail, bits;
-    int pruning = 0, own_rows = 0;  // 0: none; where that is quicker
-    int ties = 0;                   // of end gaps
+constexpr int GLOBAL = 0, LOCAL = 2, END_GAPS = 3, CIGAR = 2, TIES_OF_VSEARCH = 1;
+constexpr int WHERE_QUICKER = 1, ALL_BY_CORRIDORS = 3, BY_LANES = 5, ALL = 1, NONE = 2;
+constexpr int BASES = 4;
+
+// What is asked for: however it is done, it comes out the same.
+struct What {
+    int mode, detail, match;
+    int ties = 0;                       // of end gaps
+    uint32_t one_in = 1;                // pairs that are chosen
+    bool minimum = false;               // whether low scores are left out
+    int definite = 19;                  // codes; of BASES own rows and corridors in lanes have classes
+    const Sequences* second = nullptr;  // set
+    int32_t first_row = 0;
+};
+
+struct Way {
+    int bits = 0, pruning = 0;
+    int own_rows = 0, floors = 0;  // 0: where that is quicker
     int64_t memory_bytes = int64_t{1} << 28;
 };
 
-uint64_t align(const Sequences& sequences, int match, const How& how) {
-    const int mode = how.mode, detail = how.detail;
-    int32_t matrix[32 * 32];
-    for (int k = 0; k < 32 * 32; k++) matrix[k] = k / 32 == k % 32 && k / 32 < 20 ? match : -3;
-    const pairalign_set set = sequences.set();
-    pairalign_engine* engine =
-        pairalign_open(&set, nullptr, matrix, 9, 2, mode, 19, 1, how.memory_bytes, nullptr, 2);
+struct Found {
+    uint64_t sum;
+    std::vector<int64_t> pruned;
+};
+
+// A mask of pairs, empty for all of them.
+std::vector<uint8_t> chosen_pairs(int64_t pairs, uint32_t one_in) {
+    if (one_in == 1) return {};
+    std::vector<uint8_t> mask(static_cast<size_t>(pairs));
+    Random random{3};
+    for (uint8_t& one : mask) one = random.below(one_in) == 0;
+    return mask;
+}
+
+Found align(const Sequences& sequences, const What& what, const Way& way) {
+    constexpr int THREADS = 2, NEVER = 2;
+    int32_t matrix[32 * 32];  // one letter matches itself without being definite
+    for (int k = 0; k < 32 * 32; k++)
+        matrix[k] = k / 32 == k % 32 && k / 32 < what.definite + 1 ? what.match : -3;
+    const pairalign_set set = sequences.set(), second = what.second ? what.second->set() : set;
+    pairalign_engine* engine = pairalign_open(&set, what.second ? &second : nullptr, matrix, 9, 2, what.mode,
+                                              what.definite, THREADS, way.memory_bytes, nullptr, NEVER);
     const int32_t ends[8] = {0, 0, 3, 1, 9, 2, 4, 2};
-    if (mode == 3) pairalign_set_end_gaps(engine, ends, how.ties);
-    pairalign_set_lane_bits(engine, how.bits);
-    pairalign_set_pruning(engine, how.pruning, 0, 0);
-    pairalign_set_own_rows(engine, how.own_rows);
-    const pairalign_window window{0, set.count, 0, set.count, 1, 1};
-    const pairalign_want want{detail, 0, 0, nullptr};
+    if (what.mode == END_GAPS) pairalign_set_end_gaps(engine, ends, what.ties);
+    pairalign_set_lane_bits(engine, way.bits);
+    pairalign_set_pruning(engine, way.pruning, 0, 0);
+    pairalign_set_own_rows(engine, way.own_rows);
+    pairalign_set_floors(engine, way.floors);
+    const int32_t rows = set.count - what.first_row;
+    const pairalign_window window{what.first_row, set.count, 0, second.count, !what.second, 1};
+    const int64_t all = what.second ? int64_t{rows} * second.count : int64_t{rows} * (rows - 1) / 2;
+    const std::vector<uint8_t> mask = chosen_pairs(all, what.one_in);
+    const pairalign_want want{what.detail, what.minimum, what.match * sequences.lengths[0] / 4,
+                              mask.empty() ? nullptr : mask.data()};
     pairalign_result* result = nullptr;
     pairalign_trouble trouble;
     if (pairalign_align(engine, &window, &want, &result, &trouble) != PAIRALIGN_DONE) std::abort();
     const size_t pairs = static_cast<size_t>(pairalign_kept(result));
-    std::vector<std::vector<int32_t>> columns(detail ? 11 : 3, std::vector<int32_t>(pairs));
+    std::vector<std::vector<int32_t>> columns(what.detail ? 11 : 3, std::vector<int32_t>(pairs));
     std::vector<int64_t> offsets(pairs + 1);
-    std::vector<uint32_t> cigar(detail == 2 ? static_cast<size_t>(pairalign_runs(result)) : 0);
+    std::vector<uint32_t> cigar(what.detail == CIGAR ? static_cast<size_t>(pairalign_runs(result)) : 0);
     pairalign_columns out{};
     int32_t** fields[] = {&out.query,      &out.target,       &out.raw_score,  &out.query_start,
                           &out.query_end,  &out.target_start, &out.target_end, &out.matches,
                           &out.mismatches, &out.gap_openings, &out.gap_letters};
     for (size_t k = 0; k < columns.size(); k++) *fields[k] = columns[k].data();
-    if (detail == 2) {
+    if (what.detail == CIGAR) {
         out.cigar_offsets = offsets.data();
         out.cigar = cigar.data();
     }
@@ -53,24 +87,68 @@ uint64_t align(const Sequences& sequences, int match, const How& how) {
     std::vector<int64_t> pruned(7);
     pairalign_pruned(engine, pruned.data());
     pairalign_close(engine);
-    uint64_t sum = checksum(NO_NUMBERS, std::vector<int64_t>{pruned[1], pruned[2]});  // done, lost
+    uint64_t sum = NO_NUMBERS;
     for (const auto& column : columns) sum = checksum(sum, column);
-    return checksum(checksum(sum, offsets), cigar);
+    return {checksum(checksum(sum, offsets), cigar), {pruned[1], pruned[2]}};  // done, lost
 }
 
-void print(const Sequences& sequences, int match, const How& how) {
-    std::printf(
-        "longest %d, match %d, mode %d, detail %d, bits %d, pruning %d, own rows %d, ties %d: %016llx\n",
-        sequences.lengths[0], match, how.mode, how.detail, how.bits, how.pruning, how.own_rows, how.ties,
-        static_cast<unsigned long long>(align(sequences, match, how)));
+void fail(const char* why) {
+    std::fprintf(stderr, "%s\n", why);
+    std::exit(1);
 }
 
-}  // namespace
+// In all these ways; they must agree.
+void print(const Sequences& sequences, const What& what, const std::vector<Way>& ways) {
+    uint64_t first = 0;
+    for (const Way& way : ways) {
+        const Found found = align(sequences, what, way);
+        std::printf(
+            "longest %d, match %d, mode %d, detail %d, ties %d, one in %u, minimum %d, definite %d, sets %d; "
+            "bits %d, pruning %d, own rows %d, floors %d: %lld pruned, %lld lost, %016llx\n",
+            sequences.lengths[0], what.match, what.mode, what.detail, what.ties, what.one_in, what.minimum,
+            what.definite, what.second ? 2 : 1, way.bits, way.pruning, way.own_rows, way.floors,
+            static_cast<long long>(found.pruned[0]), static_cast<long long>(found.pruned[1]),
+            static_cast<unsigned long long>(found.sum));
+        std::fflush(stdout);
+        if (&way != &ways[0] && found.sum != first) fail("this way they differ from the first");
+        if (way.pruning && what.definite == BASES && found.pruned[0] == 0) fail("no pair was pruned");
+        first = found.sum;
+    }
+}
 
-int main() {
-    constexpr int ALL_BY_CORRIDORS = 3, BY_LANES = 5, ALL_BY_OWN_ROWS = 1, NONE_BY_OWN_ROWS = 2;
-    constexpr int END_GAPS = 3, TIES_OF_VSEARCH = 1;
-    Random random{5};
+std::vector<Way> pruned_ways(int64_t memory_bytes = int64_t{1} << 28) {
+    std::vector<Way> ways(1);
+    for (int pruning = ALL_BY_CORRIDORS; pruning <= BY_LANES; pruning++)
+        ways.push_back({0, pruning, 0, 0, memory_bytes});
+    return ways;
+}
+
+// Lanes of all widths, and what 8 bits can do.
+std::vector<Way> lanes_of_all_kinds(int mode) {
+    std::vector<Way> ways{{32, 0, NONE}, {16, 0, NONE}, {8, 0, NONE}, {0, 0, NONE}, {0, 0, ALL}};
+    if (mode != LOCAL) return ways;
+    for (const int own_rows : {ALL, NONE})
+        for (const int floors : {ALL, NONE}) ways.push_back({0, 0, own_rows, floors});
+    return ways;
+}
+
+// Relatives of several sequences, some cut short, with ambiguous letters.
+Sequences families(Random& random, int count, int longest, uint32_t every, bool ambiguous) {
+    std::vector<Letters> made;
+    const Letters models[2] = {letters(random, longest), letters(random, longest * 2 / 3)};
+    for (int s = 0; s < count; s++) {
+        Letters one = relative(random, models[s % 5 == 4], every);
+        if (s % 4 == 3)
+            one.erase(one.begin(), one.begin() + random.below(static_cast<uint32_t>(longest / 3)));
+        if (ambiguous && s % 3 == 2) one[one.size() / 2] = 5;
+        if (s % 7 == 6) one.resize(one.size() / 4);
+        made.push_back(one);
+    }
+    return Sequences(made);
+}
+
+// Every mode, detail, and kind of lanes.
+void print_small_sets(Random& random) {
     const struct {
         int count, longest;
         uint32_t letters;
@@ -78,22 +156,57 @@ int main() {
     } sets[] = {{40, 70, 4, 2}, {21, 150, 20, 5}, {35, 40, 2, 1}, {18, 90, 4, 40}};
     for (const auto& one : sets) {
         const Sequences sequences(random, one.count, one.longest, one.letters);
-        for (int detail = 0; detail <= 2; detail++) {
-            for (int mode = 0; mode <= 3; mode++) {
-                for (const int bits : {0, 8, 16, 32})
-                    print(sequences, one.match, {mode, detail, bits, 0, NONE_BY_OWN_ROWS});
-                print(sequences, one.match, {mode, detail, 0, 0, ALL_BY_OWN_ROWS});
+        for (int detail = 0; detail <= CIGAR; detail++) {
+            for (int mode = 0; mode <= END_GAPS; mode++) {
+                print(sequences, {mode, detail, one.match}, lanes_of_all_kinds(mode));
+                const What of_later_rows{mode, detail, one.match, 0, 1, false, 19, nullptr, 12};
+                print(sequences, of_later_rows, {{}, {0, WHERE_QUICKER}});
             }
-            for (const int bits : {0, 8, 16, 32})
-                print(sequences, one.match, {END_GAPS, detail, bits, 0, NONE_BY_OWN_ROWS, TIES_OF_VSEARCH});
-            for (int pruning = ALL_BY_CORRIDORS; pruning <= BY_LANES; pruning++)
-                print(sequences, one.match, {0, detail, 0, pruning});
+            print(sequences, {END_GAPS, detail, one.match, TIES_OF_VSEARCH}, lanes_of_all_kinds(END_GAPS));
+            print(sequences, {GLOBAL, detail, one.match}, pruned_ways());
         }
     }
-    const Sequences long_ones(random, 4, 2500, 4);
-    for (int pruning = ALL_BY_CORRIDORS; pruning <= BY_LANES; pruning++)
-        print(long_ones, 2, {0, 2, 0, pruning});
-    print(long_ones, 2, {0, 2, 0, ALL_BY_CORRIDORS, 0, 0, 1 << 19});  // lanes are saved instead of flags
+}
+
+// Pairs from anywhere in a window, of one set and of two, whose lanes have classes of letters or not; in
+// local mode with scores that 8 bits do not hold.
+void print_chosen_pairs(Random& random) {
+    for (const bool ambiguous : {false, true}) {
+        const Sequences first = families(random, 34, 150, 9, ambiguous),
+                        second = families(random, 9, 190, 9, ambiguous);
+        for (const Sequences* other : {static_cast<const Sequences*>(nullptr), &second})
+            for (const uint32_t one_in : {1u, 6u})
+                for (int mode = 0; mode <= END_GAPS; mode++) {
+                    const std::vector<Way> ways = lanes_of_all_kinds(mode);
+                    print(first, {mode, CIGAR, 5, 0, one_in, false, BASES, other}, ways);
+                    print(first, {mode, 0, 5, 0, one_in, false, BASES, other}, ways);
+                    print(first, {mode, CIGAR, 5, 0, one_in, true, BASES, other}, ways);
+                }
+    }
+}
+
+// So long that tiles are larger, and that scores leave two bytes.
+void print_long_ones(Random& random) {
+    const Sequences relatives = families(random, 9, 700, 14, true);
+    for (const int match : {2, 5})
+        for (const int detail : {0, CIGAR})
+            print(relatives, {LOCAL, detail, match, 0, 1, false, BASES}, lanes_of_all_kinds(LOCAL));
+    for (const int detail : {0, CIGAR})
+        print(relatives, {GLOBAL, detail, 2, 0, 1, false, BASES}, pruned_ways());
+    print(relatives, {GLOBAL, CIGAR, 2, 0, 3, true, BASES}, pruned_ways());
+    const Sequences longer(random, 7, 2500, 4);
+    print(longer, {GLOBAL, CIGAR, 2, 0, 1, false, BASES}, pruned_ways());
+    // Lanes are saved instead of flags.
+    print(longer, {GLOBAL, CIGAR, 2}, {{}, {0, ALL_BY_CORRIDORS, 0, 0, 1 << 20}});
+}
+
+}  // namespace
+
+int main() {
+    Random random{5};
+    print_small_sets(random);
+    print_chosen_pairs(random);
+    print_long_ones(random);
     print_other_kernels();
     std::fprintf(stderr, "%s\n", pairalign_instruction_sets());
 }

@@ -30,24 +30,6 @@ struct Costs {
     }
 };
 
-std::vector<uint8_t> letters(Random& random, int count) {
-    std::vector<uint8_t> made;
-    for (int k = 0; k < count; k++) made.push_back(static_cast<uint8_t>(random.below(4)));
-    return made;
-}
-
-// A copy with about one letter in `every` changed, lost or new.
-std::vector<uint8_t> relative(Random& random, const std::vector<uint8_t>& of, uint32_t every) {
-    std::vector<uint8_t> made;
-    for (const uint8_t code : of) {
-        const uint32_t change = random.below(3 * every);
-        if (change == 0) continue;
-        made.push_back(change == 1 ? static_cast<uint8_t>(random.below(4)) : code);
-        if (change == 2) made.push_back(static_cast<uint8_t>(random.below(4)));
-    }
-    return made;
-}
-
 // The alignments of two sequences that are known so far.
 struct Known {
     std::vector<int32_t> starts;
@@ -71,8 +53,7 @@ uint64_t sum_of(uint64_t sum, const pairalign_further_found& found, const std::v
 }
 
 // The best alignment by a corridor, then, however that ended, all that there are, up to a few.
-void print_further(const std::vector<uint8_t>& rows, const std::vector<uint8_t>& columns,
-                   const Costs& costs) {
+void print_further(const Letters& rows, const Letters& columns, const Costs& costs) {
     constexpr int MOST = 4;
     const std::string isa = best_instruction_set();
     const std::vector<int32_t> matrix = costs.matrix();
@@ -121,10 +102,10 @@ void print_further(const std::vector<uint8_t>& rows, const std::vector<uint8_t>&
 }
 
 // Repeats in both, so that there are further alignments.
-std::vector<uint8_t> with_repeats(Random& random, const std::vector<uint8_t>& repeat, int between) {
-    std::vector<uint8_t> made = letters(random, between);
+Letters with_repeats(Random& random, const Letters& repeat, int between) {
+    Letters made = letters(random, between);
     for (const uint32_t every : {30u, 12u, 6u}) {
-        const std::vector<uint8_t> one = relative(random, repeat, every), other = letters(random, between);
+        const Letters one = relative(random, repeat, every), other = letters(random, between);
         made.insert(made.end(), one.begin(), one.end());
         made.insert(made.end(), other.begin(), other.end());
     }
@@ -152,14 +133,14 @@ void print_other_kernels() {
         BY_DIAGONALS{5, -4, 9, 2, true, true}, IN_32_BITS{4000, -3000, 9000, 2000, true, true},
         SEMIGLOBAL{2, -3, 5, 2, false, false};
     for (const int length : {60, 180}) {
-        const std::vector<uint8_t> repeat = letters(random, length);
-        const std::vector<uint8_t> rows = with_repeats(random, repeat, length),
-                                   columns = with_repeats(random, repeat, length / 2);
+        const Letters repeat = letters(random, length);
+        const Letters rows = with_repeats(random, repeat, length),
+                      columns = with_repeats(random, repeat, length / 2);
         for (const Costs& costs : {IN_BYTES, BY_DIAGONALS, IN_32_BITS, SEMIGLOBAL})
             print_further(rows, columns, costs);
         if (length < 100) print_further(rows, columns, IN_16_BITS);
     }
-    const std::vector<uint8_t> genome = letters(random, 1700);
+    const Letters genome = letters(random, 1700);
     for (const uint32_t every : {40u, 15u, 7u})
         print_further(genome, relative(random, genome, every), IN_BYTES);
     // The last number is what LinearScores.low_bits of engines/bitwise_scoring.py says of the others.

@@ -2,6 +2,7 @@
 // them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -16,30 +17,65 @@ struct Random {
     }
 };
 
+using Letters = std::vector<uint8_t>;
+
+inline Letters letters(Random& random, int count, uint32_t of = 4) {
+    Letters made;
+    for (int k = 0; k < count; k++) made.push_back(static_cast<uint8_t>(random.below(of)));
+    return made;
+}
+
+// A copy with about one letter in `every` changed, lost or new.
+inline Letters relative(Random& random, const Letters& of, uint32_t every) {
+    Letters made;
+    for (const uint8_t code : of) {
+        const uint32_t change = random.below(3 * every);
+        if (change == 0) continue;
+        made.push_back(change == 1 ? static_cast<uint8_t>(random.below(4)) : code);
+        if (change == 2) made.push_back(static_cast<uint8_t>(random.below(4)));
+    }
+    return made;
+}
+
 struct Sequences {
-    std::vector<uint8_t> codes;
+    Letters codes;
     std::vector<int64_t> starts;
     std::vector<int32_t> lengths, inputs;
 
     // Variants of one sequence and unrelated ones; lengths fall.
-    Sequences(Random& random, int count, int longest, uint32_t letters) {
-        std::vector<uint8_t> model;
-        for (int k = 0; k < longest; k++) model.push_back(static_cast<uint8_t>(random.below(letters)));
+    Sequences(Random& random, int count, int longest, uint32_t of) {
+        const Letters model = letters(random, longest, of);
         for (int s = 0; s < count; s++) {
-            const int length = longest - s * longest / (count + 1);
-            starts.push_back(static_cast<int64_t>(codes.size()));
-            lengths.push_back(length);
-            inputs.push_back(s);
-            for (int k = 0; k < length; k++)
-                codes.push_back(s % 3 == 0 || random.below(4) == 0
-                                    ? static_cast<uint8_t>(random.below(letters))
-                                    : model[static_cast<size_t>(k)]);
+            Letters one;
+            for (int k = 0; k < longest - s * longest / (count + 1); k++)
+                one.push_back(s % 3 == 0 || random.below(4) == 0 ? static_cast<uint8_t>(random.below(of))
+                                                                 : model[static_cast<size_t>(k)]);
+            add(one, s);
         }
-        codes.resize(codes.size() + 64);
+        codes.resize(codes.size() + READ_AHEAD);
+    }
+    // Sequences of any lengths.
+    explicit Sequences(std::vector<Letters> given) {
+        std::stable_sort(given.begin(), given.end(),
+                         [](const Letters& a, const Letters& b) { return a.size() > b.size(); });
+        const int count = static_cast<int>(given.size());
+        // Pairs of which the earlier in the input is the shorter one, too.
+        for (int s = 0; s < count; s++) add(given[static_cast<size_t>(s)], s % 2 ? count - 1 - s / 2 : s / 2);
+        codes.resize(codes.size() + READ_AHEAD);
     }
     pairalign_set set() const {
         return {codes.data(), starts.data(), lengths.data(), inputs.data(),
                 static_cast<int32_t>(starts.size())};
+    }
+
+private:
+    static constexpr size_t READ_AHEAD = 64;
+
+    void add(const Letters& one, int32_t input) {
+        starts.push_back(static_cast<int64_t>(codes.size()));
+        lengths.push_back(static_cast<int32_t>(one.size()));
+        inputs.push_back(input);
+        codes.insert(codes.end(), one.begin(), one.end());
     }
 };
 
