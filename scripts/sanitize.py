@@ -23,13 +23,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "sanitize"
-LINKED = ("cpu", "cuda", "opencl", "tests", "examples", "scripts", "docs", "README.md", "Makefile")
-MEASURE_MEMORY = (  # what a sanitizer takes would be counted, too
+BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder")  # as `make test`
+NOT_MEANT = (
+    "--ignore=tests/test_packaging.py",  # makes libraries of its own
+    # What a sanitizer takes would be counted, too.
     "--ignore=tests/test_memory_limit.py",
     "--deselect=tests/test_cli.py::test_memory_is_bounded",
 )
 QUICKEST = {"x86_64": "sse41"}  # to compile; of other machines there is one
 COPIED = ("pyproject.toml", "setup.cfg", "setup.py", "LICENSE")
+NOT_LINKED = {*COPIED, "pairalign", "build", "dist", "demo", ".git", ".venv"}
 
 
 def main(arguments: list[str]) -> int:
@@ -39,7 +42,7 @@ def main(arguments: list[str]) -> int:
     options, tests = parser.parse_known_args(arguments)
     copy_package()
     build_library("" if options.sets == "all" else options.sets)
-    tests = tests or ["-m", "not slow", *MEASURE_MEMORY, "tests"]
+    tests = tests or ["-n", "auto", *BY_FILE, "-m", "not slow", *NOT_MEANT, "tests"]
     # Capturing descriptors would swallow the report that comes when the process is ended.
     quiet = ("-q", "-p", "no:cacheprovider", "--capture=sys")
     command = [sys.executable, "-m", "pytest", *quiet, *tests]
@@ -57,10 +60,11 @@ def copy_package() -> None:
     )
     for name in COPIED:
         shutil.copy2(ROOT / name, FOLDER / name)
-    for name in LINKED:
-        link = FOLDER / name
-        if not link.is_symlink():
-            link.symlink_to(ROOT / name)
+    for entry in ROOT.iterdir():
+        link = FOLDER / entry.name
+        if entry.name in NOT_LINKED or entry.suffix == ".egg-info" or link.is_symlink():
+            continue
+        link.symlink_to(entry)
 
 
 def build_library(sets: str) -> None:
