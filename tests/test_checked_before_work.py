@@ -38,15 +38,6 @@ def test_an_output_that_cannot_be_written(command: tuple[str, ...]) -> None:
     assert os.listdir() == ["in.fa"]
 
 
-def test_one_file_for_two_outputs() -> None:
-    done = run(
-        *("distance", "in.fa", "--format", "tsv", "-o", "x.svg", "--plot", "./x.svg"),
-        cwd=Path.cwd(),
-    )
-    assert done.returncode == 1
-    assert b"'x.svg' is to hold both" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("name", "command", "said"),
     [

@@ -151,19 +151,76 @@ def test_an_input_without_permission(folder: Path, capsys: pytest.CaptureFixture
     assert os.listdir() == ["bad.fa"]
 
 
-def test_the_output_is_no_input(folder: Path, refuse_here: Callable[..., None]) -> None:
-    """Nobody who writes over their sequences means it."""
-    Path("good.fa").write_bytes(GOOD)
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("align good.fa -o good.fa", "'good.fa' is an input"),
+        ("align good.fa -o ./good.fa", "'./good.fa' is an input"),
+        ("align good.fa -o link.fa", "'link.fa' is an input"),
+        ("align none.fa good.fa -o link.fa --format tsv", "'link.fa' is an input"),
+        ("align good.fa --matrix there -o there --format tsv", "'there' is an input"),
+        ("align good.fa --pairs there -o there --format tsv", "'there' is an input"),
+        ("align good.fa -o out.paf --report good.fa", "'good.fa' is an input"),
+        ("align good.fa -o out.paf --pairs there --report there", "'there' is an input"),
+        ("align good.fa -o out.paf --matrix ./there --report there", "'there' is an input"),
+        ("align good.fa -o - --report -", "-o and --report are both standard output"),
+        ("align part-1-of-2.paf -o . --format paf --shard 1/2", "'./part-1-of-2.paf' is an input"),
+        ("distance good.fa -o good.fa --format tsv", "'good.fa' is an input"),
+        ("distance good.fa -o a.svg --format tsv --plot ./a.svg", "-o and --plot are both"),
+        ("distance good.fa -o out.phy --plot a.svg --report a.svg", "--plot and --report are both"),
+        ("distance none.fa --plot there.svg --matrix there.svg", "'there.svg' is an input"),
+        ("tree good.fa -o good.fa", "'good.fa' is an input"),
+        ("tree m.phy --names there -o out.nwk --report there", "'there' is an input"),
+        ("tree m.phy --names there -o there", "'there' is an input"),
+        ("tree good.fa -o out.nwk --rename ./out.nwk", "-o and --rename are both './out.nwk'"),
+        ("tree good.fa -o out.nwk --rename there --report there", "--rename and --report are both"),
+        ("overlap good.fa -o there --format paf --candidates there", "'there' is an input"),
+        ("overlap good.fa -o out.paf --candidates there --report there", "'there' is an input"),
+        ("overlap good.fa -o out.paf --read-report out.paf", "-o and --read-report are both"),
+        ("overlap good.fa -o out.paf --read-report a --report a", "--read-report and --report are"),
+        ("cluster good.fa -o good.fa --min-identity 0.9", "'good.fa' is an input"),
+        (
+            "cluster good.fa -o out.fasta --representatives out.fasta --min-identity 0.9",
+            "-o and --representatives are both 'out.fasta'",
+        ),
+        ("verify there good.fa -o there", "'there' is an input"),
+        ("align good.fa -o - --resume", "--resume needs an output that is a file"),
+        ("align good.fa -o - --cluster local:1", "--cluster needs an output that is a file"),
+    ],
+)
+def test_no_output_is_another_file_of_the_run(
+    folder: Path, capfd: pytest.CaptureFixture[str], command: str, message: str
+) -> None:
+    """Nobody who writes over their sequences means it: wrong usage, before anything is read."""
+    for name in ("good.fa", "part-1-of-2.paf"):
+        Path(name).write_bytes(GOOD)
     Path("link.fa").symlink_to("good.fa")
-    Path("my.mat").write_text(BLOSUM)
-    for output in ("good.fa", "./good.fa", "link.fa"):
-        refuse_here("good.fa", "-o", output, message=f"'{output}' is an input")
-    Path("other.fa").write_bytes(GOOD)
-    refuse_here("other.fa", "good.fa", "-o", "link.fa", message="'link.fa' is an input")
-    refuse_here(
-        *("good.fa", "--matrix", "my.mat", "-o", "my.mat", "--format", "tsv"),
-        message="'my.mat' is an input",
-    )
+    for name in ("there", "there.svg", "m.phy"):
+        Path(name).write_text("no matrix, no alignments, no names")
+    before = listing()
+    assert main(command.split()) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.startswith("pairalign: error: ")
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert listing() == before
+
+
+def test_devices_may_be_named_twice(folder: Path) -> None:
+    Path("good.fa").write_bytes(GOOD)
+    command = ["align", "good.fa", "-o", "/dev/null", "--format", "paf", "--report", "/dev/null"]
+    assert main([*command, "--device", "cpu", "--quiet"]) == 0
+
+
+@pytest.mark.parametrize("option", ["--cluster=local:1", "--report=r.html", "--gap-open=-1"])
+def test_wrong_usage_makes_no_folder_for_parts(folder: Path, option: str) -> None:
+    Path("good.fa").write_bytes(GOOD)
+    before = listing()
+    for command, format in (("align", "paf"), ("overlap", "paf"), ("distance", None)):
+        words = [command, "good.fa", "-o", "parts", "--shard", "1/2", option]
+        assert main([*words, *([] if format is None else ["--format", format])]) == 2
+    assert listing() == before
 
 
 # Scoring

@@ -399,15 +399,6 @@ def test_uc_is_laid_out_as_vsearch_does(reads: Path) -> None:
     assert shapes("ours.uc") == shapes("theirs.uc")
 
 
-def test_same_file_for_both(reads: Path) -> None:
-    done = run(
-        "cluster", reads, "-o", "x.fasta", "--representatives", "x.fasta",
-        "--min-identity", "0.9", cwd=reads.parent,
-    )  # fmt: skip
-    assert done.returncode == 1
-    assert b"'x.fasta' is to hold both" in done.stderr
-
-
 def test_bad_shares_are_said_before_anything_is_read(reads: Path) -> None:
     done = run("cluster", "none.fa", "-o", "x.uc", "--min-identity", "97", cwd=reads.parent)
     assert done.returncode == 2

@@ -214,5 +214,5 @@ def test_the_command_says_what_is_left_out_and_what_is_wrong(
     run_align("in.fa", "--pairs", "wrong.tsv", "-o", "wrong-out.tsv", code=1)
     assert "wrong.tsv: line 2: 'r9' is not in in.fa" in capsys.readouterr().err
     assert not Path("wrong-out.tsv").exists()
-    run_align("in.fa", "--pairs", "hits.paf", "-o", "hits.paf", code=1)
+    run_align("in.fa", "--pairs", "hits.paf", "-o", "hits.paf", code=2)
     assert "'hits.paf' is an input" in capsys.readouterr().err

@@ -129,8 +129,6 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ):
         assert main([*command, "-o", str(tmp_path / options[0]), *options[1:]]) == 2
         assert "--read-report needs all overlaps of a run" in capsys.readouterr().err
-    assert main([*command, "-o", str(table), "--format", "paf"]) == 1
-    assert "is another file of this run" in capsys.readouterr().err
 
 
 if __name__ == "__main__":  # a larger simulation, for the documentation

@@ -152,43 +152,12 @@ def test_why_there_is_no_heat_map(
     assert "no heat map: pictures need matplotlib" in said
 
 
-def test_what_cannot_be_reported(tmp_path: Path) -> None:
+def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "in.fa").write_text(fasta(RECORDS))
-    for arguments, message in (
-        (("--report", "in.fa"), b"'in.fa' is another file of this run"),
-        (("--report", "none/r.html"), b"there is no directory"),
-    ):
-        done = run("align", "in.fa", "-o", "o.paf", *arguments, cwd=tmp_path)
-        assert done.returncode == 1
-        assert message in done.stderr
-        assert not (tmp_path / "o.paf").exists()
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "align in.fa -o o.paf --pairs there --report there",
-        "align in.fa -o o.paf --matrix ./there --report there",
-        "tree in.fa -o o.nwk --rename there --report there",
-        "tree m.phy -o o.nwk --names there --report there",
-        "distance in.fa -o o.phy --plot there.svg --report there.svg",
-        "overlap in.fa -o o.paf --candidates there --report there",
-        "overlap in.fa -o o.paf --read-report there --report there",
-        "overlap in.fa -o o.paf --shard 1/2 --read-report there",
-    ],
-)
-def test_a_report_replaces_no_other_file_of_the_run(tmp_path: Path, command: str) -> None:
-    (tmp_path / "in.fa").write_text(fasta(RECORDS))
-    before_text = "   A  C  G  T\n" + "".join(f"{a}  1  1  1  1\n" for a in "ACGT")  # a matrix
-    for name in ("there", "there.svg"):
-        (tmp_path / name).write_text(before_text)
-    before = sorted(tmp_path.iterdir())
-    done = run(*command.split(), cwd=tmp_path)
-    assert done.returncode in (1, 2)
-    message = b"leave --shard out" if "--shard" in command else b"is another file of this run"
-    assert message in done.stderr
-    assert sorted(tmp_path.iterdir()) == before
-    assert (tmp_path / "there").read_text() == before_text
+    done = run("align", "in.fa", "-o", "o.paf", "--report", "none/r.html", cwd=tmp_path)
+    assert done.returncode == 1
+    assert b"there is no directory" in done.stderr
+    assert not (tmp_path / "o.paf").exists()
 
 
 # ---------------------------------------------------------------------------------------------

@@ -248,7 +248,7 @@ def test_parts_are_not_replaced_by_what_is_made_of_them(capfd: pytest.CaptureFix
     make_parts(shards=2)
     for name in ("part-1-of-2.paf", "part-2-of-2.json"):
         kept = Path("parts", name).read_bytes()
-        merge("parts", "-o", f"./parts/{name}", code=1)
+        merge("parts", "-o", f"./parts/{name}", code=2)
         assert f"{name}' is an input" in capfd.readouterr().err
         assert Path("parts", name).read_bytes() == kept
 

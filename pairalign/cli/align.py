@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from pairalign.best_edges import BestEdges
 from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
+from pairalign.cli.files import check_files
 from pairalign.cli.going_on import Going
 from pairalign.cli.networks import check_best, write_best
 from pairalign.cli.parts import PartPlace, choose_part
 from pairalign.cli.planning import (
-    check_output,
     check_scoring,
     choose_output,
     plan_run,
@@ -38,6 +38,7 @@ from pairalign.formats import (
     find_format,
     open_writer,
 )
+from pairalign.formats.output import check_writable
 from pairalign.jobs.align import AlignmentJob
 from pairalign.native import keep_freed_memory
 from pairalign.pair_lists import read_pair_list
@@ -65,7 +66,6 @@ class _Table:
 def run_align(options: argparse.Namespace) -> None:
     """Carry out ``pairalign align``."""
     choose_output(options)
-    check_scoring(options)
     table, place = _check(options)  # wrong usage is said before anything is read
     run = _plan(options, table.detail)
     significance = _significance(options, run, table.shown_fields)
@@ -110,10 +110,12 @@ def _check(options: argparse.Namespace) -> tuple[_Table, PartPlace | None]:
     check_detail(writer_type, table.detail)
     check_columns(writer_type, fields, table.detail)
     check_both_ways(writer_type, options.both_ways)
-    place = choose_part(options, writer_type.suffixes[0])
-    check_output(options.output, options.input, options.input2, options.matrix, options.pairs)
-    check_report(options)
+    check_files(options)
     check_cluster(options)
+    check_scoring(options)
+    check_report(options)
+    place = choose_part(options, writer_type.suffixes[0])
+    check_writable(options.output)
     return table, place
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import time
 
 from pairalign.choices import CLUSTER_SUFFIXES
 from pairalign.cli.console import say
+from pairalign.cli.files import check_files
 from pairalign.cli.networks import check_best, write_network
 from pairalign.cli.planning import (
-    check_output,
     check_scoring,
     choose_output,
     progress_of,
@@ -23,10 +22,10 @@ from pairalign.cli.thresholds import thresholds_of
 from pairalign.clusters import Clusters
 from pairalign.distance_matrix import number_of_pairs
 from pairalign.engines.selection import usable_cores
-from pairalign.errors import OutputError
 from pairalign.formats import NETWORK_FORMATS
 from pairalign.formats.clusters import write_clusters
 from pairalign.formats.names import choose_format
+from pairalign.formats.output import check_writable
 from pairalign.jobs.clusters import ClusterJob
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
@@ -41,14 +40,13 @@ _SUFFIXES = {
 def run_cluster(options: argparse.Namespace) -> None:
     """Carry out ``pairalign cluster``."""
     choose_output(options)
-    check_scoring(options)
     format = choose_format(options.output, options.format, _SUFFIXES, "clusters")
     check_best(options, format)
     outputs = [path for path in (options.output, options.representatives) if path is not None]
+    check_files(options)
+    check_scoring(options)
     for path in outputs:
-        check_output(path, options.input, options.matrix)
-    if len(outputs) > len(set(map(os.path.realpath, outputs))):
-        raise OutputError(f"'{outputs[0]}' is to hold both the clusters and the representatives")
+        check_writable(path)
     sequences, _ = read_sequences(options)
     scoring = scoring_of(options, sequences)
     warn_of_letters(scoring, sequences, None)

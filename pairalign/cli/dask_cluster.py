@@ -97,9 +97,9 @@ def check_cluster(options: argparse.Namespace) -> None:
     """
     if options.cluster is None:
         return
-    check_resumable(options.output)
     if getattr(options, "shard", None) is not None:
         raise FormatError("--cluster makes shards itself: leave --shard out")
+    check_resumable(options.output)
     if "-" in (options.input, getattr(options, "input2", None)):
         raise FormatError("--cluster needs files as input: workers do not see standard input")
 

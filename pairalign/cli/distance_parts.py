@@ -9,7 +9,7 @@ from pairalign.cli.console import say
 from pairalign.cli.dask_cluster import Parts, make_parts
 from pairalign.cli.going_on import Going, replace_leftovers
 from pairalign.cli.parts import choose_part
-from pairalign.cli.planning import check_output, plan_run, scoring_of, warn_of_letters
+from pairalign.cli.planning import plan_run, scoring_of, warn_of_letters
 from pairalign.distance_matrix import DistanceMatrix, check_names
 from pairalign.errors import FormatError
 from pairalign.formats.distance_parts import (
@@ -43,7 +43,6 @@ def write_part(options: argparse.Namespace, sequences: SequenceSet, measure: Mea
     """Compute the distances of a shard and write them into its folder."""
     check_alphabet(measure, sequences)
     place = choose_part(options, SUFFIX)
-    check_output(options.output, options.input, options.matrix)
     scoring = scoring_of(options, sequences)
     warn_of_letters(scoring, sequences, None)
     run = plan_run(options, sequences, None, scoring, measure.detail)

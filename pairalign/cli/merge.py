@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pairalign.choices import DISTANCE_SUFFIXES
 from pairalign.cli.console import say
+from pairalign.cli.files import refuse_inputs
 from pairalign.cli.parts import without_option
-from pairalign.cli.planning import check_output
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import FormatError
 from pairalign.formats import WRITERS
@@ -17,6 +17,7 @@ from pairalign.formats.distance_parts import FORMAT, merge_distances
 from pairalign.formats.distances import write_distances
 from pairalign.formats.merge import merge_alignments
 from pairalign.formats.names import choose_format
+from pairalign.formats.output import check_writable
 from pairalign.formats.parts import (
     Manifest,
     describe_shards,
@@ -35,7 +36,8 @@ def run_merge(options: argparse.Namespace) -> None:
         return
     if options.output is None:
         raise FormatError("nowhere to write to: give -o OUT, or --plan to see what is missing")
-    check_output(options.output, *map(str, Path(options.parts).glob("part-*")))
+    refuse_inputs(options.output, map(str, Path(options.parts).glob("part-*")))
+    check_writable(options.output)
     threads = options.threads or usable_cores()
     if manifests[0].format == FORMAT:
         format = choose_format(options.output, options.format, DISTANCE_SUFFIXES, "distances")

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments, concatenate
-from pairalign.cli.planning import check_beside
 from pairalign.cli.report import make_collector
 from pairalign.errors import FormatError
+from pairalign.formats.output import check_writable
 from pairalign.overlap_kinds import classify
 from pairalign.overlap_passes import mark_indices
 
@@ -32,7 +32,7 @@ def check_graph(options: argparse.Namespace) -> None:
     FormatError
         The run does not see all overlaps.
     OutputError
-        The table cannot be written, or is another file of the run.
+        The table cannot be written.
     """
     for needing in _NEEDING_ALL:
         for name in ("shard", "resume", "cluster"):
@@ -40,7 +40,7 @@ def check_graph(options: argparse.Namespace) -> None:
                 option = needing.replace("_", "-")
                 raise FormatError(f"--{option} needs all overlaps of a run: leave --{name} out")
     if options.read_report is not None:
-        check_beside(options, "read_report")
+        check_writable(options.read_report)
 
 
 class OverlapWatcher:

@@ -10,12 +10,12 @@ import numpy as np
 from pairalign.candidates import read_candidates
 from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
+from pairalign.cli.files import check_files
 from pairalign.cli.going_on import Going
 from pairalign.cli.overlap_graph import OverlapWatcher, check_graph
 from pairalign.cli.parts import choose_part
 from pairalign.cli.planning import (
     check_any,
-    check_output,
     choose_output,
     progress_of,
     read_sequences,
@@ -32,6 +32,7 @@ from pairalign.formats import (
     find_format,
     open_overlap_writer,
 )
+from pairalign.formats.output import check_writable
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.overlap_plan import Limits, OverlapPlan, plan_overlaps
 from pairalign.jobs.overlap_presets import AUTO, PRESETS, Preset
@@ -52,16 +53,17 @@ _FEW = 0.5
 def run_overlap(options: argparse.Namespace) -> None:
     """Carry out ``pairalign overlap``."""
     choose_output(options)
-    presets = PRESETS.values() if options.preset == AUTO else [PRESETS[options.preset]]
-    check_any(presets, lambda preset: _scoring_of(options, preset))
     writer_type = find_format(options.output, options.format, OVERLAP_FORMATS)
     check_detail(writer_type, Detail.STATS if options.no_cigar else Detail.CIGAR, overlaps=True)
     check_both_ways(writer_type, options.dual, overlaps=True)
-    check_graph(options)
-    place = choose_part(options, writer_type.suffixes[0])
-    check_output(options.output, options.input, options.candidates)
-    check_report(options)
+    check_files(options)
     check_cluster(options)
+    presets = PRESETS.values() if options.preset == AUTO else [PRESETS[options.preset]]
+    check_any(presets, lambda preset: _scoring_of(options, preset))
+    check_graph(options)
+    check_report(options)
+    place = choose_part(options, writer_type.suffixes[0])
+    check_writable(options.output)
     if options.candidates == MAPPY:
         import_mappy()
     reads, _ = read_sequences(options)

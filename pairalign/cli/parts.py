@@ -10,6 +10,7 @@ from typing import Any
 
 from pairalign.arguments import Shard
 from pairalign.cli.console import log
+from pairalign.cli.files import check_files
 from pairalign.formats.output import check_writable
 from pairalign.formats.parts import (
     Manifest,
@@ -81,9 +82,11 @@ def choose_part(options: argparse.Namespace, suffix: str) -> PartPlace | None:
     if options.shard is None:
         return None
     folder = options.output
-    prepare_folder(folder)
     shard: Shard = options.shard
     place = PartPlace(folder, part_path(folder, *shard, suffix), shard, options.given)
+    options.output = place.path
+    check_files(options)
+    prepare_folder(folder)
     check_writable(place.path)
     manifest = manifest_path(folder, *shard)
     check_writable(manifest)
@@ -92,7 +95,6 @@ def choose_part(options: argparse.Namespace, suffix: str) -> PartPlace | None:
         if not is_made_by(manifest, options.given):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(manifest)
-    options.output = place.path
     return place
 
 

@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 from pairalign.cli.console import log
 from pairalign.cli.loading import no_collection
 from pairalign.engines.selection import usable_cores
-from pairalign.errors import FormatError, OutputError, ScoringError
-from pairalign.formats.output import check_writable
+from pairalign.errors import FormatError, ScoringError
 from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import Progress
@@ -51,59 +50,6 @@ def choose_output(options: argparse.Namespace) -> None:
         raise FormatError("--shard writes into a folder: give its name with -o")
     if (options.output == "-" or in_parts) and options.format is None:
         options.format = options.default_format
-
-
-def check_output(output: str, *inputs: str | None) -> None:
-    """Refuse what cannot be written, and to replace a file that is read, before any work.
-
-    Parameters
-    ----------
-    output : str
-        The path of a file to write, or ``-``.
-    *inputs : str or None
-        Paths that are read; names that are no files (a matrix's, ``-``) do no harm.
-
-    Raises
-    ------
-    OutputError
-        When the output is one of the inputs, or cannot be written.
-    """
-    for path in inputs:
-        # Not devices: /dev/stdin and /dev/stdout may well be one terminal.
-        if path is None or not (os.path.isfile(path) and os.path.exists(output)):
-            continue
-        if os.path.samefile(path, output):
-            raise OutputError(f"'{output}' is an input; choose another output")
-    check_writable(output)
-
-
-_FILES = (
-    *("input", "input2", "names", "matrix", "pairs", "candidates"),
-    *("output", "rename", "plot", "report", "read_report"),
-)
-"""Options that may name a file of a run."""
-
-
-def check_beside(options: argparse.Namespace, option: str) -> None:
-    """Refuse, before any work, what cannot be written beside the output.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-    option : str
-        One of the options that name a file to write.
-
-    Raises
-    ------
-    OutputError
-        When the file cannot be written, or is another file of the run, read or written.
-    """
-    path = getattr(options, option)
-    check_writable(path)
-    others = [getattr(options, name, None) for name in _FILES if name != option]
-    places = {os.path.realpath(other) for other in others if other not in (None, "-")}
-    if os.path.realpath(path) in places:
-        raise OutputError(f"'{path}' is another file of this run; choose another name")
 
 
 def read_sequences(options: argparse.Namespace) -> tuple[SequenceSet, SequenceSet | None]:

@@ -8,8 +8,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from pairalign.cli.console import log
-from pairalign.cli.planning import check_beside, plan_run
+from pairalign.cli.planning import plan_run
 from pairalign.errors import FormatError
+from pairalign.formats.output import check_writable
 from pairalign.want import Detail
 
 if TYPE_CHECKING:  # what makes reports is loaded where one is wanted
@@ -44,7 +45,7 @@ def check_report(options: argparse.Namespace) -> None:
     FormatError
         Jinja2 is missing, or the run does not see all pairs.
     OutputError
-        The file cannot be written, or is another output or an input.
+        The file cannot be written.
     """
     if options.report is None:
         return
@@ -54,7 +55,7 @@ def check_report(options: argparse.Namespace) -> None:
     from pairalign.formats.report import check_jinja
 
     check_jinja()
-    check_beside(options, "report")
+    check_writable(options.report)
 
 
 def report_distances(

@@ -18,8 +18,8 @@ from pairalign.cli.distance_parts import (
     replace_distances,
     write_part,
 )
+from pairalign.cli.files import check_files
 from pairalign.cli.planning import (
-    check_output,
     check_scoring,
     choose_output,
     plan_run,
@@ -30,11 +30,11 @@ from pairalign.cli.planning import (
 from pairalign.cli.report import check_report, report_distances
 from pairalign.distance_matrix import DistanceMatrix
 from pairalign.engines.selection import usable_cores
-from pairalign.errors import FormatError, OutputError
+from pairalign.errors import FormatError
 from pairalign.formats.distance_parts import merge_distances
 from pairalign.formats.distances import read_distances, write_distances
 from pairalign.formats.names import choose_format, format_by_suffix
-from pairalign.formats.output import open_output
+from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.parts import read_manifests
 from pairalign.formats.phylip import LONGEST_LINE, check_strict_names
 from pairalign.jobs.distances import (
@@ -81,7 +81,6 @@ class _Report:
 def run_distance(options: argparse.Namespace) -> None:
     """Carry out ``pairalign distance``."""
     measure = find_measure(options.measure)
-    check_scoring(options)
     if options.shard is not None:
         check_part_options(options)
     if options.output is not None or options.plot is None:
@@ -94,14 +93,14 @@ def run_distance(options: argparse.Namespace) -> None:
         format = choose_format(options.output, options.format, DISTANCE_SUFFIXES, "distances")
         if format != "phylip" and (options.lower or options.strict_names):
             raise FormatError("--lower and --strict-names are for phylip only")
+    check_files(options)
     outputs = [path for path in (options.output, options.plot) if path is not None]
     options.output = outputs[0]  # what messages name
-    for path in outputs if options.shard is None else ():
-        check_output(path, options.input, options.matrix)
-    if len(outputs) > len(set(map(os.path.realpath, outputs))):
-        raise OutputError(f"'{outputs[0]}' is to hold both the distances and their plot")
-    check_report(options)
     check_cluster(options)
+    check_scoring(options)
+    for path in outputs if options.shard is None else ():
+        check_writable(path)
+    check_report(options)
     sequences, _ = read_sequences(options)
     if options.strict_names:
         check_strict_names(sequences.names, sequences.source)
@@ -138,7 +137,6 @@ def run_distance(options: argparse.Namespace) -> None:
 def run_tree(options: argparse.Namespace) -> None:
     """Carry out ``pairalign tree``."""
     measure = find_measure(options.measure)
-    check_scoring(options)
     if options.program is not None:
         options.default_format = None  # that of the program
     choose_output(options)
@@ -146,12 +144,14 @@ def run_tree(options: argparse.Namespace) -> None:
     check_method(options.method)
     if format in PICTURES:
         check_matplotlib()
+    _check_rename(options, format)
+    check_files(options)
+    check_cluster(options)
+    check_scoring(options)
     outputs = [path for path in (options.output, options.rename) if path is not None]
     for path in outputs:
-        check_output(path, options.input, options.names, options.matrix)
-    _check_rename(options, format)
+        check_writable(path)
     check_report(options)
-    check_cluster(options)
     report = _Report()
     matrix, sequences = _matrix_of(options, measure, report, format)
     _write_report(options, matrix, sequences, report)
@@ -173,8 +173,6 @@ def _check_rename(options: argparse.Namespace, format: str) -> None:
         return
     if format != "newick":
         raise FormatError(f"--rename is for names in Newick, but the tree is written as {format}")
-    if os.path.abspath(options.rename) == os.path.abspath(options.output):
-        raise FormatError(f"--rename and -o are both '{options.output}'; choose another file")
 
 
 def _tree_format(options: argparse.Namespace) -> str:

@@ -6,8 +6,8 @@ import argparse
 import time
 
 from pairalign.cli.console import log, say
+from pairalign.cli.files import check_files
 from pairalign.cli.planning import (
-    check_output,
     check_scoring,
     choose_output,
     progress_of,
@@ -18,7 +18,7 @@ from pairalign.cli.planning import (
 from pairalign.cli.summary import describe_set
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import PairalignError
-from pairalign.formats.output import open_output
+from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import show_progress
 from pairalign.jobs.verify import Totals, VerifyJob
@@ -34,8 +34,9 @@ class IllegalRecordsError(PairalignError):
 def run_verify(options: argparse.Namespace) -> None:
     """Carry out ``pairalign verify``."""
     choose_output(options)
+    check_files(options)
     check_scoring(options)
-    check_output(options.output, options.alignments, options.input, options.input2, options.matrix)
+    check_writable(options.output)
     queries, targets = read_sequences(options)
     scoring = scoring_of(options, queries)
     warn_of_letters(scoring, queries, targets)

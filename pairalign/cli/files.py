@@ -1,0 +1,78 @@
+"""The files of a run: an output is no other file of it. One rule for all commands and options."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable
+
+from pairalign.errors import FormatError
+
+_READ = ("alignments", "input", "input2", "names", "matrix", "pairs", "candidates")
+"""Options that may name a file that is read."""
+
+_WRITTEN = {
+    "output": "-o",
+    "rename": "--rename",
+    "plot": "--plot",
+    "representatives": "--representatives",
+    "read_report": "--read-report",
+    "report": "--report",
+}
+"""Options that may name a file to write, and what they are called."""
+
+_BESIDE_OUTPUT = ("resume", "cluster")
+"""Options that keep files beside the output."""
+
+
+def check_files(options: argparse.Namespace) -> None:
+    """Refuse a command line whose files cannot be so; nothing is read or written.
+
+    Raises
+    ------
+    FormatError
+        An output is an input, two outputs are the same file, or what is kept beside an output
+        cannot be beside standard output.
+    """
+    for option in _BESIDE_OUTPUT:
+        if getattr(options, option, None) and options.output == "-":
+            raise FormatError(f"--{option} needs an output that is a file: give its name with -o")
+    given = {name: getattr(options, name, None) for name in (*_READ, *_WRITTEN)}
+    written: dict[str, str] = {}  # what option writes a place
+    for option, called in _WRITTEN.items():
+        path = given[option]
+        if path is None or _is_device(path):
+            continue
+        refuse_inputs(path, (given[name] for name in _READ))
+        other = written.setdefault(path if path == "-" else os.path.realpath(path), called)
+        if other != called:
+            shown = "standard output" if path == "-" else f"'{path}'"
+            raise FormatError(f"{other} and {called} are both {shown}; choose another file")
+
+
+def refuse_inputs(output: str, inputs: Iterable[str | None]) -> None:
+    """Refuse to replace a file that is read.
+
+    Parameters
+    ----------
+    output : str
+        The path of a file to write, or ``-``.
+    inputs : iterable of str or None
+        Paths that are read; names that are no files (a matrix's, ``-``) do no harm.
+
+    Raises
+    ------
+    FormatError
+        The output is one of the inputs.
+    """
+    if not os.path.exists(output):
+        return
+    for path in inputs:
+        # Not devices: /dev/stdin and /dev/stdout may well be one terminal.
+        if path is not None and os.path.isfile(path) and os.path.samefile(path, output):
+            raise FormatError(f"'{output}' is an input; choose another output")
+
+
+def _is_device(path: str) -> bool:
+    """Whether writing there replaces nothing: devices, pipes."""
+    return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
