@@ -313,9 +313,9 @@ class CpuEngine:
 
     def close(self) -> None:
         """Free what the engine holds; no method may be called afterwards."""
-        if self._handle:
-            library.pairalign_close(self._handle)
-            self._handle = None
+        handle, self._handle = self._handle, None  # before a signal can come: it is freed once
+        if handle:
+            library.pairalign_close(handle)
 
     def __del__(self) -> None:
         self.close()

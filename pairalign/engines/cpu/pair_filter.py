@@ -247,9 +247,9 @@ class PairFilter:
 
     def close(self) -> None:
         """Free what the filter holds."""
-        if self._handle:
-            library.pairalign_close_filter(self._handle)
-            self._handle = None
+        handle, self._handle = self._handle, None  # before a signal can come: it is freed once
+        if handle:
+            library.pairalign_close_filter(handle)
 
     def __del__(self) -> None:
         self.close()

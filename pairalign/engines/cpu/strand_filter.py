@@ -130,6 +130,6 @@ class StrandFilter:
     def close(self) -> None:
         """Free what the filter holds."""
         self._opening.join()
-        if self._handle:
-            library.pairalign_close_strand_filter(self._handle)
-            self._handle = None
+        handle, self._handle = self._handle, None  # before a signal can come: it is freed once
+        if handle:
+            library.pairalign_close_strand_filter(handle)
