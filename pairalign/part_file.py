@@ -16,7 +16,8 @@ _ANY_FILE = 0o666  # less the umask
 _RANDOM = re.compile(r"[0-9a-f]{8}\.part")
 
 _unfinished: set[PartFile] = set()
-_published: set[str] = set()
+_published: dict[str, os.stat_result] = {}
+"""Complete files that were about to get a name, which the system has given to some."""
 
 
 class PartFile:
@@ -112,13 +113,18 @@ def remove_unfinished() -> None:
 
 def publish(path: str, final: str) -> None:
     """Give a complete file its name, and remember that; OSError if it fails."""
+    # Before: a signal may come when the file has its name and nothing else is done.
+    _published[os.path.realpath(final)] = os.stat(path)
     os.replace(path, final)
-    _published.add(os.path.realpath(final))
 
 
 def was_published(path: str) -> bool:
     """Whether this process has completed a file since `forget_published`."""
-    return os.path.realpath(path) in _published
+    complete = _published.get(os.path.realpath(path))
+    try:
+        return complete is not None and os.path.samestat(os.stat(path), complete)
+    except OSError:
+        return False
 
 
 def forget_published() -> None:

@@ -29,7 +29,11 @@ def fasta(records: Mapping[str, str]) -> str:
 
 
 def start(
-    *arguments: str | os.PathLike[str], cwd: Path, env: Mapping[str, str] | None = None, **options
+    *arguments: str | os.PathLike[str],
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    program: Sequence[str] = PROGRAM,
+    **options,
 ) -> subprocess.Popen[bytes]:
     """Start the command in a folder; standard input is empty unless given."""
     options = {
@@ -39,7 +43,7 @@ def start(
         **options,
     }
     return subprocess.Popen(
-        [*PROGRAM, *map(os.fspath, arguments)],
+        [*program, *map(os.fspath, arguments)],
         cwd=cwd,
         env={**os.environ, **(env or {})},
         **options,

@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 from commands import PROGRAM, TIMEOUT_SECONDS, open_terminal, start, write_random_set
 
-from pairalign.cli.signals import Stopped, stop_signals
+from pairalign.cli.main import main
+from pairalign.cli.signals import IMPATIENCE_SECONDS, Stopped, stop_signals
 
 pytestmark = pytest.mark.usefixtures("signals")
 
@@ -107,6 +108,68 @@ def test_ctrl_c_again_and_again(
         _, err = process.communicate(timeout=TIMEOUT_SECONDS)
     assert os.listdir() == []
     assert err.startswith(b"pairalign: error: interrupted; 'out.paf' was not written\n")
+
+
+SLOW_TO_END = """
+import sys, time
+from pathlib import Path
+from pairalign.cli.main import program
+from pairalign.engines.cpu.engine import CpuEngine
+
+def align(*_):
+    Path("aligning").touch()
+    time.sleep(600)
+
+CpuEngine.align = align
+sys.exit(program())
+"""
+
+
+@pytest.mark.parametrize("number", SAID, ids=lambda number: number.name)
+@pytest.mark.parametrize("options", [(), ("--resume",)], ids=["new", "resume"])
+def test_a_second_signal_ends_at_once(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: signal.Signals,
+    options: tuple[str, ...],
+) -> None:
+    """Whatever the first one waits for: one line, and nothing is half-written."""
+    monkeypatch.chdir(tmp_path)
+    Path("out.paf").write_text("before")
+    Path("in.fa").write_text(">a\nMKVLAAGG\n>b\nMKVLAGG\n")
+    command = ["align", "in.fa", "-o", "out.paf", "--quiet", *options]
+    with running(*command, program=[sys.executable, "-c", SLOW_TO_END]) as process:
+        wait_for(Path("aligning").exists, process)
+        process.send_signal(number)
+        time.sleep(IMPATIENCE_SECONDS + 0.5)
+        assert process.poll() is None
+        process.send_signal(number)
+        out, err = process.communicate(timeout=TIMEOUT_SECONDS)
+    assert process.returncode == 128 + number
+    goes_on = b", the same command goes on" if options else b""
+    said = b"pairalign: error: " + SAID[number] + b"; 'out.paf' was not written" + goes_on
+    assert (out, err) == (b"", said + b"\n")
+    kept = ["out.paf", *(["out.paf.journal", "out.paf.part"] if options else [])]
+    assert sorted(os.listdir()) == ["aligning", "in.fa", *kept]
+    assert Path("out.paf").read_text() == "before"
+
+
+def test_a_signal_that_became_another_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A lock that it leaves open is a RuntimeError; an import that it ends an ImportError."""
+
+    def work(options: object) -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+            time.sleep(TIMEOUT_SECONDS)
+        except KeyboardInterrupt:
+            raise RuntimeError("cannot release un-acquired lock") from None
+
+    monkeypatch.setattr("pairalign.cli.align.run_align", work)
+    assert main(["align", "in.fa", "-o", str(tmp_path / "x.paf")]) == 128 + signal.SIGTERM
+    said = f"pairalign: error: terminated; '{tmp_path / 'x.paf'}' was not written\n"
+    assert capfd.readouterr().err == said
 
 
 def test_ctrl_c_at_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: Path) -> None:
@@ -252,7 +315,7 @@ def test_a_signal_is_not_lost_where_python_drops_exceptions() -> None:
         time.sleep(TIMEOUT_SECONDS)
 
     with stop_signals() as stop:
-        stop.work_begins()
+        stop.work_begins(str)
         with pytest.raises(Stopped, match="terminated"):
             work()
 
@@ -263,7 +326,7 @@ def test_a_signal_after_the_work_is_for_what_follows() -> None:
     before = signal.signal(signal.SIGTERM, lambda number, _: taken.append(number))
     try:
         with stop_signals() as stop:
-            stop.work_begins()
+            stop.work_begins(str)
             stop.work_is_done()
             signal.raise_signal(signal.SIGTERM)
             assert not taken

@@ -13,7 +13,7 @@ from commands import TIMEOUT_SECONDS, start, write_random_set
 
 from pairalign import part_file
 from pairalign.formats.output import FileOutput, check_writable
-from pairalign.part_file import PartFile
+from pairalign.part_file import PartFile, forget_published, was_published
 
 
 def parts() -> list[str]:
@@ -126,3 +126,27 @@ def test_many_processes_that_write_one_output() -> None:
         _, err = process.communicate(timeout=TIMEOUT_SECONDS)
         assert (process.returncode, err) == (0, b"")
     assert os.listdir() == ["x"]
+
+
+def test_a_signal_as_a_file_gets_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name says whether it is complete, not how far the program had come."""
+    final = str(tmp_path / "x")
+
+    def interrupted(source: str, target: str) -> None:
+        assert not was_published(final)
+        rename(source, target)
+        raise KeyboardInterrupt
+
+    rename = os.replace
+    monkeypatch.setattr(os, "replace", interrupted)
+    forget_published()
+    (tmp_path / "x").write_text("before")
+    part = PartFile(final, None)
+    os.close(part.descriptor)
+    with pytest.raises(KeyboardInterrupt):
+        part.publish()
+    assert was_published(final)
+    part.remove()
+    assert os.listdir(tmp_path) == ["x"]
+    forget_published()
+    assert not was_published(final)

@@ -106,27 +106,37 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
     with messages(quiet=getattr(options, "quiet", False)):
         forget_published()
         try:
-            stop.work_begins()
+            stop.work_begins(lambda stopped: _give_up(stopped, options))
             options.run(options)
             if sys.stdout is not None:
                 sys.stdout.flush()
             stop.work_is_done()
-        except (FormatError, ScoringError) as error:
-            stop.work_is_done()
-            give_up_stdout()
-            return _fail(error, FAILED if isinstance(error, MatrixFileError) else WRONG_USAGE)
-        except (PairalignError, OSError, MemoryError) as error:
-            stop.work_is_done()
-            give_up_stdout()
-            if getattr(error, "errno", None) == errno.EPIPE and _output(options) == "-":
-                return FAILED  # the reader has what it wanted
-            return _fail(error, FAILED)
-        except KeyboardInterrupt as error:
-            remove_unfinished()
-            give_up_stdout()
-            code = getattr(error, "exit_code", SIGNAL_CODE + 2)  # as after Ctrl-C
-            return _fail(f"{error}{_left_by(options)}", code)
+        except BaseException as error:
+            code = _say_end(error, options, stop)
+            if code is None:
+                raise
+            return code
     return DONE
+
+
+def _say_end(error: BaseException, options: argparse.Namespace, stop: StopHandler) -> int | None:
+    """Say what has ended a command; return the exit code, None for what nobody has foreseen."""
+    # Whatever a signal has become on its way: where it leaves a lock open it is a RuntimeError.
+    stopped = stop.stopped or error
+    if isinstance(stopped, KeyboardInterrupt):
+        message = _give_up(stopped, options)
+        give_up_stdout()
+        stop.work_is_done()
+        return _fail(message, getattr(stopped, "exit_code", SIGNAL_CODE + 2))  # as after Ctrl-C
+    stop.work_is_done()
+    if not isinstance(error, (PairalignError, OSError, MemoryError)):
+        return None
+    give_up_stdout()
+    if getattr(error, "errno", None) == errno.EPIPE and _output(options) == "-":
+        return FAILED  # the reader has what it wanted
+    is_usage = isinstance(error, (FormatError, ScoringError))
+    is_usage &= not isinstance(error, MatrixFileError)
+    return _fail(error, WRONG_USAGE if is_usage else FAILED)
 
 
 def build_parser(used: Container[str] | None = None) -> argparse.ArgumentParser:
@@ -184,6 +194,12 @@ class _Cite(argparse.Action):
 def _fail(message: object, code: int) -> int:
     say(f"pairalign: error: {message or type(message).__name__}")
     return code
+
+
+def _give_up(stopped: BaseException, options: argparse.Namespace) -> str:
+    """Remove what is half-written; return what is to be said of a command that was stopped."""
+    remove_unfinished()
+    return f"{stopped}{_left_by(options)}"
 
 
 def _left_by(options: argparse.Namespace) -> str:

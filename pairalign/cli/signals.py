@@ -11,9 +11,10 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import NoReturn
 
 STOP_SIGNALS = {
     signal.SIGINT: "interrupted",
@@ -21,7 +22,10 @@ STOP_SIGNALS = {
     signal.SIGHUP: "terminated: the terminal was closed",
 }
 
-CLEANUP_SECONDS = 5.0
+IMPATIENCE_SECONDS = 1.0
+"""Signals that come sooner after the first one mean the same: a key is held, or a terminal and a
+shell in it send one each."""
+
 _AGAIN_SECONDS = 0.01
 SIGNAL_CODE = 128
 """Shells add a signal's number to it: 130 for Ctrl-C, 143 for SIGTERM."""
@@ -48,18 +52,32 @@ class StopHandler:
     """What the process does about a signal: it ends at once, or `Stopped` is raised.
 
     At first there is nothing to clean up, and an exception in the middle of an import may come out
-    of it as another one: the process ends where it is. Once `work_begins`, signals raise.
+    of it as another one: the process ends where it is. Once `work_begins`, the first signal raises.
+    Who sends another one does not want to wait for what that sets going: the process gives up what
+    is half-written and ends where it is.
+
+    Attributes
+    ----------
+    stopped : Stopped or None
+        What the first signal has raised, whatever has become of that on its way.
     """
 
     def __init__(self) -> None:
-        self._working = False
+        self._give_up: Callable[[Stopped], str] | None = None
         self._is_done = False
         self._late: int | None = None
-        self._last: float | None = None
+        self._since = 0.0
+        self.stopped: Stopped | None = None
 
-    def work_begins(self) -> None:
-        """From now on there may be something to clean up."""
-        self._working = True
+    def work_begins(self, give_up: Callable[[Stopped], str]) -> None:
+        """From now on there may be something to clean up.
+
+        Parameters
+        ----------
+        give_up : callable
+            Removes what is half-written, soon, and returns what is to be said of it.
+        """
+        self._give_up = give_up
 
     def work_is_done(self) -> None:
         """From now on nothing is raised: the exit code is that of the work."""
@@ -76,29 +94,39 @@ class StopHandler:
             self._late = number
             return
         stopped = Stopped(number)
-        if not self._working:
-            with suppress(OSError):
-                os.write(2, f"pairalign: error: {stopped}\n".encode())
-            os._exit(stopped.exit_code)
-        # More of them would disturb cleaning up.
+        if self._give_up is None:
+            _end(stopped, str(stopped))
         now = time.monotonic()
-        if self._last is not None and now - self._last < CLEANUP_SECONDS:
-            return
-        self._last = now
-        raise stopped
+        if self.stopped is None:
+            self.stopped, self._since = stopped, now
+            raise stopped
+        if now - self._since >= IMPATIENCE_SECONDS:
+            _end(stopped, self._give_up(stopped))
 
     def was_dropped(self, stopped: Stopped) -> None:
         """Send a signal again that came where Python drops exceptions: as an object is deleted.
 
         Imports have such places, too: each deletes its lock.
         """
-        self._last = None
+        self.stopped = None
 
         def send() -> None:
             time.sleep(_AGAIN_SECONDS)
             os.kill(os.getpid(), stopped.number)
 
         _thread.start_new_thread(send, ())
+
+
+def _end(stopped: Stopped, message: str) -> NoReturn:
+    """End the process where it is, with a line of its own on stderr."""
+    with suppress(OSError):
+        os.write(2, f"{_new_line()}pairalign: error: {message}\n".encode(errors="replace"))
+    os._exit(stopped.exit_code)
+
+
+def _new_line() -> str:
+    """Return what ends a progress bar, which only a terminal shows."""
+    return "\n" if os.isatty(2) else ""
 
 
 @contextmanager
