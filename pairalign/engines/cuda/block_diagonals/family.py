@@ -215,7 +215,7 @@ class BlockDiagonals:
             progress = self._trace(parameters, layout, addresses["scratch"])
         else:
             progress = self._read_progress(parameters)
-        return make_alignments(context, chosen.part(batch), want, progress, pairs)
+        return make_alignments(context, chosen.part(batch), want, progress, pairs, slot)
 
     def _upload_tables(
         self,

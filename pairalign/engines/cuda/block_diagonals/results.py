@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from pairalign.alignments import STATS_FIELDS, Alignments
 from pairalign.engines.cuda.block_diagonals.plan import PAIR, PROGRESS
+from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.want import Detail, Want
 from pairalign.windows import Window
@@ -59,6 +60,7 @@ def make_alignments(
     want: Want,
     progress: npt.NDArray[np.void] | None = None,
     pairs: npt.NDArray[np.void] | None = None,
+    slot: Slot | None = None,
 ) -> Alignments:
     """Make fields of what the device left of a batch, and copy its CIGAR runs.
 
@@ -71,6 +73,8 @@ def make_alignments(
         Pairs below its minimum are left out.
     progress, pairs : PROGRESS and PAIR arrays, optional
         Of each pair of the batch, its kernels being done; without them there is no pair.
+    slot : Slot, optional
+        Of the batch.
     """
     if progress is None or pairs is None:
         progress, pairs = np.zeros(0, PROGRESS), np.zeros(0, PAIR)
@@ -90,7 +94,8 @@ def make_alignments(
         fields.update(_stats(progress, pairs["row_is_query"] != 0, aligned))
     fields = {name: field[passes] for name, field in fields.items()}
     if want.detail >= Detail.CIGAR:
-        runs, offsets = _fetch_runs(context, progress["runs"][passes], pairs["runs"][passes])
+        counts, ends = progress["runs"][passes], pairs["runs"][passes]
+        runs, offsets = _fetch_runs(context, counts, ends, slot)
         fields["cigar"], fields["cigar_offsets"] = runs, offsets
     return Alignments(
         queries=context.queries.sequences,
@@ -126,15 +131,25 @@ def _stats(
 
 
 def _fetch_runs(
-    context: DeviceContext, counts: npt.NDArray[np.int32], ends: npt.NDArray[np.uint64]
+    context: DeviceContext,
+    counts: npt.NDArray[np.int32],
+    ends: npt.NDArray[np.uint64],
+    slot: Slot | None,
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
-    """Copy the runs of each pair, which end at an address; returns them and where each begins."""
+    """Copy the runs of each pair, which end at an address; returns them and where each begins.
+
+    In the slot's stream: others' kernels go on, and are not waited for.
+    """
     offsets = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
     total = int(offsets[-1])
     runs = context.pool.take(max(1, total), np.uint32)
     if runs is None:
         runs = np.empty(total, np.uint32)
+    if slot is None or not total:
+        return runs[:total], offsets
     for start, count, end in zip(offsets[:-1], counts, ends, strict=True):
         if count:
-            context.driver.memcpy_dtoh(runs[start : start + count], int(end) - 4 * int(count))
+            source = int(end) - 4 * int(count)
+            context.driver.memcpy_dtoh_async(runs[start : start + count], source, slot.stream)
+    slot.wait()
     return runs[:total], offsets

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.device_memory import allocator_of
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.cuda.packed.batches import Batch, Work
 from pairalign.engines.cuda.packed.kernels import Flight, PackedKernels
@@ -139,7 +140,7 @@ class AlignTask(PackedTask):
         source = at["tiles"]
         extra: Any = None
         if len(runs) > flight.run_capacity:
-            extra = driver.mem_alloc(runs.nbytes)
+            extra = allocator_of(driver)(runs.nbytes)
             source = int(extra)
             with self._context.streams.batch(slot):
                 self._family.kernels.write_runs(flight, source, len(runs))
