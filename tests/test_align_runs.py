@@ -20,11 +20,13 @@ from pairalign.alignments import Alignments, concatenate
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.errors import AlphabetError, DeviceError, ScoringError
 from pairalign.jobs import align as pairwise
+from pairalign.jobs import schedule
 from pairalign.jobs.align import AlignmentJob
 from pairalign.jobs.align_all import align
 from pairalign.scoring import make_scoring
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail, Want
+from pairalign.windows import plan_windows
 
 
 def run_of(sequences: SequenceSet, **options: object) -> AlignmentJob:
@@ -84,6 +86,49 @@ def test_results_come_in_slabs_that_fit_the_memory(
     assert largest <= 100_000
     # One at the engine, one waiting, one here.
     assert most <= 3
+
+
+@pytest.mark.parametrize(
+    ("engines", "want", "expected"),
+    [
+        (1, Want(), None),
+        (2, Want(), 4 << 30),
+        (4, Want(Detail.SCORE), 6 << 30),
+        (2, Want(Detail.SCORE, 50), None),
+    ],
+)
+def test_results_that_wait_have_room_that_is_bounded(
+    random_set: SequenceSet,
+    monkeypatch: pytest.MonkeyPatch,
+    engines: int,
+    want: Want,
+    expected: int | None,
+) -> None:
+    """Of several engines, where it is known what results take; a fourth of the memory."""
+    rooms = []
+    original = schedule.run
+
+    def watched(*args):  # type: ignore[no-untyped-def]
+        rooms.append(args[-1])
+        return original(*args)
+
+    def open_some(run: AlignmentJob, per_gpu: int | None = None) -> list[CpuEngine]:
+        sets = run.queries, run.targets, run.scoring
+        return [CpuEngine(*sets, threads=1, memory_bytes=1 << 26) for _ in range(engines)]
+
+    monkeypatch.setattr(schedule, "run", watched)
+    monkeypatch.setattr(AlignmentJob, "_open_engines", open_some)
+    run = run_of(random_set, want=want, memory_bytes=24 << 30, window=50)
+    found = list(run)
+    (room,) = rooms
+    assert (None if room is None else room.size_bytes) == expected
+    if room is None:
+        return
+    windows = plan_windows(len(random_set), window=50)
+    for window, one in zip(windows, found, strict=True):
+        fields = (getattr(one, name) for name in (*SCORE_FIELDS, *STATS_FIELDS, "cigar"))
+        taken = sum(field.nbytes for field in fields if field is not None)
+        assert taken <= room.needed_by(window)
 
 
 def test_memory_does_not_grow_with_the_pairs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,10 +49,10 @@ class Pretend:
         raise AssertionError("closed by the schedule")
 
 
-def run(engines, windows, costs=None, ahead=1000):
+def run(engines, windows, costs=None, ahead=1000, room=None):
     """Run a schedule; costs by window, default: all the same."""
     costs = costs or [1] * len(windows)
-    return schedule.run(engines, windows, Want(), lambda window: costs[window.index], ahead)
+    return schedule.run(engines, windows, Want(), lambda one: costs[one.index], ahead, room)
 
 
 @pytest.fixture(autouse=True)
@@ -68,9 +68,12 @@ def no_thread_stays() -> Iterator[None]:
     count=st.integers(0, 30),
     engines=st.integers(1, 6),
     ahead=st.integers(1, 40),
+    room=st.none() | st.integers(0, 40),
     seed=st.randoms(use_true_random=False),
 )
-def test_results_come_in_order_each_once(count: int, engines: int, ahead: int, seed) -> None:
+def test_results_come_in_order_each_once(
+    count: int, engines: int, ahead: int, room: int | None, seed
+) -> None:
     windows = windows_of(count)
     costs = [seed.randint(0, 5) for _ in windows]
     delays = [seed.choice([0, 0, 0, 0.001]) for _ in windows]
@@ -80,7 +83,8 @@ def test_results_come_in_order_each_once(count: int, engines: int, ahead: int, s
         return window.index
 
     pretended = [Pretend(f"fake:{k}", work) for k in range(engines)]
-    found = list(run(pretended, windows, costs, ahead))
+    sized = None if room is None else schedule.Room(room, lambda window: costs[window.index])
+    found = list(run(pretended, windows, costs, ahead, sized))
     assert found == [(window, window.index) for window in windows]
     assert sorted(index for one in pretended for index in one.done) == list(range(count))
     assert all(len(one.threads) <= 1 for one in pretended)
@@ -110,6 +114,40 @@ def test_look_ahead_is_bounded(ahead: int) -> None:
         started = [index for engine in engines for index in engine.done]
         assert max(started) < place + ahead
         assert len(started) <= place + ahead
+
+
+@pytest.mark.parametrize(("room", "expected"), [(0, 3), (29, 3), (40, 4), (79, 7), (10**6, 20)])
+def test_while_one_takes_long_others_go_on_as_far_as_there_is_room(
+    room: int, expected: int
+) -> None:
+    """Results take 10 bytes each, those of the window that takes long, too."""
+    far_enough = threading.Event()
+    started: set[int] = set()
+    before: set[int] = set()
+
+    def work(window: Window) -> int:
+        started.add(window.index)
+        if len(started) == expected:
+            far_enough.set()
+        if window.index == 0:
+            assert far_enough.wait(WAIT_SECONDS)
+            time.sleep(0.003)  # the other goes as far as it may
+            before.update(started)
+        return window.index
+
+    costs = [100] + [1] * 19
+    sized = schedule.Room(room, lambda _: 10)
+    found = run([Pretend(work=work), Pretend(work=work)], windows_of(20), costs, 3, sized)
+    assert [index for _, index in found] == list(range(20))
+    assert before == set(range(expected))
+
+
+def test_no_window_is_overtaken_by_many() -> None:
+    """The cheapest, at the front of those that may start, is taken before all that are near."""
+    engine = Pretend()
+    costs = [1, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9]
+    list(run([engine], windows_of(12), costs, 4, schedule.Room(10**6, lambda _: 10)))
+    assert engine.done == [1, 2, 3, 0, 4, 5, 6, 7, 8, 9, 10, 11]
 
 
 def test_engines_work_at_the_same_time() -> None:

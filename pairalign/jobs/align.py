@@ -21,7 +21,13 @@ from pairalign.jobs.limits import check_lengths, check_top, whole_number
 from pairalign.jobs.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.memory import default_bytes
 from pairalign.jobs.progress import Progress, show_progress
-from pairalign.jobs.slabs import expected_bytes, result_bytes, slab_bytes, slabs_ahead
+from pairalign.jobs.slabs import (
+    expected_bytes,
+    result_bytes,
+    slab_bytes,
+    slabs_ahead,
+    waiting_bytes,
+)
 from pairalign.pair_lists import PairList, sort_pairs
 from pairalign.scoring import Scoring
 from pairalign.sequences import SequenceSet
@@ -282,15 +288,33 @@ class AlignmentJob:
         if on_gpu:
             slabs = self._join(slabs, len(engines))
         ahead = slabs_ahead(len(engines), self.memory_bytes, limit) if in_order else len(slabs)
+        room = self._room_for_waiting(len(engines), limit)
         with (
             show_progress(self.cells, self.progress) as meter,
-            closing(schedule.run(engines, slabs, self.want, self._cost, ahead)) as results,
+            closing(schedule.run(engines, slabs, self.want, self._cost, ahead, room)) as results,
         ):
             for slab, result in results:
                 self.pairs_done += self._planned.pairs_of(slab)
                 yield result
                 del result  # or it would stay in memory while the next one is waited for
                 meter.update(self._cost(slab))
+
+    def _room_for_waiting(self, engines: int, limit: int) -> schedule.Room | None:
+        """Return what room there is for results that wait, of slabs of at most `limit` bytes.
+
+        None where it is not known what results take, or nobody overtakes.
+        """
+        if self._chooses or engines == 1:
+            return None
+        pair_bytes, letter_bytes = self._result_bytes
+        letters = int(self.queries.lengths.max())
+        letters += letters if self.targets is None else int(self.targets.lengths.max())
+        most = pair_bytes + letter_bytes * letters
+
+        def needed_by(slab: Window) -> int:
+            return min(limit, int(self._planned.pairs_of(slab) * most))
+
+        return schedule.Room(waiting_bytes(engines, self.memory_bytes), needed_by)
 
     def _slabs(self, limit: int) -> list[Window]:
         """Cut the pairs into slabs whose results take at most `limit` bytes."""

@@ -2,7 +2,8 @@
 
 Every engine has a thread. The next window goes to whichever engine is idle: the one with the most
 cells of those that may start (largest processing time first, as in gpu-pairAlign's task manager;
-Blazewicz et al. 2011). A window may start when fewer than `ahead` results wait for earlier ones, so
+Blazewicz et al. 2011). Few windows may start at a time, counted from the first that has not, so
+that none is overtaken by many; and none may while too many results would wait for earlier ones, so
 that memory stays bounded.
 """
 
@@ -11,7 +12,10 @@ from __future__ import annotations
 import contextlib
 import heapq
 import threading
+from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterator, Sequence
+from itertools import accumulate
+from typing import NamedTuple
 
 from pairalign.alignments import Alignments
 from pairalign.engines import Engine
@@ -20,12 +24,27 @@ from pairalign.want import Want
 from pairalign.windows import Window
 
 
+class Room(NamedTuple):
+    """Memory for results that wait for those of earlier windows.
+
+    Attributes
+    ----------
+    size_bytes : int
+    needed_by : callable
+        The bytes that a window's results take at most.
+    """
+
+    size_bytes: int
+    needed_by: Callable[[Window], int]
+
+
 def run(
     engines: Sequence[Engine],
     windows: Sequence[Window],
     want: Want,
     cost: Callable[[Window], int],
     ahead: int,
+    room: Room | None = None,
 ) -> Generator[tuple[Window, Alignments], None, None]:
     """Align windows on some engines; yield them in the order given.
 
@@ -38,7 +57,10 @@ def run(
     cost : callable
         The work that a window takes; only the order matters.
     ahead : int
-        How many windows may be started beyond the one to be yielded next, at least 1.
+        An engine takes the window that costs most of so many, at least 1, counted from the first
+        that has not been started; and no more are started beyond the one to be yielded next.
+    room : Room, optional
+        More than that may be started while their results, and those before, have room.
 
     Yields
     ------
@@ -51,7 +73,7 @@ def run(
         What an engine raised. Anything else it raises becomes a DeviceError that names engine and
         window.
     """
-    run = _Schedule(windows, want, cost, max(1, ahead))
+    run = _Schedule(windows, want, cost, max(1, ahead), room)
     threads = [
         threading.Thread(target=run.work, args=(engine,), name=engine.name, daemon=True)
         for engine in engines
@@ -105,14 +127,21 @@ class _Schedule:
         want: Want,
         cost: Callable[[Window], int],
         ahead: int,
+        room: Room | None,
     ) -> None:
         self._windows = windows
         self._want = want
         self._cost = cost
         self._ahead = ahead
+        self._room_bytes = 0 if room is None else room.size_bytes
+        # Bytes of the results of all windows before each, and of all.
+        needed = [] if room is None else map(room.needed_by, windows)
+        self._bytes_before = list(accumulate(needed, initial=0))
         self._changed = threading.Condition()
         self._startable: list[tuple[int, int]] = []  # a heap: less the cost, place; not yet started
         self._seen = 0  # places before were startable at some time
+        self._is_started = [False] * len(windows)
+        self._first_unstarted = 0
         self._results: dict[int, Alignments] = {}
         self._next = 0  # place that the consumer waits for
         self._error: BaseException | None = None
@@ -153,20 +182,36 @@ class _Schedule:
 
     def _admit(self) -> None:
         """Let windows start that may do so now."""
-        stop = min(self._next + self._ahead, len(self._windows))
+        stop = min(self._first_unstarted + self._ahead, self._room_until(), len(self._windows))
         for place in range(self._seen, stop):
             heapq.heappush(self._startable, (-self._cost(self._windows[place]), place))
         self._seen = max(self._seen, stop)
+
+    def _room_until(self) -> int:
+        """Return the first place whose results may find no room."""
+        until = self._next + self._ahead
+        if self._room_bytes:
+            full = self._bytes_before[self._next] + self._room_bytes
+            until = max(until, bisect_right(self._bytes_before, full) - 1)
+        return until
 
     def _claim(self) -> int | None:
         with self._changed:
             while not self._stopped:
                 if self._startable:
-                    return heapq.heappop(self._startable)[1]
+                    return self._start_largest()
                 if self._seen == len(self._windows):
                     break
                 self._changed.wait()
             return None
+
+    def _start_largest(self) -> int:
+        _, place = heapq.heappop(self._startable)
+        self._is_started[place] = True
+        while self._first_unstarted < self._seen and self._is_started[self._first_unstarted]:
+            self._first_unstarted += 1
+        self._admit()
+        return place
 
     def _fail(self, error: BaseException) -> None:
         with self._changed:

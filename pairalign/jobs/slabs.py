@@ -28,6 +28,7 @@ _GPU_SLAB_BYTES = 256 << 20
 _CHOSEN_SLAB_BYTES = 1 << 30
 _LEAST_SLAB_BYTES = 1 << 20
 _AHEAD_OF_ENGINE = 2
+_ROOM_OF_ENGINE = 2 << 30
 
 
 def slab_bytes(on_gpu: bool, threads: int, memory_bytes: int, chosen: bool = False) -> int:
@@ -45,14 +46,23 @@ def slab_bytes(on_gpu: bool, threads: int, memory_bytes: int, chosen: bool = Fal
 
 
 def slabs_ahead(engines: int, memory_bytes: int, limit: int) -> int:
-    """Return how many slabs of `limit` bytes may be under way or wait for those before them.
+    """Return of how many slabs of `limit` bytes the engine that is idle takes the largest.
 
-    Few an engine: the engine that is idle takes the largest of them, and results are wanted in
-    order. One small slab that all others overtake would keep their results in memory to the end.
+    Few an engine, as results are wanted in order: one small slab that all others overtake would
+    keep their results in memory to the end.
     """
     if engines == 1:
         return 2
     return max(engines + 1, min(_AHEAD_OF_ENGINE * engines + 2, memory_bytes // 4 // limit))
+
+
+def waiting_bytes(engines: int, memory_bytes: int) -> int:
+    """Return what results may take that wait for those of slabs before them.
+
+    The slab of the longest sequences may take a GPU as long as many others, which the others do
+    meanwhile.
+    """
+    return min(memory_bytes // 4, engines * _ROOM_OF_ENGINE)
 
 
 def result_bytes(detail: Detail, top: int = 1) -> tuple[int, float]:
