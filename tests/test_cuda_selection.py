@@ -79,7 +79,23 @@ def test_devices_are_chosen_by_index(two_devices: list[Any]) -> None:
         choose_devices((1, 1))
 
 
-def test_engines_on_every_device(two_devices: list[Any]) -> None:
+@pytest.mark.parametrize("device", ["cuda", "auto", "cuda:0,1"])
+def test_a_second_device_is_used_by_sets_that_are_worth_it(
+    two_devices: list[Any], monkeypatch: pytest.MonkeyPatch, device: str
+) -> None:
+    monkeypatch.setattr(selection, "_WORTH_A_GPU", 1000)
+    (sequences,) = PROBLEM.sets()
+    cells = int(sequences.lengths.sum()) ** 2 // 2
+    for worth, expected in ((cells + 1, 1), (cells, 2), (cells // 5, 2)):
+        monkeypatch.setattr(selection, "_WORTH_A_FURTHER_GPU", worth)
+        engines = open_engines(device)
+        assert len({engine.name for engine in engines}) == (2 if ":" in device else expected)
+        for engine in engines:
+            engine.close()
+
+
+def test_engines_on_every_device(two_devices: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selection, "_WORTH_A_FURTHER_GPU", 1000)
     engines = open_engines("cuda")
     names = [engine.name for engine in engines]
     assert names == ["cuda:0"] * ENGINES_PER_DEVICE + ["cuda:1"] * ENGINES_PER_DEVICE
@@ -202,7 +218,7 @@ def test_a_kernel_by_name(two_devices: list[Any]) -> None:
 
     engines = opened("auto", PairPerThread.name)  # the set is small, but a kernel is asked for
     try:
-        assert {engine.name for engine in engines} == {"cuda:0", "cuda:1"}
+        assert {engine.name for engine in engines} == {"cuda:0"}
     finally:
         for engine in engines:
             engine.close()

@@ -11,12 +11,18 @@ from pairalign.cli import early_start
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
-    """Pretend that there is a GPU; holds the devices of every start of its driver."""
+    """Pretend that there is a GPU; holds the devices of every start, with a * for much input."""
     found: list[str] = []
+
+    def start(device: str, is_small: bool) -> None:
+        found.append(device if is_small else f"{device}*")
+
     monkeypatch.setattr(early_start, "_DEVICE_FILE", tmp_path)
-    monkeypatch.setattr(early_start, "_start_driver", found.append)
+    monkeypatch.setattr(early_start, "_start_driver", start)
     (tmp_path / "small.fa").write_text(">a\nACGT\n")
     (tmp_path / "large.fa").write_text(">a\n" + "ACGT" * 100_000)
+    (tmp_path / "huge.fa").write_text(">a\n" + "ACGT" * 500_000)
+    (tmp_path / "packed.fa.gz").write_bytes(bytes(500_000))  # no more is known of it
     monkeypatch.chdir(tmp_path)
     return found
 
@@ -29,6 +35,9 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         ("align small.fa -o x.paf", ""),
         ("align large.fa -o x.paf", "auto"),
         ("align large.fa -o x.paf --device auto", "auto"),
+        ("align huge.fa -o x.paf", "auto*"),
+        ("align small.fa huge.fa -o x.paf --device cuda", "cuda*"),
+        ("align packed.fa.gz -o x.paf", "auto*"),
         ("align large.fa -o x.paf --device cpu", ""),
         ("align large.fa -o x.paf --device opencl", ""),
         ("align large.fa -o x.paf --device cuda --device cpu", ""),
@@ -54,12 +63,21 @@ def test_no_driver_is_started_where_there_is_no_gpu(
 
 
 def test_a_missing_driver_is_left_to_the_engines_to_report() -> None:
-    early_start._start_driver("cuda")
+    early_start._start_driver("cuda", is_small=False)
 
 
 @pytest.mark.parametrize(
-    ("device", "expected"),
-    [("cuda", [0, 1, 2]), ("cuda:1", [1]), ("cuda:0,2,7,x", [0, 2]), ("auto", [0, 1, 2])],
+    ("device", "is_small", "expected"),
+    [
+        ("cuda", False, [0, 1, 2]),
+        ("cuda", True, [0]),
+        ("cuda:1", True, [1]),
+        ("cuda:0,2,7,x", False, [0, 2]),
+        ("cuda:0,2", True, [0, 2]),
+        ("auto", False, [0, 1, 2]),
+    ],
 )
-def test_the_devices_that_a_run_uses_are_started(device: str, expected: list[int]) -> None:
-    assert early_start._indices(device, 3) == expected
+def test_the_devices_that_a_run_uses_are_started(
+    device: str, is_small: bool, expected: list[int]
+) -> None:
+    assert early_start._indices(device, 3, is_small) == expected

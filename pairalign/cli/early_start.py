@@ -16,6 +16,13 @@ from pathlib import Path
 _WORTH_A_GPU = 300_000
 """Bytes of input from which ``--device auto`` is likely to take a GPU."""
 
+_WORTH_SEVERAL_GPUS = 1_700_000
+"""Bytes of input from which a second GPU is likely to be used where none is named."""
+
+_COMPRESSED = (".gz", ".bgz", ".bz2", ".xz", ".zst")
+_PACKED = 4
+"""Compressed files hold so many times as many letters, about."""
+
 _NO_GPU_HERE = ("--cluster", "--help", "-h", "help", "--version", "completion", "merge", "verify")
 """Words of a command line that aligns elsewhere or not at all."""
 
@@ -38,7 +45,8 @@ def start_early(given: Sequence[str]) -> threading.Thread | None:
     device = _device(given)
     if device is None or not _DEVICE_FILE.exists():
         return None
-    thread = threading.Thread(target=_start_driver, args=(device,), name="CUDA driver")
+    is_small = all(_size(word) < _WORTH_SEVERAL_GPUS for word in given)
+    thread = threading.Thread(target=_start_driver, args=(device, is_small), name="CUDA driver")
     thread.start()
     return thread
 
@@ -61,13 +69,15 @@ def _device(given: Sequence[str]) -> str | None:
 
 
 def _size(word: str) -> int:
+    """Return the bytes of a file if a word names one, as they would be without compression."""
     try:
-        return 0 if word.startswith("-") else Path(word).stat().st_size
+        size = 0 if word.startswith("-") else Path(word).stat().st_size
     except (OSError, ValueError):
         return 0
+    return size * _PACKED if word.endswith(_COMPRESSED) else size
 
 
-def _start_driver(device: str) -> None:
+def _start_driver(device: str, is_small: bool) -> None:
     """Start the driver, then the devices; engines report what fails."""
     import ctypes  # frees the interpreter during a call, which PyCUDA does not here
 
@@ -83,13 +93,13 @@ def _start_driver(device: str) -> None:
             if driver.cuDeviceGet(ctypes.byref(handle), index) == 0:
                 driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), handle)
 
-        for index in _indices(device, count.value):
+        for index in _indices(device, count.value, is_small):
             threading.Thread(target=retain, args=(index,), name="CUDA device").start()
 
 
-def _indices(device: str, count: int) -> list[int]:
-    """Return which of `count` GPUs a run uses: all but where some are named."""
+def _indices(device: str, count: int, is_small: bool) -> list[int]:
+    """Return which of `count` GPUs a run uses: those named, else the first, or all for much."""
     named = device.partition(":")[2]
     if not named:
-        return list(range(count))
+        return list(range(min(count, 1) if is_small else count))
     return [int(word) for word in named.split(",") if word.isdecimal() and int(word) < count]

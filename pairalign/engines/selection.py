@@ -26,6 +26,9 @@ log = logging.getLogger("pairalign")
 _WORTH_A_GPU = 2 * 10**9
 """Fewer cells are done on a CPU before a GPU has started."""
 
+_WORTH_A_FURTHER_GPU = 15 * 10**11
+"""A GPU does so many cells while another starts and ends, twice over; it then saves time."""
+
 
 @dataclass(frozen=True)
 class DeviceInfo:
@@ -83,9 +86,9 @@ def open_engines(
     Parameters
     ----------
     device : str
-        ``"cpu"``; ``"cuda"`` for all GPUs, ``"cuda:0,2"`` for some; ``"auto"`` for all that can
-        be used if the set is worth their start, else the CPU, with a line in the log that says why
-        if there is an NVIDIA GPU;
+        ``"cpu"``; ``"cuda"`` for as many GPUs as the set is worth the start of, at least one,
+        ``"cuda:0,2"`` for those; ``"auto"`` for GPUs that can be used if the set is worth that,
+        else the CPU, with a line in the log that says why if there is an NVIDIA GPU;
         ``"opencl"`` for OpenCL GPUs, or a CPU where there is none, ``"opencl:0,1"`` for some
         devices: never part of ``"auto"``.
     queries, targets : SequenceSet
@@ -145,7 +148,7 @@ class _Request:
     def open_gpus(
         self, indices: tuple[int, ...] | None, kernel: str | None, *, falls_back: bool = False
     ) -> Sequence[Engine]:
-        """Open engines on some GPUs, on all (empty), or on all usable ones (None)."""
+        """Open engines on some GPUs; on as many as pay of all (empty) or of usable ones (None)."""
         from pairalign.engines.cuda.selection import open_chosen
 
         return open_chosen(
@@ -160,6 +163,7 @@ class _Request:
             detail=self.detail,
             falls_back=falls_back,
             per_device=self.per_gpu,
+            most_devices=1 + _cells(self.queries, self.targets) // _WORTH_A_FURTHER_GPU,
         )
 
     def open_opencl(self, indices: tuple[int, ...], kernel: str | None) -> Sequence[Engine]:

@@ -113,12 +113,16 @@ def open_chosen(
     detail: Detail = Detail.CIGAR,
     falls_back: bool = False,
     per_device: int | None = None,
+    most_devices: int | None = None,
 ) -> list[Engine]:
-    """Open engines on the devices of `indices`, on all (empty), or on all usable ones (None).
+    """Open engines on the devices of `indices`.
 
+    Where there are none: on `most_devices` of all (empty), or of all usable ones (None).
     `falls_back`, `per_device`: see `open_cuda_engines`.
     """
     devices = usable_devices() if indices is None else choose_devices(indices)
+    if not indices:
+        devices = devices[:most_devices]
     return open_cuda_engines(
         devices,
         queries,
