@@ -79,8 +79,8 @@ OUT = "PAIRALIGN_TIMELINE_OUT"
 KERNELS = "PAIRALIGN_TIMELINE_KERNELS"
 
 calls: list[tuple[str, float, float, str]] = []
-queued: list[tuple[Any, Any]] = []  # events before and after each kernel
-reference: list[Any] = []  # an event, and when it was recorded
+queued: dict[str, list[tuple[Any, Any]]] = {}  # by PCI address: events before and after kernels
+reference: dict[str, tuple[Any, float]] = {}  # by PCI address: an event, and when it was recorded
 
 
 def main() -> None:
@@ -201,36 +201,49 @@ def _watch_kernels(driver: Any) -> None:
 
     def watched(self: Any, *args: Any, **kwargs: Any) -> Any:
         stream = kwargs.get("stream")
-        if not reference:
-            reference.append(driver.Event())
-            reference[0].record()
-            reference.append(time.perf_counter() - float(os.environ[START]))
+        device = driver.Context.get_device().pci_bus_id()
+        if device not in reference:
+            event = driver.Event()
+            event.record()
+            reference[device] = event, time.perf_counter() - float(os.environ[START])
         before, after = driver.Event(), driver.Event()
         before.record(stream)
         done = launch(self, *args, **kwargs)
         after.record(stream)
-        queued.append((before, after))
+        queued.setdefault(device, []).append((before, after))
         return done
 
     driver.Function.__call__ = watched
 
 
-def _look_at_kernels() -> None:
-    """Put the times of kernels among those of steps; a context is current, all is done."""
-    event, at = reference
+def _look_at_kernels(device: Any) -> None:
+    """Put the times of a device's kernels among those of steps, once, when all is done."""
+    address = device._handle.pci_bus_id()
+    if address not in queued:
+        return
+    with device.current():
+        device.driver.Context.synchronize()
+        event, at = reference[address]
+        ran = [(event.time_till(one), event.time_till(other)) for one, other in queued[address]]
+        del queued[address]  # events end while their context is current
+    merged = _merged(ran)
+    name = device.name
+    calls.extend((f"{name} is busy", at + a / 1e3, at + z / 1e3, name) for a, z in merged)
+    gaps = [(later[0] - one[1], one[1]) for one, later in pairwise(merged)]
+    for place, (gap, begun) in enumerate(sorted(gaps, reverse=True)[:4], start=1):
+        ended = at + (begun + gap) / 1e3
+        calls.append((f"{name} waits, gap {place}", at + begun / 1e3, ended, name))
+
+
+def _merged(ran: Sequence[tuple[float, float]]) -> list[list[float]]:
+    """Return when something ran: what overlaps is one."""
     merged: list[list[float]] = []
-    times = [(event.time_till(one), event.time_till(other)) for one, other in queued]
-    for begun, ended in sorted(times):
+    for begun, ended in sorted(ran):
         if merged and begun <= merged[-1][1]:
             merged[-1][1] = max(merged[-1][1], ended)
         else:
             merged.append([begun, ended])
-    calls.extend(("device is busy", at + a / 1e3, at + z / 1e3, "device") for a, z in merged)
-    gaps = [(later[0] - one[1], one[1]) for one, later in pairwise(merged)]
-    for place, (gap, begun) in enumerate(sorted(gaps, reverse=True)[:4], start=1):
-        ended = at + (begun + gap) / 1e3
-        calls.append((f"device waits, gap {place}", at + begun / 1e3, ended, "device"))
-    queued.clear()
+    return merged
 
 
 def _timed(function: Callable[..., Any], title: str) -> Callable[..., Any]:
@@ -239,9 +252,7 @@ def _timed(function: Callable[..., Any], title: str) -> Callable[..., Any]:
     def timed(*args: Any, **kwargs: Any) -> Any:
         begun = time.perf_counter() - start
         if title == "engines are closed" and queued:
-            with args[0]._device.current():
-                args[0]._device.driver.Context.synchronize()
-                _look_at_kernels()
+            _look_at_kernels(args[0]._device)
         try:
             return function(*args, **kwargs)
         finally:

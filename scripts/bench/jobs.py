@@ -170,7 +170,7 @@ def find_data(command: WholeCommand, folder: Path, scratch: Path) -> Path | None
     """Return the file to align, cut to as many sequences as the command wants."""
     if not command.data:
         return EXAMPLE
-    found = sorted(folder.rglob(f"{command.data}*.f*"))
+    found = sorted(folder.resolve().rglob(f"{command.data}*.f*"))  # runs have a folder of their own
     if not found or not command.sequences:
         return found[0] if found else None
     cut = scratch / f"{command.data}-{command.sequences}.fa"
