@@ -1,6 +1,7 @@
 """Run tests with the native library compiled for address and undefined behaviour sanitizers.
 
     python scripts/sanitize.py [--sets "sse41 avx512"] [arguments of pytest]
+    python scripts/sanitize.py [--sets "sse41 avx512"] --races
 
 Everything is in ``build/sanitize``: a copy of the package with a library of its own, and links to
 the rest of the working copy. Any overflow, shift or access out of bounds ends the process with a
@@ -8,6 +9,9 @@ report. GCC or clang with their sanitizers' run-time libraries are needed.
 
 Kernels are written once for all instruction sets, and with sanitizers the compiler takes minutes
 for each. So the library has those of one set, unless ``--sets`` names others or ``all``.
+
+``--races`` runs the program of ``tests/native`` instead, two threads of the CPU engine, with the
+sanitizer of threads.
 """
 
 from __future__ import annotations
@@ -20,6 +24,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from native_program import build
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "sanitize"
@@ -39,14 +45,28 @@ def main(arguments: list[str]) -> int:
     """Build, then run pytest; return its exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0], allow_abbrev=False)
     parser.add_argument("--sets", default=QUICKEST.get(platform.machine(), "all"))
+    parser.add_argument("--races", action="store_true")
     options, tests = parser.parse_known_args(arguments)
+    sets = "" if options.sets == "all" else options.sets
+    if options.races:
+        return find_races(sets.split())
     copy_package()
-    build_library("" if options.sets == "all" else options.sets)
+    build_library(sets)
     tests = tests or ["-n", "auto", *BY_FILE, "-m", "not slow", *NOT_MEANT, "tests"]
     # Capturing descriptors would swallow the report that comes when the process is ended.
     quiet = ("-q", "-p", "no:cacheprovider", "--capture=sys")
     command = [sys.executable, "-m", "pytest", *quiet, *tests]
     return subprocess.run(command, cwd=FOLDER, env=environment(), check=False).returncode
+
+
+def find_races(sets: list[str]) -> int:
+    """Run the program of ``tests/native`` with the sanitizer of threads; return its exit code."""
+    folder = FOLDER / "races"
+    folder.mkdir(parents=True, exist_ok=True)
+    flags = ("-O1", "-g1", "-fsanitize=thread")
+    program = build(compiler(), platform.machine(), folder, flags, sets)
+    stop_at_first = {**os.environ, "TSAN_OPTIONS": "halt_on_error=1"}
+    return subprocess.run([program], env=stop_at_first, check=False).returncode
 
 
 def copy_package() -> None:
@@ -103,13 +123,17 @@ def environment() -> dict[str, str]:
     }
 
 
+def compiler() -> list[str]:
+    """Return the command of the compiler."""
+    return shlex.split(os.environ.get("CXX", "c++"))
+
+
 def find_library(name: str) -> str:
     """Return the path of a library of the compiler; exits if it has none."""
-    compiler = shlex.split(os.environ.get("CXX", "c++"))
-    command = [*compiler, f"-print-file-name={name}"]
+    command = [*compiler(), f"-print-file-name={name}"]
     found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     if not os.path.isabs(found):
-        sys.exit(f"{shlex.join(compiler)} has no {name}: install its sanitizers")
+        sys.exit(f"{shlex.join(compiler())} has no {name}: install its sanitizers")
     return os.path.realpath(found)
 
 
