@@ -20,6 +20,9 @@ from pairalign.pair_fields import positions_of_numbers, window_positions
 
 Lengths = npt.NDArray[np.signedinteger[Any]]
 
+UNLIMITED = 2**63 - 1
+"""More cells than any run has."""
+
 
 @dataclass(frozen=True)
 class Window:
@@ -179,8 +182,9 @@ def split_rows(
     pair_bytes: int,
     letter_bytes: float,
     limit: int,
+    most_cells: int = UNLIMITED,
 ) -> Iterator[Window]:
-    """Cut a window into slabs of whole rows whose results fit some memory.
+    """Cut a window into slabs of whole rows whose results fit some memory, and some time.
 
     The slabs, one after the other, hold the window's pairs in the window's order.
 
@@ -195,23 +199,30 @@ def split_rows(
         Bytes of a pair's result for each letter of both sequences.
     limit : int
         Bytes that a slab's results may take; a slab of one row may take more.
+    most_cells : int
+        Cells that a slab may have; a slab of one row may have more.
     """
     longest = int(rows[window.row_start : window.row_stop].max(initial=0))
     longest += int(columns[window.column_start : window.column_stop].max(initial=0))
-    if window.pairs and window.pairs * (pair_bytes + letter_bytes * longest) <= limit:
+    fits = window.pairs * (pair_bytes + letter_bytes * longest) <= limit
+    soon = most_cells == UNLIMITED or count_cells(window, rows, columns) <= most_cells
+    if window.pairs and fits and soon:
         yield window
         return
     offsets = window.row_offsets
     counts = np.diff(offsets)
-    letters = counts * rows[window.row_start : window.row_stop] + _tails(window, columns)
-    ends = np.cumsum(pair_bytes * counts + letter_bytes * letters)
-    start, done = 0, 0.0
+    heights, tails = rows[window.row_start : window.row_stop], _tails(window, columns)
+    ends = np.cumsum(pair_bytes * counts + letter_bytes * (counts * heights + tails))
+    cells = np.cumsum(heights * tails)
+    start, done, done_cells = 0, 0.0, 0
     while start < len(ends):
-        stop = max(start + 1, int(np.searchsorted(ends, done + limit, side="right")))
+        fitting = int(np.searchsorted(ends, done + limit, side="right"))
+        near = int(np.searchsorted(cells, min(done_cells + most_cells, UNLIMITED), side="right"))
+        stop = max(start + 1, min(fitting, near))
         slab = replace(window, row_start=window.row_start + start, row_stop=window.row_start + stop)
         if slab.pairs:
             yield slab
-        start, done = stop, float(ends[stop - 1])
+        start, done, done_cells = stop, float(ends[stop - 1]), int(cells[stop - 1])
 
 
 def _tails(window: Window, columns: Lengths) -> npt.NDArray[np.int64]:

@@ -10,6 +10,7 @@ import random
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,8 @@ from pairalign.formats import journal as journal_module
 from pairalign.formats import resumable as resumable_module
 from pairalign.formats.journal import Commit, Journal
 from pairalign.formats.parquet import ParquetWriter
-from pairalign.formats.resumable import Resumable
+from pairalign.formats.resumable import Resumable, ResumableFile
+from pairalign.jobs import slabs as slabs_module
 
 ENDINGS = ("parquet", "tsv.gz", "sam")  # of those that go on in other ways
 OPTIONS = ("--resume", "--commit-every", "0", "-q", "--device", "cpu", "--memory", "16M")
@@ -339,6 +341,39 @@ def test_two_runs_of_one_output(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(PartsError, match="another run has just finished"):
         journal_module.lock_journal(descriptor, "gone")
     os.close(descriptor)
+
+
+@pytest.mark.parametrize("seconds", ["0", "1e6"])
+@pytest.mark.parametrize("command", ["align", "listed", "distance", "overlap"])
+def test_results_are_committed_as_often_as_they_are_to_be(
+    monkeypatch: pytest.MonkeyPatch, command: str, seconds: str
+) -> None:
+    """Also where memory has room for all of them: work may take hours and give few bytes."""
+    write_set("in.fa", 40, 60)
+    options = ["in.fa", "-o", "out", "--device", "cpu", "-q", "-t", "1"]
+    if command == "listed":
+        Path("pairs.txt").write_text("".join(f"p{i}\tp{j}\n" for j in range(40) for i in range(j)))
+        options += ["--pairs", "pairs.txt"]
+    if command == "overlap":
+        Path("in.fa").write_text("".join(f">r{i}\n{'ACGGTCAT' * 8}\n" for i in range(40)))
+        options += ["--min-overlap", "20"]
+    options += ["--format", "phylip" if command == "distance" else "paf"]
+    words = ["align" if command == "listed" else command, *options]
+    run(*words)
+    expected = md5("out")
+    monkeypatch.setattr(slabs_module, "_CORE_SPEED", 10)
+    commits = []
+    commit = ResumableFile.commit
+
+    def counted(self: ResumableFile, pairs: int, **more: Any) -> None:
+        commits.append(pairs)
+        commit(self, pairs, **more)
+
+    monkeypatch.setattr(ResumableFile, "commit", counted)
+    run(*words, "--resume", "--commit-every", seconds)
+    assert md5("out") == expected
+    assert commits == sorted(commits)
+    assert len(set(commits)) > 10 if seconds == "0" else len(set(commits)) == 1
 
 
 def test_what_cannot_be_resumed(capfd: pytest.CaptureFixture[str]) -> None:

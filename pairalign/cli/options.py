@@ -391,7 +391,7 @@ def add_resume(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         type=SECONDS,
         default=COMMIT_SECONDS,
-        help="seconds of work that may be lost (default: %(default)g)",
+        help="seconds of work that may be lost, about; 0: as few as can be (default: %(default)g)",
     )
 
 

@@ -25,6 +25,7 @@ from pairalign.jobs.slabs import (
     expected_bytes,
     result_bytes,
     slab_bytes,
+    slab_cells,
     slabs_ahead,
     waiting_bytes,
 )
@@ -77,6 +78,9 @@ class AlignmentJob:
         Pairs of those planned whose results have been given.
     pair_thresholds : PairThresholds
         Identity and coverage that a pair must reach.
+    result_seconds : float or None
+        Some results are to come about as often, where whole rows of windows allow that; to be set
+        before the job is opened. None: as often as memory makes them come.
     steps : Steps or None
         How many pairs each step has left, of a job with thresholds or a least score.
     evalue_filter : EvalueFilter or None
@@ -116,6 +120,7 @@ class AlignmentJob:
     shard: Shard | None = None
     pair_thresholds: PairThresholds = field(default_factory=PairThresholds)
     top: int = 1
+    result_seconds: float | None = field(default=None, init=False)
     steps: Steps | None = field(default=None, init=False)
     evalue_filter: EvalueFilter | None = field(default=None, init=False)
 
@@ -284,9 +289,10 @@ class AlignmentJob:
     ) -> Generator[Alignments, None, None]:
         on_gpu = any(one.is_gpu for one in engines)
         limit = slab_bytes(on_gpu, self.threads, self.memory_bytes, self._chooses)
-        slabs = self._slabs(limit)
+        most_cells = self._slab_cells(on_gpu)
+        slabs = self._planned.split(*self._result_bytes, limit, most_cells)
         if on_gpu:
-            slabs = self._join(slabs, len(engines))
+            slabs = self._join(slabs, len(engines), most_cells)
         ahead = slabs_ahead(len(engines), self.memory_bytes, limit) if in_order else len(slabs)
         room = self._room_for_waiting(len(engines), limit)
         with (
@@ -316,9 +322,11 @@ class AlignmentJob:
 
         return schedule.Room(waiting_bytes(engines, self.memory_bytes), needed_by)
 
-    def _slabs(self, limit: int) -> list[Window]:
-        """Cut the pairs into slabs whose results take at most `limit` bytes."""
-        return self._planned.split(*self._result_bytes, limit)
+    def _slab_cells(self, on_gpu: bool) -> int:
+        """Return how many cells a slab may have."""
+        other = self.queries if self.targets is None else self.targets
+        lengths = self.queries.lengths, other.lengths
+        return slab_cells(self.result_seconds, on_gpu, self.threads, *lengths)
 
     @cached_property
     def _result_bytes(self) -> tuple[int, float]:
@@ -327,7 +335,7 @@ class AlignmentJob:
             return result_bytes(self._detail, self.top)
         return expected_bytes(self._detail, self.top, self.queries, self.targets, self.pairs)
 
-    def _join(self, slabs: list[Window], engines: int) -> list[Window]:
+    def _join(self, slabs: list[Window], engines: int, most_cells: int) -> list[Window]:
         """Join slabs where engines put results in order."""
         return slabs
 

@@ -11,7 +11,7 @@ from typing import Protocol
 from pairalign.arguments import Shard
 from pairalign.jobs.shards import shard_range
 from pairalign.jobs.slabs import cut_windows
-from pairalign.windows import Lengths, Window, count_cells, restrict_windows
+from pairalign.windows import UNLIMITED, Lengths, Window, count_cells, restrict_windows
 
 
 class PlannedPairs(Protocol):
@@ -40,8 +40,10 @@ class PlannedPairs(Protocol):
     def shard_range(self, shard: Shard) -> tuple[int, int]:
         """Find the pairs of a shard."""
 
-    def split(self, pair_bytes: int, letter_bytes: float, limit: int) -> list[Window]:
-        """Cut the pairs into slabs whose results fit some memory."""
+    def split(
+        self, pair_bytes: int, letter_bytes: float, limit: int, most_cells: int = UNLIMITED
+    ) -> list[Window]:
+        """Cut the pairs into slabs whose results fit some memory, and some time."""
 
 
 class AllPairs:
@@ -84,12 +86,15 @@ class AllPairs:
         """Find the pairs of a shard, see `pairalign.jobs.shards.shard_range`."""
         return shard_range(self._windows, *self._lengths, shard)
 
-    def split(self, pair_bytes: int, letter_bytes: float, limit: int) -> list[Window]:
+    def split(
+        self, pair_bytes: int, letter_bytes: float, limit: int, most_cells: int = UNLIMITED
+    ) -> list[Window]:
         """Cut the windows into slabs whose results take at most `limit` bytes.
 
         Parameters
         ----------
-        pair_bytes, letter_bytes, limit
+        pair_bytes, letter_bytes, limit, most_cells
             As for `pairalign.windows.split_rows`.
         """
-        return cut_windows(self._windows, *self._lengths, pair_bytes, letter_bytes, limit)
+        limits = limit, most_cells
+        return cut_windows(self._windows, *self._lengths, pair_bytes, letter_bytes, *limits)

@@ -19,7 +19,7 @@ from pairalign.jobs.shards import PAIR_CELLS, weigh_letters
 from pairalign.pair_lists import SortedPairs
 from pairalign.pair_masks import mask_pairs
 from pairalign.want import Want
-from pairalign.windows import Lengths, Window
+from pairalign.windows import UNLIMITED, Lengths, Window
 
 __all__ = ["ListedEngine", "ListedPairs"]
 
@@ -104,19 +104,21 @@ class ListedPairs:
         which = slice(held.start, held.stop)
         return mask_pairs(slab, self._pairs.rows[which], self._pairs.columns[which])
 
-    def split(self, pair_bytes: int, letter_bytes: float, limit: int) -> list[Window]:
+    def split(
+        self, pair_bytes: int, letter_bytes: float, limit: int, most_cells: int = UNLIMITED
+    ) -> list[Window]:
         """Cut the list into slabs of whole rows of windows whose results fit some memory.
 
         Parameters
         ----------
-        pair_bytes, letter_bytes, limit
+        pair_bytes, letter_bytes, limit, most_cells
             As for `pairalign.windows.split_rows`.
         """
         self._slabs = {}
         if not len(self):
             return []
         ends = np.cumsum(pair_bytes + letter_bytes * self._letters)
-        for index, (start, stop) in enumerate(self._cuts(ends, limit)):
+        for index, (start, stop) in enumerate(self._cuts(ends, limit, most_cells)):
             rows, columns = self._pairs.rows[start:stop], self._pairs.columns[start:stop]
             slab = Window(
                 index,
@@ -130,7 +132,9 @@ class ListedPairs:
             self._slabs[slab] = _Slab(start, stop, cells)
         return list(self._slabs)
 
-    def _cuts(self, ends: npt.NDArray[np.float64], limit: int) -> Iterator[tuple[int, int]]:
+    def _cuts(
+        self, ends: npt.NDArray[np.float64], limit: int, most_cells: int
+    ) -> Iterator[tuple[int, int]]:
         """Yield the first pair of each slab and that after its last one."""
         rows, size = self._pairs.rows, self._pairs.window
         window = (rows // size).astype(np.int64) << 32 | (self._pairs.columns // size)
@@ -148,8 +152,10 @@ class ListedPairs:
             window_stop = int(window_stops[np.searchsorted(window_stops, start, side="right")])
             after = int(np.searchsorted(stops, window_stop)) + 1
             fitting = int(np.searchsorted(ends[stops[at:after] - 1], done + limit, side="right"))
+            cells = min(int(self._cells_before[start]) + most_cells, UNLIMITED)
+            soon = int(np.searchsorted(self._cells_before[stops[at:after]], cells, side="right"))
             near = int(np.searchsorted(last_rows[at:after], rows[start] + most_rows))
-            at += max(1, min(fitting, near))
+            at += max(1, min(fitting, soon, near))
             stop = int(stops[at - 1])
             yield start, stop
             start = stop

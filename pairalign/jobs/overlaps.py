@@ -156,7 +156,7 @@ class OverlapJob(AlignmentJob):
             )
         return staged
 
-    def _join(self, slabs: list[Window], engines: int) -> list[Window]:
+    def _join(self, slabs: list[Window], engines: int, most_cells: int) -> list[Window]:
         """Join windows: the interpreter takes as long for each as a GPU does for its pairs."""
         if self.candidates is not None:
             return slabs
@@ -166,7 +166,8 @@ class OverlapJob(AlignmentJob):
 
         def fits(joined: Window) -> bool:
             letters = lengths[joined.row_start] + lengths[joined.column_start]  # none has more
-            return bool(joined.pairs * (pair_bytes + letter_bytes * letters) <= limit)
+            fits_memory = joined.pairs * (pair_bytes + letter_bytes * letters) <= limit
+            return bool(fits_memory and self._planned.cells_of(joined) <= most_cells)
 
         return list(join_windows(slabs, fits, 2 * engines))
 

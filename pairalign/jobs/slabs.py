@@ -8,7 +8,7 @@ import numpy as np
 
 from pairalign.sequences import SequenceSet
 from pairalign.want import Detail
-from pairalign.windows import Lengths, Window, split_rows
+from pairalign.windows import UNLIMITED, Lengths, Window, split_rows
 from pairalign.words import WORD, words_in_place
 
 _PAIR_BYTES = {Detail.SCORE: 16, Detail.STATS: 160, Detail.CIGAR: 180}
@@ -30,6 +30,13 @@ _LEAST_SLAB_BYTES = 1 << 20
 _AHEAD_OF_ENGINE = 2
 _ROOM_OF_ENGINE = 2 << 30
 
+_CORE_SPEED, _GPU_SPEED = 2 * 10**9, 5 * 10**11
+"""Cells a second, about: of a core with CIGARs, and of a GPU."""
+
+_SLABS_A_RESULT = 4
+_LEAST_SECONDS = 0.1
+"""Smaller slabs leave lanes and threads without work, and disks are no quicker."""
+
 
 def slab_bytes(on_gpu: bool, threads: int, memory_bytes: int, chosen: bool = False) -> int:
     """Return what the results of a slab may take.
@@ -43,6 +50,27 @@ def slab_bytes(on_gpu: bool, threads: int, memory_bytes: int, chosen: bool = Fal
     if on_gpu:
         wanted = _CHOSEN_SLAB_BYTES if chosen else _GPU_SLAB_BYTES
     return max(_LEAST_SLAB_BYTES, min(memory_bytes // 8, wanted))
+
+
+def slab_cells(
+    seconds: float | None, on_gpu: bool, threads: int, rows: Lengths, columns: Lengths
+) -> int:
+    """Return how many cells a slab may have for results to come as often as somebody wants.
+
+    Parameters
+    ----------
+    seconds : float or None
+        How often; None: it does not matter.
+    on_gpu : bool
+    threads : int
+    rows, columns : ndarray of int, shape (sequences,)
+        Lengths, in any order.
+    """
+    if seconds is None:
+        return UNLIMITED
+    speed = _GPU_SPEED if on_gpu else _CORE_SPEED * threads
+    longest = int(rows.max(initial=0)) * int(columns.max(initial=0))
+    return max(int(max(seconds / _SLABS_A_RESULT, _LEAST_SECONDS) * speed), 4 * threads * longest)
 
 
 def slabs_ahead(engines: int, memory_bytes: int, limit: int) -> int:
@@ -120,17 +148,18 @@ def cut_windows(
     pair_bytes: int,
     letter_bytes: float,
     limit: int,
+    most_cells: int = UNLIMITED,
 ) -> list[Window]:
     """Cut windows into slabs whose results take at most `limit` bytes.
 
     Parameters
     ----------
     windows : iterable of Window
-    rows, columns, pair_bytes, letter_bytes, limit
+    rows, columns, pair_bytes, letter_bytes, limit, most_cells
         As for `pairalign.windows.split_rows`.
     """
     return [
         slab
         for window in windows
-        for slab in split_rows(window, rows, columns, pair_bytes, letter_bytes, limit)
+        for slab in split_rows(window, rows, columns, pair_bytes, letter_bytes, limit, most_cells)
     ]
