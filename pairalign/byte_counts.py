@@ -8,11 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 _CHUNK = 1 << 20
+_SHORT_BYTES = 1 << 16
 
 
 def count_bytes(letters: bytes | npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
     """Count how often each byte occurs in `letters`; shape (256,), int64."""
     array = np.frombuffer(letters, np.uint8)
+    if len(array) < _SHORT_BYTES:  # than the table of twos
+        return np.bincount(array, minlength=256)
     twos = array[: len(array) // 2 * 2].view(np.uint16)  # which halves the work
     counts = np.zeros(1 << 16, np.int64)
     # bincount works on a copy of eight bytes an item, so on one small piece at a time.

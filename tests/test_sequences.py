@@ -169,7 +169,7 @@ def test_items_and_iteration():
     assert "2 protein sequences, 5 residues" in repr(found)
 
 
-@pytest.mark.parametrize("length", [0, 1, 2, 3, 101, (1 << 21) + 3])
+@pytest.mark.parametrize("length", [0, 1, 2, 3, 101, 1 << 16, (1 << 21) + 3])
 def test_bytes_are_counted_whatever_their_number(length: int) -> None:
     letters = np.random.default_rng(7).integers(0, 256, length + 1, dtype=np.uint8)[1:]
     assert (count_bytes(letters) == np.bincount(letters, minlength=256)).all()
