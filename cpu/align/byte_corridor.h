@@ -27,6 +27,7 @@
 
 #include <cstring>
 
+#include "byte_reach.h"
 #include "byte_state.h"
 #include "recurrence.h"
 #include "row_scores.h"
@@ -43,11 +44,8 @@ public:
         const OwnRows& own = *w_.batch.own;
         for (int l = 0; l < LANES; l++) {
             const int from = l < group.used ? l : group.used - 1;
-            rows_[l] = own.lengths[from];
-            columns_[l] = group.lengths[from];
-            set(ends_, l, columns_[l] + w_.batch.rows - rows_[l]);
-            set(row_worth_, l, each_diagonal_ * rows_[l]);
-            set(column_worth_, l, each_diagonal_ * columns_[l]);
+            rows_.set(l, own.lengths[from]);
+            columns_.set(l, group.lengths[from]);
         }
     }
 
@@ -57,8 +55,8 @@ public:
         beam_ = true;
         grain_ = 1;
         lanes_ = c.lanes;
-        widest_ = c.widest;
         width_ = BEAM * each_diagonal_;
+        set_hope(c.widest);
         const bool done = fill<false>();
         c.cells += cells_;
         c.done = done ? read_scores(lanes_, c.bounds) : 0;
@@ -70,7 +68,7 @@ public:
         beam_ = false;
         grain_ = side_;
         lanes_ = c.lanes;
-        set_bounds([&](int l) { return c.bounds[l]; });
+        for (int l = 0; l < LANES; l++) bounds_.set(l, lanes_ >> l & 1 ? c.bounds[l] : UNREACHABLE);
         const bool done = fill<TRACE>();
         c.cells += cells_;
         c.done = done ? read_scores(lanes_, scores) : 0;
@@ -84,89 +82,64 @@ public:
 private:
     static constexpr int LANES = V::LANES;
     using Ints = typename V::Ints;
-    static constexpr int IN_PART = sizeof(Ints) / sizeof(int32_t), PARTS = LANES / IN_PART;
-    typedef Ints Numbers[PARTS];  // one a lane
+    using Numbers = LaneNumbers<V>;
+    static constexpr int PARTS = Numbers::PARTS;
+    typedef float Floats __attribute__((vector_size(sizeof(Ints))));
 
     static constexpr int32_t BEAM = 20;  // diagonals on each side
     static constexpr int32_t UNREACHABLE = 1 << 30;
 
-    // ---------------------------------------------------------------- numbers of all lanes
-
-    // A number a lane: of each half of the lanes first the even ones, then the odd ones, as 16-bit numbers
-    // are made wider.
-    static constexpr int part_of(int lane) { return lane / (LANES / 2) * 2 + lane % 2; }
-    static constexpr int place_of(int lane) { return lane % (LANES / 2) / 2; }
-    static PAIRALIGN_INLINE int32_t of(const Numbers& numbers, int lane) {
-        return numbers[part_of(lane)][place_of(lane)];
-    }
-    static PAIRALIGN_INLINE void set(Numbers& numbers, int lane, int32_t value) {
-        numbers[part_of(lane)][place_of(lane)] = value;
-    }
-    static PAIRALIGN_INLINE void widen(const uint8_t* bytes, Numbers& numbers) {
-        for (int half = 0; half < 2; half++) {
-            const typename V::Words words = V::words(bytes + half * (LANES / 2));
-            Ints two;
-            memcpy(&two, &words, sizeof two);
-            numbers[2 * half] = two << 16 >> 16;
-            numbers[2 * half + 1] = two >> 16;
-        }
-    }
-    static PAIRALIGN_INLINE void add(Numbers& to, const uint8_t* bytes) {
-        Numbers numbers;
-        widen(bytes, numbers);
-        for (int p = 0; p < PARTS; p++) to[p] += numbers[p];
-    }
-    static PAIRALIGN_INLINE void subtract(Numbers& from, const uint8_t* bytes) {
-        Numbers numbers;
-        widen(bytes, numbers);
-        for (int p = 0; p < PARTS; p++) from[p] -= numbers[p];
-    }
-    static void copy(const Numbers& from, Numbers& to) { memcpy(&to, &from, sizeof to); }
-    template <class BoundOf>
-    void set_bounds(BoundOf bound_of) {
-        for (int l = 0; l < LANES; l++) set(bounds_, l, lanes_ >> l & 1 ? bound_of(l) : UNREACHABLE);
-    }
-
     // H' of a lane's last cell is so much more than the score.
-    int32_t raised(int lane) const { return (rows_[lane] + columns_[lane]) * w_.scheme.gap_extend; }
+    int32_t raised(int lane) const { return (rows_.of(lane) + columns_.of(lane)) * w_.scheme.gap_extend; }
 
     // ---------------------------------------------------------------- which columns
 
-    // What a cell in row `row` and column `column` can bring H' of the last cell to, of a lane whose H' is h.
-    PAIRALIGN_INLINE Ints reach(Ints h, int part, int32_t row, int32_t column) const {
-        const Ints across = column_worth_[part] - each_diagonal_ * column,
-                   down = row_worth_[part] - each_diagonal_ * row, least = across < down ? across : down;
-        return h + (least > 0 ? least : Ints{});
-    }
-    PAIRALIGN_INLINE bool any_alive(const Numbers& h, int32_t row, int32_t column) const {
-        Ints below = ~Ints{};  // the bit of the sign stays where no lane is alive
-        for (int p = 0; p < PARTS; p++) below &= reach(h[p], p, row, column) - bounds_[p];
-        int32_t all = -1;
-        for (int k = 0; k < IN_PART; k++) all &= below[k];
-        return all >= 0;
+    RowReach<V> row_reach(const uint8_t* border, int32_t row) const {
+        return {rows_, columns_, each_diagonal_, border, row};
     }
 
-    // A beam's bounds: less than the best of the row by its width. Leaves lanes out that lose so much that no
-    // corridor would be narrow enough. False: none is left.
-    bool set_beam_bounds(const uint8_t* border, int32_t row) {
-        Numbers h, best;
-        copy(left_, h);
-        for (int p = 0; p < PARTS; p++) best[p] = reach(h[p], p, row, low_);
-        for (int32_t j = low_ + 1; j <= high_; j++) {
-            add(h, border + static_cast<size_t>(j) * 2 * LANES);
-            for (int p = 0; p < PARTS; p++) {
-                const Ints here = reach(h[p], p, row, j);
-                best[p] = here > best[p] ? here : best[p];
-            }
+    // A lane is left out that has lost so much after some rows that, if it goes on so, its corridor takes more
+    // than a share of its matrix.
+    void set_hope(double widest) {
+        for (int p = 0; p < PARTS; p++) {
+            const Ints shorter = rows_.parts[p] < columns_.parts[p] ? rows_.parts[p] : columns_.parts[p];
+            const Floats each = Floats{} + static_cast<float>(each_diagonal_);
+            hope_[p] = each * __builtin_convertvector(shorter, Floats);
+            loss_of_row_[p] = each * static_cast<float>(widest) *
+                              __builtin_convertvector(columns_.parts[p], Floats) /
+                              __builtin_convertvector(rows_.parts[p], Floats);
         }
-        if (widest_ > 0 && row >= w_.batch.rows / 8)
-            for (uint64_t left = lanes_; left; left &= left - 1) {
-                const int l = __builtin_ctzll(left);
-                const int32_t shorter = rows_[l] < columns_[l] ? rows_[l] : columns_[l];
-                const double lost = shorter - static_cast<double>(of(best, l)) / each_diagonal_;
-                if (lost * rows_[l] > widest_ * columns_[l] * row) lanes_ &= ~(uint64_t{1} << l);
-            }
-        set_bounds([&](int l) { return of(best, l) - width_; });
+        may_give_up_ = widest > 0;
+    }
+    void leave_out_hopeless(const Numbers& best, int32_t row) {
+        Numbers hopeless;
+        Ints any{};
+        for (int p = 0; p < PARTS; p++) {
+            const Floats least = hope_[p] - loss_of_row_[p] * static_cast<float>(row);
+            hopeless.parts[p] = __builtin_convertvector(best.parts[p], Floats) < least;
+            any |= hopeless.parts[p];
+        }
+        if (!some(any)) return;
+        for (int l = 0; l < LANES; l++)
+            if (hopeless.of(l)) lanes_ &= ~(uint64_t{1} << l);
+    }
+    static bool some(const Ints& numbers) {
+        int32_t all = 0;
+        for (int k = 0; k < Numbers::IN_PART; k++) all |= numbers[k];
+        return all;
+    }
+
+    // A beam's bounds: less than the best of the row by its width. False: no lane is left.
+    bool set_beam_bounds(const uint8_t* border, int32_t row) {
+        const uint64_t before = lanes_;
+        const Numbers best = row_reach(border, row).best(left_, low_, high_);
+        if (may_give_up_ && row >= w_.batch.rows / 8) leave_out_hopeless(best, row);
+        if (row == 0 || lanes_ != before)
+            for (int l = 0; l < LANES; l++) left_out_.set(l, lanes_ >> l & 1 ? INT32_MIN : UNREACHABLE);
+        for (int p = 0; p < PARTS; p++) {
+            const Ints bound = best.parts[p] - width_;
+            bounds_.parts[p] = bound > left_out_.parts[p] ? bound : left_out_.parts[p];
+        }
         return lanes_ != 0;
     }
 
@@ -174,22 +147,19 @@ private:
     bool choose_columns(uint8_t* border, int32_t row, int32_t next_rows) {
         if (beam_ && !set_beam_bounds(border, row)) return false;
         const auto at = [&](int32_t column) { return border + static_cast<size_t>(column) * 2 * LANES; };
-        Numbers h;
-        copy(left_, h);
-        int32_t first = low_;
-        if (low_ > 0) add(h, at(++first));  // column low_ itself is not filled
-        for (; !any_alive(h, row, first); add(h, at(first)))
-            if (++first > high_) return false;
-        copy(right_, h);
-        int32_t last = high_;
-        for (; last > first && !any_alive(h, row, last); last--) subtract(h, at(last));
+        const RowReach<V> reach = row_reach(border, row);
+        Numbers h = left_;
+        if (low_ > 0) h.add(at(low_ + 1));  // column low_ itself is not filled
+        const int32_t first = reach.first(h, bounds_, low_ > 0 ? low_ + 1 : 0, high_);
+        if (first > high_) return false;
+        const int32_t last = reach.last(right_, bounds_, first, high_);
 
         const int32_t low = first == 0 ? 0 : (first - 1) / grain_ * grain_;
         const int32_t beyond = last + next_rows, high = beyond < w_.columns ? beyond : w_.columns;
-        while (low_ < low) add(left_, at(++low_));
-        for (; high_ > high; high_--) subtract(right_, at(high_));
+        while (low_ < low) left_.add(at(++low_));
+        for (; high_ > high; high_--) right_.subtract(at(high_));
         if (high_ < high) {
-            add(right_, at(high_ + 1));  // a gap begins or goes on, see band(); beyond it goes on
+            right_.add(at(high_ + 1));  // a gap begins or goes on, see band(); beyond it goes on
             memset(at(high_ + 1) + 2 * LANES, 0, static_cast<size_t>(high - high_ - 1) * 2 * LANES);
             high_ = high;
         }
@@ -204,10 +174,8 @@ private:
         low_ = 0;
         high_ = w_.columns;
         cells_ = 0;
-        for (int p = 0; p < PARTS; p++) {
-            left_[p] = Ints{};
-            right_[p] = Ints{} + (w_.scheme.gap_extend - w_.scheme.gap_open);
-        }
+        left_.set_all(0);
+        right_.set_all(w_.scheme.gap_extend - w_.scheme.gap_open);
         for (int32_t row = 0, tile = 0; row < rows; row += side_, tile++) {
             const int32_t height = rows - row < side_ ? rows - row : side_;
             uint8_t* const border = w_.border(TRACE ? tile : 0);
@@ -248,7 +216,7 @@ private:
         });
         alignas(64) uint8_t edge[LANES];
         x[0].store(edge);
-        add(left_, edge);
+        left_.add(edge);
         if constexpr (TRACE) keep_left<ROWS>(row, low, x, y);
         V::set(0).store(out);  // so that this gap goes on
         costs.o.store(out + LANES);
@@ -276,7 +244,7 @@ private:
         }
         unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
             x[decltype(which)::value].store(edge);
-            add(right_, edge);
+            right_.add(edge);
         });
         if (high == w_.columns) return;
         // The row below may go on further to the right: there a gap goes on from here, e' - H'.
@@ -297,21 +265,23 @@ private:
         });
     }
 
+    // In which column of the last row H' of the last cell is.
+    Ints end_column(int part) const { return columns_.parts[part] + w_.batch.rows - rows_.parts[part]; }
+
     // H' of the lanes' last cells; of those that lie in or beside the last rows that were filled.
     uint64_t read_scores(uint64_t lanes, int32_t* scores) const {
         const uint8_t* const border = w_.border(w_.batch.trace ? (w_.batch.rows - 1) / side_ + 1 : 0);
         const int32_t end = high_ < w_.columns ? high_ + 1 : high_;
-        Numbers h;
-        copy(left_, h);
+        Numbers h = left_;
         for (int32_t j = low_ + 1; j <= end; j++) {
-            Numbers more;
-            widen(border + static_cast<size_t>(j) * 2 * LANES, more);
-            for (int p = 0; p < PARTS; p++) h[p] += more[p] & (ends_[p] >= j);
+            Numbers next = h;
+            next.add(border + static_cast<size_t>(j) * 2 * LANES);
+            for (int p = 0; p < PARTS; p++) h.parts[p] = end_column(p) >= j ? next.parts[p] : h.parts[p];
         }
         uint64_t found = 0;
         for (int l = 0; l < LANES; l++) {
-            scores[l] = of(h, l);
-            if (of(ends_, l) > low_) found |= lanes & (uint64_t{1} << l);
+            scores[l] = h.of(l);
+            if (columns_.of(l) + w_.batch.rows - rows_.of(l) > low_) found |= lanes & (uint64_t{1} << l);
         }
         return found;
     }
@@ -319,16 +289,16 @@ private:
     ByteWork<V>& w_;
     const int32_t side_;           // rows of a row of tiles
     const int32_t each_diagonal_;  // what two letters are worth at most; a step off the diagonal loses it
-    int32_t rows_[LANES], columns_[LANES];
-    Numbers ends_;                      // in which column of the last row H' of the last cell is
-    Numbers row_worth_, column_worth_;  // of each lane: what its sequences' letters are worth at most
+    Numbers rows_, columns_;       // of each lane
 
     bool beam_ = false;
     int32_t grain_ = 1;  // columns begin at multiples of it
-    double widest_ = 0;
     int32_t width_ = 0;
+    bool may_give_up_ = false;
+    Floats hope_[PARTS], loss_of_row_[PARTS];  // what the best reach must be: less from row to row
     uint64_t lanes_ = 0;
-    Numbers bounds_;  // of H' in the last cell; of other lanes out of reach
+    Numbers bounds_;    // of H' in the last cell; of other lanes out of reach
+    Numbers left_out_;  // the least bound: of other lanes out of reach
 
     // While rows are filled: columns low_+1 .. high_, and H' in columns low_ and high_ of the last row.
     int32_t low_ = 0, high_ = 0;
