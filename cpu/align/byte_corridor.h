@@ -174,20 +174,33 @@ private:
         low_ = 0;
         high_ = w_.columns;
         cells_ = 0;
+        used_ = static_cast<std::ptrdiff_t>(w_.layout.border_bytes);
+        if (TRACE) w_.corridor[0].border = 0;
         left_.set_all(0);
         right_.set_all(w_.scheme.gap_extend - w_.scheme.gap_open);
         for (int32_t row = 0, tile = 0; row < rows; row += side_, tile++) {
-            const int32_t height = rows - row < side_ ? rows - row : side_;
+            const int32_t height = w_.tile_height(row);
             uint8_t* const border = w_.border(TRACE ? tile : 0);
             if (*w_.batch.cancelled || !choose_columns(border, row, height)) return false;
-            if (TRACE) {
-                w_.tile_ranges[2 * tile] = low_;
-                w_.tile_ranges[2 * tile + 1] = high_;
-            }
+            if (TRACE) make_room(tile);
             cells_ += int64_t{height} * (high_ - low_) * __builtin_popcountll(lanes_);
             fill_rows<TRACE>(row, row + height, border, w_.border(TRACE ? tile + 1 : 0));
         }
         return true;
+    }
+
+    // Finds the places of what a row of tiles keeps: the border below it, as wide as it or as the next row of
+    // tiles, and the columns left of its tiles. One follows the other, so that little memory is used.
+    void make_room(int32_t tile) {
+        const auto vectors = [](int32_t count) { return static_cast<std::ptrdiff_t>(count) * 2 * LANES; };
+        CorridorRow &here = w_.corridor[tile], &below = w_.corridor[tile + 1];
+        here.before = low_;
+        here.last = high_;
+        below.border = used_ - vectors(low_);
+        used_ = below.border + vectors((high_ + side_ < w_.columns ? high_ + side_ : w_.columns) + 1);
+        const std::ptrdiff_t left = vectors(w_.tile_height(tile * side_));
+        here.lefts = used_ - left * (low_ > 0 ? low_ / side_ : 1);
+        used_ = here.lefts + left * ((high_ < w_.columns ? high_ : w_.columns - 1) / side_ + 1);
     }
 
     // Rows begin+1 .. end. Reads the border `in` and leaves `out`.
@@ -304,6 +317,7 @@ private:
     int32_t low_ = 0, high_ = 0;
     Numbers left_, right_;
     int64_t cells_ = 0;
+    std::ptrdiff_t used_ = 0;  // bytes of borders and columns, when tracing
 };
 
 }  // namespace PAIRALIGN_ISA

@@ -345,7 +345,7 @@ struct ByteKernels {
         int32_t scores[LANES] = {};
         W w = work_of(batch);
         start_border(w);
-        w.tile_ranges = c.ranges;
+        if (batch.trace) w.corridor = c.tiles;
         ByteCorridor<V> corridor(w);
         if (batch.trace) corridor.template fill_corridor<true>(c, scores);
         else corridor.template fill_corridor<false>(c, scores);

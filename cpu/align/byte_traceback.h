@@ -214,7 +214,7 @@ private:
     // none has.
     bool fill_windows(int32_t tile_row, uint64_t lanes) {
         top_ = tile_row << side_bits_;
-        if (w_.tile_ranges) lanes = inside(tile_row, lanes);
+        if (w_.corridor) lanes = inside(tile_row, lanes);
         if (!choose_windows(lanes)) return false;
         Windows::gather_border(tile_row);
         if (w_.scheme.mode == LOCAL) {
@@ -231,7 +231,7 @@ private:
 
     // Of a corridor: drops lanes whose path has left it, which takes an unsound bound.
     uint64_t inside(int32_t tile_row, uint64_t lanes) {
-        low_ = w_.tile_ranges[2 * tile_row];
+        low_ = w_.corridor[tile_row].before;
         for (uint64_t left = lanes; left; left &= left - 1) {
             const int l = __builtin_ctzll(left);
             if (row_[l] > top_ && w_.is_outside(tile_row, column_[l])) batch_.overflowed |= uint64_t{1} << l;

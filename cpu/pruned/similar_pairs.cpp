@@ -159,8 +159,8 @@ void SimilarPairs::Worker::fill_corridor(LaneCorridor& corridor, const Similar* 
     ByteBatch& batch = lanes_.batch;
     for (int l = 0; l < lanes_.group.used; l++)
         corridor.bounds[l] = pairs[l].bound + static_cast<int32_t>(engine.pruning.lower_bound);
-    ranges_.resize(2 * (static_cast<size_t>(batch.rows) / static_cast<size_t>(batch.side) + 1));
-    corridor.ranges = ranges_.data();
+    tiles_.resize(static_cast<size_t>((batch.rows - 1) / batch.side) + 2);
+    corridor.tiles = tiles_.data();
     kernel.fill_corridor(batch, corridor);
     counts_.cells += corridor.cells;
     if (engine.cancelled) return;

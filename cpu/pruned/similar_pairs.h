@@ -43,7 +43,7 @@ public:
         Arena& arena_;
         PrunedCounts counts_;
         OwnBatch lanes_;
-        std::vector<int32_t> ranges_;
+        std::vector<CorridorRow> tiles_;
     };
 
     std::unique_ptr<Worker> worker(Arena& arena) { return std::make_unique<Worker>(*this, arena); }
