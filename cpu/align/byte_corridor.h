@@ -27,6 +27,7 @@
 
 #include <cstring>
 
+#include "byte_lane_shift.h"
 #include "byte_reach.h"
 #include "byte_state.h"
 #include "recurrence.h"
@@ -39,7 +40,7 @@ template <class V>
 class ByteCorridor {
 public:
     explicit ByteCorridor(ByteWork<V>& work)
-        : w_(work), side_(work.batch.side), each_diagonal_(work.scheme.highest + 2 * work.scheme.gap_extend) {
+        : w_(work), shift_(work), side_(work.batch.side), each_diagonal_(work.scheme.highest + 2 * work.scheme.gap_extend) {
         const Group& group = *w_.batch.group;
         const OwnRows& own = *w_.batch.own;
         for (int l = 0; l < LANES; l++) {
@@ -88,6 +89,7 @@ private:
 
     static constexpr int32_t BEAM = 20;  // diagonals on each side
     static constexpr int32_t UNREACHABLE = 1 << 30;
+    static constexpr int32_t WIDE_BEAM = 7 * LaneShift<V>::STEP;
 
     // H' of a lane's last cell is so much more than the score.
     int32_t raised(int lane) const { return (rows_.of(lane) + columns_.of(lane)) * w_.scheme.gap_extend; }
@@ -147,23 +149,32 @@ private:
     bool choose_columns(uint8_t* border, int32_t row, int32_t next_rows) {
         if (beam_ && !set_beam_bounds(border, row)) return false;
         const auto at = [&](int32_t column) { return border + static_cast<size_t>(column) * 2 * LANES; };
-        const RowReach<V> reach = row_reach(border, row);
         Numbers h = left_;
         if (low_ > 0) h.add(at(low_ + 1));  // column low_ itself is not filled
-        const int32_t first = reach.first(h, bounds_, low_ > 0 ? low_ + 1 : 0, high_);
+        const int32_t first = row_reach(border, row).first(h, bounds_, low_ > 0 ? low_ + 1 : 0, high_);
         if (first > high_) return false;
-        const int32_t last = reach.last(right_, bounds_, first, high_);
-
         const int32_t low = first == 0 ? 0 : (first - 1) / grain_ * grain_;
-        const int32_t beyond = last + next_rows, high = beyond < w_.columns ? beyond : w_.columns;
         while (low_ < low) left_.add(at(++low_));
+        if (beam_ && low_ > 0 && high_ - low_ > WIDE_BEAM) bring_together(border, row);
+        const int32_t last = row_reach(border, row).last(right_, bounds_, low_ > 0 ? low_ + 1 : 0, high_);
+
+        const int32_t beyond = last + next_rows, high = beyond < w_.columns ? beyond : w_.columns;
         for (; high_ > high; high_--) right_.subtract(at(high_));
         if (high_ < high) {
             right_.add(at(high_ + 1));  // a gap begins or goes on, see band(); beyond it goes on
             memset(at(high_ + 1) + 2 * LANES, 0, static_cast<size_t>(high - high_ - 1) * 2 * LANES);
             high_ = high;
         }
+        if (beam_) shift_.make_letters(high_);
         return true;
+    }
+
+    // Of a beam: lanes that are not alive in its first columns are moved there.
+    void bring_together(uint8_t* border, int32_t row) {
+        Numbers h = left_;
+        h.add(border + static_cast<size_t>(low_ + 1) * 2 * LANES);
+        const uint64_t late = lanes_ & ~row_reach(border, row).any_of(h, bounds_, low_ + 1, shift_.STEP);
+        if (late) shift_.move(late, {border, low_, high_, left_, right_, columns_});
     }
 
     // ---------------------------------------------------------------- the fill
@@ -236,6 +247,7 @@ private:
         const uint8_t* const codes = w_.codes;
         for (int32_t j = low + 1, tile_end = low + width; j <= high; tile_end += width) {
             const int32_t stop = tile_end < high ? tile_end : high;
+            if (TRACE && stop == tile_end) fetch_left<ROWS>(row, stop);
             for (; j <= stop; j++) {
                 in += 2 * LANES;
                 out += 2 * LANES;
@@ -264,6 +276,14 @@ private:
         const V rightwards = V::sub(V::sub(y[ROWS - 1], x[ROWS - 1]), costs.o);
         rightwards.store(out + 2 * LANES);
         rightwards.store(out + 3 * LANES);
+    }
+
+    // Asks for the memory that keep_left is going to write: it is far away.
+    template <int ROWS>
+    PAIRALIGN_INLINE void fetch_left(int32_t row, int32_t column) {
+        if (column == w_.columns) return;
+        const uint8_t* const left = w_.left(column / side_, row + 1);
+        for (int k = 0; k < 2 * ROWS; k++) __builtin_prefetch(left + k * LANES, 1);
     }
 
     // What the tile from `column` on finds on its left.
@@ -300,6 +320,7 @@ private:
     }
 
     ByteWork<V>& w_;
+    LaneShift<V> shift_;
     const int32_t side_;           // rows of a row of tiles
     const int32_t each_diagonal_;  // what two letters are worth at most; a step off the diagonal loses it
     Numbers rows_, columns_;       // of each lane

@@ -113,6 +113,25 @@ public:
                                               __attribute__((always_inline)) { stretch.to_left(at(j--)); });
     }
 
+    // The lanes whose reach comes to their bound in one of `count` columns, few of them, from `column` on, where
+    // H' is `h`.
+    PAIRALIGN_INLINE uint64_t any_of(const Numbers& h, const Numbers& bounds, int32_t column,
+                                     int32_t count) const {
+        Numbers missing = reach(h, column);
+        for (int p = 0; p < PARTS; p++) missing.parts[p] = bounds.parts[p] - missing.parts[p];
+        Stretch stretch(*this, column);
+        Words found[2];
+        for (int half = 0; half < 2; half++) found[half] = stretch.change[half] >= missing.words(half);
+        for (int32_t j = column + 1; j < column + count; j++) {
+            stretch.to_right(at(j));
+            for (int half = 0; half < 2; half++) found[half] |= stretch.change[half] >= missing.words(half);
+        }
+        uint64_t lanes = 0;
+        for (int l = 0; l < LANES; l++)
+            lanes |= static_cast<uint64_t>(found[l / (LANES / 2)][l % (LANES / 2)] & 1) << l;
+        return lanes;
+    }
+
 private:
     using Ints = typename V::Ints;
     using Words = typename V::Words;

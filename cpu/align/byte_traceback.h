@@ -216,6 +216,7 @@ private:
         top_ = tile_row << side_bits_;
         if (w_.corridor) lanes = inside(tile_row, lanes);
         if (!choose_windows(lanes)) return false;
+        Windows::fetch_left();
         Windows::gather_border(tile_row);
         if (w_.scheme.mode == LOCAL) {
             want_scores(active_ & searching_);

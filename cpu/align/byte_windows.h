@@ -86,6 +86,16 @@ protected:
         }
     }
 
+    // Asks for what gather_left is going to read: it is far away.
+    void fetch_left() const {
+        for (int k = 0; k < window_count_; k++)
+            for (int32_t row = top_ + 1; window_left_[k] && row <= last_; row++) {
+                const uint8_t* const left = w_.left(window_left_[k] >> width_bits_, row);
+                __builtin_prefetch(left);
+                __builtin_prefetch(left + LANES);
+            }
+    }
+
     // What the column left of the windows has in a row.
     PAIRALIGN_INLINE void gather_left(int32_t row, V& x, V& y) const {
         for (int k = 0; k < window_count_; k++) {
