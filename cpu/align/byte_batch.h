@@ -111,9 +111,9 @@ struct ByteBatch {
     }
 };
 
-// Of a row of tiles of a corridor what is filled: the columns after `before` up to `last`. When tracing: where
-// the border above it and the columns left of its tiles would begin if all columns were kept, in bytes from
-// the layout's borders.
+// Of a row of tiles of a corridor what is filled: the columns after `before` up to `last`. When tracing:
+// where the border above it and the columns left of its tiles would begin if all columns were kept, in bytes
+// from the layout's borders.
 struct CorridorRow {
     int32_t before, last;
     std::ptrdiff_t border, lefts;
@@ -122,9 +122,9 @@ struct CorridorRow {
 // Global mode, own rows: lanes of which only a corridor is to be filled, see byte_corridor.h. The group's
 // `columns` is the most of: columns of a lane, and so many as the rows of all are more than its own.
 struct LaneCorridor {
-    uint64_t lanes;   // bit set of those to be tried
-    double widest;    // share of a matrix that its corridor may take; 0: whatever it takes
-    int32_t* bounds;  // [MAX_LANES] of H' in the last cell: what a beam finds, and a corridor is made for
+    uint64_t lanes;      // bit set of those to be tried
+    double widest;       // share of a matrix that its corridor may take; 0: whatever it takes
+    int32_t* bounds;     // [MAX_LANES] of H' in the last cell: what a beam finds, and a corridor is made for
     CorridorRow* tiles;  // [rows of tiles + 1], when tracing: what the traceback goes by
 
     // What came of it.

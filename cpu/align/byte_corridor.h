@@ -40,7 +40,10 @@ template <class V>
 class ByteCorridor {
 public:
     explicit ByteCorridor(ByteWork<V>& work)
-        : w_(work), shift_(work), side_(work.batch.side), each_diagonal_(work.scheme.highest + 2 * work.scheme.gap_extend) {
+        : w_(work),
+          shift_(work),
+          side_(work.batch.side),
+          each_diagonal_(work.scheme.highest + 2 * work.scheme.gap_extend) {
         const Group& group = *w_.batch.group;
         const OwnRows& own = *w_.batch.own;
         for (int l = 0; l < LANES; l++) {
@@ -100,8 +103,8 @@ private:
         return {rows_, columns_, each_diagonal_, border, row};
     }
 
-    // A lane is left out that has lost so much after some rows that, if it goes on so, its corridor takes more
-    // than a share of its matrix.
+    // A lane is left out that has lost so much after some rows that, if it goes on so, its corridor takes
+    // more than a share of its matrix.
     void set_hope(double widest) {
         for (int p = 0; p < PARTS; p++) {
             const Ints shorter = rows_.parts[p] < columns_.parts[p] ? rows_.parts[p] : columns_.parts[p];

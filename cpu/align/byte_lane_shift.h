@@ -1,5 +1,5 @@
-// Beams of lanes that stray to different sides (byte_corridor.h): lanes are moved against one another, so that
-// they share columns.
+// Beams of lanes that stray to different sides (byte_corridor.h): lanes are moved against one another, so
+// that they share columns.
 //
 // A lane that is moved has its column c + shift where another one has c: its letters, differences of H' and
 // the column in which it ends are so many columns farther to the left. It loses the columns on the left, and
@@ -29,8 +29,8 @@ public:
           opened_(V::set(work.scheme.gap_extend - work.scheme.gap_open)),
           opening_(work.scheme.gap_open - work.scheme.gap_extend) {}
 
-    // What is kept of a row of cells: differences, two vectors a column, of the columns low to high; H' in both
-    // of these; and the last columns of the lanes.
+    // What is kept of a row of cells: differences, two vectors a column, of the columns low to high; H' in
+    // both of these; and the last columns of the lanes.
     struct Row {
         uint8_t* border;
         int32_t low, high;
@@ -86,7 +86,8 @@ private:
 
     void move_letters(Mask moved, int32_t low) const {
         for (int32_t c = low + 1; c <= ready_; c++)
-            V::blend(moved, c + STEP <= ready_ ? V::load(at(c + STEP)) : letters(c), V::load(at(c))).store(at(c));
+            V::blend(moved, c + STEP <= ready_ ? V::load(at(c + STEP)) : letters(c), V::load(at(c)))
+                .store(at(c));
     }
 
     // Letters of a column from where they were at first: those after the last column that is ready are there

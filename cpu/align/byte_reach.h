@@ -1,9 +1,9 @@
-// What a corridor (byte_corridor.h) asks of a row of cells, of all lanes at a time: how far H' of each cell can
-// bring H' of its lane's last cell, the cell's reach.
+// What a corridor (byte_corridor.h) asks of a row of cells, of all lanes at a time: how far H' of each cell
+// can bring H' of its lane's last cell, the cell's reach.
 //
-// From a column to the next H' rises by what the border says; what the rest can add stays or falls by what two
-// letters are worth. So the reach is carried along, in 16 bits for some columns and in 32 from there to the
-// next ones.
+// From a column to the next H' rises by what the border says; what the rest can add stays or falls by what
+// two letters are worth. So the reach is carried along, in 16 bits for some columns and in 32 from there to
+// the next ones.
 #pragma once
 
 #include <cstddef>
@@ -104,17 +104,19 @@ public:
     // The first of the columns from low to high, where H' is `h` in column low, in which the reach of some
     // lane comes to its bound; or one more than high.
     PAIRALIGN_INLINE int32_t first(const Numbers& h, const Numbers& bounds, int32_t low, int32_t high) const {
-        return find(h, bounds, low, high, [this](Stretch& stretch, int32_t& j)
-                                              __attribute__((always_inline)) { stretch.to_right(at(++j)); });
+        return find(h, bounds, low, high,
+                    [this](Stretch& stretch, int32_t& j)
+                        __attribute__((always_inline)) { stretch.to_right(at(++j)); });
     }
     // The last of them, where H' is `h` in column high.
     PAIRALIGN_INLINE int32_t last(const Numbers& h, const Numbers& bounds, int32_t low, int32_t high) const {
-        return find(h, bounds, high, low, [this](Stretch& stretch, int32_t& j)
-                                              __attribute__((always_inline)) { stretch.to_left(at(j--)); });
+        return find(h, bounds, high, low,
+                    [this](Stretch& stretch, int32_t& j)
+                        __attribute__((always_inline)) { stretch.to_left(at(j--)); });
     }
 
-    // The lanes whose reach comes to their bound in one of `count` columns, few of them, from `column` on, where
-    // H' is `h`.
+    // The lanes whose reach comes to their bound in one of `count` columns, few of them, from `column` on,
+    // where H' is `h`.
     PAIRALIGN_INLINE uint64_t any_of(const Numbers& h, const Numbers& bounds, int32_t column,
                                      int32_t count) const {
         Numbers missing = reach(h, column);

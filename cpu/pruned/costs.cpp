@@ -12,7 +12,7 @@ namespace {
 constexpr double VECTOR_COST = 5, TRACE_COST = 30;
 // The same of corridors many at a time, as parts of a batch in full: for the traceback, and of all columns;
 // lanes stray to different sides.
-constexpr double LANES_BEGIN = 0.35, LANES_COST = 1.4;
+constexpr double LANES_BEGIN = 0.2, LANES_COST = 1.1;
 // Diagonals that windows are wider than the corridor.
 constexpr double MARGIN = 100;
 constexpr double WIDEST_TRIANGLE = 0.6, ANY_TRIANGLE = 1;  // unrelated letters have 0.4 and a little more

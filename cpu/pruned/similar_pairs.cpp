@@ -8,8 +8,9 @@
 namespace pairalign {
 namespace {
 
-// Of a row of tiles: columns are chosen for one, so that low ones leave out more.
-constexpr int32_t SIDE = 16;
+// Of a row of tiles: columns are chosen for one, so that low ones leave out more; but the lower, the more
+// borders there are to keep. Measured: with 16 rows, corridors in 2,000 columns took 1.3 times as long.
+constexpr int32_t SIDE = 32, SIDE_OF_BEAMS = 16;
 // Diagonals that a batch fills more than its pairs' slack says, about.
 constexpr int32_t MARGIN = 64;
 // Where lanes do not pay, pairs are still pruned alone that stray no farther, of their columns.
@@ -97,7 +98,8 @@ void SimilarPairs::cut_batches() {
     most_bytes_ = 0;
     const bool enough = !beams_ || window_.fills_lanes(static_cast<int64_t>(pairs_.size()), engine_.threads);
     for (size_t begin = 0; begin < pairs_.size(); begin += lanes) {
-        Piece piece{begin, static_cast<int>(std::min(lanes, pairs_.size() - begin)), SIDE};
+        Piece piece{begin, static_cast<int>(std::min(lanes, pairs_.size() - begin)),
+                    beams_ ? SIDE_OF_BEAMS : SIDE};
         if (enough && window_.fills_lanes(piece.count, 1) && fits(piece)) batches_.push_back(piece);
         else
             for (int l = 0; l < piece.count; l++) window_.prune_alone(pairs_[begin + static_cast<size_t>(l)]);
