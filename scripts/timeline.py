@@ -48,7 +48,7 @@ STEPS = (
     ("pairalign.engines.cuda.packed.family", "Packed.open", "packed: letters, scores"),
     ("pairalign.engines.cuda.packed.kernels", "PackedKernels.prepare", "modules are loaded"),
     ("pairalign.engines.cuda.pruned.family", "PrunedPairs.pays", "whether pruning pays"),
-    ("pairalign.jobs.align", "AlignmentJob._slabs", "pairs are cut into slabs"),
+    ("pairalign.jobs.all_pairs", "AllPairs.split", "pairs are cut into slabs"),
     ("pairalign.jobs.schedule", "_Schedule.take", "results are waited for"),
     ("pairalign.engines.device.engine", "DeviceEngine.align", "slabs are aligned"),
     ("pairalign.engines.cuda.packed.plan", "PackedPlanner._batch", "batches are planned"),

@@ -211,7 +211,7 @@ def test_wrong_clusters(dask: object) -> None:
         with pytest.raises(SystemExit):
             main(["align", "in.fa", "-o", "x.paf", "--cluster", address])
     for name in ("align", "overlap", "distance", "tree"):
-        assert main([name, "in.fa", "-o", "-", "--cluster", "local:1"]) == 1
+        assert main([name, "in.fa", "-o", "-", "--cluster", "local:1"]) == 2
     assert main(["align", "-", "-o", "x.paf", "--cluster", "local:1"]) == 2
     assert main(["align", "in.fa", "-o", "x", "--cluster", "local:1", "--shard", "1/2"]) == 2
     assert main(["distance", "in.fa", "-o", "x.phylip", "-q"]) == 0
