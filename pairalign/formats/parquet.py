@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import Alignments, concatenate
-from pairalign.errors import FormatError
+from pairalign.errors import FormatError, PartsError
 from pairalign.formats.output import Output
+from pairalign.formats.schemas import SchemaError, check_parquet
 from pairalign.formats.writer import Content, Writer
 from pairalign.statements import statistics_by_name
 from pairalign.tables import arrow_names, arrow_schema, arrow_table
@@ -71,7 +72,15 @@ class ParquetWriter(Writer):
 
     @classmethod
     def join(cls, files: Iterable[memoryview], output: Output) -> None:
-        """Write one table of several that come one after the other; does not close it."""
+        """Write one table of several that come one after the other; does not close it.
+
+        Raises
+        ------
+        PartsError
+            One of them is no such table, or they are not of one run.
+        """
+        import pyarrow as pa
+
         file: _TableFile | None = None
         groups = _Groups()
         parts: list[pa.Table] = []
@@ -86,9 +95,11 @@ class ParquetWriter(Writer):
             if parts:
                 file.write(_concatenate(parts))
             file.close()
-        except BaseException:
+        except BaseException as error:
             if file is not None:
                 file.abort()
+            if isinstance(error, (pa.ArrowException, SchemaError)):
+                raise PartsError(f"a part is no table of this run: {error}") from error
             raise
 
     def _write(self, alignments: Alignments) -> None:
@@ -210,6 +221,7 @@ def _read_groups(files: Iterable[memoryview]) -> Iterator[pa.Table]:
     for data in files:
         file = pq.ParquetFile(pa.BufferReader(pa.py_buffer(data)))
         schema = _as_written(file.schema_arrow)
+        check_parquet(schema)
         yield schema.empty_table()
         for number in range(file.num_row_groups):
             yield file.read_row_group(number).cast(schema)
@@ -231,6 +243,8 @@ def _offsets_of(table: pa.Table) -> npt.NDArray[np.int64] | None:
 
     if "cigar" not in table.column_names:
         return None
+    if table["cigar"].null_count:
+        raise SchemaError("column 'cigar' has nulls")
     lengths = pc.list_value_length(table["cigar"]).to_numpy()
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
