@@ -13,6 +13,7 @@ from pairalign.native import library
 
 _DONE, _WAITING, _IDLE, _BAD_PAIR, _NO_MEMORY, _UNWRITTEN, _STOPPED = range(7)
 
+_NO_THREADS = "no threads for formatting; lower --threads"
 _WAIT_MS = 50
 """Native code waits no longer at a time: then Python looks for signals."""
 
@@ -74,13 +75,17 @@ class TextQueue:
     def __init__(self, threads: int, piece_bytes: int, number: int = 1) -> None:
         self._handle = _open(threads, piece_bytes, number)
         if not self._handle:
-            raise MemoryError("no threads for formatting; lower --threads")
+            raise MemoryError(_NO_THREADS)
         self._submitted = 0
         self._kept: deque[tuple[int, PairText]] = deque()  # with their numbers, from 1
         keeper = threading.Thread(
             target=_let_go, args=(self._handle, self._kept), name="let go", daemon=True
         )
-        keeper.start()
+        try:
+            keeper.start()
+        except (RuntimeError, MemoryError) as error:  # the system allows no more
+            _close(self._handle)
+            raise MemoryError(_NO_THREADS) from error
         self._end = weakref.finalize(self, _end, self._handle, keeper)
 
     def write_to(self, file: int, checksum: ctypes.c_uint32 | None = None) -> None:

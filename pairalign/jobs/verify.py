@@ -195,8 +195,8 @@ class VerifyJob:
     Raises
     ------
     FormatError
-        There is no such format; or, once the job is open, `optimal` without any mode, or a file whose
-        end gaps have costs that are not known.
+        There is no such format; or, once the job is open, `optimal` without any mode, or a file
+        whose end gaps have costs that are not known.
     AlignmentFileError
         The file cannot be read, here or later.
     AlphabetError, ScoringError
