@@ -232,3 +232,43 @@ def test_a_small_summary_needs_no_thread(monkeypatch: pytest.MonkeyPatch) -> Non
     refused = raises(RuntimeError("can't start new thread"))
     monkeypatch.setattr("threading._start_new_thread", refused)
     assert distance_matrix.summarize(np.arange(5, dtype=np.float32)) == (0, 4, 2)
+
+
+FAILING_THREADS = """
+import sys, threading
+import pairalign.cli.align, pairalign.engines.cpu.engine
+from pairalign.cli.main import program
+
+left = int(sys.argv.pop(1))
+begin = threading.Thread._bootstrap_inner
+
+def fail(thread):
+    global left
+    left -= 1
+    if left < 0:
+        raise MemoryError
+    begin(thread)
+
+threading.Thread._bootstrap_inner = fail
+sys.exit(program())
+"""
+
+
+@pytest.mark.parametrize("most", [0, 1])
+@pytest.mark.parametrize("name", ["out.paf", "out.paf.gz"])
+def test_a_thread_without_memory_to_begin(most: int, name: str) -> None:
+    """Python waits forever for a thread that says, before it ends, that it has begun."""
+    found = run_with(FAILING_THREADS, most, f"align in.fa -o {name} -t 2")
+    assert found.returncode == 1
+    said = f"out of memory; lower --memory or --threads; '{name}' was not written"
+    assert found.stderr == f"pairalign: error: {said}\n"
+    assert os.listdir() == ["in.fa"]
+
+
+def test_no_memory_for_options(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(program, "build_parser", raises(MemoryError()))
+    assert main(["align", "in.fa"]) == 1
+    said = "pairalign: error: out of memory; lower --memory or --threads\n"
+    assert capfd.readouterr().err == said

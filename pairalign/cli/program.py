@@ -104,8 +104,11 @@ COMMANDS = (
 def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
     """Carry out a command line; see `pairalign.cli.main.main`."""
     given = sys.argv[1:] if arguments is None else arguments
-    with no_collection():
-        options = build_parser(given).parse_args(given)
+    try:
+        with no_collection():
+            options = build_parser(given).parse_args(given)
+    except MemoryError as error:
+        return _fail(error, FAILED)
     options.given = list(given)
     with messages(quiet=getattr(options, "quiet", False)):
         forget_published()

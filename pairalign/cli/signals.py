@@ -27,6 +27,7 @@ IMPATIENCE_SECONDS = 1.0
 shell in it send one each."""
 
 _AGAIN_SECONDS = 0.01
+_FAILED = 1
 SIGNAL_CODE = 128
 """Shells add a signal's number to it: 130 for Ctrl-C, 143 for SIGTERM."""
 
@@ -63,13 +64,13 @@ class StopHandler:
     """
 
     def __init__(self) -> None:
-        self._give_up: Callable[[Stopped], str] | None = None
+        self._give_up: Callable[[BaseException], str] | None = None
         self._is_done = False
         self._late: int | None = None
         self._since = 0.0
         self.stopped: Stopped | None = None
 
-    def work_begins(self, give_up: Callable[[Stopped], str]) -> None:
+    def work_begins(self, give_up: Callable[[BaseException], str]) -> None:
         """From now on there may be something to clean up.
 
         Parameters
@@ -95,13 +96,19 @@ class StopHandler:
             return
         stopped = Stopped(number)
         if self._give_up is None:
-            _end(stopped, str(stopped))
+            _end(str(stopped), stopped.exit_code)
         now = time.monotonic()
         if self.stopped is None:
             self.stopped, self._since = stopped, now
             raise stopped
         if now - self._since >= IMPATIENCE_SECONDS:
-            _end(stopped, self._give_up(stopped))
+            _end(self._give_up(stopped), stopped.exit_code)
+
+    def cannot_go_on(self) -> None:
+        """End the process: a thread had no memory to begin, and who starts it waits forever."""
+        if not self._is_done:
+            error = MemoryError("out of memory; lower --memory or --threads")
+            _end(str(error) if self._give_up is None else self._give_up(error), _FAILED)
 
     def was_dropped(self, stopped: Stopped) -> None:
         """Send a signal again that came where Python drops exceptions: as an object is deleted.
@@ -117,11 +124,17 @@ class StopHandler:
         _thread.start_new_thread(send, ())
 
 
-def _end(stopped: Stopped, message: str) -> NoReturn:
+def _end(message: str, code: int) -> NoReturn:
     """End the process where it is, with a line of its own on stderr."""
     with suppress(OSError):
         os.write(2, f"{_new_line()}pairalign: error: {message}\n".encode(errors="replace"))
-    os._exit(stopped.exit_code)
+    os._exit(code)
+
+
+def _has_not_begun(owner: object) -> bool:
+    """Whether something is a thread that fails before it can say that it runs."""
+    threading = sys.modules.get("threading")
+    return threading is not None and isinstance(owner, threading.Thread) and not owner.is_alive()
 
 
 def _new_line() -> str:
@@ -154,6 +167,8 @@ def stop_signals(*, is_last: bool = False) -> Iterator[StopHandler]:
     def dropped(unraisable: sys.UnraisableHookArgs) -> None:
         if isinstance(unraisable.exc_value, Stopped):
             stop.was_dropped(unraisable.exc_value)
+        elif is_last and _has_not_begun(getattr(unraisable.object, "__self__", None)):
+            stop.cannot_go_on()
         else:
             show_dropped(unraisable)
 
