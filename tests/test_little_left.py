@@ -21,7 +21,7 @@ from pairalign.formats.text_queue import TextQueue
 from pairalign.jobs import handing_out, schedule
 from pairalign.want import Detail, Want
 
-FREE_USER = 60123
+FREE_USER = 1_000_000 + os.getpid()
 """Has no processes: the threads of the command are all that is counted."""
 
 FEW_THREADS = """
@@ -88,6 +88,7 @@ def run_with(program: str, most: int, command: str) -> subprocess.CompletedProce
 def test_threads_that_are_refused(command: str) -> None:
     codes = []
     for most in (1, 2, 3, 4, 5, 9):
+        Path(command.split()[3]).unlink(missing_ok=True)
         found = run_with(FEW_THREADS.format(user=FREE_USER), most, command)
         codes.append(found.returncode)
         assert "Traceback" not in found.stderr
@@ -252,6 +253,21 @@ def fail(thread):
 threading.Thread._bootstrap_inner = fail
 sys.exit(program())
 """
+
+
+WITHOUT_A_WORD = """
+import pairalign.cli.signals as signals
+signals.WATCH_SECONDS = 0.3
+signals._has_not_begun = lambda _: 1 / 0  # as where there is no memory to call it
+"""
+
+
+def test_a_thread_without_memory_to_say_so() -> None:
+    found = run_with(WITHOUT_A_WORD + FAILING_THREADS, 1, "align in.fa -o out.paf -t 2")
+    assert found.returncode == 1
+    said = "pairalign: error: out of memory; lower --memory or --threads; 'out.paf' was not written"
+    assert found.stderr.splitlines()[-1] == said
+    assert os.listdir() == ["in.fa"]
 
 
 @pytest.mark.parametrize("most", [0, 1])

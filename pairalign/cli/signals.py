@@ -26,6 +26,8 @@ IMPATIENCE_SECONDS = 1.0
 """Signals that come sooner after the first one mean the same: a key is held, or a terminal and a
 shell in it send one each."""
 
+WATCH_SECONDS = 10.0
+"""A thread that has not begun after twice that never will."""
 _AGAIN_SECONDS = 0.01
 _FAILED = 1
 SIGNAL_CODE = 128
@@ -131,6 +133,23 @@ def _end(message: str, code: int) -> NoReturn:
     os._exit(code)
 
 
+def _watch_threads(stop: StopHandler) -> None:
+    """End the process if a thread does not begin for long; the target of a thread of its own.
+
+    One that has no memory to begin has none to say so either, and who starts it waits forever.
+    """
+    late: set[object] = set()
+    while True:
+        time.sleep(WATCH_SECONDS)
+        threading = sys.modules.get("threading")
+        with suppress(MemoryError):
+            found = threading.enumerate() if threading is not None else []
+            beginning = {one for one in found if not one.is_alive()}
+            if late & beginning:
+                stop.cannot_go_on()
+            late = beginning
+
+
 def _has_not_begun(owner: object) -> bool:
     """Whether something is a thread that fails before it can say that it runs."""
     threading = sys.modules.get("threading")
@@ -173,6 +192,9 @@ def stop_signals(*, is_last: bool = False) -> Iterator[StopHandler]:
             show_dropped(unraisable)
 
     sys.unraisablehook = dropped
+    if is_last:
+        with suppress(RuntimeError, MemoryError):  # it is of use where there are other threads
+            _thread.start_new_thread(_watch_threads, (stop,))
     try:
         yield stop
     finally:
