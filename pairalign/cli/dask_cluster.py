@@ -18,7 +18,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from pairalign.arguments import Shard
+from pairalign.base.arguments import Shard
 from pairalign.cli.console import log
 from pairalign.cli.local_workers import LocalWorkers, failed_shard, shard_command
 from pairalign.cli.parts import without_option
@@ -29,9 +29,9 @@ from pairalign.formats.merge import merge_alignments
 from pairalign.formats.parts import is_complete, manifest_path, prepare_folder, read_manifests
 from pairalign.formats.resumable import check_resumable
 from pairalign.formats.writer import Writer
-from pairalign.jobs.align import AlignmentJob
-from pairalign.jobs.progress import show_progress
-from pairalign.jobs.run_identity import describe_run
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.progress import show_progress
+from pairalign.jobs.run.run_identity import describe_run
 
 TASKS_A_WORKER = 8
 MOST_TASKS = 10_000
@@ -68,7 +68,7 @@ def run_on_cluster(
         Only planned.
     format : type of Writer
     **more
-        As for `pairalign.jobs.run_identity.describe_run`.
+        As for `pairalign.jobs.run.run_identity.describe_run`.
 
     Raises
     ------

@@ -15,7 +15,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import IO
 
-from pairalign.arguments import Shard
+from pairalign.base.arguments import Shard
 from pairalign.errors import DeviceError
 
 _SHOWN_BYTES = 2000

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import IO, Any
 
+from pairalign.base.part_file import PartFile
 from pairalign.errors import OutputError, PartsError
 from pairalign.formats.parts import find_differences
 from pairalign.formats.schemas import (
@@ -27,7 +28,6 @@ from pairalign.formats.schemas import (
     check_object,
     read_object,
 )
-from pairalign.part_file import PartFile
 
 _VERSION = 2
 _SHOWN_DIFFERENCES = 6

@@ -14,10 +14,10 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.distance_matrix import DistanceMatrix, TriangleBuilder, number_of_pairs
 from pairalign.errors import DistanceError
 from pairalign.formats.output import Output
 from pairalign.formats.schemas import MOST_NPY_HEADER_BYTES, SchemaError, check_npy
+from pairalign.trees.distance_matrix import DistanceMatrix, TriangleBuilder, number_of_pairs
 
 _PART = 1 << 24
 _HEADER_ERRORS = (

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pairalign.checksum import add_to_checksum
+from pairalign.base.checksum import add_to_checksum
 from pairalign.errors import OutputError, PartsError
 from pairalign.formats.output import open_output
 from pairalign.formats.schemas import MANIFEST, MOST_MANIFEST_BYTES, SchemaError, read_object

@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pairalign.arguments import MOST_SHARDS
-from pairalign.choices import ALL_MODES, FORMAT_NAMES, OVERLAP_FORMAT_NAMES
+from pairalign.base.arguments import MOST_SHARDS
+from pairalign.base.choices import ALL_MODES, FORMAT_NAMES, OVERLAP_FORMAT_NAMES
 
 if TYPE_CHECKING:
     import pyarrow as pa
