@@ -22,7 +22,7 @@ SETUP := setup.py setup.cfg pyproject.toml
 NATIVE := $(wildcard cpu/*.h cpu/*/*.cpp cpu/*/*.h) cuda/bitwise/cell.cuh
 NATIVE_SOURCES = $(shell find cpu cuda opencl tests/cuda_on_host tests/native -name '*.h' -o -name '*.cpp' -o -name '*.c[ul]*')
 # All cores; a file's tests stay together, since they share what they set up, and files begin in
-# their order, those that take longest first (tests/left_out.py).
+# their order, those that take longest first (tests/support/left_out.py).
 PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 PYTEST_OPTIONS ?=
 # setuptools warns of an editable installation as such; nobody can act on it.

@@ -1,4 +1,4 @@
-// What native code does for the process as a whole. The ctypes declarations are in pairalign/native.py.
+// What native code does for the process as a whole. The ctypes declarations are in pairalign/base/native.py.
 
 #include <algorithm>
 #include <cstdint>

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 if TYPE_CHECKING:
-    from pairalign.alignments import Alignment, Alignments
-    from pairalign.clusters import Clusters
-    from pairalign.distance_matrix import DistanceMatrix
+    from pairalign.alignments.alignments import Alignment, Alignments
+    from pairalign.base.version import __version__ as __version__
+    from pairalign.clusters.clusters import Clusters
     from pairalign.errors import (
         AlphabetError,
         CapacityError,
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
         PairListError,
         ScoringError,
     )
-    from pairalign.jobs.align import AlignmentJob
-    from pairalign.jobs.align_all import align
-    from pairalign.jobs.clusters import cluster
-    from pairalign.jobs.distances import distances
-    from pairalign.jobs.found_overlaps import Overlaps
-    from pairalign.jobs.guide_tree import guide_tree
-    from pairalign.jobs.overlaps import overlaps
-    from pairalign.scoring import Scoring, make_scoring
-    from pairalign.sequences import DNA, PROTEIN, Alphabet, Sequence, SequenceSet, read_fasta
+    from pairalign.jobs.clusters.clusters import cluster
+    from pairalign.jobs.distances.distances import distances
+    from pairalign.jobs.distances.guide_tree import guide_tree
+    from pairalign.jobs.overlaps.found import Overlaps
+    from pairalign.jobs.overlaps.overlaps import overlaps
+    from pairalign.jobs.run.align import AlignmentJob
+    from pairalign.jobs.run.align_all import align
+    from pairalign.scoring.scoring import Scoring, make_scoring
+    from pairalign.sequences.sets import DNA, PROTEIN, Alphabet, Sequence, SequenceSet, read_fasta
+    from pairalign.trees.distance_matrix import DistanceMatrix
     from pairalign.trees.tree import GuideTree
-    from pairalign.version import __version__ as __version__
 
 __all__ = [
     "DNA",
@@ -70,9 +70,9 @@ __all__ = [
 ]
 
 _NAMES = {
-    "alignments": ("Alignment", "Alignments"),
-    "clusters": ("Clusters",),
-    "distance_matrix": ("DistanceMatrix",),
+    "alignments.alignments": ("Alignment", "Alignments"),
+    "clusters.clusters": ("Clusters",),
+    "trees.distance_matrix": ("DistanceMatrix",),
     "errors": (
         "AlphabetError",
         "CapacityError",
@@ -85,17 +85,17 @@ _NAMES = {
         "PairalignError",
         "ScoringError",
     ),
-    "jobs.align": ("AlignmentJob",),
-    "jobs.align_all": ("align",),
-    "jobs.clusters": ("cluster",),
-    "jobs.distances": ("distances",),
-    "jobs.guide_tree": ("guide_tree",),
-    "jobs.found_overlaps": ("Overlaps",),
-    "jobs.overlaps": ("overlaps",),
-    "scoring": ("Scoring", "make_scoring"),
-    "sequences": ("DNA", "PROTEIN", "Alphabet", "Sequence", "SequenceSet", "read_fasta"),
+    "jobs.run.align": ("AlignmentJob",),
+    "jobs.run.align_all": ("align",),
+    "jobs.clusters.clusters": ("cluster",),
+    "jobs.distances.distances": ("distances",),
+    "jobs.distances.guide_tree": ("guide_tree",),
+    "jobs.overlaps.found": ("Overlaps",),
+    "jobs.overlaps.overlaps": ("overlaps",),
+    "scoring.scoring": ("Scoring", "make_scoring"),
+    "sequences.sets": ("DNA", "PROTEIN", "Alphabet", "Sequence", "SequenceSet", "read_fasta"),
     "trees.tree": ("GuideTree",),
-    "version": ("__version__",),
+    "base.version": ("__version__",),
 }
 """The names of `__all__`, and the version, by the module that has them."""
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the aligners that tests/test_tree_programs.py gives our trees to: Clustal Omega, MAFFT and
+# Installs the aligners that tests/programs/test_tree_programs.py gives our trees to: Clustal Omega, MAFFT and
 # MUSCLE 3 from Debian, FAMSA into the virtual environment. What cannot be installed is said and left
 # out: its tests are then skipped.
 set -uo pipefail

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the programs that tests/test_overlaps_programs.py gives our overlaps to, and the one that
+# Installs the programs that tests/programs/test_overlaps_programs.py gives our overlaps to, and the one that
 # it compares them with: miniasm, racon and minimap2 from Debian. What cannot be installed is said
 # and left out: its tests are then skipped.
 set -uo pipefail

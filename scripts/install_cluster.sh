@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs Slurm from Debian and starts it on this machine, as a cluster of one node, for tests/test_slurm.py;
-# and Snakemake, in an environment of its own, for tests/test_workflows.py. A Slurm that is configured here is
+# Installs Slurm from Debian and starts it on this machine, as a cluster of one node, for tests/programs/test_slurm.py;
+# and Snakemake, in an environment of its own, for tests/programs/test_workflows.py. A Slurm that is configured here is
 # left as it is. What cannot be installed or started is said and left out: its tests are then skipped.
 #
 #   scripts/install_cluster.sh stop     ends the Slurm that this script has started

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the programs that tests/test_other_formats.py, tests/test_sam.py, tests/test_significance.py and
-# tests/test_end_gaps_programs.py give our files to, or compare with, and whose files tests/test_verify_programs.py checks, from
+# Installs the programs that tests/formats/test_other_formats.py, tests/formats/test_sam.py, tests/statistics/test_significance.py and
+# tests/programs/test_end_gaps_programs.py give our files to, or compare with, and whose files tests/programs/test_verify_programs.py checks, from
 # Debian: samtools, MCL, T-Coffee, HH-suite, BLAST+, EMBOSS, FASTA, minimap2, vsearch, DIAMOND, MMseqs2. What cannot be installed is said
 # and left out: its tests are then skipped.
 set -uo pipefail

@@ -31,10 +31,10 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "sanitize"
 BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder")  # as `make test`
 NOT_MEANT = (
-    "--ignore=tests/test_packaging.py",  # makes libraries of its own
+    "--ignore=tests/repo/test_packaging.py",  # makes libraries of its own
     # What a sanitizer takes would be counted, too.
-    "--ignore=tests/test_memory_limit.py",
-    "--deselect=tests/test_cli.py::test_memory_is_bounded",
+    "--ignore=tests/jobs/test_memory_limit.py",
+    "--deselect=tests/cli/test_cli.py::test_memory_is_bounded",
 )
 QUICKEST = {"x86_64": "sse41"}  # to compile; of other machines there is one
 COPIED = ("pyproject.toml", "setup.cfg", "setup.py", "LICENSE")

@@ -37,4 +37,4 @@ for name in globins.nwk graph.gfa globins.html; do test -s "$folder/first/$name"
 
 $pip pytest pytest-xdist hypothesis
 python -m pytest -q -n auto --dist loadfile -m "not slow and not gpu" \
-  tests/test_engine_cpu.py tests/test_cli.py tests/test_distances.py tests/test_overlaps.py
+  tests/engines/test_engine_cpu.py tests/cli/test_cli.py tests/jobs/test_distances.py tests/jobs/test_overlaps.py

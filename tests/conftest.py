@@ -21,9 +21,9 @@ from opencl_engines import open_opencl
 from pairalign.engines import Engine
 from pairalign.engines.cuda.engine import FAMILIES
 from pairalign.engines.kernels import find_kernel
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
 
 pytest_plugins = ["left_out"]
 

@@ -1,5 +1,5 @@
 // Lists of pairs: reading the names, sorting the pairs as windows have them, and masks of windows. The
-// ctypes declarations are in pairalign/pair_lists.py and pairalign/pair_fields.py.
+// ctypes declarations are in pairalign/pairs/lists.py and pairalign/alignments/passes.py.
 
 #include <algorithm>
 #include <charconv>

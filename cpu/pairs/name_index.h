@@ -1,4 +1,4 @@
-// Names of a set, found by hashing. The ctypes declaration is in pairalign/pair_lists.py.
+// Names of a set, found by hashing. The ctypes declaration is in pairalign/pairs/lists.py.
 #pragma once
 
 #include <cstdint>

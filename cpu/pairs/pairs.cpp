@@ -1,5 +1,5 @@
 // Single passes over the columns of many pairs, outside the interpreter's lock. n = pairs. The ctypes
-// declarations are in pairalign/pair_fields.py.
+// declarations are in pairalign/alignments/passes.py.
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "../export.h"
 #include "../threads.h"
 
-// Row and column of every pair of a window in order, see pairalign/windows.py: rows[n], columns[n].
+// Row and column of every pair of a window in order, see pairalign/pairs/windows.py: rows[n], columns[n].
 PAIRALIGN_API void pairalign_window_positions(int32_t row_start, int32_t row_stop, int32_t column_start,
                                               int32_t column_stop, int32_t triangular, int32_t* rows,
                                               int32_t* columns) {
@@ -32,7 +32,7 @@ PAIRALIGN_API void pairalign_place_in_triangle(int64_t pairs, const int32_t* que
     }
 }
 
-// What a distance counts, see pairalign/jobs/distances.py: 1 - part / whole, or 1 where there is nothing.
+// What a distance counts, see pairalign/jobs/distances/distances.py: 1 - part / whole, or 1 where there is nothing.
 enum pairalign_difference : int32_t {
     PAIRALIGN_IDENTITY = 0,          // matches by columns without gaps
     PAIRALIGN_IDENTITY_COLUMNS = 1,  // matches by columns

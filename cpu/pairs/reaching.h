@@ -1,4 +1,4 @@
-// Pairs of a window whose scores reach a minimum. The ctypes declaration is in pairalign/overlap_passes.py.
+// Pairs of a window whose scores reach a minimum. The ctypes declaration is in pairalign/reads/passes.py.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Spans of pairs one of whose sequences was reverse-complemented, seen on the strands that were read. The
-// ctypes declarations are in pairalign/strands.py.
+// ctypes declarations are in pairalign/alignments/strands.py.
 
 #include <cstdint>
 

@@ -1,12 +1,12 @@
 // Rows of letters and gaps as records: FASTA pairs, and EMBOSS srspair. The ctypes declarations are in
-// pairalign/records.py.
+// pairalign/alignments/records.py.
 
 #include <new>
 #include <vector>
 
 #include "fields.h"
 
-// How pairs are written; the order is that of ROW_FORMATS in pairalign/records.py.
+// How pairs are written; the order is that of ROW_FORMATS in pairalign/alignments/records.py.
 enum pairalign_row_format : int32_t { PAIRALIGN_ROWS_FASTA, PAIRALIGN_ROWS_SRSPAIR };
 
 namespace {

@@ -1,5 +1,5 @@
 // Lines of columns as records: PAF, SAM, TSV, BLAST's tables. The ctypes declarations are in
-// pairalign/records.py.
+// pairalign/alignments/records.py.
 
 #include <cstring>
 #include <new>
@@ -7,7 +7,7 @@
 
 #include "fields.h"
 
-// What a column holds; the order is that of ROLES in pairalign/records.py.
+// What a column holds; the order is that of ROLES in pairalign/alignments/records.py.
 enum pairalign_role : int32_t {
     PAIRALIGN_ROLE_IGNORED,
     PAIRALIGN_ROLE_QUERY,

@@ -1,6 +1,6 @@
 // Single passes over the letters of a set, outside the interpreter's lock. n = sequences; order[n] is the
 // input index at each sorted position, offsets[n + 1] where each sequence of the input begins in codes. The
-// ctypes declarations are in pairalign/set_letters.py.
+// ctypes declarations are in pairalign/sequences/letters.py.
 
 #include <cstdint>
 

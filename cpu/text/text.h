@@ -18,7 +18,7 @@
 // file of pairalign/formats writes its files; nothing else knows the formats one by one.
 struct pairalign_text_format;
 
-// How two reads overlap, see pairalign/overlap_kinds.py.
+// How two reads overlap, see pairalign/reads/kinds.py.
 enum pairalign_overlap_kind : uint8_t {
     PAIRALIGN_DOVETAIL = 1,
     PAIRALIGN_CONTAINED = 2,  // the query in the target
@@ -26,7 +26,7 @@ enum pairalign_overlap_kind : uint8_t {
     PAIRALIGN_INTERNAL = 4,
 };
 
-// What a chosen column shows; the order is that of pairalign/fields.py.
+// What a chosen column shows; the order is that of pairalign/alignments/fields.py.
 enum pairalign_field : int32_t {
     PAIRALIGN_QUERY,
     PAIRALIGN_TARGET,

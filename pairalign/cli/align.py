@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pairalign.best_edges import BestEdges
+from pairalign.alignments.fields import Field, parse_fields
+from pairalign.base.native import keep_freed_memory
 from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
 from pairalign.cli.files import check_files
@@ -26,9 +27,8 @@ from pairalign.cli.planning import (
 from pairalign.cli.report import check_report, finish_report, make_collector
 from pairalign.cli.summary import Summary, describe_steps
 from pairalign.cli.thresholds import thresholds_of
-from pairalign.composition import PairComposition
+from pairalign.clusters.best_edges import BestEdges
 from pairalign.errors import FormatError, ScoringError
-from pairalign.fields import Field, parse_fields
 from pairalign.formats import (
     NETWORK_FORMATS,
     Writer,
@@ -39,15 +39,15 @@ from pairalign.formats import (
     open_writer,
 )
 from pairalign.formats.output import check_writable
-from pairalign.jobs.align import AlignmentJob
-from pairalign.native import keep_freed_memory
-from pairalign.pair_lists import read_pair_list
-from pairalign.significance import EvalueFilter, Gumbel, Significance, find_significance
-from pairalign.statements import describe_statistics
-from pairalign.want import Detail
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.pairs.lists import read_pair_list
+from pairalign.pairs.want import Detail
+from pairalign.statistics.composition import PairComposition
+from pairalign.statistics.significance import EvalueFilter, Gumbel, Significance, find_significance
+from pairalign.statistics.statements import describe_statistics
 
 if TYPE_CHECKING:
-    from pairalign.jobs.report import ReportCollector
+    from pairalign.jobs.report.report import ReportCollector
 
 
 @dataclass(frozen=True)
@@ -259,13 +259,13 @@ def _gumbel(run: AlignmentJob) -> Gumbel:
     """Return the parameters of the scores of a run; ScoringError where there are none."""
     if run.scoring.mode != "local":
         raise ScoringError("E-values are those of local alignments: add --mode local")
-    from pairalign.jobs.statistics import find_or_estimate_gumbel  # only where it is needed
+    from pairalign.jobs.run.statistics import find_or_estimate_gumbel  # only where it is needed
 
     return find_or_estimate_gumbel(run.scoring, run.queries, run.targets, run.threads)
 
 
 def _composition(run: AlignmentJob) -> PairComposition:
     """Return what the letters of each pair do to its lambda."""
-    from pairalign.jobs.statistics import pair_composition  # only where it is needed
+    from pairalign.jobs.run.statistics import pair_composition  # only where it is needed
 
     return pair_composition(run.scoring, run.queries, run.targets)

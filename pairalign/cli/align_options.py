@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pairalign.choices import DEFAULT_WINDOW, FORMAT_NAMES, LIST_WINDOW
+from pairalign.base.choices import DEFAULT_WINDOW, FORMAT_NAMES, LIST_WINDOW
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
     NUMBER,

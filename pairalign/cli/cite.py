@@ -57,7 +57,7 @@ PAPERS = (
 
 def citation() -> str:
     """Return how to cite this version, and the papers, each with what is after it."""
-    from pairalign.version import __version__
+    from pairalign.base.version import __version__
 
     program = (
         "The pairalign authors. pairalign: exact alignment of every pair in a set of sequences. "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pairalign.choices import CLUSTER_SUFFIXES, LINKAGES, NETWORK_NAMES, REPRESENTATIVES
+from pairalign.base.choices import CLUSTER_SUFFIXES, LINKAGES, NETWORK_NAMES, REPRESENTATIVES
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
     add_best,

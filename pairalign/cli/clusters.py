@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
-from pairalign.choices import CLUSTER_SUFFIXES
+from pairalign.base.choices import CLUSTER_SUFFIXES
 from pairalign.cli.console import say
 from pairalign.cli.files import check_files
 from pairalign.cli.networks import check_best, write_network
@@ -19,17 +19,17 @@ from pairalign.cli.planning import (
 )
 from pairalign.cli.summary import describe_set, describe_steps
 from pairalign.cli.thresholds import thresholds_of
-from pairalign.clusters import Clusters
-from pairalign.distance_matrix import number_of_pairs
+from pairalign.clusters.clusters import Clusters
 from pairalign.engines.selection import usable_cores
 from pairalign.formats import NETWORK_FORMATS
 from pairalign.formats.clusters import write_clusters
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable
-from pairalign.jobs.clusters import ClusterJob
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.statements import describe_scoring
+from pairalign.jobs.clusters.clusters import ClusterJob
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+from pairalign.statistics.statements import describe_scoring
+from pairalign.trees.distance_matrix import number_of_pairs
 
 _SUFFIXES = {
     **CLUSTER_SUFFIXES,

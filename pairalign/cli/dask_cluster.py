@@ -28,9 +28,9 @@ from pairalign.formats.merge import merge_alignments
 from pairalign.formats.parts import is_complete, manifest_path, prepare_folder, read_manifests
 from pairalign.formats.resumable import check_resumable
 from pairalign.formats.writer import Writer
-from pairalign.jobs.align import AlignmentJob
-from pairalign.jobs.progress import show_progress
-from pairalign.jobs.run_identity import describe_run
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.progress import show_progress
+from pairalign.jobs.run.run_identity import describe_run
 
 TASKS_A_WORKER = 8
 MOST_TASKS = 10_000
@@ -51,7 +51,7 @@ def run_on_cluster(
         Only planned.
     format : type of Writer
     **more
-        As for `pairalign.jobs.run_identity.describe_run`.
+        As for `pairalign.jobs.run.run_identity.describe_run`.
 
     Raises
     ------

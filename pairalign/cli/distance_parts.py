@@ -10,7 +10,6 @@ from pairalign.cli.dask_cluster import Parts, make_parts
 from pairalign.cli.going_on import Going, replace_leftovers
 from pairalign.cli.parts import choose_part
 from pairalign.cli.planning import plan_run, scoring_of, warn_of_letters
-from pairalign.distance_matrix import DistanceMatrix, check_names
 from pairalign.errors import FormatError
 from pairalign.formats.distance_parts import (
     FORMAT,
@@ -22,9 +21,10 @@ from pairalign.formats.distance_parts import (
 from pairalign.formats.output import Output, open_output
 from pairalign.formats.parts import read_manifests
 from pairalign.formats.resumable import check_resumable
-from pairalign.jobs.align import AlignmentJob
-from pairalign.jobs.distances import Measure, check_alphabet, measure_in_order
-from pairalign.sequences import SequenceSet
+from pairalign.jobs.distances.distances import Measure, check_alphabet, measure_in_order
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.distance_matrix import DistanceMatrix, check_names
 
 
 def check_part_options(options: argparse.Namespace) -> None:

@@ -13,8 +13,8 @@ from pairalign.cli.parts import PartPlace
 from pairalign.formats.output import Output
 from pairalign.formats.resumable import Join, Resumable, remove_leftovers
 from pairalign.formats.writer import WHOLE, Piece
-from pairalign.jobs.align import AlignmentJob
-from pairalign.jobs.run_identity import describe_run
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.run_identity import describe_run
 
 
 class Written(Protocol):
@@ -46,7 +46,7 @@ class Going:
     join : callable, optional
         As for `pairalign.formats.resumable.Resumable`.
     **more
-        What else decides the bytes, see `pairalign.jobs.run_identity.describe_run`.
+        What else decides the bytes, see `pairalign.jobs.run.run_identity.describe_run`.
 
     Attributes
     ----------

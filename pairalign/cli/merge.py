@@ -6,7 +6,7 @@ import argparse
 import shlex
 from pathlib import Path
 
-from pairalign.choices import DISTANCE_SUFFIXES
+from pairalign.base.choices import DISTANCE_SUFFIXES
 from pairalign.cli.console import say
 from pairalign.cli.files import refuse_inputs
 from pairalign.cli.parts import without_option

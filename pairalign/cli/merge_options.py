@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pairalign.choices import DISTANCE_SUFFIXES
+from pairalign.base.choices import DISTANCE_SUFFIXES
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
     PATH,

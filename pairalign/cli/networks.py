@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from pairalign.best_edges import BestEdges
-from pairalign.clusters import Clusters
+from pairalign.clusters.best_edges import BestEdges
+from pairalign.clusters.clusters import Clusters
 from pairalign.errors import FormatError
 from pairalign.formats import NETWORK_FORMATS, Writer, open_writer
-from pairalign.significance import find_significance
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
+from pairalign.statistics.significance import find_significance
 
 
 def check_best(options: argparse.Namespace, format: str) -> None:

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from pairalign.arguments import MOST_SHARDS, parse_shard, parse_share, parse_size
-from pairalign.choices import COMMIT_SECONDS, COVERAGES, IDENTITIES, LOCAL_CLUSTER, MODES, TIES
+from pairalign.base.arguments import MOST_SHARDS, parse_shard, parse_share, parse_size
+from pairalign.base.choices import COMMIT_SECONDS, COVERAGES, IDENTITIES, LOCAL_CLUSTER, MODES, TIES
 from pairalign.engines.kernels import AUTO, kernel_names
 
 _Value = TypeVar("_Value")

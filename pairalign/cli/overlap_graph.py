@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments, concatenate
+from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.cli.report import make_collector
 from pairalign.errors import FormatError
 from pairalign.formats.output import check_writable
-from pairalign.overlap_kinds import classify
-from pairalign.overlap_passes import mark_indices
+from pairalign.reads.kinds import classify
+from pairalign.reads.passes import mark_indices
 
 if TYPE_CHECKING:
-    from pairalign.jobs.read_report import ReadCollector
-    from pairalign.sequences import SequenceSet
+    from pairalign.jobs.overlaps.read_report import ReadCollector
+    from pairalign.sequences.sets import SequenceSet
 
 _REMOVING = ("remove_weak", "remove_contained", "remove_transitive")
 _NEEDING_ALL = ("read_report", *_REMOVING)
@@ -51,7 +51,7 @@ class OverlapWatcher:
     options : argparse.Namespace
     reads : SequenceSet
     overhang : int
-        See `pairalign.overlap_kinds.classify`; and the tolerance of transitive overlaps.
+        See `pairalign.reads.kinds.classify`; and the tolerance of transitive overlaps.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class OverlapWatcher:
         self._found = 0
         self._reads: ReadCollector | None = None
         if options.read_report is not None:
-            from pairalign.jobs.read_report import ReadCollector
+            from pairalign.jobs.overlaps.read_report import ReadCollector
 
             self._reads = ReadCollector(reads)
 
@@ -93,7 +93,7 @@ class OverlapWatcher:
 
     def reduce(self, results: Iterable[Alignments]) -> Iterator[Alignments]:
         """Return what is left of all overlaps; `kept` is known then."""
-        from pairalign.string_graph import find_kept, find_transitive, find_weak
+        from pairalign.reads.string_graph import find_kept, find_transitive, find_weak
 
         found = concatenate(list(results))
         if self._options.remove_weak:

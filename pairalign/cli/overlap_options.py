@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pairalign.choices import OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
+from pairalign.base.choices import OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
     NUMBER,
@@ -23,7 +23,7 @@ from pairalign.cli.options import (
     converter,
     parse_above_zero,
 )
-from pairalign.jobs.overlap_presets import AUTO, PRESETS
+from pairalign.jobs.overlaps.presets import AUTO, PRESETS
 
 _MODES = ("semiglobal", "local")
 

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 
-from pairalign.candidates import read_candidates
+from pairalign.base.native import keep_freed_memory
 from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
 from pairalign.cli.files import check_files
@@ -23,7 +23,6 @@ from pairalign.cli.planning import (
 )
 from pairalign.cli.report import check_report, finish_report
 from pairalign.cli.summary import describe_set
-from pairalign.complement import complement_of
 from pairalign.engines.selection import usable_cores
 from pairalign.formats import (
     OVERLAP_FORMATS,
@@ -33,18 +32,19 @@ from pairalign.formats import (
     open_overlap_writer,
 )
 from pairalign.formats.output import check_writable
-from pairalign.jobs.memory import default_bytes
-from pairalign.jobs.overlap_plan import Limits, OverlapPlan, plan_overlaps
-from pairalign.jobs.overlap_presets import AUTO, PRESETS, Preset
-from pairalign.jobs.overlaps import OverlapJob
-from pairalign.jobs.seeded_candidates import MAPPY, import_mappy, seed_candidates
-from pairalign.jobs.stage_counts import ALIGN, FILTER, FURTHER, SCORE
-from pairalign.native import keep_freed_memory
-from pairalign.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.statements import describe_scoring
-from pairalign.want import Detail, Want
+from pairalign.jobs.overlaps.overlaps import OverlapJob
+from pairalign.jobs.overlaps.plan import Limits, OverlapPlan, plan_overlaps
+from pairalign.jobs.overlaps.presets import AUTO, PRESETS, Preset
+from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy, seed_candidates
+from pairalign.jobs.run.memory import default_bytes
+from pairalign.jobs.run.stage_counts import ALIGN, FILTER, FURTHER, SCORE
+from pairalign.pairs.want import Detail, Want
+from pairalign.reads.candidates import read_candidates
+from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.complement import complement_of
+from pairalign.sequences.sets import SequenceSet
+from pairalign.statistics.statements import describe_scoring
 
 _FEW = 0.5
 """A warning when a smaller share of the reads has an overlap."""

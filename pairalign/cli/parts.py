@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from pairalign.arguments import Shard
+from pairalign.base.arguments import Shard
 from pairalign.cli.console import log
 from pairalign.cli.files import check_files
 from pairalign.formats.output import check_writable
@@ -21,7 +21,7 @@ from pairalign.formats.parts import (
     prepare_folder,
 )
 from pairalign.formats.writer import Piece
-from pairalign.jobs.align import AlignmentJob
+from pairalign.jobs.run.align import AlignmentJob
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,19 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from pairalign.alignments.thresholds import raw_minimum
 from pairalign.cli.console import log
 from pairalign.cli.loading import no_collection
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import FormatError, ScoringError
-from pairalign.jobs.align import AlignmentJob
-from pairalign.jobs.memory import default_bytes
-from pairalign.jobs.progress import Progress
-from pairalign.pair_lists import PairList
-from pairalign.scoring import Scoring, make_scoring
-from pairalign.sequences import SequenceSet, read_fasta, read_fasta_pair
-from pairalign.thresholds import raw_minimum
-from pairalign.want import Detail, Want
-from pairalign.windows import default_window
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.memory import default_bytes
+from pairalign.jobs.run.progress import Progress
+from pairalign.pairs.lists import PairList
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import default_window
+from pairalign.scoring.scoring import Scoring, make_scoring
+from pairalign.sequences.sets import SequenceSet, read_fasta, read_fasta_pair
 
 _Choice = TypeVar("_Choice")
 

@@ -14,11 +14,11 @@ from collections.abc import Container, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from pairalign.base.part_file import forget_published, remove_unfinished, was_published
 from pairalign.cli.console import give_up_stdout, messages, say
 from pairalign.cli.loading import no_collection
 from pairalign.cli.signals import SIGNAL_CODE, StopHandler
 from pairalign.errors import FormatError, MatrixFileError, PairalignError, ScoringError
-from pairalign.part_file import forget_published, remove_unfinished, was_published
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 
@@ -175,7 +175,7 @@ class _Version(argparse.Action):
     """Prints the version, which is looked up only then."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        from pairalign.version import __version__
+        from pairalign.base.version import __version__
 
         print(f"pairalign {__version__}")
         parser.exit(DONE)

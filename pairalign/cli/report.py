@@ -11,13 +11,13 @@ from pairalign.cli.console import log
 from pairalign.cli.planning import plan_run
 from pairalign.errors import FormatError
 from pairalign.formats.output import check_writable
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
 
 if TYPE_CHECKING:  # what makes reports is loaded where one is wanted
-    from pairalign.distance_matrix import DistanceMatrix
-    from pairalign.jobs.report import ReportCollector
-    from pairalign.scoring import Scoring
-    from pairalign.sequences import SequenceSet
+    from pairalign.jobs.report.report import ReportCollector
+    from pairalign.scoring.scoring import Scoring
+    from pairalign.sequences.sets import SequenceSet
+    from pairalign.trees.distance_matrix import DistanceMatrix
 
 
 def make_collector(
@@ -32,7 +32,7 @@ def make_collector(
     """
     if options.report is None:
         return None
-    from pairalign.jobs.report import ReportCollector
+    from pairalign.jobs.report.report import ReportCollector
 
     return ReportCollector(queries, queries if targets is None else targets, whole)
 
@@ -66,7 +66,7 @@ def report_distances(
     summary: str,
 ) -> None:
     """Write the report of distances; the closest pairs are aligned again for it."""
-    from pairalign.jobs.report import DistanceCollector, closest_pairs
+    from pairalign.jobs.report.report import DistanceCollector, closest_pairs
 
     collector = DistanceCollector(sequences, sequences, matrix=matrix)
     job = plan_run(options, sequences, None, scoring, Detail.CIGAR, pair_list=closest_pairs(matrix))
@@ -91,9 +91,9 @@ def finish_report(
     """
     if collector is None:
         return
+    from pairalign.base.version import __version__  # looks the version up
     from pairalign.formats.report import Report, write_report
-    from pairalign.jobs.report import pair_rows
-    from pairalign.version import __version__  # looks the version up
+    from pairalign.jobs.report.report import pair_rows
 
     inputs = [path for path in (options.input, getattr(options, "input2", None)) if path]
     names = " and ".join("standard input" if path == "-" else path for path in inputs)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from pairalign.alignments import Alignment, Alignments
+from pairalign.alignments.alignments import Alignment, Alignments
+from pairalign.alignments.passes import find_extremes
+from pairalign.alignments.thresholds import PairThresholds
 from pairalign.errors import cut_name
-from pairalign.pair_fields import find_extremes
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.statements import describe_scoring
-from pairalign.thresholds import PairThresholds
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+from pairalign.statistics.statements import describe_scoring
 
 if TYPE_CHECKING:
-    from pairalign.jobs.threshold_engine import Steps
+    from pairalign.jobs.stages.threshold_engine import Steps
 
 _KINDS = {"protein": ("protein", "proteins"), "dna": ("DNA sequence", "DNA sequences")}
 

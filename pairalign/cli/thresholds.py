@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pairalign.thresholds import PairThresholds, make_pair_thresholds
+from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 
 
 def thresholds_of(options: argparse.Namespace) -> PairThresholds:

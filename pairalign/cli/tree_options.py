@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pairalign.choices import (
+from pairalign.base.choices import (
     DEFAULT_MEASURE,
     DEFAULT_METHOD,
     DEFAULT_TREE_MEASURE,

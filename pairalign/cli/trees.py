@@ -7,7 +7,7 @@ import os
 import time
 from dataclasses import dataclass, field, replace
 
-from pairalign.choices import DEFAULT_METHOD, DISTANCE_SUFFIXES, PICTURES, TREE_SUFFIXES
+from pairalign.base.choices import DEFAULT_METHOD, DISTANCE_SUFFIXES, PICTURES, TREE_SUFFIXES
 from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import check_cluster
 from pairalign.cli.distance_parts import (
@@ -28,7 +28,6 @@ from pairalign.cli.planning import (
     warn_of_letters,
 )
 from pairalign.cli.report import check_report, report_distances
-from pairalign.distance_matrix import DistanceMatrix
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import FormatError
 from pairalign.formats.distance_parts import merge_distances
@@ -37,23 +36,29 @@ from pairalign.formats.names import choose_format, format_by_suffix
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.parts import read_manifests
 from pairalign.formats.phylip import LONGEST_LINE, check_strict_names
-from pairalign.jobs.distances import (
+from pairalign.jobs.distances.distances import (
     Measure,
     check_alphabet,
     find_measure,
     measure_run,
 )
-from pairalign.jobs.guide_tree import (
+from pairalign.jobs.distances.guide_tree import (
     METHOD_BYTES,
     build_tree,
     check_count,
     check_method,
     check_tree_memory,
 )
-from pairalign.jobs.memory import PAIR_BYTES, bytes_beside_distances
-from pairalign.jobs.plots import check_matplotlib, draw_distances, draw_tree, picture_format
-from pairalign.sequences import SequenceSet, read_fasta
-from pairalign.statements import describe_scoring
+from pairalign.jobs.distances.plots import (
+    check_matplotlib,
+    draw_distances,
+    draw_tree,
+    picture_format,
+)
+from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances
+from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.statistics.statements import describe_scoring
+from pairalign.trees.distance_matrix import DistanceMatrix
 from pairalign.trees.newick import check_headers, check_names
 from pairalign.trees.tree import GuideTree
 

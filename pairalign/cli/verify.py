@@ -19,10 +19,10 @@ from pairalign.cli.summary import describe_set
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import PairalignError
 from pairalign.formats.output import check_writable, open_output
-from pairalign.jobs.memory import default_bytes
-from pairalign.jobs.progress import show_progress
-from pairalign.jobs.verify import Totals, VerifyJob
-from pairalign.statements import describe_scoring
+from pairalign.jobs.run.memory import default_bytes
+from pairalign.jobs.run.progress import show_progress
+from pairalign.jobs.verify.verify import Totals, VerifyJob
+from pairalign.statistics.statements import describe_scoring
 
 _MOST_MESSAGES = 10
 

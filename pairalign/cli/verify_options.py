@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pairalign.choices import MODES, READER_NAMES
+from pairalign.base.choices import MODES, READER_NAMES
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
     add_costs,

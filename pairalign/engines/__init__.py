@@ -8,9 +8,9 @@ if TYPE_CHECKING:  # the names of kernels are looked up without all that
     import numpy as np
     import numpy.typing as npt
 
-    from pairalign.alignments import Alignments
-    from pairalign.want import Want
-    from pairalign.windows import Window
+    from pairalign.alignments.alignments import Alignments
+    from pairalign.pairs.want import Want
+    from pairalign.pairs.windows import Window
 
 
 class Engine(Protocol):

@@ -17,8 +17,8 @@ from math import gcd
 import numpy as np
 
 from pairalign.errors import ScoringError
-from pairalign.scoring import Scoring
-from pairalign.sequences import DNA
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import DNA
 
 MOST_LOW_BITS = 12
 """More would need scores whose ratio nobody uses: ``match + 2 * gap`` up to 2,047."""

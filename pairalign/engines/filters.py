@@ -22,10 +22,10 @@ from pairalign.engines import Engine
 from pairalign.engines.bitwise_scoring import why_not
 from pairalign.engines.device.specification import parse_indices
 from pairalign.errors import DeviceError
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
 
 
 class PairFilter:

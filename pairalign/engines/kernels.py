@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pairalign.choices import ALL_MODES, MODES, TIES
+from pairalign.base.choices import ALL_MODES, MODES, TIES
 from pairalign.errors import DeviceError
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
 
 if TYPE_CHECKING:
-    from pairalign.scoring import Scoring
+    from pairalign.scoring.scoring import Scoring
 
 AUTO = "auto"
 FRAMEWORKS = ("cuda", "opencl", "cpu")
@@ -40,7 +40,7 @@ class Kernel:
         What ``--kernel`` and messages call it; unique within a framework.
     framework : {"cuda", "opencl", "cpu"}
     modes : tuple of str
-        Of `pairalign.choices.ALL_MODES`.
+        Of `pairalign.base.choices.ALL_MODES`.
     gap_model : {"affine", "linear"}
         ``linear``: only where opening a gap costs what extending it does.
     alphabets : tuple of str
@@ -56,7 +56,7 @@ class Kernel:
     source : str
         The paper that it follows.
     ties : tuple of str
-        Of `pairalign.choices.TIES`, the rules by which it aligns.
+        Of `pairalign.base.choices.TIES`, the rules by which it aligns.
     """
 
     name: str

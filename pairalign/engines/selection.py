@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 from pairalign.engines.device.specification import parse_indices
 from pairalign.engines.kernels import Kernel, check_kernel, kernels_of
 from pairalign.errors import DeviceError, KernelBuildError
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
 
 if TYPE_CHECKING:
     from pairalign.engines import Engine
-    from pairalign.scoring import Scoring
-    from pairalign.sequences import SequenceSet
+    from pairalign.scoring.scoring import Scoring
+    from pairalign.sequences.sets import SequenceSet
 
 log = logging.getLogger("pairalign")
 

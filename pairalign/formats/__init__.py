@@ -11,8 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.fields import Field
 from pairalign.errors import FormatError
-from pairalign.fields import Field
 from pairalign.formats.a3m import A3mWriter
 from pairalign.formats.blast6 import Blast6Writer
 from pairalign.formats.blast7 import Blast7Writer
@@ -30,10 +30,10 @@ from pairalign.formats.stockholm import StockholmWriter
 from pairalign.formats.tc_lib import TcLibWriter
 from pairalign.formats.tsv import TsvWriter
 from pairalign.formats.writer import WHOLE, Content, Piece, Writer
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.significance import Significance
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+from pairalign.statistics.significance import Significance
 
 __all__ = [
     "FORMATS",
@@ -135,7 +135,7 @@ def open_writer(
     labels : ndarray of int32, shape (queries,), optional
         Number of each sequence's cluster, for networks.
     fields : tuple of Field
-        Columns of a table, from `pairalign.fields.parse_fields`; default: those of the format.
+        Columns of a table, from `pairalign.alignments.fields.parse_fields`; default: those of the format.
     both_ways : bool
         Write each pair a second time with query and target exchanged: PAF and tables.
     significance : Significance, optional
@@ -192,7 +192,7 @@ def open_overlap_writer(
     format : str or None
         One of `OVERLAP_FORMATS`; None: by the end of the file's name.
     max_overhang : int
-        See `pairalign.overlap_kinds.classify`.
+        See `pairalign.reads.kinds.classify`.
     dual : bool
         Write each pair both ways; PAF only.
     cigars : bool

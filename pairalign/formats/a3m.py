@@ -5,7 +5,7 @@ from __future__ import annotations
 from pairalign.errors import FormatError
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, TextWriter
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
 
 
 class A3mWriter(TextWriter):

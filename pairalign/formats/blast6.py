@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from pairalign.fields import BLAST6, FIELDS
+from pairalign.alignments.fields import BLAST6, FIELDS
 from pairalign.formats.writer import TextWriter
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
 
 
 class Blast6Writer(TextWriter):
-    """BLAST's twelve columns, or others that were chosen, see `pairalign.fields`.
+    """BLAST's twelve columns, or others that were chosen, see `pairalign.alignments.fields`.
 
     ``qseqid sseqid pident length mismatch gapopen qstart qend sstart send evalue bitscore``:
     positions count from 1 and include the last letter; ``pident`` is 100 matches by columns, with

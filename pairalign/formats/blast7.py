@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import ClassVar
 
-from pairalign.fields import FIELDS
+from pairalign.alignments.fields import FIELDS
 from pairalign.formats.blast6 import Blast6Writer
-from pairalign.statements import statements
+from pairalign.statistics.statements import statements
 
 _LABELS = {
     FIELDS[name].code: label
@@ -62,7 +62,7 @@ class Blast7Writer(Blast6Writer):
 
     def header(self) -> bytes:
         """Return the comments. Biopython takes a line with "processed" for the last of them."""
-        from pairalign.version import __version__
+        from pairalign.base.version import __version__
 
         content = self._content
         stated = statements(content.scoring, content.significance, both_ways=content.both_ways)

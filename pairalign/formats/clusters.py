@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pairalign.alignment_view import Alignment
-from pairalign.choices import CLUSTER_SUFFIXES
-from pairalign.clusters import Clusters
+from pairalign.alignments.view import Alignment
+from pairalign.base.choices import CLUSTER_SUFFIXES
+from pairalign.clusters.clusters import Clusters
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import Path, open_output
 

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.distance_matrix import DistanceMatrix, number_of_pairs
+from pairalign.alignments.passes import place_in_triangle
 from pairalign.errors import PartsError
 from pairalign.formats.output import Output
 from pairalign.formats.parts import Manifest, check_parts, checked_blocks, part_path
-from pairalign.pair_fields import place_in_triangle
-from pairalign.sequences import SequenceSet
-from pairalign.windows import plan_windows
+from pairalign.pairs.windows import plan_windows
+from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.distance_matrix import DistanceMatrix, number_of_pairs
 
 FORMAT = "distances"
 SUFFIX = ".distances"

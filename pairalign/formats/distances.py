@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, cast
 
-from pairalign.choices import DISTANCE_SUFFIXES
-from pairalign.distance_matrix import DistanceMatrix
+from pairalign.base.choices import DISTANCE_SUFFIXES
 from pairalign.errors import DistanceError, describe_unreadable
 from pairalign.formats.matrix_column import read_matrix_column, write_matrix_column
 from pairalign.formats.matrix_npy import read_matrix_npy, write_matrix_npy
@@ -21,6 +20,7 @@ from pairalign.formats.matrix_tsv import read_matrix_tsv, write_matrix_tsv
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import Path, open_output
 from pairalign.formats.phylip import read_phylip, write_phylip
+from pairalign.trees.distance_matrix import DistanceMatrix
 
 _READERS = {"phylip": read_phylip, "tsv": read_matrix_tsv, "column": read_matrix_column}
 _GZIP = b"\x1f\x8b"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pairalign.formats.writer import TextWriter
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
 
 
 class FastaWriter(TextWriter):

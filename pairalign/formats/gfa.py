@@ -10,8 +10,8 @@ import numpy as np
 from pairalign.errors import FormatError
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, TextWriter
-from pairalign.sequences import SequenceSet
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
+from pairalign.sequences.sets import SequenceSet
 
 _NAME = re.compile(r"[!-)+-<>-~][!-~]*\Z")
 

@@ -15,9 +15,9 @@ import zlib
 from dataclasses import asdict, dataclass, field, replace
 from typing import IO, Any
 
+from pairalign.base.part_file import PartFile
 from pairalign.errors import OutputError, PartsError
 from pairalign.formats.parts import find_differences
-from pairalign.part_file import PartFile
 
 _VERSION = 2
 _SHOWN_DIFFERENCES = 6

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pairalign.distance_matrix import TriangleBuilder, number_of_pairs
 from pairalign.errors import DistanceError
+from pairalign.trees.distance_matrix import TriangleBuilder, number_of_pairs
 
 DISTANCE_BYTES = 2
 """The shortest text of a distance: a digit, and what parts it from the next."""

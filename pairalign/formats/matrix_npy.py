@@ -13,9 +13,9 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.distance_matrix import DistanceMatrix, TriangleBuilder, number_of_pairs
 from pairalign.errors import DistanceError
 from pairalign.formats.output import Output
+from pairalign.trees.distance_matrix import DistanceMatrix, TriangleBuilder, number_of_pairs
 
 _PART = 1 << 24
 

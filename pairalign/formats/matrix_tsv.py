@@ -9,11 +9,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pairalign.distance_matrix import DistanceMatrix
 from pairalign.errors import DistanceError, shown_name
 from pairalign.formats.matrix_input import start_triangle
 from pairalign.formats.matrix_text import RowText
 from pairalign.formats.output import Output
+from pairalign.trees.distance_matrix import DistanceMatrix
 
 
 def write_matrix_tsv(output: Output, matrix: DistanceMatrix) -> None:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from pairalign.alignments import Alignments
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.identities import count_coverage
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, Writer
-from pairalign.identities import count_coverage
-from pairalign.sequences import SequenceSet
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
+from pairalign.sequences.sets import SequenceSet
 
 _NODE_FIELDS = (
     ("name", "string"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pairalign.formats.writer import TextWriter
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
 
 
 class PafWriter(TextWriter):
@@ -17,7 +17,7 @@ class PafWriter(TextWriter):
     sequences as they were read, and the CIGAR runs along the target.
 
     Overlaps have a tag ``ov:Z:`` before the CIGAR: ``dovetail``, ``contained`` (the query in the
-    target), ``contains`` (the target in the query) or ``internal``, see `pairalign.overlap_kinds`;
+    target), ``contains`` (the target in the query) or ``internal``, see `pairalign.reads.kinds`;
     racon -f wants each of them both ways.
     """
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments, concatenate
+from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.tables import arrow_names, arrow_schema, arrow_table
 from pairalign.errors import FormatError
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, Writer
-from pairalign.statements import statistics_by_name
-from pairalign.tables import arrow_names, arrow_schema, arrow_table
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
+from pairalign.statistics.statements import statistics_by_name
 
 if TYPE_CHECKING:
     import pyarrow as pa

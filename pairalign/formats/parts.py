@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pairalign.checksum import add_to_checksum
+from pairalign.base.checksum import add_to_checksum
 from pairalign.errors import OutputError, PartsError
 from pairalign.formats.output import open_output
 

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.distance_matrix import DistanceMatrix, number_of_pairs
 from pairalign.errors import DistanceError, FormatError, shown_name
 from pairalign.formats.matrix_input import start_triangle
 from pairalign.formats.matrix_text import RowText
 from pairalign.formats.output import Output
+from pairalign.trees.distance_matrix import DistanceMatrix, number_of_pairs
 
 _COUNT = re.compile(r"[0-9]{1,7}")  # isdigit() and int() differ on other scripts' digits
 

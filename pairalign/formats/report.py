@@ -45,7 +45,7 @@ class Report:
         What was run: a line each.
     histograms : sequence of Bins
     pairs : sequence of sequences
-        See `pairalign.jobs.report.pair_rows`.
+        See `pairalign.jobs.report.report.pair_rows`.
     all_pairs : int
         How many pairs there were, of which `pairs` are the best.
     definite : str

@@ -17,8 +17,9 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from pairalign.checksum import add_to_checksum
-from pairalign.choices import COMMIT_SECONDS
+from pairalign.base.checksum import add_to_checksum
+from pairalign.base.choices import COMMIT_SECONDS
+from pairalign.base.part_file import publish
 from pairalign.errors import OutputError, PartsError
 from pairalign.formats.journal import Commit, Journal, lock_journal, sync_folder
 from pairalign.formats.output import (
@@ -30,7 +31,6 @@ from pairalign.formats.output import (
     output_error,
     write_all,
 )
-from pairalign.part_file import publish
 
 Join = Callable[[Iterable[memoryview], Output], None]
 _BLOCK_BYTES = 1 << 20  # of which the processor's cache has room for
@@ -44,7 +44,7 @@ class ResumableFile(Output):
     path : str
         What it is called when it is complete.
     run : dict
-        What decides its bytes, see `pairalign.jobs.run_identity`.
+        What decides its bytes, see `pairalign.jobs.run.run_identity`.
 
     Attributes
     ----------

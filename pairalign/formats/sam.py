@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
+from pairalign.alignments.alignments import Alignments
 from pairalign.errors import FormatError
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, TextWriter
-from pairalign.sequences import SequenceSet
-from pairalign.statements import statements
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
+from pairalign.sequences.sets import SequenceSet
+from pairalign.statistics.statements import statements
 
 _QUERY_NAME = re.compile(r"[!-?A-~]{1,254}\Z")
 _TARGET_NAME = re.compile(r"[0-9A-Za-z!#$%&+./:;?@^_|~-][0-9A-Za-z!#$%&*+./:;=?@^_|~-]*\Z")
@@ -59,7 +59,7 @@ class SamWriter(TextWriter):
 
     def header(self) -> bytes:
         """Return the header: version, targets, program, how it was made."""
-        from pairalign.version import __version__
+        from pairalign.base.version import __version__
 
         content = self._content
         targets = content.targets

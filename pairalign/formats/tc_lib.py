@@ -5,8 +5,8 @@ from __future__ import annotations
 from pairalign.formats.output import Output
 from pairalign.formats.stockholm import check_distinct_names
 from pairalign.formats.writer import Content, TextWriter
-from pairalign.sequences import SequenceSet
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
+from pairalign.sequences.sets import SequenceSet
 
 _SEQUENCES_A_WRITE = 1024
 

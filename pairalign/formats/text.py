@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import SCORE_FIELDS, STATS_FIELDS, Alignments
-from pairalign.native import library
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.significance import Significance
+from pairalign.alignments.alignments import SCORE_FIELDS, STATS_FIELDS, Alignments
+from pairalign.base.native import library
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+from pairalign.statistics.significance import Significance
 
 _FIELDS = (*SCORE_FIELDS, *STATS_FIELDS, "cigar", "cigar_offsets", "strand")
 
@@ -97,7 +97,7 @@ class PairText:
     secondary : ndarray of bool, shape (pairs,), optional
         For SAM: pairs that are not the first of their query in the file.
     fields : ndarray of int32, optional
-        For tables of chosen columns: codes of `pairalign.fields`.
+        For tables of chosen columns: codes of `pairalign.alignments.fields`.
     significance : Significance, optional
         For tables with bit scores and E-values.
     """

@@ -8,8 +8,8 @@ import threading
 import weakref
 from collections import deque
 
+from pairalign.base.native import library
 from pairalign.formats.text import NativeText, PairText
-from pairalign.native import library
 
 _DONE, _WAITING, _IDLE, _BAD_PAIR, _NO_MEMORY, _UNWRITTEN, _STOPPED = range(7)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pairalign.fields import FIELDS
+from pairalign.alignments.fields import FIELDS
+from pairalign.alignments.tables import COLUMNS
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, TextWriter
-from pairalign.tables import COLUMNS
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
 
 
 class TsvWriter(TextWriter):
@@ -17,7 +17,7 @@ class TsvWriter(TextWriter):
     ``identity`` is matches by columns as a fraction, rounded half up to 6 decimals. Pairs of which
     nothing is aligned are there too: identity 0.000000, spans 0, CIGAR ``*``.
 
-    Columns can be chosen, see `pairalign.fields`. ``bits`` and ``evalue`` are ``nan`` where
+    Columns can be chosen, see `pairalign.alignments.fields`. ``bits`` and ``evalue`` are ``nan`` where
     statistics are not known.
     """
 

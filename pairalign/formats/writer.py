@@ -12,17 +12,17 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.fields import Field
 from pairalign.errors import FormatError
-from pairalign.fields import Field
 from pairalign.formats.output import Abortable, Output
 from pairalign.formats.text import PairText, SetText
 from pairalign.formats.text_queue import NativePiece, TextQueue, text_of
-from pairalign.overlap_kinds import KIND_NAMES, classify_and_count
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.significance import Significance
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
+from pairalign.reads.kinds import KIND_NAMES, classify_and_count
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+from pairalign.statistics.significance import Significance
 
 # Text of one piece at most (bounds are generous: usually about half of it).
 CHUNK_BYTES = 1 << 20
@@ -67,7 +67,7 @@ class Content:
     detail : Detail
         What was computed for each pair.
     max_overhang : int or None
-        Of overlaps, whose kinds a format may show: see `pairalign.overlap_kinds.classify`. None:
+        Of overlaps, whose kinds a format may show: see `pairalign.reads.kinds.classify`. None:
         the pairs are not looked at as overlaps.
     both_ways : bool
         Whether each pair comes a second time with query and target exchanged.
@@ -122,7 +122,7 @@ class Writer(Abortable):
     shown : int
         How many it has shown; 0 where it does not number them.
     kind_counts : ndarray of int64, shape (5,)
-        How many overlaps of each kind it was given, see `pairalign.overlap_kinds`; 0 where pairs
+        How many overlaps of each kind it was given, see `pairalign.reads.kinds`; 0 where pairs
         are not looked at as overlaps.
     default_fields : tuple of Field or None
         The columns of a table whose columns can be chosen; empty where they follow from what was

@@ -21,7 +21,7 @@ import ctypes
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.native import library
+from pairalign.base.native import library
 
 _METHODS = {"upgma": 0, "mixed": 1, "complete": 2}
 

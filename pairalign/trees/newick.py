@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pairalign.errors import FormatError, shown_name
-from pairalign.sequences import SequenceSet
+from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.topology import Topology
 
 # Brackets, separators, quotes, comments; white space cannot be in a name.

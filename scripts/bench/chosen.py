@@ -17,10 +17,10 @@ import numpy.typing as npt
 from bench.measure import CLOCKS, alternate, gcups, ratio
 from bench.report import Row
 from pairalign.engines.cpu.engine import CpuEngine
-from pairalign.scoring import make_scoring
-from pairalign.sequences import SequenceSet, read_fasta
-from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.sets import SequenceSet, read_fasta
 
 GOALS = {"dna": 0.7, "protein": 0.4}
 """Cells a second of a hundredth of the pairs, of those of full windows."""

@@ -17,8 +17,8 @@ import numpy as np
 from bench import ours
 from bench.measure import alternate, ratio
 from bench.report import Row
-from pairalign.sequences import SequenceSet, read_fasta
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
+from pairalign.sequences.sets import SequenceSet, read_fasta
 
 AGAINST_ENGINE = 1.4
 MEMORY_GIB = 1.0

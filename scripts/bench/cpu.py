@@ -13,7 +13,7 @@ from bench.measure import CLOCKS, Clock, alternate, gcups, ratio
 from bench.peers import Parasail, Peer, available
 from bench.report import Row
 from pairalign.engines.cpu.engine import instruction_sets
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
 
 MODES = ("global", "semiglobal", "local")
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pairalign.engines.bitwise_scoring import linear_scores
 from pairalign.engines.cuda.bitwise import BLOCK_THREADS, SOURCE, WORD, Shape, round_bits
-from pairalign.scoring import Scoring
+from pairalign.scoring.scoring import Scoring
 
 PITCH = 64
 """Rooms for letters are multiples of this."""

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign import Alignments, Scoring, SequenceSet, align, make_scoring, read_fasta
-from pairalign.identities import count_identity
+from pairalign.alignments.identities import count_identity
 
 IDENTITIES = ("shorter", "columns", "internal", "mbl", "columns")
 """Our names of vsearch's definitions 0 to 4."""

@@ -22,15 +22,15 @@ import numpy as np
 
 from bench import gpu_goals, report
 from bench.gpu_job import Job
-from pairalign.choices import MODES
+from pairalign.base.choices import MODES
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.engines.cuda.devices import CudaDevice, find_devices
 from pairalign.engines.cuda.engine import ENGINES_PER_DEVICE, FAMILIES, open_cuda_engines
-from pairalign.jobs import schedule
-from pairalign.scoring import make_scoring
-from pairalign.sequences import SequenceSet, read_fasta
-from pairalign.want import Detail, Want
-from pairalign.windows import plan_windows
+from pairalign.jobs.run import schedule
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import plan_windows
+from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.sets import SequenceSet, read_fasta
 
 PAPER = {"matrix": "BLOSUM50", "gap_open": 10, "gap_extend": 2}
 

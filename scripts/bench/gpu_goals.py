@@ -23,9 +23,9 @@ import numpy as np
 from bench.gpu_job import Job
 from pairalign.engines.cuda.devices import CudaDevice
 from pairalign.engines.cuda.packed.family import Packed
-from pairalign.scoring import make_scoring
-from pairalign.sequences import SequenceSet, read_fasta
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
+from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.sets import SequenceSet, read_fasta
 
 GOALS = {
     ("equal 512", "global", Detail.SCORE): 6500,

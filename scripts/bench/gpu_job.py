@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from pairalign.engines.cuda.devices import CudaDevice
 from pairalign.engines.cuda.engine import open_cuda_engines
-from pairalign.jobs import schedule
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.want import Detail, Want
-from pairalign.windows import Window, count_cells, plan_windows, split_rows
+from pairalign.jobs.run import schedule
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window, count_cells, plan_windows, split_rows
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
 
 SLAB_BYTES = 256 << 20  # results that an engine gathers at a time
 HOST_BYTES = 128 << 30  # a quarter of it may be pinned

@@ -22,20 +22,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.passes import place_in_triangle
 from pairalign.cli.summary import Summary
-from pairalign.distance_matrix import number_of_pairs
 from pairalign.engines import Engine
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.formats import open_writer
 from pairalign.formats.distances import write_distances
-from pairalign.jobs.align import AlignmentJob
-from pairalign.jobs.distances import MEASURES, measure_run, self_scores
-from pairalign.pair_fields import place_in_triangle
-from pairalign.scoring import Scoring, make_scoring
-from pairalign.sequences import SequenceSet, read_fasta
-from pairalign.want import Detail, Want
-from pairalign.windows import Window, count_pairs, plan_windows
+from pairalign.jobs.distances.distances import MEASURES, measure_run, self_scores
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window, count_pairs, plan_windows
+from pairalign.scoring.scoring import Scoring, make_scoring
+from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.trees.distance_matrix import number_of_pairs
 
 WINDOW = 1024
 DISTINCT = 64  # a divisor of WINDOW: then every window has the same results

@@ -7,14 +7,14 @@ import os
 import sys
 import time
 
-from pairalign.choices import DEFAULT_WINDOW
+from pairalign.base.choices import DEFAULT_WINDOW
 from pairalign.engines.selection import open_engines
-from pairalign.jobs import schedule
-from pairalign.jobs.memory import default_bytes
-from pairalign.scoring import make_scoring
-from pairalign.sequences import read_fasta
-from pairalign.want import Detail, Want
-from pairalign.windows import Window, count_cells, plan_windows, split_rows
+from pairalign.jobs.run import schedule
+from pairalign.jobs.run.memory import default_bytes
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window, count_cells, plan_windows, split_rows
+from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.sets import read_fasta
 
 SLAB_BYTES = 256 << 20  # results that an engine gathers at a time
 

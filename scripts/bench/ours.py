@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bench.peers import GAP_EXTEND, GAP_OPEN, MATRIX
-from pairalign.alignments import Alignments
+from pairalign.alignments.alignments import Alignments
 from pairalign.engines.cpu.engine import CpuEngine
-from pairalign.jobs import slabs
-from pairalign.scoring import Scoring, make_scoring
-from pairalign.sequences import PROTEIN, SequenceSet
-from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.jobs.run import slabs
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring, make_scoring
+from pairalign.sequences.sets import PROTEIN, SequenceSet
 
 WINDOW = 1024
 MEMORY_BYTES = 1 << 30

@@ -22,9 +22,9 @@ import numpy as np
 
 import pairalign
 from bench import report
-from pairalign.complement import reverse_complement
-from pairalign.jobs.overlap_presets import PRESETS, find_preset
-from pairalign.sequences import SequenceSet, read_fasta
+from pairalign.jobs.overlaps.presets import PRESETS, find_preset
+from pairalign.sequences.complement import reverse_complement
+from pairalign.sequences.sets import SequenceSet, read_fasta
 
 sys.path.append(str(Path(__file__).resolve().parent.parent.parent / "tests"))
 

@@ -33,11 +33,11 @@ from pairalign.engines.cpu.engine import CpuEngine, instruction_sets
 from pairalign.engines.cuda.bitwise import Bitwise, Shape
 from pairalign.engines.cuda.devices import find_devices
 from pairalign.engines.cuda.engine import FAMILIES, CudaEngine, open_cuda_engines
-from pairalign.jobs import schedule
-from pairalign.scoring import Scoring, make_scoring
-from pairalign.sequences import SequenceSet, read_fasta
-from pairalign.want import Detail, Want
-from pairalign.windows import Window, count_cells, plan_windows
+from pairalign.jobs.run import schedule
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window, count_cells, plan_windows
+from pairalign.scoring.scoring import Scoring, make_scoring
+from pairalign.sequences.sets import SequenceSet, read_fasta
 
 PAIRS, COLUMNS = 32768, 128
 SCORES = Want(Detail.SCORE)

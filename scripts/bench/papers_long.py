@@ -18,16 +18,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
-from pairalign.choices import MODES
+from pairalign.alignments.alignments import Alignments
+from pairalign.base.choices import MODES
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
 from pairalign.engines.cuda.devices import CudaDevice, find_devices
 from pairalign.engines.cuda.engine import CudaEngine
-from pairalign.scoring import Scoring, make_scoring
-from pairalign.sequences import SequenceSet, read_fasta
-from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring, make_scoring
+from pairalign.sequences.sets import SequenceSet, read_fasta
 
 LAUNCHES = Path(__file__).with_name("score_diagonals_by_launch.cu")
 

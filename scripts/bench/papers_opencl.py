@@ -24,12 +24,12 @@ from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.engines.opencl import engine as opencl
 from pairalign.engines.opencl.devices import OpenClDevice, find_devices
 from pairalign.engines.opencl.engine import OpenClEngine
-from pairalign.engines.opencl.striped import OpenClStriped
+from pairalign.engines.opencl.papers.striped import OpenClStriped
 from pairalign.errors import DeviceError
-from pairalign.scoring import Scoring, make_scoring
-from pairalign.sequences import PROTEIN, SequenceSet, read_fasta
-from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring, make_scoring
+from pairalign.sequences.sets import PROTEIN, SequenceSet, read_fasta
 
 LENGTHS = (100, 150, 200, 300, 400, 500, 600, 700, 800, 900, 1015)
 REDUCTIONS = {

@@ -17,11 +17,11 @@ from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.engines.cuda.devices import CudaDevice
 from pairalign.engines.cuda.engine import CudaEngine
 from pairalign.engines.cuda.family import KernelFamily
-from pairalign.jobs import schedule
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.want import Detail, Want
-from pairalign.windows import Window, count_cells
+from pairalign.jobs.run import schedule
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window, count_cells
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
 
 SCORES = Want(Detail.SCORE)
 

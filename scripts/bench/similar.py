@@ -18,11 +18,11 @@ from bench import ours, report
 from bench.families import family
 from bench.measure import CLOCKS, alternate, ratio
 from pairalign import make_scoring, read_fasta
-from pairalign.alignments import Alignments
+from pairalign.alignments.alignments import Alignments
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.engines.cpu.pruning import Pruning
-from pairalign.sequences import SequenceSet
-from pairalign.want import Detail, Want
+from pairalign.pairs.want import Detail, Want
+from pairalign.sequences.sets import SequenceSet
 
 Job = Callable[[], Any]
 COLUMNS = ("raw_score", "matches", "gap_openings", "gap_letters", "cigar", "cigar_offsets")

@@ -17,8 +17,8 @@ from bench import report
 from bench.families import family
 from bench.measure import CLOCKS, alternate, ratio
 from bench.similar import Job, pairs_of, pruned_job, verify, wfa_job
-from pairalign.alignments import Alignments
-from pairalign.sequences import SequenceSet
+from pairalign.alignments.alignments import Alignments
+from pairalign.sequences.sets import SequenceSet
 
 IDENTITIES = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
 SEQUENCES = {500: 33, 1000: 24, 2000: 16, 5000: 9, 10000: 5, 30000: 3}

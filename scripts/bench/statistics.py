@@ -12,10 +12,10 @@ import numpy as np
 
 from pairalign import Scoring, SequenceSet, align, make_scoring, read_fasta
 from pairalign.errors import ScoringError
-from pairalign.jobs.statistics import estimate_gumbel, find_or_estimate_gumbel, pair_composition
-from pairalign.published_statistics import BACKGROUND
-from pairalign.sequences import PROTEIN
-from pairalign.significance import find_significance
+from pairalign.jobs.run.statistics import estimate_gumbel, find_or_estimate_gumbel, pair_composition
+from pairalign.sequences.sets import PROTEIN
+from pairalign.statistics.published import BACKGROUND
+from pairalign.statistics.significance import find_significance
 
 KNOWN = (
     ("BLOSUM62", 11, 1, 0.267, 0.041),

@@ -9,9 +9,9 @@ import argparse
 from pathlib import Path
 
 from pairalign import AlignmentJob, SequenceSet, make_scoring, read_fasta
-from pairalign.jobs.threshold_engine import Steps
-from pairalign.thresholds import make_pair_thresholds
-from pairalign.want import Detail, Want
+from pairalign.alignments.thresholds import make_pair_thresholds
+from pairalign.jobs.stages.threshold_engine import Steps
+from pairalign.pairs.want import Detail, Want
 
 IDENTITIES = ("50%", "60%", "70%", "80%", "85%", "90%", "95%", "97%", "99%")
 STEPS = {

@@ -23,10 +23,10 @@ import numpy as np
 
 from bench.msa_score import published, read_alignment, score
 from bench.trees_tables import COLLECTIONS, OWN, tables
-from pairalign.choices import MODES, TREE_METHODS
-from pairalign.jobs.distances import MEASURES, distances
-from pairalign.jobs.guide_tree import guide_tree
-from pairalign.sequences import PROTEIN, SequenceSet
+from pairalign.base.choices import MODES, TREE_METHODS
+from pairalign.jobs.distances.distances import MEASURES, distances
+from pairalign.jobs.distances.guide_tree import guide_tree
+from pairalign.sequences.sets import PROTEIN, SequenceSet
 from pairalign.trees.tree import GuideTree
 
 TREES = [f"{name} {method}" for name, m in MEASURES.items() if m.alphabet in (None, PROTEIN)

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from bench import report
-from pairalign.distance_matrix import DistanceMatrix, number_of_pairs
 from pairalign.formats.distances import write_distances
-from pairalign.sequences import read_fasta
+from pairalign.sequences.sets import read_fasta
+from pairalign.trees.distance_matrix import DistanceMatrix, number_of_pairs
 
 # Clustal Omega does not stop at its tree.
 PEERS = {

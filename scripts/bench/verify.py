@@ -7,9 +7,9 @@ import numpy as np
 from bench import ours
 from bench.data import Sample
 from bench.peers import GAP_EXTEND, GAP_OPEN, MATRIX, Parasail, Peer
-from pairalign.alignments import concatenate
-from pairalign.scoring import Scoring
-from pairalign.want import Detail
+from pairalign.alignments.alignments import concatenate
+from pairalign.pairs.want import Detail
+from pairalign.scoring.scoring import Scoring
 
 
 def expected_scores(sample: Sample, mode: str, parasail: Parasail) -> np.ndarray:

@@ -1,4 +1,4 @@
-// For tests/test_engine_cuda_steady.py: what cuda/pruned/steady.cuh says of equal letters, side by side with
+// For tests/engines/test_engine_cuda_steady.py: what cuda/pruned/steady.cuh says of equal letters, side by side with
 // filling them.
 //
 // Computes   from the lanes of a window: which are alive, how many letters may be skipped, and the lanes

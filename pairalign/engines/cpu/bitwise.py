@@ -17,18 +17,18 @@ from ctypes import POINTER, c_char_p, c_int32, c_void_p
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
-from pairalign.complement import complement_of
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.strands import to_original_strands
+from pairalign.base.native import library
 from pairalign.engines.bitwise_scoring import linear_scores, why_not
 from pairalign.engines.cpu.engine import SharedSet, instruction_set_of
 from pairalign.engines.cpu.native_structs import CANCELLED, NO_MEMORY, NativeLinear, NativeWindow
 from pairalign.errors import CapacityError, DeviceError
-from pairalign.native import library
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.strands import to_original_strands
-from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.complement import complement_of
+from pairalign.sequences.sets import SequenceSet
 
 library.pairalign_bitwise_scores.argtypes = (
     c_void_p,

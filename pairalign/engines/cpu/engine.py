@@ -16,9 +16,10 @@ from ctypes import POINTER, c_char_p, c_int32, c_int64, c_void_p
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import SCORE_FIELDS, Alignments
-from pairalign.choices import TIES
-from pairalign.complement import reverse_complement
+from pairalign.alignments.alignments import SCORE_FIELDS, Alignments
+from pairalign.alignments.strands import to_original_strands
+from pairalign.base.choices import TIES
+from pairalign.base.native import library
 from pairalign.engines.cpu.native_structs import (
     CANCELLED,
     DONE,
@@ -34,12 +35,11 @@ from pairalign.engines.cpu.native_structs import (
 )
 from pairalign.engines.cpu.pruning import NEVER, Pruned, Pruning
 from pairalign.errors import CapacityError, DeviceError, ScoringError, shown_name
-from pairalign.native import library
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.strands import to_original_strands
-from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.complement import reverse_complement
+from pairalign.sequences.sets import SequenceSet
 
 USES = ("auto", "always", "never")
 READ_AHEAD_BYTES = 64  # the native code reads sequences in whole words
@@ -266,7 +266,7 @@ class CpuEngine:
     ) -> Alignments:
         """Align, but leave what a window of strand -1 gives as the kernels read the sequences.
 
-        For engines that put such results together with their own, see `pairalign.strands`.
+        For engines that put such results together with their own, see `pairalign.alignments.strands`.
 
         Raises
         ------

@@ -21,14 +21,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments, concatenate
-from pairalign.complement import reverse_complement
+from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.strands import to_original_strands
+from pairalign.base.native import library
 from pairalign.engines.cpu.engine import instruction_set_of
-from pairalign.native import library
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet, sorted_positions
-from pairalign.strands import to_original_strands
-from pairalign.windows import Window
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.complement import reverse_complement
+from pairalign.sequences.sets import SequenceSet, sorted_positions
 
 Runs = npt.NDArray[np.uint32]
 

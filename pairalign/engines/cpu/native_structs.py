@@ -1,14 +1,14 @@
 """What crosses to the native library's engines: declarations of ``cpu/align/engine.h`` and others.
 
-`tests/test_struct_layouts.py` compares every field with what the C++ compiler makes of it.
+`tests/engines/test_struct_layouts.py` compares every field with what the C++ compiler makes of it.
 """
 
 from __future__ import annotations
 
 from ctypes import Structure, c_int32, c_int64, c_void_p
 
-from pairalign.alignments import SCORE_FIELDS, STATS_FIELDS
-from pairalign.windows import Window
+from pairalign.alignments.alignments import SCORE_FIELDS, STATS_FIELDS
+from pairalign.pairs.windows import Window
 
 MODES = ("global", "semiglobal", "local", "end-gaps")
 """Modes by their number in native code."""

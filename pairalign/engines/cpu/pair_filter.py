@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.thresholds import NativeThresholds, PairThresholds
+from pairalign.base.native import library
 from pairalign.engines.cpu.engine import SharedSet
 from pairalign.engines.cpu.native_structs import NativeSet, NativeWindow
 from pairalign.errors import CapacityError
-from pairalign.native import library
-from pairalign.scoring import CODES, Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.thresholds import NativeThresholds, PairThresholds
-from pairalign.windows import Window
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import CODES, Scoring
+from pairalign.sequences.sets import SequenceSet
 
 Mask = npt.NDArray[np.bool_]
 

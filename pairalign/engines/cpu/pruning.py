@@ -10,7 +10,7 @@ from ctypes import POINTER, c_int32, c_int64, c_void_p
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pairalign.native import library
+from pairalign.base.native import library
 
 # The order of pairalign::Pruning.
 _USES = ("never", "auto", "always", "forced", "wavefronts", "lanes")

@@ -24,15 +24,15 @@ from ctypes import POINTER, c_int32, c_int64, c_void_p
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.native import library
 from pairalign.engines.cpu.engine import SharedSet
 from pairalign.engines.cpu.native_structs import NativeSet, NativeWindow
 from pairalign.errors import CapacityError
-from pairalign.native import library
-from pairalign.overlap_passes import NativeReaching, describe_reaching
-from pairalign.reaching import Reaching, column_scores
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.windows import Window
+from pairalign.pairs.windows import Window
+from pairalign.reads.passes import NativeReaching, describe_reaching
+from pairalign.reads.reaching import Reaching, column_scores
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
 
 WORD = 11
 """Letters of words: WORD_LETTERS in the source."""

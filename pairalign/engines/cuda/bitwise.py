@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
+from pairalign.alignments.alignments import Alignments
 from pairalign.engines.bitwise_scoring import LinearScores, linear_scores, why_not
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
@@ -23,9 +23,9 @@ from pairalign.engines.device.assembly import Assembly
 from pairalign.engines.device.rectangles import align_rectangles
 from pairalign.engines.device.sets import DeviceSet
 from pairalign.engines.device.tile_plan import ALIGNMENT
-from pairalign.scoring import Scoring
-from pairalign.want import Detail, Want
-from pairalign.windows import Window, split_rows
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window, split_rows
+from pairalign.scoring.scoring import Scoring
 
 SOURCE = "bitwise/score.cu"
 WORD = 32
@@ -40,7 +40,7 @@ _PAIR_BYTES = 12  # score and two input indices
 AHEAD = ((1, 3, 2), (1, 2, 1), (1, 1, 1), (2, 1, 1))
 """Scores (match, mismatch, gap) that kernels are compiled ahead for; others need nvcc.
 
-Those of `pairalign.jobs.overlap_presets` with linear gaps, and the paper's example."""
+Those of `pairalign.jobs.overlaps.presets` with linear gaps, and the paper's example."""
 _AHEAD_LENGTHS = (100, 150, 250, 300)
 
 _BITS = (6, 8, 9, 10, 12, 14, 16, 20, 24, 30)

@@ -22,6 +22,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from pairalign.base.part_file import PartFile
+from pairalign.base.user_cache import cache_folder
 from pairalign.engines.cuda.ahead_files import (
     ALL_CODES,
     Codes,
@@ -33,8 +35,6 @@ from pairalign.engines.cuda.ahead_files import (
 from pairalign.engines.cuda.kernel_cache import make_folder, why_untrusted
 from pairalign.engines.cuda.source_text import text_of
 from pairalign.errors import KernelBuildError
-from pairalign.part_file import PartFile
-from pairalign.user_cache import cache_folder
 
 Defines = Mapping[str, "int | str"]
 

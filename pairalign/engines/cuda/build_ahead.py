@@ -16,7 +16,7 @@ from pairalign.engines.cuda.pair_filter import SOURCE as FILTER_SOURCE
 from pairalign.engines.cuda.reverse_complement import SOURCE as STRAND_SOURCE
 from pairalign.engines.kernels import find_kernel
 from pairalign.errors import KernelBuildError
-from pairalign.scoring import make_scoring
+from pairalign.scoring.scoring import make_scoring
 
 
 def useful_codes(source: str, codes: Codes = ALL_CODES) -> Codes:

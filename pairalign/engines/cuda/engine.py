@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
-from pairalign.complement import complement_of
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.strands import to_original_strands
 from pairalign.engines import Engine
 from pairalign.engines.cpu.pruning import Pruning
 from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
@@ -29,12 +29,12 @@ from pairalign.engines.device.engine import DeviceEngine, choose_among
 from pairalign.engines.device.sets import PADDING_CODE, padded_lengths
 from pairalign.engines.kernels import AUTO
 from pairalign.errors import KernelBuildError
-from pairalign.reaching import Reaching
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.strands import to_original_strands
-from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.reads.reaching import Reaching
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.complement import complement_of
+from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     from pairalign.engines.cpu.pair_filter import PairFilter
@@ -61,8 +61,8 @@ FAMILIES: dict[str, Callable[[], KernelFamily]] = {
     "pair-per-thread": _when_used("pair_per_thread", "PairPerThread"),
     BlockDiagonals.name: BlockDiagonals,
     PrunedPairs.name: PrunedPairs,
-    "pair-per-warp": _when_used("pair_per_warp", "PairPerWarp"),
-    "striped": _when_used("striped", "Striped"),
+    "pair-per-warp": _when_used("papers.pair_per_warp", "PairPerWarp"),
+    "striped": _when_used("papers.striped", "Striped"),
     "bitwise": _when_used("bitwise", "Bitwise"),
 }
 """Kernel families by name, the preferred first; some are loaded when they are used."""
@@ -134,7 +134,7 @@ class CudaEngine(DeviceEngine[CudaDevice]):
         least : int
             Raw score that pairs must reach.
         least_by_end : ndarray of int32
-            See `pairalign.reaching.least_by_end`; the same array each time.
+            See `pairalign.reads.reaching.least_by_end`; the same array each time.
 
         Returns
         -------

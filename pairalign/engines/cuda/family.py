@@ -16,18 +16,18 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
-from pairalign.distinct import distinct
+from pairalign.alignments.alignments import Alignments
+from pairalign.base.distinct import distinct
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.streams import SharedStreams
 from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.pinned_pool import PinnedPool
 from pairalign.engines.device.sets import DeviceSet, Shared, halve_batches
-from pairalign.scoring import Scoring
-from pairalign.set_letters import codes_in
-from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.letters import codes_in
 
 __all__ = ["DeviceContext", "DeviceSet", "KernelFamily"]
 

@@ -20,7 +20,7 @@ from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.device.sets import DeviceSet
 from pairalign.errors import DeviceError
-from pairalign.windows import Window
+from pairalign.pairs.windows import Window
 
 Mask = npt.NDArray[np.bool_]
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
-from pairalign.choices import ALL_MODES
+from pairalign.alignments.alignments import Alignments
+from pairalign.base.choices import ALL_MODES
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.device.assembly import Assembly
@@ -29,9 +29,9 @@ from pairalign.engines.device.widths import (
     width_of,
 )
 from pairalign.engines.kernels import find_kernel
-from pairalign.scoring import Scoring
-from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
 
 SOURCE = "pair_per_thread/pair_per_thread.cu"
 BLOCK_THREADS = 256

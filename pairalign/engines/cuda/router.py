@@ -10,17 +10,17 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
-from pairalign.distance_matrix import number_of_pairs
+from pairalign.alignments.alignments import Alignments
 from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
 from pairalign.engines.cuda.family import DeviceContext, KernelFamily
 from pairalign.engines.cuda.packed.batches import Numbers
 from pairalign.engines.cuda.packed.family import Packed
 from pairalign.engines.cuda.pruned.family import PrunedPairs
 from pairalign.engines.device.long_pairs import long_pairs, may_have_long, merge
-from pairalign.reaching import Reaching
-from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.reads.reaching import Reaching
+from pairalign.trees.distance_matrix import number_of_pairs
 
 Mask = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int32]

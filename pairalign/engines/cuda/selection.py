@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pairalign.choices import MODES
+from pairalign.base.choices import MODES
 from pairalign.engines import Engine
 from pairalign.engines.cuda import build as cuda_build
 from pairalign.engines.cuda.devices import CudaDevice, find_devices, has_nvidia_gpu
@@ -12,9 +12,9 @@ from pairalign.engines.cuda.engine import FAMILIES, choose_family, open_cuda_eng
 from pairalign.engines.device.specification import pick_devices
 from pairalign.engines.kernels import find_kernel
 from pairalign.errors import DeviceError
-from pairalign.scoring import Scoring, make_scoring
-from pairalign.sequences import SequenceSet
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
+from pairalign.scoring.scoring import Scoring, make_scoring
+from pairalign.sequences.sets import SequenceSet
 
 
 def choose_devices(indices: Sequence[int]) -> list[CudaDevice]:

@@ -11,10 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import STATS_FIELDS, Alignments
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.want import Detail, Want
+from pairalign.alignments.alignments import STATS_FIELDS, Alignments
+from pairalign.pairs.want import Detail, Want
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
 
 _SCORE_ROWS = ("raw_score", "query", "target")  # the order in which the device writes them
 

@@ -16,17 +16,17 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.strands import to_original_strands
 from pairalign.engines import Engine
 from pairalign.engines.device.host_fallback import HostFallback
 from pairalign.engines.device.sets import DeviceSet, Shared, lay_out
 from pairalign.engines.kernels import AUTO
 from pairalign.errors import DeviceError, PairalignError
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.strands import to_original_strands
-from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
 
 log = logging.getLogger("pairalign")
 

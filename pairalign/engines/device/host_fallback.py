@@ -8,14 +8,14 @@ import threading
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
+from pairalign.alignments.alignments import Alignments
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.engines.cpu.pruning import Pruning
 from pairalign.errors import KernelBuildError, shown_name
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.want import Want
-from pairalign.windows import Window
+from pairalign.pairs.want import Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
 
 log = logging.getLogger("pairalign")
 
@@ -64,7 +64,7 @@ class HostFallback:
 
         `long`: not for want of memory, but since these pairs would leave most of the device idle.
         What comes back of a window of strand -1 is as kernels of devices leave it, not yet turned
-        to the original strands (see `pairalign.strands`).
+        to the original strands (see `pairalign.alignments.strands`).
         """
         with self._lock:
             if self._engine is None:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments, concatenate
-from pairalign.windows import Window, count_cells
+from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.pairs.windows import Window, count_cells
 
 Mask = npt.NDArray[np.bool_]
 Lengths = npt.NDArray[np.int32]

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments, concatenate
-from pairalign.distinct import distinct
-from pairalign.want import Want
-from pairalign.windows import Window
+from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.base.distinct import distinct
+from pairalign.pairs.want import Want
+from pairalign.pairs.windows import Window
 
 Mask = npt.NDArray[np.bool_]
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.errors import DeviceError
-from pairalign.sequences import SequenceSet
-from pairalign.set_letters import lay_out_letters
+from pairalign.sequences.letters import lay_out_letters
+from pairalign.sequences.sets import SequenceSet
 
 LEAST_BATCH_BYTES = 1 << 20
 """A device with less room than this for a batch is out of memory."""

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.scoring import Scoring
-from pairalign.want import Want
-from pairalign.windows import Window, count_pairs, first_columns
+from pairalign.pairs.want import Want
+from pairalign.pairs.windows import Window, count_pairs, first_columns
+from pairalign.scoring.scoring import Scoring
 
 WARP = 32
 BAND = 8  # rows of the DP matrix whose flags share a word

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pairalign.engines.device.sets import DeviceSet
 from pairalign.engines.device.tile_plan import Rectangle
-from pairalign.scoring import SCORE_LIMIT, Scoring
+from pairalign.scoring.scoring import SCORE_LIMIT, Scoring
 
 _TAG_LIMIT = 1 << 24  # scores below it leave room for tags and for minus infinity
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
+from pairalign.alignments.alignments import Alignments
 from pairalign.engines import Engine
 from pairalign.engines.device.engine import DeviceEngine, choose_among
 from pairalign.engines.device.long_pairs import long_pairs, merge
@@ -17,13 +17,13 @@ from pairalign.engines.kernels import AUTO
 from pairalign.engines.opencl.devices import OpenClDevice
 from pairalign.engines.opencl.family import OpenClContext, OpenClFamily
 from pairalign.engines.opencl.pair_per_thread import OpenClPairPerThread
+from pairalign.engines.opencl.papers.striped import OpenClStriped
 from pairalign.engines.opencl.pinned import pinned_pool
-from pairalign.engines.opencl.striped import OpenClStriped
 from pairalign.errors import DeviceError
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
 
 log = logging.getLogger("pairalign")
 

@@ -14,14 +14,14 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
+from pairalign.alignments.alignments import Alignments
 from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.pinned_pool import PinnedPool
 from pairalign.engines.device.sets import DeviceSet, halve_batches
 from pairalign.engines.opencl.devices import OpenClDevice
-from pairalign.scoring import Scoring
-from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
 
 
 @dataclass

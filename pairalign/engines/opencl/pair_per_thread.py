@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
-from pairalign.choices import ALL_MODES
+from pairalign.alignments.alignments import Alignments
+from pairalign.base.choices import ALL_MODES
 from pairalign.engines.device.assembly import Assembly
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.tile_plan import BATCH_NUMBERS, Batch, Costs, Planner, Rectangle
@@ -25,9 +25,9 @@ from pairalign.engines.kernels import find_kernel
 from pairalign.engines.opencl.devices import OpenClDevice
 from pairalign.engines.opencl.family import Arena, OpenClContext
 from pairalign.engines.opencl.reverse_complement import ReversedColumns
-from pairalign.scoring import Scoring
-from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
 
 FILL = "fill_pair_per_thread.cl"
 TRACEBACK = "traceback_pair_per_thread.cl"

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from pairalign.complement import complement_of
 from pairalign.engines.device.sets import END_PADDING, padded_lengths
 from pairalign.engines.opencl.family import Arena, OpenClContext
-from pairalign.windows import Window
+from pairalign.pairs.windows import Window
+from pairalign.sequences.complement import complement_of
 
 SOURCE = "reverse_complement.cl"
 _GROUP_ITEMS = 32

@@ -9,9 +9,9 @@ from pairalign.engines.device.specification import pick_devices
 from pairalign.engines.opencl.devices import OpenClDevice, find_devices
 from pairalign.engines.opencl.engine import open_opencl_engines
 from pairalign.errors import DeviceError
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
 
 
 def choose_opencl_devices(indices: Sequence[int]) -> list[OpenClDevice]:

@@ -1,11 +1,12 @@
 """Readers of alignment files, ours and other programs', one a module, found by a file's name.
 
 `READERS` is their registry. A reader cuts a file into pieces of whole records and turns each piece
-into `pairalign.records.AlignmentRecords`; what is in memory does not grow with the file.
+into `pairalign.alignments.records.AlignmentRecords`; what is in memory does not grow with the file.
 """
 
 from __future__ import annotations
 
+from pairalign.alignments.records import SetNames
 from pairalign.formats.names import choose_format
 from pairalign.formats.readers.fasta import FastaReader
 from pairalign.formats.readers.lines import PafReader, SamReader
@@ -13,7 +14,6 @@ from pairalign.formats.readers.parquet import ParquetReader
 from pairalign.formats.readers.reader import RecordReader
 from pairalign.formats.readers.srspair import SrspairReader
 from pairalign.formats.readers.tables import Blast6Reader, TsvReader
-from pairalign.records import SetNames
 
 __all__ = ["READERS", "RecordReader", "open_reader"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pairalign.alignments.records import AlignmentRecords, read_rows
 from pairalign.errors import AlignmentFileError
 from pairalign.formats.readers.reader import RecordReader
-from pairalign.records import AlignmentRecords, read_rows
 
 
 class FastaReader(RecordReader):

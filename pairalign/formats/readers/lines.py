@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pairalign.alignments.records import AlignmentRecords, Layout, read_lines
 from pairalign.formats.readers.reader import RecordReader
-from pairalign.records import AlignmentRecords, Layout, read_lines
 
 
 class LineReader(RecordReader):

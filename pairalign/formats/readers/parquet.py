@@ -7,10 +7,17 @@ from typing import IO, Any
 
 import numpy as np
 
+from pairalign.alignments.records import (
+    CLAIMS,
+    FAULTS,
+    UNSAID,
+    AlignmentRecords,
+    SetNames,
+    empty_records,
+)
 from pairalign.errors import AlignmentFileError, FormatError
 from pairalign.formats.readers.reader import RecordReader
 from pairalign.formats.readers.tables import COLUMN_ROLES
-from pairalign.records import CLAIMS, FAULTS, UNSAID, AlignmentRecords, SetNames, empty_records
 
 _ROWS = 1 << 16
 _DECIMALS = 12

@@ -10,8 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import IO, Any, ClassVar
 
+from pairalign.alignments.records import AlignmentRecords, SetNames
 from pairalign.errors import AlignmentFileError, FormatError, describe_unreadable
-from pairalign.records import AlignmentRecords, SetNames
 
 PIECE_BYTES = 4 << 20
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pairalign.alignments.records import AlignmentRecords, read_rows
 from pairalign.formats.readers.reader import RecordReader
-from pairalign.records import AlignmentRecords, read_rows
 
 _BEGIN = b"# Aligned_sequences:"
 _PROGRAM = re.compile(rb"^# Program:\s+(\w+)", re.MULTILINE)

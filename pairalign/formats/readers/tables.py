@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pairalign.alignments.fields import BLAST6
+from pairalign.alignments.records import CLAIMS, Layout, SetNames
 from pairalign.errors import AlignmentFileError, FormatError
-from pairalign.fields import BLAST6
 from pairalign.formats.readers.lines import LineReader
 from pairalign.formats.readers.reader import RecordReader
-from pairalign.records import CLAIMS, Layout, SetNames
 
 _SAYS = {name: f"says_{name}" for name in CLAIMS}
 

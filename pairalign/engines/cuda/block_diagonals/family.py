@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments, concatenate
-from pairalign.choices import MODES
+from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.base.choices import MODES
 from pairalign.engines.cuda.block_diagonals.plan import (
     LANES,
     PARAMETERS,
@@ -39,9 +39,9 @@ from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.sets import padded_lengths
 from pairalign.engines.device.tile_plan import ALIGNMENT
 from pairalign.engines.kernels import find_kernel
-from pairalign.scoring import Scoring
-from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
 
 FILL, ENDS = "block_diagonals/fill.cu", "block_diagonals/ends.cu"
 LOCATE, TRACEBACK = "block_diagonals/locate.cu", "block_diagonals/traceback.cu"

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import STATS_FIELDS, Alignments
+from pairalign.alignments.alignments import STATS_FIELDS, Alignments
 from pairalign.engines.cuda.block_diagonals.plan import PAIR, PROGRESS
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
-from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
+from pairalign.alignments.alignments import Alignments
 from pairalign.engines.cuda.block_diagonals.plan import Layout, Shape, Task, cut_batch
 from pairalign.engines.cuda.block_diagonals.results import Chosen
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.device.batch_pipeline import BatchTask
-from pairalign.want import Want
-from pairalign.windows import Window
+from pairalign.pairs.want import Want
+from pairalign.pairs.windows import Window
 
 AlignBatch = Callable[
     [Chosen, slice, npt.NDArray[np.bool_], list[Shape], Layout, dict[str, int], Want], Alignments

@@ -7,7 +7,7 @@ run needs, each for itself.
 
 from __future__ import annotations
 
-from pairalign.choices import ALL_MODES
+from pairalign.base.choices import ALL_MODES
 from pairalign.engines.cuda.packed.batches import Kind
 from pairalign.engines.cuda.packed.tilings import BAND, STRIPS, TILINGS
 

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
-from pairalign.choices import ALL_MODES
+from pairalign.alignments.alignments import Alignments
+from pairalign.base.choices import ALL_MODES
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.cuda.packed.batches import Chosen, Numbers, Work, choose_numbers
@@ -45,10 +45,10 @@ from pairalign.engines.cuda.packed.tilings import TILINGS, Ints
 from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.engines.kernels import find_kernel
-from pairalign.reaching import Reaching
-from pairalign.scoring import Scoring
-from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.reads.reaching import Reaching
+from pairalign.scoring.scoring import Scoring
 
 SCORE_LIMIT = 1 << 12
 """With larger scores a letter, neighbouring cells might differ by more than 16 bits hold."""

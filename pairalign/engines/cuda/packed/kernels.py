@@ -31,7 +31,7 @@ from pairalign.engines.cuda.packed.parameters import (
 )
 from pairalign.engines.cuda.packed.score_table import Costs
 from pairalign.engines.cuda.packed.tilings import FILL_THREADS
-from pairalign.want import Detail, Want
+from pairalign.pairs.want import Detail, Want
 
 
 @dataclass

@@ -7,7 +7,7 @@ from ctypes import c_int32, c_int64, c_void_p
 
 import numpy as np
 
-from pairalign.native import library
+from pairalign.base.native import library
 
 GROUPS = (8, 16, 32)
 """Lanes of a group; sums of bands go by them."""

@@ -8,14 +8,14 @@ from dataclasses import astuple
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import SCORE_FIELDS
+from pairalign.alignments.alignments import SCORE_FIELDS
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.cuda.packed.batches import Batch
 from pairalign.engines.cuda.packed.score_table import Costs
 from pairalign.engines.cuda.packed.sequences import DenseSet
 from pairalign.engines.cuda.packed.tilings import MOST_COLUMNS
-from pairalign.want import Detail, Want
+from pairalign.pairs.want import Detail, Want
 
 NAMES = len(SCORE_FIELDS)  # fields before those of STATS
 FIELDS = 11  # Field in cuda/packed/moves.cuh

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.distinct import distinct
+from pairalign.base.distinct import distinct
 from pairalign.engines.cuda.packed.batches import Batch, Chosen, Kind, Launch, Work
 from pairalign.engines.cuda.packed.memory_estimate import MemoryEstimate, sums_before
 from pairalign.engines.cuda.packed.native_plan import (

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import SCORE_FIELDS, STATS_FIELDS, Alignments
+from pairalign.alignments.alignments import SCORE_FIELDS, STATS_FIELDS, Alignments
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.cuda.packed.batches import Chosen, Work
 from pairalign.engines.cuda.packed.parameters import passing_blocks_of
-from pairalign.reaching import Reaching
-from pairalign.want import Detail, Want
+from pairalign.pairs.want import Detail, Want
+from pairalign.reads.reaching import Reaching
 
 _RUN_BYTES_A_LETTER = 0.9  # of both; unrelated proteins have 0.8
 _LEAST_EXPECTED, _MOST_EXPECTED = 1 << 20, 160 << 20

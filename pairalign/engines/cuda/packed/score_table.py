@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.choices import END_GAPS
+from pairalign.base.choices import END_GAPS
 from pairalign.engines.cuda.packed.tilings import BAND, MOST_COLUMNS, Ints, Longs
-from pairalign.scoring import Scoring
-from pairalign.sequences import SequenceSet
-from pairalign.set_letters import sum_worth
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.letters import sum_worth
+from pairalign.sequences.sets import SequenceSet
 
 LETTERS = 32  # row stride of the score table
 SCALE, E_CODES = 64, 17  # see cuda/packed/tile.cuh

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.complement import complement_of
 from pairalign.engines.cuda.family import DeviceContext, DeviceSet
 from pairalign.engines.cuda.reverse_complement import OtherStrand
-from pairalign.set_letters import lay_out_letters
-from pairalign.windows import Window
+from pairalign.pairs.windows import Window
+from pairalign.sequences.complement import complement_of
+from pairalign.sequences.letters import lay_out_letters
 
 PADDING = 96
 """Padding letters around each sequence; the kernels read up to 80 beyond."""

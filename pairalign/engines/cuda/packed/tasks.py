@@ -25,7 +25,7 @@ from pairalign.engines.cuda.packed.parameters import (
 from pairalign.engines.cuda.packed.plan import PackedPlanner
 from pairalign.engines.cuda.packed.results import PassingPairs, WindowResults
 from pairalign.engines.device.batch_pipeline import BatchTask
-from pairalign.want import Detail, Want
+from pairalign.pairs.want import Detail, Want
 
 
 @dataclass(frozen=True)

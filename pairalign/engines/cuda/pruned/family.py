@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import Alignments
-from pairalign.byte_counts import count_bytes
+from pairalign.alignments.alignments import Alignments
+from pairalign.base.byte_counts import count_bytes
 from pairalign.engines.cpu.pruning import Pruned, Pruning
 from pairalign.engines.cuda.block_diagonals.results import Chosen
 from pairalign.engines.cuda.buffers import Slot
@@ -42,9 +42,9 @@ from pairalign.engines.cuda.pruned.worth import Worth, choose_worth, fits
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.long_pairs import merge
 from pairalign.engines.kernels import find_kernel
-from pairalign.scoring import Scoring
-from pairalign.want import Detail, Want
-from pairalign.windows import Window
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
 
 SOURCE = "pruned/align.cu"
 KERNEL = "align_pruned"

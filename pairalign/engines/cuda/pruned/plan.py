@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.want import Detail
+from pairalign.pairs.want import Detail
 
 LETTER_SET = np.dtype(
     [(name, "<u8") for name in ("codes", "starts", "lengths", "row_worth", "column_worth", "cheap")]

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments import STATS_FIELDS, Alignments
+from pairalign.alignments.alignments import STATS_FIELDS, Alignments
 from pairalign.engines.cuda.block_diagonals.results import Chosen
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.cuda.pruned.plan import DONE, GIVEN_UP, RESULT
-from pairalign.want import Detail, Want
+from pairalign.pairs.want import Detail, Want
 
 
 @dataclass

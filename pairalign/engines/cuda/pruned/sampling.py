@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.words import words_in_place
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.device.sets import DeviceSet
-from pairalign.windows import Window
-from pairalign.words import words_in_place
+from pairalign.pairs.windows import Window
 
 LEAST_LETTERS = 2000
 """Of the shorter sequence of a pair; a GPU fills the matrices of others too soon."""

@@ -11,7 +11,7 @@ from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.cuda.pruned.plan import LETTER_SET, WORTH_PADDING
 from pairalign.engines.cuda.pruned.worth import Worth
 from pairalign.engines.device.sets import DeviceSet, padded_lengths
-from pairalign.set_letters import sum_worth
+from pairalign.sequences.letters import sum_worth
 
 SOURCE = "pruned/worth.cu"
 _THREADS = 256

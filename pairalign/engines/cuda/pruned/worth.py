@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.scoring import Scoring
+from pairalign.scoring.scoring import Scoring
 
 CODES = 32
 Ints = npt.NDArray[np.int64]

@@ -1,0 +1,385 @@
+"""Alignments: the results of many pairs, one NumPy array a field.
+
+`Alignments` is what engines return, writers write and the Python API hands out; `Alignment` is a
+view of one of its pairs. Conventions (spans, CIGAR runs, which sequence is the query) are in
+docs/conventions.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.graphs import make_igraph, make_networkx, make_scipy
+from pairalign.alignments.runs import gather_runs, take_fields
+from pairalign.alignments.tables import Tabular, make_table
+from pairalign.alignments.view import Alignment
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Alignment", "Alignments", "concatenate"]
+
+Ints = npt.NDArray[np.int32]
+
+SCORE_FIELDS = ("query", "target", "raw_score")
+STATS_FIELDS = (
+    "query_start",
+    "query_end",
+    "target_start",
+    "target_end",
+    "matches",
+    "mismatches",
+    "gap_openings",
+    "gap_letters",
+)
+_INT_FIELDS = (*SCORE_FIELDS, *STATS_FIELDS)
+_PAIR_FIELDS = (*_INT_FIELDS, "strand")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Alignments(Tabular):
+    """Alignments of many pairs, an array a field; n pairs, in the order of output.
+
+    Attributes
+    ----------
+    queries, targets : SequenceSet
+        The sets that `query` and `target` point into; one and the same object when every sequence
+        of one set was aligned to every other.
+    scoring : Scoring
+        What the scores mean.
+    query, target : ndarray of int32, shape (n,)
+        Which sequences: indices in input order.
+    raw_score : ndarray of int32, shape (n,)
+        Scores times ``scoring.scale``; `score` has them unscaled.
+    query_start, query_end, target_start, target_end : ndarray of int32, shape (n,), or None
+        The aligned parts, in letters, counted from 0, half-open. All 0 where nothing is aligned.
+    matches, mismatches, gap_openings, gap_letters : ndarray of int32, shape (n,), or None
+        Counts inside the spans: free end gaps do not count.
+    cigar : ndarray of uint32, shape (total,), or None
+        The runs of all pairs one after the other: ``length << 4 | op`` with the SAM operations
+        I = 1 (query only), D = 2 (target only), ``=`` = 7 and X = 8.
+    cigar_offsets : ndarray of int64, shape (n + 1,), or None
+        Pair ``k`` has the runs ``cigar[cigar_offsets[k]:cigar_offsets[k + 1]]``.
+    strand : ndarray of int8, shape (n,), or None
+        1, or -1 where the query was reverse-complemented: spans are on the original strands of both
+        sequences and the CIGAR runs along the target, as in PAF. None: all 1.
+
+    Raises
+    ------
+    ValueError
+        If the fields do not fit together.
+
+    Notes
+    -----
+    Spans and counts are None when only scores were computed, the CIGAR fields when no CIGARs were.
+    Arrays are converted to the types above; those that have them already are not copied.
+    """
+
+    queries: SequenceSet
+    targets: SequenceSet
+    scoring: Scoring
+    query: Ints
+    target: Ints
+    raw_score: Ints
+    query_start: Ints | None = None
+    query_end: Ints | None = None
+    target_start: Ints | None = None
+    target_end: Ints | None = None
+    matches: Ints | None = None
+    mismatches: Ints | None = None
+    gap_openings: Ints | None = None
+    gap_letters: Ints | None = None
+    cigar: npt.NDArray[np.uint32] | None = None
+    cigar_offsets: npt.NDArray[np.int64] | None = None
+    strand: npt.NDArray[np.int8] | None = None
+
+    def __post_init__(self) -> None:
+        pairs = len(self.query)
+        for name in _PAIR_FIELDS:
+            values = getattr(self, name)
+            if values is None:
+                continue
+            dtype = np.int8 if name == "strand" else np.int32
+            values = np.ascontiguousarray(values, dtype=dtype)
+            if values.shape != (pairs,):
+                raise ValueError(f"field '{name}' has shape {values.shape}, expected ({pairs},)")
+            setattr(self, name, values)
+        if len({getattr(self, name) is None for name in STATS_FIELDS}) > 1:
+            raise ValueError("spans and counts come all together or not at all")
+        if (self.cigar is None) != (self.cigar_offsets is None):
+            raise ValueError("cigar and cigar_offsets come together")
+        if self.cigar is None or self.cigar_offsets is None:
+            return
+        if not self.has_stats:
+            raise ValueError("CIGARs come with spans and counts")
+        self.cigar = np.ascontiguousarray(self.cigar, dtype=np.uint32)
+        offsets = np.ascontiguousarray(self.cigar_offsets, dtype=np.int64)
+        self.cigar_offsets = offsets
+        if offsets.shape != (pairs + 1,):
+            raise ValueError(f"cigar_offsets has shape {offsets.shape}, expected ({pairs + 1},)")
+        if offsets[0] < 0 or offsets[-1] > len(self.cigar) or np.any(offsets[1:] < offsets[:-1]):
+            raise ValueError(f"cigar_offsets must rise from 0 to at most {len(self.cigar)}")
+
+    @property
+    def has_stats(self) -> bool:
+        """Whether there are spans and counts."""
+        return self.matches is not None
+
+    @property
+    def has_cigar(self) -> bool:
+        """Whether there are CIGARs."""
+        return self.cigar is not None
+
+    @property
+    def score(self) -> npt.NDArray[np.int32] | npt.NDArray[np.float64]:
+        """Scores, shape (n,): int32, or float64 when costs or matrix have decimals."""
+        if self.scoring.scale == 1:
+            return self.raw_score
+        scores: npt.NDArray[np.float64] = self.raw_score / np.float64(self.scoring.scale)
+        return scores
+
+    @property
+    def columns(self) -> Ints:
+        """Columns of each alignment, int32 of shape (n,), free end gaps not counted."""
+        return self.field("matches") + self.field("mismatches") + self.field("gap_letters")
+
+    @property
+    def identity(self) -> npt.NDArray[np.float64]:
+        """Matches by columns, float64 of shape (n,); nan where nothing is aligned."""
+        with np.errstate(invalid="ignore"):
+            return self.field("matches") / self.columns
+
+    def field(self, name: str) -> Ints:
+        """Return one of the spans and counts, shape (n,); ValueError if only scores were computed.
+
+        Parameters
+        ----------
+        name : str
+            One of `STATS_FIELDS`.
+
+        Returns
+        -------
+        ndarray of int32, shape (n,)
+            The array itself.
+        """
+        values: Ints | None = getattr(self, name)
+        if values is None:
+            raise ValueError(f"only scores were computed: there is no '{name}'")
+        return values
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    def __repr__(self) -> str:
+        detail = "with CIGARs" if self.has_cigar else "with spans" if self.has_stats else "scores"
+        return f"<Alignments: {len(self)} pairs, {self.scoring.mode}, {detail}>"
+
+    def __iter__(self) -> Iterator[Alignment]:
+        return (Alignment(self, index) for index in range(len(self)))
+
+    @overload
+    def __getitem__(self, index: int) -> Alignment: ...
+    @overload
+    def __getitem__(self, index: slice) -> Alignments: ...
+    def __getitem__(self, index: int | slice) -> Alignment | Alignments:
+        """One pair, or the pairs of a slice; a slice of step 1 shares the memory of its fields."""
+        if not isinstance(index, slice):
+            position = range(len(self))[index]  # takes negative ones, raises IndexError
+            return Alignment(self, position)
+        start, stop, step = index.indices(len(self))
+        if step != 1:
+            return self.take(np.arange(start, stop, step))
+        stop = max(start, stop)
+        present: dict[str, Any] = {
+            name: getattr(self, name)[start:stop]
+            for name in _PAIR_FIELDS
+            if getattr(self, name) is not None
+        }
+        if self.cigar_offsets is not None and self.cigar is not None:
+            offsets = self.cigar_offsets[start : stop + 1]
+            present["cigar"] = self.cigar[offsets[0] : offsets[-1]]
+            present["cigar_offsets"] = offsets - offsets[0]
+        return replace(self, **present)
+
+    def to_arrow(self) -> pa.Table:
+        """Convert to a ``pyarrow.Table`` with the columns that were computed.
+
+        Returns
+        -------
+        pyarrow.Table
+            The columns of the Parquet format: names, ``score``, ``identity`` (null where nothing
+            is aligned), counts, lengths, spans, ``cigar`` as lists of uint32 runs ``length << 4 |
+            op``; and ``strand`` where strands were looked at. The parameters are in the metadata.
+
+        Raises
+        ------
+        MissingPackageError
+            pyarrow is not installed.
+        """
+        return make_table(self)
+
+    def to_networkx(self) -> Any:
+        """Convert to a ``networkx.Graph``: sequences are nodes, pairs are edges.
+
+        Returns
+        -------
+        networkx.Graph
+            Nodes are names (with two sets that share a name, ``(1, name)`` and ``(2, name)``) with
+            ``length`` and ``header``; edges have ``score``, and ``identity`` and ``columns`` where
+            they were computed. All sequences are nodes: take the pairs that should be edges first.
+
+        Raises
+        ------
+        MissingPackageError
+            networkx is not installed.
+        """
+        return make_networkx(self)
+
+    def to_igraph(self) -> Any:
+        """Convert to an ``igraph.Graph`` with the attributes of `to_networkx`, and ``name``.
+
+        Returns
+        -------
+        igraph.Graph
+            Undirected.
+
+        Raises
+        ------
+        MissingPackageError
+            igraph is not installed.
+        """
+        return make_igraph(self)
+
+    def to_scipy(self, weight: str = "identity") -> Any:
+        """Convert to a ``scipy.sparse.csr_array`` of float64, by input indices.
+
+        Parameters
+        ----------
+        weight : {"identity", "score"}
+            What the values are; 0 where nothing is aligned.
+
+        Returns
+        -------
+        scipy.sparse.csr_array, shape (queries, targets)
+            Of one set it is symmetric, with an empty diagonal.
+
+        Raises
+        ------
+        MissingPackageError
+            SciPy is not installed.
+        """
+        return make_scipy(self, weight)
+
+    def without(self, *, stats: bool = False, cigar: bool = False) -> Alignments:
+        """Return the same pairs without CIGARs, or without spans, counts and CIGARs."""
+        dropped = (STATS_FIELDS if stats else ()) + (
+            ("cigar", "cigar_offsets") if stats or cigar else ()
+        )
+        present: dict[str, Any] = {n: None for n in dropped if getattr(self, n) is not None}
+        return replace(self, **present) if present else self
+
+    def take(self, pairs: npt.ArrayLike) -> Alignments:
+        """Copy some of the pairs.
+
+        Parameters
+        ----------
+        pairs : array_like of int, or of bool with shape (n,)
+            Positions of the pairs wanted in the order wanted, or a mask.
+
+        Returns
+        -------
+        Alignments
+            Of the same sets.
+        """
+        chosen = self._numbers(pairs)
+        present: dict[str, Any] = {
+            name: getattr(self, name) for name in _INT_FIELDS if getattr(self, name) is not None
+        }
+        taken, strand = take_fields(list(present.values()), self.strand, chosen)
+        present = dict(zip(present, taken, strict=True))
+        if strand is not None:
+            present["strand"] = strand
+        if self.cigar_offsets is not None and self.cigar is not None:
+            present["cigar"], present["cigar_offsets"] = gather_runs(
+                self.cigar, self.cigar_offsets, chosen
+            )
+        return replace(self, **present)
+
+    def _numbers(self, pairs: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Positions from 0 on, of positions or a mask."""
+        chosen, count = np.asarray(pairs), len(self)
+        if chosen.dtype == np.bool_:
+            if chosen.shape != (count,):
+                raise ValueError(f"the mask has shape {chosen.shape}, expected ({count},)")
+            return np.flatnonzero(chosen)
+        if not chosen.size:
+            return np.arange(0)
+        chosen = chosen.astype(np.int64, casting="same_kind", copy=False)
+        lowest, highest = int(chosen.min()), int(chosen.max())
+        if lowest < -count or highest >= count:
+            wrong = lowest if lowest < -count else highest
+            raise IndexError(f"there is no pair {wrong}: expected -{count} to {count - 1}")
+        return np.where(chosen < 0, chosen + count, chosen) if lowest < 0 else chosen
+
+
+def concatenate(parts: Sequence[Alignments]) -> Alignments:
+    """Join alignments of the same sets into one, in the order given.
+
+    Parameters
+    ----------
+    parts : sequence of Alignments
+        At least one; all of the same sets and scoring, and with the same fields.
+
+    Returns
+    -------
+    Alignments
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to join or the parts do not fit together.
+    """
+    if not parts:
+        raise ValueError("nothing to concatenate: expected at least one Alignments")
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    for part in parts:
+        if part.queries is not first.queries or part.targets is not first.targets:
+            raise ValueError("cannot concatenate alignments of different sequence sets")
+        if part.scoring != first.scoring:
+            raise ValueError("cannot concatenate alignments of different scorings")
+        if (part.has_stats, part.has_cigar) != (first.has_stats, first.has_cigar):
+            raise ValueError("cannot concatenate alignments with different fields")
+    joined: dict[str, Any] = {
+        field.name: np.concatenate([getattr(part, field.name) for part in parts])
+        for field in fields(Alignments)
+        if field.name not in ("queries", "targets", "scoring", "cigar", "cigar_offsets", "strand")
+        and getattr(first, field.name) is not None
+    }
+    if any(part.strand is not None for part in parts):
+        joined["strand"] = np.concatenate([_strands(part) for part in parts])
+    if first.has_cigar:
+        joined.update(_join_cigars(parts))
+    return replace(first, **joined)
+
+
+def _strands(part: Alignments) -> npt.NDArray[np.int8]:
+    return np.ones(len(part), np.int8) if part.strand is None else part.strand
+
+
+def _join_cigars(parts: Sequence[Alignments]) -> dict[str, npt.NDArray[Any]]:
+    runs, sizes = [], [np.zeros(1, dtype=np.int64)]
+    for part in parts:
+        assert part.cigar is not None
+        assert part.cigar_offsets is not None
+        runs.append(part.cigar[part.cigar_offsets[0] : part.cigar_offsets[-1]])
+        sizes.append(np.diff(part.cigar_offsets))
+    return {"cigar": np.concatenate(runs), "cigar_offsets": np.cumsum(np.concatenate(sizes))}

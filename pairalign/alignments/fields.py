@@ -1,0 +1,121 @@
+"""Columns that tables of alignments can have, by our names and by BLAST's.
+
+``--columns`` of the TSV and `blast6` formats chooses among them; cpu/text/text_columns.cpp writes
+them. Spans are 0-based and half-open by our names, 1-based and inclusive by BLAST's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pairalign.errors import FormatError
+from pairalign.pairs.want import Detail
+
+_CODES = {
+    name: code
+    for code, name in enumerate(
+        (
+            *("query", "target", "score", "bits", "evalue"),
+            *("identity", "identity_aligned", "identity_shorter", "identity_longer"),
+            *("columns", "matches", "mismatches", "gap_openings", "gap_letters", "positives"),
+            *("query_length", "query_start", "query_end", "query_coverage"),
+            *("target_length", "target_start", "target_end", "target_coverage"),
+            *("cigar", "query_aligned", "target_aligned"),
+            *("pident", "ppos", "qcovs", "qstart", "sstart"),
+            *("identity_internal", "identity_mbl"),
+        )
+    )
+}
+"""The order is that of `pairalign_field` in cpu/text/text.h."""
+
+_SCORE_FIELDS = ("query", "target", "score", "bits", "evalue", "query_length", "target_length")
+_CIGAR_FIELDS = (
+    *("positives", "ppos", "cigar", "query_aligned", "target_aligned"),
+    "identity_internal",
+)
+
+_BLAST_NAMES = {
+    "qseqid": "query",
+    "sseqid": "target",
+    "bitscore": "bits",
+    "length": "columns",
+    "nident": "matches",
+    "mismatch": "mismatches",
+    "gapopen": "gap_openings",
+    "gaps": "gap_letters",
+    "positive": "positives",
+    "qlen": "query_length",
+    "qend": "query_end",
+    "slen": "target_length",
+    "send": "target_end",
+    "qcovhsp": "qcovs",
+    "qseq": "query_aligned",
+    "sseq": "target_aligned",
+}
+"""BLAST's names of what we have under another; those of equal name are in `_CODES`."""
+
+BLAST6 = (
+    *("qseqid", "sseqid", "pident", "length", "mismatch", "gapopen"),
+    *("qstart", "qend", "sstart", "send", "evalue", "bitscore"),
+)
+"""The columns of BLAST's ``-outfmt 6``."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of a table.
+
+    Attributes
+    ----------
+    name : str
+        As it was asked for: ours or BLAST's.
+    code : int
+        `pairalign_field` of cpu/text/text.h.
+    detail : Detail
+        The least that must be computed for it.
+    """
+
+    name: str
+    code: int
+    detail: Detail
+
+    @property
+    def of_statistics(self) -> bool:
+        """Whether it has numbers only where statistics are known."""
+        return self.code in (_CODES["bits"], _CODES["evalue"])
+
+
+def _make_field(name: str) -> Field:
+    ours = _BLAST_NAMES.get(name, name)
+    detail = Detail.STATS
+    if ours in _SCORE_FIELDS:
+        detail = Detail.SCORE
+    elif ours in _CIGAR_FIELDS:
+        detail = Detail.CIGAR
+    return Field(name, _CODES[ours], detail)
+
+
+FIELDS = {name: _make_field(name) for name in (*_CODES, *_BLAST_NAMES)}
+"""All columns by name."""
+
+
+def parse_fields(text: str) -> tuple[Field, ...]:
+    """Return the columns of a list such as ``query,target,evalue``.
+
+    Parameters
+    ----------
+    text : str
+        Names, with commas or blanks between them.
+
+    Raises
+    ------
+    FormatError
+        There is none, or no such column.
+    """
+    names = text.replace(",", " ").split()
+    for name in names:
+        if name not in FIELDS:
+            raise FormatError(f"no column '{name}': expected some of {', '.join(FIELDS)}")
+    if not names:
+        raise FormatError("no columns: name at least one")
+    return tuple(FIELDS[name] for name in names)

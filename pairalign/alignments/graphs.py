@@ -1,0 +1,104 @@
+"""Alignments as graphs of other packages: networkx, igraph, SciPy's sparse matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.tables import PairColumns
+from pairalign.errors import MissingPackageError
+
+WEIGHTS = ("identity", "score")
+
+
+def make_networkx(found: PairColumns) -> Any:
+    """Make a ``networkx.Graph``; see `pairalign.Alignments.to_networkx`."""
+    try:
+        import networkx
+    except ImportError as error:
+        raise _missing("networkx", "graph") from error
+    graph = networkx.Graph()
+    ids = _node_ids(found)
+    for names, sequences in zip(ids, _sets(found), strict=False):
+        described = zip(names, sequences.descriptions, sequences.lengths.tolist(), strict=True)
+        for name, header, length in described:
+            graph.add_node(name, length=length, header=header)
+    best = _best_of_pairs(found)
+    fields = _edge_fields(found, best)
+    for k, (query, target) in enumerate(zip(found.query[best], found.target[best], strict=True)):
+        values = {name: column[k] for name, column in fields.items()}
+        graph.add_edge(ids[0][query], ids[1][target], **values)
+    return graph
+
+
+def make_igraph(found: PairColumns) -> Any:
+    """Make an ``igraph.Graph``; see `pairalign.Alignments.to_igraph`."""
+    try:
+        import igraph  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise _missing("igraph", "graph") from error
+    sets = _sets(found)
+    shift = 0 if len(sets) == 1 else len(sets[0])
+    graph = igraph.Graph()
+    graph.add_vertices(sum(map(len, sets)))
+    graph.vs["name"] = [name for names in _node_ids(found)[: len(sets)] for name in names]
+    graph.vs["header"] = [text for sequences in sets for text in sequences.descriptions]
+    graph.vs["length"] = [n for sequences in sets for n in sequences.lengths.tolist()]
+    best = _best_of_pairs(found)
+    graph.add_edges(np.stack([found.query, found.target + shift], axis=1)[best].tolist())
+    for name, column in _edge_fields(found, best).items():
+        graph.es[name] = column
+    return graph
+
+
+def make_scipy(found: PairColumns, weight: str) -> Any:
+    """Make a ``scipy.sparse.csr_array``; see `pairalign.Alignments.to_scipy`."""
+    if weight not in WEIGHTS:
+        raise ValueError(f"weight {weight!r}: expected one of {', '.join(WEIGHTS)}")
+    try:
+        import scipy.sparse  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise _missing("scipy", "graph") from error
+    best = _best_of_pairs(found)
+    values = np.nan_to_num(getattr(found, weight).astype(np.float64))[best]
+    rows, columns = found.query[best], found.target[best]
+    if found.targets is found.queries:
+        rows, columns = np.concatenate([rows, columns]), np.concatenate([columns, rows])
+        values = np.concatenate([values, values])
+    shape = len(found.queries), len(found.targets)
+    return scipy.sparse.csr_array((values, (rows, columns)), shape=shape)
+
+
+def _sets(found: PairColumns) -> list[Any]:
+    return [found.queries] if found.targets is found.queries else [found.queries, found.targets]
+
+
+def _node_ids(found: PairColumns) -> list[list[Any]]:
+    """Return what nodes are called: names; of two sets that share a name, (set, name)."""
+    names: list[list[Any]] = [found.queries.names, found.targets.names]
+    if found.targets is not found.queries and set(names[0]) & set(names[1]):
+        return [[(number, name) for name in each] for number, each in enumerate(names, 1)]
+    return names
+
+
+def _best_of_pairs(found: PairColumns) -> npt.NDArray[np.int64]:
+    """Return the number of each pair's first alignment, which is its best, ascending."""
+    pairs = found.query.astype(np.int64) << 32 | found.target
+    numbers: npt.NDArray[np.int64] = np.sort(np.unique(pairs, return_index=True)[1])
+    return numbers
+
+
+def _edge_fields(found: PairColumns, best: npt.NDArray[np.int64]) -> dict[str, list[Any]]:
+    fields = {"score": found.score[best].tolist()}
+    if found.has_stats:
+        fields["identity"] = found.identity[best].tolist()
+        fields["columns"] = found.columns[best].tolist()
+    return fields
+
+
+def _missing(package: str, extra: str) -> MissingPackageError:
+    return MissingPackageError(
+        f"a graph needs {package}, which is not installed: pip install 'pairalign[{extra}]'"
+    )

@@ -1,0 +1,102 @@
+"""Identity and coverage of alignments, as the programs of the field define them.
+
+With ``matches`` (`=` columns), ``mismatches`` and ``columns`` of an alignment, identities are
+
+==========  ========================================================  =======================
+columns     matches / columns                                         vsearch --iddef 1 and 4
+aligned     matches / (matches + mismatches)
+shorter     matches / letters of the shorter sequence                 CD-HIT, vsearch --iddef 0
+internal    matches / columns that are not in a gap at an end         vsearch --iddef 2
+mbl         1 - (mismatches + gaps) / letters of the longer sequence  vsearch --iddef 3
+==========  ========================================================  =======================
+
+``mbl`` (Marine Biological Laboratory) counts each gap once, however long it is. Free end gaps
+are no columns and no gaps. Where nothing is aligned identity and coverage are 0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.choices import END_GAPS
+
+if TYPE_CHECKING:
+    from pairalign.alignments.alignments import Alignments
+
+Longs = npt.NDArray[np.int64]
+
+_OPERATION, _INSERTION, _DELETION = 15, 1, 2
+
+
+def needs_cigar(identity: str, mode: str) -> bool:
+    """Whether an identity is counted of CIGARs: those in which gaps at the ends may be columns."""
+    return identity == "internal" and mode in ("global", END_GAPS)
+
+
+def count_identity(found: Alignments, identity: str) -> tuple[Longs, Longs]:
+    """Count identities exactly.
+
+    Parameters
+    ----------
+    found : Alignments
+        With counts, and with CIGARs where `needs_cigar` says so.
+    identity : str
+        One of `IDENTITIES`.
+
+    Returns
+    -------
+    part, whole : ndarray of int64, shape (n,)
+        The identity is ``part / whole``; where nothing is aligned 0 / 1.
+    """
+    matches, mismatches = (found.field(name).astype(np.int64) for name in ("matches", "mismatches"))
+    aligned = matches + mismatches
+    part = matches
+    if identity == "shorter":
+        whole = np.minimum(*_lengths(found))
+    elif identity == "aligned":
+        whole = aligned
+    elif identity == "mbl":
+        whole = np.maximum(*_lengths(found))
+        part = np.maximum(whole - mismatches - found.field("gap_openings"), 0)
+    else:
+        whole = aligned + found.field("gap_letters")
+        if needs_cigar(identity, found.scoring.mode):
+            whole = whole - _gaps_at_ends(found)
+    nothing = (found.columns == 0) | (whole <= 0)
+    return np.where(nothing, 0, part), np.where(nothing, 1, whole)
+
+
+def count_coverage(found: Alignments) -> tuple[Longs, Longs]:
+    """Return aligned letters, and letters of the longer sequence, two int64 of shape (n,)."""
+    aligned = found.field("matches").astype(np.int64) + found.field("mismatches")
+    return aligned, np.maximum(*_lengths(found))
+
+
+def _lengths(found: Alignments) -> tuple[Longs, Longs]:
+    queries, targets = found.queries.lengths, found.targets.lengths
+    return queries[found.query].astype(np.int64), targets[found.target].astype(np.int64)
+
+
+def _gaps_at_ends(found: Alignments) -> Longs:
+    """Letters in gaps at the ends of whole sequences, int64 of shape (n,)."""
+    assert found.cigar is not None
+    assert found.cigar_offsets is not None
+    starts, stops = found.cigar_offsets[:-1], found.cigar_offsets[1:]
+    letters = np.zeros(len(found), np.int64)
+    if not len(found.cigar):
+        return letters
+    any_run = stops > starts
+    query_lengths, target_lengths = _lengths(found)
+    # Beside a free end gap, which the spans leave out, the first or last run is no end gap.
+    from_start = (found.field("query_start") == 0) & (found.field("target_start") == 0)
+    to_end = found.field("query_end") == query_lengths
+    to_end &= found.field("target_end") == target_lengths
+    ends = ((starts, any_run & from_start), (stops - 1, any_run & to_end & (stops - 1 > starts)))
+    for at, counts in ends:
+        runs = found.cigar[np.where(counts, at, 0)]
+        is_gap = counts & np.isin(runs & _OPERATION, (_INSERTION, _DELETION))
+        letters += np.where(is_gap, runs >> 4, 0)
+    return letters

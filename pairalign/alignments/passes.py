@@ -1,0 +1,245 @@
+"""Single passes over the fields of many pairs, in native code (``cpu/pairs``, ``cpu/filters``).
+
+No array is made on the way, and the interpreter is free meanwhile.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.native import library
+
+if TYPE_CHECKING:
+    from pairalign.alignments.alignments import Alignments
+
+Ints = npt.NDArray[np.int32]
+
+_positions = library.pairalign_window_positions
+_positions.restype = None
+_positions.argtypes = (*(ctypes.c_int32,) * 5, *(ctypes.c_void_p,) * 2)
+_positions_of_mask = library.pairalign_positions_of_mask
+_positions_of_mask.restype = ctypes.c_int64
+_positions_of_mask.argtypes = (*(ctypes.c_int32,) * 5, *(ctypes.c_void_p,) * 3)
+_positions_of_numbers = library.pairalign_positions_of_numbers
+_positions_of_numbers.restype = ctypes.c_int32
+_positions_of_numbers.argtypes = (
+    *(ctypes.c_int32,) * 5,
+    *(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32),
+    *(ctypes.c_void_p,) * 2,
+)
+_place = library.pairalign_place_in_triangle
+_place.restype = None
+_place.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 3, ctypes.c_int64, ctypes.c_void_p)
+_extremes = library.pairalign_find_extremes
+_extremes.restype = ctypes.c_int64
+_extremes.argtypes = (
+    *(ctypes.c_int64, *(ctypes.c_void_p,) * 7),
+    *(ctypes.c_int32, ctypes.c_void_p),
+)
+_differences = library.pairalign_find_differences
+
+
+class NativeCounts(ctypes.Structure):
+    """pairalign_counts."""
+
+    _fields_ = (
+        ("pairs", ctypes.c_int64),
+        *(
+            (name, ctypes.c_void_p)
+            for name in (
+                "query",
+                "target",
+                "raw_score",
+                "matches",
+                "mismatches",
+                "gap_letters",
+                "lengths",
+                "own_scores",
+            )
+        ),
+    )
+
+
+_differences.restype = None
+_differences.argtypes = (ctypes.POINTER(NativeCounts), ctypes.c_int32, ctypes.c_void_p)
+
+DIFFERENCES = ("identity", "identity-columns", "identity-shorter", "score")
+"""What `find_differences` can count, in the order of pairalign_difference."""
+
+
+def window_positions(
+    rows: tuple[int, int], columns: tuple[int, int], triangular: bool, pairs: int
+) -> tuple[Ints, Ints]:
+    """Return row and column of every pair of a window, row by row, int32 of shape (pairs,).
+
+    Parameters
+    ----------
+    rows, columns : (int, int)
+        Half-open ranges.
+    triangular : bool
+        Only pairs with ``row < column``.
+    pairs : int
+        How many there are.
+    """
+    found = np.empty(pairs, np.int32), np.empty(pairs, np.int32)
+    _positions(*rows, *columns, triangular, *(one.ctypes.data for one in found))
+    return found
+
+
+_BEYOND = 8  # places after the last column that native code writes to
+
+Bounds = tuple[int, int, int, int, bool]
+"""Half-open rows, half-open columns, and whether only pairs with ``row < column`` are meant."""
+
+
+def positions_of_mask(bounds: Bounds, pair_mask: npt.NDArray[np.bool_]) -> tuple[Ints, Ints]:
+    """Return row and column of the pairs that a mask names, int32 of shape (n,).
+
+    Parameters
+    ----------
+    bounds : Bounds
+        Of the part of the pair matrix whose pairs the mask is of.
+    pair_mask : ndarray of bool, shape (pairs,)
+    """
+    mask = np.ascontiguousarray(pair_mask, np.bool_)
+    count = int(np.count_nonzero(mask))
+    rows, columns = np.empty(count, np.int32), np.empty(count + _BEYOND, np.int32)
+    written = _positions_of_mask(*bounds, *(one.ctypes.data for one in (mask, rows, columns)))
+    assert written == count
+    return rows, columns[:count]
+
+
+def positions_of_numbers(
+    bounds: Bounds, numbers: npt.NDArray[np.signedinteger]
+) -> tuple[Ints, Ints]:
+    """Return row and column of some pairs by their numbers, int32 of shape (n,).
+
+    Parameters
+    ----------
+    bounds : Bounds
+        Of the part of the pair matrix in which the pairs are numbered.
+    numbers : ndarray of int32 or int64, shape (n,)
+        In any order.
+
+    Raises
+    ------
+    MemoryError
+    """
+    kept = np.ascontiguousarray(numbers, np.int32 if numbers.dtype == np.int32 else np.int64)
+    found = np.empty(len(kept), np.int32), np.empty(len(kept), np.int32)
+    failed = _positions_of_numbers(
+        *bounds,
+        *(len(kept), kept.ctypes.data, kept.itemsize),
+        *(one.ctypes.data for one in found),
+    )
+    if failed:
+        raise MemoryError("no memory to find pairs in")
+    return found
+
+
+def find_differences(
+    difference: str,
+    alignments: Alignments,
+    own_scores: npt.NDArray[np.float64] | None = None,
+) -> npt.NDArray[np.float64]:
+    """Return how different the pairs of a set are, float64 of shape (n,).
+
+    Parameters
+    ----------
+    difference : str
+        One of `DIFFERENCES`: 1 less the share of matches among the alignment columns without gaps,
+        among all of them, or among the letters of the shorter sequence; or 1 less twice the raw
+        score by the scores of both with themselves. 1 where there is nothing to divide by.
+    alignments : Alignments
+        Of one set; with counts unless `difference` is ``"score"``.
+    own_scores : ndarray of float64, shape (sequences,), optional
+        Raw score of each sequence with itself, for ``"score"``.
+    """
+    fields = [
+        getattr(alignments, name)
+        for name in ("query", "target", "raw_score", "matches", "mismatches", "gap_letters")
+    ]
+    if difference == "score":
+        assert own_scores is not None
+        own_scores = np.ascontiguousarray(own_scores, np.float64)
+    else:
+        assert alignments.has_stats
+    kept = [*fields, np.ascontiguousarray(alignments.queries.lengths, np.int32), own_scores]
+    addresses = (None if one is None else one.ctypes.data for one in kept)
+    values = np.empty(len(alignments), np.float64)
+    counts = NativeCounts(len(alignments), *addresses)
+    _differences(counts, DIFFERENCES.index(difference), values.ctypes.data)
+    return values
+
+
+def place_in_triangle(
+    query: Ints,
+    target: Ints,
+    values: npt.NDArray[np.float64],
+    count: int,
+    condensed: npt.NDArray[np.float32],
+) -> None:
+    """Put values of pairs of one set where they belong in its condensed triangle.
+
+    Parameters
+    ----------
+    query, target : ndarray of int32, shape (n,)
+        Input indices, ``query < target``.
+    values : ndarray of float64, shape (n,)
+    count : int
+        Sequences of the set.
+    condensed : ndarray of float32, shape (count * (count - 1) / 2,)
+        See `pairalign.trees.distance_matrix`.
+    """
+    assert len(query) == len(target) == len(values)
+    assert condensed.shape == (count * (count - 1) // 2,)
+    assert condensed.dtype == np.float32
+    kept = (
+        np.ascontiguousarray(query, np.int32),
+        np.ascontiguousarray(target, np.int32),
+        np.ascontiguousarray(values, np.float64),
+    )
+    addresses = (one.ctypes.data for one in kept)
+    _place(len(query), *addresses, count, condensed.ctypes.data)
+
+
+def find_extremes(
+    query: Ints,
+    target: Ints,
+    counts: tuple[Ints, Ints, Ints],
+    lengths: tuple[Ints, Ints],
+    threads: int = 1,
+) -> tuple[int, int] | None:
+    """Find the pairs with most and least matches for each letter of their shorter sequence.
+
+    Parameters
+    ----------
+    query, target : ndarray of int32, shape (n,)
+        Input indices.
+    counts : three ndarrays of int32, shape (n,)
+        Matches, mismatches, gap letters.
+    lengths : two ndarrays of int32
+        Letters of the sequences that `query` and `target` point to.
+    threads : int
+        That many pairs are looked at by.
+
+    Returns
+    -------
+    (int, int) or None
+        Positions of the two, the first of equals; None where nothing is aligned in any pair.
+
+    Raises
+    ------
+    MemoryError
+    """
+    fields = [np.ascontiguousarray(one, np.int32) for one in (query, target, *counts, *lengths)]
+    found = np.zeros(2, np.int64)
+    addresses = (one.ctypes.data for one in fields)
+    aligned = _extremes(len(query), *addresses, threads, found.ctypes.data)
+    if aligned < 0:
+        raise MemoryError("no memory to find pairs in")
+    return (int(found[0]), int(found[1])) if aligned else None

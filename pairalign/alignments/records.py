@@ -1,0 +1,427 @@
+"""Records of alignment files, compared with the sequences that they align, in native code.
+
+What a file says of its alignments comes as `AlignmentRecords`, some thousands at a time, from the
+readers of `pairalign.formats.readers`. `RecordChecker` says what is wrong with each and what it
+scores; `format_findings` makes a table of it. The native side is in ``cpu/records``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.native import library
+from pairalign.pairs.lists import NamesOf, NativeNames
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+
+CLAIMS = (
+    *("query_length", "target_length", "score", "matches", "mismatches", "columns", "aligned"),
+    *("gap_openings", "gap_letters", "edits", "positives"),
+    *("identity", "pident", "identity_aligned", "pident_aligned"),
+    *("identity_shorter", "identity_longer", "ppos", "query_coverage", "target_coverage"),
+)
+"""Numbers that a file may state; the order is that of pairalign_claim."""
+
+_SENTENCES = {
+    "legal": "",
+    "columns": "columns or rows are missing",
+    "number": "a number cannot be read",
+    "query": "no such name among the queries",
+    "target": "no such name among the targets",
+    "strand": "the strand is not + or -, or is - where letters have no complement",
+    "query_length": "the query is said to have {says} letters, it has {is_}",
+    "target_length": "the target is said to have {says} letters, it has {is_}",
+    "query_span": "letters from {says} to {is_} are no part of the query",
+    "target_span": "letters from {says} to {is_} are no part of the target",
+    "cigar": "the CIGAR cannot be read, or has a run of no letters",
+    "query_cigar": "the columns have {says} letters of the query, its span has {is_}",
+    "target_cigar": "the columns have {says} letters of the target, its span has {is_}",
+    "operation": "= or X is not true of letter {says} of the query and {is_} of the target",
+    "rows": "{says} columns or letters, expected {is_}",
+    "query_letters": "letter {says} is not that at position {is_} of the query",
+    "target_letters": "letter {says} is not that at position {is_} of the target",
+    "mode": "the spans leave out letters that the mode aligns",
+    **{name: "says {says}, is {is_}" for name in CLAIMS if "length" not in name},
+}
+_TWO_GAPS = "column {says} has two gaps"
+FAULTS = (*list(_SENTENCES)[: list(_SENTENCES).index("mode") + 1], *CLAIMS)
+"""What can be wrong with a record; the order is that of pairalign_fault."""
+
+ROLES = (
+    *("ignored", "query", "target", "strand"),
+    *("query_start", "query_first", "query_end", "target_start", "target_first", "target_end"),
+    *("cigar", "exchanged_cigar", "query_row", "target_row", "btop"),
+    *("flag", "sam_cigar", "sam_sequence"),
+    *(f"says_{name}" for name in CLAIMS),
+)
+"""What a column of a table may hold; the order is that of pairalign_role."""
+
+ROW_FORMATS = ("fasta", "srspair")
+"""How pairs of rows are written; the order is that of pairalign_row_format."""
+
+UNSAID = -(2**63)
+
+RECORD = np.dtype(
+    [
+        *((name, np.int64) for name in ("number", "line", "query_name", "target_name")),
+        ("spans", np.int64, 4),
+        *((name, np.int64) for name in ("first_run", "runs")),
+        *((name, np.int64, 2) for name in ("rows", "row_bytes")),
+        *((name, np.int64) for name in ("letters", "letter_bytes")),
+        ("clipped", np.int64, 2),
+        *((name, np.int64) for name in ("btop", "btop_bytes")),
+        ("says", np.int64, len(CLAIMS)),
+        ("decimals", np.int8, len(CLAIMS)),
+        *((name, np.int32) for name in ("query_name_bytes", "target_name_bytes")),
+        *((name, np.int32) for name in ("query", "target", "turned", "fault")),
+    ],
+    align=True,
+)
+"""``pairalign_record``."""
+
+FINDING = np.dtype(
+    [
+        ("score", np.int64),
+        ("scored", np.int32),
+        ("fault", np.int32),
+        ("faults", np.uint64),
+        ("says", np.float64),
+        ("is", np.float64),
+    ],
+    align=True,
+)
+"""``pairalign_finding``."""
+
+
+class NativeLayout(Structure):
+    """How lines are read: ``pairalign_layout``."""
+
+    _fields_ = (("roles", c_void_p), ("columns", c_int32), ("tags", c_int32), ("comment", c_int32))
+
+
+class NativeCheckedSet(Structure):
+    """``pairalign_checked_set``."""
+
+    _fields_ = (("codes", c_void_p), ("offsets", c_void_p))
+
+
+class NativeCheck(Structure):
+    """``pairalign_check``."""
+
+    _fields_ = (
+        ("queries", NativeCheckedSet),
+        ("targets", NativeCheckedSet),
+        *((name, c_void_p) for name in ("encoding", "complement", "matrix")),
+        *((name, c_int64) for name in ("gap_open", "gap_extend", "scale")),
+        *((name, c_int32) for name in ("definite", "free_ends", "mode", "skips_scores")),
+    )
+
+
+class NativeFindingLines(Structure):
+    """``pairalign_finding_lines``."""
+
+    _fields_ = (
+        *((name, c_void_p) for name in ("text", "records", "findings")),
+        *((name, c_void_p) for name in ("details", "detail_ends", "optima", "below")),
+        *((name, c_int64) for name in ("count", "first_record", "first_line")),
+        ("decimals", c_int32),
+    )
+
+
+library.pairalign_open_names.restype = c_void_p
+library.pairalign_open_names.argtypes = (POINTER(NativeNames),)
+library.pairalign_close_names.restype = None
+library.pairalign_close_names.argtypes = (c_void_p,)
+library.pairalign_find_names.restype = None
+library.pairalign_find_names.argtypes = (c_void_p, POINTER(NativeNames), c_void_p)
+library.pairalign_read_records.restype = c_int64
+library.pairalign_read_records.argtypes = (
+    ctypes.c_char_p,
+    c_int64,
+    POINTER(NativeLayout),
+    *(c_void_p,) * 5,
+)
+library.pairalign_read_rows.restype = c_int64
+library.pairalign_read_rows.argtypes = (ctypes.c_char_p, c_int64, c_int32, *(c_void_p,) * 5)
+library.pairalign_check_records.restype = c_int32
+library.pairalign_check_records.argtypes = (
+    ctypes.c_char_p,
+    c_void_p,
+    POINTER(NativeCheck),
+    c_int64,
+    *(c_void_p,) * 2,
+)
+library.pairalign_finding_line_bytes.restype = c_int64
+library.pairalign_finding_line_bytes.argtypes = ()
+library.pairalign_put_findings.restype = c_int64
+library.pairalign_put_findings.argtypes = (POINTER(NativeFindingLines), c_void_p)
+
+
+@dataclass(frozen=True)
+class AlignmentRecords:
+    """What a piece of a file says of some alignments.
+
+    Attributes
+    ----------
+    text : bytes
+        What places in `records` point into: names, rows, letters.
+    records : ndarray of RECORD, shape (n,)
+    runs : ndarray of uint32
+        Of the CIGARs, ``length << 4 | op`` with SAM's codes.
+    lines : int
+        Lines of the piece; `line` of a record counts from 0 in it.
+    others : int
+        Entries that are no alignments: reads that a SAM file has as unmapped.
+    """
+
+    text: bytes
+    records: npt.NDArray[np.void]
+    runs: npt.NDArray[np.uint32]
+    lines: int
+    others: int = 0
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def name(self, number: int, side: str) -> str:
+        """Return a name as the file has it; `side` is ``"query"`` or ``"target"``."""
+        record = self.records[number]
+        start, size = int(record[f"{side}_name"]), int(record[f"{side}_name_bytes"])
+        return self.text[start : start + size].decode("utf-8", "replace")
+
+
+class SetNames:
+    """Names of a set, to be found by many threads.
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+    """
+
+    def __init__(self, sequences: SequenceSet) -> None:
+        self._kept = NamesOf(sequences.names)
+        self.index = library.pairalign_open_names(ctypes.byref(self._kept.struct))
+        if not self.index:
+            raise MemoryError("out of memory while names are read")
+
+    def find(self, names: Sequence[str]) -> npt.NDArray[np.int32]:
+        """Return input indices of some names, int32; -1 where the set has no such name."""
+        wanted = NamesOf(names)
+        found = np.empty(len(names), np.int32)
+        library.pairalign_find_names(self.index, ctypes.byref(wanted.struct), found.ctypes.data)
+        return found
+
+    def __del__(self) -> None:
+        if getattr(self, "index", None):
+            library.pairalign_close_names(self.index)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How lines of columns are read.
+
+    Attributes
+    ----------
+    roles : tuple of str
+        Of `ROLES`, what each column holds.
+    tags : bool
+        Whether tags follow the columns as in PAF and SAM.
+    comment : str
+        Lines that begin with it are not read; empty: there are none such.
+    """
+
+    roles: tuple[str, ...]
+    tags: bool = False
+    comment: str = ""
+
+
+def read_lines(text: bytes, layout: Layout, names: tuple[SetNames, SetNames]) -> AlignmentRecords:
+    """Read lines of columns.
+
+    Parameters
+    ----------
+    text : bytes
+        Whole lines.
+    layout : Layout
+    names : two SetNames
+        Of the queries and of the targets.
+    """
+    lines = text.count(b"\n") + (text[-1:] not in (b"", b"\n"))
+    records = np.empty(lines, RECORD)
+    runs = np.empty(len(text) // 2 + 1, np.uint32)
+    counts = np.zeros(2, np.int64)
+    roles = np.array([ROLES.index(role) for role in layout.roles], np.int32)
+    comment = ord(layout.comment) if layout.comment else -1
+    native = NativeLayout(roles.ctypes.data, len(roles), layout.tags, comment)
+    count = library.pairalign_read_records(
+        text,
+        len(text),
+        ctypes.byref(native),
+        *(one.index for one in names),
+        *(array.ctypes.data for array in (records, runs, counts)),
+    )
+    return AlignmentRecords(text, records[:count], runs[: int(counts[0])], lines, int(counts[1]))
+
+
+def read_rows(
+    text: bytes, format: str, most: int, names: tuple[SetNames, SetNames]
+) -> AlignmentRecords:
+    """Read pairs of rows of letters and gaps.
+
+    Parameters
+    ----------
+    text : bytes
+        Whole pairs.
+    format : str
+        One of `ROW_FORMATS`.
+    most : int
+        There are no more pairs than this.
+    names : two SetNames
+        Of the queries and of the targets.
+    """
+    records = np.empty(most, RECORD)
+    letters = np.empty(len(text), np.uint8)
+    used = np.zeros(1, np.int64)
+    count = library.pairalign_read_rows(
+        text,
+        len(text),
+        ROW_FORMATS.index(format),
+        *(one.index for one in names),
+        *(array.ctypes.data for array in (records, letters, used)),
+    )
+    if count < 0:
+        raise MemoryError("out of memory while alignments are read")
+    kept = letters[: int(used[0])].tobytes()
+    return AlignmentRecords(kept, records[:count], np.empty(0, np.uint32), text.count(b"\n"))
+
+
+def empty_records(count: int) -> npt.NDArray[np.void]:
+    """Return records that say nothing, to be filled, of shape (count,)."""
+    records = np.zeros(count, RECORD)
+    records["number"] = np.arange(count)
+    records["spans"] = -1
+    records["says"] = UNSAID
+    for name in ("runs", "row_bytes", "letter_bytes", "btop_bytes", "query", "target"):
+        records[name] = -1
+    return records
+
+
+class RecordChecker:
+    """Compares records with sequences; threads may share it.
+
+    Parameters
+    ----------
+    queries, targets : SequenceSet
+    scoring : Scoring
+        Its mode decides whether gaps at the ends cost.
+    whole : bool
+        Spans must be such as the mode allows.
+    scores : bool
+        The file's scores and positives are those of `scoring`.
+    """
+
+    def __init__(
+        self,
+        queries: SequenceSet,
+        targets: SequenceSet,
+        scoring: Scoring,
+        *,
+        whole: bool,
+        scores: bool,
+    ) -> None:
+        alphabet = scoring.alphabet
+        self._kept = queries, targets, scoring
+        sets = (
+            NativeCheckedSet(one.codes.ctypes.data, one.offsets.ctypes.data)
+            for one in (queries, targets)
+        )
+        self._check = NativeCheck(
+            *sets,
+            alphabet.encoding.ctypes.data,
+            None if alphabet.complement is None else alphabet.complement.ctypes.data,
+            scoring.matrix.ctypes.data,
+            *(scoring.gap_open, scoring.gap_extend, scoring.scale),
+            alphabet.definite,
+            scoring.mode == "semiglobal",
+            ("local", "global", "semiglobal").index(scoring.mode) if whole else 0,
+            not scores,
+        )
+
+    def check(self, found: AlignmentRecords) -> npt.NDArray[np.void]:
+        """Return what is found of some records, FINDING of shape (n,)."""
+        findings = np.empty(len(found), FINDING)
+        failed = library.pairalign_check_records(
+            found.text,
+            found.runs.ctypes.data,
+            ctypes.byref(self._check),
+            len(found),
+            found.records.ctypes.data,
+            findings.ctypes.data,
+        )
+        if failed:
+            raise MemoryError("out of memory while alignments are checked")
+        return findings
+
+
+def fault_names(faults: int) -> list[str]:
+    """Return the names of the faults of a finding, of its bits."""
+    return [name for number, name in enumerate(FAULTS) if faults >> number & 1]
+
+
+def describe_fault(finding: np.void) -> str:
+    """Return a sentence on the first fault of a finding: ``matches: says 12, is 11``."""
+    name = FAULTS[int(finding["fault"])]
+    says, is_ = float(finding["says"]), float(finding["is"])
+    sentence = _TWO_GAPS if name == "rows" and is_ < 0 else _SENTENCES[name]
+    return f"{name}: {sentence.format(says=f'{says:.10g}', is_=f'{is_:.10g}')}"
+
+
+def format_findings(
+    found: AlignmentRecords,
+    findings: npt.NDArray[np.void],
+    first_record: int,
+    first_line: int,
+    scoring: Scoring,
+    optima: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None = None,
+) -> bytes:
+    """Return the lines of the table, one a record.
+
+    Parameters
+    ----------
+    found : AlignmentRecords
+    findings : ndarray of FINDING, shape (n,)
+    first_record, first_line : int
+        Numbers of the first record and of the first line of the piece.
+    scoring : Scoring
+    optima : two ndarrays of int64, shape (n,), optional
+        Raw scores of optimal alignments, and how far records are below them; `UNSAID` where they
+        are not known.
+    """
+    details, ends = [], [0]
+    for k in np.flatnonzero(findings["faults"]).tolist():
+        names = ",".join(fault_names(int(findings[k]["faults"])))
+        details.append(f"{names}\t{describe_fault(findings[k])}".encode())
+        ends.append(ends[-1] + len(details[-1]))
+    records, findings = np.ascontiguousarray(found.records), np.ascontiguousarray(findings)
+    blob, detail_ends = b"".join(details), np.array(ends[1:], np.int64)
+    sizes = found.records["query_name_bytes"].sum() + found.records["target_name_bytes"].sum()
+    line = library.pairalign_finding_line_bytes()
+    out = np.empty(int(sizes) + len(blob) + line * len(found), np.uint8)
+    text, told = (ctypes.cast(ctypes.c_char_p(one), c_void_p) for one in (found.text, blob))
+    lines = NativeFindingLines(
+        text,
+        records.ctypes.data,
+        findings.ctypes.data,
+        told,
+        detail_ends.ctypes.data,
+        *((None, None) if optima is None else (one.ctypes.data for one in optima)),
+        *(len(found), first_record, first_line),
+        len(str(scoring.scale)) - 1,
+    )
+    return out[: library.pairalign_put_findings(ctypes.byref(lines), out.ctypes.data)].tobytes()

@@ -1,0 +1,110 @@
+"""CIGAR runs and fields of many alignments at a time, in native code."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.native import library
+
+Runs = npt.NDArray[np.uint32]
+Offsets = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.int32]
+
+_reverse = library.pairalign_reverse_runs
+_reverse.restype = None
+_reverse.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 3)
+_offsets = library.pairalign_offsets_of_runs
+_offsets.restype = None
+_offsets.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 3)
+_gather = library.pairalign_gather_runs
+_gather.restype = None
+_gather.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 4)
+
+_take = library.pairalign_take_fields
+_take.restype = None
+_take.argtypes = (
+    *(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32),
+    *(ctypes.c_void_p,) * 4,
+)
+
+
+def reverse_runs(runs: Runs, offsets: Offsets, turned: npt.NDArray[np.bool_]) -> None:
+    """Reverse the runs of some alignments in place.
+
+    Parameters
+    ----------
+    runs : ndarray of uint32, shape (total,)
+    offsets : ndarray of int64, shape (n + 1,)
+        Where the runs of each alignment begin.
+    turned : ndarray of bool, shape (n,)
+    """
+    assert runs.flags.c_contiguous
+    assert runs.flags.writeable
+    assert turned.shape == (len(offsets) - 1,)
+    offsets = np.ascontiguousarray(offsets, np.int64)
+    mask = np.ascontiguousarray(turned, np.bool_)
+    _reverse(len(mask), offsets.ctypes.data, mask.ctypes.data, runs.ctypes.data)
+
+
+def gather_runs(runs: Runs, offsets: Offsets, numbers: Offsets) -> tuple[Runs, Offsets]:
+    """Copy the runs of some alignments, in the order given.
+
+    Parameters
+    ----------
+    runs : ndarray of uint32, shape (total,)
+    offsets : ndarray of int64, shape (n + 1,)
+    numbers : ndarray of int64, shape (m,)
+        Numbers of alignments, from 0 to n - 1.
+
+    Returns
+    -------
+    runs : ndarray of uint32
+    offsets : ndarray of int64, shape (m + 1,)
+    """
+    numbers = np.ascontiguousarray(numbers, np.int64)
+    offsets = np.ascontiguousarray(offsets, np.int64)
+    assert runs.flags.c_contiguous
+    new_offsets = np.empty(len(numbers) + 1, np.int64)
+    _offsets(len(numbers), *(one.ctypes.data for one in (numbers, offsets, new_offsets)))
+    out = np.empty(int(new_offsets[-1]), np.uint32)
+    _gather(len(numbers), *(one.ctypes.data for one in (numbers, offsets, runs, out)))
+    return out, new_offsets
+
+
+def take_fields(
+    fields: Sequence[Ints],
+    strand: npt.NDArray[np.int8] | None,
+    numbers: npt.NDArray[np.int64],
+) -> tuple[list[Ints], npt.NDArray[np.int8] | None]:
+    """Copy some pairs of some fields.
+
+    Parameters
+    ----------
+    fields : sequence of ndarrays of int32, shape (n,)
+    strand : ndarray of int8, shape (n,), or None
+    numbers : ndarray of int64, shape (m,)
+        From 0 to n - 1.
+
+    Returns
+    -------
+    fields : list of ndarrays of int32, shape (m,)
+    strand : ndarray of int8, shape (m,), or None
+    """
+    numbers = np.ascontiguousarray(numbers, np.int64)
+    count = len(numbers)
+    kept = [np.ascontiguousarray(one, np.int32) for one in fields]
+    taken = [np.empty(count, np.int32) for _ in fields]
+    addresses = ctypes.c_void_p * len(fields)
+    strand_taken = None if strand is None else np.empty(count, np.int8)
+    _take(
+        *(count, numbers.ctypes.data, len(kept)),
+        addresses(*(one.ctypes.data for one in kept)),
+        addresses(*(one.ctypes.data for one in taken)),
+        None if strand is None else strand.ctypes.data,
+        None if strand_taken is None else strand_taken.ctypes.data,
+    )
+    return taken, strand_taken

@@ -1,0 +1,92 @@
+"""The one place where alignments of reverse-complemented sequences are turned to original strands.
+
+A window of strand -1 has the sequences of its columns reverse-complemented. Engines align them as
+if they had been read so, and hand the result to `to_original_strands`. Afterwards, as in PAF: spans
+of both sequences are on the strands that were read; the CIGAR runs along the target as it was
+read, with the query reverse-complemented.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.runs import reverse_runs
+from pairalign.base.native import library
+from pairalign.pairs.windows import Window
+
+Ints = npt.NDArray[np.int32]
+
+_SPANS = ("query_start", "query_end", "target_start", "target_end")
+
+
+class NativeTurned(ctypes.Structure):
+    """pairalign_turned_fields."""
+
+    _fields_ = (
+        ("pairs", ctypes.c_int64),
+        *((name, ctypes.c_void_p) for name in ("query", "target")),
+        *((name, ctypes.c_void_p) for name in ("matches", "mismatches", "gap_letters")),
+        *((name, ctypes.c_void_p) for name in ("query_lengths", "target_lengths")),
+        *((name, ctypes.c_void_p) for name in _SPANS),
+        *((f"new_{name}", ctypes.c_void_p) for name in _SPANS),
+        ("turned", ctypes.c_void_p),
+    )
+
+
+_turn_strands = library.pairalign_turn_strands
+_turn_strands.restype = None
+_turn_strands.argtypes = (ctypes.POINTER(NativeTurned), ctypes.c_int32)
+
+
+def to_original_strands(found: Alignments, window: Window) -> Alignments:
+    """Turn what an engine made of a window to the strands that were read.
+
+    Parameters
+    ----------
+    found : Alignments
+        Of pairs of `window`, the columns' sequences taken as reverse-complemented; its CIGAR runs
+        are turned in place.
+    window : Window
+
+    Returns
+    -------
+    Alignments
+        `found` itself when the window's strand is 1, else with a column `strand` of -1.
+
+    Notes
+    -----
+    Of one set the sequence of the column is the later one of the sorted set: the shorter one, of
+    equals the one later in the input. Of two sets it is the target.
+    """
+    if window.strand == 1:
+        return found
+    strand = np.full(len(found), -1, np.int8)
+    if found.matches is None:
+        return replace(found, strand=strand)
+    spans, turned = _turn(found, window.triangular)
+    if found.cigar is not None and found.cigar_offsets is not None and len(found):
+        reverse_runs(found.cigar, found.cigar_offsets, turned)
+    return replace(found, strand=strand, **spans)
+
+
+def _turn(found: Alignments, triangular: bool) -> tuple[dict[str, Any], npt.NDArray[np.bool_]]:
+    """Spans on the strands that were read, and of which pairs the target is what was turned."""
+    spans: dict[str, Any] = {name: np.empty(len(found), np.int32) for name in _SPANS}
+    turned = np.empty(len(found), np.bool_)
+    counts = (found.field(name) for name in ("matches", "mismatches", "gap_letters"))
+    arrays = [
+        *(found.query, found.target, *counts),
+        *(found.queries.lengths, found.targets.lengths),
+        *(found.field(name) for name in _SPANS),
+        *spans.values(),
+        turned,
+    ]
+    fields = NativeTurned(len(found), *(one.ctypes.data for one in arrays))
+    _turn_strands(fields, triangular)
+    return spans, turned

@@ -1,0 +1,232 @@
+"""Alignments as tables of other libraries: Arrow, pandas, polars, which are imported when used.
+
+The columns are those of the TSV and Parquet files, see `COLUMNS`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.view import Fields
+from pairalign.errors import MissingPackageError
+from pairalign.pairs.want import Detail
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow as pa
+
+SCORE_COLUMNS = ("query", "target", "score")
+STATS_COLUMNS = (
+    *SCORE_COLUMNS,
+    "identity",
+    "columns",
+    "matches",
+    "mismatches",
+    "gap_openings",
+    "gap_letters",
+    "query_length",
+    "query_start",
+    "query_end",
+    "target_length",
+    "target_start",
+    "target_end",
+)
+COLUMNS = {
+    Detail.SCORE: SCORE_COLUMNS,
+    Detail.STATS: STATS_COLUMNS,
+    Detail.CIGAR: (*STATS_COLUMNS, "cigar"),
+}
+"""Names of the columns of a pair, by what was computed."""
+
+_MOST_RUNS = 2**31 - 1
+"""What the offsets of an Arrow list reach; those of a large list are twice as wide."""
+
+
+class PairColumns(Fields, Protocol):
+    """What a table needs of `pairalign.alignments.alignments.Alignments`, which says what each is."""
+
+    @property
+    def score(self) -> npt.NDArray[Any]:
+        """Scores, unscaled."""
+
+    @property
+    def identity(self) -> npt.NDArray[np.float64]:
+        """Matches by columns."""
+
+    @property
+    def columns(self) -> npt.NDArray[np.int32]:
+        """Columns of each alignment."""
+
+
+class Tabular:
+    """What has columns that become an Arrow table, and so a table of pandas and polars."""
+
+    def to_arrow(self) -> pa.Table:
+        """Convert to a ``pyarrow.Table``; see the class."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Convert to a ``pandas.DataFrame``: the columns of `to_arrow`, names as categories.
+
+        Raises
+        ------
+        MissingPackageError
+            pandas or pyarrow is not installed.
+        """
+        try:
+            import pandas  # noqa: F401
+        except ImportError as error:
+            raise _missing("pandas") from error
+        frame: pandas.DataFrame = self.to_arrow().to_pandas()
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """Convert to a ``polars.DataFrame``: the columns of `to_arrow`, names as categories.
+
+        Raises
+        ------
+        MissingPackageError
+            polars or pyarrow is not installed.
+        """
+        try:
+            import polars
+        except ImportError as error:
+            raise _missing("polars") from error
+        frame = polars.from_arrow(self.to_arrow())
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Give the table to any library that takes Arrow data (the Arrow PyCapsule interface)."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+
+def _missing(name: str) -> MissingPackageError:
+    return MissingPackageError(
+        f"this needs {name}, which is not installed: pip install 'pairalign[tables]'"
+    )
+
+
+def make_table(alignments: PairColumns) -> pa.Table:
+    """Make an Arrow table of all alignments; a column ``strand`` where there are strands.
+
+    Raises
+    ------
+    MissingPackageError
+        pyarrow is not installed.
+    """
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise _missing("pyarrow") from error
+    detail = Detail.STATS if alignments.has_stats else Detail.SCORE
+    runs = 0
+    if alignments.cigar is not None:
+        detail, runs = Detail.CIGAR, len(alignments.cigar)
+    schema = arrow_schema(alignments.scoring, detail, large=runs > _MOST_RUNS)
+    names = [arrow_names(alignments.queries), arrow_names(alignments.targets)]
+    table = arrow_table(alignments, names, schema)
+    if alignments.strand is not None:
+        table = table.append_column("strand", pa.array(alignments.strand))
+    return table
+
+
+def arrow_names(sequences: SequenceSet) -> pa.Array:
+    """Return the names of a set as an Arrow array."""
+    import pyarrow as pa
+
+    return pa.array(sequences.names, pa.string())
+
+
+def arrow_schema(scoring: Scoring, detail: Detail, *, large: bool = False) -> pa.Schema:
+    """Return names and types of the columns; what the scores mean is in the metadata.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    detail : Detail
+        What was computed.
+    large : bool
+        Whether there may be more than 2^31 runs of CIGARs.
+    """
+    import pyarrow as pa
+
+    from pairalign.base.version import __version__
+
+    types = dict.fromkeys(COLUMNS[Detail.CIGAR], pa.int32())
+    types["query"] = types["target"] = pa.dictionary(pa.int32(), pa.string())
+    types["score"] = pa.int64() if scoring.scale == 1 else pa.float64()
+    types["identity"] = pa.float64()
+    types["cigar"] = (pa.large_list if large else pa.list_)(pa.uint32())
+    metadata = {
+        "version": __version__,
+        "mode": scoring.mode,
+        "matrix": scoring.matrix_name,
+        "gap_open": scoring.format_score(scoring.gap_open),
+        "gap_extend": scoring.format_score(scoring.gap_extend),
+        "scale": str(scoring.scale),
+        "alphabet": scoring.alphabet.name,
+    }
+    if scoring.end_gaps is not None:
+        metadata["end_gaps"] = scoring.end_gaps.describe(scoring.format_score)
+    return pa.schema(
+        [pa.field(name, types[name], nullable=name == "identity") for name in COLUMNS[detail]],
+        metadata={f"pairalign.{key}": value for key, value in metadata.items()},
+    )
+
+
+def arrow_table(group: PairColumns, names: list[pa.Array], schema: pa.Schema) -> pa.Table:
+    """Make a table of some alignments.
+
+    Parameters
+    ----------
+    group : Alignments
+    names : list of two Arrow arrays
+        Of the queries' and the targets' sets.
+    schema : pyarrow.Schema
+        From `arrow_schema`.
+    """
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {
+        "query": _dictionary(group.query, names[0]),
+        "target": _dictionary(group.target, names[1]),
+        "score": pa.array(group.score).cast(schema.field("score").type),
+    }
+    if "identity" in schema.names:
+        columns["identity"] = pa.array(group.identity, from_pandas=True)
+        columns["columns"] = pa.array(group.columns)
+        columns["query_length"] = pa.array(group.queries.lengths[group.query])
+        columns["target_length"] = pa.array(group.targets.lengths[group.target])
+    if "cigar" in schema.names:
+        assert group.cigar is not None
+        assert group.cigar_offsets is not None
+        # Runs stay where they are; offsets are few.
+        large = pa.types.is_large_list(schema.field("cigar").type)
+        offsets = group.cigar_offsets - group.cigar_offsets[0]
+        runs = pa.array(group.cigar[group.cigar_offsets[0] : group.cigar_offsets[-1]])
+        if large:
+            columns["cigar"] = pa.LargeListArray.from_arrays(pa.array(offsets), runs)
+        else:
+            columns["cigar"] = pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), runs)
+    for name in schema.names:
+        if name not in columns:
+            columns[name] = pa.array(group.field(name))
+    return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
+
+
+def _dictionary(indices: npt.NDArray[np.int32], names: pa.Array) -> pa.Array:
+    """Names of some pairs, with a dictionary of only those that occur in them."""
+    import pyarrow as pa
+
+    occurs = np.zeros(len(names), np.bool_)  # quicker than sorting the indices
+    occurs[indices] = True
+    used = np.flatnonzero(occurs)
+    codes = (np.cumsum(occurs, dtype=np.int32) - 1)[indices]
+    return pa.DictionaryArray.from_arrays(pa.array(codes), names.take(pa.array(used)))

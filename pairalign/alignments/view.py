@@ -1,0 +1,315 @@
+"""One alignment: a view of one pair of `pairalign.alignments.alignments.Alignments`.
+
+It knows those by what it needs of them, `Fields`: they make views, and imports go one way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.scoring.cigars import DELETION, INSERTION, MATCH, MISMATCH
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.complement import reverse_complement
+from pairalign.sequences.sets import Sequence, SequenceSet
+
+if TYPE_CHECKING:
+    import Bio.Align
+
+OP_LETTERS = "MIDNSHP=X"  # letter of each operation of a CIGAR run
+_COMPLEMENTS = str.maketrans("ACGTURYSWKMBDHVNacgturyswkmbdhvn", "TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn")
+
+
+class Fields(Protocol):
+    """What a view needs of `pairalign.alignments.alignments.Alignments`, which says what each is."""
+
+    queries: SequenceSet
+    targets: SequenceSet
+    scoring: Scoring
+    query: npt.NDArray[np.int32]
+    target: npt.NDArray[np.int32]
+    raw_score: npt.NDArray[np.int32]
+    cigar: npt.NDArray[np.uint32] | None
+    cigar_offsets: npt.NDArray[np.int64] | None
+    strand: npt.NDArray[np.int8] | None
+
+    @property
+    def has_stats(self) -> bool:
+        """Whether there are spans and counts."""
+
+    @property
+    def has_cigar(self) -> bool:
+        """Whether there are CIGARs."""
+
+    def field(self, name: str) -> npt.NDArray[np.int32]:
+        """Return one of the spans and counts; ValueError if only scores were computed."""
+
+
+class Alignment:
+    """One pair of an `Alignments`: a view, made when asked for.
+
+    Parameters
+    ----------
+    alignments : Alignments
+        Where the pair is.
+    index : int
+        Its position there.
+
+    Raises
+    ------
+    ValueError
+        By whatever needs spans, counts or the CIGAR when these were not computed.
+    """
+
+    # No dataclass: pandas takes those apart, field by field.
+    __slots__ = ("alignments", "index")
+
+    def __init__(self, alignments: Fields, index: int) -> None:
+        self.alignments = alignments
+        self.index = index
+
+    @property
+    def query(self) -> Sequence:
+        """The sequence that came earlier in the input (with two sets: the one of the first)."""
+        return self.alignments.queries[self.query_index]
+
+    @property
+    def target(self) -> Sequence:
+        """The other sequence."""
+        return self.alignments.targets[self.target_index]
+
+    @property
+    def query_index(self) -> int:
+        """Index of the query in ``alignments.queries``."""
+        return int(self.alignments.query[self.index])
+
+    @property
+    def target_index(self) -> int:
+        """Index of the target in ``alignments.targets``."""
+        return int(self.alignments.target[self.index])
+
+    @property
+    def strand(self) -> int:
+        """1, or -1 where the query was reverse-complemented; spans are on the strands read."""
+        strands = self.alignments.strand
+        return 1 if strands is None else int(strands[self.index])
+
+    @property
+    def raw_score(self) -> int:
+        """Score times ``scoring.scale``."""
+        return int(self.alignments.raw_score[self.index])
+
+    @property
+    def score(self) -> int | float:
+        """Score; an int unless costs or matrix have decimals."""
+        scale = self.alignments.scoring.scale
+        return self.raw_score if scale == 1 else self.raw_score / scale
+
+    def _stat(self, name: str) -> int:
+        return int(self.alignments.field(name)[self.index])
+
+    @property
+    def query_start(self) -> int:
+        """First aligned letter of the query, counted from 0."""
+        return self._stat("query_start")
+
+    @property
+    def query_end(self) -> int:
+        """One past the last aligned letter of the query."""
+        return self._stat("query_end")
+
+    @property
+    def target_start(self) -> int:
+        """First aligned letter of the target, counted from 0."""
+        return self._stat("target_start")
+
+    @property
+    def target_end(self) -> int:
+        """One past the last aligned letter of the target."""
+        return self._stat("target_end")
+
+    @property
+    def matches(self) -> int:
+        """Columns with equal letters."""
+        return self._stat("matches")
+
+    @property
+    def mismatches(self) -> int:
+        """Columns with unequal letters."""
+        return self._stat("mismatches")
+
+    @property
+    def gap_openings(self) -> int:
+        """Gaps."""
+        return self._stat("gap_openings")
+
+    @property
+    def gap_letters(self) -> int:
+        """Letters opposite gaps."""
+        return self._stat("gap_letters")
+
+    @property
+    def columns(self) -> int:
+        """Columns of the alignment, free end gaps not counted."""
+        return self.matches + self.mismatches + self.gap_letters
+
+    @property
+    def identity(self) -> float:
+        """Matches by columns; nan when nothing is aligned."""
+        return self.matches / self.columns if self.columns else float("nan")
+
+    @property
+    def runs(self) -> npt.NDArray[np.uint32]:
+        """CIGAR runs, uint32 of shape (runs,): ``length << 4 | op``."""
+        runs, offsets = self.alignments.cigar, self.alignments.cigar_offsets
+        if runs is None or offsets is None:
+            raise ValueError("CIGARs were not computed for these alignments")
+        return runs[offsets[self.index] : offsets[self.index + 1]]
+
+    @property
+    def cigar(self) -> str:
+        """CIGAR as text, like ``12=1X3I``; ``*`` when nothing is aligned."""
+        return "".join(f"{run >> 4}{OP_LETTERS[run & 15]}" for run in self.runs.tolist()) or "*"
+
+    def rows(self) -> tuple[str, str]:
+        """Query and target as two strings of equal length, ``-`` in gaps.
+
+        Modes global and semiglobal show both sequences whole, free end gaps as gaps; mode local
+        shows the aligned parts. On strand -1 the query is shown reverse-complemented.
+
+        Returns
+        -------
+        query : str
+        target : str
+            The two rows.
+        """
+        query, target, _ = self._columns()
+        return query, target
+
+    def _row_runs(self) -> tuple[int, int, list[tuple[int, int]]]:
+        """Where the rows start in query and target, and their runs as (op, length).
+
+        The query's place is that on the strand that is aligned.
+        """
+        runs = [(run & 15, run >> 4) for run in self.runs.tolist()]
+        query_length = int(self.alignments.queries.lengths[self.query_index])
+        query_start, query_end = self.query_start, self.query_end
+        if self.strand < 0 and runs:
+            query_start, query_end = query_length - query_end, query_length - query_start
+        if self.alignments.scoring.mode == "local":
+            return query_start, self.target_start, runs
+        head = [(INSERTION, query_start), (DELETION, self.target_start)]
+        target_length = int(self.alignments.targets.lengths[self.target_index])
+        tail = [
+            (INSERTION, query_length - query_end),
+            (DELETION, target_length - self.target_end),
+        ]
+        return 0, 0, [run for run in (*head, *runs, *tail) if run[1]]
+
+    def _columns(self) -> tuple[str, str, str]:
+        """Return the rows and the markup between them: ``|`` equal, ``:`` similar, ``.`` other."""
+        q, t, runs = self._row_runs()
+        queries, targets = self.alignments.queries, self.alignments.targets
+        query, target = self.query.letters, self.target.letters
+        query_codes = queries.codes_of(self.query_index)
+        if self.strand < 0:
+            query = query.translate(_COMPLEMENTS)[::-1]
+            query_codes = reverse_complement(query_codes, queries.alphabet)
+        target_codes = targets.codes[targets.offsets[self.target_index] :]
+        top, bottom, markup = [], [], []
+        for op, length in runs:
+            top.append("-" * length if op == DELETION else query[q : q + length])
+            bottom.append("-" * length if op == INSERTION else target[t : t + length])
+            if op == MISMATCH:
+                pairs = query_codes[q : q + length], target_codes[t : t + length]
+                scores = self.alignments.scoring.matrix[pairs].tolist()
+                markup.append("".join(":" if score > 0 else "." for score in scores))
+            else:
+                markup.append(("|" if op == MATCH else " ") * length)
+            q += 0 if op == DELETION else length
+            t += 0 if op == INSERTION else length
+        return "".join(top), "".join(bottom), "".join(markup)
+
+    def __repr__(self) -> str:
+        return f"<Alignment: {self.query.name} x {self.target.name}, score {self.score}>"
+
+    def __str__(self) -> str:
+        """Show the alignment in blocks of 60 columns, with positions counted from 1."""
+        turned = ", query reverse-complemented" if self.strand < 0 else ""
+        lines = [f"{self.query.name} x {self.target.name}{turned}", f"score {self.score}"]
+        if not self.alignments.has_stats:
+            return "\n".join(lines) + "\n"
+        if self.columns == 0:
+            lines[1] += ", nothing aligned"
+            return "\n".join(lines) + "\n"
+        lines[1] += (
+            f", {self.matches} of {self.columns} columns identical ({100 * self.identity:.1f}%), "
+            f"{self.gap_letters} letters in {self.gap_openings} gaps"
+        )
+        if not self.alignments.has_cigar:
+            return "\n".join(lines) + "\n"
+        return "\n".join([*lines, "", *self._blocks()]) + "\n"
+
+    def _blocks(self, width: int = 60) -> Iterator[str]:
+        q, t, _ = self._row_runs()
+        top, bottom, markup = self._columns()
+        names = max(len(self.query.name), len(self.target.name))
+        length = len(self.query)
+        digits = len(str(max(length, len(self.target))))
+        for start in range(0, len(top), width):
+            if start:
+                yield ""
+            cut = slice(start, start + width)
+            q_next = q + len(top[cut].replace("-", ""))
+            t_next = t + len(bottom[cut].replace("-", ""))
+            first, last = min(q + 1, q_next), q_next
+            if self.strand < 0:  # positions of the query as it was read
+                first, last = (length + 1 - max(1, place) for place in (first, last))
+            yield f"{self.query.name:<{names}} {first:>{digits}} {top[cut]} {last}"
+            yield f"{'':<{names + digits + 1}} {markup[cut]}".rstrip()
+            yield (
+                f"{self.target.name:<{names}} {min(t + 1, t_next):>{digits}} {bottom[cut]} {t_next}"
+            )
+            q, t = q_next, t_next
+
+    def to_biopython(self) -> Bio.Align.Alignment:
+        """Convert to a ``Bio.Align.Alignment`` along the same path.
+
+        Returns
+        -------
+        Bio.Align.Alignment
+            Of two SeqRecords, target first as in all of Biopython, so that ``.query`` and
+            ``.target`` mean what they mean here. It covers the columns of `rows` and has the score
+            in ``.score``. On strand -1 the query's coordinates fall.
+        """
+        import Bio.Align
+        from Bio.Seq import Seq
+        from Bio.SeqRecord import SeqRecord
+
+        q, t, runs = self._row_runs()
+        # Biopython's path has a corner only where the direction changes: = and X are one step,
+        # and so are a free end gap and a gap beside it.
+        corners, before = [(t, q)], None
+        for op, length in runs:
+            q += 0 if op == DELETION else length
+            t += 0 if op == INSERTION else length
+            direction = op if op in (INSERTION, DELETION) else MATCH
+            if direction == before:
+                corners.pop()
+            corners.append((t, q))
+            before = direction
+        records = [
+            SeqRecord(Seq(one.letters), id=one.name, name=one.name, description=one.description)
+            for one in (self.target, self.query)
+        ]
+        make: Any = Bio.Align.Alignment  # untyped
+        path = np.array(corners).T
+        if self.strand < 0:
+            path[1] = len(self.query) - path[1]
+        alignment = make(records, path)
+        alignment.score = self.score
+        converted: Bio.Align.Alignment = alignment
+        return converted

@@ -1,0 +1,1 @@
+"""What knows nothing of sequences: choices and arguments, native code, checksums, files in parts."""

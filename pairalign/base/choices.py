@@ -1,0 +1,104 @@
+"""What options and arguments may be: words and numbers that many modules know.
+
+Nothing is imported here, so that the help of a command is there at once.
+"""
+
+from __future__ import annotations
+
+MODES = ("global", "semiglobal", "local")
+END_GAPS = "end-gaps"
+"""The mode of a global alignment whose end gaps have costs of their own."""
+ALL_MODES = (*MODES, END_GAPS)
+"""Those, and what `make_scoring` makes of global where end gaps have costs of their own."""
+
+TIES = ("usual", "vsearch")
+"""Which of equally good alignments is taken: docs/conventions.md has both rules."""
+
+IDENTITIES = {
+    "columns": "matches by alignment columns (vsearch --iddef 1)",
+    "aligned": "matches by columns without gaps",
+    "shorter": "matches by letters of the shorter sequence (CD-HIT, vsearch --iddef 0)",
+    "internal": "matches by columns, the gaps at both ends left out (vsearch --iddef 2)",
+    "mbl": "1 - mismatches and gaps by letters of the longer sequence (vsearch --iddef 3)",
+}
+"""What an identity can be, and a line about each; numbered in this order in native code."""
+
+COVERAGES = {
+    "query": "of the query, from the start to the end of its aligned span",
+    "target": "of the target, likewise",
+    "both": "of each of the two",
+    "shorter": "of the shorter sequence; of two of equal lengths, the query",
+    "aligned": "letters that are aligned with a letter, by those of the longer sequence",
+}
+"""What a coverage can be; numbered in this order in native code."""
+
+DEFAULT_WINDOW = 1024
+LIST_WINDOW = 65536
+"""Rows and columns of a window for pairs of a list: so many that a row has some pairs."""
+
+FORMAT_NAMES = (
+    *("paf", "tsv", "fasta", "srspair", "parquet", "blast6", "blast7", "sam", "a3m"),
+    *("stockholm", "maf", "tc_lib", "graphml", "gexf", "abc"),
+)
+NETWORK_NAMES = ("graphml", "gexf", "abc")
+OVERLAP_FORMAT_NAMES = ("paf", "sam", "gfa")
+"""Formats of alignments, those of networks, those of overlaps: `pairalign.formats.WRITERS` again,
+by name, for the command line; a test holds them together."""
+READER_NAMES = ("paf", "sam", "tsv", "blast6", "srspair", "fasta", "parquet")
+"""Those of `pairalign.formats.readers.READERS`."""
+
+DISTANCE_SUFFIXES = {
+    "phylip": (".phy", ".phylip", ".dist", ".mat", ".dst"),
+    "tsv": (".tsv", ".tab"),
+    "npy": (".npy",),
+    "column": (".column",),
+}
+"""Formats of distances, and ends of names that mean each."""
+
+PICTURES = {"svg": (".svg",), "png": (".png",)}
+"""Formats of pictures and the ends of names that mean them."""
+
+TREE_SUFFIXES = {
+    "newick": (".nwk", ".newick", ".dnd", ".tre", ".tree"),
+    "mafft": (".mafft",),
+    "ascii": (".txt",),
+    **PICTURES,
+}
+"""Formats of trees, and ends of names that mean each."""
+TREE_PROGRAMS = ("clustalo", "famsa", "muscle")
+"""Programs that read trees: `pairalign.trees.newick.PROGRAMS`."""
+TREE_METHODS = ("upgma", "mixed", "nj")
+DEFAULT_METHOD = "upgma"
+
+MEASURE_SUMMARIES = {
+    "identity": "differences by aligned pairs",
+    "identity-columns": "1 - identities by alignment columns",
+    "identity-shorter": "1 - identities by the length of the shorter sequence",
+    "kimura": "Kimura's protein correction",
+    "jukes-cantor": "Jukes and Cantor, DNA",
+    "kimura-2p": "Kimura's two parameters, DNA",
+    "score": "1 - score by mean score of each with itself",
+}
+"""Distances of two sequences, and a line about each; `pairalign.jobs.distances.distances` computes them."""
+DEFAULT_MEASURE = "identity"
+"""What ClustalW takes from full alignments; guide trees have a default of their own."""
+DEFAULT_TREE_MEASURE = "score"
+"""Of all measures this gives the aligners the best trees: docs/guide-trees.md."""
+
+CLUSTER_SUFFIXES = {
+    "tsv": (".tsv", ".tab", ".txt"),
+    "uc": (".uc",),
+    "clstr": (".clstr",),
+    "fasta": (".fasta", ".fa", ".fas", ".fna", ".faa"),
+}
+"""Formats of clusters, and ends of names that mean each."""
+LINKAGES = ("greedy", "single", "complete", "average")
+REPRESENTATIVES = ("longest", "medoid")
+
+OVERLAP_FILTERS = ("auto", "none", "bitwise", "runs")
+
+COMMIT_SECONDS = 10.0
+"""Work that a kill may cost a run with ``--resume``."""
+
+LOCAL_CLUSTER = "local:"
+"""Before the number of workers on this machine, instead of a scheduler's address."""

@@ -1,0 +1,39 @@
+"""The native library: one shared object behind a C ABI, loaded with ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+
+PATH = Path(__file__).resolve().parents[1] / "_native.so"
+
+
+def _load() -> ctypes.CDLL:
+    try:
+        return ctypes.CDLL(str(PATH))
+    except OSError as error:
+        raise ImportError(
+            f"the native library {PATH} is missing or does not load ({error}); "
+            "build it with `make build` or install pairalign with `pip install .`"
+        ) from error
+
+
+library = _load()
+
+
+_keep = library.pairalign_keep_freed_memory
+_keep.restype = None
+_keep.argtypes = (ctypes.c_int64,)
+
+
+def keep_freed_memory(memory_bytes: int) -> None:
+    """Let the C library keep memory that was freed for results to come; glibc alone.
+
+    For programs that do nothing else: it holds for the process.
+
+    Parameters
+    ----------
+    memory_bytes : int
+        What the program may use; a sixteenth of it may be kept.
+    """
+    _keep(memory_bytes // 16)

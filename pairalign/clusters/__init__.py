@@ -1,0 +1,1 @@
+"""Clusters and the edges that they are made of."""

@@ -1,0 +1,98 @@
+"""Clusters: which sequences of a set belong together, and what stands for each cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.identities import count_coverage, count_identity
+from pairalign.alignments.thresholds import PairThresholds
+from pairalign.sequences.sets import SequenceSet
+
+Ints = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Clusters:
+    """The clusters of a set; iterate over them for the names of each, representative first.
+
+    Attributes
+    ----------
+    sequences : SequenceSet
+    linkage : str
+        One of `pairalign.jobs.clusters.clusters.LINKAGES`.
+    thresholds : PairThresholds
+        What had to be attained.
+    labels : ndarray of int32, shape (n,)
+        The cluster of each sequence, by input index. Clusters are numbered by their longest
+        sequences, the longest first.
+    representatives : ndarray of int32, shape (clusters,)
+        Input index of the sequence that stands for each cluster.
+    order : ndarray of int32, shape (n,)
+        Input indices cluster by cluster: the representative, then the others, longest first.
+    alignments : Alignments
+        Each sequence that is no representative, the query, with its representative, the target;
+        in the order of `order`, with CIGARs.
+    edges : Alignments or None
+        All pairs that are similar enough, if they were asked for; no CIGARs.
+    """
+
+    sequences: SequenceSet
+    linkage: str
+    thresholds: PairThresholds
+    labels: Ints
+    representatives: Ints
+    order: Ints
+    alignments: Alignments
+    edges: Alignments | None = None
+
+    def __len__(self) -> int:
+        return len(self.representatives)
+
+    def __iter__(self) -> Iterator[list[str]]:
+        names = self.sequences.names
+        return ([names[index] for index in self.members(k)] for k in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<Clusters: {len(self)} of {len(self.sequences)} sequences, {self.linkage} linkage>"
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Number of sequences of each cluster, shape (clusters,)."""
+        return np.bincount(self.labels, minlength=len(self))
+
+    def members(self, cluster: int) -> Ints:
+        """Input indices of the sequences of a cluster, the representative first."""
+        starts = np.concatenate(([0], np.cumsum(self.sizes)))
+        return self.order[starts[cluster] : starts[cluster + 1]]
+
+    @property
+    def rows(self) -> Ints:
+        """Place of each sequence in `alignments`, int32 of shape (n,); -1 for representatives."""
+        rows = np.full(len(self.sequences), -1, np.int32)
+        rows[self.alignments.query] = np.arange(len(self.alignments), dtype=np.int32)
+        return rows
+
+    @property
+    def identity(self) -> npt.NDArray[np.float64]:
+        """Identity of each sequence with its representative, shape (n,); 1 for these."""
+        return self._of_members(*count_identity(self.alignments, self.thresholds.identity_of))
+
+    @property
+    def coverage(self) -> npt.NDArray[np.float64]:
+        """Aligned letters by those of the longer of each sequence and its representative.
+
+        Shape (n,); 1 for representatives.
+        """
+        return self._of_members(*count_coverage(self.alignments))
+
+    def _of_members(
+        self, part: npt.NDArray[np.int64], whole: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float64]:
+        values = np.ones(len(self.sequences))
+        values[self.alignments.query] = part / whole
+        return values

@@ -1,0 +1,101 @@
+"""Clusters from a stream of edges, in native code (``cpu/clusters/clusters.cpp``).
+
+An edge is a pair of sequences that are similar enough. Sequences are known by their places in the
+order of `pairalign.jobs.clusters.clusters`, longest first. No edge is held.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from abc import ABC, abstractmethod
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.native import library
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+
+_join = library.pairalign_join_sets
+_join.restype = None
+_join.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 3)
+_roots = library.pairalign_find_roots
+_roots.restype = None
+_roots.argtypes = (ctypes.c_int64, ctypes.c_void_p)
+_assign = library.pairalign_assign_greedily
+_assign.restype = None
+_assign.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 7)
+
+
+class EdgeClustering(ABC):
+    """Takes edges and says in the end which sequences belong together."""
+
+    @abstractmethod
+    def add(self, one: Ints, other: Ints, parts: Longs, wholes: Longs) -> None:
+        """Take some edges.
+
+        Parameters
+        ----------
+        one, other : ndarray of int32, shape (edges,)
+            Sequences, ``one < other``; all edges to a sequence come before those from it.
+        parts, wholes : ndarray of int64, shape (edges,)
+            The identities are ``parts / wholes``; both are below 2^31.
+        """
+
+    @abstractmethod
+    def leaders(self) -> Ints:
+        """Return one sequence that stands for its cluster, of each sequence; int32 of shape (n,).
+
+        It is the first, and so the longest, sequence of the cluster.
+        """
+
+
+class SingleLinkage(EdgeClustering):
+    """Sequences that edges connect, over whatever others, are together (union-find).
+
+    Parameters
+    ----------
+    count : int
+        Sequences.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._parents = np.arange(count, dtype=np.int32)
+
+    def add(self, one: Ints, other: Ints, parts: Longs, wholes: Longs) -> None:
+        """Take some edges, in any order."""
+        kept = [np.ascontiguousarray(ends, np.int32) for ends in (one, other)]
+        _join(len(kept[0]), *(ends.ctypes.data for ends in kept), self._parents.ctypes.data)
+
+    def leaders(self) -> Ints:
+        """Return the first sequence of each one's cluster, int32 of shape (n,)."""
+        _roots(len(self._parents), self._parents.ctypes.data)
+        return self._parents
+
+
+class GreedyLinkage(EdgeClustering):
+    """Sequences go to the most similar of the representatives before them, or become one.
+
+    Parameters
+    ----------
+    count : int
+        Sequences.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._chosen = np.arange(count, dtype=np.int32)
+        self._best = np.zeros(count, np.int64), np.ones(count, np.int64)
+
+    def add(self, one: Ints, other: Ints, parts: Longs, wholes: Longs) -> None:
+        """Take some edges; see `EdgeClustering.add` for their order."""
+        ends = [np.ascontiguousarray(values, np.int32) for values in (one, other)]
+        shares = [np.ascontiguousarray(values, np.int64) for values in (parts, wholes)]
+        addresses = [values.ctypes.data for values in ends]
+        addresses += [values.ctypes.data for values in (*shares, *self._best)]
+        addresses.insert(4, self._chosen.ctypes.data)
+        _assign(len(ends[0]), *addresses)
+
+    def leaders(self) -> Ints:
+        """Return the representative of each sequence, int32 of shape (n,)."""
+        return self._chosen

@@ -1,0 +1,1 @@
+"""Kernels that are kept for the papers that describe them; `auto` never takes them."""

@@ -1,0 +1,251 @@
+"""The stages of clustering sequences that are in canonical order: leaders, medoids, alignments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.identities import count_identity, needs_cigar
+from pairalign.alignments.passes import place_in_triangle
+from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW
+from pairalign.clusters.edges import EdgeClustering, GreedyLinkage, SingleLinkage
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, default_bytes
+from pairalign.jobs.run.progress import Progress
+from pairalign.pairs.lists import PairList
+from pairalign.pairs.want import Detail, Want
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.distance_matrix import number_of_pairs
+from pairalign.trees.linkage import cluster as join_closest
+
+if TYPE_CHECKING:
+    from pairalign.jobs.stages.threshold_engine import Steps
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+_TRIANGLE_METHODS = {"complete": "complete", "average": "upgma"}
+_TRIANGLE_PAIR_BYTES = PAIR_BYTES + 8  # and the doubles of the linkage
+_TOO_FAR = 2.0  # the distance of pairs that complete linkage must not join
+_ROUNDING = 1e-6  # distances are float32
+_MEDOID_PLACES = 9  # sums of identities that agree so far are equal
+_LISTED_PAIRS = 1 << 20  # at a time
+
+
+@dataclass
+class ClusterWork:
+    """Aligns sequences, longest first and else in canonical order, and clusters them.
+
+    Attributes
+    ----------
+    sequences : SequenceSet
+        In canonical order: places are input indices and sorted positions at once.
+    scoring, thresholds, linkage, keep_edges
+    device, threads, memory_bytes, progress, kernel
+        As for `pairalign.jobs.clusters.clusters.ClusterJob`.
+    steps : Steps or None
+        How many pairs each step of the thresholds has left, after `find_leaders`.
+    """
+
+    sequences: SequenceSet
+    scoring: Scoring
+    thresholds: PairThresholds
+    linkage: str
+    keep_edges: bool
+    device: str
+    threads: int
+    memory_bytes: int | None
+    progress: Progress
+    kernel: str | None
+    steps: Steps | None = field(default=None, init=False)
+
+    def find_leaders(self) -> tuple[Ints, Alignments | None]:
+        """Return the first sequence of each one's cluster, and the edges if they are wanted."""
+        count = len(self.sequences)
+        kept: list[Alignments] | None = [] if self.keep_edges else None
+        if count == 1:
+            leaders = np.zeros(1, np.int32)
+        elif self.linkage in _TRIANGLE_METHODS:
+            leaders = self._join_closest(kept)
+        else:
+            clustering = (SingleLinkage if self.linkage == "single" else GreedyLinkage)(count)
+            leaders = self._stream(clustering, kept)
+        if kept is None:
+            return leaders, None
+        return leaders, concatenate(kept) if kept else _no_pairs(self.sequences, self.scoring)
+
+    def _stream(self, clustering: EdgeClustering, kept: list[Alignments] | None) -> Ints:
+        """Cluster the pairs that pass as they come: row by row, the longest first."""
+        for passing in self._passing(self.thresholds, self.memory_bytes or default_bytes()):
+            parts, wholes = self._identity_of(passing)
+            clustering.add(passing.query, passing.target, parts, wholes)
+            if kept is not None:
+                kept.append(passing.without(cigar=True))
+        return clustering.leaders()
+
+    def _join_closest(self, kept: list[Alignments] | None) -> Ints:
+        """Cluster by distances: complete linkage needs those of pairs that pass, average all."""
+        count, is_complete = len(self.sequences), self.linkage == "complete"
+        memory = bytes_beside_distances(count, self.memory_bytes, _TRIANGLE_PAIR_BYTES)
+        condensed = np.full(number_of_pairs(count), _TOO_FAR if is_complete else 1.0, np.float32)
+        wanted = self.thresholds
+        if not is_complete:
+            wanted = replace(wanted, min_identity=Fraction(0))
+        for found in self._passing(wanted, memory):
+            parts, wholes = self._identity_of(found)
+            place_in_triangle(found.query, found.target, 1 - parts / wholes, count, condensed)
+            if kept is not None:
+                passing = found if is_complete else found.take(self.thresholds.passing(found))
+                kept.append(passing.without(cigar=True))
+        method = _TRIANGLE_METHODS[self.linkage]
+        tree = join_closest(condensed, np.arange(count, dtype=np.int32), method)
+        farthest = 1.0 if is_complete else float(1 - self.thresholds.min_identity) + _ROUNDING
+        return _cut(tree, farthest)
+
+    @property
+    def _detail(self) -> Detail:
+        """What identities are counted of."""
+        of_cigars = needs_cigar(self.thresholds.identity_of, self.scoring.mode)
+        return Detail.CIGAR if of_cigars else Detail.STATS
+
+    def _identity_of(self, found: Alignments) -> tuple[Longs, Longs]:
+        return count_identity(found, self.thresholds.identity_of)
+
+    def _passing(self, thresholds: PairThresholds, memory_bytes: int) -> Iterator[Alignments]:
+        """Align; yield what attains some thresholds."""
+        job = AlignmentJob(
+            self.sequences,
+            None,
+            self.scoring,
+            Want(self._detail),
+            device=self.device,
+            threads=self.threads,
+            window=DEFAULT_WINDOW,
+            memory_bytes=memory_bytes,
+            progress=self.progress,
+            kernel=self.kernel,
+            pair_thresholds=thresholds,
+        )
+        with job.open() as results:
+            self.steps = job.steps
+            yield from results
+
+    def find_medoids(self, labels: npt.NDArray[np.int64], first: Ints) -> Ints:
+        """Return the sequence of each cluster with the highest mean identity with the others."""
+        sums = np.zeros(len(labels))
+        for pairs in _pairs_within(labels):
+            for found in self._align_list(pairs, self._detail):
+                parts, wholes = self._identity_of(found)
+                np.add.at(sums, found.query, parts / wholes)
+                np.add.at(sums, found.target, parts / wholes)
+        best = np.lexsort((np.arange(len(labels)), -np.round(sums, _MEDOID_PLACES), labels))
+        return best[np.searchsorted(labels[best], np.arange(len(first)))].astype(np.int32)
+
+    def align_with(self, representatives: Ints) -> Alignments:
+        """Align each sequence, the query, with its representative, unless it is one itself."""
+        members = np.flatnonzero(representatives != np.arange(len(representatives)))
+        if not len(members):
+            return _no_pairs(self.sequences, self.scoring, Detail.CIGAR)
+        pairs = PairList(members.astype(np.int32), representatives[members].astype(np.int32))
+        found = concatenate(list(self._align_list(pairs, Detail.CIGAR)))
+        return exchange(found, representatives[found.query] == found.query)
+
+    def _align_list(self, pairs: PairList, detail: Detail) -> Iterator[Alignments]:
+        """Align some pairs, with the shorter one of each as target."""
+        yield from AlignmentJob(
+            self.sequences,
+            None,
+            self.scoring,
+            Want(detail),
+            device=self.device,
+            threads=self.threads,
+            window=LIST_WINDOW,
+            memory_bytes=self.memory_bytes or default_bytes(),
+            kernel=self.kernel,
+            pair_list=pairs,
+        )
+
+
+def _pairs_within(labels: npt.NDArray[np.int64]) -> Iterator[PairList]:
+    """All pairs of sequences of one cluster, some at a time."""
+    one: list[Ints] = []
+    other: list[Ints] = []
+    held = 0
+    by_label = np.argsort(labels, kind="stable").astype(np.int32)
+    stops = np.searchsorted(labels[by_label], labels[by_label], side="right")
+    for place, stop in enumerate(stops):
+        later = by_label[place + 1 : stop]
+        if len(later):
+            one.append(np.full(len(later), by_label[place], np.int32))
+            other.append(later)
+            held += len(later)
+        if held >= _LISTED_PAIRS or (held and place + 1 == len(stops)):
+            yield PairList(np.concatenate(one), np.concatenate(other))
+            one, other, held = [], [], 0
+
+
+def _cut(tree: npt.NDArray[np.float64], farthest: float) -> Ints:
+    """Return the first sequence of each one's cluster when a tree is cut above a distance."""
+    count = len(tree) + 1
+    firsts = np.arange(2 * count - 1, dtype=np.int32)
+    sets = SingleLinkage(count)
+    nothing = np.zeros(0, np.int64)
+    for k, (one, other, distance, _) in enumerate(tree):
+        ends = firsts[[int(one), int(other)]]
+        firsts[count + k] = ends.min()
+        if distance <= farthest:
+            sets.add(ends[:1], ends[1:], nothing, nothing)
+    return sets.leaders()
+
+
+def _no_pairs(
+    sequences: SequenceSet, scoring: Scoring, detail: Detail = Detail.STATS
+) -> Alignments:
+    columns: dict[str, Any] = dict.fromkeys(
+        (
+            *("query", "target", "raw_score", "query_start", "query_end", "target_start"),
+            *("target_end", "matches", "mismatches", "gap_openings", "gap_letters"),
+        ),
+        np.zeros(0, np.int32),
+    )
+    if detail == Detail.CIGAR:
+        columns.update(cigar=np.zeros(0, np.uint32), cigar_offsets=np.zeros(1, np.int64))
+    return Alignments(queries=sequences, targets=sequences, scoring=scoring, **columns)
+
+
+def exchange(found: Alignments, turned: Mask) -> Alignments:
+    """Exchange query and target of some alignments of a set with itself.
+
+    Parameters
+    ----------
+    found : Alignments
+        Of strand 1.
+    turned : ndarray of bool, shape (n,)
+    """
+    assert found.queries is found.targets
+    columns: dict[str, Any] = {}
+    for one, other in (
+        ("query", "target"),
+        ("query_start", "target_start"),
+        ("query_end", "target_end"),
+    ):
+        a, b = getattr(found, one), getattr(found, other)
+        if a is not None:
+            columns[one], columns[other] = np.where(turned, b, a), np.where(turned, a, b)
+    if found.cigar is not None and found.cigar_offsets is not None:
+        start, stop = found.cigar_offsets[0], found.cigar_offsets[-1]
+        runs = found.cigar[start:stop]
+        of_turned = np.repeat(turned, np.diff(found.cigar_offsets))
+        is_gap = (runs & 15) <= 2  # I is 1, D is 2
+        columns["cigar"] = np.where(of_turned & is_gap, runs ^ np.uint32(3), runs)
+        columns["cigar_offsets"] = found.cigar_offsets - start
+    return replace(found, **columns)

@@ -1,0 +1,1 @@
+"""Distances of all pairs, guide trees and plots of them."""

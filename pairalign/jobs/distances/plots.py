@@ -1,0 +1,222 @@
+"""Pictures of distances and trees (needs matplotlib: the extra ``plot``).
+
+Everything is drawn on figures of their own, without a display and without touching matplotlib's
+global state but for the time of saving; equal input gives equal SVG.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.choices import PICTURES
+from pairalign.errors import FormatError, cut_name
+from pairalign.formats.names import format_by_suffix
+from pairalign.jobs.distances.guide_tree import build_tree
+from pairalign.trees.distance_matrix import DistanceMatrix
+from pairalign.trees.tree import GuideTree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_NAMED = 120
+"""More sequences than these are drawn without names in a heat map: they could not be read."""
+_NAMED_LEAVES = 2000
+_NAME_POINTS = 7.0
+_DOTS = 150
+"""Dots an inch, of heat maps and small trees."""
+_PIXELS = 2400
+"""A heat map is at most so many pixels wide; a larger matrix is averaged in blocks."""
+
+
+def picture_format(path: str) -> str:
+    """Return ``svg`` or ``png`` by the end of a file's name; FormatError for another."""
+    found = format_by_suffix(path, PICTURES)
+    if found is None:
+        raise FormatError(f"the picture '{path}' should end in {' or '.join(PICTURES)}")
+    return found
+
+
+def check_matplotlib() -> None:
+    """Raise FormatError if matplotlib is missing."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError as error:
+        raise FormatError(
+            "pictures need matplotlib, which is not installed: pip install 'pairalign[plot]'"
+        ) from error
+
+
+def draw_distances(matrix: DistanceMatrix, format: str = "svg") -> bytes:
+    """Draw a heat map of the distances in the order of their UPGMA tree, with the tree beside it.
+
+    Parameters
+    ----------
+    matrix : DistanceMatrix
+        Of at least three sequences.
+    format : {"svg", "png"}
+
+    Returns
+    -------
+    bytes
+        The file.
+    """
+    from matplotlib.figure import Figure
+
+    tree = build_tree(matrix, "upgma")
+    order = np.array(tree.leaves())
+    count = len(order)
+    named = count <= _NAMED
+    # Large maps have a pixel for each sequence, or each block of them: none is lost.
+    side = max(6.0, 0.14 * count) if named else max(10.0, min(count, _PIXELS) / _DOTS)
+    larger = 1.0 if named else side / 9
+    label = 0.075 * max(len(cut_name(name)) for name in matrix.names) + 0.1 if named else 0.1
+    branches = max(1.5, side / 4)
+    width, height = branches + side + label + 1.1, side + (label if named else 0.1) + 0.6
+    figure = Figure(figsize=(width, height), dpi=_DOTS)
+    bottom = (height - side - 0.45) / height
+    left = figure.add_axes((0.1 / width, bottom, branches / width, side / height))
+    map_axes = figure.add_axes(((0.1 + branches) / width, bottom, side / width, side / height))
+    bar = figure.add_axes(
+        ((0.1 + branches + side + label + 0.15) / width, bottom, 0.2 / width, side / height / 2)
+    )
+    _draw_branches(left, tree, 72 * side / count)
+    picture = map_axes.imshow(
+        _blocks(matrix, order),
+        cmap="viridis_r",
+        vmin=0,
+        aspect="auto",
+        interpolation="nearest",
+        extent=(-0.5, count - 0.5, count - 0.5, -0.5),
+    )
+    title = f"{count:,} sequences, {matrix.measure or 'distances'}"
+    map_axes.set_title(title, loc="left", fontsize=10 * larger)
+    names = [cut_name(matrix.names[index]) for index in order] if named else []
+    _label(map_axes, names)
+    figure.colorbar(picture, cax=bar).set_label("distance", fontsize=8 * larger)
+    bar.tick_params(labelsize=7 * larger)
+    return _save(figure, format)
+
+
+def draw_tree(tree: GuideTree, format: str = "svg") -> bytes:
+    """Draw a tree from left to right, with names as far as they can be read.
+
+    Parameters
+    ----------
+    tree : GuideTree
+    format : {"svg", "png"}
+
+    Returns
+    -------
+    bytes
+        The file.
+    """
+    from matplotlib.figure import Figure
+
+    count = len(tree)
+    named = count <= _NAMED_LEAVES
+    inner = max(2.5, 0.14 * count) if named else 60.0
+    height = inner + 0.8
+    label = 0.075 * max(len(cut_name(name)) for name in tree.names) + 0.2 if named else 0.1
+    width = 8.2 + label
+    figure = Figure(figsize=(width, height), dpi=100 if count > 200 else _DOTS)
+    axes = figure.add_axes((0.3 / width, 0.5 / height, 7.8 / width, inner / height))
+    _draw_branches(axes, tree, 72 * inner / count)
+    axes.set_title(f"{count:,} sequences, {tree.method}", loc="left", fontsize=10)
+    axes.get_xaxis().set_visible(True)
+    axes.tick_params(axis="x", labelsize=7)
+    axes.set_xlabel("distance from the root", fontsize=8)
+    axes.spines["bottom"].set_visible(True)
+    if named:
+        depths = tree.depths()
+        for row, leaf in enumerate(tree.leaves()):
+            axes.annotate(
+                cut_name(tree.names[leaf]),
+                (depths[leaf], row),
+                xytext=(3, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=_NAME_POINTS,
+                annotation_clip=False,
+                parse_math=False,
+            )
+    return _save(figure, format)
+
+
+def _draw_branches(axes: Axes, tree: GuideTree, points: float) -> None:
+    """Draw the branches with the root at the left; sequence k from the top is at height k.
+
+    Where a sequence has too few points of height for a line and a gap, the branches to sequences
+    are pale: they would hide the others.
+    """
+    from matplotlib.collections import LineCollection
+
+    count = len(tree)
+    depths = tree.depths()
+    heights = np.zeros(len(depths))
+    heights[tree.leaves()] = np.arange(count)
+    for merge, pair in enumerate(tree.children):
+        heights[count + merge] = heights[pair].mean()
+    # From each node to its parent, and a line along each parent.
+    parent = np.zeros(2 * count - 1, np.int64)
+    parent[tree.children] = np.arange(count, 2 * count - 1)[:, None]
+    away = np.empty((2 * count - 2, 2, 2))
+    away[:, 0, 0], away[:, 1, 0] = depths[parent[:-1]], depths[:-1]
+    away[:, :, 1] = heights[:-1, None]
+    along = np.empty((count - 1, 2, 2))
+    along[:, :, 0] = depths[count:, None]
+    along[:, :, 1] = heights[tree.children]
+    crowded = points < 3
+    width = min(0.9, max(0.4, 0.5 * points))
+    for lines, color in (
+        (away[:count], "0.75" if crowded else "black"),
+        (away[count:], "black"),
+        (along, "black"),
+    ):
+        axes.add_collection(
+            LineCollection(list(lines), colors=color, linewidths=width, capstyle="projecting")
+        )
+    axes.set_xlim(0, max(float(depths.max()), 1e-12))
+    axes.set_ylim(count - 0.5, -0.5)
+    axes.get_xaxis().set_visible(False)
+    axes.get_yaxis().set_visible(False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def _blocks(matrix: DistanceMatrix, order: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+    """Distances in an order, averaged over blocks if there are more than fit into the picture."""
+    count = len(order)
+    size = -(-count // _PIXELS)
+    starts = np.arange(0, count, size)
+    columns = np.diff(np.append(starts, count))
+    blocks = np.zeros((len(starts), len(starts)), np.float32)
+    for block, start in enumerate(starts):
+        rows = order[start : start + size]
+        summed = sum(np.add.reduceat(matrix.row(int(row))[order], starts) for row in rows)
+        blocks[block] = summed / (columns * len(rows))
+    return blocks
+
+
+def _label(axes: Axes, names: list[str]) -> None:
+    axes.set_xticks(range(len(names)))
+    axes.set_yticks(range(len(names)))
+    axes.yaxis.tick_right()
+    axes.set_xticklabels(names, rotation=90, fontsize=_NAME_POINTS, parse_math=False)
+    axes.set_yticklabels(names, fontsize=_NAME_POINTS, parse_math=False)
+    axes.tick_params(length=0)
+
+
+def _save(figure: Figure, format: str) -> bytes:
+    import matplotlib
+
+    file = io.BytesIO()
+    # Neither the time nor random names of parts: equal pictures are equal files.
+    metadata: dict[str, Any] = {"Date": None} if format == "svg" else {}
+    with matplotlib.rc_context({"svg.hashsalt": "pairalign", "svg.fonttype": "none"}):
+        figure.savefig(file, format=format, metadata=metadata)
+    return file.getvalue()

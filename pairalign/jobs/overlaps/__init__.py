@@ -1,0 +1,1 @@
+"""Overlaps of reads, from presets to what was found."""

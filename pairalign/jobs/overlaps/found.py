@@ -1,0 +1,191 @@
+"""The overlaps of a set of reads, as columns: what `pairalign.overlaps` returns."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.tables import Tabular
+from pairalign.errors import FormatError
+from pairalign.formats import open_overlap_writer
+from pairalign.jobs.overlaps.presets import Preset
+from pairalign.jobs.overlaps.read_report import ReadReport, report_reads
+from pairalign.jobs.run.stage_counts import Stages
+from pairalign.reads.kinds import KIND_NAMES
+from pairalign.reads.string_graph import find_kept, find_transitive, find_weak
+from pairalign.sequences.sets import SequenceSet
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Overlaps(Tabular):
+    """Overlaps of a set of reads, as columns.
+
+    Attributes
+    ----------
+    alignments : Alignments
+        One each, in the order of output; `Alignments.strand` is there.
+    kind_codes : ndarray of uint8, shape (n,)
+        See `pairalign.reads.kinds`.
+    preset : Preset
+    stages : Stages
+    kept : ndarray of bool, shape (reads,), or None
+        Reads that `reduced` has left; None: all.
+    """
+
+    alignments: Alignments
+    kind_codes: npt.NDArray[np.uint8]
+    preset: Preset
+    stages: Stages
+    kept: npt.NDArray[np.bool_] | None = None
+
+    @property
+    def reads(self) -> SequenceSet:
+        """The set that `query` and `target` point into."""
+        return self.alignments.queries
+
+    @property
+    def kind(self) -> npt.NDArray[np.str_]:
+        """How each pair overlaps: ``dovetail``, ``contained``, ``contains`` or ``internal``."""
+        return np.array(KIND_NAMES)[self.kind_codes]
+
+    def __getattr__(self, name: str) -> Any:
+        """Columns of the alignments: `query`, `target`, `strand`, `score`, `identity`, spans ..."""
+        if name.startswith("_") or name == "alignments":
+            raise AttributeError(name)
+        return getattr(self.alignments, name)
+
+    def __len__(self) -> int:
+        return len(self.alignments)
+
+    def __repr__(self) -> str:
+        return f"<Overlaps: {len(self)} of {len(self.reads)} reads, preset {self.preset.name}>"
+
+    def take(self, pairs: npt.ArrayLike) -> Overlaps:
+        """Copy some of the overlaps; see `Alignments.take`."""
+        return replace(
+            self,
+            alignments=self.alignments.take(pairs),
+            kind_codes=self.kind_codes[np.asarray(pairs)],
+        )
+
+    def reduced(
+        self,
+        *,
+        contained: bool = True,
+        transitive: bool = True,
+        tolerance: int | None = None,
+        weak: bool = False,
+    ) -> Overlaps:
+        """Leave out what the string graph of an assembler has no need of (Myers 2005).
+
+        Parameters
+        ----------
+        contained : bool
+            Remove reads that are contained in others, and their overlaps, see
+            `pairalign.reads.string_graph.find_kept`. Files and graphs then lack them.
+        transitive : bool
+            Then remove dovetails that two others make superfluous, see
+            `pairalign.reads.string_graph.find_transitive`.
+        tolerance : int, optional
+            Letters by which the lengths of those may differ; default: the preset's `max_overhang`.
+        weak : bool
+            First remove overlaps that are little alike, as far as others cover reads deep enough,
+            see `pairalign.reads.string_graph.find_weak`.
+
+        Returns
+        -------
+        Overlaps
+        """
+        tolerance = self.preset.max_overhang if tolerance is None else tolerance
+        found = self.take(~find_weak(self.alignments)) if weak else self
+        if contained:
+            kept = find_kept(found.alignments, found.kind_codes)
+            found = replace(found.take(kept[found.query] & kept[found.target]), kept=kept)
+        if transitive:
+            found = found.take(~find_transitive(found.alignments, found.kind_codes, tolerance))
+        return found
+
+    def report_reads(self) -> ReadReport:
+        """Report on each read: depth, sudden ends, kind; see `pairalign.jobs.overlaps.read_report`."""
+        return report_reads(self.alignments, self.kind_codes)
+
+    def to_arrow(self) -> pa.Table:
+        """Convert to a ``pyarrow.Table``: as `Alignments.to_arrow`, and ``kind``."""
+        import pyarrow as pa
+
+        table = self.alignments.to_arrow()
+        kinds = pa.DictionaryArray.from_arrays(pa.array(self.kind_codes), list(KIND_NAMES))
+        return table.append_column("kind", kinds)
+
+    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+        """Write PAF (``.paf``) or GFA (``.gfa``), compressed when the name ends in ``.gz``.
+
+        Parameters
+        ----------
+        path : str or path
+            The file appears when it is complete.
+        format : {"paf", "gfa"}, optional
+            Default: by the end of the name.
+
+        Raises
+        ------
+        FormatError, OutputError
+        """
+        with open_overlap_writer(
+            path,
+            format,
+            self.reads,
+            self.alignments.scoring,
+            max_overhang=self.preset.max_overhang,
+            kept=self.kept,
+        ) as writer:
+            writer.write(self.alignments)
+
+    def to_networkx(self) -> Any:
+        """Return the overlap graph: reads are nodes, overlaps edges (needs networkx).
+
+        Returns
+        -------
+        networkx.MultiGraph
+            Nodes have ``length``; edges ``kind``, ``strand``, ``score``, ``identity``, ``columns``,
+            and the names and spans of ``query`` and ``target``, since edges have no direction.
+
+        Raises
+        ------
+        FormatError
+            networkx is not installed.
+        """
+        try:
+            import networkx
+        except ImportError as error:
+            raise FormatError(
+                "a graph needs networkx, which is not installed: pip install 'pairalign[graph]'"
+            ) from error
+        graph = networkx.MultiGraph()
+        found, reads = self.alignments, self.reads
+        for number, name in enumerate(reads.names):
+            if self.kept is None or self.kept[number]:
+                graph.add_node(name, length=int(reads.lengths[number]))
+        for one, kind in zip(found, self.kind.tolist(), strict=True):
+            graph.add_edge(
+                reads.names[one.query_index],
+                reads.names[one.target_index],
+                kind=kind,
+                strand=one.strand,
+                score=one.score,
+                identity=one.identity,
+                columns=one.columns,
+                query=reads.names[one.query_index],
+                query_span=(one.query_start, one.query_end),
+                target=reads.names[one.target_index],
+                target_span=(one.target_start, one.target_end),
+            )
+        return graph

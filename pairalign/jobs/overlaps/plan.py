@@ -1,0 +1,192 @@
+"""From what a user says of overlaps to scoring and thresholds, with a sample of the reads."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from pairalign.alignments.thresholds import raw_minimum
+from pairalign.base.arguments import parse_share
+from pairalign.jobs.overlaps.presets import AUTO, PRESETS, Preset, find_preset
+from pairalign.jobs.overlaps.stages import Thresholds
+from pairalign.jobs.run.limits import whole_number
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+
+if TYPE_CHECKING:  # what aligns samples is loaded where one is needed
+    from pairalign.jobs.overlaps.choice import Chance
+
+log = logging.getLogger("pairalign")
+
+_MANY_BY_CHANCE, _SAFE = 1.0, 0.02
+_MOST = 2**31 - 1  # letters or overlaps
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Thresholds that a user gave instead of the preset's.
+
+    Attributes
+    ----------
+    min_overlap : int or None
+    min_identity : float, str, Fraction or None
+    min_score : int, float, str or None
+    all_strands : bool
+    max_false : float or None
+        Overlaps that may be expected by chance: thresholds are raised until no more are.
+    max_overlaps : int or None
+        Of a pair on a strand.
+    """
+
+    min_overlap: int | None = None
+    min_identity: float | str | Fraction | None = None
+    min_score: float | str | None = None
+    all_strands: bool = False
+    max_false: float | None = None
+    max_overlaps: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("min_overlap", 0), ("max_overlaps", 1)):
+            given = getattr(self, name)
+            if given is not None:
+                object.__setattr__(self, name, whole_number(name, given, _MOST, least))
+        if self.max_false is not None and not self.max_false > 0:
+            raise ValueError(f"max_false {self.max_false}: expected a number above 0")
+
+
+@dataclass(frozen=True)
+class OverlapPlan:
+    """What reads are scored with, and what is asked of their overlaps.
+
+    Attributes
+    ----------
+    preset : Preset
+    scoring : Scoring
+    thresholds : Thresholds
+    """
+
+    preset: Preset
+    scoring: Scoring
+    thresholds: Thresholds
+
+
+def plan_overlaps(
+    reads: SequenceSet,
+    preset: str,
+    scoring_of: Callable[[Preset], Scoring],
+    limits: Limits,
+    *,
+    threads: int,
+    memory_bytes: int,
+) -> OverlapPlan:
+    """Choose preset, scoring and thresholds; say what ``auto`` took, and what chance reaches.
+
+    Parameters
+    ----------
+    reads : SequenceSet
+        Of DNA.
+    preset : {"auto", "short", "hifi", "ont"}
+    scoring_of : callable
+        Makes the scoring of a preset, with what the user gave instead.
+    limits : Limits
+    threads, memory_bytes : int
+
+    Raises
+    ------
+    ScoringError
+        Costs or a least score that make no sense.
+    ValueError
+        There is no such preset.
+    """
+    chosen = find_preset(preset) if preset != AUTO else _choose(reads, threads, memory_bytes)
+    scoring = scoring_of(chosen)
+    thresholds = make_thresholds(chosen, scoring, limits)
+    if len(reads) < 2 or (preset != AUTO and limits.max_false is None):
+        return OverlapPlan(chosen, scoring, thresholds)
+    from pairalign.jobs.overlaps.choice import measure_chance
+
+    chance = measure_chance(reads, scoring, thresholds, threads=threads, memory_bytes=memory_bytes)
+    chosen = _fitted(chosen, scoring, chance)
+    thresholds = make_thresholds(chosen, scoring, limits)
+    if limits.max_false is not None:
+        thresholds = chance.raised(thresholds, limits.max_false)
+    _say(chance, thresholds, scoring)
+    return OverlapPlan(chosen, scoring, thresholds)
+
+
+def _choose(reads: SequenceSet, threads: int, memory_bytes: int) -> Preset:
+    """Return the preset that ``auto`` means for some reads, and say why."""
+    from pairalign.jobs.overlaps.choice import choose_preset, scaled_to
+
+    if len(reads) < 2:  # nothing to look at; the job says so
+        return scaled_to(PRESETS["ont"], reads)
+    choice = choose_preset(reads, threads=threads, memory_bytes=memory_bytes)
+    log.info("%s", choice.reason)
+    return choice.preset
+
+
+def _fitted(preset: Preset, scoring: Scoring, chance: Chance) -> Preset:
+    """Return a preset whose least identity was lowered with what chance makes of it.
+
+    Where unrelated reads align over as many letters as overlaps must have, identity alone keeps
+    them out, and is that of the preset again. Elsewhere the least score is lowered, too, but not so
+    far that chance would reach it; and the least overlap as much as the identity, because overlaps
+    of such reads end before the reads do.
+    """
+    usual = find_preset(preset.name)
+    if preset.min_identity == usual.min_identity:
+        return preset
+    if chance.identities is not None:
+        return replace(preset, min_identity=usual.min_identity)
+    safe = -(-chance.score_for(_SAFE) // scoring.scale)
+    return replace(
+        preset,
+        min_score=min(preset.min_score, max(1, safe)),
+        min_overlap=int(preset.min_overlap * preset.min_identity / usual.min_identity),
+    )
+
+
+def make_thresholds(preset: Preset, scoring: Scoring, limits: Limits) -> Thresholds:
+    """Return a preset's thresholds with those that are given instead.
+
+    Raises
+    ------
+    ScoringError
+        The least score is not a finite number, or the least identity no share.
+    """
+    least = preset.min_score if limits.min_score is None else limits.min_score
+    raw = raw_minimum(least, scoring)
+    assert raw is not None
+    overlap = limits.min_overlap
+    identity = preset.min_identity if limits.min_identity is None else limits.min_identity
+    return Thresholds(
+        min_raw_score=max(1, raw),
+        min_overlap=preset.min_overlap if overlap is None else overlap,
+        min_identity=parse_share(identity, "min_identity"),
+        all_strands=limits.all_strands,
+        max_overlaps=(preset.max_overlaps if limits.max_overlaps is None else limits.max_overlaps),
+    )
+
+
+def _say(chance: Chance, limits: Thresholds, scoring: Scoring) -> None:
+    expected = chance.expected(limits)
+    reached = f"score {scoring.format_score(chance.best_score)}"
+    if chance.best_identity:
+        reached += (
+            f", and {100 * chance.best_identity:.1f}% identity over {limits.min_overlap:,} letters"
+        )
+    log.log(
+        logging.WARNING if expected > _MANY_BY_CHANCE else logging.INFO,
+        "chance: %d reads against reversed ones reach %s; asked for are score %s, "
+        "%s letters and %.4g%%: about %.2g overlaps by chance are expected%s",
+        chance.pairs,
+        reached,
+        scoring.format_score(limits.min_raw_score),
+        f"{limits.min_overlap:,}",
+        100 * float(limits.min_identity),
+        expected,
+        " (--max-false X raises what is asked for)" if expected > _MANY_BY_CHANCE else "",
+    )

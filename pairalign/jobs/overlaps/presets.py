@@ -1,0 +1,138 @@
+"""What overlaps of a kind of reads are scored with, and what is asked of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pairalign.scoring.scoring import Scoring
+
+AUTO = "auto"
+_TYPES = ("match", "mismatch", "gap_open", "gap_extend")
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Scoring and thresholds for a kind of reads; why they are so is in docs/overlaps.md.
+
+    Attributes
+    ----------
+    name, summary : str
+        What ``--preset`` calls it, and which reads it is for.
+    match, mismatch, gap_open, gap_extend : int
+        A gap of k letters costs ``gap_open + (k - 1) * gap_extend``.
+    min_overlap : int
+        Letters that an overlap must have on both reads.
+    min_identity : float
+        Matches by columns that it must have.
+    min_score : int
+        What a pair must score to be aligned.
+    max_overhang : int
+        Of local alignments: letters beyond them that do not make an overlap internal.
+    mode : {"semiglobal", "local"}
+        Long reads have adapters, chimeras and bad ends: where they begin an overlap ends.
+    max_overlaps : int
+        Of a pair on a strand: reads may go round a circle, or hold repeats.
+    """
+
+    name: str
+    summary: str
+    match: int
+    mismatch: int
+    gap_open: int
+    gap_extend: int
+    min_overlap: int
+    min_identity: float
+    min_score: int
+    max_overhang: int
+    mode: str
+    max_overlaps: int
+
+    def scoring(self, mode: str | None = None, **changed: int | str | None) -> Scoring:
+        """Make the scoring, with those of match, mismatch, gap_open and gap_extend that are given.
+
+        Parameters
+        ----------
+        mode : {"semiglobal", "local"}, optional
+            Default: the preset's.
+        **changed : int or str, optional
+
+        Raises
+        ------
+        ScoringError
+            Costs out of bounds.
+        """
+        from pairalign.scoring.scoring import make_scoring  # the presets alone are for help, too
+        from pairalign.sequences.sets import DNA
+
+        given = {name: value for name, value in changed.items() if value is not None}
+        values = {name: getattr(self, name) for name in _TYPES}
+        if "gap_open" in given and "gap_extend" not in given:
+            del values["gap_extend"]  # or it might be more than the first letter costs
+        if "gap_extend" in given and "gap_open" not in given:
+            del values["gap_open"]
+        return make_scoring(DNA, mode=self.mode if mode is None else mode, **{**values, **given})
+
+
+PRESETS = {
+    preset.name: preset
+    for preset in (
+        Preset(
+            name="short",
+            summary="short accurate reads, as Illumina's",
+            match=1,
+            mismatch=-3,
+            gap_open=5,
+            gap_extend=2,
+            min_overlap=40,
+            min_identity=0.95,
+            min_score=28,
+            max_overhang=5,
+            mode="semiglobal",
+            max_overlaps=1,
+        ),
+        Preset(
+            name="hifi",
+            summary="long accurate reads, as PacBio HiFi",
+            match=1,
+            mismatch=-4,
+            gap_open=6,
+            gap_extend=1,
+            min_overlap=500,
+            min_identity=0.97,
+            min_score=380,
+            max_overhang=200,
+            mode="local",
+            max_overlaps=10,
+        ),
+        Preset(
+            name="ont",
+            summary="long noisy reads, as nanopore's",
+            match=1,
+            mismatch=-1,
+            gap_open=2,
+            gap_extend=1,
+            min_overlap=500,
+            min_identity=0.64,
+            min_score=80,
+            max_overhang=1000,
+            mode="local",
+            max_overlaps=10,
+        ),
+    )
+}
+"""The presets by name."""
+
+
+def find_preset(name: str) -> Preset:
+    """Return the preset of a name.
+
+    Raises
+    ------
+    ValueError
+        There is no such preset.
+    """
+    if name not in PRESETS:
+        raise ValueError(f"preset {name!r}: expected {AUTO}, {', '.join(PRESETS)}")
+    return PRESETS[name]

@@ -1,0 +1,293 @@
+"""What overlaps say of each read: how deep it is covered, where overlaps end suddenly, its kind.
+
+An overlap ends suddenly where both reads go on and are no longer alike. Where many overlaps of a
+read do so at one place, and hardly any goes on across it, the read is to blame: an adapter near
+its end, or a chimera.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments, Ints
+from pairalign.formats.output import open_output
+from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, overhangs
+from pairalign.sequences.sets import SequenceSet
+
+READ_KINDS = ("isolated", "internal", "dovetail", "contained")
+"""What a read is: contained in another; else with dovetails; else with internal overlaps only."""
+
+BEYOND = 50
+"""Letters that both reads have beyond the end of an overlap that ends suddenly."""
+ENDING = 20
+"""Letters that both reads have at most beyond an overlap that ends with both of them."""
+WITHIN = 100
+"""Letters within which ends are at one place."""
+FEWEST, CROSSING_SHARE = 3, 0.25
+"""So many overlaps end there, and at most so many times as many go on across it."""
+ADAPTER = 300
+"""Letters that an adapter has at most: sudden ends farther from the read's end are a chimera's."""
+
+Codes = npt.NDArray[np.uint8]
+_SUDDEN, _WITH_BOTH = 1, 2
+"""How an overlap ends on a side: both reads go on, or both end. 0: one of them does."""
+
+_COLUMNS = (
+    *("read", "length", "overlaps", "kind", "min_depth", "median_depth", "uncovered"),
+    *("flags", "sudden_ends"),
+)
+
+
+@dataclass(frozen=True)
+class SuddenEnd:
+    """A place in a read at which many overlaps end though both reads go on.
+
+    Attributes
+    ----------
+    position : int
+        Median of theirs, counted from 0 along the read as it is.
+    begins : bool
+        Whether overlaps begin there; else they end there.
+    overlaps : int
+        How many.
+    """
+
+    position: int
+    begins: bool
+    overlaps: int
+
+    def __str__(self) -> str:
+        return f"{'begin' if self.begins else 'end'}:{self.position}:{self.overlaps}"
+
+
+@dataclass(frozen=True, eq=False)
+class ReadReport:
+    """A row a read, in the order of the input.
+
+    Attributes
+    ----------
+    reads : SequenceSet
+    overlaps : ndarray of int32, shape (reads,)
+        In which the read is.
+    kind_codes : ndarray of uint8, shape (reads,)
+        Index into `READ_KINDS`.
+    min_depth : ndarray of int32, shape (reads,)
+        Fewest overlaps that cover a letter.
+    median_depth : ndarray of float64, shape (reads,)
+    uncovered : ndarray of int32, shape (reads,)
+        Letters that no overlap covers.
+    sudden_ends : list of tuples of SuddenEnd
+        By position.
+    """
+
+    reads: SequenceSet
+    overlaps: Ints
+    kind_codes: npt.NDArray[np.uint8]
+    min_depth: Ints
+    median_depth: npt.NDArray[np.float64]
+    uncovered: Ints
+    sudden_ends: list[tuple[SuddenEnd, ...]]
+
+    @property
+    def kind(self) -> npt.NDArray[np.str_]:
+        """``contained``, ``dovetail``, ``internal`` or ``isolated``, a read each."""
+        return np.array(READ_KINDS)[self.kind_codes]
+
+    @property
+    def flags(self) -> list[tuple[str, ...]]:
+        """``adapter`` and ``chimera`` where sudden ends say so, a tuple a read."""
+        lengths = self.reads.lengths.tolist()
+        return [
+            tuple(sorted({_flag(one, length) for one in ends}))
+            for ends, length in zip(self.sudden_ends, lengths, strict=True)
+        ]
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write a table, with tabs.
+
+        Parameters
+        ----------
+        path : str or path
+            ``.gz`` compresses. The file appears when it is complete.
+
+        Raises
+        ------
+        OutputError
+        """
+        output = open_output(path)
+        try:
+            output.write(("\t".join(_COLUMNS) + "\n").encode())
+            for number, flags in enumerate(self.flags):
+                output.write(self._line(number, flags).encode())
+            output.close()
+        finally:
+            output.abort()
+
+    def _line(self, number: int, flags: tuple[str, ...]) -> str:
+        ends = self.sudden_ends[number]
+        values = (
+            self.reads.names[number],
+            int(self.reads.lengths[number]),
+            int(self.overlaps[number]),
+            READ_KINDS[self.kind_codes[number]],
+            int(self.min_depth[number]),
+            f"{self.median_depth[number]:g}",
+            int(self.uncovered[number]),
+            ",".join(flags) or ".",
+            ",".join(map(str, ends)) or ".",
+        )
+        return "\t".join(map(str, values)) + "\n"
+
+
+class ReadCollector:
+    """Collects overlaps for a `ReadReport`.
+
+    Parameters
+    ----------
+    reads : SequenceSet
+
+    Notes
+    -----
+    Holds 22 bytes an overlap and read.
+    """
+
+    def __init__(self, reads: SequenceSet) -> None:
+        self._reads = reads
+        self._kinds = np.zeros(len(reads), np.uint8)
+        self._parts: list[tuple[npt.NDArray[np.integer], ...]] = []
+
+    def add(self, found: Alignments, kinds: npt.NDArray[np.uint8]) -> None:
+        """Take in some more overlaps.
+
+        Parameters
+        ----------
+        found : Alignments
+            With spans.
+        kinds : ndarray of uint8
+            See `pairalign.reads.kinds.classify`.
+        """
+        aligned = np.flatnonzero(kinds)
+        found, kinds = found.take(aligned), kinds[aligned]
+        query_left, query_right, target_left, target_right = overhangs(found)
+        left, right = _end_of(query_left, target_left), _end_of(query_right, target_right)
+        self._parts.append(_sides(found, "target", left, right))
+        if found.strand is not None:
+            minus = found.strand < 0
+            left, right = np.where(minus, right, left), np.where(minus, left, right)
+        self._parts.append(_sides(found, "query", left, right))
+        for kind, query, target in (
+            (INTERNAL, 1, 1),
+            (DOVETAIL, 2, 2),
+            (CONTAINED, 3, 2),
+            (CONTAINS, 2, 3),
+        ):
+            which = kinds == kind
+            np.maximum.at(self._kinds, found.query[which], np.uint8(query))
+            np.maximum.at(self._kinds, found.target[which], np.uint8(target))
+
+    def report(self) -> ReadReport:
+        """Make the report of all that was added."""
+        empty = tuple(np.empty(0, np.int32) for _ in range(5))
+        columns = [np.concatenate(one) for one in zip(empty, *self._parts, strict=True)]
+        order = np.argsort(columns[0], kind="stable")
+        read, *columns = (one[order] for one in columns)
+        bounds = np.searchsorted(read, np.arange(len(self._reads) + 1)).tolist()
+        depths, ends = [], []
+        for number, length in enumerate(self._reads.lengths.tolist()):
+            own = slice(bounds[number], bounds[number + 1])
+            starts, stops, begins, finishes = (one[own] for one in columns)
+            depths.append(_depth(starts, stops, length))
+            sudden = _sudden(starts, begins, starts, stops, begins_there=True)
+            sudden += _sudden(stops, finishes, starts, stops, begins_there=False)
+            ends.append(tuple(sorted(sudden, key=lambda one: (one.position, one.begins))))
+        table = np.array(depths, np.float64).reshape(-1, 3)
+        return ReadReport(
+            self._reads,
+            np.diff(bounds).astype(np.int32),
+            self._kinds,
+            table[:, 0].astype(np.int32),
+            table[:, 1].copy(),
+            table[:, 2].astype(np.int32),
+            ends,
+        )
+
+
+def report_reads(found: Alignments, kinds: npt.NDArray[np.uint8]) -> ReadReport:
+    """Make the report of some overlaps.
+
+    Parameters
+    ----------
+    found : Alignments
+        Of one set, with spans.
+    kinds : ndarray of uint8
+    """
+    collector = ReadCollector(found.queries)
+    collector.add(found, kinds)
+    return collector.report()
+
+
+def _end_of(query: npt.NDArray[np.int64], target: npt.NDArray[np.int64]) -> Codes:
+    """Say how overlaps end on one side, beyond which both reads have so many letters."""
+    ends = np.where(np.minimum(query, target) > BEYOND, _SUDDEN, 0)
+    both: Codes = np.where(np.maximum(query, target) <= ENDING, _WITH_BOTH, ends).astype(np.uint8)
+    return both
+
+
+def _sides(
+    found: Alignments, side: str, begins: Codes, ends: Codes
+) -> tuple[npt.NDArray[np.integer], ...]:
+    """Read, span, and how it begins and ends, of one side of overlaps."""
+    spans = found.field(f"{side}_start"), found.field(f"{side}_end")
+    return getattr(found, side), *spans, begins, ends
+
+
+def _depth(starts: Ints, stops: Ints, length: int) -> tuple[int, float, int]:
+    """Least depth, median depth, and how many letters have none."""
+    if not length:
+        return 0, 0.0, 0
+    steps = np.bincount(starts, minlength=length + 1) - np.bincount(stops, minlength=length + 1)
+    depth = np.cumsum(steps[:length])
+    return int(depth.min()), float(np.median(depth)), int(np.count_nonzero(depth == 0))
+
+
+def _sudden(
+    places: Ints, ways: Codes, starts: Ints, stops: Ints, *, begins_there: bool
+) -> list[SuddenEnd]:
+    """Find where many overlaps begin, or end, at one place that hardly any goes on across.
+
+    Parameters
+    ----------
+    places : ndarray of int32, shape (n,)
+        Either `starts` or `stops`.
+    ways : ndarray of uint8, shape (n,)
+        How overlaps begin, or end, there. Those that do so with both reads may hold the adapters of
+        both: they do not count as going on.
+    starts, stops : ndarray of int32, shape (n,)
+    begins_there : bool
+        Whether `places` are `starts`.
+    """
+    found = []
+    left = np.sort(places[ways == _SUDDEN])
+    starts, stops = starts[ways != _WITH_BOTH], stops[ways != _WITH_BOTH]
+    while len(left) >= FEWEST:
+        counts = np.searchsorted(left, left + WITHIN, "right") - np.arange(len(left))
+        at = int(counts.argmax())
+        count = int(counts[at])
+        if count < FEWEST:
+            break
+        position = int(np.median(left[at : at + count]))
+        across = np.count_nonzero((starts < position - WITHIN) & (stops > position + WITHIN))
+        if across <= CROSSING_SHARE * count:
+            found.append(SuddenEnd(position, begins_there, count))
+        left = np.delete(left, np.arange(at, at + count))
+    return found
+
+
+def _flag(end: SuddenEnd, length: int) -> str:
+    """Say what a sudden end makes of its read."""
+    beyond = end.position if end.begins else length - end.position
+    return "adapter" if beyond <= ADAPTER else "chimera"

@@ -1,0 +1,432 @@
+"""Overlaps in stages: all pairs are scored on both strands, and only those that pass are aligned.
+
+`StagedEngine` wraps an engine and is one itself, so that windows are scheduled, and results ordered
+and kept within memory, as those of any other job.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil
+from typing import TYPE_CHECKING, TypeGuard
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.base.choices import DEFAULT_WINDOW
+from pairalign.engines import Engine
+from pairalign.engines.filters import PairFilter
+from pairalign.jobs.run.stage_counts import ALIGN, FILTER, FURTHER, SCORE, Stages
+from pairalign.jobs.stages.further_layers import layers_of
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window, order_of_windows
+from pairalign.reads.candidates import CandidateStrands
+from pairalign.reads.exact_runs import SHORTEST, RunFilter
+from pairalign.reads.passes import choose_strands, find_overlaps, merge_strands
+from pairalign.reads.reaching import Reaching, least_by_end
+
+if TYPE_CHECKING:
+    from pairalign.engines.cpu.further import FurtherAligner
+    from pairalign.engines.cpu.strand_filter import StrandFilter
+    from pairalign.engines.cuda.engine import CudaEngine
+
+Mask = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.int64]
+Rest = npt.NDArray[np.int32]
+Layers = list[tuple[Alignments, Numbers]]
+"""The best overlaps of some pairs, then the second ones ..., and the number of the pair of each."""
+
+STRANDS = (1, -1)
+
+UNKNOWN_REST = np.iinfo(np.int32).max
+"""What further alignments may score where nothing is known."""
+
+_WORTH_CHOOSING, _WORTH_CHOOSING_ON_GPU = 2, 8
+"""Of more than one pair in so many, all are scored: chosen ones cost more each."""
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """What an overlap must reach.
+
+    Attributes
+    ----------
+    min_raw_score : int
+        At least 1; a pair that scores less on a strand is not aligned.
+    min_overlap : int
+        Letters, of the shorter of the two spans.
+    min_identity : Fraction
+        Matches by columns, from 0 to 1.
+    all_strands : bool
+        Keep both strands of a pair where both pass, not just the one that scores more (of equals,
+        the plus strand).
+    max_overlaps : int
+        Alignments of a pair on a strand: the best, then the best that puts no two letters together
+        which one before did, and so on, while they pass.
+    """
+
+    min_raw_score: int = 1
+    min_overlap: int = 1
+    min_identity: Fraction = Fraction(0)
+    all_strands: bool = False
+    max_overlaps: int = 1
+
+    @property
+    def forced_run(self) -> int:
+        """Equal letters in a row that every overlap has; 0 where that is too few to look for.
+
+        Of c columns at least ``i c`` are matches, for an identity of i, and the others cut them
+        into at most ``(1 - i) c + 1`` runs. The mean grows with c, which `min_overlap` bounds.
+        """
+        matches = self.min_identity * self.min_overlap
+        run = ceil(matches / (self.min_overlap - matches + 1))
+        return run if run >= SHORTEST else 0
+
+    def least_by_end(self, engine: CudaEngine) -> npt.NDArray[np.int32] | None:
+        """Return what semiglobal alignments score at least that pass; None: that is not known.
+
+        See `pairalign.reads.reaching.least_by_end`.
+        """
+        if engine.scoring.mode != "semiglobal":
+            return None
+        return least_by_end(engine.scoring, engine.queries, self.min_overlap, self.min_identity)
+
+    def passed(self, found: Alignments) -> npt.NDArray[np.int64]:
+        """Return the numbers of the alignments that are long and alike enough, ascending."""
+        return find_overlaps(found, max(1, self.min_overlap), self.min_identity)
+
+
+@dataclass
+class SharedFilter:
+    """A filter that several engines may ask, one at a time.
+
+    Attributes
+    ----------
+    pair_filter : PairFilter or RunFilter
+    min_raw_score : int
+        What a pair must score with the filter's own scoring.
+    """
+
+    pair_filter: PairFilter | RunFilter
+    min_raw_score: int
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def passing(self, window: Window) -> Mask:
+        """Return which pairs of a window pass."""
+        with self.lock:
+            return self.pair_filter.passing(window, self.min_raw_score)
+
+
+class StagedEngine:
+    """Scores every pair of a window on both strands, then aligns those that pass.
+
+    Parameters
+    ----------
+    engine : Engine
+        What scores and aligns.
+    thresholds : Thresholds
+    stages : Stages
+        Where what is done is counted.
+    shared_filter : SharedFilter, optional
+        Asked before anything is scored: what it does not let through cannot reach the least score.
+    further : FurtherAligner, optional
+        Needed where a pair may have several overlaps.
+    candidates : CandidateStrands, optional
+        Only these are aligned, without being scored before.
+    corridors : FurtherAligner, optional
+        Asked for the best alignments of candidates before `engine`.
+    strand_filter : StrandFilter, optional
+        Asked which pairs are scored on the other strand.
+    width : int
+        Columns of a window: it may be given several that are joined, see `join_windows`.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        thresholds: Thresholds,
+        stages: Stages,
+        shared_filter: SharedFilter | None = None,
+        further: FurtherAligner | None = None,
+        candidates: CandidateStrands | None = None,
+        corridors: FurtherAligner | None = None,
+        strand_filter: StrandFilter | None = None,
+        width: int = DEFAULT_WINDOW,
+    ) -> None:
+        assert thresholds.max_overlaps == 1 or further is not None
+        self.name = engine.name
+        self.is_gpu = engine.is_gpu
+        self._engine = engine
+        self._thresholds = thresholds
+        self._stages = stages
+        self._filter = shared_filter
+        self._further = further
+        self._candidates = candidates
+        self._corridors = corridors
+        self._strand_filter = strand_filter
+        self._width = width
+        self._least_by_end = thresholds.least_by_end(engine) if _is_cuda(engine) else None
+        self._beside: ThreadPoolExecutor | None = None
+        if further is not None and engine.is_gpu:
+            self._beside = ThreadPoolExecutor(len(STRANDS), "further")
+
+    def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
+        """Find the overlaps of a window's pairs, in their order, plus strand first.
+
+        Parameters
+        ----------
+        window : Window
+            Of strand 1: both strands are looked at. Several that are joined count as such.
+        want : Want
+            At least STATS; its minimum is not used.
+        pair_mask : ndarray of bool, optional
+            With candidates: only these pairs.
+        """
+        assert pair_mask is None or self._candidates is not None
+        assert want.detail >= Detail.STATS
+        assert window.strand == 1
+        windows = [replace(window, strand=strand) for strand in STRANDS]
+        if self._candidates is not None:
+            return self._align_candidates(windows, want.detail, pair_mask)
+        plus = self._reaching(windows[0])
+        minus = self._reaching_other(windows[1], plus)
+        parts: list[Alignments] = []
+        pairs: list[Numbers] = []
+        layers: list[Future[Layers]] = []
+        both = self._thresholds.all_strands
+        for one, chosen in zip(windows, choose_strands(plus, minus, both), strict=True):
+            if not len(chosen) and (parts or one.strand > 0):
+                continue
+            found = self._align(one, want.detail, chosen)
+            passed = self._thresholds.passed(found)
+            self._stages.count(ALIGN, len(found), len(passed))
+            numbers = chosen[passed]
+            placed = order_of_windows(one, numbers, self._width)
+            if placed is not None:
+                passed, numbers = passed[placed[0]], placed[1]
+            parts.append(found.take(passed))
+            pairs.append(numbers)
+            layers.append(self._begin_further(parts[-1], one))
+        if len(parts) == 1 and self._further is None:
+            return parts[0]
+        order = np.arange(len(parts[0])) if len(parts) == 1 else merge_strands(*pairs)
+        return _join([one.result() for one in layers], order)
+
+    def cancel(self) -> None:
+        """Make a running `align` raise InterruptedError soon."""
+        if self._filter is not None:
+            self._filter.pair_filter.cancel()
+        for one in (self._further, self._corridors):
+            if one is not None:
+                one.cancel()
+        self._engine.cancel()
+
+    def close(self) -> None:
+        """Close the engine; whoever opened the filter closes it."""
+        if self._beside is not None:
+            self._beside.shutdown()
+        self._engine.close()
+
+    def _align_candidates(
+        self, windows: Sequence[Window], detail: Detail, pair_mask: Mask | None
+    ) -> Alignments:
+        """Align candidates on their strands; of both strands the better one, of equals plus."""
+        assert self._candidates is not None
+        least, parts, places = self._thresholds.min_raw_score, [], []
+        rests: list[Rest] = []
+        for window in windows:
+            mask = self._candidates.mask_of(window, window.strand)
+            if pair_mask is not None:
+                mask &= pair_mask
+            self._stages.count(ALIGN, int(mask.sum()), 0)
+            found, place, rest = self._align_best(window, detail, mask)
+            passed = found.raw_score >= least
+            parts.append(found.take(passed))
+            places.append(place[passed])
+            rests.append(rest[passed])
+        if not self._thresholds.all_strands:
+            kept = _better_strands(parts, places)
+            parts = [part.take(mask) for part, mask in zip(parts, kept, strict=True)]
+            places = [place[mask] for place, mask in zip(places, kept, strict=True)]
+            rests = [rest[mask] for rest, mask in zip(rests, kept, strict=True)]
+        for k, part in enumerate(parts):
+            passed_too = self._thresholds.passed(part)
+            self._stages.count(ALIGN, 0, len(passed_too))
+            parts[k], places[k] = part.take(passed_too), places[k][passed_too]
+            rests[k] = rests[k][passed_too]
+        order = np.argsort(np.concatenate(places), kind="stable")
+        layers = [self._begin_further(*one) for one in zip(parts, windows, rests, strict=True)]
+        return _join([one.result() for one in layers], order)
+
+    def _align_best(
+        self, window: Window, detail: Detail, mask: Mask
+    ) -> tuple[Alignments, Numbers, Rest]:
+        """Align candidates, but for some that cannot score enough.
+
+        Also return which pairs of the window they are, and what further ones score at most.
+        """
+        left, parts = mask, []
+        places, rests = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
+        if self._corridors is not None:
+            with self._stages.timed(ALIGN):
+                best = self._corridors.best_of(window, mask, self._thresholds.min_raw_score)
+            parts.append(best.found)
+            places.append(np.flatnonzero(best.done))
+            rests.append(best.rest)
+            left = mask & ~best.done & ~best.useless
+        if left.any() or not parts:
+            parts.append(self._align_masked(window, detail, left))
+            places.append(np.flatnonzero(left))
+            rests.append(np.full(len(parts[-1]), UNKNOWN_REST, np.int32))
+        place = np.concatenate(places)
+        order = np.argsort(place, kind="stable")
+        return concatenate(parts).take(order), place[order], np.concatenate(rests)[order]
+
+    def _begin_further(
+        self, first: Alignments, window: Window, rest: Rest | None = None
+    ) -> Future[Layers]:
+        """Look for further overlaps of pairs: of those of a GPU while it goes on with others.
+
+        `rest`: what those may score at most.
+        """
+        if self._beside is not None:
+            return self._beside.submit(lambda: list(self._layers(first, window, rest)))
+        done: Future[Layers] = Future()
+        done.set_result(list(self._layers(first, window, rest)))
+        return done
+
+    def _layers(
+        self, first: Alignments, window: Window, rest: Rest | None
+    ) -> Iterator[tuple[Alignments, Numbers]]:
+        """Return the best overlaps of pairs, then the second ones ..., and whose they are."""
+        further, thresholds = self._further, self._thresholds
+
+        def advance(known: Sequence[Alignments]) -> tuple[Alignments, Numbers]:
+            assert further is not None
+            asked = np.arange(len(known[0]))
+            if len(known) == 1 and rest is not None:
+                asked = np.flatnonzero(rest >= thresholds.min_raw_score)
+                known = [known[0].take(asked)]
+            with self._stages.timed(FURTHER):
+                found, numbers = further.next_of(
+                    known, window, thresholds.min_raw_score, thresholds.forced_run
+                )
+            passed = thresholds.passed(found)
+            self._stages.count(FURTHER, len(asked), len(passed))
+            return found.take(passed), asked[numbers[passed]]
+
+        return layers_of(first, thresholds.max_overlaps, advance)
+
+    def _align(self, window: Window, detail: Detail, numbers: Numbers) -> Alignments:
+        """Align pairs of some numbers, which ascend."""
+        with self._stages.timed(ALIGN):
+            found = _align_numbers(self._engine, window, Want(detail), numbers)
+        return _with_strand(found, window)
+
+    def _align_masked(self, window: Window, detail: Detail, mask: Mask) -> Alignments:
+        """Align the pairs that a mask names."""
+        with self._stages.timed(ALIGN):
+            found = self._engine.align(window, Want(detail), None if mask.all() else mask)
+        return _with_strand(found, window)
+
+    def _reaching_other(self, window: Window, plus: Reaching) -> Reaching:
+        """Do the same for the other strand, where it matters."""
+        if self._strand_filter is None:
+            return self._reaching(window)
+        most = window.pairs // (_WORTH_CHOOSING_ON_GPU if self.is_gpu else _WORTH_CHOOSING)
+        with self._stages.timed(FILTER):
+            both = self._thresholds.all_strands
+            mask = self._strand_filter.needed(window, plus, both, most)
+        if mask is None:
+            return self._reaching(window)
+        numbers = np.flatnonzero(mask)
+        self._stages.count(FILTER, window.pairs, len(numbers))
+        return self._scored(window, numbers)
+
+    def _reaching(self, window: Window) -> Reaching:
+        """Score all pairs that the filter does not stop; return those that reach the minimum."""
+        if self._filter is not None:
+            with self._stages.timed(FILTER):
+                numbers = np.flatnonzero(self._filter.passing(window))
+            self._stages.count(FILTER, window.pairs, len(numbers))
+            return self._scored(window, numbers)
+        if self._least_by_end is None:
+            return self._scored(window)
+        assert _is_cuda(self._engine)
+        with self._stages.timed(SCORE):
+            found = self._engine.reach(window, self._thresholds.min_raw_score, self._least_by_end)
+        if found is None:
+            return self._scored(window)
+        self._stages.count(SCORE, window.pairs, len(found.numbers))
+        return found
+
+    def _scored(self, window: Window, numbers: Numbers | None = None) -> Reaching:
+        """Score all pairs of a window, or those of some numbers, which ascend."""
+        with self._stages.timed(SCORE):
+            want = Want(Detail.SCORE)
+            if numbers is None:
+                scores = self._engine.align(window, want).raw_score
+            else:
+                scores = _align_numbers(self._engine, window, want, numbers).raw_score
+            found = Reaching.of_scores(scores, self._thresholds.min_raw_score, numbers)
+        self._stages.count(SCORE, len(scores), len(found.numbers))
+        return found
+
+
+def _is_cuda(engine: Engine) -> TypeGuard[CudaEngine]:
+    """Whether an engine tells by where alignments end which of them cannot pass.
+
+    It also takes numbers of pairs instead of a mask.
+    """
+    return hasattr(engine, "reach")
+
+
+def _align_numbers(engine: Engine, window: Window, want: Want, numbers: Numbers) -> Alignments:
+    """Align pairs of some numbers, which ascend."""
+    if len(numbers) == window.pairs:
+        return engine.align(window, want)
+    found = engine.align_numbers(window, want, numbers) if _is_cuda(engine) else None
+    if found is not None:
+        return found
+    mask = np.zeros(window.pairs, np.bool_)
+    mask[numbers] = True
+    return engine.align(window, want, mask)
+
+
+def _with_strand(found: Alignments, window: Window) -> Alignments:
+    if found.strand is not None:
+        return found
+    return replace(found, strand=np.full(len(found), window.strand, np.int8))
+
+
+def _join(parts: Sequence[Layers], order: Numbers) -> Alignments:
+    """Join overlaps of both strands in an order of the best ones, further ones behind them."""
+    if all(len(layers) == 1 for layers in parts):
+        return concatenate([layers[0][0] for layers in parts]).take(order)
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    joined: list[Alignments] = []
+    ranks: list[Numbers] = []
+    for layers in parts:
+        first = len(layers[0][0])
+        own, places = places[:first], places[first:]
+        for layer, pairs in layers:
+            joined.append(layer)
+            ranks.append(own[pairs])
+    return concatenate(joined).take(np.argsort(np.concatenate(ranks), kind="stable"))
+
+
+def _better_strands(parts: Sequence[Alignments], places: Sequence[Numbers]) -> list[Mask]:
+    """Say of each pair whether it scores more than on the other strand; of equals the plus one."""
+    plus, minus = parts
+    _, first, second = np.intersect1d(places[0], places[1], assume_unique=True, return_indices=True)
+    loses = minus.raw_score[second] <= plus.raw_score[first]
+    kept = [np.ones(len(one), np.bool_) for one in parts]
+    kept[0][first[~loses]] = False
+    kept[1][second[loses]] = False
+    return kept

@@ -1,0 +1,348 @@
+"""The main job: every pair of a set, or of one set against another, aligned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.arguments import Shard, check_shard
+from pairalign.base.choices import DEFAULT_WINDOW
+from pairalign.engines import Engine
+from pairalign.engines.selection import open_engines, usable_cores
+from pairalign.errors import FastaError, shown_name
+from pairalign.jobs.run import schedule
+from pairalign.jobs.run.all_pairs import AllPairs, PlannedPairs
+from pairalign.jobs.run.handing_out import HandingEngine, Users
+from pairalign.jobs.run.limits import check_lengths, check_top, whole_number
+from pairalign.jobs.run.listed_pairs import ListedEngine, ListedPairs
+from pairalign.jobs.run.memory import default_bytes
+from pairalign.jobs.run.progress import Progress, show_progress
+from pairalign.jobs.run.slabs import (
+    expected_bytes,
+    result_bytes,
+    slab_bytes,
+    slab_cells,
+    slabs_ahead,
+    waiting_bytes,
+)
+from pairalign.pairs.lists import PairList, sort_pairs
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Lengths, Window, plan_windows
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+
+if TYPE_CHECKING:
+    from pairalign.jobs.stages.threshold_engine import Steps
+    from pairalign.statistics.significance import EvalueFilter
+
+_MOST_THREADS = 4096
+_MOST_ROWS = 2**31 - 1
+_MOST_BYTES = 1 << 60
+
+
+@dataclass
+class AlignmentJob:
+    """A planned job: what is aligned with what, on what; iterate over it for the results.
+
+    Attributes
+    ----------
+    queries, targets : SequenceSet
+        `targets` is None for every pair of `queries`.
+    scoring : Scoring
+    want : Want
+    device : str
+        See `pairalign.engines.selection.open_engines`.
+    threads : int
+    window : int
+        Rows and columns of a window; it decides the order of the results.
+    memory_bytes : int
+        Host memory that engines and waiting results may use.
+    progress : bool or "lines"
+        Show on stderr how far it is: a bar on a terminal, else (or with ``"lines"``) a line every
+        30 seconds.
+    kernel : str or None
+        A kernel instead of ``"auto"``, the best that can, see `open_engines`.
+    pair_list : PairList or None
+        Only these pairs are aligned.
+    shard : (int, int) or None
+        ``(3, 64)``: only the third of 64 parts of the order of output, which take about the same
+        time; one after the other they are the whole.
+    first_pair : int
+        Pairs of the whole that come before the shard's, in the order of output.
+    pairs_done : int
+        Pairs of those planned whose results have been given.
+    pair_thresholds : PairThresholds
+        Identity and coverage that a pair must reach.
+    result_seconds : float or None
+        Some results are to come about as often, where whole rows of windows allow that; to be set
+        before the job is opened. None: as often as memory makes them come.
+    steps : Steps or None
+        How many pairs each step has left, of a job with thresholds or a least score.
+    evalue_filter : EvalueFilter or None
+        Only pairs that pass are given; to be set before the job is opened.
+    top : int
+        Local alignments of a pair, see `pairalign.jobs.stages.top_engine`.
+
+    Raises
+    ------
+    FastaError
+        There is no pair.
+    PairListError
+        `pair_list` has a pair twice, or a sequence with itself.
+    AlphabetError, ScoringError
+        The sequences cannot be scored, or their scores would not fit; or `top` without mode local.
+    ValueError
+        `threads`, `window`, `memory_bytes` or `top` is not positive, or there is no such shard;
+        TypeError: it is no whole number.
+
+    Notes
+    -----
+    A ``for`` loop that is left early stops the work when Python deletes its iterator; ``with
+    run.open() as results`` says when.
+    """
+
+    queries: SequenceSet
+    targets: SequenceSet | None
+    scoring: Scoring
+    want: Want = field(default_factory=Want)
+    device: str = "auto"
+    threads: int = field(default_factory=usable_cores)
+    window: int = DEFAULT_WINDOW
+    memory_bytes: int = field(default_factory=default_bytes)
+    progress: Progress = False
+    kernel: str | None = None
+    pair_list: PairList | None = None
+    shard: Shard | None = None
+    pair_thresholds: PairThresholds = field(default_factory=PairThresholds)
+    top: int = 1
+    result_seconds: float | None = field(default=None, init=False)
+    steps: Steps | None = field(default=None, init=False)
+    evalue_filter: EvalueFilter | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        if self.targets is None and len(self.queries) < 2:
+            raise FastaError(
+                f"{self.queries.source}: one sequence only, {shown_name(self.queries.names[0])}; "
+                "a pair needs two (align takes a second file)"
+            )
+        self.threads = whole_number("threads", self.threads, _MOST_THREADS)
+        self.window = whole_number("window", self.window, _MOST_ROWS)
+        self.memory_bytes = whole_number("memory_bytes", self.memory_bytes, _MOST_BYTES)
+        self.top = check_top(self.top, self.scoring)
+        for sequences in (self.queries, self.queries if self.targets is None else self.targets):
+            check_lengths(sequences, self._detail)
+        self.scoring.check_sets(self.queries, self.targets)
+        other = self.queries if self.targets is None else self.targets
+        self._planned = self._plan(
+            self.queries.lengths[self.queries.order], other.lengths[other.order]
+        )
+        self.first_pair = 0
+        self.pairs_done = 0
+        if self.shard is not None:
+            self.first_pair, stop = self._planned.shard_range(check_shard(self.shard))
+            self._planned = self._planned.part(self.first_pair, stop)
+
+    def _plan(self, rows: Lengths, columns: Lengths) -> PlannedPairs:
+        """Return the pairs of the list, or all; lengths are by sorted position."""
+        if self.pair_list is not None:
+            pairs = sort_pairs(self.pair_list, self.queries, self.targets, self.window)
+            return ListedPairs(pairs, rows, columns, triangular=self.targets is None)
+        targets = None if self.targets is None else len(self.targets)
+        return AllPairs(plan_windows(len(self.queries), targets, self.window), rows, columns)
+
+    def skip(self, pairs: int) -> None:
+        """Begin after so many pairs of those that were planned: they have been done before."""
+        self._planned = self._planned.part(pairs, self.pairs)
+        self.pairs_done = pairs
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs."""
+        return len(self._planned)
+
+    @property
+    def left_out(self) -> int:
+        """Pairs of the list that came again, and sequences with themselves."""
+        return self._planned.left_out
+
+    @property
+    def cells(self) -> int:
+        """Cells of all dynamic programming matrices."""
+        return self._fills * self._planned.cells
+
+    def __iter__(self) -> Iterator[Alignments]:
+        """Align; yield the results in the order of output, some pairs at a time."""
+        with self.open() as results:
+            yield from results
+
+    @contextmanager
+    def open(self) -> Iterator[Iterator[Alignments]]:
+        """Open the engines for a ``with`` block, in which the results come as from `__iter__`.
+
+        Leaving the block, by an error too, ends the work and closes the engines.
+
+        Yields
+        ------
+        iterator of Alignments
+            The results in the order of output, some pairs at a time.
+        """
+        engines = self._open_engines()
+        try:
+            with closing(self._run(list(engines))) as results:
+                yield results
+        finally:
+            self._close_engines(engines)
+
+    def hand_out(self, use: Callable[[Alignments], None]) -> None:
+        """Align; hand all results to `use`, on threads beside those of the engines.
+
+        Parameters
+        ----------
+        use : callable
+            Takes some pairs at a time, each pair once, in any order and from several threads at
+            once. What it raises ends the work and is raised here.
+        """
+        engines = self._open_engines()
+        try:
+            with Users(use) as users:
+                handing = [HandingEngine(engine, users) for engine in engines]
+                with closing(self._run(list(handing), in_order=False)) as results:
+                    for _ in results:
+                        pass
+        finally:
+            self._close_engines(engines)
+
+    def _close_engines(self, engines: Iterable[Engine]) -> None:
+        for engine in engines:
+            engine.close()
+
+    def _open_engines(self, per_gpu: int | None = None) -> Sequence[Engine]:
+        _ = self._result_bytes  # which takes a while: GPUs may still be starting
+        engines = open_engines(
+            self.device,
+            self.queries,
+            self.targets,
+            self.scoring,
+            threads=self.threads,
+            memory_bytes=self.memory_bytes,
+            kernel=self.kernel,
+            detail=self._detail,
+            per_gpu=per_gpu,
+        )
+        try:
+            return self._wrap_engines(engines)
+        except BaseException:
+            for engine in engines:
+                engine.close()
+            raise
+
+    def _wrap_engines(self, engines: Sequence[Engine]) -> Sequence[Engine]:
+        """Have engines do what is asked of pairs: E-values, thresholds, only those of a list."""
+        if self.evalue_filter is not None:
+            from pairalign.jobs.stages.evalue_engine import EvalueEngine
+
+            sets = self.queries, self.targets
+            engines = [EvalueEngine(one, self.evalue_filter, *sets) for one in engines]
+        engines = self._with_thresholds(engines)
+        if self.top > 1:
+            from pairalign.jobs.stages.top_engine import add_further
+
+            sets, kept = (self.queries, self.targets), (self.pair_thresholds, self.evalue_filter)
+            engines = add_further(engines, self.top, sets, self.scoring, kept, self.threads)
+        if not isinstance(self._planned, ListedPairs):
+            return engines
+        return [ListedEngine(engine, self._planned) for engine in engines]
+
+    def _with_thresholds(self, engines: Sequence[Engine]) -> Sequence[Engine]:
+        """Wrap engines so that they skip pairs which cannot reach what is asked for."""
+        from pairalign.jobs.stages.threshold_engine import skip_where_it_pays
+
+        engines, self.steps = skip_where_it_pays(
+            engines,
+            (self.queries, self.targets),
+            self.scoring,
+            self.pair_thresholds,
+            self.want.min_raw_score,
+            self.threads,
+        )
+        return engines
+
+    @property
+    def _detail(self) -> Detail:
+        """What engines compute: identities need counts, further alignments CIGARs."""
+        if self.top > 1:
+            return Detail.CIGAR
+        return max(self.want.detail, self.pair_thresholds.detail(self.scoring.mode))
+
+    @property
+    def _chooses(self) -> bool:
+        """Whether all pairs are looked at, and only some of them aligned."""
+        return self.want.min_raw_score is not None or bool(self.pair_thresholds)
+
+    def _run(
+        self, engines: list[Engine], *, in_order: bool = True
+    ) -> Generator[Alignments, None, None]:
+        on_gpu = any(one.is_gpu for one in engines)
+        limit = slab_bytes(on_gpu, self.threads, self.memory_bytes, self._chooses)
+        most_cells = self._slab_cells(on_gpu)
+        slabs = self._planned.split(*self._result_bytes, limit, most_cells)
+        if on_gpu:
+            slabs = self._join(slabs, len(engines), most_cells)
+        ahead = slabs_ahead(len(engines), self.memory_bytes, limit) if in_order else len(slabs)
+        room = self._room_for_waiting(len(engines), limit)
+        with (
+            show_progress(self.cells, self.progress) as meter,
+            closing(schedule.run(engines, slabs, self.want, self._cost, ahead, room)) as results,
+        ):
+            for slab, result in results:
+                self.pairs_done += self._planned.pairs_of(slab)
+                yield result
+                del result  # or it would stay in memory while the next one is waited for
+                meter.update(self._cost(slab))
+
+    def _room_for_waiting(self, engines: int, limit: int) -> schedule.Room | None:
+        """Return what room there is for results that wait, of slabs of at most `limit` bytes.
+
+        None where it is not known what results take, or nobody overtakes.
+        """
+        if self._chooses or engines == 1:
+            return None
+        pair_bytes, letter_bytes = self._result_bytes
+        letters = int(self.queries.lengths.max())
+        letters += letters if self.targets is None else int(self.targets.lengths.max())
+        most = pair_bytes + letter_bytes * letters
+
+        def needed_by(slab: Window) -> int:
+            return min(limit, int(self._planned.pairs_of(slab) * most))
+
+        return schedule.Room(waiting_bytes(engines, self.memory_bytes), needed_by)
+
+    def _slab_cells(self, on_gpu: bool) -> int:
+        """Return how many cells a slab may have."""
+        other = self.queries if self.targets is None else self.targets
+        lengths = self.queries.lengths, other.lengths
+        return slab_cells(self.result_seconds, on_gpu, self.threads, *lengths)
+
+    @cached_property
+    def _result_bytes(self) -> tuple[int, float]:
+        """What results are expected to take: a pair's, and a letter's of both."""
+        if self.pair_list is not None:
+            return result_bytes(self._detail, self.top)
+        return expected_bytes(self._detail, self.top, self.queries, self.targets, self.pairs)
+
+    def _join(self, slabs: list[Window], engines: int, most_cells: int) -> list[Window]:
+        """Join slabs where engines put results in order."""
+        return slabs
+
+    def _cost(self, slab: Window) -> int:
+        return self._fills * self._planned.cells_of(slab)
+
+    @property
+    def _fills(self) -> int:
+        """How often the matrix of a pair is filled."""
+        return 1

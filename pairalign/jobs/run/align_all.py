@@ -1,0 +1,151 @@
+"""All pairs aligned at once, for use from Python: the results of an `AlignmentJob` in memory."""
+
+from __future__ import annotations
+
+import warnings
+from concurrent.futures import Executor
+from fractions import Fraction
+
+from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.thresholds import make_pair_thresholds, raw_minimum
+from pairalign.engines.selection import usable_cores
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.inputs import AnyScoring, Sequences, as_inputs
+from pairalign.jobs.run.memory import default_bytes
+from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.spread import align_on
+from pairalign.pairs.lists import Pairs, as_pair_list
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import default_window
+
+
+def align(
+    sequences: Sequences,
+    targets: Sequences | None = None,
+    *,
+    scoring: AnyScoring | None = None,
+    mode: str | None = None,
+    detail: str = "cigar",
+    min_score: float | str | None = None,
+    min_identity: float | str | Fraction | None = None,
+    identity_of: str = "columns",
+    min_coverage: float | str | Fraction | None = None,
+    coverage_of: str = "both",
+    pairs: Pairs | None = None,
+    top: int = 1,
+    device: str = "auto",
+    threads: int | None = None,
+    window: int | None = None,
+    memory_bytes: int | None = None,
+    progress: Progress = False,
+    executor: Executor | None = None,
+) -> Alignments:
+    """Align every pair of a set, or every sequence of one set with every one of another.
+
+    Parameters
+    ----------
+    sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
+        An iterable may also give records with a name (``.id`` or ``.name``) and letters
+        (``.seq`` or ``.letters``), such as Biopython's. Unless it is a SequenceSet, its alphabet
+        is that of `scoring`, or guessed.
+    targets : the same, optional
+        Without it, all N(N-1)/2 pairs of `sequences`.
+    scoring : Scoring, or name or path of a matrix, optional
+        From `pairalign.make_scoring`. Default: BLOSUM62 with gaps 11/1 for proteins, 2/-3 with gaps
+        5/2 for DNA; a matrix has the same gaps.
+    mode : {"global", "semiglobal", "local"}, optional
+        Default: that of `scoring`, else global; one that is not that of `scoring` is an error.
+    detail : {"cigar", "stats", "score"}
+        What to compute: alignments; spans and counts; or scores alone.
+    min_score : int, float or str, optional
+        Leave out pairs with a lower score.
+    min_identity : float, str or Fraction, optional
+        Leave out pairs with a lower identity, from 0 to 1 or as ``"97%"``; exactly as written.
+    identity_of : {"columns", "aligned", "shorter", "internal", "mbl"}
+        What the identity is, see `pairalign.base.choices.IDENTITIES`.
+    min_coverage : float, str or Fraction, optional
+        Leave out pairs of which less is aligned.
+    coverage_of : {"both", "query", "target", "shorter", "aligned"}
+        What the coverage is, see `pairalign.base.choices.COVERAGES`.
+    pairs : PairList, path, array_like of int with shape (n, 2), or iterable of twos, optional
+        Align just these, in the order of windows: names or input indices, or a file, see
+        `pairalign.pairs.lists`. With `targets`, the first is of `sequences`, the second of them.
+    top : int
+        Local alignments of a pair: the best, then the best that puts no two letters together which
+        one before did, and so on, while they score more than 0 and pass what is asked for.
+    device : str
+        ``"auto"``, ``"cpu"``, ``"cuda"``, ``"cuda:0,1"``, ``"opencl"`` or ``"opencl:0,1"``.
+    threads : int, optional
+        Threads of the CPU engine; default: the cores that this process may use.
+    window : int, optional
+        Rows and columns of the windows that the pair matrix is cut into; decides the order.
+        Default: 1,024; with `pairs` 65,536.
+    memory_bytes : int, optional
+        What the run may use, results apart; default: half of what is free.
+    progress : bool or "lines"
+        Show on stderr how far it is: a bar on a terminal, else (or with ``"lines"``) a line every
+        30 seconds.
+    executor : concurrent.futures.Executor, optional
+        Where to align, in tasks that are shards: threads, processes, or those of a cluster. Then
+        `threads` (default: 1) and `memory_bytes` are those of a task; no progress is shown.
+
+    Returns
+    -------
+    Alignments
+        In the order of windows; held in memory as a whole. For sets too large for that iterate
+        over an `AlignmentJob`, or use the command line.
+
+    Raises
+    ------
+    FastaError, AlphabetError, ScoringError, PairListError, CapacityError, DeviceError
+        See `pairalign.errors`.
+    TypeError
+        Something is no sequence, no pair, or no scoring; the message says which.
+    ValueError
+        An argument out of its range.
+
+    Notes
+    -----
+    The conventions (scores, ties, spans, CIGAR) are in docs/conventions.md. Time is proportional
+    to the sum of the products of the lengths.
+
+    Examples
+    --------
+    >>> import pairalign
+    >>> globins = {
+    ...     "HBB": "MVHLTPEEKSAVTALWGKVNVDEVGGEALGRLLVVYPWTQRFFESFGDLSTPDAVMGNPK",
+    ...     "HBD": "MVHLTPEEKTAVNALWGKVNVDAVGGEALGRLLVVYPWTQRFFESFGDLSSPDAVMGNPK",
+    ...     "HBZ": "MSLTKTERTIIVSMWAKISTQADTIGTETLERLFLSHPQTKTYFPHFDLHPGSAQLRAHG",
+    ... }
+    >>> found = pairalign.align(globins)
+    >>> found
+    <Alignments: 3 pairs, global, with CIGARs>
+    >>> found.score.tolist()
+    [300, 64, 66]
+    >>> best = found[0]
+    >>> best.query.name, best.target.name, best.cigar
+    ('HBB', 'HBD', '9=1X2=1X9=1X27=1X9=')
+    >>> len(pairalign.align(globins, min_identity="90%"))
+    1
+    """
+    if not isinstance(detail, str) or detail.upper() not in Detail.__members__:
+        raise ValueError(f"detail {detail!r}: expected cigar, stats or score")
+    first, second, chosen = as_inputs(sequences, targets, scoring, mode)
+    message = chosen.replaced_message(*(s for s in (first, second) if s is not None))
+    if message:
+        warnings.warn(message, stacklevel=2)
+    run = AlignmentJob(
+        first,
+        second,
+        chosen,
+        Want(Detail[detail.upper()], raw_minimum(min_score, chosen)),
+        device=device,
+        threads=(usable_cores() if executor is None else 1) if threads is None else threads,
+        window=default_window(pairs is not None) if window is None else window,
+        memory_bytes=default_bytes() if memory_bytes is None else memory_bytes,
+        progress=progress and executor is None,
+        pair_list=None if pairs is None else as_pair_list(pairs, first, second),
+        pair_thresholds=make_pair_thresholds(min_identity, identity_of, min_coverage, coverage_of),
+        top=top,
+    )
+    return concatenate(list(run) if executor is None else align_on(executor, run))

@@ -1,0 +1,78 @@
+"""Results whose order does not matter: used as they come, on threads beside the engines'."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.engines import Engine
+from pairalign.pairs.want import Want
+from pairalign.pairs.windows import Window
+
+_USERS = 2  # each takes some 50 million pairs a second
+
+
+class Users:
+    """Threads that use results while engines go on; an engine waits when all of them are busy."""
+
+    def __init__(self, use: Callable[[Alignments], None]) -> None:
+        self._use = use
+        self._pool = ThreadPoolExecutor(_USERS, "use")
+        self._idle = threading.Semaphore(_USERS)
+        self._error: BaseException | None = None
+
+    def take(self, found: Alignments) -> None:
+        """Use some results soon; raises what using others has raised."""
+        self._idle.acquire()
+        if self._error is not None:
+            self._idle.release()
+            raise self._error
+        self._pool.submit(self._work, found)
+
+    def _work(self, found: Alignments) -> None:
+        try:
+            self._use(found)
+        except BaseException as error:
+            self._error = self._error or error
+        finally:
+            del found
+            self._idle.release()
+
+    def __enter__(self) -> Users:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        self._pool.shutdown(cancel_futures=kind is not None)
+        if kind is None and self._error is not None:
+            raise self._error
+
+
+class HandingEngine:
+    """An engine whose results go to others; what it returns is empty."""
+
+    def __init__(self, engine: Engine, users: Users) -> None:
+        self.name = engine.name
+        self.is_gpu = engine.is_gpu
+        self._engine = engine
+        self._users = users
+
+    def align(
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Align the pairs of a window and hand on what was found."""
+        found = self._engine.align(window, want, pair_mask)
+        self._users.take(found)
+        return found.take([])
+
+    def cancel(self) -> None:
+        """Make a running `align` return early by raising."""
+        self._engine.cancel()
+
+    def close(self) -> None:
+        """Give memory and device back."""
+        self._engine.close()

@@ -1,0 +1,58 @@
+"""What a job may ask for: whole numbers in their range, sequences that engines can count."""
+
+from __future__ import annotations
+
+import operator
+from typing import SupportsIndex
+
+import numpy as np
+
+from pairalign.errors import CapacityError, ScoringError
+from pairalign.pairs.want import Detail
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+
+_MOST_OF_A_PAIR = 2**20
+# Engines count the letters of a pair, and a few more, in 31 bits; a run of a CIGAR has 28.
+_MOST_LETTERS = {Detail.SCORE: 2**30 - 2**16, Detail.STATS: 2**30 - 2**16, Detail.CIGAR: 2**28 - 1}
+
+
+def check_lengths(sequences: SequenceSet, detail: Detail) -> None:
+    """Raise CapacityError for a sequence that is too long for any engine."""
+    most = _MOST_LETTERS[detail]
+    index = int(np.argmax(sequences.lengths))
+    if sequences.lengths[index] > most:
+        what = "aligned with CIGARs" if detail == Detail.CIGAR else "aligned"
+        raise CapacityError(
+            f"{sequences.source}: {sequences.record(index)} has {sequences.lengths[index]:,} "
+            f"letters; sequences that are {what} have at most {most:,}"
+        )
+
+
+def whole_number(name: str, value: object, most: int, least: int = 1) -> int:
+    """Return a whole number from `least` on; more than `most` is as good as that."""
+    if not isinstance(value, SupportsIndex):
+        raise TypeError(f"{name} {value!r}: expected a whole number")
+    number = operator.index(value)
+    if number < least:
+        raise ValueError(f"{name} {number}: expected at least {least}")
+    return min(number, most)
+
+
+def check_top(top: object, scoring: Scoring) -> int:
+    """Return how many alignments a pair may have.
+
+    Raises
+    ------
+    ScoringError
+        Several, but not in mode local.
+    TypeError, ValueError
+        It is no whole number from 1 on.
+    """
+    number = whole_number("top", top, _MOST_OF_A_PAIR)
+    if number > 1 and scoring.mode != "local":
+        raise ScoringError(
+            f"top {number}: several alignments of a pair are local ones, but the mode is "
+            f"{scoring.mode}; set mode local"
+        )
+    return number

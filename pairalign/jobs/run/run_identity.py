@@ -1,0 +1,111 @@
+"""What decides the bytes of a result: how parts of a run know that they belong together.
+
+`describe_run` takes every attribute of a job but those in `_ONLY_HOW`: one that is new counts
+unless it is named there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.sequences.sets import Alphabet, SequenceSet
+
+_ONLY_FOR_MESSAGES = {"stand_ins", "source", "lines"}
+
+Description = dict[str, Any]
+"""Strings, numbers, None, and lists and dictionaries of these, as in JSON."""
+
+# How a job is done, or which part of it: every result has the same bytes.
+_ONLY_HOW = {
+    *("device", "threads", "memory_bytes", "progress", "kernel", "shard"),
+    *("filter", "stages"),  # of overlaps; a filter loses nothing
+}
+
+
+def describe_run(job: AlignmentJob, **more: Any) -> Description:
+    """Describe what decides the bytes of a job's results.
+
+    Parameters
+    ----------
+    job : AlignmentJob
+    **more
+        What else decides: the format, the measure of distances.
+
+    Returns
+    -------
+    dict
+        As JSON has it. Of sequences, a matrix and arrays it has a digest.
+
+    Raises
+    ------
+    TypeError
+        An attribute of the job is of a kind that cannot be described.
+    """
+    kept = {
+        one.name: getattr(job, one.name)
+        for one in fields(job)
+        if one.init and one.name not in _ONLY_HOW
+    }
+    described = {name: _describe(value) for name, value in {**kept, **more}.items()}
+    from pairalign.base.version import __version__
+
+    return {"version": __version__, "job": type(job).__name__, **described}
+
+
+def _describe(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value).hex()
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, SequenceSet):
+        return _describe_set(value)
+    if isinstance(value, Alphabet):
+        return value.name
+    if isinstance(value, np.ndarray):
+        return _digest(str(value.dtype).encode(), str(value.shape).encode(), value.tobytes())
+    if is_dataclass(value):
+        return {
+            one.name: _describe(getattr(value, one.name))
+            for one in fields(value)
+            if one.name not in _ONLY_FOR_MESSAGES
+        }
+    if isinstance(value, Mapping):
+        return {str(key): _describe(one) for key, one in value.items()}
+    if isinstance(value, Sequence):
+        return [_describe(one) for one in value]
+    raise TypeError(f"cannot describe {value!r} of type {type(value).__name__}")
+
+
+def _describe_set(sequences: SequenceSet) -> Description:
+    return {
+        "sequences": len(sequences),
+        "letters": sequences.total_residues,
+        "alphabet": sequences.alphabet.name,
+        "digest": _digest(
+            "\0".join(sequences.names).encode(),
+            sequences.offsets.tobytes(),
+            sequences.letters.tobytes(),
+        ),
+    }
+
+
+def _digest(*parts: bytes) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return digest.hexdigest()

@@ -1,0 +1,233 @@
+"""Windows to engines, results in order.
+
+Every engine has a thread. The next window goes to whichever engine is idle: the one with the most
+cells of those that may start (largest processing time first, as in gpu-pairAlign's task manager;
+Blazewicz et al. 2011). Few windows may start at a time, counted from the first that has not, so
+that none is overtaken by many; and none may while too many results would wait for earlier ones, so
+that memory stays bounded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import threading
+from bisect import bisect_right
+from collections.abc import Callable, Generator, Iterator, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.engines import Engine
+from pairalign.errors import DeviceError, PairalignError
+from pairalign.pairs.want import Want
+from pairalign.pairs.windows import Window
+
+
+class Room(NamedTuple):
+    """Memory for results that wait for those of earlier windows.
+
+    Attributes
+    ----------
+    size_bytes : int
+    needed_by : callable
+        The bytes that a window's results take at most.
+    """
+
+    size_bytes: int
+    needed_by: Callable[[Window], int]
+
+
+def run(
+    engines: Sequence[Engine],
+    windows: Sequence[Window],
+    want: Want,
+    cost: Callable[[Window], int],
+    ahead: int,
+    room: Room | None = None,
+) -> Generator[tuple[Window, Alignments], None, None]:
+    """Align windows on some engines; yield them in the order given.
+
+    Parameters
+    ----------
+    engines : sequence of Engine
+        Not closed by this function. If the run ends early, their work is cancelled.
+    windows : sequence of Window
+    want : Want
+    cost : callable
+        The work that a window takes; only the order matters.
+    ahead : int
+        An engine takes the window that costs most of so many, at least 1, counted from the first
+        that has not been started; and no more are started beyond the one to be yielded next.
+    room : Room, optional
+        More than that may be started while their results, and those before, have room.
+
+    Yields
+    ------
+    window : Window
+    alignments : Alignments
+
+    Raises
+    ------
+    PairalignError
+        What an engine raised. Anything else it raises becomes a DeviceError that names engine and
+        window.
+    """
+    run = _Schedule(windows, want, cost, max(1, ahead), room)
+    threads = [
+        threading.Thread(target=run.work, args=(engine,), name=engine.name, daemon=True)
+        for engine in engines
+    ]
+    finished = False
+    try:
+        for thread in threads:
+            _start(thread)
+        for place, window in enumerate(windows):
+            yield window, run.take(place)
+        finished = True
+    finally:
+        run.stop()
+        if not finished:
+            for engine in engines:
+                engine.cancel()
+        for thread in threads:
+            if thread.ident is not None:  # it was started
+                thread.join()
+
+
+def _start(thread: threading.Thread) -> None:
+    try:
+        with _interrupts_come_through():
+            thread.start()
+    except RuntimeError as error:  # the system allows no more
+        raise DeviceError(f"{thread.name}: {error}") from error
+
+
+@contextlib.contextmanager
+def _interrupts_come_through() -> Iterator[None]:
+    """Raise a KeyboardInterrupt that came while a condition was taking its lock again.
+
+    The lock is then left open, and what leaves the ``with`` block of the condition is a
+    RuntimeError about that.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise error.__context__ from None
+        raise
+
+
+class _Schedule:
+    """The state that the engines' threads and the consumer share."""
+
+    def __init__(
+        self,
+        windows: Sequence[Window],
+        want: Want,
+        cost: Callable[[Window], int],
+        ahead: int,
+        room: Room | None,
+    ) -> None:
+        self._windows = windows
+        self._want = want
+        self._cost = cost
+        self._ahead = ahead
+        self._room_bytes = 0 if room is None else room.size_bytes
+        # Bytes of the results of all windows before each, and of all.
+        needed = [] if room is None else map(room.needed_by, windows)
+        self._bytes_before = list(accumulate(needed, initial=0))
+        self._changed = threading.Condition()
+        self._startable: list[tuple[int, int]] = []  # a heap: less the cost, place; not yet started
+        self._seen = 0  # places before were startable at some time
+        self._is_started = [False] * len(windows)
+        self._first_unstarted = 0
+        self._results: dict[int, Alignments] = {}
+        self._next = 0  # place that the consumer waits for
+        self._error: BaseException | None = None
+        self._stopped = False
+        self._admit()
+
+    def work(self, engine: Engine) -> None:
+        """Align windows until none is left; the target of an engine's thread."""
+        while (place := self._claim()) is not None:
+            window = self._windows[place]
+            try:
+                result = engine.align(window, self._want)
+            except BaseException as error:
+                self._fail(_explain(engine, window, error))
+                return
+            with self._changed:
+                self._results[place] = result
+                self._changed.notify_all()
+            del result  # or it would stay in memory during the next window
+
+    def take(self, place: int) -> Alignments:
+        """Wait for a window's result."""
+        with _interrupts_come_through(), self._changed:
+            self._next = place
+            self._admit()
+            self._changed.notify_all()
+            while place not in self._results and self._error is None:
+                self._changed.wait()
+            if self._error is not None:
+                raise self._error
+            return self._results.pop(place)
+
+    def stop(self) -> None:
+        """Let no engine start another window."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def _admit(self) -> None:
+        """Let windows start that may do so now."""
+        stop = min(self._first_unstarted + self._ahead, self._room_until(), len(self._windows))
+        for place in range(self._seen, stop):
+            heapq.heappush(self._startable, (-self._cost(self._windows[place]), place))
+        self._seen = max(self._seen, stop)
+
+    def _room_until(self) -> int:
+        """Return the first place whose results may find no room."""
+        until = self._next + self._ahead
+        if self._room_bytes:
+            full = self._bytes_before[self._next] + self._room_bytes
+            until = max(until, bisect_right(self._bytes_before, full) - 1)
+        return until
+
+    def _claim(self) -> int | None:
+        with self._changed:
+            while not self._stopped:
+                if self._startable:
+                    return self._start_largest()
+                if self._seen == len(self._windows):
+                    break
+                self._changed.wait()
+            return None
+
+    def _start_largest(self) -> int:
+        _, place = heapq.heappop(self._startable)
+        self._is_started[place] = True
+        while self._first_unstarted < self._seen and self._is_started[self._first_unstarted]:
+            self._first_unstarted += 1
+        self._admit()
+        return place
+
+    def _fail(self, error: BaseException) -> None:
+        with self._changed:
+            if self._error is None and not self._stopped:
+                self._error = error
+            self._stopped = True
+            self._changed.notify_all()
+
+
+def _explain(engine: Engine, window: Window, error: BaseException) -> BaseException:
+    if isinstance(error, (PairalignError, KeyboardInterrupt, SystemExit, InterruptedError)):
+        return error
+    explained = DeviceError(
+        f"{engine.name} failed in window {window.index} (rows {window.row_start}-"
+        f"{window.row_stop}, columns {window.column_start}-{window.column_stop}): "
+        f"{type(error).__name__}: {error}"
+    )
+    explained.__cause__ = error
+    return explained

@@ -1,0 +1,165 @@
+"""Slabs: how much of a window an engine aligns at a time, so that results fit the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from pairalign.base.words import WORD, words_in_place
+from pairalign.pairs.want import Detail
+from pairalign.pairs.windows import UNLIMITED, Lengths, Window, split_rows
+from pairalign.sequences.sets import SequenceSet
+
+_PAIR_BYTES = {Detail.SCORE: 16, Detail.STATS: 160, Detail.CIGAR: 180}
+"""What a pair's result takes, whatever its length: its fields."""
+
+_LETTER_BYTES = {Detail.SCORE: 0.0, Detail.STATS: 0.0, Detail.CIGAR: 2.0}
+"""For each letter of both: unrelated sequences have about a CIGAR run for each four letters."""
+
+_LEAST_SHARE = 1 / 8
+_SAMPLED_PAIRS = 32
+_NEAR = 300  # letters: where an end is missing, all that follows is moved
+_WORTH_SAMPLING = 5000
+_LONG = 1000  # letters: slabs of shorter sequences have many pairs anyway
+
+_SLAB_BYTES = 48 << 20
+_GPU_SLAB_BYTES = 256 << 20
+_CHOSEN_SLAB_BYTES = 1 << 30
+_LEAST_SLAB_BYTES = 1 << 20
+_AHEAD_OF_ENGINE = 2
+_ROOM_OF_ENGINE = 2 << 30
+
+_CORE_SPEED, _GPU_SPEED = 2 * 10**9, 5 * 10**11
+"""Cells a second, about: of a core with CIGARs, and of a GPU."""
+
+_SLABS_A_RESULT = 4
+_LEAST_SECONDS = 0.1
+"""Smaller slabs leave lanes and threads without work, and disks are no quicker."""
+
+
+def slab_bytes(on_gpu: bool, threads: int, memory_bytes: int, chosen: bool = False) -> int:
+    """Return what the results of a slab may take.
+
+    An eighth of the memory at most: few slabs are around at a time, in the engine (twice while it
+    is gathered), waiting, being written. A GPU wants more pairs at a time than the cores do, and
+    more still where only `chosen` ones are traced: few of most windows are, in batches that take
+    no longer if they are larger.
+    """
+    wanted = _SLAB_BYTES * max(1, threads // 4)
+    if on_gpu:
+        wanted = _CHOSEN_SLAB_BYTES if chosen else _GPU_SLAB_BYTES
+    return max(_LEAST_SLAB_BYTES, min(memory_bytes // 8, wanted))
+
+
+def slab_cells(
+    seconds: float | None, on_gpu: bool, threads: int, rows: Lengths, columns: Lengths
+) -> int:
+    """Return how many cells a slab may have for results to come as often as somebody wants.
+
+    Parameters
+    ----------
+    seconds : float or None
+        How often; None: it does not matter.
+    on_gpu : bool
+    threads : int
+    rows, columns : ndarray of int, shape (sequences,)
+        Lengths, in any order.
+    """
+    if seconds is None:
+        return UNLIMITED
+    speed = _GPU_SPEED if on_gpu else _CORE_SPEED * threads
+    longest = int(rows.max(initial=0)) * int(columns.max(initial=0))
+    return max(int(max(seconds / _SLABS_A_RESULT, _LEAST_SECONDS) * speed), 4 * threads * longest)
+
+
+def slabs_ahead(engines: int, memory_bytes: int, limit: int) -> int:
+    """Return of how many slabs of `limit` bytes the engine that is idle takes the largest.
+
+    Few an engine, as results are wanted in order: one small slab that all others overtake would
+    keep their results in memory to the end.
+    """
+    if engines == 1:
+        return 2
+    return max(engines + 1, min(_AHEAD_OF_ENGINE * engines + 2, memory_bytes // 4 // limit))
+
+
+def waiting_bytes(engines: int, memory_bytes: int) -> int:
+    """Return what results may take that wait for those of slabs before them.
+
+    The slab of the longest sequences may take a GPU as long as many others, which the others do
+    meanwhile.
+    """
+    return min(memory_bytes // 4, engines * _ROOM_OF_ENGINE)
+
+
+def result_bytes(detail: Detail, top: int = 1) -> tuple[int, float]:
+    """Return what a pair's results take: whatever its length, and for each letter of both.
+
+    Parameters
+    ----------
+    detail : Detail
+    top : int
+        Alignments that a pair may have.
+    """
+    return top * _PAIR_BYTES[detail], top * _LETTER_BYTES[detail]
+
+
+def expected_bytes(
+    detail: Detail, top: int, queries: SequenceSet, targets: SequenceSet | None, pairs: int
+) -> tuple[int, float]:
+    """Return `result_bytes` as a sample of so many pairs of two sets, or of one, lets expect.
+
+    Not sampled where `pairs` are so few that slabs of fewer pairs do no harm.
+    """
+    pair_bytes, letter_bytes = result_bytes(detail, top)
+    if letter_bytes and pairs >= _WORTH_SAMPLING:
+        letter_bytes *= share_of_letters(queries, targets)
+    return pair_bytes, letter_bytes
+
+
+def share_of_letters(queries: SequenceSet, targets: SequenceSet | None) -> float:
+    """Return how much of `result_bytes` letters take, by a sample of pairs of long sequences.
+
+    A difference makes two CIGAR runs, so that there are as many as letters differ. Slabs of similar
+    genomes then hold up to eight times as many pairs, and a GPU waits less between them. Not more:
+    should the pairs of a slab be less alike than the sample, their results take eight times what
+    a slab's may at most, which is about what the whole run may.
+    """
+    other = queries if targets is None else targets
+    for one in (queries, other):
+        if len(one) < 2 or len(one.codes) < _LONG * len(one):
+            return 1.0
+    rows = np.linspace(0, len(queries) - 1, _SAMPLED_PAIRS).astype(np.int64)
+    steps = 1 + 7919 * np.arange(_SAMPLED_PAIRS) % (len(other) - 1)
+    columns = (rows + steps) % len(other)
+    words = [
+        words_in_place(queries.codes_of(int(row)), other.codes_of(int(column)), _NEAR)
+        for row, column in zip(rows, columns, strict=True)
+    ]
+    differences = float((1 - np.power(words, 1 / WORD)).mean())
+    return max(_LEAST_SHARE, min(1.0, 4 * differences))
+
+
+def cut_windows(
+    windows: Iterable[Window],
+    rows: Lengths,
+    columns: Lengths,
+    pair_bytes: int,
+    letter_bytes: float,
+    limit: int,
+    most_cells: int = UNLIMITED,
+) -> list[Window]:
+    """Cut windows into slabs whose results take at most `limit` bytes.
+
+    Parameters
+    ----------
+    windows : iterable of Window
+    rows, columns, pair_bytes, letter_bytes, limit, most_cells
+        As for `pairalign.pairs.windows.split_rows`.
+    """
+    return [
+        slab
+        for window in windows
+        for slab in split_rows(window, rows, columns, pair_bytes, letter_bytes, limit, most_cells)
+    ]

@@ -1,0 +1,264 @@
+"""Parameters of local scores that nobody has published, estimated by aligning random sequences.
+
+Random sequences have the letters of the sets, in their shares and in any order. The same sets and
+scoring give the same numbers, on every machine. They are kept in the user's cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.choices import LIST_WINDOW
+from pairalign.base.part_file import PartFile
+from pairalign.base.user_cache import cache_folder
+from pairalign.errors import ScoringError
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.pairs.lists import PairList
+from pairalign.pairs.want import Detail, Want
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.fasta import Records
+from pairalign.sequences.sets import SequenceSet
+from pairalign.statistics.composition import LETTERS, PairComposition
+from pairalign.statistics.gumbel_fit import Doubles, fit_gumbel, ungapped_lambda
+from pairalign.statistics.published import BACKGROUND
+from pairalign.statistics.significance import Gumbel, find_gumbel
+
+CELLS = 30_000_000_000
+"""Of all matrices of an estimate: ten seconds of one core or so."""
+
+_LONGEST, _SHORTEST = 1000, 300
+_LETTERS = 10_000_000
+"""Of the random sequences of a side, so that few pairs have a sequence in common: these are not
+independent."""
+_TRACED_PAIRS = 5_000
+_MOST_SPAN = 0.15
+"""Of `_LONGEST`: longer alignments of random sequences grow with them."""
+_LENGTH_BY_SPAN = 140
+"""Letters of a sequence by those that a nat of score takes: what an alignment's length does to its
+room changes lambda by 1.4%, before that is corrected for."""
+_SEED = 1
+_SHARES = 1000
+_VERSION = 3
+_FIELDS = ("lambda", "k", "alpha", "beta")
+
+
+def composition(sequences: SequenceSet) -> Doubles:
+    """Return the shares of the letters of a set, by code, to a thousandth, float64."""
+    alphabet = sequences.alphabet
+    count = LETTERS[alphabet.name]
+    counts = np.array(
+        [
+            sequences.byte_counts[np.flatnonzero(alphabet.encoding == code)].sum()
+            for code in range(count)
+        ],
+        np.float64,
+    )
+    if not counts.sum():
+        raise ScoringError(f"{sequences.source}: no definite letters: there are no E-values")
+    # Rounded, so that what is kept serves other sets that are alike.
+    rounded = np.rint(_SHARES * counts / counts.sum())
+    shares: Doubles = rounded / rounded.sum()
+    return shares
+
+
+def find_or_estimate_gumbel(
+    scoring: Scoring,
+    queries: SequenceSet,
+    targets: SequenceSet | None = None,
+    threads: int = 1,
+) -> Gumbel:
+    """Return the published parameters of a scoring, or else what is estimated for some sets.
+
+    Parameters
+    ----------
+    scoring : Scoring
+        In local mode.
+    queries, targets : SequenceSet
+        `targets` is None for one set.
+    threads : int
+
+    Raises
+    ------
+    ScoringError
+        Scores of random sequences have no such distribution: they grow with the lengths.
+    """
+    known = find_gumbel(scoring)
+    if known is not None:
+        return known
+    shares = composition(queries), composition(queries if targets is None else targets)
+    path = cache_folder() / f"statistics-{_digest(scoring, shares)}.json"
+    kept = _load(path)
+    if kept is None:
+        kept = estimate_gumbel(scoring, shares, threads)
+        _save(path, kept)
+    return kept
+
+
+def pair_composition(
+    scoring: Scoring, queries: SequenceSet, targets: SequenceSet | None = None
+) -> PairComposition:
+    """Return what the letters of each pair do to lambda of a scoring.
+
+    Usual are the letters of proteins that published parameters are for, else those of the sets.
+
+    Raises
+    ------
+    ScoringError
+        Random letters score 0 or more on average.
+    """
+    other = queries if targets is None else targets
+    shares = composition(queries), composition(other)
+    if find_gumbel(scoring) is not None:
+        usual = np.array([BACKGROUND[letter] for letter in scoring.alphabet.letters[:20]])
+        shares = usual / usual.sum(), usual / usual.sum()
+    letters = len(shares[0])
+    lambda_ = ungapped_lambda(scoring.matrix[:letters, :letters], *shares)
+    return PairComposition(scoring, queries, other, lambda_)
+
+
+def estimate_gumbel(
+    scoring: Scoring, shares: tuple[Doubles, Doubles], threads: int = 1, cells: int = CELLS
+) -> Gumbel:
+    """Estimate the parameters of a scoring in local mode.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    shares : two ndarrays of float64, shape (letters,)
+        Of the letters in the queries and in the targets, by code.
+    threads : int
+    cells : int
+        Of the matrices of random pairs that are aligned.
+
+    Raises
+    ------
+    ScoringError
+        Scores of random sequences grow with their lengths.
+
+    Notes
+    -----
+    Some pairs are traced first, for `alpha` and `beta`. The shorter random alignments are, the
+    shorter the sequences can be, and so the more of them there are. The error of lambda is about
+    ``1 / sqrt(pairs)``: 0.6% of 30,000 pairs of 1,000 letters.
+    """
+    letters = len(shares[0])
+    matrix = scoring.matrix[:letters, :letters]
+    most_lambda = ungapped_lambda(matrix, *shares)
+    step = math.gcd(*np.unique(matrix).tolist(), scoring.gap_open, scoring.gap_extend)
+    random = _RandomPairs(scoring, shares, threads)
+    scores, spans = random.align(_TRACED_PAIRS, _LONGEST, Detail.STATS, _SEED + 1)
+    if spans.mean() > _MOST_SPAN * _LONGEST:
+        raise ScoringError(
+            f"local alignments of random sequences of {_LONGEST:,} letters span {spans.mean():.0f} "
+            "of them on average: scores grow with lengths, and there are no E-values; use larger "
+            "costs of gaps or lower scores of letters"
+        )
+    alpha, beta = np.polyfit(scores, spans, 1).tolist()
+    first, _ = fit_gumbel(scores, _LONGEST, step, alpha, beta, most_lambda)
+    length = int(np.clip(_LENGTH_BY_SPAN * alpha / first, _SHORTEST, _LONGEST))
+    scores, _ = random.align(cells // length**2, length, Detail.SCORE, _SEED)
+    lambda_, k = fit_gumbel(scores, length, step, alpha, beta, most_lambda)
+    return _gumbel([float(f"{value:.4g}") for value in (lambda_, k, alpha, beta)])
+
+
+def _gumbel(values: list[float]) -> Gumbel:
+    source = "estimated from random pairs with the letters of the sequences"
+    return Gumbel(values[0], values[1], values[2], values[3], source)
+
+
+class _RandomPairs:
+    """Aligns random pairs."""
+
+    def __init__(self, scoring: Scoring, shares: tuple[Doubles, Doubles], threads: int) -> None:
+        self._scoring = scoring
+        self._shares = shares
+        self._threads = threads
+
+    def align(
+        self, pairs: int, length: int, detail: Detail, seed: int
+    ) -> tuple[npt.NDArray[np.int64], Doubles]:
+        """Return raw scores, and how many letters the alignments span, where that is looked at."""
+        count = min(pairs, _LETTERS // length)
+        partners = pairs // count
+        generator = np.random.default_rng(seed)
+        sets = [self._random_set(generator, one, count, length) for one in self._shares]
+        first = np.repeat(np.arange(count, dtype=np.int32), partners)
+        second = (first + np.tile(np.arange(partners, dtype=np.int32), count)) % np.int32(count)
+        job = AlignmentJob(
+            sets[0],
+            sets[1],
+            self._scoring,
+            Want(detail),
+            device="cpu",
+            threads=self._threads,
+            window=LIST_WINDOW,
+            pair_list=PairList(first, second),
+        )
+        scores, spans = [], []
+        with job.open() as results:
+            for found in results:
+                scores.append(found.raw_score.astype(np.int64))
+                if detail == Detail.STATS:
+                    ends = found.field("query_end") + found.field("target_end")
+                    starts = found.field("query_start") + found.field("target_start")
+                    spans.append((ends - starts) / 2)
+        return np.concatenate(scores), np.concatenate(spans) if spans else np.zeros(0)
+
+    def _random_set(
+        self, generator: np.random.Generator, shares: Doubles, count: int, length: int
+    ) -> SequenceSet:
+        edges = np.cumsum(shares)[:-1]
+        codes = np.searchsorted(edges, generator.random(count * length), side="right")
+        letters = np.frombuffer(self._scoring.alphabet.letters.encode(), np.uint8)[codes]
+        names = [str(k) for k in range(count)]
+        offsets = np.arange(count + 1, dtype=np.int64) * length
+        records = Records(names, names, letters.tobytes(), offsets)
+        return SequenceSet(records, alphabet=self._scoring.alphabet, source="random sequences")
+
+
+def _digest(scoring: Scoring, shares: tuple[Doubles, Doubles]) -> str:
+    parts = [
+        f"{_VERSION} {CELLS} {scoring.gap_open} {scoring.gap_extend}",
+        scoring.matrix.tobytes().hex(),
+        *(np.array2string(one, threshold=100, precision=17) for one in shares),
+    ]
+    return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:32]
+
+
+def _load(path: Path) -> Gumbel | None:
+    """Read what was kept; None if there is nothing of this user's that makes sense."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            status = os.fstat(file.fileno())
+            if status.st_uid != os.getuid() or status.st_mode & 0o022:
+                return None
+            kept = json.load(file)
+        values = [float(kept[name]) for name in _FIELDS]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if not (all(map(math.isfinite, values)) and values[0] > 0 and values[1] > 0):
+        return None
+    return _gumbel(values)
+
+
+def _save(path: Path, gumbel: Gumbel) -> None:
+    """Keep what was estimated, where that can be done."""
+    values = (gumbel.lambda_, gumbel.k, gumbel.alpha, gumbel.beta)
+    text = json.dumps(dict(zip(_FIELDS, values, strict=True)))
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = PartFile(str(path), 0o644)
+        try:
+            with os.fdopen(file.descriptor, "w", encoding="utf-8") as output:
+                output.write(text)
+            file.publish()
+        finally:
+            file.remove()

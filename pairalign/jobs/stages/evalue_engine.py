@@ -1,0 +1,72 @@
+"""E-values as thresholds of scores: what no query of a slab could accept is not traced."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.engines import Engine
+from pairalign.pairs.want import Want
+from pairalign.pairs.windows import Window
+from pairalign.sequences.sets import SequenceSet
+from pairalign.statistics.significance import EvalueFilter
+
+
+class EvalueEngine:
+    """Wraps an engine: returns the pairs of a window whose E-values are small enough.
+
+    The engine is given the least raw score of any sequence of the window that may be a query. As
+    windows hold sequences of about one length, and a search space depends on the length, that is
+    nearly the threshold of each pair.
+
+    Parameters
+    ----------
+    engine : Engine
+    kept : EvalueFilter
+    queries : SequenceSet
+    targets : SequenceSet or None
+        None for every pair of `queries`.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        kept: EvalueFilter,
+        queries: SequenceSet,
+        targets: SequenceSet | None,
+    ) -> None:
+        self.name = engine.name
+        self.is_gpu = engine.is_gpu
+        self._engine = engine
+        self._filter = kept
+        as_query, as_target = kept.least_raw_scores
+        rows = as_query[queries.order]
+        # Of one set either sequence of a pair may be the query.
+        columns = rows if targets is None else as_target[targets.order] if kept.both_ways else None
+        self._rows, self._columns = rows, columns
+
+    def least_raw_score(self, window: Window) -> int:
+        """Return a raw score that every pair of a window has to reach."""
+        least = self._rows[window.row_start : window.row_stop].min()
+        if self._columns is not None:
+            least = min(least, self._columns[window.column_start : window.column_stop].min())
+        return int(least)
+
+    def align(
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Align the pairs of `window`; see `pairalign.engines.Engine`."""
+        least = max(self.least_raw_score(window), want.least_raw_score)
+        found = self._engine.align(window, replace(want, min_raw_score=least), pair_mask)
+        return self._filter.passing(found)
+
+    def cancel(self) -> None:
+        """Make a running `align` return early by raising."""
+        self._engine.cancel()
+
+    def close(self) -> None:
+        """Close the engine."""
+        self._engine.close()

@@ -1,0 +1,280 @@
+"""Thresholds that skip work: pairs that cannot pass are not aligned, others not returned.
+
+`ThresholdEngine` wraps an engine and is one itself. Of a window's pairs it drops, cheapest first,
+what lengths, q-grams and scores rule out (``docs/thresholds.md``), and looks at the alignments of
+the others.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import SCORE_FIELDS, STATS_FIELDS, Alignments
+from pairalign.alignments.thresholds import PairThresholds
+from pairalign.engines import Engine
+from pairalign.engines.cpu.pair_filter import Choice, PairFilter
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+
+if TYPE_CHECKING:
+    from pairalign.engines.cuda.engine import CudaEngine
+    from pairalign.engines.cuda.pair_filter import CudaPairFilter
+
+Mask = npt.NDArray[np.bool_]
+
+_WORTH_CHOOSING = 0.9
+"""Of more pairs than that, all of a window are aligned: chosen ones cost more each."""
+
+_CELLS_A_CHOSEN_PAIR = 50_000
+"""What a GPU could fill while the host plans for a chosen pair, about: 10 ns."""
+
+WORTH_FILTERING = 10**13
+"""With a least score alone GPUs fill fewer cells before a filter is ready: 2 s of an H200's work.
+200 M pairs of 16S reads took 5% longer with one, 1,250 M pairs 11% less."""
+
+_WORTH_SCORING = 0.5  # of more that reach the score in the window before, all are traced at once
+
+
+@dataclass
+class Steps:
+    """How many pairs each step has left of a job; engines' threads share it.
+
+    Attributes
+    ----------
+    pairs : int
+        All of the job.
+    possible, sharing, scoring, passing : int
+        Left by lengths and letters; by q-grams; by scores; by identity and coverage.
+    gram : int
+        Letters of the q-grams, 0: none were looked at.
+    """
+
+    pairs: int = 0
+    possible: int = 0
+    sharing: int = 0
+    scoring: int = 0
+    passing: int = 0
+    gram: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def add(self, choice: Choice, scoring: int, passing: int) -> None:
+        """Count the pairs of a window."""
+        with self._lock:
+            self.pairs += choice.looked_at
+            self.possible += choice.possible
+            self.sharing += choice.left
+            self.scoring += scoring
+            self.passing += passing
+
+
+class ThresholdEngine:
+    """Aligns those pairs of a window that may pass, returns those that do.
+
+    Parameters
+    ----------
+    engine : Engine
+    pair_filter : PairFilter
+        Of the same sets, scoring and thresholds; shared by engines. One with `open_pair_filter`
+        gets a filter of its own on its device, which drops the same pairs.
+    thresholds : PairThresholds
+    steps : Steps
+        Where pairs are counted.
+    sets : dict
+        `queries`, `targets` and `scoring` of the results.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        pair_filter: PairFilter,
+        thresholds: PairThresholds,
+        steps: Steps,
+        sets: dict[str, Any],
+    ) -> None:
+        self.name = engine.name
+        self.is_gpu = engine.is_gpu
+        self._engine = engine
+        self._filter: PairFilter | CudaPairFilter = pair_filter
+        self._own_filter: CudaPairFilter | None = None
+        if has_pair_filter(engine):
+            self._filter = self._own_filter = engine.open_pair_filter(pair_filter)
+        self._thresholds = thresholds
+        self._steps = steps
+        self._sets = sets
+        self._reaching = 0.0  # share that reached the score in the window before
+
+    def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
+        """Align the pairs of `window`; see `pairalign.engines.Engine`."""
+        choice = self._filter.choose(window, pair_mask)
+        if choice.left == 0:
+            self._steps.add(choice, 0, 0)
+            return self._nothing(want.detail)
+        found = self._align_chosen(window, want, pair_mask, choice)
+        passing = found
+        if self._thresholds:
+            numbers = self._thresholds.passing(found)
+            passing = found if len(numbers) == len(found) else found.take(numbers)
+            passing = passing.without(
+                stats=want.detail == Detail.SCORE, cigar=want.detail < Detail.CIGAR
+            )
+        self._steps.add(choice, self._count_reaching(choice, found), len(passing))
+        return passing
+
+    def cancel(self) -> None:
+        """Make a running `align` return early by raising."""
+        self._engine.cancel()
+
+    def close(self) -> None:
+        """Close the engine; whoever opened the filter that engines share closes it."""
+        if self._own_filter is not None:
+            self._own_filter.close()
+        self._engine.close()
+
+    def _align_chosen(
+        self, window: Window, want: Want, pair_mask: Mask | None, choice: Choice
+    ) -> Alignments:
+        """Align what is left of a window, and perhaps more; of it, what reaches the scores."""
+        mask: Mask | None = choice.mask
+        most = self._worth_choosing(window) * window.pairs
+        if choice.left == window.pairs or (pair_mask is None and choice.left > most):
+            mask = None
+        detail = max(want.detail, self._thresholds.detail(self._sets["scoring"].mode))
+        least = want.min_raw_score
+        if choice.min_raw_score is not None and self._reaching < _WORTH_SCORING:
+            least = max(choice.min_raw_score, -(2**31) if least is None else least)
+        return self._engine.align(window, Want(detail, least), mask)
+
+    def _worth_choosing(self, window: Window) -> float:
+        """Return the share of a window's pairs up to which it is faster to choose them.
+
+        On a GPU a chosen pair takes a quarter more than others, and the host's time; a third of the
+        gain is left for what is not counted. Of 16S reads of 120 letters that is a seventh.
+        """
+        if not self.is_gpu:
+            return _WORTH_CHOOSING
+        queries, targets = self._sets["queries"], self._sets["targets"]
+        lengths = [
+            one.lengths[one.order[start:stop]].mean()
+            for one, start, stop in (
+                (queries, window.row_start, window.row_stop),
+                (targets, window.column_start, window.column_stop),
+            )
+        ]
+        cells = float(lengths[0]) * float(lengths[1])
+        return min(_WORTH_CHOOSING, 0.7 * cells / (1.25 * cells + _CELLS_A_CHOSEN_PAIR))
+
+    def _count_reaching(self, choice: Choice, found: Alignments) -> int:
+        """Count what reaches the score that follows from the thresholds."""
+        reaching = len(found)
+        if choice.min_raw_score is not None:
+            reaching = int(np.count_nonzero(found.raw_score >= choice.min_raw_score))
+        self._reaching = min(reaching / choice.left, 1.0)
+        return min(reaching, choice.left)
+
+    def _nothing(self, detail: Detail) -> Alignments:
+        """Alignments of no pair, with the columns of a detail."""
+        names = SCORE_FIELDS + (STATS_FIELDS if detail > Detail.SCORE else ())
+        columns: dict[str, Any] = {name: np.empty(0, np.int32) for name in names}
+        if detail == Detail.CIGAR:
+            columns["cigar"] = np.empty(0, np.uint32)
+            columns["cigar_offsets"] = np.zeros(1, np.int64)
+        return Alignments(**self._sets, **columns)
+
+
+def has_pair_filter(engine: Engine) -> TypeGuard[CudaEngine]:
+    """Whether an engine can drop pairs on its own device."""
+    return hasattr(engine, "open_pair_filter")
+
+
+def skip_pairs(
+    engines: Sequence[Engine],
+    sets: tuple[SequenceSet, SequenceSet | None],
+    scoring: Scoring,
+    thresholds: PairThresholds,
+    min_raw_score: int | None,
+    threads: int,
+) -> tuple[Sequence[Engine], Steps]:
+    """Wrap engines so that they skip pairs which cannot reach what is asked for.
+
+    Parameters
+    ----------
+    engines : sequence of Engine
+    sets : two SequenceSets
+        The second is None for every pair of the first.
+    scoring : Scoring
+    thresholds : PairThresholds
+    min_raw_score : int or None
+    threads : int
+
+    Returns
+    -------
+    engines : sequence of Engine
+    steps : Steps
+        What they will count.
+    """
+    pair_filter = PairFilter(*sets, scoring, thresholds, min_raw_score, threads=threads)
+    return _wrap(engines, pair_filter, sets, scoring, thresholds)
+
+
+def _wrap(
+    engines: Sequence[Engine],
+    pair_filter: PairFilter,
+    sets: tuple[SequenceSet, SequenceSet | None],
+    scoring: Scoring,
+    thresholds: PairThresholds,
+) -> tuple[Sequence[Engine], Steps]:
+    steps = Steps(gram=pair_filter.gram)
+    results = {
+        "queries": sets[0],
+        "targets": sets[0] if sets[1] is None else sets[1],
+        "scoring": scoring,
+    }
+    wrapped = [ThresholdEngine(one, pair_filter, thresholds, steps, results) for one in engines]
+    return wrapped, steps
+
+
+def skip_where_it_pays(
+    engines: Sequence[Engine],
+    sets: tuple[SequenceSet, SequenceSet | None],
+    scoring: Scoring,
+    thresholds: PairThresholds,
+    min_raw_score: int | None,
+    threads: int,
+) -> tuple[Sequence[Engine], Steps | None]:
+    """Wrap engines as `skip_pairs` does, unless aligning all pairs is as fast.
+
+    Returns
+    -------
+    engines : sequence of Engine
+    steps : Steps or None
+        None: the engines are as they were.
+    """
+    if not thresholds and (min_raw_score or 0) <= 0:
+        return engines, None
+    if thresholds or not any(engine.is_gpu for engine in engines):
+        return skip_pairs(engines, sets, scoring, thresholds, min_raw_score, threads)
+    # Scores alone a GPU finds as fast as the host says which pairs cannot reach them; with a filter
+    # of its own it is faster where q-grams say something, and that is not found out for nothing.
+    if not all(map(has_pair_filter, engines)) or _cells(*sets) < WORTH_FILTERING:
+        return engines, None
+    pair_filter = PairFilter(*sets, scoring, thresholds, min_raw_score, threads=threads)
+    if not pair_filter.gram:
+        pair_filter.close()
+        return engines, None
+    return _wrap(engines, pair_filter, sets, scoring, thresholds)
+
+
+def _cells(first: SequenceSet, second: SequenceSet | None) -> float:
+    """Cells of all matrices, about."""
+    letters = float(first.lengths.sum(dtype=np.int64))
+    if second is None:
+        return letters * letters / 2
+    return letters * float(second.lengths.sum(dtype=np.int64))

@@ -1,0 +1,132 @@
+"""Several local alignments of a pair: the best, then the next best on cells that are left.
+
+After Waterman and Eggert 1987, as `pairalign.engines.cpu.further` has it: each puts no two letters
+together which one before did. `TopEngine` wraps an engine, which finds the best, and is one itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.thresholds import PairThresholds
+from pairalign.engines import Engine
+from pairalign.engines.cpu.further import FurtherAligner
+from pairalign.jobs.stages.further_layers import layers_of
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+from pairalign.statistics.significance import EvalueFilter
+
+Numbers = npt.NDArray[np.int64]
+
+
+class TopEngine:
+    """Follows each alignment that an engine finds by the further ones of the pair, best first.
+
+    A pair's alignments end with the last one, or before the first that scores 0, or less than is
+    wanted, or does not pass.
+
+    Parameters
+    ----------
+    engine : Engine
+        Gives pairs that pass.
+    further : FurtherAligner
+    top : int
+        Alignments that a pair may have.
+    thresholds : PairThresholds
+        What further alignments must reach, too.
+    evalues : EvalueFilter or None
+        The same.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        further: FurtherAligner,
+        top: int,
+        thresholds: PairThresholds,
+        evalues: EvalueFilter | None,
+    ) -> None:
+        self.name = engine.name
+        self.is_gpu = engine.is_gpu
+        self._engine = engine
+        self._further = further
+        self._top = top
+        self._thresholds = thresholds
+        self._evalues = evalues
+
+    def align(
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Align the pairs of `window`; see `pairalign.engines.Engine`."""
+        best = self._engine.align(window, replace(want, detail=Detail.CIGAR), pair_mask)
+        aligned = np.flatnonzero(best.raw_score > 0)
+        layers, owners = [best], [np.arange(len(best))]
+
+        def advance(known: Sequence[Alignments]) -> tuple[Alignments, Numbers]:
+            found, numbers = self._further.next_of(known, window, max(1, want.least_raw_score))
+            passing = self._passing(found)
+            return found.take(passing), numbers[passing]
+
+        for layer, pairs in islice(layers_of(best.take(aligned), self._top, advance), 1, None):
+            layers.append(layer)
+            owners.append(aligned[pairs])
+        order = np.argsort(np.concatenate(owners), kind="stable")
+        every = concatenate(layers).take(order)
+        return every.without(stats=want.detail == Detail.SCORE, cigar=want.detail < Detail.CIGAR)
+
+    def cancel(self) -> None:
+        """Make a running `align` return early by raising."""
+        self._further.cancel()
+        self._engine.cancel()
+
+    def close(self) -> None:
+        """Close the engine."""
+        self._engine.close()
+
+    def _passing(self, found: Alignments) -> Numbers:
+        """Return the numbers of the alignments that pass, ascending."""
+        passes = np.ones(len(found), np.bool_)
+        if self._evalues is not None:
+            passes = self._evalues.passes(found)
+        if self._thresholds:
+            similar = np.zeros(len(found), np.bool_)
+            similar[self._thresholds.passing(found)] = True
+            passes &= similar
+        return np.flatnonzero(passes)
+
+
+def add_further(
+    engines: Sequence[Engine],
+    top: int,
+    sets: tuple[SequenceSet, SequenceSet | None],
+    scoring: Scoring,
+    kept: tuple[PairThresholds, EvalueFilter | None],
+    threads: int,
+) -> list[TopEngine]:
+    """Wrap engines so that pairs may have several alignments.
+
+    Parameters
+    ----------
+    engines : sequence of Engine
+    top : int
+    sets : two SequenceSets
+        The second is None for every pair of the first.
+    scoring : Scoring
+    kept : PairThresholds, EvalueFilter or None
+        As for `TopEngine`.
+    threads : int
+        Cores on which further alignments are made, whatever the engine.
+    """
+    queries, targets = sets[0], sets[0] if sets[1] is None else sets[1]
+    return [
+        TopEngine(one, FurtherAligner(queries, targets, scoring, threads), top, *kept)
+        for one in engines
+    ]

@@ -1,0 +1,1 @@
+"""Alignment files checked record by record."""

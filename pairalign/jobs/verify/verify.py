@@ -1,0 +1,419 @@
+"""Alignment files checked against the sequences, scored again, and compared with the optimum."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.records import (
+    CLAIMS,
+    FAULTS,
+    UNSAID,
+    AlignmentRecords,
+    RecordChecker,
+    SetNames,
+    describe_fault,
+    format_findings,
+)
+from pairalign.base.choices import LIST_WINDOW
+from pairalign.errors import FormatError, shown_name
+from pairalign.formats.readers import RecordReader, open_reader
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.pairs.lists import PairList
+from pairalign.pairs.want import Detail, Want
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.complement import reverse_complement
+from pairalign.sequences.fasta import Records
+from pairalign.sequences.sets import SequenceSet
+
+_AHEAD = 2
+"""Pieces of the file that wait for each thread."""
+
+_TOGETHER_RECORDS, _TOGETHER_PIECES = 1 << 18, 16
+"""So much is aligned at a time: an engine is opened for it."""
+
+_OF_ALIGNMENT = (1 << FAULTS.index("mode") + 1) - 1
+"""Faults of the alignment itself; the others are of what is said of it."""
+
+_SCORE = CLAIMS.index("score")
+Scores = npt.NDArray[np.int64]
+
+
+@dataclass
+class Totals:
+    """What was found in a file.
+
+    Attributes
+    ----------
+    records, illegal, scored, others : int
+        All; those with faults; those with columns to score; entries that are no alignments.
+    faults : dict of str to int
+        Records by fault; one may have several.
+    compared, optimal, better : int
+        Records that were compared with the optimum; those that attain it; those that score more,
+        which cannot be.
+    missing : int
+        Raw score that all of those compared are below their optima.
+    """
+
+    records: int = 0
+    illegal: int = 0
+    scored: int = 0
+    others: int = 0
+    faults: dict[str, int] = field(default_factory=dict)
+    compared: int = 0
+    optimal: int = 0
+    better: int = 0
+    missing: int = 0
+
+    def add(self, checked: Checked) -> None:
+        """Count some more records."""
+        faults = checked.findings["faults"]
+        self.records += len(faults)
+        self.illegal += int(np.count_nonzero(faults))
+        self.scored += int(np.count_nonzero(checked.findings["scored"]))
+        self.others += checked.found.others
+        seen = int(np.bitwise_or.reduce(faults, initial=np.uint64(0)))
+        for number, name in enumerate(FAULTS):
+            if seen >> number & 1:
+                count = int(np.count_nonzero(faults >> np.uint64(number) & np.uint64(1)))
+                self.faults[name] = self.faults.get(name, 0) + count
+        if checked.below is not None:
+            below = checked.below[checked.below != UNSAID]
+            self.compared += len(below)
+            self.optimal += int(np.count_nonzero(below == 0))
+            self.better += int(np.count_nonzero(below < 0))
+            self.missing += int(below[below > 0].sum())
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What was found of a piece of a file.
+
+    Attributes
+    ----------
+    found : AlignmentRecords
+        What the file says.
+    findings : ndarray of FINDING, shape (n,)
+    first_record, first_line : int
+        Numbers in the file, from 1.
+    optima, below : ndarray of int64, shape (n,), or None
+        Raw score of an optimal alignment of the pair, and how far the record is below it; `UNSAID`
+        where it is not known.
+    """
+
+    found: AlignmentRecords
+    findings: npt.NDArray[np.void]
+    first_record: int
+    first_line: int
+    optima: Scores | None = None
+    below: Scores | None = None
+
+    def suspicious(self) -> Checked:
+        """Return those records that are illegal, or below the optimum."""
+        chosen = self.findings["faults"] != 0
+        if self.below is not None:
+            chosen |= (self.below != UNSAID) & (self.below != 0)
+        numbers = np.flatnonzero(chosen)
+        return replace(
+            self,
+            found=replace(self.found, records=self.found.records[numbers]),
+            findings=self.findings[numbers],
+            optima=None if self.optima is None else self.optima[numbers],
+            below=None if self.below is None else self.below[numbers],
+        )
+
+    def lines(self, scoring: Scoring) -> bytes:
+        """Return the lines of the table."""
+        return format_findings(
+            self.found,
+            self.findings,
+            self.first_record,
+            self.first_line,
+            scoring,
+            None if self.optima is None or self.below is None else (self.optima, self.below),
+        )
+
+    def messages(self, most: int) -> Iterator[str]:
+        """Yield a sentence on each of the first illegal records."""
+        for k in np.flatnonzero(self.findings["faults"])[: max(most, 0)].tolist():
+            record = self.found.records[k]
+            number = self.first_record + int(record["number"])
+            line = self.first_line + int(record["line"])
+            names = " and ".join(
+                shown_name(self.found.name(k, side)) for side in ("query", "target")
+            )
+            yield (f"record {number} (line {line}), {names}: {describe_fault(self.findings[k])}")
+
+
+class VerifyJob:
+    """A file that is checked; `open` it for what is found.
+
+    Parameters
+    ----------
+    path : str
+        The alignment file; ``"-"`` is standard input.
+    queries, targets : SequenceSet
+        Without `targets`, both names of a record are among the queries.
+    scoring : Scoring
+        Its mode is used only where `mode` says so.
+    format : str, optional
+        Default: by the end of the file's name.
+    columns : tuple of str
+        Of a table without a header.
+    mode : str, optional
+        Which spans are legal, and what optimal means. Default: what the file says; else any spans
+        are legal, and gaps at the ends cost.
+    scores : bool
+        The file's scores are those of `scoring`; one that is not is a fault.
+    optimal : bool
+        Align all pairs of legal records and compare the scores.
+    threads : int
+    engine_options : mapping
+        `device`, `memory_bytes`, `kernel` of `AlignmentJob`.
+
+    Attributes
+    ----------
+    scoring : Scoring
+        With the mode that is used, once the job is open.
+    mode : str or None
+        The one that was given or found.
+    totals : Totals
+        Of what has been handed out.
+    columns : tuple of str
+        Of the table.
+
+    Raises
+    ------
+    FormatError
+        There is no such format; or `optimal` without any mode, once the job is open.
+    AlignmentFileError
+        The file cannot be read, here or later.
+    AlphabetError, ScoringError
+        The sequences cannot be scored.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        queries: SequenceSet,
+        targets: SequenceSet | None,
+        scoring: Scoring,
+        *,
+        format: str | None = None,
+        columns: tuple[str, ...] = (),
+        mode: str | None = None,
+        scores: bool = True,
+        optimal: bool = False,
+        threads: int = 1,
+        engine_options: dict[str, Any] | None = None,
+    ) -> None:
+        self.queries = queries
+        self.targets = queries if targets is None else targets
+        self.scoring, self.mode = scoring, mode
+        self.totals = Totals()
+        self._scores, self._optimal, self.threads = scores, optimal, threads
+        self._engine_options = engine_options or {}
+        scoring.check_sets(queries, targets)
+        first = SetNames(queries)
+        names = first, first if targets is None else SetNames(targets)
+        self.reader: RecordReader = open_reader(path, format, names, columns)
+        self._optima: Optima | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the table's columns."""
+        names = ("record", "line", "query", "target", "verdict", "detail", "score", "file_score")
+        return (*names, "optimum", "below") if self._optimal else names
+
+    @contextmanager
+    def open(self) -> Iterator[Iterator[Checked]]:
+        """Begin; what is found comes in the order of the file, some records at a time."""
+        try:
+            pieces = self.reader.pieces()
+            first = next(pieces, None)
+            if self.mode is None:
+                self.mode = self.reader.mode
+            if self._optimal and self.mode is None:
+                raise FormatError("--optimal needs --mode: the file does not say which it is")
+            self.scoring = replace(self.scoring, mode=self.mode or "global")
+            checker = RecordChecker(
+                self.queries,
+                self.targets,
+                self.scoring,
+                whole=self.mode is not None,
+                scores=self._scores,
+            )
+            chained = pieces if first is None else itertools.chain((first,), pieces)
+            yield self._run(chained, checker)
+        finally:
+            self.reader.close()
+
+    def _run(self, pieces: Iterator[Any], checker: RecordChecker) -> Iterator[Checked]:
+        """Check pieces, on threads, and compare them with the optimum, some together."""
+        held: list[Checked] = []
+        for checked in self._number(self._check_all(pieces, checker)):
+            held.append(checked)
+            records = sum(len(one.found) for one in held)
+            if self._optimal and records < _TOGETHER_RECORDS and len(held) < _TOGETHER_PIECES:
+                continue
+            yield from self._compare(held)
+            held = []
+        yield from self._compare(held)
+
+    def _check_all(
+        self, pieces: Iterator[Any], checker: RecordChecker
+    ) -> Iterator[tuple[AlignmentRecords, npt.NDArray[np.void]]]:
+        def check(piece: Any) -> tuple[AlignmentRecords, npt.NDArray[np.void]]:
+            found = self.reader.read(piece)
+            return found, checker.check(found)
+
+        waiting: deque[Future[tuple[AlignmentRecords, npt.NDArray[np.void]]]] = deque()
+        with ThreadPoolExecutor(self.threads) as pool:
+            try:
+                for piece in pieces:
+                    waiting.append(pool.submit(check, piece))
+                    if len(waiting) > _AHEAD * self.threads:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            finally:
+                for one in waiting:
+                    one.cancel()
+
+    def _number(
+        self, pieces: Iterator[tuple[AlignmentRecords, npt.NDArray[np.void]]]
+    ) -> Iterator[Checked]:
+        record, line = 1, 1 + self.reader.lines_before
+        for found, findings in pieces:
+            yield Checked(found, findings, record, line)
+            record += len(found)
+            line += found.lines
+
+    def _compare(self, held: Sequence[Checked]) -> Iterator[Checked]:
+        if self._optimal and held:
+            if self._optima is None:
+                self._optima = Optima(
+                    self.queries, self.targets, self.scoring, self.threads, self._engine_options
+                )
+            held = self._optima.compare(held)
+        for checked in held:
+            self.totals.add(checked)
+            yield checked
+
+
+class Optima:
+    """Scores of optimal alignments of the pairs of records.
+
+    Parameters
+    ----------
+    queries, targets : SequenceSet
+    scoring : Scoring
+    threads : int
+    engine_options : mapping
+        See `VerifyJob`.
+    """
+
+    def __init__(
+        self,
+        queries: SequenceSet,
+        targets: SequenceSet,
+        scoring: Scoring,
+        threads: int,
+        engine_options: dict[str, Any],
+    ) -> None:
+        # Two sets always: a file may have a sequence with itself, and a pair both ways.
+        self._sets = queries, copy.copy(targets)
+        self._other_strand: SequenceSet | None = None
+        self._scoring = scoring
+        self._options = {"threads": threads, **engine_options}
+
+    def compare(self, held: Sequence[Checked]) -> list[Checked]:
+        """Return what was found with the optima of records whose alignments are legal."""
+        records = np.concatenate([one.found.records for one in held])
+        findings = np.concatenate([one.findings for one in held])
+        sound = findings["faults"] & np.uint64(_OF_ALIGNMENT) == 0
+        optima = np.full(len(records), UNSAID, np.int64)
+        for turned in (False, True):
+            chosen = np.flatnonzero(sound & ((records["turned"] != 0) == turned))
+            if len(chosen):
+                optima[chosen] = self._scores(records[chosen], turned)
+        scores, known = _scores_of(records, findings, self._scoring.scale)
+        below = np.where(known & (optima != UNSAID), optima - np.where(known, scores, 0), UNSAID)
+        ends = np.cumsum([0, *(len(one.found) for one in held)])
+        return [
+            replace(one, optima=optima[start:stop], below=below[start:stop])
+            for one, start, stop in zip(held, ends[:-1], ends[1:], strict=True)
+        ]
+
+    def _scores(self, records: npt.NDArray[np.void], turned: bool) -> Scores:
+        """Align the pairs of records; return their raw scores, in the order of the records."""
+        queries, targets = self._sets[0], self._targets(turned)
+        pairs = PairList(
+            np.ascontiguousarray(records["query"]),
+            np.ascontiguousarray(records["target"]),
+            may_repeat=True,
+        )
+        job = AlignmentJob(
+            queries,
+            targets,
+            self._scoring,
+            Want(Detail.SCORE),
+            window=LIST_WINDOW,
+            pair_list=pairs,
+            **self._options,
+        )
+        keys, scores = [], []
+        with job.open() as results:
+            for found in results:
+                keys.append(found.query.astype(np.int64) * len(targets) + found.target)
+                scores.append(found.raw_score.astype(np.int64))
+        all_keys, all_scores = np.concatenate(keys), np.concatenate(scores)
+        order = np.argsort(all_keys)
+        wanted = pairs.first.astype(np.int64) * len(targets) + pairs.second
+        places = np.searchsorted(all_keys, wanted, sorter=order)
+        result: Scores = all_scores[order[places]]
+        return result
+
+    def _targets(self, turned: bool) -> SequenceSet:
+        if not turned:
+            return self._sets[1]
+        if self._other_strand is None:
+            self._other_strand = _other_strand(self._sets[1])
+        return self._other_strand
+
+
+def _scores_of(
+    records: npt.NDArray[np.void], findings: npt.NDArray[np.void], scale: int
+) -> tuple[Scores, npt.NDArray[np.bool_]]:
+    """Raw scores of records, and where they are known: of the columns, else as the file says."""
+    said, decimals = records["says"][:, _SCORE], records["decimals"][:, _SCORE]
+    scores, known = findings["score"].copy(), findings["scored"] != 0
+    stated = ~known & (said != UNSAID) & (np.abs(said) < 2**40) & (decimals <= 6)
+    stated &= records["runs"] < 0
+    units = 10 ** np.where(stated, decimals, 0).astype(np.int64)
+    stated &= np.where(stated, said, 0) * scale % units == 0
+    scores[stated] = said[stated] * scale // units[stated]
+    return scores, known | stated
+
+
+def _other_strand(sequences: SequenceSet) -> SequenceSet:
+    """Return the reverse complements of all sequences of a set."""
+    letters = np.frombuffer(sequences.alphabet.letters.encode(), np.uint8)
+    turned = [
+        letters[reverse_complement(sequences.codes_of(k), sequences.alphabet)].tobytes()
+        for k in range(len(sequences))
+    ]
+    records = Records(
+        sequences.names, sequences.descriptions, b"".join(turned), sequences.offsets.copy()
+    )
+    return SequenceSet(records, alphabet=sequences.alphabet, source=sequences.source)

@@ -1,0 +1,1 @@
+"""Which pairs are aligned, in which order, and how much of each: windows, lists, masks."""

@@ -1,0 +1,63 @@
+"""Which pairs of a window are among listed ones."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.native import library
+from pairalign.pairs.windows import Window
+
+Ints = npt.NDArray[np.int32]
+
+_mask_pairs = library.pairalign_mask_pairs
+_mask_pairs.restype = None
+_mask_pairs.argtypes = (
+    *(ctypes.c_int32,) * 4,
+    *(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p),
+    *(ctypes.c_int64, ctypes.c_void_p),
+)
+
+
+def mask_pairs(window: Window, rows: Ints, columns: Ints) -> npt.NDArray[np.bool_]:
+    """Return which pairs of a window are among some of its pairs, bool of shape (pairs,).
+
+    Parameters
+    ----------
+    window : Window
+    rows, columns : ndarray of int32, shape (n,)
+        Of the pairs, in the window's order.
+    """
+    mask = np.empty(window.pairs, np.bool_)
+    kept = [np.ascontiguousarray(one, np.int32) for one in (rows, columns)]
+    _mask_pairs(
+        window.row_start,
+        window.column_start,
+        window.column_stop,
+        window.triangular,
+        len(kept[0]),
+        *(one.ctypes.data for one in kept),
+        len(mask),
+        mask.ctypes.data,
+    )
+    return mask
+
+
+def mask_sorted_pairs(window: Window, rows: Ints, columns: Ints) -> npt.NDArray[np.bool_]:
+    """Return which pairs of a window are among pairs of the whole matrix.
+
+    Parameters
+    ----------
+    window : Window
+    rows, columns : ndarray of int32, shape (n,)
+        Of the pairs, row by row.
+    """
+    ends = np.array(
+        (window.row_start, window.row_stop), rows.dtype
+    )  # of another type, rows are copied
+    which = slice(*np.searchsorted(rows, ends).tolist())
+    rows, columns = rows[which], columns[which]
+    inside = (columns >= window.column_start) & (columns < window.column_stop)
+    return mask_pairs(window, rows[inside], columns[inside])

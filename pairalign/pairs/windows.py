@@ -1,0 +1,359 @@
+"""Windows of the pair matrix: which pairs belong together, in which order. Pure functions.
+
+The pair matrix has one row and one column per sequence, both sorted longest first (see
+`pairalign.sequences.sets.SequenceSet`). It is cut into square windows as in gpu-pairAlign
+(Blazewicz et al. 2011, figure 1). The order of windows, and of pairs inside a window, is the order
+of every output file; it depends on the set and the window size alone, never on a device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.passes import positions_of_numbers, window_positions
+from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW
+
+Lengths = npt.NDArray[np.signedinteger[Any]]
+
+UNLIMITED = 2**63 - 1
+"""More cells than any run has."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """A rectangle of the pair matrix, in positions of the length-sorted sets.
+
+    Attributes
+    ----------
+    index : int
+        Place in the order of output, counted from 0.
+    row_start, row_stop : int
+        Half-open range of rows: positions in the (first) sorted set.
+    column_start, column_stop : int
+        Half-open range of columns: positions in the same sorted set, or in the second one.
+    triangular : bool
+        True for one set against itself: only pairs with ``row < column`` belong to the window.
+    strand : int
+        1, or -1: the sequences of the *columns* are reverse-complemented before they are aligned
+        (DNA only). What comes back is on the original strands, see `pairalign.alignments.strands`.
+
+    Notes
+    -----
+    Pairs are numbered row by row. With two sets (``triangular`` False) rows are positions in the
+    first set (IN) whatever the lengths are; the engine turns a pair so that the longer sequence
+    runs along its matrix's rows.
+    """
+
+    index: int
+    row_start: int
+    row_stop: int
+    column_start: int
+    column_stop: int
+    triangular: bool
+    strand: int = 1
+
+    def first_column(self, row: int) -> int:
+        """First column of the pairs of `row` in this window (may be ``column_stop``: none)."""
+        if not self.triangular:
+            return self.column_start
+        return min(max(self.column_start, row + 1), self.column_stop)
+
+    @property
+    def bounds(self) -> tuple[int, int, int, int, bool]:
+        """The rectangle: ``row_start, row_stop, column_start, column_stop, triangular``."""
+        columns = self.column_start, self.column_stop
+        return self.row_start, self.row_stop, *columns, self.triangular
+
+    @property
+    def row_offsets(self) -> npt.NDArray[np.int64]:
+        """Number of pairs before each row, shape (rows + 1,); the last is the number of pairs."""
+        counts = self.column_stop - first_columns(*self.bounds)
+        return np.concatenate(([0], np.cumsum(counts)))
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs in the window."""
+        return count_pairs(*self.bounds)
+
+    def positions(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Row and column of every pair in order, two int32 arrays of shape (pairs,)."""
+        return window_positions(
+            (self.row_start, self.row_stop),
+            (self.column_start, self.column_stop),
+            self.triangular,
+            self.pairs,
+        )
+
+    def positions_of(
+        self, numbers: npt.NDArray[np.signedinteger[Any]]
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Row and column of some pairs, by their numbers in the window, in any order."""
+        return positions_of_numbers(self.bounds, numbers)
+
+
+def default_window(listed: bool) -> int:
+    """Rows and columns of a window where none are given; larger ones for pairs of a list."""
+    return LIST_WINDOW if listed else DEFAULT_WINDOW
+
+
+def plan_windows(
+    rows: int, columns: int | None = None, window: int = DEFAULT_WINDOW
+) -> list[Window]:
+    """Cut the pair matrix into windows, row by row.
+
+    Parameters
+    ----------
+    rows : int
+        Sequences of the (first) set.
+    columns : int or None
+        Sequences of the second set; None for every pair of one set.
+    window : int
+        Rows and columns of a window.
+
+    Returns
+    -------
+    list of Window
+        Every pair is in exactly one; windows without a pair are left out.
+    """
+    if window < 1:
+        raise ValueError(f"window {window}: expected at least 1")
+    triangular = columns is None
+    last = rows if columns is None else columns
+    planned: list[Window] = []
+    for row in range(0, rows, window):
+        row_stop = min(row + window, rows)
+        for column in range(row if triangular else 0, last, window):
+            column_stop = min(column + window, last)
+            made = Window(len(planned), row, row_stop, column, column_stop, triangular)
+            # Only a window on the diagonal can be empty: that of a single last sequence.
+            if not triangular or column > row or made.pairs:
+                planned.append(made)
+    return planned
+
+
+def first_columns(
+    row_start: int, row_stop: int, column_start: int, column_stop: int, triangular: bool
+) -> npt.NDArray[np.int64]:
+    """First column with a pair of each row of a rectangle; `column_stop` where there is none."""
+    rows = np.arange(row_start, row_stop, dtype=np.int64)
+    if not triangular:
+        return np.full_like(rows, column_start)
+    return np.clip(rows + 1, column_start, column_stop)
+
+
+def count_pairs(
+    row_start: int, row_stop: int, column_start: int, column_stop: int, triangular: bool
+) -> int:
+    """Pairs of a rectangle of the pair matrix; `triangular`: those with ``row < column``."""
+    columns = column_stop - column_start
+    if not triangular:
+        return (row_stop - row_start) * columns
+    whole = max(min(row_stop, column_start) - row_start, 0)  # rows with all columns
+    first, last = max(row_start, column_start), min(row_stop, column_stop)
+    rows = max(last - first, 0)  # the others that have any: each one fewer than that before
+    return whole * columns + rows * (2 * column_stop - first - last - 1) // 2
+
+
+def count_cells(window: Window, rows: Lengths, columns: Lengths) -> int:
+    """Cells of the dynamic programming matrices of a window's pairs: the work it takes.
+
+    Parameters
+    ----------
+    window : Window
+    rows, columns : ndarray of int, shape (sequences,)
+        Lengths by sorted position; the same array for one set.
+    """
+    if not window.triangular or window.row_stop <= window.column_start:  # all with all
+        letters = rows[window.row_start : window.row_stop].sum(dtype=np.int64)
+        others = columns[window.column_start : window.column_stop].sum(dtype=np.int64)
+        return int(letters * others)
+    return int(np.dot(rows[window.row_start : window.row_stop], _tails(window, columns)))
+
+
+def split_rows(
+    window: Window,
+    rows: Lengths,
+    columns: Lengths,
+    pair_bytes: int,
+    letter_bytes: float,
+    limit: int,
+    most_cells: int = UNLIMITED,
+) -> Iterator[Window]:
+    """Cut a window into slabs of whole rows whose results fit some memory, and some time.
+
+    The slabs, one after the other, hold the window's pairs in the window's order.
+
+    Parameters
+    ----------
+    window : Window
+    rows, columns : ndarray of int, shape (sequences,)
+        Lengths by sorted position.
+    pair_bytes : int
+        Bytes of a pair's result, whatever its length.
+    letter_bytes : float
+        Bytes of a pair's result for each letter of both sequences.
+    limit : int
+        Bytes that a slab's results may take; a slab of one row may take more.
+    most_cells : int
+        Cells that a slab may have; a slab of one row may have more.
+    """
+    longest = int(rows[window.row_start : window.row_stop].max(initial=0))
+    longest += int(columns[window.column_start : window.column_stop].max(initial=0))
+    fits = window.pairs * (pair_bytes + letter_bytes * longest) <= limit
+    soon = most_cells == UNLIMITED or count_cells(window, rows, columns) <= most_cells
+    if window.pairs and fits and soon:
+        yield window
+        return
+    offsets = window.row_offsets
+    counts = np.diff(offsets)
+    heights, tails = rows[window.row_start : window.row_stop], _tails(window, columns)
+    ends = np.cumsum(pair_bytes * counts + letter_bytes * (counts * heights + tails))
+    cells = np.cumsum(heights * tails)
+    start, done, done_cells = 0, 0.0, 0
+    while start < len(ends):
+        fitting = int(np.searchsorted(ends, done + limit, side="right"))
+        near = int(np.searchsorted(cells, min(done_cells + most_cells, UNLIMITED), side="right"))
+        stop = max(start + 1, min(fitting, near))
+        slab = replace(window, row_start=window.row_start + start, row_stop=window.row_start + stop)
+        if slab.pairs:
+            yield slab
+        start, done, done_cells = stop, float(ends[stop - 1]), int(cells[stop - 1])
+
+
+def _tails(window: Window, columns: Lengths) -> npt.NDArray[np.int64]:
+    """For each row of the window, the summed lengths of the columns that it is paired with."""
+    inside = columns[window.column_start : window.column_stop].astype(np.int64)
+    sums = np.concatenate(([0], np.cumsum(inside)))
+    first = np.zeros(window.row_stop - window.row_start, np.int64)
+    if window.triangular:
+        rows = np.arange(window.row_start, window.row_stop)
+        first = np.clip(rows + 1 - window.column_start, 0, len(inside))
+    tails: npt.NDArray[np.int64] = sums[-1] - sums[first]
+    return tails
+
+
+def restrict_windows(windows: Iterable[Window], start: int, stop: int) -> Iterator[Window]:
+    """Give some of the pairs of some windows, in the same order.
+
+    Parameters
+    ----------
+    windows : iterable of Window
+    start, stop : int
+        Half-open range of pairs, counted over all windows in their order.
+
+    Yields
+    ------
+    Window
+        A window with pairs outside of the range comes as up to three: what is left of its first
+        row, whole rows, and what is left of its last row.
+    """
+    before = 0
+    for window in windows:
+        pairs = window.pairs
+        first, last = max(start - before, 0), min(stop - before, pairs)
+        before += pairs
+        if first < last:
+            yield from (window,) if last - first == pairs else _cut_window(window, first, last)
+
+
+def _cut_window(window: Window, first: int, last: int) -> Iterator[Window]:
+    offsets = window.row_offsets
+    row = int(np.searchsorted(offsets, first, side="right")) - 1
+    end = int(np.searchsorted(offsets, last, side="left")) - 1  # the row of the last pair
+    whole_from = row if offsets[row] == first else row + 1
+    whole_to = end + 1 if offsets[end + 1] == last else end
+    if row == end and whole_from >= whole_to:
+        yield _cut_row(window, row, first - int(offsets[row]), last - int(offsets[row]))
+        return
+    if whole_from > row:
+        count = int(offsets[row + 1] - offsets[row])
+        yield _cut_row(window, row, first - int(offsets[row]), count)
+    if whole_from < whole_to:
+        rows = (window.row_start + whole_from, window.row_start + whole_to)
+        yield replace(window, row_start=rows[0], row_stop=rows[1])
+    if whole_to == end:
+        yield _cut_row(window, end, 0, last - int(offsets[end]))
+
+
+def _cut_row(window: Window, row: int, first: int, last: int) -> Window:
+    """Pairs `first` to `last` of one row, as a window; rows count from the window's first."""
+    at = window.row_start + row
+    column = window.first_column(at)
+    return replace(
+        window,
+        row_start=at,
+        row_stop=at + 1,
+        column_start=column + first,
+        column_stop=column + last,
+    )
+
+
+def join_windows(
+    windows: Sequence[Window], fits: Callable[[Window], bool], alone: int
+) -> Iterator[Window]:
+    """Join neighbours of the same rows, for engines that take longer for each than for its pairs.
+
+    What is found in a joined one must be brought into the order of its windows, see
+    `order_of_windows`.
+
+    Parameters
+    ----------
+    windows : sequence of Window
+        In the order of output.
+    fits : callable (Window) -> bool
+        Whether a joined one is not too large.
+    alone : int
+        How many of the last are left as they are, so that several engines end together.
+    """
+    last = len(windows) - alone
+    joined: Window | None = None
+    for place, window in enumerate(windows):
+        if joined is not None:
+            both = replace(joined, column_stop=window.column_stop)
+            if place < last and _are_neighbours(joined, window) and fits(both):
+                joined = both
+                continue
+            yield joined
+        joined = window
+    if joined is not None:
+        yield joined
+
+
+def _are_neighbours(left: Window, right: Window) -> bool:
+    rows = (left.row_start, left.row_stop) == (right.row_start, right.row_stop)
+    return rows and left.column_stop == right.column_start
+
+
+def order_of_windows(
+    joined: Window, numbers: npt.NDArray[np.int64], width: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None:
+    """Return how pairs of joined windows follow one another in the order of output.
+
+    Parameters
+    ----------
+    joined : Window
+    numbers : ndarray of int64, shape (n,)
+        Of pairs, ascending.
+    width : int
+        Columns of a window; the first begins at a multiple of that.
+
+    Returns
+    -------
+    order : ndarray of int64, shape (n,)
+        Places in `numbers`.
+    keys : ndarray of int64, shape (n,)
+        Of the pairs in that order: they ascend, and are the same for the same pair.
+
+    None where all are of one window.
+    """
+    first, last = joined.column_start // width, (joined.column_stop - 1) // width
+    if first == last:
+        return None
+    windows = joined.positions_of(numbers)[1] // np.int32(width) - np.int32(first)
+    order = np.concatenate([np.flatnonzero(windows == k) for k in range(last - first + 1)])
+    return order, numbers[order] + windows[order] * np.int64(joined.pairs)

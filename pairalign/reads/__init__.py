@@ -1,0 +1,1 @@
+"""Overlaps of reads: kinds, candidates, exact runs, the string graph."""

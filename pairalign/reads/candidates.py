@@ -1,0 +1,125 @@
+"""Candidates: pairs of reads, and their strands, that another program found likely to overlap.
+
+A file is PAF, of which columns 1, 5 and 6 are read: query, strand, target; a warning says where the
+lengths in columns 2 and 7 are not those of the reads. Or it has two names a line, between tabs or
+blanks, for both strands. Pairs may come again, and reads with themselves, which are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.errors import FastaError, PairListError, shown_name
+from pairalign.pairs.lists import PairList, warn_of_lengths
+from pairalign.pairs.masks import mask_sorted_pairs
+from pairalign.pairs.windows import Window
+from pairalign.sequences.fasta import Source, read_text
+from pairalign.sequences.sets import SequenceSet, sorted_positions
+
+Ints = npt.NDArray[np.int32]
+Mask = npt.NDArray[np.bool_]
+
+_STRANDS = {b"+": (1,), b"-": (-1,)}
+_PAF_COLUMNS = 12
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Pairs of one set, each on a strand.
+
+    Attributes
+    ----------
+    first, second : ndarray of int32, shape (n,)
+        Input indices.
+    strands : ndarray of int8, shape (n,)
+        1 or -1; a pair on both strands is there twice.
+    source : str
+        Where they come from, for messages.
+    """
+
+    first: Ints
+    second: Ints
+    strands: npt.NDArray[np.int8]
+    source: str = "candidates"
+
+    @property
+    def pairs(self) -> PairList:
+        """The pairs, whatever their strand."""
+        return PairList(self.first, self.second, self.source, may_repeat=True)
+
+    def sorted_on(self, strand: int, reads: SequenceSet) -> tuple[Ints, Ints]:
+        """Return rows and columns of the pairs on a strand, by row, then column; each once."""
+        positions = sorted_positions(reads).astype(np.int64)
+        chosen = (self.strands == strand) & (self.first != self.second)
+        ends = positions[self.first[chosen]], positions[self.second[chosen]]
+        keys = np.unique(np.minimum(*ends) << 32 | np.maximum(*ends))
+        return (keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32)
+
+
+class CandidateStrands:
+    """Says which pairs of a window are candidates on each strand.
+
+    Parameters
+    ----------
+    candidates : Candidates
+    reads : SequenceSet
+    """
+
+    def __init__(self, candidates: Candidates, reads: SequenceSet) -> None:
+        self._sorted = {strand: candidates.sorted_on(strand, reads) for strand in (1, -1)}
+
+    def mask_of(self, window: Window, strand: int) -> Mask:
+        """Return which pairs of a window are candidates on a strand."""
+        return mask_sorted_pairs(window, *self._sorted[strand])
+
+
+def read_candidates(source: Source, reads: SequenceSet) -> Candidates:
+    """Read candidates: PAF, or two names a line; compressed or not.
+
+    Parameters
+    ----------
+    source : str, path or file object
+        ``"-"`` is standard input.
+    reads : SequenceSet
+
+    Raises
+    ------
+    PairListError
+        The file cannot be read or has no pairs, or a line is no pair of reads, which is named.
+    """
+    try:
+        text, name = read_text(source, "PAF, or a list of pairs")
+    except FastaError as error:
+        raise PairListError(str(error)) from error
+    places = {one.encode(): k for k, one in enumerate(reads.names)}
+    found: list[tuple[int, int, int]] = []
+    others: list[int] = []  # lines
+    for number, line in enumerate(text.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        columns = line.split(b"\t") if b"\t" in line else line.split()
+        is_paf = len(columns) >= _PAF_COLUMNS and columns[4] in _STRANDS
+        if not is_paf and len(columns) < 2:
+            raise PairListError(
+                f"{name}: line {number}: a name is missing, expected PAF or two names"
+            )
+        ends = []
+        for one in (columns[0], columns[5 if is_paf else 1]):
+            if one not in places:
+                shown = one.decode("utf-8", "replace")
+                raise PairListError(
+                    f"{name}: line {number}: {shown_name(shown)} is not in {reads.source}"
+                )
+            ends.append(places[one])
+        if is_paf and columns[1:7:5] != [b"%d" % reads.lengths[one] for one in ends]:
+            others.append(number)
+        strands = _STRANDS[columns[4]] if is_paf else (1, -1)
+        found += [(ends[0], ends[1], strand) for strand in strands]
+    if not found:
+        raise PairListError(f"{name}: no pairs, expected PAF or two names a line")
+    warn_of_lengths(name, len(others), others[0] if others else 0)
+    table = np.array(found, np.int32)
+    return Candidates(table[:, 0], table[:, 1], table[:, 2].astype(np.int8), name)

@@ -1,0 +1,202 @@
+"""Single passes over the pairs of reads that may overlap, in native code (cpu/pairs/overlaps.cpp).
+
+No array is made on the way, and the interpreter is free meanwhile.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.native import library
+from pairalign.reads.reaching import Reaching
+
+if TYPE_CHECKING:
+    from pairalign.alignments.alignments import Alignments
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+KINDS = 5
+"""Values of pairalign_overlap_kind."""
+
+_INT32 = np.iinfo(np.int32)
+
+
+class NativeFields(ctypes.Structure):
+    """pairalign_overlap_fields."""
+
+    _fields_ = (
+        ("pairs", ctypes.c_int64),
+        *((name, ctypes.c_void_p) for name in ("query", "target")),
+        *((name, ctypes.c_void_p) for name in ("query_start", "query_end")),
+        *((name, ctypes.c_void_p) for name in ("target_start", "target_end")),
+        *((name, ctypes.c_void_p) for name in ("matches", "mismatches", "gap_letters")),
+        *((name, ctypes.c_void_p) for name in ("query_lengths", "target_lengths", "strand")),
+    )
+
+
+class NativeReaching(ctypes.Structure):
+    """pairalign_reaching."""
+
+    _fields_ = (
+        ("count", ctypes.c_int64),
+        *((name, ctypes.c_void_p) for name in ("numbers", "scores", "may_pass")),
+    )
+
+
+_choose = library.pairalign_choose_strands
+_choose.restype = None
+_choose.argtypes = (
+    *(ctypes.POINTER(NativeReaching), ctypes.c_int32),
+    *(ctypes.c_void_p,) * 3,
+)
+_find = library.pairalign_find_overlaps
+_find.restype = ctypes.c_int64
+_find.argtypes = (
+    ctypes.POINTER(NativeFields),
+    *(ctypes.c_int64,) * 3,
+    ctypes.c_void_p,
+)
+_merge = library.pairalign_merge_strands
+_merge.restype = None
+_merge.argtypes = (*(ctypes.c_int64, ctypes.c_void_p) * 2, ctypes.c_void_p)
+_classify = library.pairalign_classify_overlaps
+_classify.restype = None
+_classify.argtypes = (
+    ctypes.POINTER(NativeFields),
+    *(ctypes.c_double,) * 2,
+    *(ctypes.c_void_p,) * 2,
+)
+_mark = library.pairalign_mark_indices
+_mark.restype = None
+_mark.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 2)
+
+
+def describe_reaching(found: Reaching) -> tuple[NativeReaching, tuple[Ints, ...]]:
+    """Describe pairs to native code; also return the arrays that must be kept meanwhile."""
+    fields = found.numbers, found.raw_scores, found.may_pass
+    arrays = tuple(np.ascontiguousarray(one, np.int32) for one in fields)
+    return NativeReaching(len(arrays[0]), *(one.ctypes.data for one in arrays)), arrays
+
+
+def choose_strands(plus: Reaching, minus: Reaching, both: bool) -> tuple[Longs, Longs]:
+    """Choose the pairs to align on each strand by their scores on both.
+
+    Parameters
+    ----------
+    plus, minus : Reaching
+    both : bool
+        Whether to align on both strands where both reach the minimum, not just where the score is
+        higher (of equals on the plus strand).
+
+    Returns
+    -------
+    plus, minus : ndarray of int64
+        Numbers of the pairs that are aligned there, ascending: those of them that may pass.
+    """
+    described, kept = zip(*(describe_reaching(one) for one in (plus, minus)), strict=True)
+    strands = (NativeReaching * 2)(*described)
+    # One more: what is not chosen is written, too, and then written over.
+    chosen = [np.empty(len(one.numbers) + 1, np.int64) for one in (plus, minus)]
+    counts = np.empty(2, np.int64)
+    _choose(strands, both, *(one.ctypes.data for one in (*chosen, counts)))
+    del kept
+    return chosen[0][: counts[0]], chosen[1][: counts[1]]
+
+
+def find_overlaps(found: Alignments, min_overlap: int, min_identity: Fraction) -> Longs:
+    """Return the numbers of the alignments that are long and alike enough, ascending.
+
+    Parameters
+    ----------
+    found : Alignments
+        With spans.
+    min_overlap : int
+        Letters of the shorter span.
+    min_identity : Fraction
+        Matches by columns, from 0 to 1, at most 18 decimals.
+    """
+    numbers = np.empty(len(found), np.int64)
+    least = min(max(min_overlap, 0), int(_INT32.max))
+    share = min_identity.as_integer_ratio()
+    count = _find(_fields_of(found), least, *share, numbers.ctypes.data)
+    return numbers[:count]
+
+
+def merge_strands(plus: Longs, minus: Longs) -> Longs:
+    """Return the order of overlaps on both strands by pair, the plus strand first.
+
+    Parameters
+    ----------
+    plus, minus : ndarray of int64
+        The numbers of their pairs, ascending.
+
+    Returns
+    -------
+    ndarray of int64
+        Places in what was found on the plus strand, followed by what was on the minus strand.
+    """
+    pairs = [np.ascontiguousarray(one, np.int64) for one in (plus, minus)]
+    order = np.empty(len(plus) + len(minus), np.int64)
+    counted = (part for one in pairs for part in (len(one), one.ctypes.data))
+    _merge(*counted, order.ctypes.data)
+    return order
+
+
+def classify_natively(
+    found: Alignments, max_overhang: float, overhang_share: float
+) -> tuple[npt.NDArray[np.uint8], Longs]:
+    """Return the kind of each overlap, and how many there are of each: see `overlap_kinds`.
+
+    Parameters
+    ----------
+    found : Alignments
+        With spans.
+    max_overhang : int
+        Letters beyond an overlap that do not make it internal.
+    overhang_share : float
+        Unless they are more than so much of it.
+
+    Returns
+    -------
+    kinds : ndarray of uint8, shape (n,)
+    counts : ndarray of int64, shape (5,)
+    """
+    kinds, counts = np.empty(len(found), np.uint8), np.empty(KINDS, np.int64)
+    _classify(
+        _fields_of(found), max_overhang, overhang_share, kinds.ctypes.data, counts.ctypes.data
+    )
+    return kinds, counts
+
+
+def mark_indices(indices: Ints, marks: Mask) -> None:
+    """Set ``marks[indices]``.
+
+    Parameters
+    ----------
+    indices : ndarray of int32, shape (n,)
+        Of sequences.
+    marks : ndarray of bool, shape (sequences,)
+    """
+    kept = np.ascontiguousarray(indices, np.int32)
+    assert marks.dtype == np.bool_
+    assert marks.flags.c_contiguous
+    _mark(len(kept), kept.ctypes.data, marks.ctypes.data)
+
+
+def _fields_of(found: Alignments) -> NativeFields:
+    """Addresses of the fields; `found` keeps them."""
+    arrays: list[npt.NDArray[np.signedinteger] | None] = [found.query, found.target]
+    for name in ("query_start", "query_end", "target_start", "target_end"):
+        arrays.append(found.field(name))
+    for name in ("matches", "mismatches", "gap_letters"):
+        arrays.append(found.field(name))
+    arrays += [found.queries.lengths, found.targets.lengths, found.strand]
+    addresses = (None if one is None else one.ctypes.data for one in arrays)
+    return NativeFields(len(found), *addresses)

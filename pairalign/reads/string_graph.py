@@ -1,0 +1,235 @@
+"""The string graph of overlaps: weak and transitive ones and contained reads, to be left out.
+
+A read is two vertices, one for each direction in which it can be walked through. A dovetail is two
+edges, from the end of one read on to the letters that the other adds, and the same backwards. An
+edge's length is how many letters that is.
+
+References
+----------
+E. W. Myers: The fragment assembly string graph. Bioinformatics 21 (Suppl. 2):ii79-ii85, 2005.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, overhangs
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+WEAK, ENOUGH_DEPTH = 0.6, 10.0
+"""Overlaps less identical are weak; not needed where reads are covered so deep by others."""
+_STEPS_AT_A_TIME = 1 << 21
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Edges of the string graph.
+
+    Attributes
+    ----------
+    tail, head : ndarray of int64, shape (2 n,)
+        Vertices: ``2 * read`` for the read as it is, one more for its reverse complement.
+    length : ndarray of int64, shape (2 n,)
+        Letters that the head has beyond the tail's end, at least 1.
+    overlap : ndarray of int64, shape (2 n,)
+        Number of the overlap.
+    """
+
+    tail: Ints
+    head: Ints
+    length: Ints
+    overlap: Ints
+
+
+def make_edges(found: Alignments, kinds: npt.NDArray[np.uint8]) -> Edges:
+    """Make the edges of all dovetails, each both ways.
+
+    Parameters
+    ----------
+    found : Alignments
+        Of one set, with spans.
+    kinds : ndarray of uint8, shape (n,)
+        See `pairalign.reads.kinds.classify`.
+    """
+    numbers = np.flatnonzero(kinds == DOVETAIL)
+    query_left, query_right, target_left, target_right = (one[numbers] for one in overhangs(found))
+    query = 2 * found.query[numbers].astype(np.int64)
+    if found.strand is not None:
+        query += found.strand[numbers] < 0
+    target = 2 * found.target[numbers].astype(np.int64)
+    query_first = query_left > target_left
+    first, second = np.where(query_first, (query, target), (target, query))
+    added = np.where(query_first, target_right - query_right, query_right - target_right)
+    added_back = np.where(query_first, query_left - target_left, target_left - query_left)
+    return Edges(
+        np.concatenate((first, second ^ 1)),
+        np.concatenate((second, first ^ 1)),
+        np.concatenate((added, added_back)),
+        np.concatenate((numbers, numbers)),
+    )
+
+
+def find_weak(found: Alignments, depth: float = ENOUGH_DEPTH) -> Mask:
+    """Say which overlaps are little alike and not needed.
+
+    Parameters
+    ----------
+    found : Alignments
+        All of one set, with spans.
+    depth : float
+        What others must cover reads with, in the mean.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+        Whether an overlap is less identical than `WEAK`, and than the most alike overlaps that
+        cover all reads `depth` times, in the mean. Those that are equally alike stay together.
+
+    Notes
+    -----
+    Reads that are bad at their ends overlap there with others like them. To an assembler such ends
+    are covered and so taken for good: they stand in the way of better overlaps.
+    """
+    identity = found.identity
+    spans = found.field("query_end").astype(np.int64) - found.field("query_start")
+    spans += found.field("target_end") - found.field("target_start")
+    order = np.argsort(-identity, kind="stable")
+    enough = depth * found.queries.total_residues
+    last = int(np.searchsorted(np.cumsum(spans[order]), enough))
+    if last == len(found):
+        return np.zeros(len(found), np.bool_)
+    weak: Mask = identity < min(WEAK, float(identity[order[last]]))
+    return weak
+
+
+def find_transitive(found: Alignments, kinds: npt.NDArray[np.uint8], tolerance: int) -> Mask:
+    """Say which dovetails two others make superfluous.
+
+    Parameters
+    ----------
+    found : Alignments
+    kinds : ndarray of uint8, shape (n,)
+    tolerance : int
+        Letters.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+        Whether one of the overlap's two edges, from v to x, is transitive: there is a vertex w with
+        edges from v to w and from w to x whose lengths together differ from that of the edge by at
+        most `tolerance`. All edges count as such steps, also those that are transitive themselves.
+
+    Notes
+    -----
+    As in Myers 2005, but the length of the edge itself counts, not that of the vertex's longest
+    one: a pair may have several overlaps. Time is proportional to the number of two steps.
+    """
+    edges = make_edges(found, kinds)
+    order = np.lexsort((edges.length, edges.head, edges.tail))
+    tail, head, length = (one[order] for one in (edges.tail, edges.head, edges.length))
+    vertices = 2 * len(found.queries)
+    starts = np.searchsorted(tail, np.arange(vertices + 1))
+    ways, way = np.unique(tail * vertices + head, return_inverse=True)
+    room = 2 * int(length.max(initial=0)) + tolerance + 1
+    places = way * room + length  # ascending
+    marks = np.zeros(len(tail) + 1, np.int64)
+    for first, second in _two_steps(head, starts):
+        key = tail[first] * vertices + head[second]
+        at = np.minimum(np.searchsorted(ways, key), max(0, len(ways) - 1))
+        there = ways[at] == key
+        base = at[there] * room
+        both = (length[first] + length[second])[there]
+        low = np.searchsorted(places, base + np.maximum(both - tolerance, 0))
+        high = np.searchsorted(places, base + np.minimum(both + tolerance, room - 1), "right")
+        np.add.at(marks, low, 1)
+        np.add.at(marks, high, -1)
+    transitive = np.zeros(len(found), np.bool_)
+    transitive[edges.overlap[order[np.cumsum(marks[:-1]) > 0]]] = True
+    return transitive
+
+
+def _two_steps(head: Ints, starts: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Yield the numbers of edges that follow one another, some at a time."""
+    following = starts[head + 1] - starts[head]
+    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(following)))
+    start = 0
+    while start < len(head):
+        stop = int(np.searchsorted(before, before[start] + _STEPS_AT_A_TIME, "right")) - 1
+        stop = max(start + 1, min(stop, len(head)))
+        counts = following[start:stop]
+        first = np.repeat(np.arange(start, stop), counts)
+        own = np.arange(len(first)) - np.repeat(before[start:stop] - before[start], counts)
+        yield first, starts[head[first]] + own
+        start = stop
+
+
+def find_kept(found: Alignments, kinds: npt.NDArray[np.uint8]) -> Mask:
+    """Say which reads are left when contained ones are removed.
+
+    Parameters
+    ----------
+    found : Alignments
+        Of one set.
+    kinds : ndarray of uint8, shape (n,)
+
+    Returns
+    -------
+    ndarray of bool, shape (reads,)
+        Every read that is removed is contained in one that is kept, or in a removed one that is,
+        and so on. Where reads are contained in one another all round, which tolerated overhangs
+        make possible, and in no others, the longest is kept, of equals the earliest in the input.
+    """
+    inside, outside = found.query.astype(np.int64), found.target.astype(np.int64)
+    turned = kinds == CONTAINS
+    inside, outside = np.where(turned, (outside, inside), (inside, outside))
+    which = turned | (kinds == CONTAINED)
+    inside, outside = inside[which], outside[which]
+    kept = np.ones(len(found.queries), np.bool_)
+    kept[inside] = False
+    settled = _leading_to(kept, inside, outside)
+    rank = np.empty(len(kept), np.int64)
+    rank[found.queries.order] = np.arange(len(kept))
+    while not settled.all():
+        left = ~settled[inside]
+        around = _all_round(inside[left], outside[left])
+        kept[min(around, key=lambda read: int(rank[read]))] = True
+        settled = _leading_to(kept, inside, outside)
+    return kept
+
+
+def _leading_to(kept: Mask, inside: Ints, outside: Ints) -> Mask:
+    """Return the reads that are kept, or from which containers lead to one that is."""
+    settled: Mask = kept.copy()
+    while (new := settled[outside] & ~settled[inside]).any():
+        settled[inside[new]] = True
+    return settled
+
+
+def _all_round(inside: Ints, outside: Ints) -> set[int]:
+    """Return reads that are contained in one another all round, and in no others."""
+    containers: dict[int, list[int]] = {}
+    for one, other in zip(inside.tolist(), outside.tolist(), strict=True):
+        containers.setdefault(one, []).append(other)
+
+    def above(read: int) -> set[int]:
+        seen, waiting = {read}, [read]
+        while waiting:
+            for one in containers[waiting.pop()]:
+                if one not in seen:
+                    seen.add(one)
+                    waiting.append(one)
+        return seen
+
+    around = above(int(inside[0]))
+    while True:
+        smaller = next((up for one in sorted(around) if len(up := above(one)) < len(around)), None)
+        if smaller is None:
+            return around
+        around = smaller

@@ -1,0 +1,98 @@
+"""CIGAR runs read against the letters that they claim to align; independent of the engines."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.errors import ScoringError
+from pairalign.sequences.sets import Alphabet
+
+INSERTION, DELETION, MATCH, MISMATCH = 1, 2, 7, 8
+"""Operations of a run ``length << 4 | op``, with SAM's codes: I, D, = and X."""
+
+Span = tuple[int, int]
+"""0-based, half-open range of positions of a sequence."""
+
+
+class Columns(NamedTuple):
+    """Columns of an alignment.
+
+    Attributes
+    ----------
+    query, target : ndarray of uint8, shape (pairs,)
+        Codes that stand opposite each other, gaps left out.
+    gap_lengths : ndarray of int64, shape (gaps,)
+        Lengths of the gaps in either sequence.
+    """
+
+    query: npt.NDArray[np.uint8]
+    target: npt.NDArray[np.uint8]
+    gap_lengths: npt.NDArray[np.int64]
+
+
+def read_columns(
+    query: npt.NDArray[np.uint8],
+    target: npt.NDArray[np.uint8],
+    cigar: npt.NDArray[np.uint32],
+    spans: tuple[Span, Span],
+    alphabet: Alphabet,
+) -> Columns:
+    """Read a CIGAR against two sequences of codes.
+
+    Raises
+    ------
+    ScoringError
+        A run of length 0 or of another operation than I, D, = and X, two neighbouring runs of the
+        same operation, lengths that do not fit the spans, ``=`` on letters that do not match
+        (ambiguous letters never do) or X on letters that do.
+    """
+    lengths, operations = _split_runs(np.asarray(cigar, np.uint32))
+    aligned = (operations == MATCH) | (operations == MISMATCH)
+    query_at = _positions(np.where(operations == DELETION, 0, lengths), spans[0], aligned, "query")
+    target_at = _positions(
+        np.where(operations == INSERTION, 0, lengths), spans[1], aligned, "target"
+    )
+    a, b = query[query_at], target[target_at]
+    says_match = np.repeat(operations[aligned] == MATCH, lengths[aligned])
+    for k in np.flatnonzero(((a == b) & (a < alphabet.definite)) != says_match)[:1]:
+        raise ScoringError(
+            f"CIGAR has {'=' if says_match[k] else 'X'} for {alphabet.letters[a[k]]!r} at position "
+            f"{query_at[k] + 1} of the query and {alphabet.letters[b[k]]!r} at position "
+            f"{target_at[k] + 1} of the target"
+        )
+    return Columns(a, b, lengths[~aligned])
+
+
+def _split_runs(
+    cigar: npt.NDArray[np.uint32],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return lengths and operations of the runs."""
+    lengths = (cigar >> 4).astype(np.int64)
+    operations = (cigar & 15).astype(np.int64)
+    for k in np.flatnonzero(~np.isin(operations, (INSERTION, DELETION, MATCH, MISMATCH)))[:1]:
+        raise ScoringError(f"CIGAR run {k + 1} has operation {operations[k]}, expected I, D, =, X")
+    for k in np.flatnonzero(lengths == 0)[:1]:
+        raise ScoringError(f"CIGAR run {k + 1} has length 0")
+    for k in np.flatnonzero(operations[1:] == operations[:-1])[:1]:
+        raise ScoringError(f"CIGAR runs {k + 1} and {k + 2} have the same operation, expected one")
+    return lengths, operations
+
+
+def _positions(
+    used: npt.NDArray[np.int64], span: Span, aligned: npt.NDArray[np.bool_], name: str
+) -> npt.NDArray[np.int64]:
+    """Return the position of the sequence at each = or X column; `used` is letters per run."""
+    start, end = span
+    if int(used.sum()) != end - start:
+        raise ScoringError(
+            f"CIGAR covers {int(used.sum())} letters of the {name}, "
+            f"but the span [{start}, {end}) has {end - start}"
+        )
+    lengths = used[aligned]
+    first = start + np.cumsum(used)[aligned] - lengths
+    before = np.cumsum(lengths) - lengths
+    positions: npt.NDArray[np.int64] = np.arange(lengths.sum()) + np.repeat(first - before, lengths)
+    return positions

@@ -1,0 +1,417 @@
+"""What an alignment is worth: substitution scores, gap costs and the mode, as exact integers.
+
+A gap of k letters costs ``gap_open + (k - 1) * gap_extend``. Decimal scores and costs are
+multiplied by the smallest power of ten that makes all of them whole (`Scoring.scale`); a raw score
+is the sum of such integers, ``raw / scale`` the score.
+
+How letters that a matrix lacks are scored is written at `pairalign.scoring.matrices.complete_table`; one
+that cannot be scored at all is an `AlphabetError` once a sequence holds it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.choices import END_GAPS, MODES, TIES
+from pairalign.errors import AlphabetError, ScoringError
+from pairalign.scoring.cigars import Span, read_columns
+from pairalign.scoring.defaults import choose_gap_costs, choose_table
+from pairalign.scoring.end_gaps import EndGaps, GapCost, choose_end_costs
+from pairalign.scoring.matrices import (
+    Number,
+    Table,
+    common_scale,
+)
+from pairalign.sequences.sets import INVALID, Alphabet, SequenceSet, get_alphabet
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+
+CODES = 32
+SCORE_LIMIT = 2**30
+"""Raw scores stay below this in size: 32 bits with room for one more step and for sentinels."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """Everything that decides which alignment is the best; made by `make_scoring`.
+
+    Attributes
+    ----------
+    mode : {"global", "semiglobal", "local", "end-gaps"}
+    alphabet : Alphabet
+    matrix : ndarray of int32, shape (32, 32)
+        Scaled score of each pair of codes; symmetric; 0 for codes that cannot be scored.
+    known : ndarray of bool, shape (32,)
+        Codes that can be scored.
+    gap_open, gap_extend : int
+        Scaled cost of the first letter of a gap and of each further one.
+    scale : int
+        1, 10, 100 and so on: a raw score divided by `scale` is the score.
+    matrix_name : str
+    stand_ins : Mapping of str to str
+        Letters that score as others because the matrix lacks them: ``{"U": "C"}``. For messages.
+    end_gaps : EndGaps or None
+        Costs of the four end gaps in mode end-gaps, else None.
+    """
+
+    mode: str
+    alphabet: Alphabet
+    matrix: npt.NDArray[np.int32]
+    known: npt.NDArray[np.bool_]
+    gap_open: int
+    gap_extend: int
+    scale: int
+    matrix_name: str
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
+    end_gaps: EndGaps | None = None
+
+    @property
+    def max_score(self) -> int:
+        """Largest (scaled) score of two letters."""
+        return int(self.matrix[np.ix_(self.known, self.known)].max())
+
+    @property
+    def min_score(self) -> int:
+        """Smallest (scaled) score of two letters."""
+        return int(self.matrix[np.ix_(self.known, self.known)].min())
+
+    def gap_cost(self, letters: int) -> int:
+        """Scaled cost of a gap of so many letters; a gap of none costs nothing."""
+        return self.gap_open + (letters - 1) * self.gap_extend if letters else 0
+
+    def score_bounds(self, rows: int, columns: int) -> tuple[int, int]:
+        """Bound every value H(i, j) of the matrix of two sequences.
+
+        Parameters
+        ----------
+        rows, columns : int
+            Lengths of the two sequences, in either order.
+
+        Returns
+        -------
+        low : int
+        high : int
+            Raw scores with ``low <= H(i, j) <= high`` for all ``0 <= i <= rows`` and
+            ``0 <= j <= columns``, borders included.
+
+        Notes
+        -----
+        With n, m the smaller and the larger length and s, S the smallest and largest score of two
+        letters:
+
+        - *High.* A path has at most n diagonal steps, each worth at most S, and gaps cost at least
+          nothing; an empty path is worth 0. So ``high = n * max(S, 0)``.
+        - *Low, local.* 0 by definition.
+        - *Low, semiglobal.* H is at least the score of any path that ends in the cell. One is a
+          single gap from the nearer border (at least ``-gap_cost(n)``), one is all diagonal
+          steps from a border (at least ``n * min(s, 0)``); the better of the two counts.
+        - *Low, global*, and end-gaps, which cost no more. One path deletes all letters of both (at
+          least ``-gap_cost(n) - gap_cost(m)``). Another takes k diagonal steps and one gap of d
+          letters, k <= n and k + d <= m, worth ``k * min(s, 0) - gap_cost(d)`` or more. For a
+          fixed k the longest gap, d = m - k, is worst; over k that is a straight line but for the
+          step at d = 0, so it is smallest at k = 0, k = n or, when n = m, k = m - 1.
+
+        E and F of the same cells lie in ``[low - gap_open, high]``, since
+        ``E(i, j) >= H(i, j-1) - gap_open``, but for their borders of minus infinity.
+        """
+        n, m = min(rows, columns), max(rows, columns)
+        worst = min(self.min_score, 0)
+        high = n * max(self.max_score, 0)
+        if self.mode == "local":
+            return 0, high
+        if self.mode == "semiglobal":
+            return max(-self.gap_cost(n), n * worst), high
+        only_gaps = -self.gap_cost(n) - self.gap_cost(m)
+        steps = {0, n, max(min(n, m - 1), 0)}
+        one_gap = min(k * worst - self.gap_cost(m - k) for k in steps)
+        return max(only_gaps, one_gap), high
+
+    def check_sets(self, queries: SequenceSet, targets: SequenceSet | None = None) -> None:
+        """Check that every sequence can be scored and that no score leaves 32 bits.
+
+        Parameters
+        ----------
+        queries, targets : SequenceSet
+            Without `targets`, one set with itself.
+
+        Raises
+        ------
+        AlphabetError
+            A letter that the matrix cannot score; the message names record and position.
+        ScoringError
+            The longest sequences could reach a score that does not fit.
+        """
+        targets = queries if targets is None else targets
+        for sequences in (queries, targets):
+            self._check_letters(sequences)
+        longest = [int(sequences.lengths.max()) for sequences in (queries, targets)]
+        low, high = self.score_bounds(*longest)
+        # Engines may keep H + (i+j) * gap_extend, and a few gaps below the lowest of those.
+        shifted = high + (sum(longest) + 4) * self.gap_extend + 4 * self.gap_open - self.min_score
+        if max(high, self.gap_open - low, shifted) >= SCORE_LIMIT:
+            raise ScoringError(
+                f"scores do not fit 32 bits: sequences of {longest[0]} and {longest[1]} letters "
+                f"could score from {self.format_score(low)} to {self.format_score(high)}"
+                f"{f' (in units of 1/{self.scale})' if self.scale > 1 else ''}; "
+                "use smaller scores and costs, or fewer decimals"
+            )
+
+    def replaced_message(self, *sets: SequenceSet) -> str | None:
+        """Say in one line which letters of some sets do not count as themselves, or None.
+
+        Both the letters that the alphabet lacks (`SequenceSet.replaced`) and those for which
+        another letter stands in with this matrix.
+
+        Parameters
+        ----------
+        *sets : SequenceSet
+            What was read.
+
+        Returns
+        -------
+        str or None
+            The line, without an end.
+        """
+        read: Counter[str] = Counter()
+        for sequences in sets:
+            read.update(sequences.replaced)
+        parts = [
+            f"{letter} read as {self.alphabet.unknown} ({count})"
+            for letter, count in sorted(read.items())
+        ]
+        for letter, other in self.stand_ins.items():
+            cases = [ord(letter), ord(letter.lower())]
+            count = sum(int(sequences.byte_counts[cases].sum()) for sequences in sets)
+            parts += [f"{letter} scored as {other} ({count})"] if count else []
+        if not parts:
+            return None
+        return f"letters without a score of their own in {self.matrix_name}: {', '.join(parts)}"
+
+    def rescore(
+        self,
+        query: npt.NDArray[np.uint8],
+        target: npt.NDArray[np.uint8],
+        cigar: npt.NDArray[np.uint32],
+        *,
+        query_start: int = 0,
+        query_end: int | None = None,
+        target_start: int = 0,
+        target_end: int | None = None,
+    ) -> int:
+        """Score an alignment from its letters and CIGAR alone, and check that they agree.
+
+        Shares nothing with the engines. Whether the alignment is the best one is not looked at.
+
+        Parameters
+        ----------
+        query, target : ndarray of uint8
+            Codes of the two whole sequences.
+        cigar : ndarray of uint32, shape (runs,)
+            ``length << 4 | op`` with SAM's codes for I (query only), D (target only), = and X.
+        query_start, query_end, target_start, target_end : int
+            What the CIGAR covers, 0-based and half-open; default: all.
+
+        Returns
+        -------
+        int
+            Raw score.
+
+        Raises
+        ------
+        ScoringError
+            A run of length 0 or of another operation, two runs that should be one, lengths that
+            do not fit the spans, ``=`` on letters that do not match or X on letters that do, or
+            spans that the mode does not allow.
+
+        Notes
+        -----
+        Time and memory are linear in the number of alignment columns.
+        """
+        spans = (
+            (query_start, len(query) if query_end is None else query_end),
+            (target_start, len(target) if target_end is None else target_end),
+        )
+        self._check_spans(spans, (len(query), len(target)), empty=len(cigar) == 0)
+        columns = read_columns(query, target, cigar, spans, self.alphabet)
+        gaps = columns.gap_lengths
+        cost = len(gaps) * self.gap_open + int((gaps - 1).sum()) * self.gap_extend
+        if self.end_gaps is not None:
+            internal = GapCost(self.gap_open, self.gap_extend)
+            cost -= self.end_gaps.saved(internal, cigar, spans, (len(query), len(target)))
+        return int(self.matrix[columns.query, columns.target].sum(dtype=np.int64)) - cost
+
+    def format_score(self, raw: int) -> str:
+        """Return a raw score as exact decimal text without trailing zeros: ``-12``, ``56.5``."""
+        if self.scale == 1:
+            return str(int(raw))
+        whole, rest = divmod(abs(int(raw)), self.scale)
+        decimals = f"{rest:0{len(str(self.scale)) - 1}d}".rstrip("0")
+        return f"{'-' if raw < 0 else ''}{whole}{'.' if decimals else ''}{decimals}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scoring) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        costs = (self.gap_open, self.gap_extend, self.scale, self.end_gaps)
+        arrays = (self.matrix.tobytes(), self.known.tobytes())
+        return (self.mode, self.alphabet, self.matrix_name, costs, arrays)
+
+    def _check_letters(self, sequences: SequenceSet) -> None:
+        if sequences.alphabet != self.alphabet:
+            raise AlphabetError(
+                f"{sequences.source}: {sequences.alphabet.name} sequences, "
+                f"but the scoring is for {self.alphabet.name}"
+            )
+        unscored = np.ones(256, bool)
+        valid = self.alphabet.encoding != INVALID
+        unscored[valid] = ~self.known[self.alphabet.encoding[valid]]
+        if sequences.byte_counts[unscored].any():
+            index, place = sequences.locate(int(np.argmax(unscored[sequences.letters])))
+            letter = sequences[index].letters[place]
+            raise AlphabetError(
+                f"{sequences.source}: {sequences.record(index)}: letter {letter!r} at position "
+                f"{place + 1} has no score in {self.matrix_name}; "
+                "take another matrix, or add the letter to a matrix file"
+            )
+
+    def _check_spans(
+        self, spans: tuple[Span, Span], lengths: tuple[int, int], *, empty: bool
+    ) -> None:
+        """Check that the mode allows an alignment of these spans."""
+        for (start, end), length in zip(spans, lengths, strict=True):
+            if not 0 <= start <= end <= length:
+                raise ScoringError(f"span [{start}, {end}) of a sequence of {length} letters")
+        at_start = [start == 0 for start, _ in spans]
+        at_end = [end == length for (_, end), length in zip(spans, lengths, strict=True)]
+        shown = f"spans {list(spans[0])} and {list(spans[1])}"
+        if self.mode == "global" and not all(at_start + at_end):
+            raise ScoringError(f"{shown} leave letters out of a global alignment")
+        if empty:
+            if any(end for _, end in spans):
+                raise ScoringError(f"{shown} of an alignment without columns, expected 0")
+        elif self.mode in ("semiglobal", END_GAPS) and not (any(at_start) and any(at_end)):
+            raise ScoringError(f"{shown} leave out letters of both sequences at the same end")
+        if self.end_gaps is not None:
+            self.end_gaps.check_spans(spans, lengths, empty=empty)
+
+
+def make_scoring(
+    alphabet: Alphabet | str,
+    *,
+    mode: str = "global",
+    matrix: str | os.PathLike[str] | None = None,
+    match: Number | None = None,
+    mismatch: Number | None = None,
+    gap_open: Number | None = None,
+    gap_extend: Number | None = None,
+    free_ends: str | Iterable[str] | None = None,
+    end_gap_open: Number | None = None,
+    end_gap_extend: Number | None = None,
+    ties: str = TIES[0],
+) -> Scoring:
+    """Make a `Scoring` from a matrix, or a match and a mismatch score, and gap costs.
+
+    Parameters
+    ----------
+    alphabet : Alphabet or {"protein", "dna"}
+        Of the sequences to align.
+    mode : {"global", "semiglobal", "local"}
+        End gaps cost like others, are free at both ends of both sequences, or there are none.
+    matrix : str or path, optional
+        See `pairalign.scoring.matrices.load_table`. Default for proteins: BLOSUM62.
+    match, mismatch : int, float, str or Decimal, optional
+        Scores instead of a matrix. Equal definite letters score `match`, all others `mismatch`,
+        which is not positive. For DNA one may be left out; default for DNA: 2 and -3.
+    gap_open, gap_extend : int, float, str or Decimal, optional
+        Cost of the first letter of a gap and of each further one, with
+        ``gap_open >= gap_extend >= 0``. Default: 11 and 1 for proteins, 5 and 2 for DNA, with any
+        matrix. If only one is given, the other takes its default, or the given value if the
+        default would make `gap_extend` exceed `gap_open`.
+    free_ends : str or iterable of str, optional
+        In mode global: where end gaps cost nothing, some of `pairalign.scoring.end_gaps.ENDS`.
+    end_gap_open, end_gap_extend : int, float, str or Decimal, optional
+        In mode global: costs of the other end gaps, at most those of internal gaps (default).
+    ties : {"usual", "vsearch"}
+        Which of equally good alignments is taken. vsearch's rule needs end gaps that cost
+        something, and less than others; alignments then come from the CPU.
+
+    Returns
+    -------
+    Scoring
+        Mode global becomes semiglobal where all end gaps are free, and end-gaps where they cost
+        anything else than internal ones.
+
+    Raises
+    ------
+    ScoringError
+        The matrix or the costs make no sense; the message says where and what was expected.
+
+    Examples
+    --------
+    >>> import pairalign
+    >>> scoring = pairalign.make_scoring("protein", matrix="BLOSUM50", gap_open=13, gap_extend=2)
+    >>> scoring.mode, scoring.gap_cost(3)
+    ('global', 17)
+    >>> pairalign.make_scoring("dna", gap_open="2.5", gap_extend="0.5").scale
+    10
+    """
+    alphabet = get_alphabet(alphabet)
+    if mode not in MODES:
+        raise ScoringError(f"mode {mode!r}: expected {', '.join(MODES)}")
+    costs = choose_gap_costs(alphabet, gap_open, gap_extend)
+    at_ends = choose_end_costs(mode, free_ends, end_gap_open, end_gap_extend, costs)
+    table, stand_ins = choose_table(alphabet, matrix, match, mismatch)
+    scale = common_scale([*table.scores.values(), *costs, *chain.from_iterable(at_ends)])
+    scores, known = _to_arrays(table, alphabet, scale)
+    internal, first, second, third, fourth = (
+        GapCost(*(int(cost * scale) for cost in one)) for one in (costs, *at_ends)
+    )
+    ends = EndGaps(first, second, third, fourth, ties)
+    ends.check_ties(internal)
+    mode = ends.mode(internal) if mode == "global" else mode
+    if max(internal.open, int(np.abs(scores).max())) >= SCORE_LIMIT:
+        raise ScoringError(
+            f"scores and costs do not fit 32 bits in units of 1/{scale}; "
+            "use smaller ones, or fewer decimals"
+        )
+    return Scoring(
+        mode=mode,
+        alphabet=alphabet,
+        matrix=_read_only(scores.astype(np.int32)),
+        known=_read_only(known),
+        gap_open=internal.open,
+        gap_extend=internal.extend,
+        scale=scale,
+        matrix_name=table.name,
+        stand_ins=stand_ins,
+        end_gaps=ends if mode == END_GAPS else None,
+    )
+
+
+def _to_arrays(
+    table: Table, alphabet: Alphabet, scale: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Return the scaled scores by code and which codes have some."""
+    scores = np.zeros((CODES, CODES), np.int64)
+    known = np.zeros(CODES, bool)
+    codes = {letter: code for code, letter in enumerate(alphabet.letters)}
+    for (row, column), score in table.scores.items():
+        scores[codes[row], codes[column]] = int(score * scale)
+        known[codes[row]] = True
+    return scores, known
+
+
+def _read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,1 @@
+"""Sets of sequences, and the files and objects that they are read from."""

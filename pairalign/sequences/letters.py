@@ -1,0 +1,85 @@
+"""Single passes over the letters of a set, in native code (``cpu/sets``).
+
+No array is made on the way, and the interpreter is free meanwhile: several engines open the same
+sets, and a large set has millions of letters.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.distinct import distinct
+from pairalign.base.native import library
+from pairalign.sequences.sets import SequenceSet
+
+_lay_out = library.pairalign_lay_out_letters
+_lay_out.restype = None
+_lay_out.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 6)
+_sum_worth = library.pairalign_sum_worth
+_sum_worth.restype = None
+_sum_worth.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 5)
+
+
+def codes_in(sequences: SequenceSet) -> npt.NDArray[np.uint8]:
+    """Return the codes that a set's letters have, ascending, uint8 of shape (k,)."""
+    return distinct(sequences.alphabet.encoding[sequences.byte_counts > 0]).astype(np.uint8)
+
+
+def lay_out_letters(
+    sequences: SequenceSet,
+    letter_of_code: npt.NDArray[np.uint8],
+    starts: npt.NDArray[np.int64],
+    letters: npt.NDArray[np.uint8],
+) -> None:
+    """Copy the sequences of a set, longest first, to their places in an array.
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+    letter_of_code : ndarray of uint8, shape (256,)
+        What each code becomes.
+    starts : ndarray of int64, shape (n,)
+        First letter of each sorted position.
+    letters : ndarray of uint8, shape (m,)
+        Is filled where sequences lie; what is between them stays.
+    """
+    assert letter_of_code.shape == (256,)
+    assert starts.shape == (len(sequences),)
+    assert letters.dtype == letter_of_code.dtype == np.uint8
+    starts = np.ascontiguousarray(starts, np.int64)
+    lengths = sequences.lengths[sequences.order]
+    assert starts.min() >= 0
+    assert int((starts + lengths).max()) <= len(letters)
+    table = np.ascontiguousarray(letter_of_code)
+    _lay_out(*_addresses(sequences), table.ctypes.data, starts.ctypes.data, letters.ctypes.data)
+
+
+def sum_worth(
+    sequences: SequenceSet, worth_of_code: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return the sum of a worth over the letters of each sequence, longest first.
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+    worth_of_code : ndarray of int64, shape (256,)
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+    """
+    assert worth_of_code.shape == (256,)
+    table = np.ascontiguousarray(worth_of_code, np.int64)
+    sums = np.empty(len(sequences), np.int64)
+    _sum_worth(*_addresses(sequences), table.ctypes.data, sums.ctypes.data)
+    return sums
+
+
+def _addresses(sequences: SequenceSet) -> tuple[int, ...]:
+    """Return number, order, offsets and codes of a set, whose arrays are contiguous."""
+    arrays = sequences.order, sequences.offsets, sequences.codes
+    assert [one.dtype for one in arrays] == [np.int32, np.int64, np.uint8]
+    return len(sequences), *(one.ctypes.data for one in arrays)

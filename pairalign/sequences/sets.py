@@ -1,0 +1,455 @@
+"""Sequences: alphabets, sets of sequences sorted longest first, and reading them from files.
+
+Letters become small integer codes through a table of 256 entries, one per byte. Conventions:
+
+- Case does not matter to codes; the letters themselves are kept as they were.
+- Protein: every letter A-Z has a code, and ``*`` has one. How letters that a matrix lacks are
+  scored (U, O, J and others) is up to `pairalign.scoring.scoring.Scoring`.
+- DNA: the IUPAC letters; U reads as T; other letters are replaced by N and counted.
+- Anything else is an error that names the record and the position: ``-`` and ``.`` (see `degap`),
+  digits, punctuation, control bytes, bytes beyond ASCII, and ``*`` in DNA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.byte_counts import count_bytes, has_none
+from pairalign.base.items import letters_of, name_of
+from pairalign.errors import FastaError, shown_name
+from pairalign.sequences.fasta import GAPS, Records, Source, clean, join_records, read_records
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+
+INVALID = 255
+_MAX_LENGTH = 2**31 - 1
+_BAD_IN_NAME = "".join(map(chr, [*range(0x21), 0x7F]))
+# A tab is harmless in a description, control-A separates merged headers of NCBI's databases.
+_BAD_IN_DESCRIPTION = "".join(map(chr, sorted({*range(0x20), 0x7F} - {0x01, 0x09})))
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """The letters of a kind of sequence and their codes.
+
+    Attributes
+    ----------
+    name : str
+        ``"protein"`` or ``"dna"``.
+    letters : str
+        The letter of each code; the code is the index. At most 32; the last is the letter that
+        stands for any (X, N).
+    definite : int
+        Codes from `definite` on are ambiguous: they never count as a match, not even with
+        themselves.
+    encoding : ndarray of uint8, shape (256,)
+        Code of each byte, for lower and upper case; 255 is not a sequence character.
+    complement : ndarray of uint8, shape (32,), or None
+        Code of each code's complement, IUPAC letters included; codes without a letter stay what
+        they are. None for proteins.
+    """
+
+    name: str
+    letters: str
+    definite: int
+    encoding: npt.NDArray[np.uint8] = field(repr=False, compare=False)
+    complement: npt.NDArray[np.uint8] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def unknown(self) -> str:
+        """The letter that stands for any letter: X or N."""
+        return self.letters[-1]
+
+
+def _make_alphabet(
+    name: str,
+    letters: str,
+    definite: int,
+    aliases: Mapping[str, str],
+    complements: str | None = None,
+) -> Alphabet:
+    codes = {letter: code for code, letter in enumerate(letters)}
+    encoding = np.full(256, INVALID, np.uint8)
+    for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + letters:
+        code = codes.get(aliases.get(letter, letter), len(letters) - 1)
+        encoding[[ord(letter), ord(letter.lower())]] = code
+    encoding.flags.writeable = False
+    complement = None
+    if complements is not None:
+        complement = np.arange(32, dtype=np.uint8)
+        complement[: len(letters)] = [codes[letter] for letter in complements]
+        complement.flags.writeable = False
+    return Alphabet(name, letters, definite, encoding, complement)
+
+
+# U, O and J have codes of their own so that U against C is not shown as a match.
+PROTEIN = _make_alphabet("protein", "ARNDCQEGHILKMFPSTWYVBZ*UOJX", 26, {})
+DNA = _make_alphabet("dna", "ACGTRYSWKMBDHVN", 4, {"U": "T"}, complements="TGCAYRSWMKVHDBN")
+ALPHABETS = {alphabet.name: alphabet for alphabet in (PROTEIN, DNA)}
+
+_NOT_IUPAC = [b for b in b"EFIJLOPQXZefijlopqxz"]
+_BASES = [b for b in b"ACGTUNacgtun"]
+_LETTERS = [b for b in range(256) if bytes([b]).isalpha()]
+
+
+def get_alphabet(alphabet: Alphabet | str) -> Alphabet:
+    """Return an alphabet given itself or its name; ValueError for another name."""
+    if isinstance(alphabet, Alphabet):
+        return alphabet
+    try:
+        return ALPHABETS[alphabet.lower()]
+    except (KeyError, AttributeError):
+        expected = " or ".join(repr(name) for name in ALPHABETS)
+        raise ValueError(f"unknown alphabet {alphabet!r}, expected {expected}") from None
+
+
+def guess_alphabet(*histograms: npt.NDArray[np.int64]) -> Alphabet:
+    """Guess the alphabet of sequences from how often each byte occurs in them.
+
+    Parameters
+    ----------
+    *histograms : ndarray of int64, shape (256,)
+        See `count_bytes`; of several sets, the guess is for all of them together.
+
+    Returns
+    -------
+    Alphabet
+        `DNA` when all letters are IUPAC DNA codes or U and at least 90% of them are A, C, G, T, U
+        or N, else `PROTEIN`. Characters other than letters do not vote: a stray ``*`` must not
+        turn DNA into protein.
+    """
+    counts = np.sum(histograms, axis=0)
+    letters = int(counts[_LETTERS].sum())
+    if counts[_NOT_IUPAC].any() or 10 * int(counts[_BASES].sum()) < 9 * letters:
+        return PROTEIN
+    return DNA if letters else PROTEIN
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """One sequence of a set.
+
+    Attributes
+    ----------
+    name : str
+        The header up to the first blank.
+    description : str
+        The whole header.
+    letters : str
+        As they were read.
+    """
+
+    name: str
+    description: str
+    letters: str
+
+    def __len__(self) -> int:
+        return len(self.letters)
+
+    def __str__(self) -> str:
+        return self.letters
+
+
+class SequenceSet:
+    """Named sequences in one block of memory, with their codes and their order by length.
+
+    Made by `read_fasta` and `from_strings`. All arrays are read-only.
+
+    Parameters
+    ----------
+    records : Records
+        Names, headers and letters; checked here.
+    alphabet : Alphabet or {"dna", "protein"}, optional
+        Guessed from the letters when not given.
+    source : str
+        Where the sequences come from, for messages.
+
+    Attributes
+    ----------
+    names, descriptions : list of str
+        First word of each header and the whole header, in the order of the input.
+    letters : ndarray of uint8, shape (total_residues,)
+        The letters as they were read, in the order of the input.
+    codes : ndarray of uint8, shape (total_residues,)
+        Their codes in `alphabet`.
+    offsets : ndarray of int64, shape (n + 1,)
+        Where each sequence starts in `letters` and `codes`, in the order of the input.
+    lengths : ndarray of int32, shape (n,)
+        By input index.
+    order : ndarray of int32, shape (n,)
+        Input index at each sorted position: longest first, ties in the order of the input.
+    alphabet : Alphabet
+    source : str
+    byte_counts : ndarray of int64, shape (256,)
+        How often each byte occurs in `letters`.
+    replaced : dict of str to int
+        Upper-case letters that the alphabet lacks, with counts; they read as X or N. U in DNA is
+        not among them. `pairalign.scoring.scoring.Scoring.replaced_message` turns it into a sentence.
+
+    Raises
+    ------
+    FastaError
+        No sequences, an empty sequence, a missing or duplicate name, or a character that is not
+        a letter; the message names the records, counted from 1, and the position.
+    """
+
+    def __init__(
+        self,
+        records: Records,
+        *,
+        alphabet: Alphabet | str | None = None,
+        source: str = "sequences",
+    ) -> None:
+        self.source = source
+        self.names = records.names
+        self.descriptions = records.descriptions
+        self.offsets = _read_only(records.offsets)
+        self._check_names()
+        self.lengths = self._checked_lengths()
+        self.order = _read_only(np.argsort(-self.lengths, kind="stable").astype(np.int32))
+        self.letters = np.frombuffer(records.letters, np.uint8)
+        self.byte_counts = _read_only(count_bytes(records.letters))
+        self.alphabet = (
+            guess_alphabet(self.byte_counts) if alphabet is None else get_alphabet(alphabet)
+        )
+        self._check_letters()
+        table = self.alphabet.encoding.tobytes()
+        self.codes = np.frombuffer(records.letters.translate(table), np.uint8)
+        self.replaced = self._count_replaced()
+
+    @classmethod
+    def from_strings(
+        cls,
+        sequences: Iterable[object] | Mapping[str, str],
+        names: Iterable[object] | None = None,
+        *,
+        alphabet: Alphabet | str | None = None,
+        degap: bool = False,
+        source: str = "sequences",
+    ) -> SequenceSet:
+        """Make a set from Python strings.
+
+        Parameters
+        ----------
+        sequences : iterable of str, or mapping of names to str
+            White space in them is dropped, as in a file. Other items that hold letters do as
+            well, see `pairalign.base.items.letters_of`.
+        names : iterable of str, optional
+            Default: the keys of the mapping, or ``seq1``, ``seq2`` and so on.
+        alphabet : Alphabet or {"dna", "protein"}, optional
+            Guessed from the letters when not given.
+        degap : bool
+            Drop ``-`` and ``.`` from the sequences.
+        source : str
+            What messages call the set.
+
+        Raises
+        ------
+        TypeError
+            Something is no sequence, or no name; the message says which.
+        """
+        if isinstance(sequences, (str, bytes)):
+            raise TypeError("expected several sequences, found one string: put it in a list")
+        if isinstance(sequences, Mapping):
+            names = list(sequences) if names is None else names
+            sequences = sequences.values()
+        items = list(sequences)
+        names = [f"seq{i}" for i in range(1, len(items) + 1)] if names is None else names
+        titles = [name_of(name, f"name {i}") for i, name in enumerate(names, 1)]
+        if len(titles) != len(items):
+            raise ValueError(f"{len(items)} sequences but {len(titles)} names")
+        bodies = [
+            clean(letters_of(item, f"item {i} ({title!r})"), degap=degap)
+            for i, (item, title) in enumerate(zip(items, titles, strict=True), 1)
+        ]
+        records = join_records(titles, list(titles), bodies)
+        return cls(records, alphabet=alphabet, source=source)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, index: int) -> Sequence:
+        """Sequence at an input index (not a sorted position); negative counts from the end."""
+        index = range(len(self))[index]
+        start, stop = self.offsets[index : index + 2]
+        letters = self.letters[start:stop].tobytes().decode("ascii")
+        return Sequence(self.names[index], self.descriptions[index], letters)
+
+    def __iter__(self) -> Iterator[Sequence]:
+        return (self[index] for index in range(len(self)))
+
+    def __repr__(self) -> str:
+        return (
+            f"<SequenceSet {self.source}: {len(self)} {self.alphabet.name} sequences, "
+            f"{self.total_residues} residues>"
+        )
+
+    @property
+    def total_residues(self) -> int:
+        """Number of letters of all sequences together."""
+        return len(self.letters)
+
+    def codes_of(self, index: int) -> npt.NDArray[np.uint8]:
+        """Return the codes of the sequence at an input index, a view of `codes`."""
+        start, stop = self.offsets[index : index + 2]
+        return self.codes[start:stop]
+
+    def locate(self, position: int) -> tuple[int, int]:
+        """Return input index and 0-based place of a position in `letters` or `codes`."""
+        index = int(np.searchsorted(self.offsets, position, side="right")) - 1
+        return index, int(position - self.offsets[index])
+
+    def record(self, index: int) -> str:
+        """Return what messages call the sequence at an input index: ``record 7 'sp|P1'``."""
+        return f"record {index + 1} {shown_name(self.names[index])}"
+
+    def _check_names(self) -> None:
+        if not self.names:
+            raise FastaError(f"{self.source}: no sequences, expected at least one")
+        if self._are_names_plain():
+            return
+        seen: dict[str, int] = {}
+        titles = zip(self.names, self.descriptions, strict=True)
+        for index, (name, description) in enumerate(titles):
+            if not name:
+                raise FastaError(f"{self.source}: record {index + 1} has no name after the '>'")
+            bad = [letter for letter in name if letter in _BAD_IN_NAME]
+            bad += [letter for letter in description if letter in _BAD_IN_DESCRIPTION]
+            if bad:
+                raise FastaError(
+                    f"{self.source}: record {index + 1} {shown_name(name)}: "
+                    f"{_describe(ord(bad[0]))} in "
+                    "the header, expected a name without white space and plain text"
+                )
+            first = seen.setdefault(name, index)
+            if first != index:
+                raise FastaError(
+                    f"{self.source}: record {index + 1} {shown_name(name)} has the name of record "
+                    f"{first + 1}; names must be unique"
+                )
+
+    def _are_names_plain(self) -> bool:
+        """Whether all names and headers are as they must be; looks at all of them at once."""
+        distinct = set(self.names)
+        return (
+            len(distinct) == len(self.names) == len(self.descriptions)
+            and "" not in distinct
+            and has_none(self.names, _BAD_IN_NAME)
+            and has_none(self.descriptions, _BAD_IN_DESCRIPTION)
+        )
+
+    def _checked_lengths(self) -> npt.NDArray[np.int32]:
+        lengths = np.diff(self.offsets)
+        for index in np.flatnonzero((lengths == 0) | (lengths > _MAX_LENGTH))[:1]:
+            found = f"has {lengths[index]} letters, more than 2^31 - 1" if lengths[index] else ""
+            raise FastaError(f"{self.source}: {self.record(index)} {found or 'has no sequence'}")
+        return _read_only(lengths.astype(np.int32))
+
+    def _check_letters(self) -> None:
+        invalid = self.alphabet.encoding == INVALID
+        if not self.byte_counts[invalid].any():
+            return
+        position = int(np.argmax(invalid[self.letters]))
+        index, place = self.locate(position)
+        found, advice = _describe_invalid(int(self.letters[position]))
+        raise FastaError(
+            f"{self.source}: {self.record(index)}: {found} at position {place + 1}; {advice}"
+        )
+
+    def _count_replaced(self) -> dict[str, int]:
+        own = {self.alphabet.unknown} | ({"U"} if self.alphabet == DNA else set())
+        any_code = len(self.alphabet.letters) - 1
+        counts = {
+            chr(byte): int(self.byte_counts[byte] + self.byte_counts[byte + 32])
+            for byte in range(ord("A"), ord("Z") + 1)
+            if self.alphabet.encoding[byte] == any_code and chr(byte) not in own
+        }
+        return {letter: count for letter, count in counts.items() if count}
+
+
+def read_fasta(
+    source: Source, *, alphabet: Alphabet | str | None = None, degap: bool = False
+) -> SequenceSet:
+    """Read the sequences of a FASTA or FASTQ file, compressed with gzip, bzip2 or xz or not.
+
+    Parameters
+    ----------
+    source : str, path or file object
+        A path, ``"-"`` for standard input, or a file open for reading.
+    alphabet : {"dna", "protein"}, optional
+        Guessed from the letters when not given, see `guess_alphabet`.
+    degap : bool
+        Drop ``-`` and ``.`` from the sequences instead of refusing them.
+
+    Returns
+    -------
+    SequenceSet
+
+    Raises
+    ------
+    FastaError
+        The file cannot be read, or is not what it should be; the message names file and record.
+
+    Examples
+    --------
+    >>> import io
+    >>> import pairalign
+    >>> lines = b">one first read", b"ACGT", b">two", b"ACG"
+    >>> pairalign.read_fasta(io.BytesIO(bytes([10]).join(lines)))
+    <SequenceSet <input>: 2 dna sequences, 7 residues>
+    """
+    records, name = read_records(source, degap=degap)
+    return SequenceSet(records, alphabet=alphabet, source=name)
+
+
+def read_fasta_pair(
+    first: Source,
+    second: Source,
+    *,
+    alphabet: Alphabet | str | None = None,
+    degap: bool = False,
+) -> tuple[SequenceSet, SequenceSet]:
+    """Read two files with `read_fasta`; a guess of the alphabet is made over both together."""
+    if isinstance(first, str) and first == second == "-":
+        raise FastaError("<stdin>: cannot be read twice; give a file for one of the two inputs")
+    inputs = [read_records(source, degap=degap) for source in (first, second)]
+    if alphabet is None:
+        alphabet = guess_alphabet(*(count_bytes(records.letters) for records, _ in inputs))
+    one, two = (SequenceSet(records, alphabet=alphabet, source=name) for records, name in inputs)
+    return one, two
+
+
+def sorted_positions(sequences: SequenceSet) -> npt.NDArray[np.int32]:
+    """Return the sorted position of each input index, the inverse of `SequenceSet.order`."""
+    positions = np.empty(len(sequences), np.int32)
+    positions[sequences.order] = np.arange(len(sequences), dtype=np.int32)
+    return positions
+
+
+def _describe(byte: int) -> str:
+    """Name a character that should not be there."""
+    if 0x20 < byte < 0x7F:
+        return f"character '{chr(byte)}'"
+    return "white space" if byte in b" \t\n\r" else f"byte 0x{byte:02X}"
+
+
+def _describe_invalid(byte: int) -> tuple[str, str]:
+    """Return what was found and what to do about it."""
+    letter = f"letter '{chr(byte)}'"
+    if byte in GAPS:
+        return letter, "remove gaps first (--degap)"
+    if byte == ord("*"):
+        return letter, "DNA has no such letter (if it is protein, say --alphabet protein)"
+    if chr(byte) in "0123456789":
+        return f"digit '{chr(byte)}'", "expected letters only"
+    return _describe(byte), "expected letters only; is this a text file?"
+
+
+def _read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
+    array.flags.writeable = False
+    return array

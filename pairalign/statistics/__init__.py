@@ -1,0 +1,1 @@
+"""Bit scores and E-values: what they are made of, and how it is estimated."""

@@ -1,0 +1,117 @@
+"""Alignments as tables of Arrow, pandas and polars: what is in the file is in the table."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import BASES
+from samples import sample
+
+import pairalign
+from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.tables import COLUMNS
+from pairalign.errors import MissingPackageError
+from pairalign.formats import open_writer
+from pairalign.pairs.want import Detail
+
+pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+READS = {
+    "r1": "ACGTTGCAAGGCTTACCGATTTGACCAGTA" * 3,
+    "r2": "AGGCTTACCGATTTGACCAGTAACGTTGCA" * 3,
+    "r3": BASES["r1"] * 6,
+}
+
+
+@pytest.fixture(params=list(Detail), ids=lambda detail: detail.name)
+def found(request: pytest.FixtureRequest) -> Alignments:
+    """Random alignments; of some nothing is aligned."""
+    return sample(7, mode="semiglobal", detail=request.param, pairs=60)
+
+
+def test_arrow_is_what_parquet_holds(found: Alignments, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    detail = Detail.CIGAR if found.has_cigar else Detail(int(found.has_stats))
+    path = tmp_path / "out.parquet"
+    with open_writer(path, None, found.queries, found.targets, found.scoring, detail) as writer:
+        writer.write(found)
+    table = found.to_arrow()
+    assert tuple(table.column_names) == COLUMNS[detail]
+    read = parquet.read_table(path)
+    assert read.schema.equals(table.schema)
+    # The names of a file are in the order in which they appear, those of a table in the set's.
+    assert read.to_pydict() == table.to_pydict()
+    assert table.schema.metadata[b"pairalign.mode"] == b"semiglobal"
+    table.validate(full=True)
+
+
+def test_pandas(found: Alignments) -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = found.to_pandas()
+    assert isinstance(frame, pandas.DataFrame)
+    assert len(frame) == len(found)
+    assert frame["query"].tolist() == [found.queries.names[k] for k in found.query]
+    assert frame["score"].tolist() == found.score.tolist()
+    if found.has_stats:
+        np.testing.assert_array_equal(frame["identity"], found.identity)
+        np.testing.assert_array_equal(frame["target_end"], found.target_end)
+    if found.has_cigar:
+        for one, runs in zip(found, frame["cigar"], strict=True):
+            np.testing.assert_array_equal(one.runs, runs)
+
+
+def test_polars(found: Alignments) -> None:
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    frame = found.to_polars()
+    assert isinstance(frame, polars.DataFrame)
+    assert frame["target"].to_list() == [found.targets.names[k] for k in found.target]
+    assert frame["score"].to_list() == found.score.tolist()
+    if found.has_stats:
+        assert frame["matches"].to_list() == found.matches.tolist()
+
+
+def test_libraries_of_arrow_data_take_alignments_as_they_are(found: Alignments) -> None:
+    assert pa.table(found).equals(found.to_arrow())
+
+
+def test_parts_of_alignments() -> None:
+    """Slices share columns with the whole; runs of CIGARs begin somewhere."""
+    found = sample(3, pairs=20)
+    whole, part = found.to_arrow(), found[5:12].to_arrow()
+    assert part.to_pylist() == whole.slice(5, 7).to_pylist()
+    joined = concatenate([found[:5], found[5:]]).to_arrow()
+    assert joined.to_pylist() == whole.to_pylist()
+    assert found[:0].to_arrow().num_rows == 0
+
+
+def test_a_frame_made_of_alignments_shows_alignments() -> None:
+    """Not their insides: `pandas` takes dataclasses apart, and copied everything for each pair."""
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    found = pairalign.align(BASES)
+    frame = pandas.DataFrame(found)
+    assert frame.shape == (3, 1)
+    assert list(frame[0]) != []
+    assert all(isinstance(one, pairalign.Alignment) for one in frame[0])
+    assert "r1 x r2" in repr(frame)
+
+
+def test_overlaps_have_strand_and_kind() -> None:
+    found = pairalign.overlaps(READS, preset="short", min_overlap=20, min_identity=0.5)
+    assert len(found) > 0
+    table = found.to_arrow()
+    assert table["kind"].to_pylist() == found.kind.tolist()
+    assert table["strand"].to_pylist() == found.strand.tolist()
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = found.to_pandas()
+    assert frame["kind"].tolist() == found.kind.tolist()
+    assert frame["matches"].tolist() == found.matches.tolist()
+
+
+@pytest.mark.parametrize("name", ["arrow", "pandas", "polars"])
+def test_a_missing_library_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = "pyarrow" if name == "arrow" else name
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingPackageError, match=rf"needs {module}.*pairalign\[tables\]"):
+        getattr(pairalign.align(BASES), f"to_{name}")()

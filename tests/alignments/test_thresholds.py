@@ -1,0 +1,416 @@
+"""Thresholds of identity and coverage: the same bytes as aligning all pairs and looking at them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from align_command import align as run_align
+from align_command import table
+from checks import assert_equal
+from commands import BASES, fasta
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pairalign.alignments.alignments import Alignment, Alignments, concatenate
+from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds, raw_minimum
+from pairalign.base.arguments import parse_share
+from pairalign.base.choices import COVERAGES, IDENTITIES, MODES
+from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.engines.cpu.pair_filter import PairFilter
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.align_all import align
+from pairalign.jobs.run.run_identity import describe_run
+from pairalign.jobs.stages.threshold_engine import skip_pairs
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring, make_scoring
+from pairalign.sequences.sets import SequenceSet
+
+LETTERS = {"dna": "ACGT", "protein": "ARNDCQEGHILKMFPSTWYV"}
+COSTS: list[dict[str, Any]] = [
+    {},
+    {"gap_open": "10.5", "gap_extend": "0.5"},
+    {"gap_open": 0, "gap_extend": 0},
+    {"gap_open": 3, "gap_extend": 1},
+]
+
+
+def change(rng: np.random.Generator, letters: str, source: str, rate: float) -> str:
+    """A copy with so many of its letters changed, left out or doubled, ambiguous ones too."""
+    changed = []
+    for letter in source:
+        kind = rng.random() / rate if rate else 1.0
+        if kind < 0.5:
+            changed.append(rng.choice(list(letters)))
+        elif kind < 0.75:
+            changed.append(letter + rng.choice(list(letters)))
+        elif kind >= 1:
+            changed.append(letter)
+    return "".join(changed) or letters[0]
+
+
+def relatives(alphabet: str, seed: int, count: int, longest: int, rate: float) -> SequenceSet:
+    """Sequences that come of three others, and ends of them."""
+    rng = np.random.default_rng(seed)
+    letters = LETTERS[alphabet]
+    origins = ["".join(rng.choice(list(letters), rng.integers(1, longest))) for _ in range(3)]
+    unknown = letters + ("N" if alphabet == "dna" else "X")
+    made = []
+    for number in range(count):
+        one = change(rng, unknown, origins[number % 3], rate)
+        made.append(one[len(one) // 3 :] if number % 4 == 3 else one)
+    return SequenceSet.from_strings(made, alphabet=alphabet)
+
+
+def identity_in_words(pair: Alignment, identity_of: str) -> Fraction:
+    """Identity of an alignment, of its two rows with gaps where it can be."""
+    columns = pair.columns
+    lengths = len(pair.query), len(pair.target)
+    if columns == 0:
+        return Fraction(0)
+    if identity_of == "mbl":
+        return max(Fraction(0), 1 - Fraction(pair.mismatches + pair.gap_openings, max(lengths)))
+    if identity_of == "internal" and pair.alignments.scoring.mode == "global":
+        for row in pair.rows():
+            columns -= len(row) - len(row.strip("-"))
+    whole = {
+        "columns": pair.columns,
+        "internal": columns,
+        "aligned": pair.matches + pair.mismatches,
+        "shorter": min(lengths),
+    }[identity_of]
+    return Fraction(pair.matches, whole) if whole > 0 else Fraction(0)
+
+
+def expected(found: Alignments, wanted: PairThresholds, min_raw_score: int | None) -> Alignments:
+    """What passes of all alignments, one by one, in fractions."""
+    passing = []
+    for k, (query, target) in enumerate(zip(found.query, found.target, strict=True)):
+        lengths = int(found.queries.lengths[query]), int(found.targets.lengths[target])
+        identity = identity_in_words(found[k], wanted.identity_of)
+        covered = [
+            Fraction(int(found.field(f"{side}_end")[k] - found.field(f"{side}_start")[k]), length)
+            for side, length in zip(("query", "target"), lengths, strict=True)
+        ]
+        coverage = {
+            "query": covered[0],
+            "target": covered[1],
+            "both": min(covered),
+            "shorter": covered[0] if lengths[0] <= lengths[1] else covered[1],
+            "aligned": Fraction(found[k].matches + found[k].mismatches, max(lengths)),
+        }[wanted.coverage_of]
+        scores = min_raw_score is None or int(found.raw_score[k]) >= min_raw_score
+        passing.append(
+            scores and identity >= wanted.min_identity and coverage >= wanted.min_coverage
+        )
+    return found.take(np.array(passing, bool))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Sets, scoring and thresholds."""
+
+    queries: SequenceSet
+    targets: SequenceSet | None
+    scoring: Scoring
+    wanted: PairThresholds
+    min_score: str | None
+    detail: Detail
+    window: int
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> Problem:
+    alphabet = draw(st.sampled_from(sorted(LETTERS)))
+    seed = draw(st.integers(0, 1 << 30))
+    longest = draw(st.sampled_from([4, 30, 120]))
+    rate = draw(st.sampled_from([0.0, 0.02, 0.1, 0.4]))
+    queries = relatives(alphabet, seed, draw(st.sampled_from([6, 24])), longest, rate)
+    targets = relatives(alphabet, seed, 9, longest, 0.05) if draw(st.booleans()) else None
+    scoring = make_scoring(
+        alphabet, mode=draw(st.sampled_from(MODES)), **draw(st.sampled_from(COSTS))
+    )
+    shares = st.sampled_from(["0", "0.3", "80%", "0.9", "0.97", "1"]) | st.fractions(
+        0, 1, max_denominator=10**18
+    )
+    wanted = make_pair_thresholds(
+        draw(st.none() | shares),
+        draw(st.sampled_from(list(IDENTITIES))),
+        draw(st.none() | shares),
+        draw(st.sampled_from(list(COVERAGES))),
+    )
+    return Problem(
+        queries,
+        targets,
+        scoring,
+        wanted,
+        draw(st.none() | st.sampled_from(["-20", "1", "20.5", "60", "200"])),
+        draw(st.sampled_from(list(Detail))),
+        draw(st.sampled_from([5, 1024])),
+    )
+
+
+def run(problem: Problem, wanted: PairThresholds) -> Alignments:
+    return align(
+        problem.queries,
+        problem.targets,
+        scoring=problem.scoring,
+        detail=problem.detail.name,
+        min_score=problem.min_score,
+        min_identity=wanted.min_identity,
+        identity_of=wanted.identity_of,
+        min_coverage=wanted.min_coverage,
+        coverage_of=wanted.coverage_of,
+        window=problem.window,
+        device="cpu",
+    )
+
+
+def check(problem: Problem, every: Alignments, wanted: PairThresholds) -> None:
+    least = raw_minimum(problem.min_score, problem.scoring)
+    kept = expected(every, wanted, least)
+    kept = kept.without(stats=problem.detail == Detail.SCORE, cigar=problem.detail < Detail.CIGAR)
+    assert_equal(run(problem, wanted), kept)
+
+
+@given(problems(), st.data())
+def test_the_bytes_of_all_pairs(problem: Problem, data: st.DataObject) -> None:
+    every = align(
+        problem.queries,
+        problem.targets,
+        scoring=problem.scoring,
+        window=problem.window,
+        device="cpu",
+    )
+    check(problem, every, problem.wanted)
+    # An identity that a pair just reaches is where a bound that is too strict shows.
+    pair = data.draw(st.integers(0, len(every) - 1))
+    matches, columns = int(every.field("matches")[pair]), int(every.columns[pair])
+    if matches:
+        check(problem, every, PairThresholds(Fraction(matches, columns)))
+        lengths = (
+            every.queries.lengths[every.query[pair]],
+            every.targets.lengths[every.target[pair]],
+        )
+        check(problem, every, PairThresholds(Fraction(matches, int(min(lengths))), "shorter"))
+        aligned = matches + int(every.field("mismatches")[pair])
+        cover = Fraction(aligned, int(max(lengths)))
+        identity_of = data.draw(st.sampled_from(["internal", "mbl", "aligned"]))
+        alike = identity_in_words(every[pair], identity_of)
+        check(problem, every, PairThresholds(alike, identity_of, cover, "aligned"))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("alphabet", ["dna", "protein"])
+@pytest.mark.parametrize(("rate", "share"), [(0.003, "90%"), (0.3, "90%"), (0.1, "70%")])
+def test_nearly_all_or_none_pass_of_longer_sequences(
+    mode: str, alphabet: str, rate: float, share: str
+) -> None:
+    queries = relatives(alphabet, 5, 24, 900, rate)
+    problem = Problem(
+        queries, None, make_scoring(alphabet, mode=mode), PairThresholds(), None, Detail.CIGAR, 7
+    )
+    every = align(queries, scoring=problem.scoring, window=7, device="cpu")
+    for coverage_of in COVERAGES:
+        check(problem, every, make_pair_thresholds(share, "columns", "60%", coverage_of))
+    for identity_of in ("shorter", "internal", "mbl"):
+        check(problem, every, make_pair_thresholds(share, identity_of))
+    check(problem, every, make_pair_thresholds(share, "mbl", "85%", "aligned"))
+
+
+def filter_of(job: AlignmentJob) -> PairFilter:
+    return PairFilter(
+        job.queries,
+        job.targets,
+        job.scoring,
+        job.pair_thresholds,
+        job.want.min_raw_score,
+        threads=1,
+    )
+
+
+def test_each_step_drops_pairs() -> None:
+    queries = relatives("dna", 3, 60, 300, 0.02)
+    job = AlignmentJob(
+        queries,
+        None,
+        make_scoring("dna"),
+        Want(Detail.STATS),
+        pair_thresholds=make_pair_thresholds("97%"),
+        device="cpu",
+    )
+    found = sum(len(part) for part in job)
+    steps = job.steps
+    assert steps is not None
+    assert steps.pairs == job.pairs == 60 * 59 // 2
+    assert steps.pairs > steps.possible > steps.sharing >= steps.scoring >= steps.passing == found
+    assert found > 0
+    assert steps.gram > 1
+
+
+def test_unrelated_proteins_are_hardly_aligned_at_all() -> None:
+    rng = np.random.default_rng(8)
+    letters = list(LETTERS["protein"])
+    queries = SequenceSet.from_strings(["".join(rng.choice(letters, 300)) for _ in range(50)])
+    job = AlignmentJob(
+        queries, None, make_scoring("protein"), pair_thresholds=make_pair_thresholds(0.7)
+    )
+    assert sum(len(part) for part in job) == 0
+    assert job.steps is not None
+    assert job.steps.possible == 50 * 49 // 2
+    assert job.steps.sharing < 0.02 * job.steps.possible
+
+
+def test_a_least_score_skips_what_is_too_short_for_it() -> None:
+    queries = SequenceSet.from_strings(["ACGT" * 30, "ACGT" * 29, "ACGTA", "ACGTC"])
+    job = AlignmentJob(queries, None, make_scoring("dna"), Want(Detail.CIGAR, 100), device="cpu")
+    assert sum(len(part) for part in job) == 1
+    assert job.steps is not None
+    assert job.steps.possible == 1
+
+
+def test_a_filter_looks_at_the_pairs_of_a_mask_only() -> None:
+    queries = relatives("dna", 3, 30, 200, 0.0)
+    job = AlignmentJob(
+        queries, None, make_scoring("dna"), pair_thresholds=make_pair_thresholds("95%")
+    )
+    window = Window(0, 3, 17, 0, 30, True)
+    everything = filter_of(job).choose(window)
+    mask = np.arange(window.pairs) % 3 == 1
+    some = filter_of(job).choose(window, mask)
+    np.testing.assert_array_equal(some.mask, everything.mask & mask)
+    assert some.looked_at == mask.sum()
+    assert 0 < everything.left < window.pairs
+
+
+def test_thresholds_and_a_list_of_pairs() -> None:
+    queries = relatives("dna", 4, 40, 100, 0.02)
+    pairs = [(i, j) for i in range(40) for j in range(i + 1, 40) if (i + j) % 2]
+    found = align(queries, pairs=pairs, min_identity="90%", device="cpu")
+    listed = align(queries, pairs=pairs, device="cpu")
+    assert_equal(found, expected(listed, make_pair_thresholds("90%"), None))
+    assert 0 < len(found) < len(pairs)
+
+
+def test_shards_of_a_job_with_thresholds() -> None:
+    queries = relatives("dna", 4, 40, 100, 0.02)
+    wanted = make_pair_thresholds("90%")
+    options: dict[str, Any] = {"pair_thresholds": wanted, "device": "cpu"}
+    shards = [
+        AlignmentJob(queries, None, make_scoring("dna"), shard=(k, 3), **options) for k in (1, 2, 3)
+    ]
+    found = concatenate([part for job in shards for part in job])
+    assert_equal(found, align(queries, min_identity="90%", device="cpu"))
+    assert sum(job.steps.pairs for job in shards if job.steps is not None) == 40 * 39 // 2
+    described = describe_run(shards[0])
+    assert described == describe_run(shards[1])
+    shards[1].pair_thresholds = make_pair_thresholds("91%")
+    assert described != describe_run(shards[1])
+
+
+class OnGpu:
+    """The CPU engine, as if it were a GPU; notes how many pairs it is told to choose."""
+
+    name, is_gpu = "gpu", True
+
+    def __init__(self, queries: SequenceSet, scoring: Scoring) -> None:
+        self._engine = CpuEngine(queries, None, scoring)
+        self.chosen: list[int | None] = []
+
+    def align(self, window: Window, want: Want, pair_mask: Any = None) -> Alignments:
+        self.chosen.append(None if pair_mask is None else int(pair_mask.sum()))
+        return self._engine.align(window, want, pair_mask)
+
+    def cancel(self) -> None:
+        self._engine.cancel()
+
+    def close(self) -> None:
+        self._engine.close()
+
+
+@pytest.mark.parametrize(("letters", "share"), [(100, 0.1), (100, 0.4), (1000, 0.4), (1000, 0.7)])
+def test_gpus_choose_pairs_where_few_are_left_or_pairs_are_long(letters: int, share: float) -> None:
+    rng = np.random.default_rng(1)
+    alike = round(np.sqrt(share) * 40)
+    origin = "".join(rng.choice(list("ACGT"), letters))
+    reads = [change(rng, "ACGT", origin, 0.002) for _ in range(alike)]
+    reads += ["".join(rng.choice(list("ACGT"), letters)) for _ in range(40 - alike)]
+    queries = SequenceSet.from_strings(reads, alphabet="dna")
+    scoring, wanted = make_scoring("dna"), make_pair_thresholds("90%")
+    engine = OnGpu(queries, scoring)
+    (wrapped,), steps = skip_pairs([engine], (queries, None), scoring, wanted, None, 1)
+    found = wrapped.align(Window(0, 0, 40, 0, 40, True), Want())
+    assert abs(steps.sharing / steps.pairs - share) < 0.05
+    assert_equal(found, align(queries, scoring=scoring, min_identity="90%", device="cpu"))
+    is_chosen = share == 0.1 or (letters, share) == (1000, 0.4)
+    assert engine.chosen == [steps.sharing if is_chosen else None]
+    wrapped.close()
+
+
+# Shares
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("0.97", Fraction(97, 100)),
+        ("97%", Fraction(97, 100)),
+        (0.97, Fraction(97, 100)),
+        (1, Fraction(1)),
+        ("0", Fraction(0)),
+        ("1e-3", Fraction(1, 1000)),
+        (Fraction(1, 3), Fraction(1, 3)),
+    ],
+)
+def test_shares_are_exact(text: object, share: Fraction) -> None:
+    assert parse_share(text) == share  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "text", ["1.01", "-0.1", "97", "101%", "x", "", "%", "nan", "inf", "1e99", "1e-99", "1e999999"]
+)
+def test_what_is_no_share(text: str) -> None:
+    with pytest.raises(ValueError, match="expected a number from 0 to 1"):
+        parse_share(text)
+
+
+def test_definitions_that_are_unknown() -> None:
+    with pytest.raises(ValueError, match="identity_of 'rows': expected columns, aligned"):
+        align(["ACGT", "ACGT"], identity_of="rows")
+    with pytest.raises(ValueError, match="coverage_of 'x': expected query, target, both, shorter"):
+        align(["ACGT", "ACGT"], coverage_of="x")
+
+
+# The command
+
+
+def test_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("in.fa").write_text(fasta({**BASES, "r4": BASES["r1"]}))
+    rows = table("in.fa", "--min-identity", "90%", "--explain")
+    assert [(row["query"], row["target"]) for row in rows] == [("r1", "r4")]
+    assert rows[0] in table("in.fa")
+    said = capsys.readouterr().err
+    assert "lengths  3 of 6 pairs dropped" in said
+    assert "alignments  " in said
+    run_align("in.fa", "-o", "out.paf", "--min-coverage", "1", "--coverage-of", "query")
+    assert "6, of which 6 reach the thresholds" in capsys.readouterr().err
+    run_align("in.fa", "-o", "out.paf", "--quiet", "--explain")
+    assert "none: 6 pairs are aligned" in capsys.readouterr().err
+    scores = table("in.fa", "--min-identity", "0.9", "--score-only")
+    assert [row["score"] for row in scores] == [rows[0]["score"]]
+    assert scores[0].get("identity", "") == table("in.fa", "--score-only")[0].get("identity", "")
+
+
+def test_wrong_shares_are_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        run_align("in.fa", "--min-identity", "97")
+    assert exit_.value.code == 2
+    assert "found '97', expected a number from 0 to 1" in capsys.readouterr().err

@@ -1,0 +1,163 @@
+"""What users of other programs try: short options, redirection, help, completion, the manual."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands import PROTEINS, fasta, run
+
+from pairalign.base.version import __version__
+from pairalign.cli.main import main
+from pairalign.cli.program import COMMANDS
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "in.fa").write_text(fasta(PROTEINS))
+    reads = {"r1": "ACGTTGCAAGGCTTACCGAT" * 6, "r2": "AGGCTTACCGATACGTTGCA" * 6}
+    (tmp_path / "reads.fa").write_text(fasta(reads))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("command", "format"),
+    [("align", "paf"), ("overlap", "paf"), ("tree", "newick"), ("distance", "phylip")],
+)
+def test_results_go_where_stdout_goes(folder: Path, command: str, format: str) -> None:
+    """`pairalign align in.fa > out.paf`, as with minimap2."""
+    source = "reads.fa" if command == "overlap" else "in.fa"
+    options = ("--device", "cpu", "-q", "-t", "1")
+    expected = run(command, source, "-o", "-", "--format", format, *options, cwd=folder)
+    assert expected.returncode == 0
+    for given in ((), ("-o", "-")):
+        done = run(command, source, *given, *options, cwd=folder)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout == expected.stdout != b""
+
+
+def test_a_tree_for_mafft_to_stdout(folder: Path) -> None:
+    done = run("tree", "in.fa", "--for", "mafft", "-q", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.startswith(b"1 2 ")
+
+
+@pytest.mark.parametrize("command", ["align", "tree", "distance"])
+def test_a_terminal_is_not_flooded(
+    folder: Path, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert main([command, str(folder / "in.fa")]) == 2
+    assert "nowhere to write to: give -o OUT" in capsys.readouterr().err
+    assert main([command, str(folder / "in.fa"), "-o", "-", "-q"]) == 0
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["-v", "-V", "--version"])
+def test_version(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main([option])
+    assert capsys.readouterr().out == f"pairalign {__version__}\n"
+
+
+@pytest.mark.parametrize("command", [None, *(command.name for command in COMMANDS)])
+def test_help(command: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [] if command is None else [command]
+    said = []
+    for arguments in (["help", *words], [*words, "--help"]):
+        with pytest.raises(SystemExit, match="0"):
+            main(arguments)
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
+    assert said[0].startswith(f"usage: {' '.join(['pairalign', *words])} [-h]")
+
+
+def test_help_of_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["help", "aline"])
+    assert "invalid choice: 'aline'" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------------------------------------
+# Completion
+
+
+def completions(script: Path, words: list[str], folder: Path) -> list[str]:
+    """What bash offers for the last word of a command line."""
+    line = " ".join(f"'{word}'" for word in words)
+    code = (
+        f"source '{script}'; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}\n"
+        "function=$(complete -p pairalign | sed 's/.*-F \\([^ ]*\\) .*/\\1/')\n"
+        f"$function pairalign '{words[-1]}' '{words[-2]}'; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    )
+    done = subprocess.run(
+        ["bash", "--norc", "-c", code], capture_output=True, text=True, cwd=folder, check=True
+    )
+    return done.stdout.split()
+
+
+def test_bash_completes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("shtab", reason="shtab is not installed")
+    if shutil.which("bash") is None:
+        pytest.skip("bash is not installed")
+    assert main(["completion", "bash"]) == 0
+    script = folder / "completion"
+    script.write_text(capsys.readouterr().out)
+    assert completions(script, ["pairalign", "al"], folder) == ["align"]
+    assert completions(script, ["pairalign", "align", "--mo"], folder) == ["--mode"]
+    assert completions(script, ["pairalign", "align", "--mode", "semi"], folder) == ["semiglobal"]
+    assert completions(script, ["pairalign", "align", "rea"], folder) == ["reads.fa"]
+    assert completions(script, ["pairalign", "tree", "--for", "cl"], folder) == ["clustalo"]
+
+
+def test_zsh_completes(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every command and a way to complete files; the shell itself is seldom there."""
+    pytest.importorskip("shtab", reason="shtab is not installed")
+    assert main(["completion", "zsh"]) == 0
+    script = capsys.readouterr().out
+    assert script.startswith("#compdef pairalign")
+    assert "_files" in script
+    for command in COMMANDS:
+        assert f'"{command.name}[' in script or f"{command.name})" in script
+    if shutil.which("zsh"):
+        subprocess.run(["zsh", "-n"], input=script, text=True, check=True)
+
+
+def test_without_shtab(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert main(["completion", "bash"]) == 1
+    assert "pip install 'pairalign[completion]'" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------------------------------------
+# The manual
+
+
+def test_manual_page(tmp_path: Path) -> None:
+    """What `make man` makes has every command and option, and nothing that groff stumbles over."""
+    pytest.importorskip("argparse_manpage", reason="argparse-manpage is not installed")
+    recipe = (Path(__file__).parents[2] / "Makefile").read_text()
+    found = re.search(r"^man:.*\n\t.*\n\t\$\(BIN\)/(argparse-manpage(?:.*\\\n)*.*)$", recipe, re.M)
+    assert found
+    command = found[1].replace("\\\n", " ").replace("build/man/", f"'{tmp_path}'/")
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    subprocess.run(command, shell=True, check=True, env={**os.environ, "PATH": path})
+    page = (tmp_path / "pairalign.1").read_text()
+    assert "exact alignment of every pair" in page
+    for one in COMMANDS:
+        assert f"pairalign {one.name}" in page
+    for option in ("\\-\\-mode", "\\-\\-threads", "\\-\\-strict\\-names", "\\-\\-preset"):
+        assert option in page
+    if shutil.which("groff"):
+        done = subprocess.run(
+            ["groff", "-man", "-Tutf8", "-ww", "-z", tmp_path / "pairalign.1"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert "error" not in done.stderr

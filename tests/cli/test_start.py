@@ -1,0 +1,139 @@
+"""What is loaded when, and the names that the package offers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pairalign
+from pairalign.base import choices
+from pairalign.cli.program import COMMANDS
+from pairalign.formats import FORMATS, NETWORK_FORMATS, OVERLAP_FORMATS
+from pairalign.formats.readers import READERS
+from pairalign.jobs.distances.distances import MEASURES
+from pairalign.jobs.distances.guide_tree import METHOD_BYTES
+from pairalign.trees.newick import PROGRAMS
+
+HEAVY = ("numpy", "scipy", "Bio", "tqdm", "pyarrow", "pycuda", "pyopencl", "pairalign.engines")
+GPU_CODE = ("pycuda", "pyopencl", "pairalign.engines.cuda", "pairalign.engines.opencl")
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import pairalign",
+        "from pairalign.cli.main import main\ntry: main(['--help'])\nexcept SystemExit: pass",
+        "from pairalign.cli.main import main\ntry: main(['--version'])\nexcept SystemExit: pass",
+    ],
+    ids=["import", "help", "version"],
+)
+def test_what_takes_time_is_loaded_when_it_is_used(program: str) -> None:
+    assert loaded_by(program, HEAVY) == []
+
+
+MOST_OF_OURS, MOST_OF_ALL = 24, 110
+"""Modules that help on a command may load: of the package, and besides those of Python itself.
+
+A few more than there are now; what they take is little more than what Python takes to start.
+"""
+
+
+@pytest.mark.parametrize("command", [command.name for command in COMMANDS])
+def test_help_on_a_command_loads_what_its_options_need(command: str) -> None:
+    program = (
+        "from pairalign.cli.main import main\n"
+        f"try: main(['{command}', '--help'])\nexcept SystemExit: pass"
+    )
+    loaded = all_loaded_by(program)
+    assert {"numpy", "tqdm", "Bio", "pyarrow", "importlib.metadata", *GPU_CODE} & loaded == set()
+    assert len([name for name in loaded if name.startswith("pairalign")]) <= MOST_OF_OURS
+    assert len(loaded - all_loaded_by("")) <= MOST_OF_ALL
+
+
+def test_options_know_the_names_that_the_registries_have() -> None:
+    assert tuple(FORMATS) == choices.FORMAT_NAMES
+    assert tuple(NETWORK_FORMATS) == choices.NETWORK_NAMES
+    assert tuple(OVERLAP_FORMATS) == choices.OVERLAP_FORMAT_NAMES
+    assert tuple(reader.name for reader in READERS) == choices.READER_NAMES
+    assert tuple(MEASURES) == tuple(choices.MEASURE_SUMMARIES)
+    assert tuple(METHOD_BYTES) == choices.TREE_METHODS
+    assert tuple(PROGRAMS) == choices.TREE_PROGRAMS
+
+
+def test_the_cpu_needs_no_code_for_gpus() -> None:
+    program = "import pairalign; pairalign.align(['ACGT', 'ACG'], device='cpu')"
+    assert loaded_by(program, GPU_CODE) == []
+
+
+def test_a_matrix_of_biopython_is_read_without_its_code() -> None:
+    program = "import pairalign; pairalign.align(['HEAGAWGHEE', 'PAWHEAE'], device='cpu')"
+    assert loaded_by(program, ("Bio",)) == []
+
+
+def loaded_by(program: str, modules: tuple[str, ...]) -> list[str]:
+    """Run a program; return which of these modules are loaded when it has ended."""
+    loaded = all_loaded_by(program)
+    return [module for module in modules if module in loaded]
+
+
+def all_loaded_by(program: str) -> set[str]:
+    """Run a program; return all modules that are loaded when it has ended."""
+    shown = "\nimport sys\nprint(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", program + shown], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.splitlines()[-1].split())  # before it there may be warnings
+
+
+def test_metadata_that_a_build_is_just_writing(tmp_path: Path) -> None:
+    (tmp_path / "pairalign.egg-info").mkdir()
+    (tmp_path / "pairalign.egg-info/PKG-INFO").write_text("")
+    program = f"import sys; sys.path[:0] = ['.', {str(Path(__file__).parents[2])!r}]\n"
+    program += "import pairalign; print(pairalign.__version__)"
+    command = [sys.executable, "-W", "error", "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0+unknown\n", "")
+
+
+def test_public_names() -> None:
+    for name in pairalign.__all__:
+        assert getattr(pairalign, name) is not None
+    assert set(pairalign.__all__) <= set(dir(pairalign))
+    assert pairalign.__version__
+    everything: dict[str, object] = {}
+    exec("from pairalign import *", everything)
+    assert set(pairalign.__all__) <= set(everything)
+
+
+def test_former_names() -> None:
+    with pytest.warns(DeprecationWarning, match=r"pairalign\.Run is now pairalign\.AlignmentJob"):
+        assert pairalign.Run is pairalign.AlignmentJob
+
+
+def test_modules_are_attributes_once_they_are_asked_for() -> None:
+    program = "import pairalign; print(pairalign.errors.FormatError.__name__)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.split() == [b"FormatError"]
+
+
+def test_a_name_that_is_not_there() -> None:
+    with pytest.raises(AttributeError, match="module 'pairalign' has no attribute 'aling'"):
+        _ = pairalign.aling  # type: ignore[attr-defined]
+
+
+def test_the_parser_has_all_commands_with_their_options() -> None:
+    from pairalign.cli.program import COMMANDS, build_parser
+
+    others = {
+        "devices": [],
+        "help": ["align"],
+        "completion": ["bash"],
+        "cluster": ["--min-identity", "0.9", "in.fa"],
+        "verify": ["in.paf", "in.fa"],
+    }
+    for command in COMMANDS:
+        arguments = others.get(command.name, ["in.fa", "-o", "out.x"])
+        options = build_parser().parse_args([command.name, *arguments])
+        assert callable(options.run)

@@ -1,0 +1,209 @@
+"""The filter of pairs on a GPU drops the pairs that the CPU's drops, and says the same of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_thresholds import COSTS, LETTERS, relatives
+
+from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
+from pairalign.base.choices import COVERAGES, IDENTITIES, MODES
+from pairalign.engines.cpu.pair_filter import Choice, PairFilter
+from pairalign.engines.cuda import pair_filter as cuda_filter
+from pairalign.engines.cuda.engine import CudaEngine
+from pairalign.engines.cuda.pair_filter import KERNEL, SOURCE
+from pairalign.errors import KernelBuildError
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.stages import threshold_engine
+from pairalign.jobs.stages.threshold_engine import Steps
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window, plan_windows
+from pairalign.scoring.scoring import Scoring, make_scoring
+from pairalign.sequences.sets import SequenceSet
+
+Sets = tuple[SequenceSet, SequenceSet | None]
+
+
+@pytest.fixture(autouse=True)
+def patience() -> Iterator[None]:
+    """Wait for the kernel however busy the machine is."""
+    before, cuda_filter.PATIENCE = cuda_filter.PATIENCE, 60
+    yield
+    cuda_filter.PATIENCE = before
+
+
+def assert_same(found: Choice, expected: Choice) -> None:
+    np.testing.assert_array_equal(found.mask, expected.mask)
+    counts = [
+        (one.looked_at, one.possible, one.left, one.min_raw_score) for one in (found, expected)
+    ]
+    assert counts[0] == counts[1]
+
+
+def check(
+    device: Any, sets: Sets, scoring: Scoring, wanted: PairThresholds, least: int | None, side: int
+) -> list[Choice]:
+    """Compare both filters on all windows; return what is left of each."""
+    host = PairFilter(*sets, scoring, wanted, least, threads=1)
+    with device.current():
+        device.load_module(SOURCE, {})  # until it has been compiled, the host looks at pairs
+    engine = CudaEngine(device, *sets, scoring)
+    on_device = engine.open_pair_filter(host, pairs_a_bound=0)
+    chosen = []
+    for window in plan_windows(len(sets[0]), None if sets[1] is None else len(sets[1]), side):
+        chosen.append(host.choose(window))
+        assert_same(on_device.choose(window), chosen[-1])
+    on_device.close()
+    engine.close()
+    return chosen
+
+
+@settings(max_examples=examples(40))
+@given(data=st.data())
+def test_the_same_pairs_as_on_the_cpu(device: Any, data: st.DataObject) -> None:
+    draw = data.draw
+    alphabet = draw(st.sampled_from(sorted(LETTERS)))
+    seed, rate = draw(st.integers(0, 1 << 30)), draw(st.sampled_from([0.0, 0.02, 0.1]))
+    longest = draw(st.sampled_from([4, 120, 900]))
+    count = draw(st.sampled_from([6, 80]))
+    queries = relatives(alphabet, seed, count, longest, rate)
+    targets = relatives(alphabet, seed, 70, longest, 0.05) if draw(st.booleans()) else None
+    scoring = make_scoring(
+        alphabet, mode=draw(st.sampled_from(MODES)), **draw(st.sampled_from(COSTS))
+    )
+    shares = st.sampled_from(["0", "80%", "0.9", "0.97", "1"]) | st.fractions(
+        0, 1, max_denominator=10**18
+    )
+    wanted = make_pair_thresholds(
+        draw(st.none() | shares),
+        draw(st.sampled_from(list(IDENTITIES))),
+        draw(st.none() | shares),
+        draw(st.sampled_from(list(COVERAGES))),
+    )
+    least = draw(st.sampled_from([None, 1, 60, 200]))
+    check(device, (queries, targets), scoring, wanted, least, draw(st.sampled_from([37, 1024])))
+
+
+@pytest.mark.parametrize("share", ["90%", "97%"])
+def test_sets_of_several_sizes_are_folded(device: Any, share: str) -> None:
+    """Each mode but global lets sequences of other lengths pass: their bits are folded."""
+    rng = np.random.default_rng(4)
+    origin = "".join(rng.choice(list("ACGT"), 3000))
+    starts = rng.integers(0, 200, 70)
+    cuts = [origin[start : start + 40 * k + 40] for k, start in enumerate(starts)]
+    others = ["".join(rng.choice(list("ACGT"), len(cut))) for cut in cuts]
+    queries = SequenceSet.from_strings(cuts + others, alphabet="dna")
+    scoring = make_scoring("dna", mode="local")
+    wanted = make_pair_thresholds(share, "columns", "80%", "shorter")
+    (chosen,) = check(device, (queries, None), scoring, wanted, None, 1024)
+    assert 0 < chosen.left < chosen.possible
+
+
+def test_the_host_looks_where_the_kernel_cannot_be_had(device: Any) -> None:
+    queries = relatives("dna", 3, 30, 200, 0.0)
+    scoring = make_scoring("dna")
+    host = PairFilter(queries, None, scoring, make_pair_thresholds("95%"), None, threads=1)
+    engine = CudaEngine(device, queries, None, scoring)
+
+    def cannot(*_: object) -> Any:
+        raise KernelBuildError("nvcc is not there")
+
+    engine._context.load_module = cannot
+    on_device = engine.open_pair_filter(host, pairs_a_bound=0)
+    window = Window(0, 0, 30, 0, 30, True)
+    assert_same(on_device.choose(window), host.choose(window))
+    on_device.close()
+    engine.close()
+
+
+def test_masks_and_many_lengths_are_for_the_host(device: Any) -> None:
+    queries = relatives("dna", 3, 30, 200, 0.0)
+    scoring = make_scoring("dna")
+    host = PairFilter(queries, None, scoring, make_pair_thresholds("95%"), None, threads=1)
+    engine = CudaEngine(device, queries, None, scoring)
+    window = Window(0, 3, 17, 0, 30, True)
+    mask = np.arange(window.pairs) % 3 == 1
+    for on_device, pair_mask in (
+        (engine.open_pair_filter(host, pairs_a_bound=0), mask),
+        (engine.open_pair_filter(host, pairs_a_bound=10**6), None),
+    ):
+        assert_same(on_device.choose(window, pair_mask), host.choose(window, pair_mask))
+        on_device.close()
+    engine.close()
+
+
+def test_without_room_on_the_device_the_host_looks() -> None:
+    pytest.importorskip("cuda_on_host")
+    from cuda_on_host import driver
+    from cuda_on_host.device import HostDevice
+
+    queries = relatives("dna", 3, 30, 200, 0.0)
+    scoring = make_scoring("dna")
+    host = PairFilter(queries, None, scoring, make_pair_thresholds("95%"), None, threads=1)
+    engine = CudaEngine(HostDevice(), queries, None, scoring)
+    before = driver.memory.total_bytes
+    driver.memory.total_bytes = driver.memory.used_bytes
+    window = Window(0, 0, 30, 0, 30, True)
+    try:
+        on_device = engine.open_pair_filter(host, pairs_a_bound=0)
+        assert_same(on_device.choose(window), host.choose(window))
+        on_device.close()
+    finally:
+        driver.memory.total_bytes = before
+    engine.close()
+
+
+def job_on(queries: SequenceSet, engine: CudaEngine | None, **thresholds: Any) -> tuple[Any, Steps]:
+    """Scores of a job on the CPU, or on an engine; and what its steps counted."""
+    job = AlignmentJob(
+        queries,
+        None,
+        make_scoring("dna"),
+        Want(Detail.SCORE, thresholds.pop("least", None)),
+        device="cpu",
+        pair_thresholds=make_pair_thresholds(**thresholds),
+    )
+    if engine is not None:
+        job._open_engines = lambda: job._wrap_engines([engine])  # type: ignore[method-assign]
+    found = [(part.query, part.target, part.raw_score) for part in job]
+    assert job.steps is not None
+    return [np.concatenate(one).tolist() for one in zip(*found, strict=True)], job.steps
+
+
+@pytest.mark.parametrize("thresholds", [{"min_identity": "97%"}, {"least": 180}])
+def test_a_job_counts_what_it_counts_on_the_cpu(
+    device: Any, thresholds: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threshold_engine, "WORTH_FILTERING", 0)
+    rng = np.random.default_rng(2)
+    origins = ["".join(rng.choice(list("ACGT"), 100)) for _ in range(4)]
+    reads = [origins[k % 4][: 90 + k % 5] + rng.choice(list("ACGT")) for k in range(90)]
+    queries = SequenceSet.from_strings(reads, alphabet="dna")
+    expected, counted = job_on(queries, None, **dict(thresholds))
+    with device.current():
+        device.load_module(SOURCE, {})  # until it has been compiled, the host looks at pairs
+    engine = CudaEngine(device, queries, None, make_scoring("dna"))
+    found, steps = job_on(queries, engine, **dict(thresholds))
+    assert found == expected
+    assert len(found[0]) > 0
+    assert counted.pairs > counted.sharing
+    for name in ("pairs", "possible", "sharing", "passing", "gram"):
+        assert getattr(steps, name) == getattr(counted, name)
+    if device.name == "cuda:0" and hasattr(device.driver, "memory"):
+        assert KERNEL in device.driver.memory.launches
+
+
+def test_a_least_score_alone_is_not_worth_a_filter_on_a_gpu_for_small_sets(device: Any) -> None:
+    queries = relatives("dna", 3, 30, 200, 0.0)
+    scoring = make_scoring("dna")
+    engine = CudaEngine(device, queries, None, scoring)
+    arguments = ((queries, None), scoring, PairThresholds(), 180, 1)
+    engines, steps = threshold_engine.skip_where_it_pays([engine], *arguments)
+    assert (engines, steps) == ([engine], None)
+    engine.close()

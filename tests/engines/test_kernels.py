@@ -1,0 +1,182 @@
+"""The registry of kernels: it says what is there, refuses the rest, and ``--kernel`` obeys it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import BASES, PROTEINS, fasta
+from cuda_engines import host_device
+from strategies import MODES, make_scoring, match_matrix
+
+from pairalign.cli import main as cli
+from pairalign.engines.cuda import build as cuda_build
+from pairalign.engines.cuda import devices as cuda_devices
+from pairalign.engines.cuda.engine import FAMILIES
+from pairalign.engines.kernels import (
+    AUTO,
+    FRAMEWORKS,
+    KERNELS,
+    Kernel,
+    check_kernel,
+    find_kernel,
+    kernel_names,
+    kernel_table,
+    kernels_of,
+)
+from pairalign.engines.opencl.engine import OPENCL_FAMILIES
+from pairalign.errors import DeviceError
+from pairalign.pairs.want import Detail
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import DNA, PROTEIN
+
+IDS = [f"{kernel.framework}-{kernel.name}" for kernel in KERNELS]
+CAPABILITY = (9, 0)
+
+
+def scoring_for(kernel: Kernel, mode: str | None = None) -> Scoring:
+    """Costs that a kernel can do."""
+    alphabet = DNA if "dna" in kernel.alphabets else PROTEIN
+    gap_open = 3 if kernel.gap_model == "affine" else 1
+    return make_scoring(alphabet, mode or kernel.modes[0], gap_open, 1, match_matrix(DNA, 2, -1))
+
+
+def test_every_kernel_is_there_and_is_registered() -> None:
+    for framework, families in (("cuda", FAMILIES), ("opencl", OPENCL_FAMILIES)):
+        assert [kernel.name for kernel in kernels_of(framework)] == list(families)
+        for name, family in families.items():
+            assert family().name == name
+    assert {kernel.framework for kernel in KERNELS} <= set(FRAMEWORKS)
+    assert len(set(IDS)) == len(IDS)
+
+
+@pytest.mark.parametrize("kernel", kernels_of("cuda"), ids=lambda kernel: kernel.name)
+def test_families_can_do_what_the_registry_says(kernel: Kernel) -> None:
+    family = FAMILIES[kernel.name]()
+    for mode in MODES:
+        for detail in Detail:
+            scoring = scoring_for(kernel, mode)
+            registered = kernel.why_not(scoring, detail) is None
+            assert (family.supports(scoring, detail, CAPABILITY) is None) == registered
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=IDS)
+def test_reasons(kernel: Kernel) -> None:
+    able = scoring_for(kernel)
+    assert kernel.why_not(able, kernel.detail) is None
+    if kernel.detail == Detail.SCORE:
+        assert "scores only (--score-only), not alignments" in kernel.why_not(able, Detail.CIGAR)
+        assert "not identities or spans" in kernel.why_not(able, Detail.STATS)
+    for mode in set(MODES) - set(kernel.modes):
+        assert f"mode {mode}, does " in kernel.why_not(scoring_for(kernel, mode), Detail.SCORE)
+    if kernel.gap_model == "linear":
+        affine = make_scoring(DNA, kernel.modes[0], 3, 1, match_matrix(DNA, 2, -1))
+        assert "affine gaps" in kernel.why_not(affine, Detail.SCORE)
+    if "protein" not in kernel.alphabets:
+        protein = make_scoring(PROTEIN, kernel.modes[0], 1, 1, match_matrix(DNA, 2, -1))
+        assert "alphabet protein" in kernel.why_not(protein, Detail.SCORE)
+
+
+def test_names_are_looked_up_on_a_framework_or_on_the_first() -> None:
+    assert find_kernel("striped").framework == "cuda"
+    assert find_kernel("striped", "opencl").framework == "opencl"
+    assert find_kernel("lanes").framework == "cpu"
+    with pytest.raises(DeviceError, match="kernel 'fastest' is not known, expected packed or"):
+        find_kernel("fastest")
+    with pytest.raises(DeviceError, match="'packed' runs on a CUDA GPU, found device 'cpu'"):
+        find_kernel("packed", "cpu")
+    assert kernel_names()[0] == AUTO
+    scoring = scoring_for(find_kernel("packed"))
+    for name in (None, AUTO):
+        assert check_kernel(name, None, scoring, Detail.CIGAR) is None
+
+
+def test_the_table_has_a_line_for_each_kernel(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["devices", "--kernels"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == list(kernel_table())
+    assert len(lines) == 1 + len(KERNELS)
+    assert lines[0].split()[:4] == ["KERNEL", "ON", "MODES", "GAPS"]
+    for line, kernel in zip(lines[1:], KERNELS, strict=True):
+        assert line.split()[:2] == [kernel.name, kernel.framework]
+        assert ("alignments" in line) == (kernel.detail > Detail.SCORE)
+    assert max(map(len, lines)) < 160
+
+
+@pytest.fixture
+def two_devices(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Two GPUs that are this CPU."""
+    devices = [host_device(), host_device()]
+    devices[1].index, devices[1].name = 1, "cuda:1"
+    monkeypatch.setattr(cuda_devices, "_devices", devices)
+    monkeypatch.setattr(cuda_build, "find_nvcc", lambda: "/usr/bin/nvcc")
+    return devices
+
+
+@pytest.mark.parametrize("kernel", ["pair-per-warp", "striped"])
+def test_scores_through_the_whole_command(
+    tmp_path: Path, two_devices: list[Any], kernel: str
+) -> None:
+    """The same bytes as the CPU's, from two devices, one set and two, windows smaller than sets."""
+    first, second = tmp_path / "a.fa", tmp_path / "b.fa"
+    first.write_text(fasta(PROTEINS))
+    second.write_text(fasta({"t1": "MKVLAAGG", "t2": "WTREHCMKVLL"}))
+    for inputs in ([first], [first, second]):
+        arguments = ["align", *map(str, inputs), "--score-only", "--window", "2", "--quiet"]
+        arguments += ["--mode", "local", "--min-score", "3", "-o"]
+        outputs = []
+        for k, more in enumerate((["--device", "cpu"], ["--device", "cuda", "--kernel", kernel])):
+            outputs.append(tmp_path / f"{k}.tsv")
+            assert cli.main([*arguments, str(outputs[-1]), *more]) == 0
+        assert outputs[0].read_bytes() == outputs[1].read_bytes()
+        assert len(outputs[0].read_text().splitlines()) > 3
+
+
+@pytest.mark.parametrize(
+    ("letters", "arguments", "said"),
+    [
+        (PROTEINS, ["--kernel", "pair-per-warp"], "computes scores only (--score-only)"),
+        (PROTEINS, ["--kernel", "striped"], "not alignments"),
+        (PROTEINS, ["--kernel", "bitwise", "--score-only"], "kernel 'bitwise': "),
+        (PROTEINS, ["--kernel", "packed", "--device", "cpu"], "runs on a CUDA GPU, found device"),
+        (PROTEINS, ["--kernel", "lanes", "--device", "cuda"], "runs on the CPU, found device"),
+        (BASES, ["--kernel", "bitwise", "--score-only", "--mode", "local"], "affine gaps"),
+    ],
+)
+def test_what_a_kernel_cannot_do_is_said_and_nothing_written(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    letters: dict[str, str],
+    arguments: list[str],
+    said: str,
+) -> None:
+    source, output = tmp_path / "in.fa", tmp_path / "out.tsv"
+    source.write_text(fasta(letters))
+    assert cli.main(["align", str(source), "-o", str(output), "--quiet", *arguments]) == 1
+    assert said in capsys.readouterr().err
+    assert not output.exists()
+
+
+def test_distances_need_more_than_scores(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, output = tmp_path / "in.fa", tmp_path / "out.phylip"
+    source.write_text(fasta(PROTEINS))
+    arguments = ["distance", str(source), "-o", str(output), "--kernel", "striped", "--quiet"]
+    assert cli.main(arguments) == 1
+    assert "computes scores only" in capsys.readouterr().err
+    assert not output.exists()
+
+
+def test_an_unknown_kernel_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["align", "in.fa", "-o", "out.paf", "--kernel", "fastest"])
+    assert stopped.value.code == 2
+    assert "'pair-per-warp'" in capsys.readouterr().err
+
+
+def test_the_page_about_kernels_shows_this_table() -> None:
+    page = Path(__file__).parents[2] / "docs" / "kernels.md"
+    shown = [line[4:].rstrip() for line in page.read_text().splitlines() if line.startswith("    ")]
+    assert shown[: 1 + len(KERNELS)] == list(kernel_table())

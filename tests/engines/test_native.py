@@ -1,0 +1,69 @@
+"""The native library: what is said where it is missing."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pairalign.alignments.thresholds import make_pair_thresholds
+from pairalign.base import native
+from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.engines.cpu.pair_filter import PairFilter
+from pairalign.engines.cpu.strand_filter import StrandFilter
+from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.sets import DNA, SequenceSet
+
+
+def test_it_is_beside_the_package() -> None:
+    assert Path(native.__file__).with_name("_native.so") == native.PATH
+    assert isinstance(native.library, ctypes.CDLL)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"not a library"])
+def test_a_library_that_does_not_load(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
+) -> None:
+    path = tmp_path / "_native.so"
+    if content is not None:
+        path.write_bytes(content)
+    monkeypatch.setattr(native, "PATH", path)
+    with pytest.raises(ImportError, match=r"_native.so is missing or does not load") as caught:
+        native._load()
+    assert str(path) in str(caught.value)
+    assert "make build" in str(caught.value)
+
+
+READS = SequenceSet.from_strings(["ACGTACGTTGCA" * 3, "ACGTTCGTGCA" * 3], ["a", "b"], alphabet=DNA)
+SCORING = make_scoring("dna")
+OWNERS: dict[str, Callable[[], Any]] = {
+    "pairalign_close": lambda: CpuEngine(READS, None, SCORING),
+    "pairalign_close_filter": lambda: PairFilter(
+        READS, None, SCORING, make_pair_thresholds("95%"), None, threads=1
+    ),
+    "pairalign_close_strand_filter": lambda: StrandFilter(READS, 5, 2, 1),
+}
+
+
+@pytest.mark.parametrize("name", OWNERS)
+def test_a_signal_as_memory_is_freed_does_not_free_it_twice(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """What a signal asks for is raised when the native function has returned."""
+    owner = OWNERS[name]()
+    free, freed = getattr(native.library, name), []
+
+    def free_and_be_interrupted(handle: int) -> None:
+        freed.append(handle)
+        if len(freed) == 1:
+            free(handle)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(native.library, name, free_and_be_interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        owner.close()
+    owner.close()
+    assert len(freed) == 1

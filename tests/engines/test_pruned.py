@@ -1,0 +1,400 @@
+"""The pruned kernel: the bytes of the full matrix from the cells that can hold optimal paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from cases import CASES
+from checks import assert_as_reference, assert_same, run, windows_of
+from conftest import examples, open_cpu
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import (
+    LETTERS,
+    SEEDS,
+    Problem,
+    blosum_like,
+    large_problems,
+    make_scoring,
+    match_matrix,
+    random_scoring,
+    random_sequences,
+    small_problems,
+)
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.engines.cpu.engine import CpuEngine, instruction_sets
+from pairalign.engines.cpu.pruning import Pruned, Pruning
+from pairalign.pairs.want import Detail, Want
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import DNA, PROTEIN
+
+FORCED = Pruning("forced")
+WORSE = st.sampled_from([0, 0, 1, 7, 50, 5000])
+"""How much worse than it is the score of the beam is made."""
+USES = pytest.mark.parametrize("use", ["forced", "lanes"])
+"""Corridors of a pair, and of many pairs at a time."""
+KIB, MIB = 1 << 10, 1 << 20
+DEFAULT = make_scoring(DNA, "global", 5, 2, match_matrix(DNA, 2, -3))
+
+
+def global_scoring(rng: np.random.Generator, alphabet: type, longest: int) -> Scoring:
+    """The defaults as often as any other matrix and costs."""
+    if rng.integers(2):
+        return DEFAULT if alphabet is DNA else blosum_like("global")
+    return replace(random_scoring(rng, alphabet, longest), mode="global")
+
+
+def mutated(rng: np.random.Generator, letters: list[str], sequence: str, rate: float) -> str:
+    """Substitutions, and a gap for every fourth of them."""
+    out = []
+    k = 0
+    while k < len(sequence):
+        draw = rng.random()
+        if draw < 0.8 * rate:
+            out.append(str(rng.choice(letters)))
+        elif draw < 0.9 * rate:
+            k += int(rng.geometric(0.3))
+            continue
+        elif draw < rate:
+            out.extend(rng.choice(letters, size=int(rng.geometric(0.3))))
+            continue
+        else:
+            out.append(sequence[k])
+        k += 1
+    return "".join(out) or letters[0]
+
+
+def rearranged(rng: np.random.Generator, letters: list[str], sequence: str) -> str:
+    """One of: as it is, an insertion, a cut end, a longer end, a run of an ambiguous letter."""
+    size = int(rng.integers(1, 80))
+    where = int(rng.integers(len(sequence)))
+    extra = "".join(rng.choice(letters, size=size))
+    kind = rng.integers(6)
+    if kind == 0:
+        return sequence[:where] + extra + sequence[where:]
+    if kind == 1:
+        return sequence[where:]
+    if kind == 2:
+        return extra + sequence
+    if kind == 3:
+        return sequence + extra
+    if kind == 4:
+        return sequence[:where] + "N" * size + sequence[where + size :]
+    return sequence
+
+
+def related_problem(seed: int) -> Problem:
+    """A few sequences that come from one, which may be a repeat or one letter many times."""
+    rng = np.random.default_rng(seed)
+    alphabet = PROTEIN if rng.integers(3) == 0 else DNA
+    letters = list(str(rng.choice(LETTERS[alphabet.name])))
+    length = int(rng.choice([1, 2, 5, 30, 100, 400, 1200]))
+    ancestor = "".join(rng.choice(letters, size=length))
+    kind = rng.integers(8)
+    if kind == 0:
+        ancestor = letters[0] * length
+    elif kind == 1:
+        ancestor = (ancestor[:3] * length)[:length]
+    sequences = []
+    for _ in range(int(rng.integers(2, 5))):
+        rate = float(rng.choice([0, 0.002, 0.02, 0.1, 0.3, 0.6]))
+        sequences.append(rearranged(rng, letters, mutated(rng, letters, ancestor, rate)))
+    longest = max(map(len, sequences))
+    return Problem(tuple(sequences), None, global_scoring(rng, alphabet, longest))
+
+
+related_problems = SEEDS.map(related_problem)
+
+
+def of_global_mode(problem: Problem) -> Problem:
+    """The same sequences and costs."""
+    return replace(problem, scoring=replace(problem.scoring, mode="global"))
+
+
+def align(
+    problem: Problem, pruning: Pruning, want: Want | None = None, **options: object
+) -> tuple[Alignments, Pruned]:
+    """Every pair of one set, or of two, and what pruning did."""
+    sets = problem.sets()
+    engine = open_cpu(sets, problem.scoring, pruning=pruning, **options)
+    assert isinstance(engine, CpuEngine)
+    try:
+        columns = None if len(sets) == 1 else len(sets[1])
+        (window,) = windows_of(len(sets[0]), columns, 1 << 20)
+        return engine.align(window, want or Want(Detail.CIGAR)), engine.pruned()
+    finally:
+        engine.close()
+
+
+@USES
+@settings(max_examples=examples(300))
+@given(problem=related_problems, name=st.sampled_from(instruction_sets()), worse=WORSE)
+def test_related_sequences(use: str, problem: Problem, name: str, worse: int) -> None:
+    found, did = align(problem, Pruning(use, worse), instruction_set=name)
+    assert_same(found, run(open_cpu, problem), note=problem)
+    assert did.lost == 0
+    if (
+        use == "forced" and problem.scoring is DEFAULT
+    ):  # with others a beam may find no alignment at all
+        assert did.done == did.tried
+
+
+@USES
+@settings(max_examples=examples(300))
+@given(problem=small_problems(), name=st.sampled_from(instruction_sets()), worse=WORSE)
+def test_a_few_letters(use: str, problem: Problem, name: str, worse: int) -> None:
+    problem = of_global_mode(problem)
+    pruning = Pruning(use, worse)
+    assert_as_reference(problem, run(open_cpu, problem, instruction_set=name, pruning=pruning))
+
+
+@USES
+@settings(max_examples=examples(60))
+@given(
+    problem=large_problems,
+    name=st.sampled_from(instruction_sets()),
+    detail=st.sampled_from(Detail),
+    threads=st.sampled_from([1, 3]),
+    window=st.sampled_from([7, 1024]),
+)
+def test_sets_of_all_shapes(
+    use: str, problem: Problem, name: str, detail: Detail, threads: int, window: int
+) -> None:
+    problem = of_global_mode(problem)
+    pruning = Pruning(use)
+    options = {"instruction_set": name, "pruning": pruning, "threads": threads, "window": window}
+    found = run(open_cpu, problem, Want(detail), **options)
+    assert_same(found, run(open_cpu, problem, window=window), detail, problem)
+
+
+@USES
+@pytest.mark.parametrize("name", instruction_sets())
+@pytest.mark.parametrize("case", CASES)
+def test_hard_cases(case: str, name: str, use: str) -> None:
+    for problem in CASES[case]("global"):
+        found = run(open_cpu, problem, instruction_set=name, pruning=Pruning(use))
+        assert_same(found, run(open_cpu, problem), note=problem)
+
+
+def thousands_of_letters(rate: float, number: int = 3, seed: int = 31) -> Problem:
+    """Sequences of 5,000 letters with a gap of 700 and a run of N."""
+    rng = np.random.default_rng(seed)
+    letters = list("ACGT")
+    ancestor = "".join(rng.choice(letters, size=5000))
+    sequences = [mutated(rng, letters, ancestor, rate) for _ in range(number)]
+    sequences[0] = sequences[0][:2000] + sequences[0][2700:]
+    sequences[-1] = sequences[-1][:3000] + "N" * 300 + sequences[-1][3300:]
+    return Problem(tuple(sequences), None, DEFAULT)
+
+
+@pytest.mark.parametrize("name", instruction_sets())
+@pytest.mark.parametrize("rate", [0.01, 0.2])
+def test_little_memory(name: str, rate: float) -> None:
+    """Lanes are saved more and more seldom, and between those again on the way back."""
+    problem = thousands_of_letters(rate)
+    full = run(open_cpu, problem)
+    for memory_bytes in (1 << 30, 8 * MIB, 2 * MIB, 512 * KIB):  # the last is too little for flags
+        found, did = align(problem, FORCED, instruction_set=name, memory_bytes=memory_bytes)
+        assert_same(found, full, note=memory_bytes)
+        assert (did.done, did.lost) == (3, 0)
+
+
+@pytest.mark.parametrize("scale", [1, 300])
+def test_lanes_of_32_bits(scale: int) -> None:
+    """Scores that 16 bits cannot hold, and costs that they cannot."""
+    problem = thousands_of_letters(0.3, seed=32)
+    matrix = match_matrix(DNA, 2 * scale, -3 * scale)
+    problem = replace(problem, scoring=make_scoring(DNA, "global", 5 * scale, 2 * scale, matrix))
+    found, did = align(problem, FORCED)
+    assert_same(found, run(open_cpu, problem))
+    assert (did.done, did.lost) == (3, 0)
+
+
+def test_the_corridor_is_narrow() -> None:
+    """Of sequences that differ in a hundredth, most cells are never filled."""
+    problem = thousands_of_letters(0.01)
+    rng = np.random.default_rng(33)
+    one = problem.first[1]
+    similar = replace(problem, first=(one, mutated(rng, list("ACGT"), one, 0.01)))
+    found, did = align(similar, Pruning("always"))
+    assert did.done == 1
+    assert did.beam_cells + did.cells < 0.06 * did.matrix_cells
+    assert_same(found, run(open_cpu, similar))
+
+
+def test_a_bad_pair_does_not_spoil_the_others() -> None:
+    rng = np.random.default_rng(34)
+    letters = list("ACGT")
+    ancestor = "".join(rng.choice(letters, size=2000))
+    sequences = [mutated(rng, letters, ancestor, 0.02) for _ in range(4)]
+    sequences += random_sequences(rng, "ACGT", 1, 2000, "equal")
+    problem = Problem(tuple(sequences), None, DEFAULT)
+    found, did = align(problem, Pruning("always"))
+    assert (did.tried, did.done, did.lost) == (10, 6, 0)
+    assert_same(found, run(open_cpu, problem))
+
+
+def test_auto_prunes_few_pairs_of_any_identity() -> None:
+    """One by one in full they would take longer than by the widest corridors."""
+    rng = np.random.default_rng(39)
+    problem = Problem(tuple(random_sequences(rng, "ACGT", 3, 3000, "equal")), None, DEFAULT)
+    found, did = align(problem, Pruning("auto"))
+    assert (did.tried, did.done, did.lost) == (3, 3, 0)
+    assert_same(found, run(open_cpu, problem))
+
+
+@pytest.mark.parametrize("rate", [0.2, 0.35])
+def test_of_one_batch_auto_prunes_all_pairs_or_none(rate: float) -> None:
+    """In full a few of them would take as long as all."""
+    rng = np.random.default_rng(40)
+    letters = list("ACGT")
+    ancestor = "".join(rng.choice(letters, size=5500))
+    sequences = [mutated(rng, letters, ancestor, rate) for _ in range(8)]
+    problem = Problem(tuple(sequences), None, DEFAULT)
+    found, did = align(problem, Pruning("auto"))
+    assert did.tried == 28
+    assert did.done in (0, 28)
+    assert_same(found, run(open_cpu, problem))
+
+
+def test_short_pairs_are_not_tried() -> None:
+    problem = Problem(("ACGT" * 20, "ACGA" * 20, "ACCA" * 15), None, DEFAULT)
+    assert align(problem, Pruning("auto"))[1].tried == 0
+    assert align(problem, Pruning("never"))[1].tried == 0
+    other = replace(problem, scoring=replace(DEFAULT, mode="semiglobal"))
+    assert align(other, FORCED)[1].tried == 0
+
+
+def test_minimum_scores_and_chosen_pairs() -> None:
+    problem = thousands_of_letters(0.05, number=5)
+    full = run(open_cpu, problem)
+    least = int(np.median(full.raw_score))
+    want = Want(Detail.CIGAR, min_raw_score=least)
+    assert_same(align(problem, FORCED, want)[0], run(open_cpu, problem, want))
+    keep = np.arange(len(full.query)) % 3 != 1
+    sets = problem.sets()
+    (window,) = windows_of(len(sets[0]), None, 1 << 20)
+    for pruning in (FORCED, Pruning("auto")):
+        engine = open_cpu(sets, problem.scoring, pruning=pruning)
+        assert_same(engine.align(window, Want(Detail.CIGAR), keep), full.take(keep))
+        engine.close()
+
+
+@USES
+@settings(max_examples=examples(40))
+@given(seed=SEEDS, two_sets=st.booleans(), detail=st.sampled_from(Detail))
+def test_the_reverse_strand(use: str, seed: int, two_sets: bool, detail: Detail) -> None:
+    rng = np.random.default_rng(seed)
+    letters = list("ACGT")
+    ancestor = "".join(rng.choice(letters, size=300))
+    turned = ancestor[::-1].translate(str.maketrans("ACGT", "TGCA"))
+    sequences = tuple(mutated(rng, letters, x, 0.05) for x in (ancestor, turned, ancestor, turned))
+    problem = Problem(sequences, sequences[::-1] if two_sets else None, DEFAULT)
+    sets = problem.sets()
+    (window,) = windows_of(4, 4 if two_sets else None, 1 << 20)
+    found = []
+    for pruning in (Pruning(use), Pruning()):
+        engine = open_cpu(sets, DEFAULT, pruning=pruning)
+        found.append(engine.align(replace(window, strand=-1), Want(detail)))
+        engine.close()
+    assert_same(*found, detail, problem)
+
+
+def runs_of_n(seed: int) -> Problem:
+    """Similar sequences with runs of N, of some lengths, here and there; costs of two scores."""
+    rng = np.random.default_rng([36, seed])
+    letters = list("ACGT")
+    ancestor = "".join(rng.choice(letters, size=int(rng.integers(50, 900))))
+    sequences = []
+    for _ in range(3):
+        one = mutated(rng, letters, ancestor, float(rng.choice([0, 0.01, 0.1])))
+        for _ in range(int(rng.integers(4))):
+            at, size = int(rng.integers(len(one))), int(rng.integers(1, 90))
+            one = one[:at] + "N" * size + one[at + size * int(rng.integers(2)) :]
+        sequences.append(one)
+    costs = [(2, -3, 5, 2), (3, -2, 6, 1), (1, -1, 1, 0), (1, -9, 4, 2), (5, 1, 3, 3)]
+    match, mismatch, gap_open, gap_extend = costs[int(rng.integers(len(costs)))]
+    scoring = make_scoring(DNA, "global", gap_open, gap_extend, match_matrix(DNA, match, mismatch))
+    return Problem(tuple(sequences), None, scoring)
+
+
+@USES
+@settings(max_examples=examples(100))
+@given(seed=SEEDS, name=st.sampled_from(instruction_sets()), worse=WORSE)
+def test_runs_of_n(use: str, seed: int, name: str, worse: int) -> None:
+    """What they may give back is in the bound, wherever they are in both sequences."""
+    problem = runs_of_n(seed)
+    found, did = align(problem, Pruning(use, worse), instruction_set=name)
+    assert_same(found, run(open_cpu, problem), note=problem)
+    assert did.lost == 0
+
+
+def lost_by_an_unsound_bound(use: str, problems: Iterable[Problem]) -> int:
+    """How many pairs a bound that is lower by one loses; all alignments are right even so."""
+    lost = 0
+    for problem in problems:
+        found, did = align(problem, Pruning(use, lower_bound=1))
+        assert_same(found, run(open_cpu, problem), note=problem)
+        lost += did.lost
+    return lost
+
+
+def test_an_unsound_bound_with_runs_of_n_is_noticed() -> None:
+    assert lost_by_an_unsound_bound("forced", map(runs_of_n, range(30))) > 30
+
+
+@pytest.mark.parametrize("name", instruction_sets())
+def test_an_unsound_bound_is_noticed(name: str) -> None:
+    """A bound that is lower by one loses the optimal path itself, where the seed is as good."""
+    problem = thousands_of_letters(0.02)
+    full = run(open_cpu, problem)
+    assert align(problem, FORCED, instruction_set=name)[1].lost == 0
+    found, did = align(problem, Pruning("forced", lower_bound=1), instruction_set=name)
+    assert did.lost > 0
+    assert_same(found, full)  # what was lost is aligned in full
+    _, did = align(problem, Pruning("forced", worse_seed=1, lower_bound=1), instruction_set=name)
+    assert did.lost == 0
+
+
+def many_pairs(seed: int) -> tuple[Problem, Pruning]:
+    """19,900 small pairs, of any kind of letters, costs and seeds."""
+    rng = np.random.default_rng([35, seed])
+    alphabet = PROTEIN if rng.integers(3) == 0 else DNA
+    letters = list(str(rng.choice(LETTERS[alphabet.name])))
+    length = int(rng.choice([3, 12, 30, 60]))
+    ancestor = "".join(rng.choice(letters, size=length))
+    sequences = []
+    for _ in range(200):
+        rate = float(rng.choice([0, 0.02, 0.1, 0.3, 0.6]))
+        sequences.append(rearranged(rng, letters, mutated(rng, letters, ancestor, rate)))
+    scoring = global_scoring(rng, alphabet, max(map(len, sequences)))
+    problem = Problem(tuple(sequences), None, scoring)
+    return problem, Pruning("forced", int(rng.choice([0, 0, 1, 7, 50])))
+
+
+@pytest.mark.parametrize("name", instruction_sets())
+def test_beams_that_end_beside_the_last_cell(name: str) -> None:
+    """Gaps cost less than most pairs of letters: narrow beams run off, and give no bound."""
+    problem, pruning = many_pairs(41)
+    found, did = align(problem, pruning, instruction_set=name)
+    assert_same(found, run(open_cpu, problem))
+    assert did.lost == 0
+
+
+@pytest.mark.slow
+def test_a_million_pairs() -> None:
+    """Small ones, with all instruction sets in turns."""
+    pairs = 0
+    for seed in range(1 << 30):
+        problem, pruning = many_pairs(seed)
+        name = instruction_sets()[seed % len(instruction_sets())]
+        found, did = align(problem, pruning, instruction_set=name)
+        assert_same(found, run(open_cpu, problem), note=seed)
+        assert did.lost == 0
+        pairs += did.done
+        if pairs >= 1_000_000:
+            return

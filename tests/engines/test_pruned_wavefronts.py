@@ -1,0 +1,125 @@
+"""Wavefronts of equal cost: the bytes of the full matrix, for pairs of letters of two scores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from cases import CASES
+from checks import assert_as_reference, assert_same, run
+from conftest import examples, open_cpu
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import Problem, make_scoring, match_matrix, random_sequences, small_problems
+from test_pruned import (
+    DEFAULT,
+    MIB,
+    align,
+    many_pairs,
+    mutated,
+    of_global_mode,
+    related_problems,
+    thousands_of_letters,
+)
+
+from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.engines.cpu.pruning import Pruning
+from pairalign.pairs.want import Detail, Want
+from pairalign.sequences.sets import DNA
+
+WAVEFRONTS = Pruning("wavefronts")
+
+
+@settings(max_examples=examples(200))
+@given(problem=related_problems, name=st.sampled_from(instruction_sets()))
+def test_related_sequences(problem: Problem, name: str) -> None:
+    found, did = align(problem, WAVEFRONTS, instruction_set=name)
+    assert_same(found, run(open_cpu, problem), note=problem)
+    assert did.lost == 0
+    if problem.scoring is DEFAULT:  # others may have more than two scores
+        bases = [set("ACGT") & set(one) for one in problem.first]
+        assert did.done >= sum(bool(a & b) for a, b in combinations(bases, 2))
+
+
+@settings(max_examples=examples(200))
+@given(problem=small_problems(), name=st.sampled_from(instruction_sets()))
+def test_a_few_letters(problem: Problem, name: str) -> None:
+    problem = of_global_mode(problem)
+    assert_as_reference(problem, run(open_cpu, problem, instruction_set=name, pruning=WAVEFRONTS))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_hard_cases(case: str) -> None:
+    for problem in CASES[case]("global"):
+        assert_same(
+            run(open_cpu, problem, pruning=WAVEFRONTS), run(open_cpu, problem), note=problem
+        )
+
+
+@pytest.mark.parametrize("costs", [(2, -3, 5, 2), (1, -1, 1, 1), (3, 1, 0, 0), (5, -4, 20, 1)])
+@pytest.mark.parametrize("letters", ["A", "AC", "ACGTN"])
+def test_ties_everywhere(letters: str, costs: tuple[int, int, int, int]) -> None:
+    """Few letters and even costs: many alignments have the best score."""
+    match, mismatch, gap_open, gap_extend = costs
+    rng = np.random.default_rng(61)
+    sequences = tuple(random_sequences(rng, letters, 40, 40, "any"))
+    scoring = make_scoring(DNA, "global", gap_open, gap_extend, match_matrix(DNA, match, mismatch))
+    problem = Problem(sequences, None, scoring)
+    found, did = align(problem, WAVEFRONTS)
+    assert_same(found, run(open_cpu, problem))
+    assert did.lost == 0
+    assert did.by_wavefronts > 0.5 * did.tried
+
+
+@pytest.mark.parametrize("name", instruction_sets())
+def test_many_pairs(name: str) -> None:
+    done = 0
+    for seed in (0, 2, 3):
+        problem, _ = many_pairs(seed)
+        found, did = align(problem, WAVEFRONTS, instruction_set=name)
+        assert_same(found, run(open_cpu, problem), note=seed)
+        assert did.lost == 0
+        done += did.by_wavefronts
+    assert done > 0
+
+
+@pytest.mark.parametrize("detail", Detail)
+def test_details(detail: Detail) -> None:
+    problem = thousands_of_letters(0.01)
+    found, did = align(problem, WAVEFRONTS, Want(detail))
+    assert_same(found, run(open_cpu, problem, Want(detail)), detail, problem)
+    assert did.by_wavefronts == 3
+
+
+def test_little_memory() -> None:
+    """What has no room for its fronts is aligned in full."""
+    problem = thousands_of_letters(0.02)
+    full = run(open_cpu, problem)
+    done = []
+    for memory_bytes in (1 << 30, 20 * MIB, 3 * MIB):
+        found, did = align(problem, WAVEFRONTS, memory_bytes=memory_bytes)
+        assert_same(found, full, note=memory_bytes)
+        done.append(did.by_wavefronts)
+    assert done[0] == 3
+    assert done[-1] == 0
+
+
+def test_auto_takes_them_for_what_is_very_similar() -> None:
+    """The others go to corridors, and little is filled to find that out."""
+    rng = np.random.default_rng(62)
+    letters = list("ACGT")
+    ancestor = "".join(rng.choice(letters, size=4000))
+    alike = tuple(mutated(rng, letters, ancestor, 0.003) for _ in range(4))
+    problem = Problem(alike, None, DEFAULT)
+    found, did = align(problem, Pruning("auto"))
+    assert did.by_wavefronts == did.done == 6
+    assert did.beam_cells == 0
+    assert did.cells < 0.002 * did.matrix_cells
+    assert_same(found, run(open_cpu, problem))
+    others = tuple(mutated(rng, letters, ancestor, 0.1) for _ in range(4))
+    problem = replace(problem, first=others)
+    found, did = align(problem, Pruning("auto"))
+    assert (did.by_wavefronts, did.done) == (0, 6)
+    assert_same(found, run(open_cpu, problem))

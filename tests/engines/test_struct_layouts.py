@@ -1,0 +1,317 @@
+"""Structs that cross a language boundary lie the same on both sides, field by field."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from opencl_engines import opencl_device
+from struct_layouts import (
+    ROOT,
+    SHIM,
+    Declaration,
+    cpp_layout,
+    cpp_values,
+    declared_layout,
+    opencl_layout,
+)
+
+from pairalign.alignments import passes as pair_fields
+from pairalign.alignments import records, strands, thresholds
+from pairalign.engines.cpu import further, pair_filter
+from pairalign.engines.cpu import native_structs as cpu
+from pairalign.engines.cuda import bitwise
+from pairalign.engines.cuda import pair_filter as cuda_filter
+from pairalign.engines.cuda.block_diagonals import family as block_diagonals_family
+from pairalign.engines.cuda.block_diagonals import plan as block_diagonals
+from pairalign.engines.cuda.engine import FAMILIES
+from pairalign.engines.cuda.packed import native_plan, parameters, score_table, tilings
+from pairalign.engines.cuda.papers import scores
+from pairalign.engines.cuda.pruned import plan as pruned
+from pairalign.engines.device import sets, tile_plan
+from pairalign.engines.opencl import pair_per_thread
+from pairalign.engines.opencl.devices import read_source
+from pairalign.engines.opencl.papers import striped
+from pairalign.formats import text, text_queue
+from pairalign.pairs import lists as pair_lists
+from pairalign.reads import kinds as overlap_kinds
+from pairalign.reads import passes as overlap_passes
+
+COMPILER = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++ to ask")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A C++ source, and how it is compiled: a CUDA one as the first variant of a family is."""
+
+    path: str
+    family: str = ""
+    other: tuple[str, ...] = field(default=())
+
+    def includes(self) -> list[Path]:
+        shim = [SHIM] if self.path.startswith("cuda/") else []
+        return [*shim, ROOT / self.path, *(ROOT / one for one in self.other)]
+
+    def defines(self) -> Mapping[str, int | str]:
+        if not self.family:
+            return {}
+        return next(iter(FAMILIES[self.family]().variants()))[1]
+
+
+PACKED = Source("cuda/packed/tile.cuh", "packed", ("cuda/packed/moves.cuh",))
+RUNS = Source("cuda/packed/runs.cu")
+TILES = Source("cuda/pair_per_thread/tiles.cuh", "pair-per-thread")
+SCORES = Source("cuda/papers/score_pairs.cuh")
+FURTHER = Source("cpu/further/further.h")
+FILTER = Source("cpu/filters/pair_filter.cpp")
+DEVICE_TABLES = Source("cpu/filters/device_tables.cpp")
+PAIR_FILTER = Source("cuda/pair_filter/pair_filter.cuh")
+LISTS = Source("cpu/filters/pair_list.cpp")
+BITWISE = Source("cuda/bitwise/score.cu", "bitwise")
+BLOCK_DIAGONALS = Source("cuda/block_diagonals/block_diagonals.cuh", "block-diagonals")
+PRUNED = Source("cuda/pruned/pruned.cuh", "pruned")
+PLAN = Source("cpu/gpu_plan/packed_plan.cpp")
+CHOSEN = Source("cpu/gpu_plan/chosen_pairs.cpp")
+CPU = Source("cpu/bitwise/bitwise.h", other=("cpu/align/batch.h",))
+TEXT = Source("cpu/text/text.h")
+TEXT_QUEUE = Source("cpu/text/text_queue.h")
+PAIRS = Source("cpu/pairs/pairs.cpp")
+STRANDS = Source("cpu/pairs/strands.cpp")
+OVERLAPS = Source("cpu/pairs/overlaps.cpp")
+TABLES = Source("cpu/records/read_table.cpp")
+CHECK = Source("cpu/records/check.cpp")
+FINDINGS = Source("cpu/records/findings.cpp")
+
+STRUCTS: list[tuple[Declaration, str, Source]] = [
+    (parameters.PARAMETERS, "Params", PACKED),
+    (native_plan.KIND, "pairalign::Kind", PLAN),
+    (native_plan.NativeLaunch, "Launch", PLAN),
+    (native_plan.NativePlan, "pairalign_packed_plan", PLAN),
+    (native_plan.WORD, "pairalign::Word", CHOSEN),
+    (native_plan.NativeChosenPairs, "pairalign_chosen_pairs", CHOSEN),
+    (tile_plan.TILE, "Tile", TILES),
+    (tile_plan.ARGUMENTS, "Arguments", TILES),
+    (scores.ARGUMENTS, "ScoreArguments", SCORES),
+    (bitwise.ARGUMENTS, "RowsArguments", BITWISE),
+    (block_diagonals.PAIR, "Pair", BLOCK_DIAGONALS),
+    (block_diagonals.PROGRESS, "Progress", BLOCK_DIAGONALS),
+    (block_diagonals.PARAMETERS, "Params", BLOCK_DIAGONALS),
+    (pruned.LETTER_SET, "LetterSet", PRUNED),
+    (pruned.PAIR, "PrunedPair", PRUNED),
+    (pruned.RESULT, "PrunedResult", PRUNED),
+    (pruned.PARAMETERS, "Params", PRUNED),
+    (further.NativePair, "pairalign_further_pair", FURTHER),
+    (further.NativeFound, "pairalign_further_found", FURTHER),
+    (cpu.NativeSet, "pairalign_set", CPU),
+    (cpu.NativeWindow, "pairalign_window", CPU),
+    (cpu.NativeWant, "pairalign_want", CPU),
+    (cpu.NativeColumns, "pairalign_columns", CPU),
+    (cpu.NativeTrouble, "pairalign_trouble", CPU),
+    (pair_lists.NativeNames, "pairalign_names", LISTS),
+    (pair_lists.NativeListTrouble, "pairalign_list_trouble", LISTS),
+    (thresholds.NativeThresholds, "pairalign_thresholds", FILTER),
+    (thresholds.NativeAligned, "pairalign_aligned", FILTER),
+    (pair_filter.NativeColumnScores, "pairalign_column_scores", FILTER),
+    (pair_filter.NativeFilteredSet, "pairalign_filtered_set", DEVICE_TABLES),
+    (pair_filter.GRAM_SET, "pairalign::GramSet", DEVICE_TABLES),
+    (pair_filter.LENGTH_BOUND, "pairalign_length_bound", DEVICE_TABLES),
+    (pair_filter.GRAM_SET, "GramSet", PAIR_FILTER),
+    (pair_filter.LENGTH_BOUND, "LengthBound", PAIR_FILTER),
+    (cuda_filter.COUNTS, "FilterCounts", PAIR_FILTER),
+    (cuda_filter.ARGUMENTS, "FilterArguments", PAIR_FILTER),
+    (cpu.NativeLinear, "pairalign_linear", CPU),
+    (text.NativeSet, "pairalign_text_set", TEXT),
+    (text.NativeText, "pairalign_text", TEXT),
+    (text_queue.NativePiece, "pairalign_text_piece", TEXT_QUEUE),
+    (pair_fields.NativeCounts, "pairalign_counts", PAIRS),
+    (strands.NativeTurned, "pairalign_turned_fields", STRANDS),
+    (overlap_passes.NativeFields, "pairalign_overlap_fields", OVERLAPS),
+    (overlap_passes.NativeReaching, "pairalign_reaching", OVERLAPS),
+    (records.RECORD, "pairalign_record", TABLES),
+    (records.FINDING, "pairalign_finding", CHECK),
+    (records.NativeLayout, "pairalign_layout", TABLES),
+    (records.NativeCheckedSet, "pairalign_checked_set", CHECK),
+    (records.NativeCheck, "pairalign_check", CHECK),
+    (records.NativeFindingLines, "pairalign_finding_lines", FINDINGS),
+]
+
+OPENCL_STRUCTS: list[tuple[Declaration, str, str, dict[str, int]]] = [
+    (tile_plan.TILE, "Tile", "tiles.clh", {"BLOCK": pair_per_thread.BLOCK}),
+    (pair_per_thread.BATCH, "Batch", "tiles.clh", {"BLOCK": pair_per_thread.BLOCK}),
+    (striped.RECTANGLE, "Rectangle", "papers/score_striped.cl", {"VOTE": 0, "MODE": 0}),
+]
+
+NUMBERS: list[tuple[Source, dict[str, int]]] = [
+    (
+        TABLES,
+        {
+            "PAIRALIGN_CLAIMS": len(records.CLAIMS),
+            "PAIRALIGN_SAYS_TARGET_COVERAGE": records.CLAIMS.index("target_coverage"),
+            "PAIRALIGN_SAYS_EDITS": records.CLAIMS.index("edits"),
+            "PAIRALIGN_FAULT_MODE": records.FAULTS.index("mode"),
+            "PAIRALIGN_FAULT_CLAIM + PAIRALIGN_SAYS_SCORE": records.FAULTS.index("score"),
+            "PAIRALIGN_ROLE_CLAIM": records.ROLES.index("says_query_length"),
+            "PAIRALIGN_ROLE_SAM_SEQUENCE": records.ROLES.index("sam_sequence"),
+        },
+    ),
+    (
+        PACKED,
+        {
+            "BAND": tilings.BAND,
+            "MOST_COLUMNS": tilings.MOST_COLUMNS,
+            "LETTERS": score_table.LETTERS,
+            "SCALE": score_table.SCALE,
+            "E_CODES": score_table.E_CODES,
+            "FIELDS": parameters.FIELDS,
+            **{
+                f"16 * band_stride({one.group}, {one.columns})": one.band_bytes
+                for one in tilings.TILINGS
+            },
+            **{
+                f"4 * tile_words({one.columns // one.parts})": one.code_bytes
+                for one in tilings.TILINGS
+            },
+        },
+    ),
+    (RUNS, {"THREADS": parameters.PAIRS_OF_BLOCK, "PLACING_THREADS": parameters.PLACING_THREADS}),
+    (
+        PLAN,
+        {"pairalign::GROUPS": len(native_plan.GROUPS), "MOST_LAUNCHES": native_plan.MOST_LAUNCHES},
+    ),
+    (
+        TILES,
+        {
+            "BAND": tile_plan.BAND,
+            "WARP": tile_plan.WARP,
+            "END_COLUMN + 1": tile_plan.RESULT_FIELDS,
+        },
+    ),
+    (
+        OVERLAPS,
+        {
+            "PAIRALIGN_DOVETAIL": overlap_kinds.DOVETAIL,
+            "PAIRALIGN_CONTAINED": overlap_kinds.CONTAINED,
+            "PAIRALIGN_CONTAINS": overlap_kinds.CONTAINS,
+            "PAIRALIGN_INTERNAL": overlap_kinds.INTERNAL,
+            "PAIRALIGN_INTERNAL + 1": overlap_passes.KINDS,
+        },
+    ),
+    (SCORES, {"WARP": scores.WARP, "PADDING_CODE": sets.PADDING_CODE}),
+    (
+        BLOCK_DIAGONALS,
+        {
+            "TILE_STRIP": block_diagonals.TILE_STRIP,
+            "1 << GAP_BITS": block_diagonals_family.OPEN_LIMIT,
+        },
+    ),
+    (
+        PRUNED,
+        {
+            "STEPS": pruned.STEPS,
+            "2 * MARGIN": pruned.MARGIN,
+            "WORTH_PADDING": pruned.WORTH_PADDING,
+            "DONE": pruned.DONE,
+            "GIVEN_UP": pruned.GIVEN_UP,
+            "NO_ROOM": pruned.NO_ROOM,
+            "LOST": pruned.LOST,
+        },
+    ),
+    (
+        CPU,
+        {
+            "PAIRALIGN_DONE": cpu.DONE,
+            "PAIRALIGN_CANCELLED": cpu.CANCELLED,
+            "PAIRALIGN_CAPACITY": cpu.CAPACITY,
+            "PAIRALIGN_NO_MEMORY": cpu.NO_MEMORY,
+            "PAIRALIGN_SCORES": cpu.SCORES,
+            **{
+                f"pairalign::{name.upper().replace('-', '_')}": n
+                for n, name in enumerate(cpu.MODES)
+            },
+        },
+    ),
+]
+
+
+def name_of(value: object) -> str | None:
+    return value.path if isinstance(value, Source) else value if isinstance(value, str) else ""
+
+
+@COMPILER
+@pytest.mark.parametrize(("declaration", "struct", "source"), STRUCTS, ids=name_of)
+def test_cpp_layouts(declaration: Declaration, struct: str, source: Source, tmp_path: Path) -> None:
+    found = cpp_layout(declaration, struct, source.includes(), tmp_path, source.defines())
+    assert found == declared_layout(declaration)
+
+
+@pytest.mark.parametrize(
+    ("declaration", "struct", "source", "defines"), OPENCL_STRUCTS, ids=name_of
+)
+def test_opencl_layouts(
+    declaration: Declaration, struct: str, source: str, defines: dict[str, int]
+) -> None:
+    lines = "".join(f"#define {name} {value}\n" for name, value in defines.items())
+    if source == striped.SOURCE:
+        lines += "#define ENTRY char4\n#define STORE local\n"
+    found = opencl_layout(declaration, struct, lines + read_source(source), opencl_device())
+    assert found == declared_layout(declaration)
+
+
+@COMPILER
+@pytest.mark.parametrize(("source", "numbers"), NUMBERS, ids=name_of)
+def test_numbers_known_on_both_sides(
+    source: Source, numbers: dict[str, int], tmp_path: Path
+) -> None:
+    found = cpp_values(source.includes(), list(numbers), tmp_path, source.defines())
+    assert dict(zip(numbers, found, strict=True)) == numbers
+
+
+@COMPILER
+def test_room_for_profiles_and_moves(tmp_path: Path) -> None:
+    """Formulas that Python needs to plan memory, and the kernels to find their way in it."""
+    lengths = [(1, 1), (31, 1), (16, 16), (1000, 37)]
+    pitches = [f"pitch_of({one.columns // one.parts}, {one.width})" for one in tilings.TILINGS]
+    words = [f"move_words({rows}, {columns})" for rows, columns in lengths]
+    found = cpp_values(PACKED.includes(), pitches + words, tmp_path, PACKED.defines())
+    for tiling, pitch in zip(tilings.TILINGS, found, strict=False):
+        assert tiling.width < pitch <= tiling.profile_bytes(1) // 4
+    rows, columns = np.array(lengths, np.int32).T
+    assert found[len(pitches) :] == tilings.move_words(rows, columns).tolist()
+
+
+@COMPILER
+@pytest.mark.parametrize(
+    ("declaration", "struct", "source", "names"),
+    [
+        (parameters.PARAMETERS, "Params", PACKED, ("bias", "tile_bias")),
+        (native_plan.NativePlan, "pairalign_packed_plan", PLAN, ("capacity", "needed")),
+    ],
+    ids=name_of,
+)
+def test_swapped_fields_are_noticed(
+    declaration: Declaration,
+    struct: str,
+    source: Source,
+    names: tuple[str, str],
+    tmp_path: Path,
+) -> None:
+    """Two fields of the same size, exchanged on one side only."""
+    swapped = exchange(declaration, *names)
+    assert declared_layout(swapped)[""] == declared_layout(declaration)[""]
+    found = cpp_layout(swapped, struct, source.includes(), tmp_path, source.defines())
+    wrong = {name for name, place in declared_layout(swapped).items() if found[name] != place}
+    assert wrong == set(names)
+
+
+def exchange(declaration: Declaration, one: str, other: str) -> Any:
+    """The same declaration with the names of two fields exchanged."""
+    new = {one: other, other: one}
+    if isinstance(declaration, np.dtype):
+        return np.dtype([(new.get(name, name), *rest) for name, *rest in declaration.descr])
+    fields = [(new.get(name, name), kind) for name, kind in declaration._fields_]
+    return type("Swapped", (declaration.__base__,), {"_fields_": fields})

@@ -1,0 +1,152 @@
+"""Files that are being written: what a killed run leaves, the next one of that output removes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from commands import TIMEOUT_SECONDS, start, write_random_set
+
+from pairalign.base import part_file
+from pairalign.base.part_file import PartFile, forget_published, was_published
+from pairalign.formats.output import FileOutput, check_writable
+
+
+def parts() -> list[str]:
+    return sorted(name for name in os.listdir() if name.endswith(".part"))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def write(path: str, text: bytes = b"new") -> None:
+    with FileOutput(path) as output:
+        output.write(text)
+
+
+def test_a_killed_command_is_cleaned_up_after() -> None:
+    write_random_set(Path("in.fa"), 2000, 1000)  # work for minutes, which is written bit by bit
+    options = ("--window", "50", "--threads", "1", "--quiet")
+    process = start("align", "in.fa", "-o", "x.tsv", *options, cwd=Path.cwd())
+    end = time.monotonic() + TIMEOUT_SECONDS
+    size = 0
+    while size == 0:  # really at work
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.02)
+        size = sum(os.stat(name).st_size for name in parts() if os.path.exists(name))
+    alive = parts()
+    assert len(alive) == 1
+    write("x.tsv")  # while it lives, its file stays
+    assert parts() == alive
+    process.kill()
+    process.communicate()
+    assert parts() == alive
+    write("other.tsv")
+    assert parts() == alive
+    write("x.tsv")
+    assert parts() == []
+    assert Path("x.tsv").read_bytes() == b"new"
+
+
+def test_a_signal_while_it_is_made_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(part_file.fcntl, "flock", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        PartFile("x.paf", None)
+    assert parts() == []
+
+
+def test_what_a_signal_leaves_to_nobody_is_removed() -> None:
+    kept = PartFile("kept.paf", None)
+    kept.publish()
+    PartFile("lost.paf", None)
+    part_file.remove_unfinished()
+    assert sorted(os.listdir()) == ["kept.paf"]
+
+
+def test_only_what_is_dead_and_of_this_output_goes() -> None:
+    dead = [".x.paf.01234567.part", ".x.paf.89abcdef.part"]
+    others = [
+        ".x.paf.0123456.part",
+        ".x.paf.0123456x.part",
+        ".x.paf.01234567.part2",
+        ".x.paf.gz.01234567.part",
+        ".y.paf.01234567.part",
+        "x.paf.01234567.part",
+    ]
+    for name in dead + others:
+        Path(name).write_text("text")
+    os.mkdir(".x.paf.00000000.part")
+    os.symlink("x", ".x.paf.11111111.part")
+    with FileOutput("x.paf") as first, FileOutput("x.paf") as second:
+        first.write(b"1")
+        second.write(b"2")
+    assert Path("x.paf").read_bytes() == b"1"  # which closes last
+    left = [".x.paf.00000000.part", ".x.paf.11111111.part"]
+    assert sorted(set(os.listdir()) - {"x.paf"}) == sorted([*others, *left])
+
+
+def test_a_check_removes_them_too() -> None:
+    Path(".x.paf.01234567.part").write_text("text")
+    check_writable("x.paf")
+    assert os.listdir() == []
+
+
+def test_a_file_stays_locked_until_it_has_its_name() -> None:
+    part = PartFile(os.path.abspath("x"), None)
+    os.close(part.descriptor)
+    write("x")
+    assert len(parts()) == 1
+    part.publish()
+    assert os.listdir() == ["x"]
+    part.remove()
+    assert os.listdir() == ["x"]
+
+
+def test_many_processes_that_write_one_output() -> None:
+    """None takes another's file for a dead one."""
+    code = (
+        "import sys\nfrom pairalign.formats.output import FileOutput\n"
+        "for i in range(300):\n"
+        "    with FileOutput('x') as output: output.write(b'text')\n"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE) for _ in range(4)
+    ]
+    for process in running:
+        _, err = process.communicate(timeout=TIMEOUT_SECONDS)
+        assert (process.returncode, err) == (0, b"")
+    assert os.listdir() == ["x"]
+
+
+def test_a_signal_as_a_file_gets_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name says whether it is complete, not how far the program had come."""
+    final = str(tmp_path / "x")
+
+    def interrupted(source: str, target: str) -> None:
+        assert not was_published(final)
+        rename(source, target)
+        raise KeyboardInterrupt
+
+    rename = os.replace
+    monkeypatch.setattr(os, "replace", interrupted)
+    forget_published()
+    (tmp_path / "x").write_text("before")
+    part = PartFile(final, None)
+    os.close(part.descriptor)
+    with pytest.raises(KeyboardInterrupt):
+        part.publish()
+    assert was_published(final)
+    part.remove()
+    assert os.listdir(tmp_path) == ["x"]
+    forget_published()
+    assert not was_published(final)

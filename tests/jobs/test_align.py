@@ -1,0 +1,266 @@
+"""The Python API's `align`: what can be aligned, what is computed."""
+
+from __future__ import annotations
+
+import io
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import reference
+from Bio import SeqIO
+from checks import assert_equal, costs_of, found_alignment
+from commands import BASES, PROTEINS, fasta
+
+import pairalign
+from pairalign.alignments.thresholds import raw_minimum
+from pairalign.errors import AlphabetError, CapacityError, DeviceError, FastaError, ScoringError
+from pairalign.jobs.run.align_all import align
+from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.sets import DNA, PROTEIN, SequenceSet, read_fasta
+
+# What can be aligned
+
+
+def test_one_pair_as_the_reference_has_it() -> None:
+    found = align(["MKVLAAGGWTRE", "MKVLAGGWTE"])
+    assert len(found) == 1
+    query, target = (found.queries.codes_of(k) for k in (0, 1))
+    assert found_alignment(found, 0) == reference.align(query, target, costs_of(found.scoring))
+    (one,) = found
+    assert (one.query.letters, one.target.letters) == ("MKVLAAGGWTRE", "MKVLAGGWTE")
+    assert isinstance(one.score, int)
+
+
+def test_everything_that_holds_sequences(tmp_path: Path) -> None:
+    path = tmp_path / "x.fa"
+    path.write_text(fasta(PROTEINS))
+    expected = align(path)
+    assert len(expected) == 6
+    records = list(SeqIO.parse(path, "fasta"))
+    for sequences in (
+        str(path),
+        read_fasta(path),
+        PROTEINS,
+        records,
+        iter(records),
+        list(read_fasta(path)),
+    ):
+        assert_equal(align(sequences), expected)
+    letters = list(PROTEINS.values())
+    for unnamed in (
+        letters,
+        tuple(letters),
+        iter(letters),
+        (text for text in letters),
+        [record.seq for record in records],
+    ):
+        found = align(unnamed)
+        assert found.queries.names == ["seq1", "seq2", "seq3", "seq4"]
+        assert_equal(found, expected, names=False)
+
+
+def test_two_sets_of_every_kind(tmp_path: Path) -> None:
+    one, two = (tmp_path / name for name in ("one.fa", "two.fa"))
+    one.write_text(fasta(PROTEINS))
+    two.write_text(fasta({"x": "MKVV", "y": "GGWT"}))
+    expected = align(one, two)
+    assert len(expected) == 8
+    assert expected.queries is not expected.targets
+    for first in (str(one), read_fasta(one), PROTEINS):
+        for second in (two, read_fasta(two), {"x": "MKVV", "y": "GGWT"}):
+            assert_equal(align(first, second), expected)
+    assert_equal(align(iter(["MKVLA"]), iter(["MKVV"])), align(["MKVLA"], ["MKVV"]))
+
+
+def test_a_set_against_itself() -> None:
+    """Two sets, though they are one: every sequence against every one, itself included."""
+    sequences = SequenceSet.from_strings(PROTEINS)
+    found = align(sequences, sequences)
+    assert len(found) == 16
+    for one in found:
+        if one.query.name == one.target.name:
+            assert one.identity == 1
+    scores = {(one.query.name, one.target.name): one.score for one in found}
+    assert all(scores[a, b] == scores[b, a] for a, b in scores)
+
+
+def test_two_guesses_become_one() -> None:
+    """A set of As and Cs looks like DNA until one knows that it is aligned with proteins."""
+    proteins = {"p": "MKVLAAGW"}
+    looks_like_dna = {"d": "ACCAGCA"}
+    for first, second in (
+        (proteins, looks_like_dna),
+        (looks_like_dna, proteins),
+        (proteins.values(), iter(looks_like_dna.values())),
+        (iter(looks_like_dna.values()), iter(proteins.values())),
+    ):
+        found = align(first, second)
+        assert len(found) == 1
+        assert found.queries.alphabet is found.targets.alphabet is PROTEIN
+    # Over both together these are DNA, as they are in two files.
+    found = align({"d": "ACGT" * 20}, {"e": "ACGTRYSW"})
+    assert found.queries.alphabet is found.targets.alphabet is DNA
+
+
+def test_a_set_that_changes_its_alphabet_keeps_all_else(tmp_path: Path) -> None:
+    path = tmp_path / "x.fa"
+    path.write_text(">a first of two\nACCa\n>b\nGGT\n")
+    found = align(read_fasta(path), {"p": "MKV"})
+    assert found.queries.alphabet is PROTEIN
+    assert found.queries.descriptions == ["a first of two", "b"]
+    assert [one.letters for one in found.queries] == ["ACCa", "GGT"]
+    assert found.queries.source == str(path)
+
+
+def test_an_alphabet_that_was_chosen_stays() -> None:
+    chosen = SequenceSet.from_strings(["ACGT", "ACG"], alphabet="protein")
+    assert align(chosen).scoring.matrix_name == "BLOSUM62"
+    found = align(chosen, ["ACGTACGT"])
+    assert found.targets.alphabet is PROTEIN
+
+
+def test_the_scoring_decides_the_alphabet() -> None:
+    """Unless it was chosen for the set, when that is a contradiction."""
+    scoring = make_scoring("protein")
+    found = align(["ACGT", "ACG"], scoring=scoring)
+    assert found.queries.alphabet is PROTEIN
+    assert align(["ACGT", "ACG"], iter(["ACC"]), scoring=scoring).targets.alphabet is PROTEIN
+    with pytest.raises(AlphabetError, match="dna sequences, but the scoring is for protein"):
+        align(SequenceSet.from_strings(["ACGT", "ACG"]), scoring=scoring)
+
+
+def test_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(fasta(PROTEINS).encode())))
+    assert_equal(align("-"), align(PROTEINS))
+
+
+# What is computed
+
+
+@pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
+def test_details(few: Path, mode: str) -> None:
+    every = align(few, mode=mode)
+    assert every.has_cigar
+    stats = align(few, mode=mode, detail="stats")
+    assert stats.has_stats
+    assert not stats.has_cigar
+    assert_equal(stats, every.without(cigar=True))
+    scores = align(few, mode=mode, detail="SCORE")
+    assert not scores.has_stats
+    assert_equal(scores, every.without(stats=True))
+    assert every.score.dtype == np.int32
+
+
+@pytest.mark.parametrize("detail", ["score", "stats", "cigar"])
+@pytest.mark.parametrize("least", [1000, 1000.0, "1e3", np.int64(1000), Fraction(1000), 999.01])
+def test_minimum_score(few: Path, detail: str, least: object) -> None:
+    every = align(few, detail=detail)
+    kept = every.take(every.score >= math.ceil(float(least)))  # type: ignore[arg-type]
+    assert 0 < len(kept) < len(every)
+    assert_equal(align(few, detail=detail, min_score=least), kept)  # type: ignore[arg-type]
+
+
+def test_minimum_score_of_decimals(few: Path) -> None:
+    scoring = make_scoring("protein", gap_open="10.25", gap_extend="0.5")
+    every = align(few, scoring=scoring)
+    assert every.score.dtype == np.float64
+    for least in (every.score[7], str(every.score[7]), Fraction(int(every.raw_score[7]), 100)):
+        found = align(few, scoring=scoring, min_score=least)
+        assert_equal(found, every.take(every.raw_score >= every.raw_score[7]))
+
+
+@pytest.mark.parametrize(
+    ("least", "scale", "raw"),
+    [
+        (None, 1, None),
+        (7, 1, 7),
+        (7.5, 1, 8),
+        (-7.5, 1, -7),
+        ("0.1", 10, 1),
+        (0.1, 10, 1),
+        ("0.11", 10, 2),
+        (0.1 + 0.2, 10, 4),  # it is a little more than 0.3
+        (0, 1, 0),
+        ("-0", 1, 0),
+        ("0e-99999999", 1, 0),
+        ("1e-99999999", 1, 1),
+        ("-1e-99999999", 1, 0),
+        ("1e99999999", 100, 2**31 - 1),
+        ("-1e99999999", 100, -(2**31)),
+        (1e300, 1, 2**31 - 1),
+        (2**31 - 1, 1, 2**31 - 1),
+        (-(2**40), 1, -(2**31)),
+    ],
+)
+def test_least_raw_score(least: object, scale: int, raw: int | None) -> None:
+    costs = {1: "5", 10: "5.1", 100: "5.25"}
+    scoring = make_scoring("dna", gap_open=costs[scale])
+    assert scoring.scale == scale
+    assert raw_minimum(least, scoring) == raw  # type: ignore[arg-type]
+
+
+def test_warning_about_letters() -> None:
+    with pytest.warns(UserWarning, match=r"U scored as C \(2\)"):
+        align(["MKUUV", "MKVL"])
+
+
+def test_arguments_out_of_range() -> None:
+    pair = ["ACGT", "ACG"]
+    for arguments, error, message in (
+        ({"detail": "everything"}, ValueError, "detail 'everything': expected cigar, stats or sco"),
+        ({"mode": "glocal"}, ScoringError, "mode 'glocal': expected global, semiglobal, local"),
+        ({"threads": 0}, ValueError, "threads 0: expected at least 1"),
+        ({"window": 0}, ValueError, "window 0: expected at least 1"),
+        ({"memory_bytes": 0}, ValueError, "memory_bytes 0: expected at least 1"),
+        ({"min_score": float("nan")}, ScoringError, "min_score: nan is not a finite number"),
+        ({"min_score": "much"}, ScoringError, "min_score: 'much' is not a finite number"),
+        ({"device": "tpu"}, DeviceError, "device 'tpu' is not known"),
+    ):
+        with pytest.raises(error, match=message):
+            align(pair, **arguments)
+    for sequences, message in (
+        (["ACGT"], "one sequence only, 'seq1'; a pair needs two"),
+        ([], "no sequences"),
+        ({}, "no sequences"),
+        (["ACGT", ""], "record 2 'seq2' has no sequence"),
+        (["ACGT", "AC-T"], "record 2 'seq2': letter '-' at position 3"),
+        ("no/such/file.fa", "no/such/file.fa: no such file"),
+    ):
+        with pytest.raises(FastaError, match=message):
+            align(sequences)
+    with pytest.raises(FastaError, match="no sequences"):
+        align(pair, [])
+    assert len(align(["ACGT"], ["ACG"])) == 1
+
+
+def test_a_pair_too_large(random_set: SequenceSet) -> None:
+    with pytest.raises(CapacityError) as caught:
+        align(random_set, memory_bytes=1, threads=1)
+    error = caught.value
+    assert error.available_bytes == 1 < error.needed_bytes
+    assert isinstance(error, MemoryError)
+    assert_equal(align(random_set, memory_bytes=error.needed_bytes, threads=1), align(random_set))
+
+
+def test_progress_goes_to_a_terminal_only(capfd: pytest.CaptureFixture[str]) -> None:
+    align(PROTEINS, progress=True)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_dna_defaults() -> None:
+    found = align(BASES)
+    scoring = found.scoring
+    assert (scoring.matrix_name, scoring.gap_open, scoring.gap_extend) == (
+        "match 2, mismatch -3",
+        5,
+        2,
+    )
+    assert len(found) == 3
+
+
+def test_the_public_names() -> None:
+    for name in pairalign.__all__:
+        assert getattr(pairalign, name).__doc__, name

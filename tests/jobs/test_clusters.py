@@ -1,0 +1,405 @@
+"""Clusters against a plain implementation of each linkage, over the reference's alignments."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+import reference
+from commands import run
+
+from pairalign import DNA, PROTEIN, Clusters, SequenceSet, cluster, make_scoring
+from pairalign.alignments.thresholds import make_pair_thresholds
+from pairalign.base.choices import IDENTITIES, LINKAGES
+from pairalign.jobs.clusters.clusters import ClusterJob
+from pairalign.scoring.scoring import Scoring
+
+Partition = set[frozenset[str]]
+Values = dict[tuple[str, str], tuple[Fraction, Fraction]]
+MODES = ("global", "semiglobal", "local")
+
+
+def families(seed: int, count: int = 24, length: int = 22, letters: str = "ACGT") -> dict[str, str]:
+    """Sequences that descend from a few, some twice, some reaching further."""
+    rng = np.random.default_rng(seed)
+    made: dict[str, str] = {}
+    ancestors = ["".join(rng.choice(list(letters), length)) for _ in range(3)]
+    for k in range(count):
+        body = list(ancestors[rng.integers(len(ancestors))])
+        for _ in range(rng.integers(0, 6)):
+            at = int(rng.integers(len(body)))
+            change = rng.integers(4)
+            if change == 0 and len(body) > 2:
+                del body[at]
+            elif change == 1:
+                body.insert(at, str(rng.choice(list(letters))))
+            else:
+                body[at] = str(rng.choice(list(letters)))
+        ancestors.append("".join(body))
+        made[f"s{rng.integers(10**6)}_{k}"] = "".join(body)
+    return made
+
+
+def canonical(sequences: dict[str, str]) -> list[str]:
+    codes = SequenceSet.from_strings(sequences)
+    of = {name: codes.codes_of(k).tobytes() for k, name in enumerate(codes.names)}
+    return sorted(sequences, key=lambda name: (-len(sequences[name]), of[name], name))
+
+
+def plain_values(sequences: dict[str, str], scoring: Scoring, identity: str) -> Values:
+    """Identity and coverage of each pair, first in canonical order first."""
+    given = SequenceSet.from_strings(sequences, alphabet=scoring.alphabet)
+    codes = {name: given.codes_of(k).tolist() for k, name in enumerate(given.names)}
+    costs = reference.Costs(
+        scoring.matrix.tolist(),
+        int(scoring.gap_open),
+        int(scoring.gap_extend),
+        scoring.mode,
+        scoring.alphabet.definite,
+    )
+    values: Values = {}
+    for one, other in combinations(canonical(sequences), 2):
+        found = reference.align(codes[one], codes[other], costs)
+        values[one, other] = identity_of(found, identity, scoring.mode, codes[one], codes[other])
+    return values
+
+
+def identity_of(
+    found: reference.Expected, identity: str, mode: str, one: list[int], other: list[int]
+) -> tuple[Fraction, Fraction]:
+    columns = found.matches + found.mismatches + found.gap_letters
+    coverage = Fraction(found.matches + found.mismatches, max(len(one), len(other)))
+    if not columns:
+        return Fraction(0), coverage
+    if identity == "columns":
+        return Fraction(found.matches, columns), coverage
+    if identity == "shorter":
+        return Fraction(found.matches, min(len(one), len(other))), coverage
+    if identity == "aligned":
+        aligned = found.matches + found.mismatches
+        return Fraction(found.matches, aligned) if aligned else Fraction(0), coverage
+    if identity == "mbl":
+        longer = max(len(one), len(other))
+        return max(
+            Fraction(0), 1 - Fraction(found.mismatches + found.gap_openings, longer)
+        ), coverage
+    inner = columns
+    if mode == "global":
+        runs = reference_runs(found.cigar)
+        ends = runs[:1] + (runs[1:][-1:])
+        inner -= sum(length for length, operation in ends if operation in "ID")
+    return Fraction(found.matches, inner) if inner else Fraction(0), coverage
+
+
+def reference_runs(cigar: str) -> list[tuple[int, str]]:
+    runs, number = [], ""
+    for letter in cigar:
+        if letter.isdigit():
+            number += letter
+        else:
+            runs.append((int(number), letter))
+            number = ""
+    return runs
+
+
+def plain_clusters(
+    sequences: dict[str, str], values: Values, linkage: str, least: Fraction, cover: Fraction
+) -> Partition:
+    order = canonical(sequences)
+    passes = {pair: x >= least and c >= cover for pair, (x, c) in values.items()}
+    if linkage == "greedy":
+        members: dict[str, list[str]] = {}
+        for k, name in enumerate(order):
+            near = [o for o in order[:k] if o in members and passes[o, name]]
+            if near:
+                best = max(near, key=lambda o: (values[o, name][0], -order.index(o)))
+                members[best].append(name)
+            else:
+                members[name] = [name]
+        return {frozenset(names) for names in members.values()}
+    clusters = [[name] for name in order]
+
+    def value(one: list[str], other: list[str]) -> tuple[bool, Fraction]:
+        pairs = [tuple(sorted((a, b), key=order.index)) for a in one for b in other]
+        if linkage == "single":
+            return any(passes[p] for p in pairs), max(values[p][0] for p in pairs)
+        if linkage == "complete":
+            return all(passes[p] for p in pairs), min(values[p][0] for p in pairs)
+        mean = sum(values[p][0] if values[p][1] >= cover else Fraction(0) for p in pairs) / len(
+            pairs
+        )
+        return mean >= least, mean
+
+    while True:
+        joined = [
+            (value(one, other)[1], -i, -j)
+            for (i, one), (j, other) in combinations(enumerate(clusters), 2)
+            if value(one, other)[0]
+        ]
+        if not joined:
+            return {frozenset(names) for names in clusters}
+        _, i, j = max(joined)
+        clusters[-i] += clusters.pop(-j)
+
+
+def partition(found: Clusters) -> Partition:
+    return {frozenset(names) for names in found}
+
+
+@pytest.mark.parametrize("linkage", ["greedy", "single", "complete"])
+@pytest.mark.parametrize("identity", list(IDENTITIES))
+@pytest.mark.parametrize("mode", MODES)
+def test_as_the_plain_implementation(linkage: str, identity: str, mode: str) -> None:
+    for seed, alphabet in ((1, DNA), (2, DNA), (3, PROTEIN)):
+        letters = "ACGT" if alphabet is DNA else "ARNDWKMFP"
+        sequences = families(seed, letters=letters)
+        scoring = make_scoring(alphabet, mode=mode)
+        values = plain_values(sequences, scoring, identity)
+        shares = sorted({x for x, _ in values.values()})
+        for least in (Fraction("0.9"), Fraction("0.75"), shares[len(shares) // 2]):
+            for cover in (Fraction(0), Fraction("0.8")):
+                found = cluster(
+                    SequenceSet.from_strings(sequences, alphabet=alphabet),
+                    min_identity=least,
+                    identity_of=identity,
+                    min_coverage=cover,
+                    linkage=linkage,
+                    scoring=scoring,
+                    device="cpu",
+                )
+                expected = plain_clusters(sequences, values, linkage, least, cover)
+                assert partition(found) == expected, (seed, least, cover)
+
+
+def test_average_linkage_as_the_plain_implementation() -> None:
+    for seed in range(5):
+        sequences = families(seed)
+        scoring = make_scoring(DNA)
+        values = plain_values(sequences, scoring, "columns")
+        for least, cover in (("0.85", "0"), ("0.7", "0.9"), ("0.6", "0")):
+            found = cluster(
+                sequences, min_identity=least, min_coverage=cover, linkage="average", device="cpu"
+            )
+            expected = plain_clusters(
+                sequences, values, "average", Fraction(least), Fraction(cover)
+            )
+            assert partition(found) == expected
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+@pytest.mark.parametrize("representative", ["longest", "medoid"])
+def test_the_order_of_the_input_makes_no_difference(linkage: str, representative: str) -> None:
+    sequences = families(7, 40)
+    names = list(sequences)
+    results = []
+    for seed in range(4):
+        np.random.default_rng(seed).shuffle(names)
+        found = cluster(
+            {name: sequences[name] for name in names},
+            min_identity=0.8,
+            linkage=linkage,
+            representative=representative,
+            device="cpu",
+        )
+        by_name = dict(zip(names, found.identity.tolist(), strict=True))
+        results.append((list(found), [by_name[name] for name in sequences]))
+    assert all(result == results[0] for result in results[1:])
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_windows_and_threads_make_no_difference(
+    linkage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sequences = families(5, 60)
+    expected = list(cluster(sequences, min_identity=0.8, linkage=linkage, device="cpu"))
+    monkeypatch.setattr("pairalign.jobs.clusters.cluster_work.DEFAULT_WINDOW", 7)
+    monkeypatch.setattr("pairalign.jobs.clusters.cluster_work._LISTED_PAIRS", 5)
+    for threads in (1, 3):
+        found = cluster(sequences, min_identity=0.8, linkage=linkage, device="cpu", threads=threads)
+        assert list(found) == expected
+
+
+def test_medoids_are_the_most_similar_to_the_others() -> None:
+    sequences = families(11, 30)
+    values = plain_values(sequences, make_scoring(DNA), "columns")
+    order = canonical(sequences)
+    found = cluster(sequences, min_identity=0.75, representative="medoid", device="cpu")
+    for names in found:
+        sums = {
+            one: sum(
+                values[min(one, o, key=order.index), max(one, o, key=order.index)][0]
+                for o in names
+                if o != one
+            )
+            for one in names
+        }
+        assert names[0] == max(names, key=lambda one: (round(sums[one], 9), -order.index(one)))
+
+
+def test_members_are_aligned_with_their_representatives() -> None:
+    found = cluster(families(3, 30), min_identity=0.7, device="cpu", representative="medoid")
+    scoring = make_scoring(DNA)
+    assert len(found.alignments) == 30 - len(found)
+    for pair in found.alignments:
+        label = found.labels[pair.alignments.query[pair.index]]
+        assert pair.target.name == found.sequences.names[found.representatives[label]]
+        assert found.identity[pair.alignments.query[pair.index]] == pair.identity
+    assert scoring == found.alignments.scoring
+
+
+def test_edges_are_the_pairs_that_pass() -> None:
+    sequences = families(4)
+    values = plain_values(sequences, make_scoring(DNA), "columns")
+    expected = {frozenset(pair) for pair, (x, _) in values.items() if x >= Fraction("0.8")}
+    for linkage in LINKAGES:
+        found = cluster(sequences, min_identity="0.8", linkage=linkage, edges=True, device="cpu")
+        assert found.edges is not None
+        assert {frozenset((p.query.name, p.target.name)) for p in found.edges} == expected
+
+
+@pytest.mark.parametrize("linkage", ["greedy", "single", "complete"])
+def test_pairs_that_cannot_be_similar_enough_are_not_aligned(linkage: str) -> None:
+    sequences = families(3, 40, 90)
+    job = ClusterJob(
+        SequenceSet.from_strings(sequences),
+        make_scoring(DNA),
+        make_pair_thresholds("0.97", "shorter", "0.9", "aligned"),
+        linkage,
+        device="cpu",
+    )
+    job.run()
+    assert job.steps is not None
+    assert job.steps.pairs == 40 * 39 // 2
+    assert job.steps.possible > 3 * job.steps.sharing > 3 * job.steps.passing > 0
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("identity_of", ["shorter", "internal"])
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_a_gpu_makes_the_same_clusters(linkage: str, identity_of: str) -> None:
+    sequences = families(9, 400, 150)
+    results = []
+    for device in ("cpu", "cuda"):
+        found = cluster(
+            sequences,
+            min_identity="90%",
+            identity_of=identity_of,
+            min_coverage="50%",
+            linkage=linkage,
+            representative="medoid",
+            edges=True,
+            device=device,
+        )
+        assert found.edges is not None
+        pairs = [(p.query.name, p.target.name, p.raw_score) for p in found.edges]
+        results.append((list(found), found.identity.tolist(), pairs))
+    assert results[0] == results[1]
+    assert len(results[0][2]) > 1000
+
+
+def test_one_sequence_and_no_pair() -> None:
+    assert list(cluster({"a": "ACGT"}, min_identity=0.9)) == [["a"]]
+    far = cluster({"a": "AAAAAA", "b": "CCCCCC"}, min_identity=0.9, edges=True, device="cpu")
+    assert list(far) == [["b"], ["a"]] or list(far) == [["a"], ["b"]]
+    assert far.edges is not None
+    assert len(far.edges) == 0
+
+
+def test_unknown_choices() -> None:
+    for argument in ("linkage", "identity_of", "coverage_of", "representative"):
+        with pytest.raises(ValueError, match=f"{argument} 'odd': expected "):
+            cluster({"a": "ACGT"}, min_identity=0.9, **{argument: "odd"})
+
+
+# ---------------------------------------------------------------------------------------------
+# Files
+
+
+@pytest.fixture
+def reads(tmp_path: Path) -> Path:
+    path = tmp_path / "reads.fasta"
+    made = families(21, 40, 60)
+    path.write_text("".join(f">{name} header {name}\n{body}\n" for name, body in made.items()))
+    return path
+
+
+def read_partition(path: Path, format: str) -> Partition:
+    groups: dict[str, set[str]] = {}
+    label = ""
+    for line in path.read_text().splitlines():
+        fields = line.split("\t")
+        if format == "clstr":
+            if line.startswith(">Cluster"):
+                label = line
+            else:
+                groups.setdefault(label, set()).add(line.split(", >")[1].split("... ")[0])
+        elif format == "uc" and fields[0] in "SH":
+            groups.setdefault(fields[1], set()).add(fields[8].split()[0])
+        elif format == "tsv" and fields[0] != "cluster":
+            groups.setdefault(fields[0], set()).add(fields[3])
+    return {frozenset(names) for names in groups.values()}
+
+
+def test_files_say_the_same(reads: Path) -> None:
+    folder = reads.parent
+    expected = partition(cluster(reads, min_identity=0.85, device="cpu"))
+    for format in ("uc", "clstr", "tsv"):
+        done = run(
+            "cluster", reads, "-o", f"c.{format}", "--min-identity", "0.85",
+            "--representatives", "r.fasta", "--device", "cpu", cwd=folder,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert read_partition(folder / f"c.{format}", format) == expected
+        text = (folder / "r.fasta").read_text()
+        assert text.count(">") == len(expected)
+        assert text.splitlines()[0].split()[1] == "header"
+
+
+def test_uc_alignments_cover_both_sequences(reads: Path) -> None:
+    for mode in MODES:
+        done = run(
+            "cluster", reads, "--format", "uc", "--min-identity", "0.7", "--identity", "shorter",
+            "--mode", mode, "--device", "cpu", cwd=reads.parent,
+        )  # fmt: skip
+        lengths = {s.name: len(s) for s in SequenceSet.from_strings(families(21, 40, 60))}
+        hits = [x.split("\t") for x in done.stdout.decode().splitlines() if x.startswith("H")]
+        assert hits
+        for hit in hits:
+            if hit[7] == "=":
+                continue
+            runs = reference_runs("".join(
+                f"1{c}" if c.isalpha() and not hit[7][k - 1 : k].isdigit() else c
+                for k, c in enumerate(hit[7])
+            ))  # fmt: skip
+            own = sum(n for n, op in runs if op in "MD")
+            representative = sum(n for n, op in runs if op in "MI")
+            assert (own, representative) == (lengths[hit[8]], lengths[hit[9]])
+
+
+def test_uc_is_laid_out_as_vsearch_does(reads: Path) -> None:
+    if shutil.which("vsearch") is None:
+        pytest.skip("vsearch is not installed")
+    folder = reads.parent
+    run("cluster", reads, "-o", "ours.uc", "--min-identity", "0.9", cwd=folder)
+    subprocess.run(
+        "vsearch --cluster_fast reads.fasta --id 0.9 --iddef 1 --minseqlength 1 --uc theirs.uc",
+        shell=True, cwd=folder, check=True, capture_output=True,
+    )  # fmt: skip
+
+    def shapes(name: str) -> dict[str, tuple[int, tuple[bool, ...]]]:
+        lines = (folder / name).read_text().splitlines()
+        fields = {line[0]: line.split("\t") for line in lines}
+        return {k: (len(f), tuple(x == "*" for x in f)) for k, f in fields.items()}
+
+    assert shapes("ours.uc") == shapes("theirs.uc")
+
+
+def test_bad_shares_are_said_before_anything_is_read(reads: Path) -> None:
+    done = run("cluster", "none.fa", "-o", "x.uc", "--min-identity", "97", cwd=reads.parent)
+    assert done.returncode == 2
+    assert b"--min-identity: found '97', expected a number from 0 to 1" in done.stderr

@@ -1,0 +1,316 @@
+"""Distances: each measure against its formula, the command and its pictures."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from samples import random_distances
+from strategies import MODES, random_sequences
+
+import pairalign
+from pairalign.cli.main import main
+from pairalign.errors import AlphabetError, CapacityError
+from pairalign.formats.distances import read_distances
+from pairalign.jobs.distances.distances import MEASURES, SATURATED, self_scores
+from pairalign.jobs.stages import transitions
+
+GLOBINS = Path(__file__).parents[1] / "data" / "globins.fasta"
+
+
+TRANSITIONS = ({"A", "G"}, {"C", "T"})
+
+
+@pytest.fixture(scope="module")
+def genes() -> dict[str, str]:
+    """Related DNA with some ambiguous bases."""
+    rng = np.random.default_rng(5)
+    base = rng.choice(list("ACGT"), 300)
+    rows = {}
+    for k, rate in enumerate((0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)):
+        changed = np.where(rng.random(300) < rate, rng.choice(list("ACGTNR"), 300), base)
+        kept = changed[rng.random(300) >= rate / 5]
+        rows[f"g{k}"] = "".join(kept)
+    return rows
+
+
+def formula(measure: str, a: pairalign.Alignment, own: np.ndarray) -> float:
+    """The definition, from the two rows of the alignment."""
+    rows = [row.upper() for row in a.rows()]
+    ambiguous = "NR" if a.alignments.scoring.alphabet == pairalign.DNA else "X"
+    matches = columns = transition = transversion = 0
+    shown = list(zip(*rows, strict=True))
+    if a.alignments.scoring.mode == "semiglobal":  # free end gaps do not count
+        paired = [k for k, column in enumerate(shown) if "-" not in column]
+        shown = shown[paired[0] : paired[-1] + 1] if paired else []
+    for x, y in shown:
+        columns += 1
+        if "-" in (x, y):
+            continue
+        matches += x == y and x not in ambiguous
+        if x != y and x in "ACGT" and y in "ACGT":
+            transition += {x, y} in TRANSITIONS
+            transversion += {x, y} not in TRANSITIONS
+    pairs = sum("-" not in column for column in shown)
+    p = 1 - matches / pairs if pairs else 1.0
+
+    def minus_log(value: float) -> float:
+        return -math.log(value) if value > 0 else math.inf
+
+    if measure == "identity":
+        return p
+    if measure == "identity-columns":
+        return 1 - matches / columns if columns else 1.0
+    if measure == "identity-shorter":
+        return 1 - matches / min(len(a.query), len(a.target))
+    if measure == "kimura":
+        return min(minus_log(1 - p - 0.2 * p * p), SATURATED)
+    if measure == "jukes-cantor":
+        return min(0.75 * minus_log(1 - 4 / 3 * p), SATURATED)
+    if measure == "kimura-2p":
+        sites = matches + transition + transversion
+        if not sites:
+            return SATURATED
+        P, Q = transition / sites, transversion / sites
+        whole = 0.5 * minus_log(1 - 2 * P - Q) + 0.25 * minus_log(1 - 2 * Q)
+        return min(whole, SATURATED)
+    both = own[a.alignments.query[a.index]] + own[a.alignments.target[a.index]]
+    return min(max(1 - 2 * a.raw_score / both, 0), SATURATED)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("measure", MEASURES)
+def test_measures_are_their_formulas(measure: str, mode: str, genes: dict[str, str]) -> None:
+    protein = MEASURES[measure].alphabet != pairalign.DNA
+    sequences = pairalign.read_fasta(GLOBINS) if protein else genes
+    found = pairalign.align(sequences, mode=mode)
+    matrix = pairalign.distances(sequences, measure=measure, mode=mode)
+    own = self_scores(found.queries, found.scoring)
+    assert matrix.measure == measure
+    assert matrix.names == found.queries.names
+    for a, i, j in zip(found, found.query, found.target, strict=True):
+        assert matrix[i, j] == pytest.approx(formula(measure, a, own), abs=1e-6)
+
+
+def test_known_values() -> None:
+    """10 columns, 2 different: p = 0.2; one of them a transition."""
+    sequences = {"a": "ACGTACGTAC", "b": "ACGTACGTGA"}
+    expected = {
+        "identity": 0.2,
+        "identity-columns": 0.2,
+        "identity-shorter": 0.2,
+        "jukes-cantor": 0.23261619,
+        "kimura-2p": 0.5 * -math.log(1 - 0.2 - 0.1) + 0.25 * -math.log(1 - 0.2),
+        "score": 1 - 2 * (8 * 2 - 2 * 3) / 40,
+    }
+    for measure, value in expected.items():
+        assert pairalign.distances(sequences, measure=measure)[0, 1] == pytest.approx(value)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("measure", MEASURES)
+def test_nothing_in_common_is_finite(measure: str, mode: str) -> None:
+    """Saturated, and in some modes not even aligned."""
+    protein = MEASURES[measure].alphabet == pairalign.PROTEIN
+    letters = ("W" * 9, "A" * 7, "C") if protein else ("A" * 30, "C" * 20, "G")
+    matrix = pairalign.distances(letters, measure=measure, mode=mode)
+    assert np.isfinite(matrix.condensed).all()
+    if measure.startswith("identity"):
+        assert (matrix.condensed == 1).all()
+    elif measure == "score":
+        assert (matrix.condensed >= 1).all()
+    else:
+        assert (matrix.condensed == SATURATED).all()
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_equal_sequences_have_distance_0(measure: str) -> None:
+    letters = "ACGTTGCAACGGT" if MEASURES[measure].alphabet == pairalign.DNA else "MKTAYIAKQR"
+    matrix = pairalign.distances([letters] * 3, measure=measure)
+    assert (matrix.condensed == 0).all()
+    assert not np.signbit(matrix.condensed).any()
+
+
+def test_letters_that_match_nothing_are_finite() -> None:
+    for letters in (["NNNN", "NN", "ACGTACGTAC"], ["XXXX", "XX", "MKTAYIAK"]):
+        for measure, found in MEASURES.items():
+            if (found.alphabet or pairalign.DNA) == pairalign.DNA and "N" in letters[0]:
+                matrix = pairalign.distances(letters, measure=measure)
+                assert np.isfinite(matrix.condensed).all()
+
+
+def test_saturated_kimura_rises_up_to_its_bound() -> None:
+    """No pair that is more different is nearer."""
+    p = np.linspace(0, 1, 1001)
+    inside = 1 - p - p * p / 5
+    values = np.minimum(-np.log(np.maximum(inside, 1e-300)), SATURATED)
+    assert (np.diff(values) >= 0).all()
+    assert values[-1] == SATURATED
+
+
+def test_transitions_do_not_depend_on_the_chunk(
+    genes: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = pairalign.align(genes, mode="local")
+    whole = transitions.count_transitions(found)
+    assert sum(map(sum, whole)) > 0
+    for runs in (1, 7, 50):
+        monkeypatch.setattr(transitions, "_CHUNK_RUNS", runs)
+        np.testing.assert_array_equal(transitions.count_transitions(found), whole)
+
+
+def test_results_do_not_depend_on_threads_or_memory() -> None:
+    rng = np.random.default_rng(3)
+    letters = random_sequences(rng, "ACDEFGHIKLMNPQRSTVWY", 60, 80, "mixed")
+    one = pairalign.distances(letters, threads=1)
+    two = pairalign.distances(letters, threads=3, memory_bytes=40 << 20)
+    assert one.condensed.tobytes() == two.condensed.tobytes()
+
+
+def test_self_scores_are_those_of_an_alignment_with_itself() -> None:
+    sequences = pairalign.read_fasta(GLOBINS)
+    for mode in MODES:
+        scoring = pairalign.make_scoring("protein", mode=mode)
+        own = self_scores(sequences, scoring)
+        for index, sequence in enumerate(sequences):
+            pair = pairalign.align([sequence.letters] * 2, scoring=scoring, detail="score")
+            assert pair.raw_score[0] == own[index]
+
+
+def test_wrong_alphabet_and_measure() -> None:
+    with pytest.raises(AlphabetError, match="'kimura' is for protein; take one of identity"):
+        pairalign.distances(["ACGT", "ACGA"], measure="kimura")
+    with pytest.raises(AlphabetError, match="for dna"):
+        pairalign.distances(GLOBINS, measure="kimura-2p")
+    with pytest.raises(ValueError, match="expected one of identity"):
+        pairalign.distances(GLOBINS, measure="pam")
+
+
+def test_too_many_pairs_are_said_before_aligning(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The package has a function of the module's name.
+    monkeypatch.setattr("pairalign.jobs.run.memory.free_bytes", lambda: 100)
+    with pytest.raises(CapacityError, match="12 sequences have 66 pairs") as caught:
+        pairalign.distances(GLOBINS)
+    assert caught.value.needed_bytes == 264
+
+
+# ---------------------------------------------------------------------------------------------
+# The command
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "a.phy"
+    assert main(["distance", str(GLOBINS), "-o", str(out), "--measure", "kimura"]) == 0
+    assert "kimura" in capsys.readouterr().err
+    found = read_distances(out)
+    expected = pairalign.distances(GLOBINS, measure="kimura")
+    assert found.names == expected.names
+    np.testing.assert_allclose(found.condensed, expected.condensed, atol=1e-6)
+
+
+def test_command_takes_the_options_of_align(tmp_path: Path) -> None:
+    out = tmp_path / "a.npy"
+    options = "--mode local --matrix BLOSUM45 --gap-open 14 --gap-extend 2 --measure score"
+    options += " --threads 1 --device cpu --memory 100M --quiet"
+    assert main(["distance", str(GLOBINS), "-o", str(out), *options.split()]) == 0
+    scoring = pairalign.make_scoring(
+        "protein", mode="local", matrix="BLOSUM45", gap_open=14, gap_extend=2
+    )
+    expected = pairalign.distances(GLOBINS, measure="score", scoring=scoring)
+    np.testing.assert_array_equal(np.load(out), expected.condensed)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ("{globins} -o {out}/a.xyz", 2, "known ending"),
+        ("{globins} -o {out}/a.tsv --lower", 2, "for phylip only"),
+        ("{globins} -o {out}/a.phy --plot {out}/a.gif", 2, "should end in svg or png"),
+        ("{globins} -o {out}/a.phy --measure kimura-2p", 1, "is for dna"),
+        ("{out}/none.fa -o {out}/a.phy", 1, "none.fa"),
+    ],
+)
+def test_command_errors(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: str,
+    code: int,
+    message: str,
+) -> None:
+    words = arguments.format(globins=GLOBINS, out=tmp_path).split()
+    assert main(["distance", *words]) == code
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_lines_that_clustal_omega_cannot_read_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("pairalign.cli.trees.LONGEST_LINE", 50)
+    assert main(["distance", str(GLOBINS), "-o", str(tmp_path / "a.phy")]) == 0
+    assert "Clustal Omega stops at 50" in capsys.readouterr().err
+
+
+def test_heat_map_of_two_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    (tmp_path / "two.fa").write_text(">a\nMKTAY\n>b\nMKTAW\n")
+    words = [str(tmp_path / "two.fa"), "-o", str(tmp_path / "a.phy"), "--plot", "a.svg"]
+    assert main(["distance", *words]) == 1
+    assert "needs at least 3" in capsys.readouterr().err
+    assert not (tmp_path / "a.phy").exists()
+
+
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_heat_map(tmp_path: Path, ending: str) -> None:
+    pytest.importorskip("matplotlib")
+    out = tmp_path / f"a.{ending}"
+    assert main(["distance", str(GLOBINS), "--plot", str(out), "--quiet"]) == 0
+    data = out.read_bytes()
+    assert data.startswith(b"\x89PNG" if ending == "png" else b"<?xml")
+    if ending == "svg":
+        assert all(name.encode() in data for name in pairalign.read_fasta(GLOBINS).names)
+        assert main(["distance", str(GLOBINS), "--plot", str(out), "--quiet"]) == 0
+        assert out.read_bytes() == data
+
+
+def test_heat_map_of_many_is_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    from pairalign.jobs.distances import plots
+
+    matrix = random_distances(31)
+    order = np.random.default_rng(0).permutation(31)
+    np.testing.assert_array_equal(plots._blocks(matrix, order), matrix.square()[order][:, order])
+    monkeypatch.setattr(plots, "_PIXELS", 8)
+    blocks = plots._blocks(matrix, order)
+    square = matrix.square()[order][:, order]
+    assert blocks.shape == (8, 8)
+    assert blocks[1, 7] == pytest.approx(square[4:8, 28:].mean())
+
+
+def test_large_heat_map_has_a_pixel_for_each_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    from pairalign.jobs.distances import plots
+
+    monkeypatch.setattr(plots, "_DOTS", 30)  # coarse, so that 400 are many
+    png = plots.draw_distances(random_distances(400), "png")
+    assert int.from_bytes(png[20:24], "big") >= 400  # its height, in the header
+
+
+def test_pictures_do_not_grow_with_names() -> None:
+    """A name of thousands of letters made them metres wide."""
+    from pairalign.jobs.distances import plots
+
+    measured = random_distances(4)
+    widths = set()
+    for letters in (83, 3000):
+        names = [f"{k}{'x' * letters}"[:letters] for k in range(4)]
+        matrix = pairalign.DistanceMatrix(names, measured.condensed)
+        for picture in (
+            plots.draw_distances(matrix, "svg"),
+            plots.draw_tree(pairalign.guide_tree(matrix), "svg"),
+        ):
+            widths.add(re.search(rb'width="([0-9.]+)pt"', picture)[1])
+    assert len(widths) == 2

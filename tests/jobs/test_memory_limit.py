@@ -1,0 +1,110 @@
+"""The limit of memory: what is held counts, and what does not fit is refused before aligning."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import TIMEOUT_SECONDS, write_random_set
+
+from pairalign import CapacityError, distances, guide_tree
+from pairalign.jobs.run.memory import bytes_beside_distances
+
+MIB = 1 << 20
+COUNT, LETTERS = 6000, 8
+TRIANGLE = COUNT * (COUNT - 1) // 2 * 4  # 69 MiB
+
+# The peak of the process itself: what a child is said to have used includes what its parent had.
+PROGRAM = """
+import sys
+from pairalign.cli.main import main
+code = main(sys.argv[1:])
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+print(int(status["VmHWM"].split()[0]) << 10)
+sys.exit(code)
+"""
+linux = pytest.mark.skipif(sys.platform != "linux", reason="peaks as Linux tells them")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_random_set(Path("many.fa"), COUNT, LETTERS)
+    write_random_set(Path("few.fa"), 4, LETTERS)
+
+
+def peak(*arguments: str) -> int:
+    """Most memory that the command had at a time, in bytes."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments, "--quiet", "--device", "cpu"],
+        capture_output=True,
+        timeout=TIMEOUT_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)
+
+
+@linux
+@pytest.mark.parametrize(
+    ("command", "limit"),
+    [
+        (("distance", "-o", "x.npy"), 96 * MIB),
+        (("distance", "-o", "x.npy", "--measure", "score"), 96 * MIB),
+        (("distance", "-o", "x.tsv", "--measure", "identity-columns"), 120 * MIB),
+        (("tree", "-o", "x.nwk"), 3 * TRIANGLE + 16 * MIB),
+        (("align", "-o", "x.tsv", "--score-only"), 32 * MIB),
+        (("align", "-o", "x.paf"), 32 * MIB),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, tuple) else None,
+)
+def test_the_limit_holds(command: tuple[str, ...], limit: int) -> None:
+    """Beside the interpreter with its libraries, which is what a tiny set takes."""
+    name, *rest = command
+    without = peak(name, "few.fa", *rest)
+    assert peak(name, "many.fa", *rest, "--memory", str(limit)) - without <= limit
+
+
+@pytest.mark.parametrize(
+    ("arguments", "needed"),
+    [
+        (("distance", "-o", "x.phy"), TRIANGLE + 16 * MIB),
+        (("tree", "-o", "x.nwk"), 3 * TRIANGLE + 16 * MIB),
+        (("tree", "-o", "x.nwk", "--method", "mixed"), 3 * TRIANGLE + 16 * MIB),
+    ],
+)
+def test_too_little_is_refused_before_aligning(arguments: tuple[str, ...], needed: int) -> None:
+    command = [sys.executable, "-m", "pairalign", arguments[0], "many.fa", *arguments[1:]]
+    command += ["--device", "cpu", "--memory"]
+    done = subprocess.run([*command, str(needed - 1)], capture_output=True, check=False)
+    assert done.returncode == 1
+    mebibytes = -(-needed // MIB)
+    said = f"17,997,000 pairs, whose distances need {mebibytes} MiB of memory in all; "
+    assert done.stderr.decode().startswith(f"pairalign: error: 6,000 sequences have {said}")
+    assert sorted(path.name for path in Path().iterdir()) == ["few.fa", "many.fa"]
+
+
+def test_too_little_in_python() -> None:
+    for function in (distances, guide_tree):
+        with pytest.raises(CapacityError) as caught:
+            function("many.fa", memory_bytes=64 * MIB)
+        assert caught.value.available_bytes == 64 * MIB
+        assert caught.value.needed_bytes > TRIANGLE
+
+
+def test_what_is_left_for_aligning(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert bytes_beside_distances(COUNT, 512 * MIB) == 512 * MIB - TRIANGLE
+    monkeypatch.setattr("pairalign.jobs.run.memory.free_bytes", lambda: 1024 * MIB)
+    assert bytes_beside_distances(COUNT, None) == (1024 * MIB - TRIANGLE) // 2
+    monkeypatch.setattr("pairalign.jobs.run.memory.free_bytes", lambda: TRIANGLE - 1)
+    with pytest.raises(CapacityError, match="are free"):
+        bytes_beside_distances(COUNT, None)
+
+
+def test_parts_of_results_give_the_same_distances(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = distances("few.fa", measure="kimura")
+    monkeypatch.setattr("pairalign.jobs.distances.distances._PART_PAIRS", 1)
+    assert np.array_equal(distances("few.fa", measure="kimura").condensed, whole.condensed)

@@ -1,0 +1,437 @@
+"""Overlaps: kinds, strands and thresholds, on reads whose overlaps are known."""
+
+from __future__ import annotations
+
+import threading
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from checks import assert_same
+from overlapping import GENOME, changed, described, find
+from test_strands import other_strand
+
+import pairalign
+from pairalign.alignments.alignments import concatenate
+from pairalign.engines import Engine
+from pairalign.errors import AlphabetError, DeviceError, FastaError
+from pairalign.jobs.overlaps.overlaps import OverlapJob
+from pairalign.jobs.overlaps.presets import PRESETS, find_preset
+from pairalign.jobs.overlaps.stages import Thresholds
+from pairalign.jobs.run import align as job
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, classify
+from pairalign.sequences.sets import DNA, SequenceSet
+
+# ---------------------------------------------------------------------------------------------
+# What is found
+
+
+def test_kinds_and_strands() -> None:
+    reads = {
+        "left": GENOME[:120],
+        "right": GENOME[60:200],
+        "inside": other_strand(GENOME[70:110]),
+        "turned": other_strand(GENOME[150:300]),
+        "far": GENOME[1000:1100],
+    }
+    found = find(reads)
+    assert sorted(described(found)) == [
+        ("left", "inside", -1, "contains"),
+        ("left", "right", 1, "dovetail"),
+        ("right", "inside", -1, "contains"),
+        ("right", "turned", -1, "dovetail"),
+    ]
+    assert (found.identity == 1).all()
+    spans = {
+        (found.reads.names[a.query_index], found.reads.names[a.target_index]): (
+            (a.query_start, a.query_end, a.target_start, a.target_end)
+        )
+        for a in found.alignments
+    }
+    assert spans["left", "right"] == (60, 120, 0, 60)
+    assert spans["left", "inside"] == (70, 110, 0, 40)
+    assert spans["right", "turned"] == (90, 140, 100, 150)
+
+
+def test_names_do_not_decide_which_strand_is_minus() -> None:
+    """Whichever of the two was turned, and whichever is longer."""
+    for first in (GENOME[:100], GENOME[:130]):
+        for turned in (False, True):
+            reads = {"a": other_strand(first) if turned else first, "b": GENOME[50:160]}
+            (one,) = find(reads).alignments
+            overlap = len(first) - 50
+            query = (0, overlap) if turned else (50, len(first))
+            assert one.strand == (-1 if turned else 1)
+            assert (one.query_start, one.query_end) == query
+            assert (one.target_start, one.target_end) == (0, overlap)
+
+
+def test_duplicates_palindromes_and_both_strands_of_a_read() -> None:
+    half = GENOME[300:350]
+    palindrome = half + other_strand(half)
+    reads = {
+        "read": GENOME[:100],
+        "again": GENOME[:100],
+        "turned": other_strand(GENOME[:100]),
+        "palindrome": palindrome,
+        "palindrome2": palindrome,
+    }
+    assert sorted(described(find(reads))) == [
+        ("again", "turned", -1, "contains"),
+        ("palindrome", "palindrome2", 1, "contains"),  # of equal strands plus
+        ("read", "again", 1, "contains"),
+        ("read", "turned", -1, "contains"),
+    ]
+    both = find(reads, all_strands=True)
+    assert [line for line in described(both) if line[0] == "palindrome"] == [
+        ("palindrome", "palindrome2", 1, "contains"),
+        ("palindrome", "palindrome2", -1, "contains"),
+    ]
+
+
+def test_ambiguous_and_tiny_reads() -> None:
+    reads = {
+        "n": GENOME[:50] + "N" * 10 + GENOME[60:100],
+        "whole": GENOME[:100].lower(),
+        "all": "N" * 100,
+        "one": "A",
+        "two": "T",
+    }
+    found = find(reads, min_identity=0.5)
+    assert described(found) == [("n", "whole", 1, "contains")]
+    assert found.matches.tolist() == [90]
+    every = find(reads, min_identity=0, min_overlap=1, min_score=1)
+    assert ("one", "two", -1, "contains") in described(every)
+
+
+def test_only_thresholds_decide() -> None:
+    reads = {"a": GENOME[:200], "b": changed(GENOME[100:300], 0.1, 3)}
+    (one,) = find(reads, min_identity=0.5).alignments
+    span = min(one.query_end - one.query_start, one.target_end - one.target_start)
+    exact = Fraction(one.matches, one.columns)
+    for options, count in (
+        ({"min_overlap": span, "min_identity": exact, "min_score": one.score}, 1),
+        ({"min_overlap": span + 1, "min_identity": 0}, 0),
+        ({"min_identity": exact + Fraction(1, 10**9)}, 0),
+        ({"min_identity": 0, "min_score": one.score + 1}, 0),
+    ):
+        assert len(find(reads, **options)) == count, options
+
+
+def test_the_better_strand_is_kept_and_stages_are_counted() -> None:
+    """Against the engine alone: both strands of every pair, scored and compared here."""
+    rng = np.random.default_rng(11)
+    reads = {}
+    for k in range(30):
+        start = int(rng.integers(0, 1500))
+        piece = changed(GENOME[start : start + int(rng.integers(30, 400))], 0.05, k)
+        reads[f"r{k}"] = piece if rng.integers(2) else other_strand(piece)
+    found = find(reads, min_identity=0.8, filter="none")
+    assert len(found) > 30
+    assert (found.strand < 0).sum() > 5
+    turned = {n: other_strand(s) for n, s in reads.items()}
+    scoring = found.alignments.scoring
+    for one in found.alignments:
+        query, target = one.query.letters, one.target.letters
+        scores = [
+            int(pairalign.align([query, other], scoring=scoring, detail="score").score[0])
+            for other in (target, turned[one.target.name])
+        ]
+        assert one.score == max(scores)
+        assert one.strand == (1 if scores[0] >= scores[1] else -1)
+    stages = found.stages
+    assert stages["score"].alignments == 30 * 29
+    assert stages["score"].passed >= stages["align"].alignments >= len(found)
+    assert stages["align"].passed == len(found)
+    assert stages["filter"].alignments == 0
+
+
+@pytest.mark.parametrize("mode", ["semiglobal", "local"])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_filter_loses_nothing(preset: str, mode: str) -> None:
+    rng = np.random.default_rng(17)
+    reads = {}
+    for k in range(40):
+        start = int(rng.integers(0, 1500))
+        piece = changed(GENOME[start : start + int(rng.integers(10, 300))], 0.03, k)
+        reads[f"r{k}"] = (piece if rng.integers(2) else other_strand(piece)) + "N" * (k % 3)
+    options = {"preset": preset, "mode": mode, "min_identity": 0.7, "min_score": 30}
+    plain = find(reads, filter="none", **options)
+    filtered = find(reads, filter="bitwise", **options)
+    assert len(plain) > 20
+    assert_same(plain.alignments, filtered.alignments)
+    assert plain.strand.tolist() == filtered.strand.tolist()
+    stages = filtered.stages
+    assert stages["filter"].alignments == plain.stages["score"].alignments == 40 * 39
+    assert stages["score"].alignments == stages["filter"].passed < 40 * 39
+    assert stages["score"].passed == plain.stages["score"].passed
+
+
+def test_short_reads_on_cores_are_filtered_unasked() -> None:
+    for length, filtered in ((600, 2), (601, 0)):
+        found = find({"a": GENOME[:length], "b": GENOME[50:90]})
+        assert len(found) == 1
+        assert found.stages["filter"].alignments == filtered
+
+
+def test_what_the_filter_cannot_score() -> None:
+    reads = [GENOME[:50], GENOME[:60]]
+    with pytest.raises(DeviceError, match="bitwise filter"):
+        pairalign.overlaps(
+            reads,
+            filter="bitwise",
+            device="cpu",
+            scoring=pairalign.make_scoring("dna", matrix="NUC.4.4", mode="local"),
+        )
+
+
+@pytest.mark.parametrize("window", [3, 1024])
+def test_windows_and_strands_keep_their_order(window: int) -> None:
+    from pairalign.jobs.overlaps.overlaps import OverlapJob
+    from pairalign.jobs.overlaps.stages import Thresholds
+    from pairalign.pairs.want import Want
+
+    reads = SequenceSet.from_strings(
+        [GENOME[k : k + 90] for k in range(0, 400, 40)]
+        + [other_strand(GENOME[k : k + 80]) for k in range(20, 400, 40)]
+    )
+    scoring = PRESETS["short"].scoring("semiglobal")
+    run = OverlapJob(
+        reads,
+        None,
+        scoring,
+        Want(Detail.CIGAR),
+        device="cpu",
+        window=window,
+        thresholds=Thresholds(min_raw_score=5, min_overlap=5, all_strands=True),
+    )
+    found = pairalign.alignments.alignments.concatenate(list(run))
+    position = np.argsort(reads.order)
+    rows = np.minimum(position[found.query], position[found.target])
+    columns = np.maximum(position[found.query], position[found.target])
+    order = np.lexsort((-found.strand, columns, rows, columns // window, rows // window))
+    assert (order == np.arange(len(found))).all()
+
+
+def test_local_overlaps_may_be_internal() -> None:
+    core = GENOME[500:600]
+    reads = {
+        "a": 50 * "A" + core + 50 * "A",
+        "b": 60 * "C" + core + 60 * "C",
+    }
+    assert described(find(reads, mode="local")) == [("a", "b", 1, "internal")]
+    found = find(reads, mode="local").alignments
+    assert classify(found, 110).tolist() == [INTERNAL]  # 50 and 50 letters: also 0.8 x 100 is less
+    reads = {"a": 10 * "A" + core + 10 * "A", "b": 20 * "C" + core + 5 * "C"}
+    found = find(reads, mode="local").alignments
+    assert classify(found, 14).tolist() == [INTERNAL]
+    assert classify(found, 15).tolist() == [DOVETAIL]
+
+
+def test_kinds_seen_from_either_side() -> None:
+    long, part = GENOME[:100], GENOME[20:70]
+    assert classify(find({"a": long, "b": part}).alignments).tolist() == [CONTAINS]
+    assert classify(find({"b": part, "a": long}).alignments).tolist() == [CONTAINED]
+
+
+# ---------------------------------------------------------------------------------------------
+# Presets and errors
+
+
+def test_presets_have_names() -> None:
+    assert find_preset("hifi").name == "hifi"
+    with pytest.raises(ValueError, match="preset 'x': expected auto, short"):
+        find_preset("x")
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_min_score_loses_no_overlap_that_the_others_let_through(name: str) -> None:
+    """Of accurate reads: the worst alignment that is long and alike enough scores no less."""
+    preset = PRESETS[name]
+    worst = max(-preset.mismatch, preset.gap_open)
+    identity = Fraction(str(preset.min_identity))
+    a_column = identity * preset.match - (1 - identity) * worst
+    if name == "ont":
+        assert a_column < 0  # nothing can be promised there; docs/overlaps.md has what was measured
+    else:
+        assert preset.min_score <= a_column * preset.min_overlap
+
+
+def test_costs_replace_those_of_the_preset() -> None:
+    scoring = PRESETS["short"].scoring("local", match="2", gap_open="1")
+    assert (scoring.matrix[0, 0], scoring.matrix[0, 1]) == (2, -3)
+    assert (scoring.gap_open, scoring.gap_extend) == (1, 1)
+    assert PRESETS["short"].scoring("local", gap_extend="9").gap_open == 9
+
+
+def test_proteins_do_not_overlap() -> None:
+    with pytest.raises(AlphabetError, match="protein sequences have one strand, expected DNA"):
+        pairalign.overlaps(["MKVLAAGG", "MKVLQQGG"])
+
+
+def test_wrong_arguments() -> None:
+    reads = [GENOME[:50], GENOME[:60]]
+    with pytest.raises(ValueError, match=r"min_identity '1\.5': expected a number from 0"):
+        pairalign.overlaps(reads, min_identity=1.5)
+    with pytest.raises(ValueError, match="filter 'x'"):
+        pairalign.overlaps(reads, filter="x")
+    with pytest.raises(FastaError, match="one sequence only"):
+        pairalign.overlaps(reads[:1])
+
+
+# ---------------------------------------------------------------------------------------------
+# Several overlaps of a pair
+
+
+def around(start: int, length: int) -> str:
+    """Letters of a circle of 600."""
+    circle = GENOME[:600]
+    return (4 * circle)[start : start + length]
+
+
+def ways_of(found: pairalign.Overlaps) -> dict[tuple[str, str], list[tuple[int, ...]]]:
+    ways: dict[tuple[str, str], list[tuple[int, ...]]] = {}
+    for one in found.alignments:
+        span = (one.strand, one.query_start, one.query_end, one.target_start, one.target_end)
+        ways.setdefault((one.query.name, one.target.name), []).append(span)
+    return ways
+
+
+def test_reads_of_a_circle_overlap_in_every_way() -> None:
+    reads = {
+        "whole": around(0, 600),
+        "half": around(300, 600),
+        "turned": other_strand(around(300, 600)),
+        "twice": around(100, 1200),
+    }
+    options = {"preset": "hifi", "min_overlap": 100, "min_score": 90}
+    ways = ways_of(find(reads, **options))
+    assert ways["whole", "half"] == [(1, 300, 600, 0, 300), (1, 0, 300, 300, 600)]
+    assert ways["whole", "turned"] == [(-1, 300, 600, 300, 600), (-1, 0, 300, 0, 300)]
+    assert sorted(ways["whole", "twice"]) == [
+        (1, 0, 100, 1100, 1200),
+        (1, 0, 600, 500, 1100),
+        (1, 100, 600, 0, 500),
+    ]
+    once = ways_of(find(reads, **options, max_overlaps=1))
+    assert {pair: spans[:1] for pair, spans in ways.items()} == once
+    two = ways_of(find(reads, **options, max_overlaps=2))
+    assert two["whole", "twice"] == ways["whole", "twice"][:2]
+    stages = find(reads, **options).stages["further"]
+    assert stages.alignments == sum(len(spans) for spans in ways.values())
+    assert stages.passed == stages.alignments - len(ways)
+
+
+@pytest.mark.parametrize("mode", ["local", "semiglobal"])
+def test_further_overlaps_are_those_of_turned_reads(mode: str) -> None:
+    """A pair on the minus strand as if one of the two had been read turned."""
+    reads = {"a": changed(around(0, 900), 0.02, 1), "b": changed(around(500, 800), 0.02, 2)}
+    turned = {**reads, "b": other_strand(reads["b"])}
+    options = {"preset": "ont", "mode": mode, "min_overlap": 60}
+    plus, minus = (list(find(one, **options).alignments) for one in (reads, turned))
+    assert len(plus) == len(minus) >= 2
+    for one, other in zip(plus, minus, strict=True):
+        assert (one.strand, other.strand) == (1, -1)
+        assert one.score == other.score
+        spans = len(reads["b"]) - other.target_end, len(reads["b"]) - other.target_start
+        assert (one.target_start, one.target_end) == spans
+        assert (one.query_start, one.query_end) == (other.query_start, other.query_end)
+
+
+def test_windows_do_not_change_further_overlaps() -> None:
+    reads = {f"r{k}": changed(around(97 * k % 600, 700), 0.03, k) for k in range(7)}
+    whole = find(reads, preset="ont", min_overlap=100)
+    parts = find(reads, preset="ont", min_overlap=100, threads=3)
+    assert len(whole) > 30
+    assert_same(whole.alignments, parts.alignments)
+
+
+def test_short_reads_overlap_once_unless_asked() -> None:
+    reads = {"a": around(0, 600)[:300] + around(0, 100), "b": around(0, 100)}
+    assert len(find(reads)) == 1
+    assert len(find(reads, max_overlaps=5, mode="local")) == 2
+    with pytest.raises(ValueError, match="max_overlaps 0: expected at least 1"):
+        find(reads, max_overlaps=0)
+
+
+class PretendedGpu:
+    """The CPU engine as if it were a GPU, whose cores may do other things meanwhile."""
+
+    def __init__(self, engine: Engine, fails: bool) -> None:
+        self.name, self.is_gpu = "cuda:0", True
+        self._engine, self._fails = engine, fails
+
+    def align(self, window: Window, want: Want, pair_mask: Any = None) -> pairalign.Alignments:
+        if self._fails and window.strand < 0 and want.detail > Detail.SCORE:
+            raise DeviceError("lost")
+        return self._engine.align(window, want, pair_mask)
+
+    def cancel(self) -> None:
+        self._engine.cancel()
+
+    def close(self) -> None:
+        self._engine.close()
+
+
+def pretend_gpu(monkeypatch: pytest.MonkeyPatch, *, fails: bool = False) -> None:
+    opened = job.open_engines
+    monkeypatch.setattr(
+        job, "open_engines", lambda *a, **k: [PretendedGpu(one, fails) for one in opened(*a, **k)]
+    )
+
+
+def test_further_overlaps_beside_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are looked for while it aligns the other strand: the same ones in the same order."""
+    reads = {f"r{k}": changed(around(97 * k % 600, 700), 0.03, k) for k in range(7)}
+    reads |= {f"t{k}": other_strand(reads[f"r{k}"]) for k in range(3)}
+    options: dict[str, Any] = {"preset": "ont", "min_overlap": 100}
+    on_cores = {both: find(reads, **options, all_strands=both) for both in (False, True)}
+    pretend_gpu(monkeypatch)
+    for both, expected in on_cores.items():
+        found = find(reads, **options, all_strands=both)
+        assert set(found.strand) == {1, -1}
+        assert_same(found.alignments, expected.alignments)
+        assert found.stages["further"].passed == expected.stages["further"].passed > 0
+
+
+def test_a_gpu_is_given_joined_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They come in the order of windows, also from where a run goes on, and within the memory."""
+    letters = [changed(around(31 * k % 600, 90), 0.02, k) for k in range(90)]
+    reads = SequenceSet.from_strings([*letters, *map(other_strand, letters[:30])], alphabet=DNA)
+
+    def run(skipped: int, memory_bytes: int = 1 << 30) -> list[pairalign.Alignments]:
+        thresholds = Thresholds(28, 40, Fraction("0.95"))
+        options: dict[str, Any] = {"device": "cpu", "threads": 1, "memory_bytes": memory_bytes}
+        scoring = PRESETS["short"].scoring()
+        planned = OverlapJob(reads, None, scoring, window=20, thresholds=thresholds, **options)
+        planned.skip(skipped)
+        return list(planned)
+
+    whole, rest = run(0), run(1234)
+    pretend_gpu(monkeypatch)
+    for skipped, memory_bytes, expected in [
+        (0, 1 << 30, whole),
+        (1234, 1 << 30, rest),
+        (0, 8 << 20, whole),
+    ]:
+        found = run(skipped, memory_bytes)
+        assert_same(concatenate(found), concatenate(expected))
+        assert len(found) < len(expected)
+    assert len(whole) == 21
+    assert len(run(0)) == 4 + 1 + 2  # of a row of windows one, but for the last two
+    assert set(concatenate(whole).strand.tolist()) == {1, -1}
+
+
+def test_a_gpu_that_fails_while_further_overlaps_are_looked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reads = {f"r{k}": changed(around(97 * k % 600, 700), 0.03, k) for k in range(4)}
+    reads["t"] = other_strand(reads["r0"])
+    pretend_gpu(monkeypatch, fails=True)
+    before = threading.active_count()
+    with pytest.raises(DeviceError, match="lost"):
+        find(reads, preset="ont", min_overlap=100)
+    assert threading.active_count() == before

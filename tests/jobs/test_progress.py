@@ -1,0 +1,113 @@
+"""How far a job is: a bar on a terminal, lines in a log, nothing where nothing is wanted."""
+
+from __future__ import annotations
+
+import logging
+import re
+import stat
+from pathlib import Path
+
+import pytest
+from commands import PROTEINS, fasta
+
+import pairalign
+from pairalign.cli.main import main
+from pairalign.engines.cuda import build as cuda_build
+from pairalign.jobs.run import progress
+
+LINE = re.compile(r"pairalign: aligned (\d+\.\d)% of \S+ cells in \d\d:\d\d, about \d\d:\d\d left")
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "in.fa"
+    path.write_text(fasta(PROTEINS))
+    return path
+
+
+def lines_of(text: str) -> list[str]:
+    return [line for line in text.splitlines() if "aligned" in line]
+
+
+def test_lines_come_every_30_seconds(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = [1000.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    with progress.show_progress(400, True) as meter:
+        for _ in range(40):
+            clock[0] += 10
+            meter.update(10)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 13
+    assert lines[0] == "pairalign: aligned 7.5% of 400 cells in 00:30, about 06:10 left"
+    assert all(LINE.fullmatch(line) for line in lines)
+
+
+@pytest.mark.parametrize("command", ["align", "distance", "tree"])
+def test_a_log_has_lines(
+    source: Path,
+    command: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    arguments = [command, str(source), "-o", str(source.parent / "out.tsv"), "--device", "cpu"]
+    assert main(arguments) == 0
+    shown = lines_of(capsys.readouterr().err)
+    assert shown
+    assert all(LINE.fullmatch(line) for line in shown)
+    assert shown[-1].startswith("pairalign: aligned 100.0%")
+    assert main([*arguments, "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("forced", [False, True])
+def test_a_terminal_has_a_bar_unless_lines_are_asked_for(
+    source: Path,
+    forced: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True, raising=False)
+    options = ["--progress"] if forced else []
+    assert main(["align", str(source), "-o", str(source.parent / "out.paf"), *options]) == 0
+    shown = capsys.readouterr().err
+    assert bool(lines_of(shown)) == forced
+    assert ("aligning: " in shown) != forced
+
+
+def test_progress_and_quiet_contradict(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["align", "in.fa", "-o", "out.paf", "--quiet", "--progress"])
+    assert "not allowed with argument" in capsys.readouterr().err
+
+
+def test_python_shows_what_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    pairalign.align(PROTEINS)
+    assert capsys.readouterr().err == ""
+    pairalign.align(PROTEINS, progress=True)
+    assert lines_of(capsys.readouterr().err)
+
+
+def test_first_use_of_a_gpu_says_that_kernels_are_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With a compiler that copies; the second use finds the kernels and says nothing."""
+    nvcc = tmp_path / "nvcc"
+    nvcc.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done; echo binary > "$2"\n')
+    nvcc.chmod(nvcc.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("NVCC", str(nvcc))
+    monkeypatch.setenv("PAIRALIGN_CACHE", str(tmp_path / "cache"))
+    arguments = ("pair_per_thread/pair_per_thread.cu", {"MODE": "LOCAL"}, (7, 5))
+    with caplog.at_level(logging.INFO):
+        cuda_build.load_binary(*arguments)
+        first, second = caplog.messages
+        cuda_build.load_binary(*arguments)
+    assert "compiling the kernels 'pair_per_thread/pair_per_thread' for this GPU" in first
+    assert re.search(r"compiled .* in \d+\.\d s, kept in .*cache", second)
+    assert len(caplog.messages) == 2

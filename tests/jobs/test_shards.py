@@ -1,0 +1,392 @@
+"""Shards and merge: the bytes of a single run, the same cuts for everybody, and even ones."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from align_command import align
+from conftest import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pairalign import AlignmentJob, make_scoring, read_fasta
+from pairalign.base.arguments import parse_shard
+from pairalign.cli.main import main
+from pairalign.formats import FORMATS, parquet
+from pairalign.formats.parts import describe_shards
+from pairalign.jobs.run.run_identity import describe_run
+from pairalign.jobs.run.shards import PAIR_CELLS, shard_range, weigh_letters
+from pairalign.pairs.windows import Window, count_cells, plan_windows, restrict_windows
+
+SEVERAL = [name for name in FORMATS if name != "a3m"]  # of one query: below
+SHARDS = 5
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_set(Path("in.fa"), 23, 1)
+
+
+def write_set(path: Path, count: int, seed: int) -> None:
+    """Proteins of very different lengths, some of them related, some without anything in common."""
+    rng = np.random.default_rng(seed)
+    common = rng.choice(list("ARNDCQEGHILKMFPSTWYV"), 60)
+    with path.open("w") as file:
+        for i in range(count):
+            letters = common[: 4 + 3 * i % 50] if i % 3 else rng.choice(list("GP"), 1 + i)
+            file.write(f">p{i} protein\n{''.join(letters)}\n")
+
+
+def md5(path: str | Path) -> str:
+    return hashlib.md5(Path(path).read_bytes()).hexdigest()
+
+
+def make_parts(*options: str, shards: int = SHARDS, folder: str = "parts") -> None:
+    for k in range(shards, 0, -1):  # in no particular order
+        align("in.fa", "-o", folder, "--shard", f"{k}/{shards}", "-q", *options)
+
+
+def merge(*arguments: str, code: int = 0) -> None:
+    assert main(["merge", *arguments]) == code
+
+
+def test_parts_of_other_columns_do_not_fit_together() -> None:
+    for k, columns in ((1, "query,target,score"), (2, "query,target,columns")):
+        options = ("--format", "tsv", "--columns", columns, "-q")
+        align("in.fa", "-o", "parts", "--shard", f"{k}/2", *options)
+    merge("parts", "-o", "all.tsv", code=1)
+
+
+@pytest.mark.parametrize("format", SEVERAL)
+@pytest.mark.parametrize(
+    "options",
+    [(), ("--mode", "local", "--min-score", "5"), ("--window", "4"), ("--min-score", "9999")],
+)
+def test_merged_parts_are_a_single_run(
+    format: str, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet, "GROUP_PAIRS", 40)
+    monkeypatch.setattr(parquet, "GROUP_RUNS", 200)
+    options = (*options, "--format", format)
+    endings = ("", ".gz") if FORMATS[format].compressible else ("",)
+    for ending in endings:
+        align("in.fa", "-o", f"one{ending}", "-q", *options)
+    make_parts(*options)
+    for ending in endings:
+        merge("parts", "-o", f"all{ending}", "-q")
+        assert Path(f"all{ending}").read_bytes() == Path(f"one{ending}").read_bytes()
+
+
+@pytest.mark.parametrize("format", ["paf", "gfa", "sam"])
+def test_parts_of_overlaps(format: str) -> None:
+    rng = np.random.default_rng(4)
+    genome = "".join(rng.choice(list("ACGT"), 2000))
+    other = str.maketrans("ACGT", "TGCA")
+    reads = {i: genome[i : i + 260] for i in range(0, 1700, 60)}
+    reads |= {i: letters.translate(other)[::-1] for i, letters in reads.items() if i % 180 == 0}
+    Path("reads.fa").write_text("".join(f">r{i}\n{letters}\n" for i, letters in reads.items()))
+    options = ("--min-overlap", "60", "-q")
+    assert main(["overlap", "reads.fa", "-o", f"one.{format}", *options]) == 0
+    for k in (2, 3, 1):
+        shard = ("--format", format, "--shard", f"{k}/3")
+        assert main(["overlap", "reads.fa", "-o", "parts", *shard, *options]) == 0
+    merge("parts", "-o", f"all.{format}", "-q")
+    assert Path(f"all.{format}").read_bytes() == Path(f"one.{format}").read_bytes()
+    assert Path(f"one.{format}").read_bytes().count(b"\n") > 30
+
+
+@pytest.mark.parametrize("measure", ["identity", "score", "kimura"])
+def test_parts_of_distances(measure: str) -> None:
+    options = ("--measure", measure, "-q")
+    endings = ("phylip", "tsv", "npy")
+    for ending in endings:
+        assert main(["distance", "in.fa", "-o", f"one.{ending}", *options]) == 0
+    assert main(["tree", "in.fa", "-o", "one.nwk", *options]) == 0
+    for k in (2, 5, 1, 3, 4):
+        assert main(["distance", "in.fa", "-o", "parts", "--shard", f"{k}/5", *options]) == 0
+    for ending in endings:
+        merge("parts", "-o", f"all.{ending}", "-q")
+        assert md5(f"all.{ending}") == md5(f"one.{ending}")
+    assert main(["tree", "parts", "--names", "in.fa", "-o", "all.nwk", "-q"]) == 0
+    assert md5("all.nwk") == md5("one.nwk")
+
+
+def test_a_matrix_of_wrong_parts(capfd: pytest.CaptureFixture[str]) -> None:
+    make_parts(shards=1)
+    assert main(["tree", "parts", "-o", "all.nwk", "-q"]) == 1
+    assert "parts of paf, expected distances" in capfd.readouterr().err
+    command = ["distance", "in.fa", "-o", "parts", "--shard", "1/2"]
+    assert main([*command, "--plot", "x.svg"]) == 2
+    assert main([*command, "--format", "tsv"]) == 2
+
+
+def test_two_sets_scores_alone_and_more_parts_than_pairs() -> None:
+    write_set(Path("few.fa"), 3, 2)
+    align("few.fa", "in.fa", "-o", "one.tsv", "-q", "--score-only")
+    for k in range(1, 101):
+        shard = ("-o", "parts", "--format", "tsv", "--shard", f"{k}/100")
+        align("few.fa", "in.fa", *shard, "-q", "--score-only")
+    merge("parts", "-o", "all.tsv", "-q")
+    assert Path("all.tsv").read_bytes() == Path("one.tsv").read_bytes()
+
+
+def test_parts_of_a_list() -> None:
+    rng = np.random.default_rng(3)
+    pairs = {(int(min(a, b)), int(max(a, b))) for a, b in rng.integers(0, 23, (90, 2)) if a != b}
+    lines = [f"p{a}\tp{b}\n" for a, b in pairs]
+    Path("pairs.tsv").write_text("".join(lines))
+    options = ("--pairs", "pairs.tsv", "--window", "5")
+    align("in.fa", "-o", "one.fasta", "-q", *options)
+    make_parts("--format", "fasta", *options, shards=9)
+    merge("parts", "-o", "all.fasta", "-q")
+    assert md5("all.fasta") == md5("one.fasta")
+    Path("pairs.tsv").write_text("".join(lines[1:]))
+    align("in.fa", "-o", "parts", "-q", "--shard", "1/9", "--format", "fasta", *options)
+    merge("parts", "-o", "all.fasta", "-q", code=1)
+
+
+def test_parts_of_a3m() -> None:
+    write_set(Path("query.fa"), 1, 2)
+    options = ("--format", "a3m", "-q")
+    align("query.fa", "in.fa", "-o", "one.a3m", *options)
+    for k in (3, 1, 2):
+        align("query.fa", "in.fa", "-o", "parts", "--shard", f"{k}/3", *options)
+    merge("parts", "-o", "all.a3m", "-q")
+    assert md5("all.a3m") == md5("one.a3m")
+
+
+def test_parts_of_the_python_job() -> None:
+    queries = read_fasta("in.fa")
+    scoring = make_scoring(queries.alphabet)
+    whole = AlignmentJob(queries, None, scoring, device="cpu", window=5)
+    scores = np.concatenate([found.raw_score for found in whole])
+    parts = [
+        AlignmentJob(queries, None, scoring, device="cpu", window=5, shard=(k, 7))
+        for k in range(1, 8)
+    ]
+    assert sum(part.pairs for part in parts) == whole.pairs
+    assert sum(part.cells for part in parts) == whole.cells
+    found = np.concatenate([found.raw_score for part in parts for found in part])
+    assert (found == scores).all()
+    with pytest.raises(ValueError, match="shard 8/7"):
+        AlignmentJob(queries, None, scoring, shard=(8, 7))
+
+
+def test_plan_says_what_is_missing(capfd: pytest.CaptureFixture[str]) -> None:
+    align("in.fa", "-o", "one.paf", "-q")
+    align("in.fa", "-o", "parts", "--shard", "2/5", "-q")
+    capfd.readouterr()
+    merge("parts", "-o", "all.paf", code=1)
+    assert "4 of 5 parts are missing: 1,3-5" in capfd.readouterr().err
+    assert not Path("all.paf").exists()
+    merge("parts", "--plan")
+    comment, *commands = capfd.readouterr().out.splitlines()
+    assert comment == "# 4 of 5 parts are missing: 1,3-5"
+    assert commands[0] == "pairalign align in.fa -o parts -q --shard 1/5"
+    for command in commands:
+        assert main(command.split()[1:]) == 0
+    merge("parts", "-o", "all.paf", "-q")
+    assert md5("all.paf") == md5("one.paf")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("--gap-open", "12"), "scoring.gap_open: 11 and 12"),
+        (("--mode", "local"), "scoring.mode: global and local"),
+        (("--min-score", "3"), "want.min_raw_score: None and 3"),
+        (("--window", "7"), "window: 1024 and 7"),
+    ],
+)
+def test_parts_of_different_runs(
+    change: tuple[str, ...], said: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    align("in.fa", "-o", "parts", "--shard", "1/2", "-q")
+    align("in.fa", "-o", "parts", "--shard", "2/2", "-q", *change)
+    merge("parts", "-o", "all.paf", code=1)
+    assert said in capfd.readouterr().err
+
+
+def test_parts_of_different_input(capfd: pytest.CaptureFixture[str]) -> None:
+    align("in.fa", "-o", "parts", "--shard", "1/2", "-q")
+    text = Path("in.fa").read_text()
+    Path("in.fa").write_text(text.replace("GP", "PG", 1))
+    align("in.fa", "-o", "parts", "--shard", "2/2", "-q")
+    merge("parts", "-o", "all.paf", code=1)
+    assert "queries.digest" in capfd.readouterr().err
+
+
+def test_damage_is_found(capfd: pytest.CaptureFixture[str]) -> None:
+    make_parts(shards=2)
+    part = Path("parts/part-1-of-2.paf")
+    text = part.read_bytes()
+    part.write_bytes(text[:-1])
+    merge("parts", "-o", "all.paf", code=1)
+    assert "part-1-of-2.paf' is not what was written" in capfd.readouterr().err
+    part.write_bytes(b"X" + text[1:])
+    merge("parts", "-o", "all.paf", code=1)
+    assert "its checksum is another" in capfd.readouterr().err
+    part.unlink()
+    merge("parts", "-o", "all.paf", code=1)
+    assert not Path("all.paf").exists()
+    manifest = Path("parts/part-2-of-2.json")
+    kept = manifest.read_bytes()
+    for damaged in (kept[:-30], b"[]", b'{"run": 1}', b""):
+        manifest.write_bytes(damaged)
+        merge("parts", "-o", "all.paf", code=1)
+        assert "part-2-of-2.json' is damaged" in capfd.readouterr().err
+
+
+def test_parts_are_not_replaced_by_what_is_made_of_them(capfd: pytest.CaptureFixture[str]) -> None:
+    make_parts(shards=2)
+    for name in ("part-1-of-2.paf", "part-2-of-2.json"):
+        kept = Path("parts", name).read_bytes()
+        merge("parts", "-o", f"./parts/{name}", code=2)
+        assert f"{name}' is an input" in capfd.readouterr().err
+        assert Path("parts", name).read_bytes() == kept
+
+
+def test_parts_that_were_cut_elsewhere(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_parts(shards=3)
+    with monkeypatch.context() as patch:
+        patch.setattr("pairalign.jobs.run.shards.PAIR_CELLS", 100_000)
+        align("in.fa", "-o", "parts", "--shard", "2/3", "-q")
+    merge("parts", "-o", "all.paf", code=1)
+    assert "another version has cut it; make it again" in capfd.readouterr().err
+    align("in.fa", "-o", "parts", "--shard", "2/3", "-q")
+    merge("parts", "-o", "all.paf")
+
+
+def test_wrong_usage(capfd: pytest.CaptureFixture[str]) -> None:
+    for shard in ("0/2", "3/2", "1", "a/b", "1/0"):
+        with pytest.raises(SystemExit):
+            main(["align", "in.fa", "-o", "parts", "--shard", shard])
+    Path("file").touch()
+    align("in.fa", "-o", "file", "--shard", "1/2", code=1)
+    assert "it is a file" in capfd.readouterr().err
+    align("in.fa", "-o", "-", "--shard", "1/2", code=2)
+    make_parts(shards=1)
+    merge("parts", "-o", "all.tsv", code=2)
+    assert "named as tsv, but the parts are paf" in capfd.readouterr().err
+    merge("in.fa", "-o", "all.paf", code=1)
+    os.mkdir("empty")
+    merge("empty", "-o", "all.paf", code=1)
+    merge("parts", code=2)
+
+
+def test_a_part_is_complete_with_its_manifest() -> None:
+    make_parts(shards=1)
+    manifest = json.loads(Path("parts/part-1-of-1.json").read_text())
+    assert manifest["bytes"] == Path("parts/part-1-of-1.paf").stat().st_size
+    Path("none.fa").write_text("")
+    align("none.fa", "-o", "parts", "--shard", "1/1", "-q", code=1)
+    assert not Path("parts/part-1-of-1.json").exists()  # something else was to be there
+
+
+def test_how_it_is_done_does_not_count() -> None:
+    queries = read_fasta("in.fa")
+    scoring = make_scoring(queries.alphabet)
+    one = AlignmentJob(queries, None, scoring)
+    other = AlignmentJob(
+        queries, None, scoring, device="cpu", threads=1, memory_bytes=1 << 26, shard=(1, 2)
+    )
+    assert describe_run(one) == describe_run(other)
+    json.dumps(describe_run(one))
+
+
+# ---------------------------------------------------------------------------------------------
+# Cuts
+
+
+def cost(windows: list[Window], rows: np.ndarray, columns: np.ndarray) -> int:
+    rows, columns = weigh_letters(rows), weigh_letters(columns)
+    return sum(count_cells(w, rows, columns) + PAIR_CELLS * w.pairs for w in windows)
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(
+    rows=st.lists(st.integers(1, 50_000), min_size=2, max_size=40),
+    columns=st.one_of(st.none(), st.lists(st.integers(1, 5000), min_size=1, max_size=30)),
+    size=st.integers(1, 45),
+    shards=st.integers(1, 60),
+)
+def test_cuts(rows: list[int], columns: list[int] | None, size: int, shards: int) -> None:
+    first = np.sort(np.array(rows, np.int32))[::-1]
+    other = first if columns is None else np.sort(np.array(columns, np.int32))[::-1]
+    windows = plan_windows(len(rows), None if columns is None else len(columns), size)
+    ranges = [shard_range(windows, first, other, (k, shards)) for k in range(1, shards + 1)]
+    assert ranges[0][0] == 0
+    assert ranges[-1][1] == sum(window.pairs for window in windows)
+    assert all(a[1] == b[0] for a, b in pairwise(ranges))
+    largest = int(weigh_letters(first).max()) * int(weigh_letters(other).max()) + PAIR_CELLS
+    mean = cost(windows, first, other) / shards
+    for start, stop in ranges:
+        assert start <= stop
+        part = cost(list(restrict_windows(windows, start, stop)), first, other)
+        assert abs(part - mean) <= largest
+
+
+def test_weights() -> None:
+    lengths = np.array([1, 400, 20_000, 25_000, 36_000, 100_000], np.int32)
+    assert weigh_letters(lengths).tolist() == [1, 400, 20_000, 50_000, 151_200, 420_000]
+
+
+def test_cuts_of_genomes() -> None:
+    """A window's cells may need more than 64 bits."""
+    lengths = np.full(1024, 5_000_000, np.int32)
+    windows = plan_windows(len(lengths))
+    ranges = [shard_range(windows, lengths, lengths, (k, 8)) for k in range(1, 9)]
+    assert ranges[0][0] == 0
+    assert ranges[-1][1] == 1024 * 1023 // 2
+    assert all(a[1] == b[0] for a, b in pairwise(ranges))
+    sizes = [stop - start for start, stop in ranges]
+    assert max(sizes) - min(sizes) <= 1
+
+
+def human_like(count: int = 18_282) -> np.ndarray:
+    """Lengths as those of human proteins: log-normal, median 415, up to that of titin."""
+    lengths = np.random.default_rng(18).lognormal(np.log(415), 0.8, count).astype(np.int32) + 30
+    lengths[0] = 34_350
+    return np.sort(lengths)[::-1]
+
+
+def ribosomal(count: int = 5000) -> np.ndarray:
+    """Lengths as those of 16S genes."""
+    return np.sort(np.random.default_rng(16).normal(1450, 60, count).astype(np.int32))[::-1]
+
+
+@pytest.mark.parametrize("shards", [7, 64, 1000])
+@pytest.mark.parametrize("lengths", [human_like(), ribosomal()], ids=["proteins", "16S"])
+def test_balance(lengths: np.ndarray, shards: int) -> None:
+    windows = plan_windows(len(lengths))
+    cells = [
+        sum(
+            count_cells(window, lengths, lengths)
+            for window in restrict_windows(
+                windows, *shard_range(windows, lengths, lengths, (k, shards))
+            )
+        )
+        for k in sorted({1, 2, 3, shards // 3, shards // 2, shards - 2, shards - 1, shards})
+    ]
+    mean = sum(count_cells(window, lengths, lengths) for window in windows) / shards
+    assert max(cells) <= 1.03 * mean
+
+
+@pytest.mark.parametrize("text", ["", "3", "0/4", "5/4", "x/4", "3/4/5", "-1/4", f"1/{10**20}"])
+def test_what_is_no_shard(text: str) -> None:
+    with pytest.raises(ValueError, match=r".*"):
+        parse_shard(text)
+
+
+def test_numbers_for_job_arrays() -> None:
+    assert describe_shards([3, 17, 18, 19, 20, 22]) == "3,17-20,22"
+    assert parse_shard("3/64") == (3, 64)

@@ -1,0 +1,55 @@
+"""What pairs' results are expected to take: less where a sample of pairs looks alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_pruned import mutated
+
+from pairalign.base.words import words_in_place
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.slabs import result_bytes, share_of_letters
+from pairalign.pairs.want import Detail
+from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.sets import SequenceSet
+
+
+def alike(rate: float, number: int = 6, length: int = 1500) -> SequenceSet:
+    rng = np.random.default_rng(71)
+    letters = list("ACGT")
+    ancestor = "".join(rng.choice(letters, size=length))
+    return SequenceSet.from_strings(
+        [mutated(rng, letters, ancestor, rate) for _ in range(number)], alphabet="dna"
+    )
+
+
+def test_words_in_place() -> None:
+    one, other = alike(0, 2).codes_of(0), alike(0.05, 2).codes_of(0)
+    assert words_in_place(one, one) == 1
+    assert 0.3 < words_in_place(one, other) < 1
+    assert words_in_place(one, np.full(1500, 3, np.uint8)) == 0
+    assert words_in_place(one[:15], one[:15]) == 0
+    moved = np.concatenate([np.full(200, 3, np.uint8), one])
+    assert words_in_place(moved, one, 300) > 2 * words_in_place(moved, one)
+
+
+@pytest.mark.parametrize(
+    ("rate", "least", "most"), [(0, 1 / 8, 1 / 8), (0.05, 0.13, 0.6), (0.8, 0.8, 1)]
+)
+def test_letters_of_similar_sets_take_less(rate: float, least: float, most: float) -> None:
+    one = alike(rate)
+    assert least <= share_of_letters(one, None) <= most
+    assert least <= share_of_letters(one, alike(rate, 3)) <= most
+    assert share_of_letters(alike(0, length=900), None) == 1
+    assert share_of_letters(alike(0, 1), one) == 1
+
+
+def test_results_are_no_more_than_expected() -> None:
+    """Runs of similar pairs take what slabs are cut for, or less."""
+    for rate in (0.0, 0.01, 0.05, 0.2):
+        one = alike(rate)
+        (found,) = list(AlignmentJob(one, None, make_scoring("dna"), device="cpu"))
+        letters = sum(len(pair.query.letters) + len(pair.target.letters) for pair in found)
+        pair_bytes, letter_bytes = result_bytes(Detail.CIGAR)
+        letter_bytes *= share_of_letters(one, None)
+        assert found.cigar.nbytes <= pair_bytes * 15 + letter_bytes * letters

@@ -1,0 +1,310 @@
+"""Work that is spread over executors and clusters gives the bytes of a single run."""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import logging
+import os
+import random
+import subprocess
+import time
+from argparse import Namespace
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import PROGRAM, TIMEOUT_SECONDS
+
+import pairalign
+from pairalign.cli import dask_cluster
+from pairalign.cli.main import main
+from pairalign.engines.selection import DeviceInfo
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(7)
+    with Path("in.fa").open("w") as file:
+        for i in range(60):
+            letters = rng.choice(list("ARNDCQEGHILKMFPSTWYV"), int(rng.integers(5, 200)))
+            file.write(f">p{i}\n{''.join(letters)}\n")
+
+
+def md5(path: str) -> str:
+    return hashlib.md5(Path(path).read_bytes()).hexdigest()
+
+
+def check_executor(executor: Executor, **options: object) -> None:
+    expected = pairalign.align("in.fa", window=16, **options)
+    found = pairalign.align("in.fa", window=16, executor=executor, **options)
+    for name in ("query", "target", "raw_score", "matches", "cigar", "cigar_offsets"):
+        one, other = getattr(expected, name), getattr(found, name)
+        assert (one is None and other is None) or (one == other).all()
+    assert found.queries is found.targets
+
+
+@pytest.mark.parametrize("detail", ["cigar", "stats", "score"])
+def test_threads(detail: str) -> None:
+    with ThreadPoolExecutor(3) as executor:
+        check_executor(executor, detail=detail, mode="local", min_score=20)
+
+
+def test_processes() -> None:
+    with ProcessPoolExecutor(2, get_context("spawn")) as executor:
+        check_executor(executor)
+
+
+def test_two_sets_on_threads() -> None:
+    with ThreadPoolExecutor(2) as executor:
+        found = pairalign.align(["MKV", "MKVLA"], "in.fa", executor=executor)
+    expected = pairalign.align(["MKV", "MKVLA"], "in.fa")
+    assert (found.raw_score == expected.raw_score).all()
+    assert len(found) == 120
+
+
+def test_what_a_task_raises_is_raised() -> None:
+    class Broken(ThreadPoolExecutor):
+        def submit(self, *_: object, **__: object):  # type: ignore[no-untyped-def]
+            return super().submit(int, "x")
+
+    with Broken(1) as executor, pytest.raises(ValueError, match="invalid literal"):
+        pairalign.align("in.fa", executor=executor)
+
+
+@pytest.fixture(scope="module")
+def dask():
+    return pytest.importorskip("distributed", reason="needs Dask (extra cluster)")
+
+
+@pytest.fixture(scope="module")
+def here(dask):
+    """The address of a cluster in this process, with a worker of two threads and no GPU."""
+    with dask.LocalCluster(
+        n_workers=1, processes=False, threads_per_worker=2, dashboard_address=":0"
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+@pytest.fixture
+def few_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_cluster, "TASKS_A_WORKER", 3)
+
+
+def test_an_executor_of_dask(dask, here: str) -> None:
+    with dask.Client(here) as client:
+        check_executor(client.get_executor())
+
+
+def test_workers_on_this_machine(dask: object, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["align", "in.fa", "-o", "one.fasta.gz", "-q", "--mode", "local"]) == 0
+    command = ["align", "in.fa", "-o", "all.fasta.gz", "-q", "--mode", "local"]
+    assert main([*command, "--cluster", "local:2", "--device", "cpu"]) == 0
+    assert md5("all.fasta.gz") == md5("one.fasta.gz")
+    assert not os.path.exists("all.fasta.gz.parts")
+    assert capfd.readouterr().err == ""  # that workers start and end is no news
+
+
+def log_at_the_end() -> None:
+    """Make this process log an error when it ends, as one whose heartbeat meets the end does."""
+    atexit.register(logging.getLogger("distributed.worker").error, "late")
+
+
+def test_ends_of_workers_are_no_news(dask: object, capfd: pytest.CaptureFixture[str]) -> None:
+    options = Namespace(cluster="local:1", device="cpu")
+    with dask_cluster._open_client(options) as client:
+        client.run(log_at_the_end)
+    assert capfd.readouterr().err == ""
+    assert logging.getLogger("distributed").isEnabledFor(logging.ERROR)
+
+
+@pytest.mark.parametrize(
+    ("output", "command"),
+    [
+        ("out.parquet", ("align", "in.fa", "--mode", "local", "--min-score", "15")),
+        ("out.sam", ("align", "in.fa", "--window", "9")),
+        ("top.paf", ("align", "in.fa", "--mode", "local", "--top", "3", "--min-score", "8")),
+        ("out.paf", ("overlap", "reads.fa", "--min-overlap", "60", "--dual")),
+        ("out.gfa", ("overlap", "reads.fa", "--min-overlap", "60")),
+        ("out.phylip", ("distance", "in.fa", "--measure", "kimura", "--lower")),
+        ("out.tsv", ("distance", "gaps.fa", "--degap", "--gap-open", "9", "--matrix", "PAM250")),
+        ("out.nwk", ("tree", "in.fa", "--method", "mixed", "--measure", "score")),
+    ],
+)
+def test_commands_on_a_cluster(
+    here: str, few_tasks: None, output: str, command: tuple[str, ...]
+) -> None:
+    rng = np.random.default_rng(4)
+    genome = "".join(rng.choice(list("ACGT"), 2000))
+    starts = range(0, 1700, 60)
+    Path("reads.fa").write_text("".join(f">r{i}\n{genome[i : i + 260]}\n" for i in starts))
+    Path("gaps.fa").write_text(Path("in.fa").read_text().replace("W", "W-"))
+    assert main([*command, "-o", f"one.{output}", "-q"]) == 0
+    assert main([*command, "-o", output, "-q", "--cluster", here, "--device", "cpu"]) == 0
+    assert md5(output) == md5(f"one.{output}")
+    assert os.path.getsize(output) > 100
+    assert not os.path.exists(f"{output}.parts")
+
+
+@pytest.mark.parametrize("output", ["all.paf", "all.nwk"])
+def test_parts_that_are_there_are_not_made_again(
+    here: str, few_tasks: None, output: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    command = "align" if output == "all.paf" else "tree"
+    made_by = ["align"] if output == "all.paf" else ["distance", "--measure", "identity-shorter"]
+    options = [] if output == "all.paf" else ["--measure", "identity-shorter"]
+    assert main([command, "in.fa", "-o", f"one.{output}", "-q", *options]) == 0
+    for k in (1, 3):
+        shard = ["-o", f"{output}.parts", "-q", "--shard", f"{k}/4"]
+        assert main([*made_by, "in.fa", *shard]) == 0
+    cluster = ["--cluster", here, "--resume", "--device", "cpu"]
+    assert main([command, "in.fa", "-o", output, *options, *cluster]) == 0
+    assert "2 of 4 parts are there" in capfd.readouterr().err
+    assert md5(output) == md5(f"one.{output}")
+
+
+def test_a_task_that_runs_again_when_its_part_is_there() -> None:
+    """A worker dies with what it knew to be done, and parts may be read while it is done again."""
+    command = ["align", "in.fa", "-q", "--format", "paf"]
+    folder, cwd = os.path.abspath("parts"), os.getcwd()
+    part, manifest = Path("parts/part-2-of-3.paf"), Path("parts/part-2-of-3.json")
+    os.mkdir(folder)
+    assert dask_cluster.run_shard(command, (2, 3), folder, cwd) == 2
+    first = [os.stat(path) for path in (part, manifest)]
+    assert dask_cluster.run_shard(command, (2, 3), folder, cwd) == 2
+    assert [os.stat(path) for path in (part, manifest)] == first
+
+
+def test_a_part_stays_until_the_same_command_has_made_it_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    command = ["align", "in.fa", "-q", "-o", "parts", "--shard", "2/3", "--format", "paf"]
+    assert main(command) == 0
+    found = {path: path.read_bytes() for path in Path("parts").iterdir()}
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("pairalign.base.part_file.PartFile.publish", fail)
+        assert main(command) == 1
+    assert {path: path.read_bytes() for path in Path("parts").iterdir()} == found
+    assert main(command) == 0
+
+
+def test_what_a_worker_says_is_said(
+    here: str, few_tasks: None, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_cluster, "_RETRIES", 0)
+    for name in ("align", "distance"):
+        command = [name, "in.fa", "-o", "all.tsv", "--cluster", here, "--kernel", "striped"]
+        assert main([*command, "--device", "cpu"]) == 1
+        assert "shard " in capfd.readouterr().err
+        assert not os.path.exists("all.tsv")
+
+
+def test_wrong_clusters(dask: object) -> None:
+    for address in ("local:0", "local:x"):
+        with pytest.raises(SystemExit):
+            main(["align", "in.fa", "-o", "x.paf", "--cluster", address])
+    for name in ("align", "overlap", "distance", "tree"):
+        assert main([name, "in.fa", "-o", "-", "--cluster", "local:1"]) == 2
+    assert main(["align", "-", "-o", "x.paf", "--cluster", "local:1"]) == 2
+    assert main(["align", "in.fa", "-o", "x", "--cluster", "local:1", "--shard", "1/2"]) == 2
+    assert main(["distance", "in.fa", "-o", "x.phylip", "-q"]) == 0
+    assert main(["tree", "x.phylip", "-o", "x.nwk", "--cluster", "local:1"]) == 2
+
+
+# ---------------------------------------------------------------------------------------------
+# GPUs, without one
+
+
+def test_one_task_a_gpu(dask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers of four threads that declare one GPU do one task of a GPU at a time."""
+    real = dask_cluster.run_shard
+
+    def on_a_cpu(command: list[str], shard: tuple[int, int], folder: str, cwd: str) -> int:
+        place = os.path.join(cwd, f"busy.{os.getpid()}")
+        try:
+            os.mkdir(place)
+        except FileExistsError:
+            Path(cwd, "collided").touch()
+        done = real([*command, "--device", "cpu"], shard, folder, cwd)
+        Path(place).rmdir()
+        return done
+
+    monkeypatch.setattr(dask_cluster, "run_shard", on_a_cpu)
+    assert main(["align", "in.fa", "-o", "one.paf", "-q"]) == 0
+    with dask.LocalCluster(
+        n_workers=2, threads_per_worker=4, dashboard_address=":0", resources={"GPU": 1}
+    ) as cluster:
+        command = ["align", "in.fa", "-o", "all.paf", "-q", "--device", "cuda"]
+        assert main([*command, "--cluster", cluster.scheduler_address]) == 0
+    assert md5("all.paf") == md5("one.paf")
+    assert not os.path.exists("collided")
+
+
+@pytest.mark.parametrize(
+    ("device", "declared", "needed"),
+    [
+        ("cuda", {"GPU": 1.0}, {"GPU": 1}),
+        ("cuda:0,1", {"GPU": 2.0}, {"GPU": 1}),
+        ("auto", {"GPU": 1.0}, {"GPU": 1}),
+        ("cpu", {"GPU": 1.0}, None),
+        ("opencl", {"GPU": 1.0}, None),
+        ("auto", {}, None),
+        ("cuda", {"other": 1.0}, None),
+    ],
+)
+def test_which_tasks_ask_for_a_gpu(
+    device: str, declared: dict[str, float], needed: dict[str, int] | None
+) -> None:
+    workers = [{"resources": {}}, {"resources": declared}]
+    assert dask_cluster._needed_resources(device, workers) == needed
+
+
+@pytest.mark.parametrize(("device", "seen"), [("cuda", ["0", "1"]), ("cuda:3", ["3", "3"])])
+def test_each_worker_here_sees_one_gpu(
+    dask, device: str, seen: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpus = [DeviceInfo(f"cuda:{k}", True, "") for k in (0, 1)]
+    monkeypatch.setattr(dask_cluster, "list_devices", lambda: [DeviceInfo("cpu", True, ""), *gpus])
+    options = Namespace(cluster="local:2", device=device, threads=None)
+    with dask_cluster._open_client(options) as client:
+        client.wait_for_workers(2)
+        found = client.run(os.getenv, "CUDA_VISIBLE_DEVICES")
+        workers = client.scheduler_info(-1)["workers"].values()
+        assert sorted(found.values()) == seen
+        assert [worker["resources"] for worker in workers] == [{"GPU": 1}] * 2
+    arguments = dask_cluster._resources_of_a_task(options)
+    assert arguments[:2] == ["--device", "cuda"]
+
+
+@pytest.mark.slow
+def test_workers_that_are_killed(dask) -> None:
+    """Three workers, of which two are killed in mid-run; the scheduler and their nannies live."""
+    rng = np.random.default_rng(8)
+    with Path("in.fa").open("w") as file:
+        for i in range(400):
+            letters = rng.choice(list("ARNDCQEGHILKMFPSTWYV"), 500)
+            file.write(f">p{i}\n{''.join(letters)}\n")
+    assert main(["align", "in.fa", "-o", "one.paf", "-q"]) == 0
+    with dask.LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0") as cluster:
+        address = cluster.scheduler_address
+        options = ["--cluster", address, "--device", "cpu", "--threads", "1", "-q"]
+        process = subprocess.Popen([*PROGRAM, "align", "in.fa", "-o", "all.paf", *options])
+        killed = 0
+        chance = random.Random(1)
+        end = time.monotonic() + 5 * TIMEOUT_SECONDS
+        while killed < 2 and time.monotonic() < end:
+            time.sleep(0.05)
+            made = os.listdir("all.paf.parts") if os.path.isdir("all.paf.parts") else []
+            if len(made) >= 4 * (killed + 1):
+                chance.choice(list(cluster.workers.values())).process.process.kill()
+                killed += 1
+        assert killed == 2
+        assert process.wait(5 * TIMEOUT_SECONDS) == 0
+    assert md5("all.paf") == md5("one.paf")

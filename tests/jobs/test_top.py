@@ -1,0 +1,199 @@
+"""Several local alignments of a pair: against the plain reference, in every format, in parts."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import reference
+from checks import OpenEngine, assert_same, costs_of, found_alignment
+from commands import rows_of
+from conftest import examples
+from cuda_engines import open_on_host
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from opencl_engines import open_opencl
+from overlapping import GENOME, changed
+from strategies import Problem, small_problems
+
+import pairalign
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.thresholds import PairThresholds
+from pairalign.cli.main import main
+from pairalign.engines.cpu.further import FurtherAligner
+from pairalign.errors import ScoringError
+from pairalign.formats import FORMATS, NETWORK_FORMATS
+from pairalign.jobs.stages.top_engine import TopEngine
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+
+
+def local(problem: Problem) -> Problem:
+    return replace(problem, scoring=replace(problem.scoring, mode="local"))
+
+
+def by_pair(found: Alignments) -> dict[tuple[int, int], list[int]]:
+    """Numbers of the alignments of each pair; those of a pair follow one another."""
+    pairs: dict[tuple[int, int], list[int]] = {}
+    before = None
+    for k, pair in enumerate(zip(found.query.tolist(), found.target.tolist(), strict=True)):
+        assert pair == before or pair not in pairs
+        pairs.setdefault(pair, []).append(k)
+        before = pair
+    return pairs
+
+
+@settings(max_examples=examples(60))
+@given(problem=small_problems().map(local), top=st.integers(2, 5), least=st.sampled_from([None, 3]))
+def test_as_the_reference(problem: Problem, top: int, least: int | None) -> None:
+    sets = problem.sets()
+    options = {"scoring": problem.scoring, "device": "cpu", "threads": 1}
+    found = pairalign.align(*sets, **options, top=top, min_score=least)
+    pairs = by_pair(found)
+    assert list(pairs) == list(by_pair(pairalign.align(*sets, **options, min_score=least)))
+    costs = costs_of(problem.scoring)
+    for (i, j), numbers in pairs.items():
+        query, target = sets[0].codes_of(i).tolist(), sets[-1].codes_of(j).tolist()
+        expected = reference.align_all(query, target, costs, top)
+        expected = [one for one in expected if least is None or one.score >= least]
+        if not expected:  # nothing is aligned, and nothing was asked for
+            assert least is None
+            expected = [reference.align(query, target, costs)]
+        assert [found_alignment(found, k) for k in numbers] == expected
+
+
+@pytest.mark.parametrize(
+    "open_on", [open_on_host, pytest.param(open_opencl, marks=pytest.mark.slow)]
+)
+def test_every_engine(open_on: OpenEngine) -> None:
+    reads = pairalign.SequenceSet.from_strings(
+        [3 * GENOME[:40] + GENOME[100:150], changed(2 * GENOME[10:45], 0.1, 1), GENOME[110:190]]
+    )
+    scoring = pairalign.make_scoring("dna", mode="local")
+    expected = pairalign.align(reads, scoring=scoring, device="cpu", top=4, min_score=20)
+    assert len(expected) > 4
+    further = FurtherAligner(reads, reads, scoring, 1)
+    engine = TopEngine(open_on([reads], scoring), further, 4, PairThresholds(), None)
+    window = Window(0, 0, len(reads), 0, len(reads), True)
+    assert_same(expected, engine.align(window, Want(Detail.CIGAR, 20)))
+    scores = engine.align(window, Want(Detail.SCORE, 20))
+    assert scores.raw_score.tolist() == expected.raw_score.tolist()
+    assert not scores.has_stats
+    engine.close()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("top", [2, 10])
+def test_on_a_gpu(top: int) -> None:
+    reads = {f"r{k}": changed(3 * GENOME[k * 50 : k * 50 + 400], 0.05, k) for k in range(30)}
+    options = {"mode": "local", "top": top, "min_score": 100}
+    assert_same(
+        pairalign.align(reads, **options, device="cpu"),
+        pairalign.align(reads, **options, device="cuda"),
+    )
+
+
+def test_thresholds_end_a_pair() -> None:
+    """The first alignment that does not pass is the end, whatever comes after it."""
+    core, worse = GENOME[:100], changed(GENOME[200:300], 0.2, 1)
+    pair = {"a": core + GENOME[500:600] + GENOME[200:300], "b": worse + GENOME[800:900] + core}
+    every = pairalign.align(pair, mode="local", top=3)
+    assert len(every) == 3
+    assert every.identity[0] == 1 > every.identity[1]
+    assert len(pairalign.align(pair, mode="local", top=3, min_identity=0.99)) == 1
+    assert len(pairalign.align(pair, mode="local", top=3, min_score=every.score[1])) == 2
+    assert len(pairalign.align(pair, mode="local", top=2)) == 2
+    again = pairalign.align(pair, mode="local", top=3, pairs=[("b", "a")])
+    assert_same(every, again)
+    graph = every.to_networkx()
+    assert graph.edges["a", "b"]["score"] == every.score[0]
+    assert every.to_igraph().es["score"] == [every.score[0]]
+    assert every.to_scipy("score")[0, 1] == every.score[0]
+
+
+def test_evalues_end_a_pair(folder: Path) -> None:
+    Path("two.fa").write_text(">a\n" + 2 * "MKVLAAGGWTREWCHMKPYW" + "\n>b\nMKVLAAGGWTREWCHMKPYW\n")
+    command = ["align", "two.fa", "--mode", "local", "--top", "9", "-q", "--format", "tsv"]
+    columns = ["--columns", "score,evalue"]
+    assert main([*command, *columns, "-o", "all.tsv"]) == 0
+    assert main([*command, *columns, "-o", "some.tsv", "--max-evalue", "0.001"]) == 0
+    every, some = (rows_of(Path(name).read_text()) for name in ("all.tsv", "some.tsv"))
+    assert [row["score"] for row in some] == [row["score"] for row in every[:2]]
+    assert float(every[2]["evalue"]) > 0.001 >= float(every[1]["evalue"])
+
+
+def write_repeats() -> None:
+    lines = [f">r{k}\n{changed(3 * GENOME[20 * k : 20 * k + 60], 0.05, k)}\n" for k in range(9)]
+    Path("in.fa").write_text("".join(lines))
+
+
+OPTIONS = ("--mode", "local", "--top", "3", "--min-score", "40", "-q", "--device", "cpu")
+
+
+@pytest.mark.parametrize("format", [name for name in FORMATS if name != "a3m"])
+def test_formats_and_parts(folder: Path, format: str, capsys: pytest.CaptureFixture[str]) -> None:
+    write_repeats()
+    command = ["align", "in.fa", *OPTIONS, "--format", format, "--window", "4"]
+    if format in NETWORK_FORMATS:
+        assert main([*command, "-o", "one"]) == 2
+        assert "an edge a pair: leave --top out" in capsys.readouterr().err
+        return
+    assert main([*command, "-o", "one"]) == 0
+    for k in (3, 1, 2):
+        assert main([*command, "-o", "parts", "--shard", f"{k}/3"]) == 0
+    assert main(["merge", "parts", "-o", "all", "-q"]) == 0
+    assert Path("all").read_bytes() == Path("one").read_bytes()
+    assert main([*command, "-o", "resumed", "--resume"]) == 0
+    assert Path("resumed").read_bytes() == Path("one").read_bytes()
+    found = pairalign.align("in.fa", mode="local", top=3, min_score=40, window=4)
+    assert len(found) > len(by_pair(found)) + 10
+    if format in ("paf", "tsv", "blast6"):
+        lines = Path("one").read_text().splitlines()
+        assert len(lines) - (format == "tsv") == len(found)
+
+
+def test_parts_of_another_number_do_not_fit(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_repeats()
+    for k, top in ((1, "3"), (2, "2")):
+        more = ["--format", "paf", "--shard", f"{k}/2", "--top", top]
+        assert main(["align", "in.fa", *OPTIONS, *more, "-o", "parts"]) == 0
+    assert main(["merge", "parts", "-o", "all", "-q"]) == 1
+    assert "not of the same run; top: 3 and 2" in capsys.readouterr().err
+
+
+def test_only_local(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ScoringError, match="top 2: several alignments of a pair are local ones"):
+        pairalign.align([GENOME[:20], GENOME[:30]], top=2)
+    with pytest.raises(ValueError, match="top 0: expected at least 1"):
+        pairalign.align([GENOME[:20], GENOME[:30]], top=0)
+    assert main(["align", "dna.fa", "--top", "2", "-o", "out.paf"]) == 2
+    assert "--top needs --mode local, but the mode is global" in capsys.readouterr().err
+    assert not Path("out.paf").exists()
+
+
+@pytest.mark.skipif(shutil.which("lalign36") is None, reason="lalign36 is not installed")
+def test_scores_are_those_of_lalign(folder: Path) -> None:
+    repeats = {"a": changed(5 * GENOME[:60], 0.1, 1), "b": changed(4 * GENOME[:60], 0.1, 2)}
+    for name, letters in repeats.items():
+        Path(f"{name}.fa").write_text(f">{name}\n{letters}\n")
+    command = "lalign36 -q -n -3 -r +5/-4 -f -12 -g -4 -K 8 -E 1e9 a.fa b.fa"
+    said = subprocess.run(command.split(), capture_output=True, text=True, check=True).stdout
+    theirs = [int(score) for score in re.findall(r"Waterman-Eggert score: (\d+)", said)]
+    scoring = pairalign.make_scoring(
+        "dna", mode="local", match=5, mismatch=-4, gap_open=16, gap_extend=4
+    )
+    ours = pairalign.align(repeats, scoring=scoring, top=8).score.tolist()
+    assert len(theirs) > 4
+    assert ours[: len(theirs)] == theirs
+
+
+def test_verified(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_repeats()
+    assert main(["align", "in.fa", *OPTIONS, "-o", "out.paf"]) == 0
+    assert main(["verify", "out.paf", "in.fa", "--mode", "local"]) == 0

@@ -1,0 +1,190 @@
+"""`pairalign verify`: our own files are legal and optimal; pieces, messages and errors."""
+
+import gzip
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from commands import fasta
+from samples import sample
+from strategies import MODES
+from verifying import COLUMNS, ROWS, align, family, verify
+
+from pairalign.alignments.records import FAULTS, RecordChecker, SetNames, fault_names
+from pairalign.cli.main import main
+from pairalign.formats.readers import READERS, open_reader, reader
+from pairalign.sequences.sets import SequenceSet
+
+FORMATS = [one.name for one in READERS]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.fa").write_text(fasta(family("protein")))
+    (tmp_path / "d.fa").write_text(fasta(family("dna")))
+    return tmp_path
+
+
+# ---- our own files -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("format", FORMATS)
+def test_own_files_are_legal_and_optimal(folder, format, mode):
+    if format == "parquet":
+        pytest.importorskip("pyarrow")
+    chosen = ["--columns", COLUMNS] if format == "blast6" else []
+    align("p.fa", "-o", f"a.{format}", "--mode", mode, *chosen)
+    rows = verify(f"a.{format}", "p.fa", "--optimal", "--mode", mode, *chosen)
+    assert len(rows) > 30
+    assert [row["record"] for row in rows] == [str(k + 1) for k in range(len(rows))]
+    assert {row["verdict"] for row in rows} == {"ok"}
+    assert {row["below"] for row in rows} == {"0"}
+    assert all(row["score"] == row["file_score"] for row in rows)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_rows_in_a_table_and_two_sets_of_dna(folder, mode):
+    costs = ["--gap-open", "5.5", "--gap-extend", "0.25", "--mode", mode]
+    align("d.fa", "d.fa", "-o", "a.b6.gz", "--format", "blast6", "--columns", ROWS, *costs)
+    rows = verify(
+        "a.b6.gz", "d.fa", "d.fa", "--from", "blast6", "--columns", ROWS, "--optimal", *costs
+    )
+    assert len(rows) > 70
+    assert {row["verdict"] for row in rows} == {"ok"}
+    assert {row["below"] for row in rows} == {"0"}
+
+
+def test_scores_without_alignments(folder):
+    align("p.fa", "-o", "a.tsv", "--score-only")
+    rows = verify("a.tsv", "p.fa", "--optimal", "--mode", "global")
+    assert {(row["score"], row["below"]) for row in rows} == {("*", "0")}
+    text = (folder / "a.tsv").read_text().splitlines()
+    name, other, score = text[1].split("\t")
+    (folder / "a.tsv").write_text("\n".join([text[0], f"{name}\t{other}\t{int(score) - 3}"]))
+    assert verify("a.tsv", "p.fa", "--optimal", "--mode", "global")[0]["below"] == "3"
+
+
+def test_both_strands(folder):
+    reads = {f"r{k}": one for k, one in enumerate(family("dna", 6, 8).values())}
+    other = str.maketrans("ACGTacgt", "TGCAtgca")
+    reads |= {f"m{k}": one[::-1].translate(other) for k, one in enumerate(reads.values())}
+    (folder / "r.fa").write_text(fasta(reads))
+    costs = ["--match", "2", "--mismatch", "-4", "--gap-open", "6", "--gap-extend", "2"]
+    overlap = ["overlap", "r.fa", "-o", "o.paf", "--mode", "local", "--min-overlap", "20", "-q"]
+    assert main([*overlap, "--min-score", "20", "--min-identity", "0.5", *costs]) == 0
+    rows = verify("o.paf", "r.fa", "--optimal", "--mode", "local", *costs)
+    strands = [line.split("\t")[4] for line in (folder / "o.paf").read_text().splitlines()]
+    assert strands.count("-") > 10
+    assert {(row["verdict"], row["below"]) for row in rows} == {("ok", "0")}
+
+
+def test_scores_are_those_of_rescoring(tmp_path):
+    spans = ("query_start", "query_end", "target_start", "target_end")
+    for seed, mode in enumerate(MODES * 4):
+        made = sample(seed, mode, "dna" if seed % 2 else "protein", pairs=40)
+        lines = ["\t".join(("query", "target", *spans, "cigar"))]
+        for a in made:
+            places = [str(getattr(a, name)) for name in spans]
+            lines.append("\t".join((a.query.name, a.target.name, *places, a.cigar or "*")))
+        (tmp_path / "x.tsv").write_text("\n".join(lines) + "\n")
+        names = SetNames(made.queries)
+        found = open_reader(str(tmp_path / "x.tsv"), None, (names, names))
+        (records,) = [found.read(piece) for piece in found.pieces()]
+        scoring = replace(made.scoring, mode="local")
+        checker = RecordChecker(made.queries, made.targets, scoring, whole=False, scores=True)
+        findings = checker.check(records)
+        assert len(findings) == 40
+        assert not findings["faults"].any()
+        for k, a in enumerate(made):
+            expected = scoring.rescore(
+                made.queries.codes_of(made.query[k]),
+                made.targets.codes_of(made.target[k]),
+                made.cigar[made.cigar_offsets[k] : made.cigar_offsets[k + 1]],
+                **{name: getattr(a, name) for name in spans},
+            )
+            assert findings[k]["score"] == expected
+        found.close()
+
+
+# ---- pieces, messages and errors -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", [one for one in FORMATS if one != "parquet"])
+def test_pieces_make_no_difference(folder, monkeypatch, format):
+    chosen = ["--columns", COLUMNS] if format == "blast6" else []
+    align("p.fa", "-o", f"a.{format}", *chosen)
+    expected = verify(f"a.{format}", "p.fa", *chosen)
+    for size in (50, 1000):
+        monkeypatch.setattr(reader, "PIECE_BYTES", size)
+        assert verify(f"a.{format}", "p.fa", "-t", "3", *chosen) == expected
+    assert verify(f"a.{format}", "p.fa", "--optimal", "--mode", "global", *chosen) == [
+        {**row, "optimum": row["score"], "below": "0"} for row in expected
+    ]
+
+
+def test_standard_input_and_compression(folder, monkeypatch):
+    align("p.fa", "-o", "a.paf")
+    text = (folder / "a.paf").read_bytes()
+    (folder / "b.paf.gz").write_bytes(gzip.compress(text[:100]) + gzip.compress(text[100:]))
+    expected = verify("a.paf", "p.fa")
+    assert verify("b.paf.gz", "p.fa") == expected
+    (folder / "b.paf.gz").write_bytes(gzip.compress(text)[:-20])
+    assert main(["verify", "b.paf.gz", "p.fa", "-o", "found.tsv"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["a.paf", "p.fa", "--optimal"], 2, "--optimal needs --mode"),
+        (["a.paf", "p.fa", "--columns", "query"], 2, "--columns is for tables without a header"),
+        (["a.paf", "p.fa", "--from", "blast6", "--columns", "a"], 2, "no column 'a': expected"),
+        (["a.paf", "p.fa", "--from", "blast6", "--columns", "query"], 2, "no column of the target"),
+        (["none.paf", "p.fa"], 1, "none.paf: no such file"),
+        (["a.txt", "p.fa"], 2, "does not tell the format"),
+        (["-", "p.fa"], 2, "standard input needs a format"),
+        (["a.paf", "p.fa", "--from", "tsv"], 1, "a.paf: line 1: no column of the querys' names"),
+    ],
+)
+def test_errors(folder, capfd, arguments, code, message):
+    align("p.fa", "-o", "a.paf")
+    assert main(["verify", *arguments, "-o", "found.tsv"]) == code
+    assert message in capfd.readouterr().err
+    assert not (folder / "found.tsv").exists()
+
+
+def test_a_text_that_is_no_fasta(folder, capsys):
+    for text, code in (("MKV\nACGT > 3\n", 1), ("", 0)):
+        (folder / "x.fa").write_text(text)
+        assert main(["verify", "x.fa", "p.fa", "-o", "found.tsv"]) == code
+        assert ("error: x.fa: no line begins with '>'" in capsys.readouterr().err) == bool(code)
+
+
+def test_damaged_bytes_never_crash(folder):
+    align("p.fa", "-o", "a.sam")
+    align("p.fa", "-o", "a.srspair")
+    align("p.fa", "-o", "a.fasta")
+    align("p.fa", "-o", "a.b6", "--columns", ROWS)
+    sequences = SequenceSet.from_strings(family("protein"))
+    names = SetNames(sequences), SetNames(sequences)
+    scoring = sample(1, "local").scoring
+    checker = RecordChecker(sequences, sequences, scoring, whole=True, scores=True)
+    rng = np.random.default_rng(1)
+    faults = set()
+    for name in ("a.sam", "a.srspair", "a.fasta", "a.b6"):
+        columns = tuple(ROWS.split(",")) if name == "a.b6" else ()
+        text = (folder / name).read_bytes()[:6000]
+        for _ in range(40):
+            damaged = np.frombuffer(text, np.uint8).copy()
+            places = rng.integers(0, len(damaged), 20)
+            damaged[places] = rng.choice(
+                np.frombuffer(b"0123456789MIDX=-\t\n>#Aaz*.", np.uint8), 20
+            )
+            (folder / f"d{name}").write_bytes(damaged.tobytes())
+            found = open_reader(f"d{name}", None, names, columns)
+            for piece in found.pieces():
+                every = checker.check(found.read(piece))["faults"]
+                faults.update(fault_names(int(np.bitwise_or.reduce(every))))
+            found.close()
+    assert {"query", "target", "query_letters", "cigar", "rows"} <= faults <= set(FAULTS)

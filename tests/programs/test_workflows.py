@@ -1,0 +1,74 @@
+"""The recipe for Snakemake of docs/scale.md, as it stands there but for the number of parts."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands import TIMEOUT_SECONDS, write_random_set
+
+from pairalign.cli.main import main
+
+DOCS = Path(__file__).parents[2] / "docs/scale.md"
+PARTS = 12
+
+
+def find_snakemake() -> str:
+    """Where scripts/install_cluster.sh puts it, or on the PATH."""
+    found = shutil.which("snakemake", path=f"{sys.prefix}/snakemake/bin:{os.environ['PATH']}")
+    if found is None:
+        pytest.skip("needs Snakemake (scripts/install_cluster.sh)")
+    return found
+
+
+def read_recipe() -> str:
+    found = re.search(r"^Snakemake:\n\n((?:    .*\n)+)", DOCS.read_text(), re.MULTILINE)
+    assert found is not None
+    recipe = found[1]
+    assert recipe.count("\n") == 10
+    assert "    N = 64\n" in recipe
+    return re.sub("^    ", "", recipe.replace("N = 64", f"N = {PARTS}"), flags=re.MULTILINE)
+
+
+@pytest.mark.slow
+def test_snakemake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = find_snakemake()
+    monkeypatch.chdir(tmp_path)
+    write_random_set(Path("proteins.fa"), 60, 80)
+    Path("Snakefile").write_text(read_recipe())
+    Path("bin").mkdir()
+    command = Path("bin/pairalign")
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m pairalign "$@"\n')
+    command.chmod(0o755)
+    variables = {
+        "PATH": f"{command.parent.resolve()}:{os.environ['PATH']}",
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+    }
+
+    def snakemake() -> str:
+        done = subprocess.run(
+            [program, "--cores", "2"],
+            env={**os.environ, **variables},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=4 * TIMEOUT_SECONDS,
+        )
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    snakemake()
+    assert main(["align", "proteins.fa", "-o", "one.paf.gz", "-q"]) == 0
+    assert Path("all.paf.gz").read_bytes() == Path("one.paf.gz").read_bytes()
+    assert len(list(Path("parts").glob("part-*-of-12.json"))) == PARTS
+    # A part that is lost is made again, and nothing else.
+    Path("parts/part-07-of-12.json").unlink()
+    Path("parts/part-07-of-12.paf").unlink()
+    Path("all.paf.gz").unlink()
+    assert re.search(r"^shard +1$", snakemake(), re.MULTILINE)
+    assert Path("all.paf.gz").read_bytes() == Path("one.paf.gz").read_bytes()

@@ -1,0 +1,67 @@
+"""How to cite pairalign: the file for programs, ``--cite`` and the README name the same papers."""
+
+from __future__ import annotations
+
+import configparser
+import re
+from pathlib import Path
+
+import pytest
+from commands import run
+
+from pairalign.cli.cite import PAPERS
+from pairalign.engines.kernels import kernel_names
+
+ROOT = Path(__file__).parents[2]
+CITATION = (ROOT / "CITATION.cff").read_text()
+PAPER_TITLES = re.findall(r"^  - type: .*\n    title: (.*)$", CITATION, re.MULTILINE)
+
+
+def words(text: str) -> str:
+    """Letters and digits in lower case: line ends and stops differ."""
+    return " ".join(re.findall(r"\w+", text.lower()))
+
+
+def test_the_command_prints_every_paper(tmp_path: Path) -> None:
+    done = run("--cite", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    printed = words(done.stdout.decode())
+    assert len(PAPER_TITLES) == len(PAPERS) == 5
+    for title in PAPER_TITLES:
+        assert words(title) in printed
+
+
+@pytest.mark.parametrize("title", PAPER_TITLES)
+def test_the_file_says_what_the_command_says(title: str) -> None:
+    """Authors in order, year and DOI."""
+    entry = next(text for text in CITATION.split("  - type: ") if f"title: {title}\n" in text)
+    (paper,) = (paper for paper in PAPERS if words(title) in words(paper.reference))
+    families = re.findall(r"family-names: ([^,}]*)", entry)
+    before_title = paper.reference[: paper.reference.lower().index(title.lower()[:20])]
+    cited = [name.rpartition(" ")[0].strip() for name in before_title.rstrip(". ").split(",")]
+    assert cited == families
+    for key in ("year", "doi"):
+        for value in re.findall(rf"^    {key}: (\S+)$", entry, re.MULTILINE):
+            assert value in paper.reference
+
+
+def test_the_readme_lists_the_papers() -> None:
+    readme = words((ROOT / "README.md").read_text())
+    for title in PAPER_TITLES:
+        assert words(title) in readme
+
+
+def test_the_papers_name_kernels_that_exist() -> None:
+    named = {name for paper in PAPERS for name in re.findall(r"'([\w-]+)'", paper.used_for)}
+    assert named <= set(kernel_names())
+
+
+def test_versions_agree() -> None:
+    """Of the package, the citation and the newest section of the changelog."""
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    version = config["metadata"]["version"]
+    assert re.search(rf"^version: {re.escape(version)}$", CITATION, re.MULTILINE)
+    newest = re.search(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest is not None
+    assert newest[1].split()[0] == version

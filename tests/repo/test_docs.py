@@ -1,0 +1,90 @@
+"""The documentation: a beginner's commands run and print what is shown; names and links hold."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands import TIMEOUT_SECONDS
+
+import pairalign
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> dict[str, str]:
+    """An environment whose `pairalign` is the package that is tested."""
+    script = tmp_path / "bin" / "pairalign"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pairalign "$@"\n')
+    script.chmod(0o755)
+    return {**os.environ, "PATH": f"{script.parent}:{os.environ['PATH']}"}
+
+
+def test_getting_started(tmp_path: Path, program: dict[str, str]) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    run_page(DOCS / "getting-started.md", folder, program)
+    for name in ("globins.srspair", "globins.phy", "globins.nwk", "graph.gfa", "globins.html"):
+        assert (folder / name).stat().st_size > 0
+
+
+def run_page(page: Path, folder: Path, program: dict[str, str]) -> None:
+    """Run the blocks of a page in a folder; what they print must be what the page shows."""
+    done = subprocess.run(
+        [sys.executable, DOCS.parent / "scripts" / "run_page.py", page],
+        cwd=folder, env=program, capture_output=True, text=True, timeout=5 * TIMEOUT_SECONDS,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "commands and programs run" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("block", "said"),
+    [
+        ("```console\n$ echo one\ntwo\n```\n", "printed:\none"),
+        ("```console\n$ false\n```\n", "ended with 1"),
+        ("```python\nraise ValueError('odd')\n```\n", "ValueError: odd"),
+    ],
+)
+def test_pages_that_are_wrong_are_found(block: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "page.md").write_text(block)
+    done = subprocess.run(
+        [sys.executable, DOCS.parent / "scripts" / "run_page.py", "page.md"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT_SECONDS,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert said in done.stdout
+
+
+def test_the_reference_has_every_public_name() -> None:
+    page = (DOCS / "api.md").read_text()
+    documented = {
+        name.rpartition(".")[2] for name in re.findall(r"^::: (\S+)$", page, re.MULTILINE)
+    }
+    errors = {name for name in pairalign.__all__ if name.endswith("Error")}
+    assert "errors" in documented
+    named = set(re.findall(r"`(?:pairalign\.)?(\w+)`", page))
+    assert set(pairalign.__all__) - errors <= documented | named
+
+
+@pytest.mark.parametrize(
+    "page", [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))], ids=lambda page: page.name
+)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text()):
+        assert (page.parent / link).exists(), link
+
+
+def test_every_page_is_in_the_menu() -> None:
+    menu = set(re.findall(r"(\S+\.md)$", (DOCS.parent / "mkdocs.yml").read_text(), re.MULTILINE))
+    assert menu == {page.name for page in DOCS.glob("*.md")}
+
+
+def test_the_readme_is_short() -> None:
+    assert (DOCS.parent / "README.md").read_text().count("\n") < 150

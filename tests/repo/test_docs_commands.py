@@ -1,0 +1,118 @@
+"""Commands and programs on the pages of the documentation run, on small files of those names."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import random
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands import TIMEOUT_SECONDS
+
+from pairalign.cli.main import main
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def commands_of(page: Path) -> list[str]:
+    """Commands of pairalign, less comments; those for GPUs, in pipes, and `verify` are left out.
+
+    What `verify` reads are files of other programs; tests/jobs/test_verify.py has some.
+    """
+    found = []
+    for kind, text in BLOCK.findall(page.read_text()):
+        lines = re.findall(r"^\$ (pairalign .*)$", text, re.MULTILINE) if kind == "console" else []
+        found += [re.sub(r"\s+# .*", "", line) for line in lines]
+    return [one for one in found if not re.search(r"\||--device cuda|^pairalign verify", one)]
+
+
+COMMANDS = sorted({(page.name, one) for page in PAGES for one in commands_of(page)})
+PROGRAMS = [
+    (page.name, text)
+    for page in PAGES
+    for kind, text in BLOCK.findall(page.read_text())
+    if kind == "python" and "import pairalign" in text and page.name != "getting-started.md"
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with small files of the names that the pages use."""
+    folder = tmp_path_factory.mktemp("docs")
+    random.seed(3)
+
+    def changed(text: str, letters: str, rate: float = 0.05) -> str:
+        return "".join(random.choice(letters) if random.random() < rate else c for c in text)
+
+    def write(name: str, sequences: list[str]) -> None:
+        (folder / name).write_text("".join(f">s{k}\n{s}\n" for k, s in enumerate(sequences)))
+
+    protein = "".join(random.choices("ARNDCQEGHILKMFPSTWYV", k=90))
+    for name in ("proteins", "queries", "database", "family", "globins"):
+        family = [changed(protein, "ARNDCQEGHILKMFPSTWYV", 0.02 * (k + 1)) for k in range(6)]
+        write(f"{name}.fasta", family)
+    gene = "".join(random.choices("ACGT", k=900))
+    for name in ("genes", "amplicons", "genome1", "genome2"):
+        write(f"{name}.fasta", [changed(gene[:300], "ACGT") for _ in range(6)])
+    reads = [gene[start : start + 400] for start in range(0, 500, 100)]
+    write("reads.fasta", reads)
+    with gzip.open(folder / "reads.fastq.gz", "wt") as file:
+        for k, read in enumerate(reads):
+            file.write(f"@s{k}\n{read}\n+\n{'I' * len(read)}\n")
+    (folder / "proteins.fasta.gz").write_bytes(
+        gzip.compress((folder / "proteins.fasta").read_bytes())
+    )
+    (folder / "prefilter.tsv").write_text("s0\ts1\t0.9\ns2\ts3\t0.8\n")
+    main(["distance", str(folder / "family.fasta"), "-o", str(folder / "family.phy"), "--quiet"])
+    (folder / "examples").symlink_to(ROOT / "examples")
+    return folder
+
+
+@pytest.mark.parametrize(("page", "command"), COMMANDS)
+def test_commands_run(
+    page: str,
+    command: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if page == "getting-started.md":
+        pytest.skip("run as a whole by tests/repo/test_docs.py")
+    if "--method nj" in command:
+        pytest.importorskip("skbio")
+    monkeypatch.chdir(folder)
+    words = shlex.split(command)[1:]
+    try:
+        code = main(words)
+    except SystemExit as exit_:
+        code = int(exit_.code or 0)
+    assert code == 0, capsys.readouterr().err
+    if "-o" in words and words[words.index("-o") + 1] != "-":
+        assert (folder / words[words.index("-o") + 1]).stat().st_size > 0
+
+
+@pytest.mark.parametrize(
+    ("page", "program"), PROGRAMS, ids=[f"{page}-{k}" for k, (page, _) in enumerate(PROGRAMS)]
+)
+def test_programs_run(page: str, program: str, folder: Path) -> None:
+    for package in ("pandas", "pyarrow", "networkx"):
+        pytest.importorskip(package)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, timeout=TIMEOUT_SECONDS,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_there_is_something_to_run() -> None:
+    assert len(COMMANDS) > 25
+    assert len(PROGRAMS) >= 2

@@ -1,0 +1,104 @@
+"""E-values by the letters of each pair: exact ratios of lambda, and hits as often as expected."""
+
+import numpy as np
+import pandas
+import pytest
+from align_command import align
+from bench.statistics import background, count_chance_hits
+from commands import fasta
+
+from pairalign.errors import ScoringError
+from pairalign.jobs.run.statistics import pair_composition
+from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.sets import PROTEIN, SequenceSet
+from pairalign.statistics.composition import PairComposition
+from pairalign.statistics.gumbel_fit import ungapped_lambda
+
+SCORING = make_scoring("protein", mode="local", gap_open=12)
+LETTERS = list(PROTEIN.letters[:20])
+USUAL = ungapped_lambda(SCORING.matrix[:20, :20], background(), background())
+
+
+def biased(count, length, seed, spread):
+    """Random proteins, each with letters of its own, the more so the smaller `spread`."""
+    rng = np.random.default_rng(seed)
+    shares = rng.dirichlet(spread * background(), count)
+    return SequenceSet.from_strings(
+        ["".join(rng.choice(LETTERS, length, p=one)) for one in shares], alphabet="protein"
+    )
+
+
+def shares_of(sequences, index):
+    counts = np.bincount(sequences.codes_of(index), minlength=20)[:20]
+    return counts / counts.sum()
+
+
+def test_ratios_are_those_of_exact_lambdas():
+    queries, targets = biased(12, 200, 1, 15), biased(9, 150, 2, 15)
+    query, target = (x.ravel() for x in np.meshgrid(np.arange(12), np.arange(9)))
+    found = PairComposition(SCORING, queries, targets, USUAL).ratios(query, target)
+    expected = []
+    for q, t in zip(query, target, strict=True):
+        try:
+            one = ungapped_lambda(
+                SCORING.matrix[:20, :20], shares_of(queries, q), shares_of(targets, t)
+            )
+        except ScoringError:  # letters that score 0 or more on average
+            one = 0.0
+        expected.append(min(1.0, max(0.5, one / USUAL)))
+    assert found == pytest.approx(expected, abs=2e-6)
+    assert 5 < sum(one == 1 for one in expected) < len(expected) - 20
+
+
+def test_sequences_without_letters_that_have_scores():
+    sequences = SequenceSet.from_strings(["XXXX", "WWWW", "MKV"], alphabet="protein")
+    ratios = PairComposition(SCORING, sequences, sequences, USUAL)
+    assert ratios.ratios(np.array([0, 1]), np.array([1, 1])).tolist() == [1.0, 0.5]
+
+
+def test_usual_letters_of_a_set_are_its_own_where_nothing_is_published():
+    reads = SequenceSet.from_strings(["ACGT" * 20, "AAAT" * 20], alphabet="dna")
+    scoring = make_scoring("dna", mode="local")
+    found = pair_composition(scoring, reads).ratios(np.array([0, 1]), np.array([0, 1]))
+    assert found[0] == 1
+    assert 0.5 <= found[1] < 0.9
+
+
+def test_as_many_chance_hits_as_expected_whatever_the_letters():
+    """Plain E-values of sequences whose letters vary as those of human proteins are too small."""
+    sets = biased(160, 250, 3, 120), biased(160, 250, 4, 120)
+    plain = count_chance_hits(SCORING, *sets)
+    hits, expected = plain[1]
+    assert hits > 1.25 * expected
+    for hits, expected in count_chance_hits(SCORING, *sets, by_composition=True).values():
+        assert hits == pytest.approx(expected, rel=0.2)
+
+
+def test_the_option(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    sets = biased(30, 120, 5, 20)
+    (tmp_path / "p.fa").write_text(fasta({f"p{k}": one.letters for k, one in enumerate(sets)}))
+    options = ("--mode", "local", "--gap-open", "12", "--format", "tsv")
+    columns = ("--columns", "query,target,score,bits,evalue", *options)
+    adjust = ("--comp-based-stats", "1")
+    align("p.fa", *columns, "-o", "plain.tsv")
+    assert "by the composition" not in capsys.readouterr().err
+    align("p.fa", *columns, *adjust, "-o", "all.tsv")
+    assert "30 sequences, lambda by the composition of each pair" in capsys.readouterr().err
+    align("p.fa", *columns, *adjust, "-o", "few.tsv", "--max-evalue", "2")
+    align("p.fa", *columns, *adjust, "-o", "both.tsv", "--max-evalue", "2", "--both-ways")
+    plain, every, few, both = (
+        pandas.read_csv(f"{name}.tsv", sep="\t") for name in ("plain", "all", "few", "both")
+    )
+    assert (every.score == plain.score).all()
+    assert (every.evalue >= plain.evalue).all()
+    assert (every.bits <= plain.bits).all()
+    assert (every.evalue > 2 * plain.evalue).sum() > 20
+    assert few.equals(every[every.evalue <= 2].reset_index(drop=True))
+    assert 0 < len(few) < (plain.evalue <= 2).sum()
+    passes = both.evalue.to_numpy().reshape(-1, 2).min(axis=1) <= 2
+    assert len(both) >= 2 * len(few)
+    assert passes.all()
+    align("p.fa", *columns, *adjust, "-o", "again.tsv", "--window", "7")
+    again, first = ((tmp_path / f"{name}.tsv").read_text() for name in ("again", "all"))
+    assert sorted(again.splitlines()) == sorted(first.splitlines())

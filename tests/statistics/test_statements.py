@@ -1,0 +1,191 @@
+"""Files say how they were made: scoring, lambda and K, the size of the search space."""
+
+import math
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from align_command import align
+from Bio import SearchIO
+from readable import needs_program
+
+from pairalign.cli.main import main
+from pairalign.jobs.run import statistics
+from pairalign.jobs.run.statistics import estimate_gumbel
+from pairalign.sequences.sets import read_fasta
+
+PROTEINS = Path(__file__).parents[2] / "examples" / "cytochrome_p450.fasta"
+BLAST = ("--mode", "local", "--gap-open", "12")
+STATED = re.compile(r"lambda (\S+), K (\S+) \((.+?)\), database of (\S+) letters in (\S+) seq")
+SPACES = re.compile(r"# Search space: .*, (\S+) to (\S+) cells a query\n")
+NAMES = (
+    *("qseqid", "sseqid", "qlen", "slen", "score", "bitscore", "evalue", "pident", "ppos"),
+    *("length", "nident", "mismatch", "positive", "gapopen", "gaps", "qstart", "qend"),
+    *("sstart", "send", "qseq", "sseq", "qcovs", "qcovhsp"),
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PAIRALIGN_CACHE", str(tmp_path / "cache"))
+    few = 10**8
+    monkeypatch.setattr(statistics, "estimate_gumbel", lambda *given: estimate_gumbel(*given, few))
+    letters = [s.letters for s in read_fasta(PROTEINS)][:8]
+    Path("p.fa").write_text("".join(f">p{k}\n{text[:150]}\n" for k, text in enumerate(letters)))
+    Path("q.fa").write_text(f">q0\n{letters[3][:120]}\n")
+
+
+def parts_of(path):
+    """The comments of a table, and its lines."""
+    lines = Path(path).read_text().splitlines(keepends=True)
+    comments = [line for line in lines if line.startswith("#")]
+    assert lines[: len(comments)] == comments
+    return "".join(comments), "".join(lines[len(comments) :])
+
+
+def number(text):
+    return float(text.replace(",", ""))
+
+
+@pytest.mark.parametrize("both_ways", [(), ("--both-ways",)])
+def test_blast7_has_the_lines_of_blast6(both_ways):
+    for name in ("a.b6", "a.b7"):
+        align("p.fa", *BLAST, *both_ways, "-o", name, "-q")
+    comments, lines = parts_of("a.b7")
+    assert lines == Path("a.b6").read_text()
+    assert lines.count("\n") > 20
+    assert comments.startswith("# pairalign ")
+    assert "\n# Database: p.fa\n" in comments
+    assert "\n# Scoring: local, BLOSUM62, gap open 12, gap extend 1;" in comments
+    lambda_, k, source, letters, sequences = STATED.search(comments).groups()
+    assert (lambda_, k, source) == ("0.267", "0.041", "published")
+    assert (letters, sequences) == ("1,200", "8")
+
+
+def test_blast7_by_biopython():
+    align("p.fa", *BLAST, "-o", "a.b7", "-q")
+    found = list(SearchIO.parse("a.b7", "blast-tab", comments=True))
+    rows = [line.split("\t") for line in parts_of("a.b7")[1].splitlines()]
+    read = [
+        (result.id, hit.id, hsp.aln_span, hsp.query_start + 1, hsp.hit_end, hsp.bitscore)
+        for result in found
+        for hit in result
+        for hsp in hit
+    ]
+    expected = [(r[0], r[1], int(r[3]), int(r[6]), int(r[9]), float(r[11])) for r in rows]
+    assert read == expected
+    assert len(read) > 20
+    assert {(result.program, result.target) for result in found} == {("pairalign", "p.fa")}
+
+
+@needs_program("blastp")
+def test_columns_have_blasts_names():
+    align("q.fa", "p.fa", *BLAST, "-o", "a.b7", "--columns", ",".join(NAMES), "-q")
+    command = ["blastp", "-query", "q.fa", "-subject", "p.fa", "-outfmt", f"7 {' '.join(NAMES)}"]
+    theirs = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    (expected,) = re.findall(r"# Fields: .*", theirs)
+    assert re.findall(r"# Fields: .*", parts_of("a.b7")[0]) == [expected]
+
+
+def test_columns_that_blast_has_not_keep_their_names():
+    align("q.fa", "p.fa", "-o", "a.b7", "--columns", "query,target,qstart,query_start", "-q")
+    assert "# Fields: query id, subject id, q. start, query_start\n" in parts_of("a.b7")[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "source"),
+    [
+        (BLAST, "published"),
+        ((*BLAST, "--db-size", "123456789"), "published"),
+        (("--mode", "local", "--gap-open", "12.5", "--gap-extend", "1.5"), "estimated"),
+    ],
+)
+def test_bits_and_evalues_follow_from_what_is_stated(options, source):
+    """Of one query: with lambda of scores as they are written, also where they have decimals."""
+    columns = "qseqid,sseqid,score,bitscore,evalue"
+    align("q.fa", "p.fa", *options, "--columns", columns, "-o", "a.b7", "-q")
+    comments, lines = parts_of("a.b7")
+    lambda_, k, said, letters, sequences = STATED.search(comments).groups()
+    assert said.startswith(source)
+    assert (letters, sequences) == ("123,456,789" if "--db-size" in options else "1,200", "8")
+    least, most = map(number, SPACES.search(comments).groups())
+    assert least == most
+    lambda_, k = float(lambda_), float(k)
+    rows = [line.split("\t")[2:] for line in lines.splitlines()]
+    assert len(rows) == 8
+    for score, bits, evalue in np.array(rows, np.float64):
+        assert bits == pytest.approx((lambda_ * score - math.log(k)) / math.log(2), abs=0.06)
+        expected = math.log(k * least) - lambda_ * score
+        if evalue > 1e-300:
+            assert math.log(evalue) == pytest.approx(expected, abs=0.01)
+
+
+def test_composition_and_unknown_statistics_are_stated():
+    align("p.fa", *BLAST, "--comp-based-stats", "1", "-o", "a.b7", "-q")
+    assert "composition of each pair (--comp-based-stats 1)" in parts_of("a.b7")[0]
+    align("p.fa", *BLAST, "-o", "b.b7", "-q")
+    assert "composition" not in parts_of("b.b7")[0]
+    align("p.fa", "-o", "c.b7", "-q")
+    comments, lines = parts_of("c.b7")
+    assert "# Scoring: global, BLOSUM62, gap open 11, gap extend 1;" in comments
+    assert "# Statistics: not known\n" in comments
+    assert "lambda" not in comments
+    assert lines.count("\tnan\tnan\n") == lines.count("\n") > 0
+
+
+def test_search_spaces_of_targets_are_stated_where_they_come_as_queries():
+    align("q.fa", "p.fa", *BLAST, "-o", "a.b7", "-q")
+    align("q.fa", "p.fa", *BLAST, "--both-ways", "-o", "b.b7", "-q")
+    once, both = (SPACES.search(parts_of(name)[0]).groups() for name in ("a.b7", "b.b7"))
+    assert once[0] == once[1] == both[1]
+    assert number(both[0]) < number(once[0])
+
+
+def test_sam_says_it_in_comments():
+    pysam = pytest.importorskip("pysam")
+    align("p.fa", *BLAST, "-o", "a.sam", "-q")
+    align("p.fa", "-o", "b.sam", "-q")
+    found = []
+    for name in ("a.sam", "b.sam"):
+        with pysam.AlignmentFile(name) as file:
+            found.append(file.header.to_dict()["CO"])
+            assert len(list(file)) > 20
+    stated, plain = found
+    assert [line.partition(":")[0] for line in stated] == ["Scoring", "Statistics", "Search space"]
+    assert "lambda 0.267, K 0.041 (published)" in stated[1]
+    assert len(plain) == 1
+    assert plain[0].startswith("Scoring: global, BLOSUM62, gap open 11, gap extend 1;")
+
+
+def test_parquet_says_it_in_its_metadata():
+    pq = pytest.importorskip("pyarrow.parquet")
+    align("p.fa", *BLAST, "--max-evalue", "1", "--comp-based-stats", "1", "-o", "a.parquet", "-q")
+    align("p.fa", *BLAST, "-o", "a.b7", "-q")
+    metadata = {k.decode(): v.decode() for k, v in pq.read_metadata("a.parquet").metadata.items()}
+    found = {k.removeprefix("pairalign."): v for k, v in metadata.items()}
+    least, most = SPACES.search(parts_of("a.b7")[0]).groups()
+    expected = {"lambda": "0.267", "k": "0.041", "statistics": "published"}
+    expected |= {"database_letters": "1200", "database_sequences": "8", "comp_based_stats": "1"}
+    expected |= {"search_space_least": least.replace(",", "")}
+    expected |= {"search_space_most": most.replace(",", "")}
+    assert {key: found[key] for key in expected} == expected
+
+
+def test_blast7_is_verified(capsys):
+    align(
+        "p.fa",
+        *BLAST,
+        "--columns",
+        "qseqid,sseqid,score,qstart,qend,sstart,send,cigar",
+        "-o",
+        "a.b7",
+    )
+    columns = "query,target,score,qstart,qend,sstart,send,cigar"
+    costs = ("--mode", "local", "--gap-open", "12")
+    assert main(["verify", "a.b7", "p.fa", "--columns", columns, *costs]) == 0
+    text = Path("a.b7").read_text()
+    Path("a.b7").write_text(re.sub(r"\d+=", "999=", text, count=1))
+    assert main(["verify", "a.b7", "p.fa", "--columns", columns, *costs]) == 1

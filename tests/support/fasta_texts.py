@@ -1,0 +1,32 @@
+"""Sequences read from a text, for the tests of sets and of files."""
+
+from __future__ import annotations
+
+import io
+
+from hypothesis import strategies as st
+
+from pairalign.sequences.sets import (
+    SequenceSet,
+    read_fasta,
+)
+
+PROTEIN_LETTERS = "ACDEFGHIKLMNPQRSTVWYBZXUOJ*acdefghiklmnpqrstvwy"
+
+
+DNA_LETTERS = "ACGTNacgtnURYSWKMBDHV"
+
+
+def read(text: bytes | str, **options) -> SequenceSet:
+    data = text if isinstance(text, bytes) else text.encode()
+    return read_fasta(io.BytesIO(data), **options)
+
+
+def contents(sequences: SequenceSet) -> list[tuple[str, str]]:
+    return [(sequence.name, sequence.letters) for sequence in sequences]
+
+
+@st.composite
+def sequence_lists(draw: st.DrawFn, letters: str = PROTEIN_LETTERS) -> list[tuple[str, str]]:
+    bodies = draw(st.lists(st.text(letters, min_size=1, max_size=30), min_size=1, max_size=8))
+    return [(f"s{i}|{draw(st.sampled_from('abé>;#'))}", body) for i, body in enumerate(bodies)]

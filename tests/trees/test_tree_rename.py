@@ -1,0 +1,103 @@
+"""Names that Newick cannot hold: rows for MAFFT, or short names with a table of the originals."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from Bio import Phylo
+from commands import fasta
+
+import pairalign
+from pairalign.cli.main import main
+from pairalign.trees.newick import PROGRAMS
+
+NAMES = [
+    "AB01;tax=d:Bacteria,p:Firmicutes;",
+    "CD02;tax=d:Bacteria,p:Proteobacteria;",
+    "EF03;size=7;",
+    "plain",
+]
+LETTERS = ["MKVLAAGGWTRE", "MKVLAGGWTE", "MKWLAGRE", "WWPHCMKVL"]
+GUIDE = Path(__file__).parents[2] / "docs" / "guide-trees.md"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "in.fa"
+    path.write_text(fasta(dict(zip(NAMES, LETTERS, strict=True))))
+    return path
+
+
+@pytest.mark.parametrize("program", [None, *PROGRAMS])
+def test_refused_with_two_ways_on(
+    source: Path, program: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [] if program is None else ["--for", program]
+    assert main(["tree", str(source), "-o", str(source.parent / "out.nwk"), *options]) == 2
+    said = capsys.readouterr().err
+    assert "in.fa: sequence 1 'AB01;tax=d:Bacteria,p:Firmicutes;'" in said
+    assert "--rename TABLE" in said
+    assert "--for mafft" in said
+    assert [file.name for file in source.parent.iterdir()] == ["in.fa"]
+
+
+def test_rows_for_mafft_take_any_name(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tree", str(source), "-o", "-", "--for", "mafft", "--quiet"]) == 0
+    assert capsys.readouterr().out == pairalign.guide_tree(source).mafft()
+
+
+@pytest.mark.parametrize("program", [None, *PROGRAMS])
+def test_short_names_and_their_table(source: Path, program: str | None) -> None:
+    """The tree is the same one; MUSCLE's wish for headers without blanks is up to the new file."""
+    tree, table = source.parent / "out.nwk", source.parent / "names.tsv"
+    options = [] if program is None else ["--for", program]
+    options += ["--rename", str(table), "--quiet"]
+    assert main(["tree", str(source), "-o", str(tree), *options]) == 0
+    original = dict(line.split("\t") for line in table.read_text().splitlines())
+    assert original == dict(zip(["s1", "s2", "s3", "s4"], NAMES, strict=True))
+    read = Phylo.read(io.StringIO(tree.read_text()), "newick")
+    own = pairalign.guide_tree(source).to_biopython()
+    for one in original:
+        for other in original:
+            way = own.distance(original[one], original[other])
+            assert read.distance(one, other) == pytest.approx(way, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-o", "{}/out.mafft"], "--rename is for names in Newick"),
+        (["-o", "{}/out.svg"], "--rename is for names in Newick"),
+        (["-o", "{}/names.tsv"], "both"),
+        (["-o", "{}/none/out.nwk"], "none"),
+    ],
+)
+def test_wrong_uses_leave_nothing(
+    source: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [option.format(source.parent) for option in options]
+    assert main(["tree", str(source), *words, "--rename", str(source.parent / "names.tsv")]) != 0
+    assert message in capsys.readouterr().err
+    assert [file.name for file in source.parent.iterdir()] == ["in.fa"]
+
+
+def test_the_way_there_and_back_that_the_docs_show(source: Path) -> None:
+    """With a copy in place of the aligner."""
+    if shutil.which("awk") is None:
+        pytest.skip("awk is not installed")
+    there, back = re.findall(r"^    (awk .*)$", GUIDE.read_text(), re.M)
+    options = ["-o", str(source.parent / "T"), "--rename", str(source.parent / "names.tsv"), "-q"]
+    assert main(["tree", str(source), *options]) == 0
+    source.rename(source.parent / "IN")
+    commands = f"{there}\ncp SHORT ALIGNED\n{back}"
+    subprocess.run(["sh", "-ec", commands], cwd=source.parent, check=True)
+    short = pairalign.read_fasta(source.parent / "SHORT")
+    assert short.names == ["s1", "s2", "s3", "s4"]
+    assert short.descriptions == short.names
+    found = pairalign.read_fasta(source.parent / "OUT")
+    assert (found.names, [one.letters for one in found]) == (NAMES, LETTERS)
