@@ -49,7 +49,7 @@ _MOST_RUNS = 2**31 - 1
 
 
 class PairColumns(Fields, Protocol):
-    """What a table needs of `pairalign.alignments.alignments.Alignments`, which says what each is."""
+    """What a table needs of `Alignments`, which says what each is."""
 
     @property
     def score(self) -> npt.NDArray[Any]:

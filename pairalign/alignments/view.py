@@ -24,7 +24,7 @@ _COMPLEMENTS = str.maketrans("ACGTURYSWKMBDHVNacgturyswkmbdhvn", "TGCAAYRSWMKVHD
 
 
 class Fields(Protocol):
-    """What a view needs of `pairalign.alignments.alignments.Alignments`, which says what each is."""
+    """What a view needs of `Alignments`, which says what each is."""
 
     queries: SequenceSet
     targets: SequenceSet

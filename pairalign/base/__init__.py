@@ -1,1 +1,1 @@
-"""What knows nothing of sequences: choices and arguments, native code, checksums, files in parts."""
+"""What knows nothing of sequences: choices, arguments, native code, checksums, files."""

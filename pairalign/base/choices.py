@@ -79,7 +79,7 @@ MEASURE_SUMMARIES = {
     "kimura-2p": "Kimura's two parameters, DNA",
     "score": "1 - score by mean score of each with itself",
 }
-"""Distances of two sequences, and a line about each; `pairalign.jobs.distances.distances` computes them."""
+"""Distances of two sequences, and a line about each; `pairalign.jobs.distances` computes them."""
 DEFAULT_MEASURE = "identity"
 """What ClustalW takes from full alignments; guide trees have a default of their own."""
 DEFAULT_TREE_MEASURE = "score"

@@ -135,7 +135,8 @@ def open_writer(
     labels : ndarray of int32, shape (queries,), optional
         Number of each sequence's cluster, for networks.
     fields : tuple of Field
-        Columns of a table, from `pairalign.alignments.fields.parse_fields`; default: those of the format.
+        Columns of a table, from `pairalign.alignments.fields.parse_fields`; default: those of the
+        format.
     both_ways : bool
         Write each pair a second time with query and target exchanged: PAF and tables.
     significance : Significance, optional

@@ -17,8 +17,8 @@ class TsvWriter(TextWriter):
     ``identity`` is matches by columns as a fraction, rounded half up to 6 decimals. Pairs of which
     nothing is aligned are there too: identity 0.000000, spans 0, CIGAR ``*``.
 
-    Columns can be chosen, see `pairalign.alignments.fields`. ``bits`` and ``evalue`` are ``nan`` where
-    statistics are not known.
+    Columns can be chosen, see `pairalign.alignments.fields`. ``bits`` and ``evalue`` are ``nan``
+    where statistics are not known.
     """
 
     name = "tsv"

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.passes import positions_of_numbers, window_positions
 from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW
+from pairalign.pairs.positions import positions_of_numbers, window_positions
 
 Lengths = npt.NDArray[np.signedinteger[Any]]
 

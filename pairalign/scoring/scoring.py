@@ -4,8 +4,9 @@ A gap of k letters costs ``gap_open + (k - 1) * gap_extend``. Decimal scores and
 multiplied by the smallest power of ten that makes all of them whole (`Scoring.scale`); a raw score
 is the sum of such integers, ``raw / scale`` the score.
 
-How letters that a matrix lacks are scored is written at `pairalign.scoring.matrices.complete_table`; one
-that cannot be scored at all is an `AlphabetError` once a sequence holds it.
+How letters that a matrix lacks are scored is written at
+`pairalign.scoring.matrices.complete_table`; one that cannot be scored at all is an `AlphabetError`
+once a sequence holds it.
 """
 
 from __future__ import annotations

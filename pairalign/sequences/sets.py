@@ -189,7 +189,7 @@ class SequenceSet:
         How often each byte occurs in `letters`.
     replaced : dict of str to int
         Upper-case letters that the alphabet lacks, with counts; they read as X or N. U in DNA is
-        not among them. `pairalign.scoring.scoring.Scoring.replaced_message` turns it into a sentence.
+        not among them. `Scoring.replaced_message` turns it into a sentence.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Published parameters of local scores of proteins, as BLAST+ has them.
 
 Each row: BLAST's gap costs (existence, extension; a gap of k letters costs ``existence + k
-extension``), lambda, K, alpha, beta. BLAST's 11/1 is 12/1 here. `tests/statistics/test_significance.py`
-compares each with what BLAST+ prints.
+extension``), lambda, K, alpha, beta. BLAST's 11/1 is 12/1 here.
+`tests/statistics/test_significance.py` compares each with what BLAST+ prints.
 
 BLAST+'s BLOSUM80, in half bits, is another matrix than Biopython's of that name, in thirds of a
 bit: its parameters are not here.

@@ -26,7 +26,7 @@ from pairalign.jobs.overlaps.presets import PRESETS, find_preset
 from pairalign.sequences.complement import reverse_complement
 from pairalign.sequences.sets import SequenceSet, read_fasta
 
-sys.path.append(str(Path(__file__).resolve().parent.parent.parent / "tests"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tests" / "support"))
 
 Pair = tuple[str, str, str]
 

@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import sample
 
-from pairalign.alignments.passes import find_extremes, place_in_triangle, window_positions
+from pairalign.alignments.passes import find_extremes, place_in_triangle
 from pairalign.errors import DistanceError
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.pairs.positions import window_positions
 from pairalign.pairs.want import Detail, Want
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet

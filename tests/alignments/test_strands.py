@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import reference
 from checks import (
-    OpenEngine,
     assert_same,
     costs_of,
     found_alignment,
@@ -19,13 +18,13 @@ from conftest import ALIGNING, examples, open_cpu
 from cuda_engines import open_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strand_problems import other_strand, problems, run_minus
 from strategies import (
     MODES,
     SEEDS,
     Problem,
     make_scoring,
     match_matrix,
-    random_problem,
     random_sequences,
 )
 
@@ -39,53 +38,6 @@ from pairalign.pairs.want import Detail, Want
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import reverse_complement
 from pairalign.sequences.sets import DNA, PROTEIN
-
-IUPAC_COMPLEMENT = dict(zip("ACGTRYSWKMBDHVN", "TGCAYRSWMKVHDBN", strict=True))
-
-
-def dna_problem(seed: int) -> Problem:
-    """Any problem of DNA that `random_problem` makes, some pairs related on the other strand."""
-    for attempt in range(seed, seed + 1000):
-        problem = random_problem(attempt)
-        if problem.scoring.alphabet == DNA:
-            break
-    rng = np.random.default_rng(seed)
-
-    def turn_some(sequences: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(other_strand(s) if rng.integers(2) else s for s in sequences)
-
-    second = None if problem.second is None else turn_some(problem.second)
-    return replace(problem, first=turn_some(problem.first), second=second)
-
-
-def other_strand(letters: str) -> str:
-    return "".join(IUPAC_COMPLEMENT[letter] for letter in reversed(letters))
-
-
-problems = SEEDS.map(dna_problem)
-
-
-def run_minus(
-    open_engine: OpenEngine,
-    problem: Problem,
-    want: Want | None = None,
-    window: int = 1 << 20,
-    pair_mask: np.ndarray | None = None,
-    **options: object,
-) -> Alignments:
-    """Align every pair of a problem, columns reverse-complemented."""
-    sets = problem.sets()
-    lengths = [len(one) for one in sets] + [None]
-    engine = open_engine(sets, problem.scoring, **options)
-    try:
-        parts, done = [], 0
-        for one in windows_of(lengths[0], lengths[1], window):
-            mask = None if pair_mask is None else pair_mask[done : done + one.pairs]
-            done += one.pairs
-            parts.append(engine.align(replace(one, strand=-1), want or Want(), mask))
-    finally:
-        engine.close()
-    return concatenate(parts)
 
 
 def expected_minus(problem: Problem, query: int, target: int) -> reference.Expected:

@@ -10,7 +10,7 @@ import pytest
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_thresholds import COSTS, LETTERS, relatives
+from relatives import COSTS, LETTERS, relatives
 
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.base.choices import COVERAGES, IDENTITIES, MODES

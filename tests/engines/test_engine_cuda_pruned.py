@@ -20,8 +20,8 @@ from conftest import examples, open_cpu
 from cuda_engines import host_device, open_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from similar_problems import DEFAULT, WORSE, mutated, of_global_mode, related_problem
 from strategies import SEEDS, Problem, make_scoring, match_matrix, small_problems
-from test_pruned import DEFAULT, WORSE, mutated, of_global_mode, related_problem
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.cli import main as cli

@@ -19,6 +19,8 @@ from conftest import examples, open_cpu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from opencl_engines import SMALL, ShortOfMemory, open_opencl, opencl_device
+from strand_problems import problems as dna_problems
+from strand_problems import run_minus
 from strategies import (
     MODES,
     SEEDS,
@@ -31,8 +33,6 @@ from strategies import (
     random_sequences,
     small_problems,
 )
-from test_strands import problems as dna_problems
-from test_strands import run_minus
 
 from pairalign.engines.opencl import engine as opencl
 from pairalign.engines.opencl.engine import OPENCL_FAMILIES, OpenClEngine, open_opencl_engines

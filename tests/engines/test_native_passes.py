@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pairalign.alignments.alignments import STATS_FIELDS, Alignments
-from pairalign.alignments.passes import positions_of_mask
+from pairalign.pairs.positions import positions_of_mask
 from pairalign.pairs.windows import Window
 from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, classify_and_count
 from pairalign.reads.passes import choose_strands, find_overlaps, merge_strands

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from checks import assert_same, run, windows_of
 from conftest import open_cpu
-from strategies import LETTERS, Problem
-from test_pruned import (
+from similar_problems import (
     DEFAULT,
     align,
     global_scoring,
@@ -21,6 +20,7 @@ from test_pruned import (
     rearranged,
     related_problem,
 )
+from strategies import LETTERS, Problem
 
 from pairalign.engines.cpu.engine import CpuEngine, instruction_sets
 from pairalign.engines.cpu.pruning import Pruning

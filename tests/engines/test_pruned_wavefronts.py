@@ -12,8 +12,7 @@ from checks import assert_as_reference, assert_same, run
 from conftest import examples, open_cpu
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import Problem, make_scoring, match_matrix, random_sequences, small_problems
-from test_pruned import (
+from similar_problems import (
     DEFAULT,
     MIB,
     align,
@@ -23,6 +22,7 @@ from test_pruned import (
     related_problems,
     thousands_of_letters,
 )
+from strategies import Problem, make_scoring, match_matrix, random_sequences, small_problems
 
 from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.engines.cpu.pruning import Pruning

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from commands import run as run_program
 from overlapping import GENOME, changed, find
-from test_strands import other_strand
+from strand_problems import other_strand
 
 import pairalign
 from pairalign.cli.main import main

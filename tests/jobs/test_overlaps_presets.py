@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from overlapping import GENOME, changed
-from test_strands import other_strand
+from strand_problems import other_strand
 
 import pairalign
 from pairalign.cli.main import main

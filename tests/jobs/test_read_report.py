@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from assemble_script import script
 from overlapping import GENOME, find
-from test_assemble import script
-from test_strands import other_strand
+from strand_problems import other_strand
 
 import pairalign
 from pairalign.cli.main import main

@@ -247,7 +247,7 @@ def test_another_input_or_version_is_refused(
     assert "queries.digest" in capfd.readouterr().err
     Path("in.fa").write_text(text)
     with monkeypatch.context() as patch:
-        patch.setattr("pairalign.version.__version__", "99")
+        patch.setattr("pairalign.base.version.__version__", "99")
         run(*command, code=1)
     assert "and 99" in capfd.readouterr().err
     run(*command)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_pruned import mutated
+from similar_problems import mutated
 
 from pairalign.base.words import words_in_place
 from pairalign.jobs.run.align import AlignmentJob

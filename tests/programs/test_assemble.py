@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import re
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from assemble_script import ROOT, script
 from overlapping import GENOME
 
 import pairalign
 from pairalign.sequences.sets import SequenceSet
 
-ROOT = Path(__file__).parents[2]
 PHIX = ROOT.parent / "shared" / "data" / "reads" / "phix-ont"
-
-
-def script() -> Any:
-    spec = importlib.util.spec_from_file_location("assemble", ROOT / "scripts" / "assemble.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize("kind", ["hifi", "ont"])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from checks import assert_same
 from overlapping import GENOME, changed, find
-from test_strands import other_strand
+from strand_problems import other_strand
 
 import pairalign
 from pairalign.cli.main import main

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from checks import assert_same
 from overlapping import GENOME, changed, find
-from test_strands import other_strand
+from strand_problems import other_strand
 
 from pairalign.errors import ScoringError
 from pairalign.jobs.overlaps import overlaps

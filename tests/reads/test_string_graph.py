@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from overlapping import GENOME, changed, find
-from test_strands import other_strand
+from strand_problems import other_strand
 
 import pairalign
 from pairalign.alignments.alignments import STATS_FIELDS, Alignments

@@ -42,7 +42,7 @@ def run_tests(folder: Path, *options: str) -> tuple[int, str]:
     }
     environment |= {
         "CUDA_VISIBLE_DEVICES": "",
-        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path]),
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1] / "support"), *sys.path]),
     }
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "left_out", "-p", "no:cacheprovider", *options],

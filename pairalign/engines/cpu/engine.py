@@ -266,7 +266,8 @@ class CpuEngine:
     ) -> Alignments:
         """Align, but leave what a window of strand -1 gives as the kernels read the sequences.
 
-        For engines that put such results together with their own, see `pairalign.alignments.strands`.
+        For engines that put such results together with their own, see
+        `pairalign.alignments.strands`.
 
         Raises
         ------

@@ -20,7 +20,6 @@ from pairalign.engines.device.long_pairs import long_pairs, may_have_long, merge
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.reads.reaching import Reaching
-from pairalign.trees.distance_matrix import number_of_pairs
 
 Mask = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int32]
@@ -104,7 +103,7 @@ class Router:
     def _all_pairs(self) -> int:
         context = self._context
         rows, columns = len(context.queries.lengths), len(context.targets.lengths)
-        return number_of_pairs(rows) if context.one_set else rows * columns
+        return rows * (rows - 1) // 2 if context.one_set else rows * columns
 
     def _long_pairs(self, window: Window, pair_mask: Mask | None) -> Mask | None:
         """Return which pairs are for the kernel of block diagonals; None: none."""

@@ -114,7 +114,7 @@ class Overlaps(Tabular):
         return found
 
     def report_reads(self) -> ReadReport:
-        """Report on each read: depth, sudden ends, kind; see `pairalign.jobs.overlaps.read_report`."""
+        """Report on each read: depth, sudden ends, kind; see `read_report`."""
         return report_reads(self.alignments, self.kind_codes)
 
     def to_arrow(self) -> pa.Table:

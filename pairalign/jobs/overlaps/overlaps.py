@@ -290,8 +290,8 @@ def overlaps(
         DNA; as for `pairalign.align`.
     preset : {"auto", "short", "hifi", "ont"}
         Scoring and thresholds, see `pairalign.jobs.overlaps.presets.PRESETS`; ``auto`` decides by a
-        sample of the reads, see `pairalign.jobs.overlaps.choice.choose_preset`, and scales the least
-        overlap to their lengths.
+        sample of the reads, see `pairalign.jobs.overlaps.choice.choose_preset`, and scales the
+        least overlap to their lengths.
     mode : {"semiglobal", "local"}, optional
         Semiglobal alignments end at ends of reads: dovetails and containments. Local ones end where
         reads are no longer alike, and may also be internal. Default: semiglobal for ``short``,
@@ -311,7 +311,7 @@ def overlaps(
         Keep both strands of a pair where both pass; else the one that scores more, of equals plus.
     candidates : Candidates, path or "mappy", optional
         Align these pairs alone, on the strands that are given: PAF, or a list of names, see
-        `pairalign.reads.candidates`; or those that mappy finds (`pairalign.jobs.overlaps.seeded_candidates`).
+        `pairalign.reads.candidates`; or those that mappy finds (`seeded_candidates`).
     filter : {"auto", "none", "bitwise", "runs"}
         See `OverlapJob`.
     device, threads, memory_bytes, progress

@@ -11,9 +11,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.passes import positions_of_mask, positions_of_numbers
 from pairalign.engines.cuda.packed.tilings import Ints, Tiling
 from pairalign.engines.device.tile_plan import Rectangle
+from pairalign.pairs.positions import positions_of_mask, positions_of_numbers
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,96 @@
+"""Where the pairs of a window stand: their rows and columns, in native code (``cpu/pairs``)."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.native import library
+
+Ints = npt.NDArray[np.int32]
+
+_positions = library.pairalign_window_positions
+_positions.restype = None
+_positions.argtypes = (*(ctypes.c_int32,) * 5, *(ctypes.c_void_p,) * 2)
+_positions_of_mask = library.pairalign_positions_of_mask
+_positions_of_mask.restype = ctypes.c_int64
+_positions_of_mask.argtypes = (*(ctypes.c_int32,) * 5, *(ctypes.c_void_p,) * 3)
+_positions_of_numbers = library.pairalign_positions_of_numbers
+_positions_of_numbers.restype = ctypes.c_int32
+_positions_of_numbers.argtypes = (
+    *(ctypes.c_int32,) * 5,
+    *(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32),
+    *(ctypes.c_void_p,) * 2,
+)
+
+
+def window_positions(
+    rows: tuple[int, int], columns: tuple[int, int], triangular: bool, pairs: int
+) -> tuple[Ints, Ints]:
+    """Return row and column of every pair of a window, row by row, int32 of shape (pairs,).
+
+    Parameters
+    ----------
+    rows, columns : (int, int)
+        Half-open ranges.
+    triangular : bool
+        Only pairs with ``row < column``.
+    pairs : int
+        How many there are.
+    """
+    found = np.empty(pairs, np.int32), np.empty(pairs, np.int32)
+    _positions(*rows, *columns, triangular, *(one.ctypes.data for one in found))
+    return found
+
+
+_BEYOND = 8  # places after the last column that native code writes to
+
+Bounds = tuple[int, int, int, int, bool]
+"""Half-open rows, half-open columns, and whether only pairs with ``row < column`` are meant."""
+
+
+def positions_of_mask(bounds: Bounds, pair_mask: npt.NDArray[np.bool_]) -> tuple[Ints, Ints]:
+    """Return row and column of the pairs that a mask names, int32 of shape (n,).
+
+    Parameters
+    ----------
+    bounds : Bounds
+        Of the part of the pair matrix whose pairs the mask is of.
+    pair_mask : ndarray of bool, shape (pairs,)
+    """
+    mask = np.ascontiguousarray(pair_mask, np.bool_)
+    count = int(np.count_nonzero(mask))
+    rows, columns = np.empty(count, np.int32), np.empty(count + _BEYOND, np.int32)
+    written = _positions_of_mask(*bounds, *(one.ctypes.data for one in (mask, rows, columns)))
+    assert written == count
+    return rows, columns[:count]
+
+
+def positions_of_numbers(
+    bounds: Bounds, numbers: npt.NDArray[np.signedinteger]
+) -> tuple[Ints, Ints]:
+    """Return row and column of some pairs by their numbers, int32 of shape (n,).
+
+    Parameters
+    ----------
+    bounds : Bounds
+        Of the part of the pair matrix in which the pairs are numbered.
+    numbers : ndarray of int32 or int64, shape (n,)
+        In any order.
+
+    Raises
+    ------
+    MemoryError
+    """
+    kept = np.ascontiguousarray(numbers, np.int32 if numbers.dtype == np.int32 else np.int64)
+    found = np.empty(len(kept), np.int32), np.empty(len(kept), np.int32)
+    failed = _positions_of_numbers(
+        *bounds,
+        *(len(kept), kept.ctypes.data, kept.itemsize),
+        *(one.ctypes.data for one in found),
+    )
+    if failed:
+        raise MemoryError("no memory to find pairs in")
+    return found

@@ -1,0 +1,18 @@
+"""The program scripts/assemble.py as a module."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+
+def script() -> Any:
+    spec = importlib.util.spec_from_file_location("assemble", ROOT / "scripts" / "assemble.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
