@@ -71,10 +71,12 @@ KERNELS = {
 if CHOSEN:  # what cpu/instruction_sets.h has all of them in
     CALLS = " ".join(f"DO({isa})" for isa in BUILT)
     COMMON_FLAGS.append(f"-DPAIRALIGN_INSTRUCTION_SETS(DO)={CALLS}")
-# Sums of distances must not depend on whether a processor has fused multiply-add.
+# Sums of distances and of shares must not depend on whether a processor has fused multiply-add.
 SOURCE_FLAGS = {
     **KERNELS,
     "cpu/trees/linkage.cpp": ["-ffp-contract=off"],
+    "cpu/statistics/composition.cpp": ["-ffp-contract=off"],
+    "cpu/statistics/evalues.cpp": ["-ffp-contract=off"],
     "cpu/pairs/overlaps.cpp": ["-O3"],  # its loops are worth vectors
 }
 SOURCES = sorted(
