@@ -99,7 +99,7 @@ $(VENV)/.ready: $(BIN)/pip $(SETUP) $(NATIVE)
 
 $(VENV)/.ready-test: $(VENV)/.ready
 	@echo "Installing what the tests need"
-	@$(BIN)/python scripts/install_extra.py test
+	@$(BIN)/python scripts/install_extra.py --wheels test
 	@touch $@
 
 $(VENV)/.ready-check: $(VENV)/.ready-test

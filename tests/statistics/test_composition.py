@@ -1,7 +1,6 @@
 """E-values by the letters of each pair: exact ratios of lambda, and hits as often as expected."""
 
 import numpy as np
-import pandas
 import pytest
 from align_command import align
 from bench.statistics import background, count_chance_hits
@@ -13,6 +12,8 @@ from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import PROTEIN, SequenceSet
 from pairalign.statistics.composition import PairComposition
 from pairalign.statistics.gumbel_fit import ungapped_lambda
+
+pandas = pytest.importorskip("pandas")
 
 SCORING = make_scoring("protein", mode="local", gap_open=12)
 LETTERS = list(PROTEIN.letters[:20])

@@ -7,7 +7,6 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
-import pandas
 import pytest
 from align_command import align
 from readable import needs_program
@@ -26,6 +25,8 @@ from pairalign.statistics.significance import (
     find_significance,
     search_spaces,
 )
+
+pandas = pytest.importorskip("pandas")
 
 LETTERS = list(PROTEIN.letters[:20])
 EXAMPLES = Path(__file__).parents[2] / "examples" / "cytochrome_p450.fasta"
