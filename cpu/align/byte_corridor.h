@@ -30,7 +30,7 @@
 #include "byte_lane_shift.h"
 #include "byte_reach.h"
 #include "byte_state.h"
-#include "recurrence.h"
+#include "../core/recurrence.h"
 #include "row_scores.h"
 
 namespace pairalign {

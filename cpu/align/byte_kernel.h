@@ -10,14 +10,14 @@
 #include <cstring>
 #include <type_traits>
 
-#include "byte_batch.h"
+#include "../core/byte_batch.h"
 #include "byte_corridor.h"
 #include "byte_ends.h"
 #include "byte_floors.h"
 #include "byte_runs.h"
 #include "byte_traceback.h"
 #include "own_group.h"
-#include "recurrence.h"
+#include "../core/recurrence.h"
 #include "row_scores.h"
 
 namespace pairalign {

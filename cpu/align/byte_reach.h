@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "recurrence.h"
+#include "../core/recurrence.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {

@@ -7,10 +7,10 @@
 // (checkpoints: O(rows/block_rows * columns) borders instead of O(rows * columns) flags).
 #pragma once
 
-#include "batch.h"
-#include "recurrence.h"
-#include "traceback.h"
-#include "vector.h"
+#include "../core/batch.h"
+#include "../core/recurrence.h"
+#include "../core/traceback.h"
+#include "../simd/vector.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {

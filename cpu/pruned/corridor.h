@@ -20,7 +20,7 @@
 // what the pair loses against its bound is.
 #pragma once
 
-#include "../align/traceback.h"
+#include "../core/traceback.h"
 #include "corridor_cells.h"
 
 namespace pairalign {

@@ -4,7 +4,7 @@
 // `trim` finds the first and the last lane that is alive, and `next_block` lays the window around them.
 #pragma once
 
-#include "../align/recurrence.h"
+#include "../core/recurrence.h"
 #include "neighbours.h"
 #include "pair.h"
 

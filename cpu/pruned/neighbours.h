@@ -6,7 +6,7 @@
 //   from_above(v, above)   lane l of the result is lane l + 1 of v; the last lane is lane 0 of `above`
 #pragma once
 
-#include "../align/vector.h"
+#include "../simd/vector.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../align/batch.h"
+#include "../core/batch.h"
 
 namespace pairalign {
 

@@ -8,9 +8,9 @@
 #include <memory>
 #include <vector>
 
-#include "../align/keep.h"
-#include "../align/own_batch.h"
-#include "../align/state.h"
+#include "../core/pair_result.h"
+#include "../core/own_batch.h"
+#include "../core/state.h"
 #include "window.h"
 
 namespace pairalign {

@@ -9,10 +9,10 @@
 #include <mutex>
 #include <vector>
 
-#include "../align/keep.h"
-#include "../align/plan.h"
-#include "../align/state.h"
-#include "../align/tasks.h"
+#include "../core/pair_result.h"
+#include "../core/plan.h"
+#include "../core/state.h"
+#include "../core/tasks.h"
 #include "costs.h"
 #include "pruner.h"
 

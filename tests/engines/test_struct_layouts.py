@@ -77,7 +77,7 @@ BLOCK_DIAGONALS = Source("cuda/block_diagonals/block_diagonals.cuh", "block-diag
 PRUNED = Source("cuda/pruned/pruned.cuh", "pruned")
 PLAN = Source("cpu/gpu_plan/packed_plan.cpp")
 CHOSEN = Source("cpu/gpu_plan/chosen_pairs.cpp")
-CPU = Source("cpu/bitwise/bitwise.h", other=("cpu/align/batch.h",))
+CPU = Source("cpu/bitwise/bitwise.h", other=("cpu/core/batch.h", "cpu/align/engine.h"))
 TEXT = Source("cpu/text/text.h")
 TEXT_QUEUE = Source("cpu/text/text_queue.h")
 PAIRS = Source("cpu/pairs/pairs.cpp")

@@ -74,7 +74,7 @@ def plan_natively(plan: NativePlan) -> None:
 
 
 WORD = np.dtype([(name, "<i4") for name in ("column", "columns", "first_place", "last_place")])
-"""See ``Word`` in words.h."""
+"""See ``Word`` in column_words.h."""
 
 
 class NativeChosenPairs(ctypes.Structure):
