@@ -1,10 +1,10 @@
 """Includes of native sources go down only: what each folder may include is said here, and held.
 
-`LAYERS` lists the folders of ``cpu/`` from those that include to those that are included; folders of a
-layer do not include one another. ``cpu/`` includes nothing of ``cuda/`` or ``opencl/`` and they
-nothing of it or of one another: what CPU and GPU kernels share is in ``circuits/``, which includes
-nothing. Prints what breaks this, includes of files that are not there and folders that are in no
-layer, and fails if there is anything::
+`LAYERS` lists the folders of ``cpu/`` from those that include to those that are included; those of
+a layer do not include one another. ``cpu/``, ``cuda/`` and ``opencl/`` include nothing of one
+another: what CPU and GPU kernels share is in ``circuits/``, which includes nothing. Prints what
+breaks this, includes of files that are not there and folders that are in no layer, and fails if
+there is anything::
 
     python scripts/check_includes.py
 """
@@ -60,7 +60,7 @@ def fault_of(source: str, target: str) -> str | None:
 
 
 def target_of(root: Path, source: str, name: str) -> str | None:
-    """Return the path of what a source includes; OpenCL also looks in the framework's own folder."""
+    """Return the path of what a source includes; OpenCL looks in its own folder, too."""
     framework = root / source.partition("/")[0]
     for folder in ((root / source).parent, framework):
         target = (folder / name).resolve()

@@ -19,14 +19,7 @@ if TYPE_CHECKING:
 Ints = npt.NDArray[np.int32]
 
 _place = library.pairalign_place_in_triangle
-_place.restype = None
-_place.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 3, ctypes.c_int64, ctypes.c_void_p)
 _extremes = library.pairalign_find_extremes
-_extremes.restype = ctypes.c_int64
-_extremes.argtypes = (
-    *(ctypes.c_int64, *(ctypes.c_void_p,) * 7),
-    *(ctypes.c_int32, ctypes.c_void_p),
-)
 _differences = library.pairalign_find_differences
 
 
@@ -50,9 +43,6 @@ class NativeCounts(ctypes.Structure):
         ),
     )
 
-
-_differences.restype = None
-_differences.argtypes = (ctypes.POINTER(NativeCounts), ctypes.c_int32, ctypes.c_void_p)
 
 DIFFERENCES = ("identity", "identity-columns", "identity-shorter", "score")
 """What `find_differences` can count, in the order of pairalign_difference."""
@@ -89,7 +79,7 @@ def find_differences(
     addresses = (None if one is None else one.ctypes.data for one in kept)
     values = np.empty(len(alignments), np.float64)
     counts = NativeCounts(len(alignments), *addresses)
-    _differences(counts, DIFFERENCES.index(difference), values.ctypes.data)
+    _differences(ctypes.byref(counts), DIFFERENCES.index(difference), values.ctypes.data)
     return values
 
 

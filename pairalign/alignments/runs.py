@@ -15,21 +15,9 @@ Offsets = npt.NDArray[np.int64]
 Ints = npt.NDArray[np.int32]
 
 _reverse = library.pairalign_reverse_runs
-_reverse.restype = None
-_reverse.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 3)
 _offsets = library.pairalign_offsets_of_runs
-_offsets.restype = None
-_offsets.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 3)
 _gather = library.pairalign_gather_runs
-_gather.restype = None
-_gather.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 4)
-
 _take = library.pairalign_take_fields
-_take.restype = None
-_take.argtypes = (
-    *(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32),
-    *(ctypes.c_void_p,) * 4,
-)
 
 
 def reverse_runs(runs: Runs, offsets: Offsets, turned: npt.NDArray[np.bool_]) -> None:

@@ -40,8 +40,6 @@ class NativeTurned(ctypes.Structure):
 
 
 _turn_strands = library.pairalign_turn_strands
-_turn_strands.restype = None
-_turn_strands.argtypes = (ctypes.POINTER(NativeTurned), ctypes.c_int32)
 
 
 def to_original_strands(found: Alignments, window: Window) -> Alignments:
@@ -88,5 +86,5 @@ def _turn(found: Alignments, triangular: bool) -> tuple[dict[str, Any], npt.NDAr
         turned,
     ]
     fields = NativeTurned(len(found), *(one.ctypes.data for one in arrays))
-    _turn_strands(fields, triangular)
+    _turn_strands(ctypes.byref(fields), triangular)
     return spans, turned

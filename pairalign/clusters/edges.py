@@ -6,7 +6,6 @@ order of `pairalign.jobs.clusters.clusters`, longest first. No edge is held.
 
 from __future__ import annotations
 
-import ctypes
 from abc import ABC, abstractmethod
 
 import numpy as np
@@ -18,14 +17,8 @@ Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 
 _join = library.pairalign_join_sets
-_join.restype = None
-_join.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 3)
 _roots = library.pairalign_find_roots
-_roots.restype = None
-_roots.argtypes = (ctypes.c_int64, ctypes.c_void_p)
 _assign = library.pairalign_assign_greedily
-_assign.restype = None
-_assign.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 7)
 
 
 class EdgeClustering(ABC):

@@ -12,7 +12,7 @@ import ctypes
 import logging
 import os
 from collections.abc import Iterable
-from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
+from ctypes import Structure, c_int64, c_void_p
 from dataclasses import dataclass
 from typing import Any, Union
 
@@ -47,20 +47,6 @@ class NativeListTrouble(Structure):
         (name, c_int64)
         for name in ("kind", "line", "side", "start", "bytes", "other_lengths", "first_other")
     )
-
-
-library.pairalign_read_pairs.restype = c_int64
-library.pairalign_read_pairs.argtypes = (
-    ctypes.c_char_p,
-    c_int64,
-    c_int32,
-    POINTER(NativeNames),
-    POINTER(NativeNames),
-    *(c_void_p,) * 3,
-    POINTER(NativeListTrouble),
-)
-library.pairalign_sort_pairs.restype = c_int32
-library.pairalign_sort_pairs.argtypes = (c_int64, c_int32, c_int64, c_int64, *(c_void_p,) * 3)
 
 
 @dataclass(frozen=True)

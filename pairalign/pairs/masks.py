@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-
 import numpy as np
 import numpy.typing as npt
 
@@ -13,12 +11,6 @@ from pairalign.pairs.windows import Window
 Ints = npt.NDArray[np.int32]
 
 _mask_pairs = library.pairalign_mask_pairs
-_mask_pairs.restype = None
-_mask_pairs.argtypes = (
-    *(ctypes.c_int32,) * 4,
-    *(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p),
-    *(ctypes.c_int64, ctypes.c_void_p),
-)
 
 
 def mask_pairs(window: Window, rows: Ints, columns: Ints) -> npt.NDArray[np.bool_]:

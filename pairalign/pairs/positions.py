@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-
 import numpy as np
 import numpy.typing as npt
 
@@ -12,18 +10,8 @@ from pairalign.base.native import library
 Ints = npt.NDArray[np.int32]
 
 _positions = library.pairalign_window_positions
-_positions.restype = None
-_positions.argtypes = (*(ctypes.c_int32,) * 5, *(ctypes.c_void_p,) * 2)
 _positions_of_mask = library.pairalign_positions_of_mask
-_positions_of_mask.restype = ctypes.c_int64
-_positions_of_mask.argtypes = (*(ctypes.c_int32,) * 5, *(ctypes.c_void_p,) * 3)
 _positions_of_numbers = library.pairalign_positions_of_numbers
-_positions_of_numbers.restype = ctypes.c_int32
-_positions_of_numbers.argtypes = (
-    *(ctypes.c_int32,) * 5,
-    *(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32),
-    *(ctypes.c_void_p,) * 2,
-)
 
 
 def window_positions(

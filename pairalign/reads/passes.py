@@ -51,31 +51,10 @@ class NativeReaching(ctypes.Structure):
 
 
 _choose = library.pairalign_choose_strands
-_choose.restype = None
-_choose.argtypes = (
-    *(ctypes.POINTER(NativeReaching), ctypes.c_int32),
-    *(ctypes.c_void_p,) * 3,
-)
 _find = library.pairalign_find_overlaps
-_find.restype = ctypes.c_int64
-_find.argtypes = (
-    ctypes.POINTER(NativeFields),
-    *(ctypes.c_int64,) * 3,
-    ctypes.c_void_p,
-)
 _merge = library.pairalign_merge_strands
-_merge.restype = None
-_merge.argtypes = (*(ctypes.c_int64, ctypes.c_void_p) * 2, ctypes.c_void_p)
 _classify = library.pairalign_classify_overlaps
-_classify.restype = None
-_classify.argtypes = (
-    ctypes.POINTER(NativeFields),
-    *(ctypes.c_double,) * 2,
-    *(ctypes.c_void_p,) * 2,
-)
 _mark = library.pairalign_mark_indices
-_mark.restype = None
-_mark.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 2)
 
 
 def describe_reaching(found: Reaching) -> tuple[NativeReaching, tuple[Ints, ...]]:
@@ -125,7 +104,7 @@ def find_overlaps(found: Alignments, min_overlap: int, min_identity: Fraction) -
     numbers = np.empty(len(found), np.int64)
     least = min(max(min_overlap, 0), int(_INT32.max))
     share = min_identity.as_integer_ratio()
-    count = _find(_fields_of(found), least, *share, numbers.ctypes.data)
+    count = _find(ctypes.byref(_fields_of(found)), least, *share, numbers.ctypes.data)
     return numbers[:count]
 
 
@@ -170,7 +149,11 @@ def classify_natively(
     """
     kinds, counts = np.empty(len(found), np.uint8), np.empty(KINDS, np.int64)
     _classify(
-        _fields_of(found), max_overhang, overhang_share, kinds.ctypes.data, counts.ctypes.data
+        ctypes.byref(_fields_of(found)),
+        max_overhang,
+        overhang_share,
+        kinds.ctypes.data,
+        counts.ctypes.data,
     )
     return kinds, counts
 

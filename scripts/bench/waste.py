@@ -103,7 +103,7 @@ def cells_of_rows(lengths: Lengths, isa: str) -> tuple[Lengths, Lengths]:
 
 
 def _add_own_rows(filled: Lengths, lengths: Lengths, pairs: Lengths, lanes: int) -> None:
-    """Add what pairs fill that are batches of their own, ordered as ``cpu/align/own_row_pairs.cpp`` does.
+    """Add what pairs fill that are batches of their own, as ``cpu/align/own_row_pairs.cpp``.
 
     Parameters
     ----------

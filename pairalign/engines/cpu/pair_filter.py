@@ -11,17 +11,17 @@ Foundations of Computer Science, 1991.
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
+from ctypes import Structure, c_int32, c_int64, c_void_p
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.thresholds import NativeThresholds, PairThresholds
+from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.native import library
 from pairalign.engines.cpu.engine import SharedSet
-from pairalign.engines.cpu.native_structs import NativeSet, NativeWindow
+from pairalign.engines.cpu.native_structs import NativeWindow
 from pairalign.errors import CapacityError
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import CODES, Scoring
@@ -81,40 +81,6 @@ class FilteredSet:
     bits: npt.NDArray[np.uint64]
     grams: npt.NDArray[np.void]
     best: npt.NDArray[np.int64]
-
-
-library.pairalign_open_filter.restype = c_void_p
-library.pairalign_open_filter.argtypes = (
-    POINTER(NativeSet),
-    POINTER(NativeSet),
-    POINTER(NativeThresholds),
-    POINTER(NativeColumnScores),
-    c_int32,
-    c_int32,
-)
-library.pairalign_close_filter.restype = None
-library.pairalign_close_filter.argtypes = (c_void_p,)
-library.pairalign_filter_gram.restype = c_int32
-library.pairalign_filter_gram.argtypes = (c_void_p,)
-library.pairalign_filter_window.restype = c_int32
-library.pairalign_filter_window.argtypes = (
-    c_void_p,
-    POINTER(NativeWindow),
-    c_int32,
-    c_void_p,
-    c_void_p,
-)
-library.pairalign_filtered_set_of.restype = None
-library.pairalign_filtered_set_of.argtypes = (c_void_p, c_int32, POINTER(NativeFilteredSet))
-library.pairalign_bound_lengths.restype = None
-library.pairalign_bound_lengths.argtypes = (
-    c_void_p,
-    c_int32,
-    c_void_p,
-    c_int32,
-    c_void_p,
-    c_void_p,
-)
 
 
 @dataclass(frozen=True)
