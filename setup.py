@@ -124,9 +124,9 @@ class BuildPythonAndKernels(build_py):
         super().run()
         if self.editable_mode:  # a working copy has them beside the package
             return
-        # Beside one another as here: CUDA sources include circuits.
+        # Beside one another as here: CUDA sources include what is common.
         for folder, pattern, copied in (
-            ("circuits", "*.h", "circuits"),
+            ("common", "*.h", "common"),
             ("cuda", "*.cu*", "cuda_sources"),
             ("opencl", "*.cl*", "opencl_sources"),
         ):
@@ -155,7 +155,7 @@ setup(
             sources=SOURCES + sorted(KERNELS),
             depends=[
                 *sorted(path.as_posix() for path in Path("cpu").rglob("*.h")),
-                *sorted(path.as_posix() for path in Path("circuits").rglob("*.h")),
+                *sorted(path.as_posix() for path in Path("common").rglob("*.h")),
             ],
             language="c++",
         )

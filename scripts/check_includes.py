@@ -2,7 +2,7 @@
 
 `LAYERS` lists the folders of ``cpu/`` from those that include to those that are included; those of
 a layer do not include one another. ``cpu/``, ``cuda/`` and ``opencl/`` include nothing of one
-another: what CPU and GPU kernels share is in ``circuits/``, which includes nothing. Prints what
+another: what CPU and GPU kernels share is in ``common/``, which includes nothing. Prints what
 breaks this, includes of files that are not there and folders that are in no layer, and fails if
 there is anything::
 
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SHARED = "circuits"
+SHARED = "common"
 FRAMEWORKS = ("cpu", "cuda", "opencl")
 SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".cl", ".clh"}
 LAYERS = (

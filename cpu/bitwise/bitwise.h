@@ -4,7 +4,7 @@
 //
 // After T. Nishimura, J. L. Bordim, Y. Ito, K. Nakano: Accelerating the Smith-Waterman algorithm using
 // bitwise parallel bulk computation technique on GPU (IPDPS Workshops 2017). The circuit is that of
-// circuits/bitwise_cell.h.
+// common/bitwise_cell.h.
 #pragma once
 
 #include <cstddef>

@@ -16,7 +16,7 @@
 #endif
 
 #include "bitwise.h"
-#include "../../circuits/bitwise_cell.h"
+#include "../../common/bitwise_cell.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {

@@ -268,7 +268,7 @@ Attempt Pruner::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
     const bool is_short = columns < SHORT && !has_many_scores(scheme_);
     const bool to_lanes = in_lanes && is_short && options_.use != Pruning::FORCED;
     const int32_t words_of_waves = to_lanes ? MORE_WORDS_OF_WAVES : WORDS_OF_WAVES;
-    int32_t words = WORDS;
+    int32_t words = WordsInPlace::WORDS;
     if (options_.use == Pruning::AUTO && is_short) {
         words = words_in_place(row, rows, column, columns, FEW_WORDS, words_of_waves);
         const double cells = cells_for(in_full, int64_t{rows} + columns, kernels_->narrow.lanes, trace);
@@ -334,7 +334,8 @@ PlannedCorridor Pruner::plan(const PrunedKernel& kernel, const PrunedPair& pair,
 Attempt Pruner::align_by_corridor(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
                                   double in_full, const PlannedCorridor* planned, bool trace, Path& path) {
     const bool is_auto = options_.use == Pruning::AUTO, many_scores = has_many_scores(scheme_);
-    if (is_auto && many_scores && !planned && 4 * words_in_place(row, rows, column, columns) < WORDS)
+    if (is_auto && many_scores && !planned &&
+        words_in_place(row, rows, column, columns) < WordsInPlace::SIMILAR)
         return Attempt::IN_FULL;
     const LetterCounts row_letters = count_letters(row, rows),
                        column_letters = count_letters(column, columns);

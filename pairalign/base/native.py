@@ -13,12 +13,12 @@ PATH = Path(__file__).resolve().parents[1] / "_native.so"
 def _load() -> ctypes.CDLL:
     try:
         loaded = ctypes.CDLL(str(PATH))
-    except OSError as error:
+        declare_all(loaded)
+    except (OSError, AttributeError) as error:  # not there, or of another version
         raise ImportError(
             f"the native library {PATH} is missing or does not load ({error}); "
             "build it with `make build` or install pairalign with `pip install .`"
         ) from error
-    declare_all(loaded)
     return loaded
 
 

@@ -82,6 +82,8 @@ SIGNATURES = {
     "turn_strands": "pointer int32 -> none",
     # cpu/process.cpp
     "keep_freed_memory": "int64 -> none",
+    # cpu/pruned/words_in_place.h
+    "words_in_place": "pointer int32 pointer int32*2 -> int32",
     # cpu/records/check.cpp
     "check_records": "text pointer*2 int64 pointer*2 -> int32",
     # cpu/records/findings.cpp

@@ -25,8 +25,8 @@ def test_includes_here_go_down() -> None:
         ("cpu/new/new.h", "cpu/memory.h", "'new' is in no layer"),
         ("cpu/bitwise/kernel.h", "cuda/bitwise/strip.cuh", "cpu/ includes nothing of cuda/"),
         ("cuda/bitwise/strip.cuh", "cpu/memory.h", "cuda/ includes nothing of cpu/"),
-        ("cuda/bitwise/strip.cuh", "circuits/bitwise_cell.h", None),
-        ("circuits/bitwise_cell.h", "cpu/memory.h", "circuits/ includes nothing of cpu/"),
+        ("cuda/bitwise/strip.cuh", "common/bitwise_cell.h", None),
+        ("common/bitwise_cell.h", "cpu/memory.h", "common/ includes nothing of cpu/"),
     ],
 )
 def test_faults(source: str, target: str, fault: str | None) -> None:
