@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s
 from pairalign.base.native import library
 
 if TYPE_CHECKING:
     from pairalign.alignments.alignments import Alignments
 
-Ints = npt.NDArray[np.int32]
 
 _place = library.pairalign_place_in_triangle
 _extremes = library.pairalign_find_extremes
@@ -84,8 +84,8 @@ def find_differences(
 
 
 def place_in_triangle(
-    query: Ints,
-    target: Ints,
+    query: Int32s,
+    target: Int32s,
     values: npt.NDArray[np.float64],
     count: int,
     condensed: npt.NDArray[np.float32],
@@ -115,10 +115,10 @@ def place_in_triangle(
 
 
 def find_extremes(
-    query: Ints,
-    target: Ints,
-    counts: tuple[Ints, Ints, Ints],
-    lengths: tuple[Ints, Ints],
+    query: Int32s,
+    target: Int32s,
+    counts: tuple[Int32s, Int32s, Int32s],
+    lengths: tuple[Int32s, Int32s],
     threads: int = 1,
 ) -> tuple[int, int] | None:
     """Find the pairs with most and least matches for each letter of their shorter sequence.

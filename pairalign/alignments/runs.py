@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s
 from pairalign.base.native import library
 
 Runs = npt.NDArray[np.uint32]
 Offsets = npt.NDArray[np.int64]
-Ints = npt.NDArray[np.int32]
 
 _reverse = library.pairalign_reverse_runs
 _offsets = library.pairalign_offsets_of_runs
@@ -64,10 +64,10 @@ def gather_runs(runs: Runs, offsets: Offsets, numbers: Offsets) -> tuple[Runs, O
 
 
 def take_fields(
-    fields: Sequence[Ints],
+    fields: Sequence[Int32s],
     strand: npt.NDArray[np.int8] | None,
     numbers: npt.NDArray[np.int64],
-) -> tuple[list[Ints], npt.NDArray[np.int8] | None]:
+) -> tuple[list[Int32s], npt.NDArray[np.int8] | None]:
     """Copy some pairs of some fields.
 
     Parameters

@@ -20,8 +20,6 @@ from pairalign.alignments.runs import reverse_runs
 from pairalign.base.native import library
 from pairalign.pairs.windows import Window
 
-Ints = npt.NDArray[np.int32]
-
 _SPANS = ("query_start", "query_end", "target_start", "target_end")
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s
 from pairalign.base.native import library
 from pairalign.pairs.windows import Window
-
-Ints = npt.NDArray[np.int32]
 
 _mask_pairs = library.pairalign_mask_pairs
 
 
-def mask_pairs(window: Window, rows: Ints, columns: Ints) -> npt.NDArray[np.bool_]:
+def mask_pairs(window: Window, rows: Int32s, columns: Int32s) -> npt.NDArray[np.bool_]:
     """Return which pairs of a window are among some of its pairs, bool of shape (pairs,).
 
     Parameters
@@ -37,7 +36,7 @@ def mask_pairs(window: Window, rows: Ints, columns: Ints) -> npt.NDArray[np.bool
     return mask
 
 
-def mask_sorted_pairs(window: Window, rows: Ints, columns: Ints) -> npt.NDArray[np.bool_]:
+def mask_sorted_pairs(window: Window, rows: Int32s, columns: Int32s) -> npt.NDArray[np.bool_]:
     """Return which pairs of a window are among pairs of the whole matrix.
 
     Parameters

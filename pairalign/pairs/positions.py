@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s
 from pairalign.base.native import library
-
-Ints = npt.NDArray[np.int32]
 
 _positions = library.pairalign_window_positions
 _positions_of_mask = library.pairalign_positions_of_mask
@@ -16,7 +15,7 @@ _positions_of_numbers = library.pairalign_positions_of_numbers
 
 def window_positions(
     rows: tuple[int, int], columns: tuple[int, int], triangular: bool, pairs: int
-) -> tuple[Ints, Ints]:
+) -> tuple[Int32s, Int32s]:
     """Return row and column of every pair of a window, row by row, int32 of shape (pairs,).
 
     Parameters
@@ -39,7 +38,7 @@ Bounds = tuple[int, int, int, int, bool]
 """Half-open rows, half-open columns, and whether only pairs with ``row < column`` are meant."""
 
 
-def positions_of_mask(bounds: Bounds, pair_mask: npt.NDArray[np.bool_]) -> tuple[Ints, Ints]:
+def positions_of_mask(bounds: Bounds, pair_mask: npt.NDArray[np.bool_]) -> tuple[Int32s, Int32s]:
     """Return row and column of the pairs that a mask names, int32 of shape (n,).
 
     Parameters
@@ -58,7 +57,7 @@ def positions_of_mask(bounds: Bounds, pair_mask: npt.NDArray[np.bool_]) -> tuple
 
 def positions_of_numbers(
     bounds: Bounds, numbers: npt.NDArray[np.signedinteger]
-) -> tuple[Ints, Ints]:
+) -> tuple[Int32s, Int32s]:
     """Return row and column of some pairs by their numbers, int32 of shape (n,).
 
     Parameters

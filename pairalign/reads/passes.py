@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.native import library
 from pairalign.reads.reaching import Reaching
 
 if TYPE_CHECKING:
     from pairalign.alignments.alignments import Alignments
 
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 KINDS = 5
@@ -57,14 +56,14 @@ _classify = library.pairalign_classify_overlaps
 _mark = library.pairalign_mark_indices
 
 
-def describe_reaching(found: Reaching) -> tuple[NativeReaching, tuple[Ints, ...]]:
+def describe_reaching(found: Reaching) -> tuple[NativeReaching, tuple[Int32s, ...]]:
     """Describe pairs to native code; also return the arrays that must be kept meanwhile."""
     fields = found.numbers, found.raw_scores, found.may_pass
     arrays = tuple(np.ascontiguousarray(one, np.int32) for one in fields)
     return NativeReaching(len(arrays[0]), *(one.ctypes.data for one in arrays)), arrays
 
 
-def choose_strands(plus: Reaching, minus: Reaching, both: bool) -> tuple[Longs, Longs]:
+def choose_strands(plus: Reaching, minus: Reaching, both: bool) -> tuple[Int64s, Int64s]:
     """Choose the pairs to align on each strand by their scores on both.
 
     Parameters
@@ -89,7 +88,7 @@ def choose_strands(plus: Reaching, minus: Reaching, both: bool) -> tuple[Longs, 
     return chosen[0][: counts[0]], chosen[1][: counts[1]]
 
 
-def find_overlaps(found: Alignments, min_overlap: int, min_identity: Fraction) -> Longs:
+def find_overlaps(found: Alignments, min_overlap: int, min_identity: Fraction) -> Int64s:
     """Return the numbers of the alignments that are long and alike enough, ascending.
 
     Parameters
@@ -108,7 +107,7 @@ def find_overlaps(found: Alignments, min_overlap: int, min_identity: Fraction) -
     return numbers[:count]
 
 
-def merge_strands(plus: Longs, minus: Longs) -> Longs:
+def merge_strands(plus: Int64s, minus: Int64s) -> Int64s:
     """Return the order of overlaps on both strands by pair, the plus strand first.
 
     Parameters
@@ -130,7 +129,7 @@ def merge_strands(plus: Longs, minus: Longs) -> Longs:
 
 def classify_natively(
     found: Alignments, max_overhang: float, overhang_share: float
-) -> tuple[npt.NDArray[np.uint8], Longs]:
+) -> tuple[npt.NDArray[np.uint8], Int64s]:
     """Return the kind of each overlap, and how many there are of each: see `overlap_kinds`.
 
     Parameters
@@ -158,7 +157,7 @@ def classify_natively(
     return kinds, counts
 
 
-def mark_indices(indices: Ints, marks: Mask) -> None:
+def mark_indices(indices: Int32s, marks: Mask) -> None:
     """Set ``marks[indices]``.
 
     Parameters

@@ -25,13 +25,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Int32s
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.composition import PairComposition
 from pairalign.statistics.published import PUBLISHED
 
 Doubles = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
 Numbers = npt.NDArray[np.integer[Any]]
 
 
@@ -108,7 +108,7 @@ class Significance:
         values: Doubles = nats / math.log(2)
         return values
 
-    def least_raw_scores(self, max_evalue: float) -> tuple[Ints, Ints]:
+    def least_raw_scores(self, max_evalue: float) -> tuple[Int32s, Int32s]:
         """Return the least raw score whose E-value is at most `max_evalue`, for each query.
 
         Returns

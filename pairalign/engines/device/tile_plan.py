@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window, count_pairs, first_columns
 from pairalign.scoring.scoring import Scoring
@@ -74,7 +75,6 @@ ARGUMENTS = np.dtype(
 assert TILE.itemsize == 40
 assert ARGUMENTS.itemsize == 200
 
-Ints = npt.NDArray[np.int32]
 Tiles = npt.NDArray[np.void]
 
 
@@ -108,7 +108,7 @@ class Rectangle:
         """Number of pairs."""
         return count_pairs(*self.bounds)
 
-    def pair_base(self) -> Ints:
+    def pair_base(self) -> Int32s:
         """Per row what to add to a column to get the pair's number in the rectangle."""
         first = self.first_columns()
         before = np.cumsum(self.column_stop - first) - (self.column_stop - first)
@@ -263,7 +263,7 @@ class Planner:
         Rows and columns of a block of pairs: 8, 16 or 32; 16 in the paper.
     """
 
-    def __init__(self, row_lengths: Ints, column_lengths: Ints, block: int = 16) -> None:
+    def __init__(self, row_lengths: Int32s, column_lengths: Int32s, block: int = 16) -> None:
         self.row_lengths = row_lengths.astype(np.int64)
         self.column_lengths = column_lengths.astype(np.int64)
         self.block = block

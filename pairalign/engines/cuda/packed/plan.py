@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.distinct import distinct
 from pairalign.engines.cuda.packed.batches import Batch, Chosen, Kind, Launch, Work
 from pairalign.engines.cuda.packed.memory_estimate import MemoryEstimate, sums_before
@@ -37,8 +38,6 @@ from pairalign.engines.cuda.packed.tilings import (
     FILL_THREADS,
     KINDS,
     TILINGS,
-    Ints,
-    Longs,
     bands_of,
     choose_tilings,
     tiling_of,
@@ -93,9 +92,9 @@ class PackedPlanner:
 
     def __init__(
         self,
-        row_lengths: Ints,
-        column_lengths: Ints,
-        column_worth: Longs,
+        row_lengths: Int32s,
+        column_lengths: Int32s,
+        column_worth: Int64s,
         costs: Costs,
         mode: str,
         multiprocessors: int,
@@ -385,11 +384,11 @@ class PackedPlanner:
             yield from self._cut_row(half, traced, limit)
 
 
-def _mean(before: Longs, start: int, stop: int) -> float:
+def _mean(before: Int64s, start: int, stop: int) -> float:
     """Mean of some values, by the sums of those before each."""
     return int(before[stop] - before[start]) / (stop - start)
 
 
-def _bands_before(bands: Ints) -> Ints:
+def _bands_before(bands: Int32s) -> Int32s:
     """Return the sums as the kernels read them: only differences matter."""
     return sums_before(bands).astype(np.int32)
