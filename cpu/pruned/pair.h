@@ -16,7 +16,7 @@ namespace pairalign {
 struct GapLoss {
     int32_t least, usual, cheap;
 };
-struct Potentials {
+struct Worth {
     int32_t row[CODES], column[CODES];
     GapLoss row_gaps, column_gaps;
     // Not 0: letters that match nothing are worth what is left of a mismatch. `least` then holds for the
@@ -52,10 +52,10 @@ struct PrunedPair {
     int32_t rows, columns;
     // [rows + 1]: k * extend - worth of letters k, k + 1, ..; [columns + 1]: the same, from the last k to the
     // first.
-    const int32_t *row_potential, *column_potential;
+    const int32_t *row_worth, *column_worth;
     GapLoss row_gaps, column_gaps;
     int64_t most;                             // no alignment has a higher score
-    int32_t bonus;                            // see Potentials; 0: the next two are null
+    int32_t bonus;                            // see Worth; 0: the next two are null
     const int32_t *row_cheap, *column_cheap;  // [letters + 1]: how many letters from k on are cheap
     bool two_scores;                          // letters score `match` when they are equal, else `mismatch`
     int32_t match, mismatch;

@@ -81,7 +81,7 @@ double triangle_of(const PrunedPair& pair) {
     return static_cast<double>(pair.most - pair.bound) / each_diagonal(pair) / pair.columns;
 }
 // No alignment has a higher score. `rows`, `columns`: how many cheap letters they have.
-int64_t most_of(const Potentials& p, int64_t rows, int64_t columns, const LetterCounts& row_letters,
+int64_t most_of(const Worth& p, int64_t rows, int64_t columns, const LetterCounts& row_letters,
                 const LetterCounts& column_letters) {
     int64_t worth = 0, longer = 0;
     for (int a = 0; a < CODES; a++) {
@@ -94,7 +94,7 @@ int64_t most_of(const Potentials& p, int64_t rows, int64_t columns, const Letter
            std::max(p.row_gaps.least * longer - p.bonus * rows, p.row_gaps.usual * longer);
 }
 
-// Sums of scores and potentials stay far within 32 bits.
+// Sums of scores and worths stay far within 32 bits.
 bool fits(const Scheme& s, int32_t rows, int32_t columns) {
     const int64_t letter =
         std::max<int64_t>({s.highest, -int64_t{s.matrix[PAD][PAD]}, 1}) + 2 * int64_t{s.gap_extend};
@@ -106,8 +106,8 @@ bool fits_narrow_lanes(const Scheme& s) {
     return s.highest + 2 * int64_t{s.gap_extend} < 400 && s.gap_open < 4000 && s.matrix[PAD][PAD] > -4000;
 }
 
-// Sums of potentials; windows read beyond both ends, whatever there is.
-int32_t* potential_room(Buffer& buffer, int32_t letters) {
+// Sums of worths; windows read beyond both ends, whatever there is.
+int32_t* room_for_sums(Buffer& buffer, int32_t letters) {
     const size_t count = static_cast<size_t>(letters) + 1 + 2 * LANE_PADDING;
     int32_t* room = static_cast<int32_t*>(buffer.need(count * sizeof(int32_t)));
     std::fill(room, room + LANE_PADDING, 0);
@@ -191,9 +191,9 @@ static bool has_two_scores(const Scheme& s, const LetterCounts& row, const Lette
 // Chooses what letters are worth. True: a beam should take `of_cheap`; `usual` may be better for the
 // corridor.
 bool Pruner::choose_worth(PrunedPair& pair, const LetterCounts& row_letters,
-                          const LetterCounts& column_letters, Potentials& of_cheap, Potentials& usual) const {
+                          const LetterCounts& column_letters, Worth& of_cheap, Worth& usual) const {
     pair.two_scores = has_two_scores(scheme_, row_letters, column_letters, pair);
-    usual = choose_potentials(scheme_, row_letters, column_letters);
+    usual = worth_of_letters(scheme_, row_letters, column_letters);
     pair.most = most_of(usual, 0, 0, row_letters, column_letters);
     uint32_t cheap = 0;
     int32_t rows = 0, columns = 0;
@@ -204,7 +204,7 @@ bool Pruner::choose_worth(PrunedPair& pair, const LetterCounts& row_letters,
         columns += column_letters.of[a];
     }
     if (!pair.two_scores || rows + columns == 0 ||
-        !choose_potentials_of_two_scores(scheme_, pair.match, pair.mismatch, cheap, of_cheap))
+        !worth_of_two_scores(scheme_, pair.match, pair.mismatch, cheap, of_cheap))
         return false;
     const int64_t most = most_of(of_cheap, rows, columns, row_letters, column_letters);
     // Where both have cheap letters, many diagonals cost little: this bound must be better by so much.
@@ -214,30 +214,28 @@ bool Pruner::choose_worth(PrunedPair& pair, const LetterCounts& row_letters,
 }
 
 // What letters are worth from each on, for the bound.
-void Pruner::add_up(PrunedPair& pair, const Potentials& potentials, const uint8_t* row,
-                    const uint8_t* column) {
-    pair.row_gaps = potentials.row_gaps;
-    pair.column_gaps = potentials.column_gaps;
-    pair.bonus = potentials.bonus;
+void Pruner::add_up(PrunedPair& pair, const Worth& worth, const uint8_t* row, const uint8_t* column) {
+    pair.row_gaps = worth.row_gaps;
+    pair.column_gaps = worth.column_gaps;
+    pair.bonus = worth.bonus;
     if (pair.bonus) {
-        int32_t* const counts[2] = {potential_room(row_cheap_, pair.rows),
-                                    potential_room(column_cheap_, pair.columns)};
-        count_cheap(row, pair.rows, potentials.cheap, counts[0]);
-        count_cheap(column, pair.columns, potentials.cheap, counts[1]);
+        int32_t* const counts[2] = {room_for_sums(row_cheap_, pair.rows),
+                                    room_for_sums(column_cheap_, pair.columns)};
+        count_cheap(row, pair.rows, worth.cheap, counts[0]);
+        count_cheap(column, pair.columns, worth.cheap, counts[1]);
         pair.row_cheap = counts[0];
         pair.column_cheap = counts[1];
     }
-    int32_t* sums[2] = {potential_room(row_potential_, pair.rows),
-                        potential_room(column_potential_, pair.columns)};
-    sum_potentials(row, pair.rows, potentials.row, scheme_.gap_extend, sums[0]);
-    sum_potentials(column, pair.columns, potentials.column, scheme_.gap_extend, sums[1]);
+    int32_t* sums[2] = {room_for_sums(row_worth_, pair.rows), room_for_sums(column_worth_, pair.columns)};
+    sum_worth(row, pair.rows, worth.row, scheme_.gap_extend, sums[0]);
+    sum_worth(column, pair.columns, worth.column, scheme_.gap_extend, sums[1]);
     std::reverse(sums[1], sums[1] + pair.columns + 1);
     const int32_t slopes[4] = {-2 * pair.row_gaps.least, -2 * pair.row_gaps.usual, 2 * pair.column_gaps.least,
                                2 * pair.column_gaps.usual};
     for (int q = 0; q < 4; q++)
         for (int l = 0; l < 16; l++) pair.ramps[q][l] = l * slopes[q];
-    pair.row_potential = sums[0];
-    pair.column_potential = sums[1];
+    pair.row_worth = sums[0];
+    pair.column_worth = sums[1];
 }
 
 void Pruner::prepare(const PrunedKernel& kernel, PrunedPair& pair, const uint8_t* row,
@@ -344,7 +342,7 @@ Attempt Pruner::align_by_corridor(const uint8_t* row, int32_t rows, const uint8_
     pair.rows = rows;
     pair.columns = columns;
     pair.cancelled = cancelled_;
-    Potentials of_cheap, usual;
+    Worth of_cheap, usual;
     const bool differ = choose_worth(pair, row_letters, column_letters, of_cheap, usual);
 
     Progress progress = Progress::OVERFLOWN;

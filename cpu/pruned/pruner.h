@@ -8,7 +8,7 @@
 #include "../core/pruning.h"
 #include "../memory.h"
 #include "pair.h"
-#include "potentials.h"
+#include "worth.h"
 #include "waves.h"
 
 namespace pairalign {
@@ -64,8 +64,8 @@ private:
     bool find_bound(const PrunedKernel& kernel, PrunedPair& pair, Progress& progress);
     Progress fill_and_trace(const PrunedKernel& kernel, PrunedPair& pair, bool trace, Path& path);
     bool choose_worth(PrunedPair& pair, const LetterCounts& row_letters, const LetterCounts& column_letters,
-                      Potentials& of_cheap, Potentials& usual) const;
-    void add_up(PrunedPair& pair, const Potentials& potentials, const uint8_t* row, const uint8_t* column);
+                      Worth& of_cheap, Worth& usual) const;
+    void add_up(PrunedPair& pair, const Worth& worth, const uint8_t* row, const uint8_t* column);
     void prepare(const PrunedKernel& kernel, PrunedPair& pair, const uint8_t* row, const uint8_t* column);
     template <class Lane>
     void write_letters(PrunedPair& pair, const uint8_t* row, const uint8_t* column);
@@ -82,8 +82,8 @@ private:
     const volatile bool* cancelled_;
     Waves waves_;
     PrunedCounts counts_;
-    Buffer row_letters_, column_letters_, table_, row_potential_, column_potential_, lanes_, reach_, blocks_,
-        flags_, saved_, row_cheap_, column_cheap_;
+    Buffer row_letters_, column_letters_, table_, row_worth_, column_worth_, lanes_, reach_, blocks_, flags_,
+        saved_, row_cheap_, column_cheap_;
 };
 
 }  // namespace pairalign

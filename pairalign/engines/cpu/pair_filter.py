@@ -84,7 +84,7 @@ class FilteredSet:
 
 
 @dataclass(frozen=True)
-class Choice:
+class PairsLeft:
     """What of a window is left.
 
     Attributes
@@ -103,7 +103,7 @@ class Choice:
     min_raw_score: int | None
 
     @classmethod
-    def of(cls, mask: Mask, looked_at: int, possible: int, left: int, least: int) -> Choice:
+    def of(cls, mask: Mask, looked_at: int, possible: int, left: int, least: int) -> PairsLeft:
         """Make one; `least`: the least score of the pairs that are left, if that says anything."""
         says = left > 0 and least > -(2**31)
         return cls(mask, looked_at, possible, left, least if says else None)
@@ -161,7 +161,7 @@ class PairFilter:
             raise CapacityError("out of memory for the q-grams of the sequences")
         self.gram: int = library.pairalign_filter_gram(self._handle)
 
-    def choose(self, window: Window, pair_mask: Mask | None = None) -> Choice:
+    def choose(self, window: Window, pair_mask: Mask | None = None) -> PairsLeft:
         """Drop pairs of a window, or of those that `pair_mask` names: bool[pairs].
 
         Raises
@@ -180,7 +180,7 @@ class PairFilter:
         )
         if failed:
             raise CapacityError("out of memory while pairs are looked at")
-        return Choice.of(mask, *counts.tolist())
+        return PairsLeft.of(mask, *counts.tolist())
 
     def set_of(self, side: int) -> FilteredSet:
         """Return the set of the rows (0) or of the columns (1): views, while the filter is open."""

@@ -187,7 +187,7 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class Batch:
+class TileBatch:
     """What goes to the device at a time.
 
     Attributes
@@ -270,7 +270,7 @@ class Planner:
 
     def batches(
         self, rectangle: Rectangle, costs: Costs, limit_bytes: int, target_pairs: int
-    ) -> Iterator[Batch]:
+    ) -> Iterator[TileBatch]:
         """Cut a rectangle into batches that need at most `limit_bytes` each.
 
         Batches of whole rows of blocks hold about `target_pairs` pairs, unless memory is short.
@@ -289,7 +289,7 @@ class Planner:
             yield from self._fitting(replace(part, row_stop=row + wanted), costs, limit_bytes)
             row += wanted
 
-    def _fitting(self, rectangle: Rectangle, costs: Costs, limit_bytes: int) -> Iterator[Batch]:
+    def _fitting(self, rectangle: Rectangle, costs: Costs, limit_bytes: int) -> Iterator[TileBatch]:
         pairs = rectangle.pairs
         if pairs == 0:
             return
@@ -302,7 +302,7 @@ class Planner:
             for half in rectangle.halves(self.block):
                 yield from self._fitting(half, costs, limit_bytes)
 
-    def batch(self, rectangle: Rectangle) -> Batch:
+    def batch(self, rectangle: Rectangle) -> TileBatch:
         """Lay out the tiles of a rectangle and their arrays, whether or not that fits anywhere."""
         rows = np.arange(rectangle.row_start, rectangle.row_stop)
         columns = np.arange(rectangle.column_start, rectangle.column_stop)
@@ -327,7 +327,7 @@ class Planner:
         trace = -(-longest // BAND) * columns_of * WARP
         tiles["border"] = np.cumsum(border) - border
         tiles["trace"] = np.cumsum(trace) - trace
-        return Batch(
+        return TileBatch(
             rectangle,
             tiles,
             rectangle.pairs,
@@ -336,12 +336,12 @@ class Planner:
             most_runs=int(((longest + columns_of) * WARP).sum()),
         )
 
-    def masked(self, batch: Batch, pair_mask: npt.NDArray[np.bool_]) -> Batch:
+    def masked(self, batch: TileBatch, pair_mask: npt.NDArray[np.bool_]) -> TileBatch:
         """Return a batch of only the pairs of `pair_mask`; its arrays stay where they are.
 
         Parameters
         ----------
-        batch : Batch
+        batch : TileBatch
         pair_mask : ndarray of bool, shape (pairs of the batch,)
         """
         tiles = batch.tiles

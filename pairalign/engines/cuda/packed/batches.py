@@ -109,7 +109,7 @@ def choose_numbers(work: Work, numbers: Numbers) -> Chosen:
 
 
 @dataclass(frozen=True)
-class Batch:
+class PackedBatch:
     """Pairs that are on the device together.
 
     Attributes

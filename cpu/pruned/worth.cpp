@@ -1,4 +1,4 @@
-#include "potentials.h"
+#include "worth.h"
 
 #include <algorithm>
 
@@ -57,11 +57,11 @@ LetterCounts count_letters(const uint8_t* codes, int32_t length) {
     return counts[0];
 }
 
-Potentials choose_potentials(const Scheme& s, const LetterCounts& row, const LetterCounts& column) {
-    Potentials best{};
+Worth worth_of_letters(const Scheme& s, const LetterCounts& row, const LetterCounts& column) {
+    Worth best{};
     int64_t least = INT64_MAX;
     for (int part : {2, 4, 0}) {  // quarters of a letter's best score that count for the column's sequence
-        Potentials p{};
+        Worth p{};
         for (int b = 0; b < CODES; b++) {
             int32_t most = -s.gap_extend;
             for (int a = 0; a < CODES; a++)
@@ -81,13 +81,12 @@ Potentials choose_potentials(const Scheme& s, const LetterCounts& row, const Let
     return best;
 }
 
-bool choose_potentials_of_two_scores(const Scheme& s, int32_t match, int32_t mismatch, uint32_t cheap,
-                                     Potentials& p) {
+bool worth_of_two_scores(const Scheme& s, int32_t match, int32_t mismatch, uint32_t cheap, Worth& p) {
     match = std::max(match, -2 * s.gap_extend);
     mismatch = std::max(mismatch, -2 * s.gap_extend);
     const int32_t half = match > 0 ? match / 2 : -(-match / 2), rest = match - half;
     if (match <= mismatch || half + s.gap_extend <= 0 || rest + s.gap_extend <= 0) return false;
-    p = Potentials{};
+    p = Worth{};
     p.cheap = cheap;
     p.bonus = match - mismatch;
     for (int a = 0; a < CODES; a++) {
@@ -106,8 +105,7 @@ void count_cheap(const uint8_t* codes, int32_t length, uint32_t cheap, int32_t* 
     for (int32_t k = length - 1; k >= 0; k--) out[k] = sum += cheap >> codes[k] & 1;
 }
 
-void sum_potentials(const uint8_t* codes, int32_t length, const int32_t* worth, int32_t extend,
-                    int32_t* out) {
+void sum_worth(const uint8_t* codes, int32_t length, const int32_t* worth, int32_t extend, int32_t* out) {
     int32_t sum = length * extend;
     out[length] = sum;
     for (int32_t k = length - 1; k >= 0; k--) out[k] = sum -= worth[codes[k]] + extend;

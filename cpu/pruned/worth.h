@@ -1,4 +1,4 @@
-// Bounds on what letters can add to a score: see Potentials in pair.h and docs/similar-sequences.md.
+// Bounds on what letters can add to a score: see Worth in pair.h and docs/similar-sequences.md.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,17 @@ struct LetterCounts {
 
 LetterCounts count_letters(const uint8_t* codes, int32_t length);
 
-// Of the few potentials that are tried, those with the lowest bound for the whole pair.
-Potentials choose_potentials(const Scheme& scheme, const LetterCounts& row, const LetterCounts& column);
+// Of the few worths that are tried, those with the lowest bound for the whole pair.
+Worth worth_of_letters(const Scheme& scheme, const LetterCounts& row, const LetterCounts& column);
 
 // The same where letters score `match` when they are equal and their codes are not `cheap`, else `mismatch`.
 // False: this bound is not for these costs.
-bool choose_potentials_of_two_scores(const Scheme& scheme, int32_t match, int32_t mismatch, uint32_t cheap,
-                                     Potentials& potentials);
+bool worth_of_two_scores(const Scheme& scheme, int32_t match, int32_t mismatch, uint32_t cheap, Worth& worth);
 
 // out[k] = how many letters from k on are `cheap`, for 0 <= k <= length.
 void count_cheap(const uint8_t* codes, int32_t length, uint32_t cheap, int32_t* out);
 
 // out[k] = k * extend - the worth of all letters from k on, for 0 <= k <= length.
-void sum_potentials(const uint8_t* codes, int32_t length, const int32_t* worth, int32_t extend, int32_t* out);
+void sum_worth(const uint8_t* codes, int32_t length, const int32_t* worth, int32_t extend, int32_t* out);
 
 }  // namespace pairalign
