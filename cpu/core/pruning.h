@@ -12,7 +12,7 @@ enum class Pruning : int32_t {
     ALWAYS = 2,      // as far as the corridor is at most half of the matrix
     FORCED = 3,      // however wide the corridor
     WAVEFRONTS = 4,  // by wavefronts, however much it costs, if there is room
-    LANES = 5        // many pairs at a time (align/byte_corridor.h), however wide the corridor
+    LANES = 5        // many pairs at a time (align/lane_corridors.h), however wide the corridor
 };
 
 struct PruningOptions {

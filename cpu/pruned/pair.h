@@ -1,5 +1,6 @@
 // What the pruned kernel is given and gives back: one pair, global mode, and the part of its matrix that can
-// hold optimal paths. Shared by the driver (pruner.h) and by every instruction set's kernel (corridor.h).
+// hold optimal paths. Shared by the driver (pruner.h) and by every instruction set's kernel
+// (antidiagonal_corridor.h).
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Similar pairs of a window, pruned many at a time: a lane each, with a row sequence of its own, so that a
 // batch can be made of pairs from anywhere. Beams come first; what they say of the corridors decides which
-// pairs share a batch then. See align/byte_corridor.h.
+// pairs share a batch then. See align/lane_corridors.h.
 #pragma once
 
 #include <cstddef>

@@ -21,13 +21,13 @@
 #pragma once
 
 #include "../core/traceback.h"
-#include "corridor_cells.h"
+#include "antidiagonal_cells.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
 template <class V>
-struct Corridor : CorridorCells<V> {
+struct AntidiagonalCorridor : CorridorCells<V> {
     using Cells = CorridorCells<V>;
     using Cells::best_reach;
     using Cells::clear_margins;

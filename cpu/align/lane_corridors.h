@@ -37,9 +37,9 @@ namespace pairalign {
 namespace PAIRALIGN_ISA {
 
 template <class V>
-class ByteCorridor {
+class LaneCorridors {
 public:
-    explicit ByteCorridor(ByteWork<V>& work)
+    explicit LaneCorridors(ByteWork<V>& work)
         : w_(work),
           shift_(work),
           side_(work.batch.side),

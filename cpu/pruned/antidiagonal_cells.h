@@ -1,4 +1,5 @@
-// Which cells of a pair are alive, and where the lanes of its windows stand: what corridor.h fills.
+// Which cells of a pair are alive, and where the lanes of its windows stand: what antidiagonal_corridor.h
+// fills.
 //
 // A cell is alive while the rest of both sequences could still bring its score to the bound. Once a block,
 // `trim` finds the first and the last lane that is alive, and `next_block` lays the window around them.
