@@ -3,6 +3,7 @@
 // (antidiagonal_corridor.h).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -90,6 +91,18 @@ struct PrunedPair {
     int64_t score;  // of a beam: of an alignment, not always the best
     int64_t cell_limit;
 };
+
+// What a step off the diagonal and back costs at least.
+inline int32_t each_diagonal(const PrunedPair& pair) {
+    return std::max(1, std::max(pair.row_gaps.least, pair.row_gaps.usual) +
+                           std::max(pair.column_gaps.least, pair.column_gaps.usual));
+}
+
+inline double matrix_of(const PrunedPair& pair) { return static_cast<double>(pair.rows) * pair.columns; }
+// What a corridor for a score takes of it, if it is as high as it is wide.
+inline double triangle_of(const PrunedPair& pair) {
+    return static_cast<double>(pair.most - pair.bound) / each_diagonal(pair) / pair.columns;
+}
 
 constexpr int32_t LANE_PADDING = 160;  // letters and lanes beyond both ends that a window may touch
 constexpr int32_t LEAST_STEPS = 16;    // of a block, but the last

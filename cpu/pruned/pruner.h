@@ -1,4 +1,5 @@
-// Aligns pairs one by one within the part of their matrix that can hold optimal paths, where that pays.
+// Aligns pairs one by one within the part of their matrix that can hold optimal paths, where that pays: by
+// wavefronts (waves.h), or in a corridor (corridor_policy.h, corridor_filler.h).
 #pragma once
 
 #include <cstddef>
@@ -6,9 +7,9 @@
 
 #include "../core/batch.h"
 #include "../core/pruning.h"
-#include "../memory.h"
-#include "pair.h"
-#include "worth.h"
+#include "corridor_filler.h"
+#include "corridor_policy.h"
+#include "pair_memory.h"
 #include "waves.h"
 
 namespace pairalign {
@@ -19,14 +20,6 @@ enum class Attempt {
     IN_FULL,   // it is to be aligned in full
     IN_LANES,  // it looks similar: it is to be tried with others
     BOUNDED    // its corridor is known: it is to be filled if that is found to pay
-};
-
-// A corridor that is to be filled.
-struct PlannedCorridor {
-    int64_t bound;      // a score that some alignment has
-    double most_cells;  // share of the matrix that it may take
-    double cost;        // expected, see costs.h
-    bool wide;          // of lanes
 };
 
 class Pruner {
@@ -51,39 +44,21 @@ public:
     Attempt fill(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
                  const PlannedCorridor& planned, bool trace, Path& path);
 
-    // What share of a matrix a corridor of lanes may take; 0: whatever it takes.
-    static double widest_in_lanes(const PruningOptions& options);
-
     const PrunedCounts& counts() const { return counts_; }
 
 private:
     Attempt align_by_corridor(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
                               double in_full, const PlannedCorridor* planned, bool trace, Path& path);
-    void choose_widest(const PrunedKernel& kernel, const PrunedPair& pair, double in_full, bool trace);
-    PlannedCorridor plan(const PrunedKernel& kernel, const PrunedPair& pair, bool trace) const;
-    bool find_bound(const PrunedKernel& kernel, PrunedPair& pair, Progress& progress);
-    Progress fill_and_trace(const PrunedKernel& kernel, PrunedPair& pair, bool trace, Path& path);
-    bool choose_worth(PrunedPair& pair, const LetterCounts& row_letters, const LetterCounts& column_letters,
-                      Worth& of_cheap, Worth& usual) const;
-    void add_up(PrunedPair& pair, const Worth& worth, const uint8_t* row, const uint8_t* column);
-    void prepare(const PrunedKernel& kernel, PrunedPair& pair, const uint8_t* row, const uint8_t* column);
-    template <class Lane>
-    void write_letters(PrunedPair& pair, const uint8_t* row, const uint8_t* column);
-    Progress trace(const PrunedKernel& kernel, PrunedPair& pair, Path& path);
-    bool thin_out(PrunedPair& pair) const;
 
     const Scheme& scheme_;
     const PrunedKernels* kernels_;
     PruningOptions options_;
-    size_t room_;
-    double widest_ = 0;      // of columns: how many diagonals a path may stray, with a margin
-    double most_cells_ = 0;  // share of the matrix that a corridor may take
     PlannedCorridor planned_{};
     const volatile bool* cancelled_;
+    PairMemory memory_;
+    CorridorFiller filler_;
     Waves waves_;
     PrunedCounts counts_;
-    Buffer row_letters_, column_letters_, table_, row_worth_, column_worth_, lanes_, reach_, blocks_, flags_,
-        saved_, row_cheap_, column_cheap_;
 };
 
 }  // namespace pairalign

@@ -64,7 +64,7 @@ public:
         return engine_.pruning.use == Pruning::LANES ||
                pairs >= int64_t{engine_.bytes().lanes / LANES_OF_A_PAIR} * threads;
     }
-    double widest() const { return Pruner::widest_in_lanes(engine_.pruning); }
+    double widest() const { return widest_in_lanes(engine_.pruning); }
 
     // Lanes have done a pair.
     void set_done(int64_t pair) {
