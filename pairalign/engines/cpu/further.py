@@ -5,7 +5,8 @@ engine made the first alignments, so that the bytes are the same. Each further o
 the pair's whole matrix, unless a run of equal letters that it must have is not there.
 
 Where two reads are alike in one place, the best alignment is made in a corridor and then proven to
-be the best, by what further ones may score: `FurtherAligner.best_of`, ``cpu/further/proven_corridor.cpp``.
+be the best, by what further ones may score: `FurtherAligner.best_of` and
+``cpu/further/proven_corridor.cpp``.
 """
 
 from __future__ import annotations
