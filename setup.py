@@ -126,8 +126,13 @@ class BuildPythonAndKernels(build_py):
         super().run()
         if self.editable_mode:  # a working copy has them beside the package
             return
-        for folder, pattern in (("cuda", "*.cu*"), ("opencl", "*.cl*")):
-            target = Path(self.build_lib, "pairalign", f"{folder}_sources")
+        # Beside one another as here: CUDA sources include what is common.
+        for folder, pattern, copied in (
+            ("common", "*.h", "common"),
+            ("cuda", "*.cu*", "cuda_sources"),
+            ("opencl", "*.cl*", "opencl_sources"),
+        ):
+            target = Path(self.build_lib, "pairalign", copied)
             for source in sorted(Path(folder).rglob(pattern)):
                 copy = target / source.relative_to(folder)
                 self.mkpath(str(copy.parent))
@@ -152,7 +157,7 @@ setup(
             sources=SOURCES + sorted(KERNELS),
             depends=[
                 *sorted(path.as_posix() for path in Path("cpu").rglob("*.h")),
-                "cuda/bitwise/cell.cuh",  # one circuit for CPUs and GPUs
+                *sorted(path.as_posix() for path in Path("common").rglob("*.h")),
             ],
             language="c++",
         )

@@ -7,7 +7,7 @@
 // of m and n residues: p(m) p(n) + c P(m) P(n), where the length that an alignment of score S takes of a
 // sequence has the mean a S + b and the variance alpha S + beta, the two lengths the covariance
 // c = sigma S + tau, x = m - a S - b, P(m) = Phi(x / sd), p(m) = x P(m) + sd phi(x / sd).
-// The ctypes declarations are in pairalign/statistics/finite_size.py.
+// The struct is declared in pairalign/statistics/finite_size.py.
 
 #include <algorithm>
 #include <cmath>

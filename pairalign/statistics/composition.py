@@ -21,7 +21,6 @@ References
 
 from __future__ import annotations
 
-import ctypes
 from functools import cached_property
 from typing import Any
 
@@ -47,13 +46,6 @@ MOST_RATIO, LEAST_RATIO = 1.25, 0.05
 _DECIMALS = 6
 
 _pair_lambdas = library.pairalign_pair_lambdas
-_pair_lambdas.restype = None
-_pair_lambdas.argtypes = (
-    ctypes.c_int64,
-    *(ctypes.c_void_p,) * 4,
-    *(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32),
-    *(ctypes.c_double, ctypes.c_double, ctypes.c_void_p),
-)
 
 
 class PairComposition:

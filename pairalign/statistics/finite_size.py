@@ -36,8 +36,6 @@ class NativeLengthLaw(ctypes.Structure):
 
 
 _log_evalues = library.pairalign_log_evalues
-_log_evalues.restype = None
-_log_evalues.argtypes = (ctypes.c_void_p, ctypes.c_int64, *(ctypes.c_void_p,) * 4)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Int32s
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.composition import MOST_RATIO, PairComposition
@@ -35,7 +36,6 @@ from pairalign.statistics.finite_size import LengthLaw, published_law
 from pairalign.statistics.published import PUBLISHED, PUBLISHED_DNA, UNGAPPED
 
 Doubles = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
 Numbers = npt.NDArray[np.integer[Any]]
 
 _MOST_SCORE = 2**31 - 1
@@ -86,7 +86,7 @@ class Significance:
     """
 
     gumbel: Gumbel
-    lengths: tuple[Ints, Ints]
+    lengths: tuple[Int32s, Int32s]
     databases: tuple[tuple[int, int], tuple[int, int]]
     composition: PairComposition | None = None
     search_space: float | None = None
