@@ -176,6 +176,7 @@ class Fake:
 
     name = "fake"
     is_gpu = False
+    on_device = None
 
     def __init__(self, sequences: SequenceSet, scoring: pairalign.Scoring) -> None:
         self.closed = 0
