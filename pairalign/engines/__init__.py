@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # the names of kernels are looked up without all that
     import numpy as np
@@ -10,7 +10,6 @@ if TYPE_CHECKING:  # the names of kernels are looked up without all that
 
     from pairalign.alignments.alignments import Alignments
     from pairalign.engines.cpu.pair_filter import PairFilter
-    from pairalign.engines.cuda.pair_filter import CudaPairFilter
     from pairalign.pairs.want import Want
     from pairalign.pairs.windows import Window
     from pairalign.reads.reaching import Reaching
@@ -31,7 +30,7 @@ class OnDevice(Protocol):
         """What they are scored with."""
         ...
 
-    def open_pair_filter(self, host: PairFilter) -> CudaPairFilter:
+    def open_pair_filter(self, host: PairFilter) -> Any:
         """Open a filter of pairs on the device that drops the pairs that `host` does."""
         ...
 
