@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.fields import Field, parse_fields
@@ -28,7 +28,7 @@ from pairalign.cli.report import check_report, finish_report, make_collector
 from pairalign.cli.summary import Summary, describe_steps
 from pairalign.cli.thresholds import thresholds_of
 from pairalign.clusters.best_edges import BestEdges
-from pairalign.errors import FormatError, ScoringError
+from pairalign.errors import FormatError
 from pairalign.formats import (
     NETWORK_FORMATS,
     Writer,
@@ -40,15 +40,9 @@ from pairalign.formats import (
 )
 from pairalign.formats.output import check_writable
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.request import AlignmentPlan
 from pairalign.pairs.lists import read_pair_list
 from pairalign.pairs.want import Detail
-from pairalign.statistics.significance import (
-    EvalueFilter,
-    Gumbel,
-    Significance,
-    find_gumbel,
-    find_significance,
-)
 from pairalign.statistics.statements import describe_statistics
 
 if TYPE_CHECKING:
@@ -72,9 +66,9 @@ def run_align(options: argparse.Namespace) -> None:
     """Carry out ``pairalign align``."""
     choose_output(options)
     table, place = _check(options)  # wrong usage is said before anything is read
-    run = _plan(options, table.detail)
-    significance = _significance(options, run, table.shown_fields)
-    kept = _keep_by_evalue(options, run, significance)
+    plan = _plan(options, table)
+    run = plan.job
+    _say_plan(options, plan)
     started = time.perf_counter()
     decided = {"columns": [field.name for field in table.fields], "both_ways": options.both_ways}
     decided |= {"max_evalue": options.max_evalue, "db_size": options.db_size}
@@ -87,13 +81,19 @@ def run_align(options: argparse.Namespace) -> None:
     join = table.writer_type.join if table.writer_type.joined else None
     going = Going(options, run, table.writer_type.name, place, join=join, **decided)
     summary = _summary_of(options, run)
-    limits = (options.min_score, options.min_identity, options.min_coverage, kept, run.pair_list)
+    limits: tuple[Any, ...] = (
+        options.min_score,
+        options.min_identity,
+        options.min_coverage,
+        options.max_evalue,
+        run.pair_list,
+    )
     whole = all(one is None for one in limits) and run.top == 1
     collector = make_collector(options, run.queries, run.targets, whole)
     if not going.is_done:
         shown: dict[str, Any] = {"fields": table.fields, "both_ways": options.both_ways}
         keep_freed_memory(run.memory_bytes)
-        shown |= {"significance": significance}
+        shown |= {"significance": plan.significance}
         with going.held():
             _write(options, run, going, summary, collector, shown)
     going.finish()
@@ -134,7 +134,7 @@ def _check_top(options: argparse.Namespace, format: str) -> None:
         raise FormatError(f"{format} has an edge a pair: leave --top out, or write another format")
 
 
-def _plan(options: argparse.Namespace, detail: Detail) -> AlignmentJob:
+def _plan(options: argparse.Namespace, table: _Table) -> AlignmentPlan:
     """Read the sequences and the list of pairs, and plan the run."""
     queries, targets = read_sequences(options)
     scoring = scoring_of(options, queries)
@@ -142,32 +142,35 @@ def _plan(options: argparse.Namespace, detail: Detail) -> AlignmentJob:
     pair_list = None
     if options.pairs is not None:
         pair_list = read_pair_list(options.pairs, queries, targets)
-    run = plan_run(options, queries, targets, scoring, detail, pair_list=pair_list)
-    run.pair_thresholds = thresholds_of(options)
-    return run
+    return plan_run(
+        options,
+        queries,
+        targets,
+        scoring,
+        table.detail,
+        pair_list=pair_list,
+        thresholds=thresholds_of(options),
+        max_evalue=options.max_evalue,
+        both_ways=options.both_ways,
+        statistics=any(field.of_statistics for field in table.shown_fields),
+        db_size=options.db_size,
+        search_space=options.search_space,
+        comp_based_stats=options.comp_based_stats,
+    )
 
 
-def _keep_by_evalue(
-    options: argparse.Namespace, run: AlignmentJob, significance: Significance | None
-) -> EvalueFilter | None:
-    """Make the filter of ``--max-evalue``; the run then aligns what can pass it.
-
-    Says as well which listed pairs were left out.
-    """
-    kept = None
-    if options.max_evalue is not None:
-        assert significance is not None
-        kept = EvalueFilter(significance, options.max_evalue, options.both_ways)
-        least = max(kept.min_raw_score, run.want.least_raw_score)
-        run.want = replace(run.want, min_raw_score=least)
-        run.evalue_filter = kept
-    if run.left_out:
+def _say_plan(options: argparse.Namespace, plan: AlignmentPlan) -> None:
+    """Say what E-values are made of, and which listed pairs were left out."""
+    if plan.no_statistics is not None:
+        log.warning("evalue and bits are nan: %s", plan.no_statistics)
+    if plan.estimated and plan.significance is not None and not options.quiet:
+        say(f"E-values: {describe_statistics(plan.significance, plan.job.scoring)}")
+    if plan.job.left_out:
         log.warning(
             "%s: %s pairs left out, which came again or were sequences with themselves",
             options.pairs,
-            f"{run.left_out:,}",
+            f"{plan.job.left_out:,}",
         )
-    return kept
 
 
 def _summary_of(options: argparse.Namespace, run: AlignmentJob) -> Summary:
@@ -230,43 +233,3 @@ def _detail(options: argparse.Namespace, writer: type[Writer], fields: tuple[Fie
         return Detail.STATS
     fields = fields or writer.default_fields or ()
     return max([writer.needs, *(field.detail for field in fields)]) if fields else Detail.CIGAR
-
-
-def _significance(
-    options: argparse.Namespace, run: AlignmentJob, fields: tuple[Field, ...]
-) -> Significance | None:
-    """Find what bit scores and E-values are made of; warn if they are to be shown and not known.
-
-    Raises
-    ------
-    ScoringError
-        ``--max-evalue`` needs them.
-    """
-    asked = any(field.of_statistics for field in fields)
-    gumbel = composition = None
-    if asked or options.max_evalue is not None:
-        try:
-            gumbel = _gumbel(run)
-        except ScoringError as error:
-            if options.max_evalue is not None:
-                raise
-            log.warning("evalue and bits are nan: %s", error)
-    if gumbel is not None or find_gumbel(run.scoring) is not None:
-        from pairalign.jobs.run.statistics import chosen_composition  # only where it is needed
-
-        chosen = options.comp_based_stats
-        composition = chosen_composition(chosen, run.scoring, run.queries, run.targets)
-    sets, space = (run.queries, run.targets), options.search_space
-    found = find_significance(run.scoring, *sets, options.db_size, gumbel, composition, space)
-    if gumbel is not None and found is not None and not options.quiet:
-        say(f"E-values: {describe_statistics(found, run.scoring)}")
-    return found
-
-
-def _gumbel(run: AlignmentJob) -> Gumbel:
-    """Return the parameters of the scores of a run; ScoringError where there are none."""
-    if run.scoring.mode != "local":
-        raise ScoringError("E-values are those of local alignments: add --mode local")
-    from pairalign.jobs.run.statistics import find_or_estimate_gumbel  # only where it is needed
-
-    return find_or_estimate_gumbel(run.scoring, run.queries, run.targets, run.threads)

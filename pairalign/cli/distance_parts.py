@@ -45,7 +45,7 @@ def write_part(options: argparse.Namespace, sequences: SequenceSet, measure: Mea
     place = choose_part(options, SUFFIX)
     scoring = scoring_of(options, sequences)
     warn_of_letters(scoring, sequences, None)
-    run = plan_run(options, sequences, None, scoring, measure.detail)
+    run = plan_run(options, sequences, None, scoring, measure.detail).job
     check_names(sequences.names, sequences.source)
     going = Going(options, run, FORMAT, place, measure=measure.name)
     pairs = run.pairs

@@ -82,7 +82,6 @@ class Going:
         self._resumable: Resumable | None = None
         self._number = self.piece.number
         if options.resume:
-            job.result_seconds = options.commit_every
             self._resume(options, join)
         else:
             replace_leftovers(options.output)

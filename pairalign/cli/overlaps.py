@@ -19,11 +19,10 @@ from pairalign.cli.planning import (
     choose_output,
     progress_of,
     read_sequences,
-    warn_of_letters,
+    result_seconds,
 )
 from pairalign.cli.report import check_report, finish_report
 from pairalign.cli.summary import describe_set
-from pairalign.engines.selection import usable_cores
 from pairalign.formats import (
     OVERLAP_FORMATS,
     check_both_ways,
@@ -32,14 +31,13 @@ from pairalign.formats import (
     open_overlap_writer,
 )
 from pairalign.formats.output import check_writable
-from pairalign.jobs.overlaps.overlaps import OverlapJob
-from pairalign.jobs.overlaps.plan import Limits, OverlapPlan, plan_overlaps
+from pairalign.jobs.overlaps.overlaps import OverlapJob, plan_overlap_job
+from pairalign.jobs.overlaps.plan import Limits
 from pairalign.jobs.overlaps.presets import AUTO, PRESETS, Preset
-from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy, seed_candidates
-from pairalign.jobs.run.memory import default_bytes
+from pairalign.jobs.overlaps.request import OverlapRequest
+from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy
 from pairalign.jobs.run.stage_counts import ALIGN, FILTER, FURTHER, SCORE
-from pairalign.pairs.want import Detail, Want
-from pairalign.reads.candidates import read_candidates
+from pairalign.pairs.want import Detail
 from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
@@ -109,15 +107,9 @@ def _scoring_of(options: argparse.Namespace, preset: Preset) -> Scoring:
 
 def _plan(options: argparse.Namespace, reads: SequenceSet) -> tuple[OverlapJob, Preset]:
     """Choose preset and thresholds, and plan the job."""
-    threads, memory_bytes = options.threads or usable_cores(), options.memory or default_bytes()
-    candidates = None
-    if options.candidates not in (None, MAPPY):
-        candidates = read_candidates(options.candidates, reads)
-    plan: OverlapPlan = plan_overlaps(
-        reads,
-        options.preset,
-        lambda preset: _scoring_of(options, preset),
-        Limits(
+    asked = OverlapRequest(
+        preset=options.preset,
+        limits=Limits(
             options.min_overlap,
             options.min_identity,
             options.min_score,
@@ -125,29 +117,22 @@ def _plan(options: argparse.Namespace, reads: SequenceSet) -> tuple[OverlapJob, 
             options.max_false,
             options.max_overlaps,
         ),
-        threads=threads,
-        memory_bytes=memory_bytes,
-    )
-    warn_of_letters(plan.scoring, reads)
-    if options.candidates == MAPPY:
-        least = plan.thresholds.min_overlap
-        candidates = seed_candidates(reads, plan.preset, least, threads)
-    run = OverlapJob(
-        reads,
-        None,
-        plan.scoring,
-        Want(Detail.CIGAR),
+        candidates=options.candidates,
+        filter=options.filter,
         device=options.device,
-        threads=threads,
-        memory_bytes=memory_bytes,
+        threads=options.threads,
+        memory_bytes=options.memory,
         progress=progress_of(options),
         kernel=options.kernel,
-        thresholds=plan.thresholds,
-        filter=options.filter,
         shard=options.shard,
-        candidates=candidates,
+        result_seconds=result_seconds(options),
     )
-    return run, plan.preset
+    return plan_overlap_job(
+        asked,
+        reads,
+        lambda preset: _scoring_of(options, preset),
+        lambda message: log.warning("%s", message),
+    )
 
 
 def _write(

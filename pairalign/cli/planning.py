@@ -1,4 +1,4 @@
-"""What the commands make of their parsed options: sequences, a `Scoring`, an `AlignmentJob`."""
+"""What the commands make of their parsed options: sequences, a `Scoring`, an `AlignmentPlan`."""
 
 from __future__ import annotations
 
@@ -8,17 +8,13 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from pairalign.alignments.thresholds import raw_minimum
 from pairalign.cli.console import log
 from pairalign.cli.loading import no_collection
-from pairalign.engines.selection import usable_cores
 from pairalign.errors import FormatError, ScoringError
-from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.request import AlignmentPlan, AlignRequest, plan_alignment
 from pairalign.pairs.lists import PairList
-from pairalign.pairs.want import Detail, Want
-from pairalign.pairs.windows import default_window
+from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.sets import SequenceSet, read_fasta, read_fasta_pair
 
@@ -178,6 +174,12 @@ def progress_of(options: argparse.Namespace) -> Progress:
     return "lines" if options.progress else not options.quiet
 
 
+def result_seconds(options: argparse.Namespace) -> float | None:
+    """Return how often some results must come: as often as ``--resume`` commits them."""
+    seconds: float | None = options.commit_every if getattr(options, "resume", False) else None
+    return seconds
+
+
 def plan_run(
     options: argparse.Namespace,
     queries: SequenceSet,
@@ -186,7 +188,8 @@ def plan_run(
     detail: Detail,
     memory_bytes: int | None = None,
     pair_list: PairList | None = None,
-) -> AlignmentJob:
+    **more: Any,
+) -> AlignmentPlan:
     """Plan the alignment of all pairs with what `add_resources` added.
 
     Parameters
@@ -203,10 +206,12 @@ def plan_run(
         What aligning may use where results are kept besides; default: all that ``--memory`` says.
     pair_list : PairList, optional
         The only pairs to align.
+    **more
+        What else an `AlignRequest` has.
 
     Returns
     -------
-    AlignmentJob
+    AlignmentPlan
         Not begun yet: nothing is aligned before it is opened.
 
     Raises
@@ -218,18 +223,19 @@ def plan_run(
     PairListError
         `pair_list` has a pair twice, or a sequence with itself.
     """
-    return AlignmentJob(
-        queries,
-        targets,
-        scoring,
-        Want(detail, raw_minimum(options.min_score, scoring)),
+    asked = AlignRequest(
+        detail=detail,
+        min_score=options.min_score,
         device=options.device,
-        threads=options.threads or usable_cores(),
-        window=options.window or default_window(pair_list is not None),
-        memory_bytes=memory_bytes or options.memory or default_bytes(),
+        threads=options.threads,
+        window=options.window,
+        memory_bytes=memory_bytes or options.memory,
         progress=progress_of(options),
         kernel=options.kernel,
         pair_list=pair_list,
         shard=getattr(options, "shard", None),
         top=getattr(options, "top", 1),
+        result_seconds=result_seconds(options),
+        **more,
     )
+    return plan_alignment(asked, queries, targets, scoring)

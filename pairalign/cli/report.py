@@ -69,8 +69,9 @@ def report_distances(
     from pairalign.jobs.report.report import DistanceCollector, closest_pairs
 
     collector = DistanceCollector(sequences, sequences, matrix=matrix)
-    job = plan_run(options, sequences, None, scoring, Detail.CIGAR, pair_list=closest_pairs(matrix))
-    for found in job:
+    pairs = closest_pairs(matrix)
+    plan = plan_run(options, sequences, None, scoring, Detail.CIGAR, pair_list=pairs)
+    for found in plan.job:
         collector.add(found)
     collector.pairs = len(matrix.condensed)
     finish_report(options, collector, summary)

@@ -268,7 +268,7 @@ def _measure(
     memory_bytes = bytes_beside_distances(len(sequences), options.memory, pair_bytes)
     scoring = scoring_of(options, sequences)
     warn_of_letters(scoring, sequences, None)
-    run = plan_run(options, sequences, None, scoring, measure.detail, memory_bytes)
+    run = plan_run(options, sequences, None, scoring, measure.detail, memory_bytes).job
     started = time.perf_counter()
     if options.cluster is not None:
         matrix = measure_on_cluster(options, run, measure)

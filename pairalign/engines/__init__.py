@@ -2,15 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # the names of kernels are looked up without all that
     import numpy as np
     import numpy.typing as npt
 
     from pairalign.alignments.alignments import Alignments
+    from pairalign.engines.cpu.pair_filter import PairFilter
     from pairalign.pairs.want import Want
     from pairalign.pairs.windows import Window
+    from pairalign.reads.reaching import Reaching
+    from pairalign.scoring.scoring import Scoring
+    from pairalign.sequences.sets import SequenceSet
+
+
+class OnDevice(Protocol):
+    """Stages of a job that some engines can do on their device, see `CudaEngine`."""
+
+    @property
+    def queries(self) -> SequenceSet:
+        """The sequences of the rows."""
+        ...
+
+    @property
+    def scoring(self) -> Scoring:
+        """What they are scored with."""
+        ...
+
+    def open_pair_filter(self, host: PairFilter) -> Any:
+        """Open a filter of pairs on the device that drops the pairs that `host` does."""
+        ...
+
+    def reach(
+        self, window: Window, least: int, least_by_end: npt.NDArray[np.int32]
+    ) -> Reaching | None:
+        """Score all pairs of a window; of semiglobal ones look at where they end, too."""
+        ...
+
+    def align_numbers(
+        self, window: Window, want: Want, numbers: npt.NDArray[np.int64]
+    ) -> Alignments | None:
+        """Align some pairs of a window, named by their numbers in it."""
+        ...
 
 
 class Engine(Protocol):
@@ -22,6 +56,11 @@ class Engine(Protocol):
     name: str
     is_gpu: bool
     """Whether it wants more pairs at a time than the cores of a machine do."""
+
+    @property
+    def on_device(self) -> OnDevice | None:
+        """What its device can do of a job's stages; None: the host does them."""
+        ...
 
     def align(
         self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None

@@ -192,6 +192,7 @@ class SimulatedEngine:
     """An engine that has all results already."""
 
     is_gpu = True
+    on_device = None
 
     def __init__(self, source: Recycled, name: str) -> None:
         self.name, self._source = name, source

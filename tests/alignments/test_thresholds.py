@@ -282,7 +282,7 @@ def test_shards_of_a_job_with_thresholds() -> None:
 class OnGpu:
     """The CPU engine, as if it were a GPU; notes how many pairs it is told to choose."""
 
-    name, is_gpu = "gpu", True
+    name, is_gpu, on_device = "gpu", True, None
 
     def __init__(self, queries: SequenceSet, scoring: Scoring) -> None:
         self._engine = CpuEngine(queries, None, scoring)

@@ -9,6 +9,9 @@ import threading
 import tracemalloc
 import weakref
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +20,7 @@ from commands import TIMEOUT_SECONDS
 
 import pairalign
 from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.cli.main import main
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.errors import AlphabetError, DeviceError, ScoringError
 from pairalign.jobs.run import align as pairwise
@@ -176,6 +180,7 @@ class Fake:
 
     name = "fake"
     is_gpu = False
+    on_device = None
 
     def __init__(self, sequences: SequenceSet, scoring: pairalign.Scoring) -> None:
         self.closed = 0
@@ -250,3 +255,19 @@ def test_ctrl_c_in_python() -> None:
     first, rest = interrupt_soon([sys.executable, "-c", program])
     assert first == "starts\n"
     assert rest == "stopped 1 1\n"
+
+
+def test_python_keeps_pairs_by_evalue_as_the_command_does(tmp_path: Path) -> None:
+    path = Path(__file__).parents[2] / "examples" / "cytochrome_p450.fasta"
+    options: dict[str, Any] = {"mode": "local", "detail": "score", "device": "cpu"}
+    every = pairalign.align(path, **options)
+    kept = pairalign.align(path, max_evalue=1e-40, db_size=10**6, **options)
+    out = tmp_path / "kept.tsv"
+    more = ["--mode", "local", "--score-only", "--max-evalue", "1e-40", "--db-size", "1000000"]
+    assert main(["align", str(path), "-o", str(out), "--device", "cpu", "--quiet", *more]) == 0
+    assert 0 < len(kept) == len(out.read_text().splitlines()) - 1 < len(every)
+    with ThreadPoolExecutor(2) as executor:
+        spread = pairalign.align(
+            path, max_evalue=1e-40, db_size=10**6, executor=executor, **options
+        )
+    assert spread.raw_score.tolist() == kept.raw_score.tolist()

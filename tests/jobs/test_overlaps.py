@@ -361,7 +361,7 @@ class PretendedGpu:
     """The CPU engine as if it were a GPU, whose cores may do other things meanwhile."""
 
     def __init__(self, engine: Engine, fails: bool) -> None:
-        self.name, self.is_gpu = "cuda:0", True
+        self.name, self.is_gpu, self.on_device = "cuda:0", True, None
         self._engine, self._fails = engine, fails
 
     def align(self, window: Window, want: Want, pair_mask: Any = None) -> pairalign.Alignments:

@@ -290,7 +290,7 @@ def test_engines_are_given_the_least_score_of_their_slab(two_sets, both_ways):
     given = []
 
     class Recorder:
-        name, is_gpu = "recorder", False
+        name, is_gpu, on_device = "recorder", False, None
 
         def align(self, window, want, pair_mask=None):
             given.append(want.min_raw_score)

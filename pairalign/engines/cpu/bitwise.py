@@ -55,6 +55,7 @@ class CpuBitwise:
 
     name = "cpu"
     is_gpu = False
+    on_device = None
 
     def __init__(
         self,

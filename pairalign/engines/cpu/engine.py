@@ -145,6 +145,7 @@ class CpuEngine:
 
     name = "cpu"
     is_gpu = False
+    on_device = None
     _reversed: SharedSet | None = None
     _handle: int | None = None
 

@@ -82,6 +82,11 @@ class CudaEngine(DeviceEngine[CudaDevice]):
 
     _context: DeviceContext
 
+    @property
+    def on_device(self) -> CudaEngine:
+        """Itself: see `pairalign.engines.OnDevice`."""
+        return self
+
     def _choose_kernels(self, family: str | None, detail: Detail) -> None:
         self._strand = 1  # of the window under way
         self._other_strand: OtherStrand | None = None

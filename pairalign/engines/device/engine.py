@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.strands import to_original_strands
-from pairalign.engines import Engine
+from pairalign.engines import Engine, OnDevice
 from pairalign.engines.device.host_fallback import HostFallback
 from pairalign.engines.device.sets import DeviceSet, Shared, lay_out
 from pairalign.engines.kernels import AUTO
@@ -127,6 +127,11 @@ class DeviceEngine(ABC, Generic[_Device]):
     @abstractmethod
     def memory_budget(device: Any, memory_bytes: int | None) -> int:
         """Return how much of a device's memory may be used, `memory_bytes` at most."""
+
+    @property
+    def on_device(self) -> OnDevice | None:
+        """None: this framework leaves all stages of a job to the host."""
+        return None
 
     @abstractmethod
     def _choose_kernels(self, family: str | None, detail: Detail) -> None:

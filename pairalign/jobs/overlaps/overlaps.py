@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from pairalign.errors import DeviceError, ScoringError
 from pairalign.jobs.overlaps.found import Overlaps
 from pairalign.jobs.overlaps.plan import Limits, plan_overlaps
 from pairalign.jobs.overlaps.presets import AUTO, Preset
+from pairalign.jobs.overlaps.request import OverlapRequest
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy, seed_candidates
 from pairalign.jobs.overlaps.stages import SharedFilter, StagedEngine, Thresholds
 from pairalign.jobs.run.align import AlignmentJob
@@ -45,6 +46,7 @@ from pairalign.reads.exact_runs import (
 from pairalign.reads.kinds import classify
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
+from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     from pairalign.engines.cpu.further import FurtherAligner
@@ -277,7 +279,9 @@ def overlaps(
     all_strands: bool = False,
     candidates: Candidates | str | os.PathLike[str] | None = None,
     filter: str = "auto",
+    max_overhang: int | None = None,
     device: str = "auto",
+    kernel: str | None = None,
     threads: int | None = None,
     memory_bytes: int | None = None,
     progress: Progress = False,
@@ -314,7 +318,9 @@ def overlaps(
         `pairalign.reads.candidates`; or those that mappy finds (`seeded_candidates`).
     filter : {"auto", "none", "bitwise", "runs"}
         See `OverlapJob`.
-    device, threads, memory_bytes, progress
+    max_overhang : int, optional
+        Instead of the preset's: residues that both reads may have beyond an end of an overlap.
+    device, kernel, threads, memory_bytes, progress
         As for `pairalign.align`.
 
     Returns
@@ -354,46 +360,89 @@ def overlaps(
     alphabet = scoring.alphabet if isinstance(scoring, Scoring) else None
     first, _ = as_sets(reads, None, alphabet)
     complement_of(first.alphabet, first.source)
-    threads = usable_cores() if threads is None else threads
-    memory_bytes = default_bytes() if memory_bytes is None else memory_bytes
 
     def scoring_of(chosen: Preset) -> Scoring:
         if scoring is None:
             return chosen.scoring(mode)
         return as_scoring(scoring, first.alphabet, mode, chosen.mode)
 
-    if candidates == MAPPY:
-        import_mappy()  # what is missing is said before any work
-    elif candidates is not None and not isinstance(candidates, Candidates):
-        candidates = read_candidates(candidates, first)
-    plan = plan_overlaps(
-        first,
-        preset,
-        scoring_of,
-        Limits(min_overlap, min_identity, min_score, all_strands, max_false, max_overlaps),
-        threads=threads,
-        memory_bytes=memory_bytes,
-    )
-    way = plan.scoring
-    message = way.replaced_message(first)
-    if message:
-        warnings.warn(message, stacklevel=2)
-    if candidates == MAPPY:
-        candidates = seed_candidates(first, plan.preset, plan.thresholds.min_overlap, threads)
-    assert candidates is None or isinstance(candidates, Candidates)
-    run = OverlapJob(
-        first,
-        None,
-        way,
-        Want(Detail.CIGAR),
+    asked = OverlapRequest(
+        preset=preset,
+        limits=Limits(min_overlap, min_identity, min_score, all_strands, max_false, max_overlaps),
+        candidates=candidates,
+        filter=filter,
         device=device,
         threads=threads,
         memory_bytes=memory_bytes,
         progress=progress,
-        thresholds=plan.thresholds,
-        filter=filter,
-        candidates=candidates,
+        kernel=kernel,
+    )
+    run, chosen = plan_overlap_job(
+        asked, first, scoring_of, lambda message: warnings.warn(message, stacklevel=4)
     )
     found = concatenate(list(run))
-    kinds = classify(found, plan.preset.max_overhang)
-    return Overlaps(found, kinds, plan.preset, run.stages)
+    kinds = classify(found, chosen.max_overhang if max_overhang is None else max_overhang)
+    return Overlaps(found, kinds, chosen, run.stages)
+
+
+def plan_overlap_job(
+    request: OverlapRequest,
+    reads: SequenceSet,
+    scoring_of: Callable[[Preset], Scoring],
+    warn: Callable[[str], None],
+) -> tuple[OverlapJob, Preset]:
+    """Choose preset, scoring and thresholds, find candidates, and plan the job.
+
+    Parameters
+    ----------
+    request : OverlapRequest
+    reads : SequenceSet
+        Of DNA.
+    scoring_of : callable
+        Makes the scoring of a preset, with what the user gave instead.
+    warn : callable
+        Told of letters that are scored as others.
+
+    Returns
+    -------
+    OverlapJob, Preset
+        Raises what `overlaps` raises.
+    """
+    threads = usable_cores() if request.threads is None else request.threads
+    memory_bytes = default_bytes() if request.memory_bytes is None else request.memory_bytes
+    candidates = request.candidates
+    if candidates == MAPPY:
+        import_mappy()  # what is missing is said before any work
+    elif candidates is not None and not isinstance(candidates, Candidates):
+        candidates = read_candidates(candidates, reads)
+    plan = plan_overlaps(
+        reads,
+        request.preset,
+        scoring_of,
+        request.limits,
+        threads=threads,
+        memory_bytes=memory_bytes,
+    )
+    message = plan.scoring.replaced_message(reads)
+    if message:
+        warn(message)
+    if candidates == MAPPY:
+        candidates = seed_candidates(reads, plan.preset, plan.thresholds.min_overlap, threads)
+    assert candidates is None or isinstance(candidates, Candidates)
+    job = OverlapJob(
+        reads,
+        None,
+        plan.scoring,
+        Want(Detail.CIGAR),
+        device=request.device,
+        threads=threads,
+        memory_bytes=memory_bytes,
+        progress=request.progress,
+        kernel=request.kernel,
+        shard=request.shard,
+        result_seconds=request.result_seconds,
+        thresholds=plan.thresholds,
+        filter=request.filter,
+        candidates=candidates,
+    )
+    return job, plan.preset

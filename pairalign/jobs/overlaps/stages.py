@@ -12,17 +12,18 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.base.choices import DEFAULT_WINDOW
-from pairalign.engines import Engine
+from pairalign.engines import Engine, OnDevice
 from pairalign.engines.filters import ScoreFilter
 from pairalign.jobs.run.stage_counts import ALIGN, FILTER, FURTHER, SCORE, Stages
 from pairalign.jobs.stages.further_layers import layers_of
+from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window, order_of_windows
 from pairalign.reads.candidates import CandidateStrands
@@ -33,7 +34,6 @@ from pairalign.reads.reaching import Reaching, least_by_end
 if TYPE_CHECKING:
     from pairalign.engines.cpu.further import FurtherAligner
     from pairalign.engines.cpu.strand_filter import StrandFilter
-    from pairalign.engines.cuda.engine import CudaEngine
 
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
@@ -87,14 +87,15 @@ class Thresholds:
         run = ceil(matches / (self.min_overlap - matches + 1))
         return run if run >= SHORTEST else 0
 
-    def least_by_end(self, engine: CudaEngine) -> npt.NDArray[np.int32] | None:
+    def least_by_end(self, on_device: OnDevice) -> npt.NDArray[np.int32] | None:
         """Return what semiglobal alignments score at least that pass; None: that is not known.
 
         See `pairalign.reads.reaching.least_by_end`.
         """
-        if engine.scoring.mode != "semiglobal":
+        scoring, reads = on_device.scoring, on_device.queries
+        if scoring.mode != "semiglobal":
             return None
-        return least_by_end(engine.scoring, engine.queries, self.min_overlap, self.min_identity)
+        return least_by_end(scoring, reads, self.min_overlap, self.min_identity)
 
     def passed(self, found: Alignments) -> npt.NDArray[np.int64]:
         """Return the numbers of the alignments that are long and alike enough, ascending."""
@@ -122,7 +123,7 @@ class SharedFilter:
             return self.pair_filter.passing(window, self.min_raw_score)
 
 
-class StagedEngine:
+class StagedEngine(WrappedEngine):
     """Scores every pair of a window on both strands, then aligns those that pass.
 
     Parameters
@@ -159,9 +160,7 @@ class StagedEngine:
         width: int = DEFAULT_WINDOW,
     ) -> None:
         assert thresholds.max_overlaps == 1 or further is not None
-        self.name = engine.name
-        self.is_gpu = engine.is_gpu
-        self._engine = engine
+        super().__init__(engine)
         self._thresholds = thresholds
         self._stages = stages
         self._filter = shared_filter
@@ -170,7 +169,7 @@ class StagedEngine:
         self._corridors = corridors
         self._strand_filter = strand_filter
         self._width = width
-        self._least_by_end = thresholds.least_by_end(engine) if _is_cuda(engine) else None
+        self._least_by_end = self._find_least_by_end()
         self._beside: ThreadPoolExecutor | None = None
         if further is not None and engine.is_gpu:
             self._beside = ThreadPoolExecutor(len(STRANDS), "further")
@@ -217,6 +216,10 @@ class StagedEngine:
         order = np.arange(len(parts[0])) if len(parts) == 1 else merge_strands(*pairs)
         return _join([one.result() for one in layers], order)
 
+    def _find_least_by_end(self) -> npt.NDArray[np.int32] | None:
+        on_device = self._engine.on_device
+        return None if on_device is None else self._thresholds.least_by_end(on_device)
+
     def cancel(self) -> None:
         """Make a running `align` raise InterruptedError soon."""
         if self._filter is not None:
@@ -224,13 +227,13 @@ class StagedEngine:
         for one in (self._further, self._corridors):
             if one is not None:
                 one.cancel()
-        self._engine.cancel()
+        super().cancel()
 
     def close(self) -> None:
         """Close the engine; whoever opened the filter closes it."""
         if self._beside is not None:
             self._beside.shutdown()
-        self._engine.close()
+        super().close()
 
     def _align_candidates(
         self, windows: Sequence[Window], detail: Detail, pair_mask: Mask | None
@@ -357,9 +360,10 @@ class StagedEngine:
             return self._scored(window, numbers)
         if self._least_by_end is None:
             return self._scored(window)
-        assert _is_cuda(self._engine)
+        on_device, least = self._engine.on_device, self._thresholds.min_raw_score
+        assert on_device is not None
         with self._stages.timed(SCORE):
-            found = self._engine.reach(window, self._thresholds.min_raw_score, self._least_by_end)
+            found = on_device.reach(window, least, self._least_by_end)
         if found is None:
             return self._scored(window)
         self._stages.count(SCORE, window.pairs, len(found.numbers))
@@ -378,21 +382,14 @@ class StagedEngine:
         return found
 
 
-def _is_cuda(engine: Engine) -> TypeGuard[CudaEngine]:
-    """Whether an engine tells by where alignments end which of them cannot pass.
-
-    It also takes numbers of pairs instead of a mask.
-    """
-    return hasattr(engine, "reach")
-
-
 def _align_numbers(engine: Engine, window: Window, want: Want, numbers: Numbers) -> Alignments:
     """Align pairs of some numbers, which ascend."""
     if len(numbers) == window.pairs:
         return engine.align(window, want)
-    found = engine.align_numbers(window, want, numbers) if _is_cuda(engine) else None
-    if found is not None:
-        return found
+    if engine.on_device is not None:
+        found = engine.on_device.align_numbers(window, want, numbers)
+        if found is not None:
+            return found
     mask = np.zeros(window.pairs, np.bool_)
     mask[numbers] = True
     return engine.align(window, want, mask)

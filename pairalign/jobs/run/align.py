@@ -79,12 +79,12 @@ class AlignmentJob:
     pair_thresholds : PairThresholds
         Identity and coverage that a pair must reach.
     result_seconds : float or None
-        Some results are to come about as often, where whole rows of windows allow that; to be set
-        before the job is opened. None: as often as memory makes them come.
+        Some results are to come about as often, where whole rows of windows allow that. None: as
+        often as memory makes them come.
     steps : Steps or None
         How many pairs each step has left, of a job with thresholds or a least score.
     evalue_filter : EvalueFilter or None
-        Only pairs that pass are given; to be set before the job is opened.
+        Only pairs that pass are given.
     top : int
         Local alignments of a pair, see `pairalign.jobs.stages.top_engine`.
 
@@ -120,9 +120,9 @@ class AlignmentJob:
     shard: Shard | None = None
     pair_thresholds: PairThresholds = field(default_factory=PairThresholds)
     top: int = 1
-    result_seconds: float | None = field(default=None, init=False)
+    result_seconds: float | None = None
+    evalue_filter: EvalueFilter | None = None
     steps: Steps | None = field(default=None, init=False)
-    evalue_filter: EvalueFilter | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         if self.targets is None and len(self.queries) < 2:

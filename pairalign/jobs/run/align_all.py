@@ -7,16 +7,13 @@ from concurrent.futures import Executor
 from fractions import Fraction
 
 from pairalign.alignments.alignments import Alignments, concatenate
-from pairalign.alignments.thresholds import make_pair_thresholds, raw_minimum
-from pairalign.engines.selection import usable_cores
-from pairalign.jobs.run.align import AlignmentJob
+from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, as_inputs
-from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.request import AlignRequest, plan_alignment
 from pairalign.jobs.run.spread import align_on
 from pairalign.pairs.lists import Pairs, as_pair_list
-from pairalign.pairs.want import Detail, Want
-from pairalign.pairs.windows import default_window
+from pairalign.pairs.want import Detail
 
 
 def align(
@@ -31,9 +28,15 @@ def align(
     identity_of: str = "columns",
     min_coverage: float | str | Fraction | None = None,
     coverage_of: str = "both",
+    max_evalue: float | None = None,
+    both_ways: bool = False,
+    db_size: int | None = None,
+    search_space: float | None = None,
+    comp_based_stats: bool | None = None,
     pairs: Pairs | None = None,
     top: int = 1,
     device: str = "auto",
+    kernel: str | None = None,
     threads: int | None = None,
     window: int | None = None,
     memory_bytes: int | None = None,
@@ -67,6 +70,16 @@ def align(
         Leave out pairs of which less is aligned.
     coverage_of : {"both", "query", "target", "shorter", "aligned"}
         What the coverage is, see `pairalign.base.choices.COVERAGES`.
+    max_evalue : float, optional
+        Leave out local alignments with a higher E-value, see docs/formats.md.
+    both_ways : bool
+        With `max_evalue`: keep a pair also where it passes with query and target exchanged.
+    db_size : int, optional
+        Letters of the database that E-values are of, instead of those of the targets.
+    search_space : float, optional
+        Cells of the search space of every query, so that E-values do not depend on the sets.
+    comp_based_stats : bool, optional
+        E-values with the composition of each pair; default: those of proteins.
     pairs : PairList, path, array_like of int with shape (n, 2), or iterable of twos, optional
         Align just these, in the order of windows: names or input indices, or a file, see
         `pairalign.pairs.lists`. With `targets`, the first is of `sequences`, the second of them.
@@ -75,6 +88,8 @@ def align(
         one before did, and so on, while they score more than 0 and pass what is asked for.
     device : str
         ``"auto"``, ``"cpu"``, ``"cuda"``, ``"cuda:0,1"``, ``"opencl"`` or ``"opencl:0,1"``.
+    kernel : str, optional
+        A kernel instead of the best that can, as ``--kernel`` names it.
     threads : int, optional
         Threads of the CPU engine; default: the cores that this process may use.
     window : int, optional
@@ -134,18 +149,23 @@ def align(
     message = chosen.replaced_message(*(s for s in (first, second) if s is not None))
     if message:
         warnings.warn(message, stacklevel=2)
-    run = AlignmentJob(
-        first,
-        second,
-        chosen,
-        Want(Detail[detail.upper()], raw_minimum(min_score, chosen)),
-        device=device,
-        threads=(usable_cores() if executor is None else 1) if threads is None else threads,
-        window=default_window(pairs is not None) if window is None else window,
-        memory_bytes=default_bytes() if memory_bytes is None else memory_bytes,
-        progress=progress and executor is None,
+    asked = AlignRequest(
+        detail=Detail[detail.upper()],
+        min_score=min_score,
+        thresholds=make_pair_thresholds(min_identity, identity_of, min_coverage, coverage_of),
+        max_evalue=max_evalue,
+        both_ways=both_ways,
+        db_size=db_size,
+        search_space=search_space,
+        comp_based_stats=comp_based_stats,
         pair_list=None if pairs is None else as_pair_list(pairs, first, second),
-        pair_thresholds=make_pair_thresholds(min_identity, identity_of, min_coverage, coverage_of),
         top=top,
+        device=device,
+        threads=1 if threads is None and executor is not None else threads,
+        window=window,
+        memory_bytes=memory_bytes,
+        progress=progress and executor is None,
+        kernel=kernel,
     )
+    run = plan_alignment(asked, first, second, chosen).job
     return concatenate(list(run) if executor is None else align_on(executor, run))

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.engines import Engine
+from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window
 
@@ -56,13 +57,11 @@ class Users:
             raise self._error
 
 
-class HandingEngine:
+class HandingEngine(WrappedEngine):
     """An engine whose results go to others; what it returns is empty."""
 
     def __init__(self, engine: Engine, users: Users) -> None:
-        self.name = engine.name
-        self.is_gpu = engine.is_gpu
-        self._engine = engine
+        super().__init__(engine)
         self._users = users
 
     def align(
@@ -72,11 +71,3 @@ class HandingEngine:
         found = self._engine.align(window, want, pair_mask)
         self._users.take(found)
         return found.take([])
-
-    def cancel(self) -> None:
-        """Make a running `align` return early by raising."""
-        self._engine.cancel()
-
-    def close(self) -> None:
-        """Give memory and device back."""
-        self._engine.close()

@@ -16,6 +16,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.base.arguments import Shard
 from pairalign.engines import Engine
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_letters
+from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.lists import SortedPairs
 from pairalign.pairs.masks import mask_pairs
 from pairalign.pairs.want import Want
@@ -161,13 +162,11 @@ class ListedPairs:
             start = stop
 
 
-class ListedEngine:
+class ListedEngine(WrappedEngine):
     """An engine that aligns those pairs of a slab which are in a list."""
 
     def __init__(self, engine: Engine, listed: ListedPairs) -> None:
-        self.name = engine.name
-        self.is_gpu = engine.is_gpu
-        self._engine = engine
+        super().__init__(engine)
         self._listed = listed
 
     def align(
@@ -176,11 +175,3 @@ class ListedEngine:
         """Align the pairs of a slab of `ListedPairs.split`; `pair_mask` is None."""
         assert pair_mask is None
         return self._engine.align(window, want, self._listed.mask_of(window))
-
-    def cancel(self) -> None:
-        """Make a running `align` return early by raising."""
-        self._engine.cancel()
-
-    def close(self) -> None:
-        """Give memory and device back."""
-        self._engine.close()

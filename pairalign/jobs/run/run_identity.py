@@ -26,6 +26,8 @@ Description = dict[str, Any]
 # How a job is done, or which part of it: every result has the same bytes.
 _ONLY_HOW = {
     *("device", "threads", "memory_bytes", "progress", "kernel", "shard"),
+    "result_seconds",
+    "evalue_filter",  # the command describes what it is made of
     *("filter", "stages"),  # of overlaps; a filter loses nothing
 }
 

@@ -9,13 +9,14 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.engines import Engine
+from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import EvalueFilter
 
 
-class EvalueEngine:
+class EvalueEngine(WrappedEngine):
     """Wraps an engine: returns the pairs of a window whose E-values are small enough.
 
     The engine is given the least raw score that any pair of the window has to reach. As windows
@@ -38,9 +39,7 @@ class EvalueEngine:
         queries: SequenceSet,
         targets: SequenceSet | None,
     ) -> None:
-        self.name = engine.name
-        self.is_gpu = engine.is_gpu
-        self._engine = engine
+        super().__init__(engine)
         self._filter = kept
         self._orders = queries.order, (queries if targets is None else targets).order
         self._one_set = targets is None
@@ -61,11 +60,3 @@ class EvalueEngine:
         least = max(self.least_raw_score(window), want.least_raw_score)
         found = self._engine.align(window, replace(want, min_raw_score=least), pair_mask)
         return self._filter.passing(found)
-
-    def cancel(self) -> None:
-        """Make a running `align` return early by raising."""
-        self._engine.cancel()
-
-    def close(self) -> None:
-        """Close the engine."""
-        self._engine.close()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +19,13 @@ from pairalign.alignments.alignments import SCORE_FIELDS, STATS_FIELDS, Alignmen
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines import Engine
 from pairalign.engines.cpu.pair_filter import PairFilter, PairsLeft
+from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
-    from pairalign.engines.cuda.engine import CudaEngine
     from pairalign.engines.cuda.pair_filter import CudaPairFilter
 
 Mask = npt.NDArray[np.bool_]
@@ -75,15 +75,15 @@ class Steps:
             self.passing += passing
 
 
-class ThresholdEngine:
+class ThresholdEngine(WrappedEngine):
     """Aligns those pairs of a window that may pass, returns those that do.
 
     Parameters
     ----------
     engine : Engine
     pair_filter : PairFilter
-        Of the same sets, scoring and thresholds; shared by engines. One with `open_pair_filter`
-        gets a filter of its own on its device, which drops the same pairs.
+        Of the same sets, scoring and thresholds; shared by engines. One that has
+        `on_device` gets a filter of its own there, which drops the same pairs.
     thresholds : PairThresholds
     steps : Steps
         Where pairs are counted.
@@ -99,13 +99,11 @@ class ThresholdEngine:
         steps: Steps,
         sets: dict[str, Any],
     ) -> None:
-        self.name = engine.name
-        self.is_gpu = engine.is_gpu
-        self._engine = engine
+        super().__init__(engine)
         self._filter: PairFilter | CudaPairFilter = pair_filter
         self._own_filter: CudaPairFilter | None = None
-        if has_pair_filter(engine):
-            self._filter = self._own_filter = engine.open_pair_filter(pair_filter)
+        if engine.on_device is not None:
+            self._filter = self._own_filter = engine.on_device.open_pair_filter(pair_filter)
         self._thresholds = thresholds
         self._steps = steps
         self._sets = sets
@@ -128,15 +126,11 @@ class ThresholdEngine:
         self._steps.add(choice, self._count_reaching(choice, found), len(passing))
         return passing
 
-    def cancel(self) -> None:
-        """Make a running `align` return early by raising."""
-        self._engine.cancel()
-
     def close(self) -> None:
         """Close the engine; whoever opened the filter that engines share closes it."""
         if self._own_filter is not None:
             self._own_filter.close()
-        self._engine.close()
+        super().close()
 
     def _align_chosen(
         self, window: Window, want: Want, pair_mask: Mask | None, choice: PairsLeft
@@ -187,11 +181,6 @@ class ThresholdEngine:
             columns["cigar"] = np.empty(0, np.uint32)
             columns["cigar_offsets"] = np.zeros(1, np.int64)
         return Alignments(**self._sets, **columns)
-
-
-def has_pair_filter(engine: Engine) -> TypeGuard[CudaEngine]:
-    """Whether an engine can drop pairs on its own device."""
-    return hasattr(engine, "open_pair_filter")
 
 
 def skip_pairs(
@@ -263,7 +252,7 @@ def skip_where_it_pays(
         return skip_pairs(engines, sets, scoring, thresholds, min_raw_score, threads)
     # Scores alone a GPU finds as fast as the host says which pairs cannot reach them; with a filter
     # of its own it is faster where q-grams say something, and that is not found out for nothing.
-    if not all(map(has_pair_filter, engines)) or _cells(*sets) < WORTH_FILTERING:
+    if not all(engine.on_device for engine in engines) or _cells(*sets) < WORTH_FILTERING:
         return engines, None
     pair_filter = PairFilter(*sets, scoring, thresholds, min_raw_score, threads=threads)
     if not pair_filter.gram:

@@ -18,6 +18,7 @@ from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines import Engine
 from pairalign.engines.cpu.further import FurtherAligner
 from pairalign.jobs.stages.further_layers import layers_of
+from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
@@ -27,7 +28,7 @@ from pairalign.statistics.significance import EvalueFilter
 Numbers = npt.NDArray[np.int64]
 
 
-class TopEngine:
+class TopEngine(WrappedEngine):
     """Follows each alignment that an engine finds by the further ones of the pair, best first.
 
     A pair's alignments end with the last one, or before the first that scores 0, or less than is
@@ -54,9 +55,7 @@ class TopEngine:
         thresholds: PairThresholds,
         evalues: EvalueFilter | None,
     ) -> None:
-        self.name = engine.name
-        self.is_gpu = engine.is_gpu
-        self._engine = engine
+        super().__init__(engine)
         self._further = further
         self._top = top
         self._thresholds = thresholds
@@ -85,11 +84,7 @@ class TopEngine:
     def cancel(self) -> None:
         """Make a running `align` return early by raising."""
         self._further.cancel()
-        self._engine.cancel()
-
-    def close(self) -> None:
-        """Close the engine."""
-        self._engine.close()
+        super().cancel()
 
     def _passing(self, found: Alignments) -> Numbers:
         """Return the numbers of the alignments that pass, ascending."""

@@ -1,0 +1,176 @@
+"""What is asked of an alignment of sets, and the one planner of it.
+
+The command makes an `AlignRequest` of its options, `pairalign.align` of its arguments;
+`plan_alignment` makes the job. Nothing edits the job afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from pairalign.alignments.thresholds import PairThresholds, raw_minimum
+from pairalign.base.arguments import Shard
+from pairalign.engines.selection import usable_cores
+from pairalign.errors import ScoringError
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.memory import default_bytes
+from pairalign.jobs.run.progress import Progress
+from pairalign.pairs.lists import PairList
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import default_window
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+from pairalign.statistics.significance import (
+    EvalueFilter,
+    Significance,
+    find_gumbel,
+    find_significance,
+)
+
+
+@dataclass(frozen=True)
+class AlignRequest:
+    """What is asked of the pairs of a set, or of two.
+
+    Attributes
+    ----------
+    detail : Detail
+        How much is wanted of each pair.
+    min_score : int, float, str or None
+        The least score, not yet a raw one.
+    thresholds : PairThresholds
+    max_evalue : float or None
+        The highest E-value; `both_ways`: also as the target's, with the other as its query.
+    both_ways : bool
+    statistics : bool
+        Whether E-values are to be shown; with `max_evalue` they are found in any case.
+    db_size : int or None
+        Letters of the database, instead of those of the set that is searched.
+    search_space : float or None
+        Cells of the search space of every query, taken as they are.
+    comp_based_stats : bool or None
+        E-values with the composition of each pair; None: those of proteins.
+    pair_list, top, device, threads, window, memory_bytes, progress, kernel, shard, result_seconds
+        As for `pairalign.jobs.run.align.AlignmentJob`; None: its default.
+    """
+
+    detail: Detail = Detail.CIGAR
+    min_score: float | str | None = None
+    thresholds: PairThresholds = field(default_factory=PairThresholds)
+    max_evalue: float | None = None
+    both_ways: bool = False
+    statistics: bool = False
+    db_size: int | None = None
+    search_space: float | None = None
+    comp_based_stats: bool | None = None
+    pair_list: PairList | None = None
+    top: int = 1
+    device: str = "auto"
+    threads: int | None = None
+    window: int | None = None
+    memory_bytes: int | None = None
+    progress: Progress = False
+    kernel: str | None = None
+    shard: Shard | None = None
+    result_seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_evalue is not None and not self.max_evalue > 0:
+            raise ValueError(f"max_evalue {self.max_evalue}: expected a number above 0")
+
+
+@dataclass(frozen=True)
+class AlignmentPlan:
+    """A planned job, and what its E-values are made of.
+
+    Attributes
+    ----------
+    job : AlignmentJob
+    significance : Significance or None
+        None: not known, or not asked for.
+    no_statistics : str or None
+        Why E-values that were asked for are not known.
+    estimated : bool
+        Whether they were asked for, and are known.
+    """
+
+    job: AlignmentJob
+    significance: Significance | None = None
+    no_statistics: str | None = None
+    estimated: bool = False
+
+
+def plan_alignment(
+    request: AlignRequest,
+    queries: SequenceSet,
+    targets: SequenceSet | None,
+    scoring: Scoring,
+) -> AlignmentPlan:
+    """Plan an alignment: nothing is aligned before the job is opened.
+
+    Parameters
+    ----------
+    request : AlignRequest
+    queries : SequenceSet
+    targets : SequenceSet or None
+        None: every pair of `queries`.
+    scoring : Scoring
+
+    Raises
+    ------
+    FastaError, AlphabetError, ScoringError, PairListError, ValueError, TypeError
+        See `AlignmentJob`; ScoringError too where `max_evalue` needs what is not known.
+    """
+    job = AlignmentJob(
+        queries,
+        targets,
+        scoring,
+        Want(request.detail, raw_minimum(request.min_score, scoring)),
+        device=request.device,
+        threads=usable_cores() if request.threads is None else request.threads,
+        window=(
+            default_window(request.pair_list is not None)
+            if request.window is None
+            else request.window
+        ),
+        memory_bytes=default_bytes() if request.memory_bytes is None else request.memory_bytes,
+        progress=request.progress,
+        kernel=request.kernel,
+        pair_list=request.pair_list,
+        shard=request.shard,
+        pair_thresholds=request.thresholds,
+        top=request.top,
+        result_seconds=request.result_seconds,
+    )
+    plan = _with_statistics(request, job)
+    if request.max_evalue is None:
+        return plan
+    assert plan.significance is not None
+    kept = EvalueFilter(plan.significance, request.max_evalue, request.both_ways)
+    least = max(kept.min_raw_score, job.want.least_raw_score)
+    job = replace(job, want=replace(job.want, min_raw_score=least), evalue_filter=kept)
+    return replace(plan, job=job)
+
+
+def _with_statistics(request: AlignRequest, job: AlignmentJob) -> AlignmentPlan:
+    """Find what bit scores and E-values are made of, where they are asked for."""
+    gumbel = composition = reason = None
+    sets = job.queries, job.targets
+    if request.statistics or request.max_evalue is not None:
+        from pairalign.jobs.run.statistics import find_or_estimate_gumbel
+
+        try:
+            if job.scoring.mode != "local":
+                raise ScoringError("E-values are those of local alignments: add --mode local")
+            gumbel = find_or_estimate_gumbel(job.scoring, *sets, job.threads)
+        except ScoringError as error:
+            if request.max_evalue is not None:
+                raise
+            reason = str(error)
+    if gumbel is not None or find_gumbel(job.scoring) is not None:
+        from pairalign.jobs.run.statistics import chosen_composition
+
+        composition = chosen_composition(request.comp_based_stats, job.scoring, *sets)
+    space = request.search_space
+    found = find_significance(job.scoring, *sets, request.db_size, gumbel, composition, space)
+    return AlignmentPlan(job, found, reason, gumbel is not None and found is not None)
