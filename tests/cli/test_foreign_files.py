@@ -93,6 +93,25 @@ def test_a_folder_for_a_cluster_is_no_other(command, more, kind, tmp_path, monke
     assert seen(path) == before
 
 
+@pytest.mark.parametrize("more", [[], ["--resume"]])
+@pytest.mark.parametrize("stranger", [True, False])
+def test_parts_of_another_run_or_with_a_stranger_stay(stranger, more, tmp_path, monkeypatch, capfd):
+    pytest.importorskip("distributed")
+    costs = [] if stranger else ["--gap-open", "7"]
+    shard = ["--shard", "1/2", "-o", "o.paf.parts"]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.fa").write_text(FASTA)
+    assert main(["align", "in.fa", "--alphabet", "dna", *costs, *shard]) == 0
+    if stranger:
+        (tmp_path / "o.paf.parts" / "notes.txt").write_text("mine")
+    before = {path: (seen(path)) for path in (tmp_path / "o.paf.parts").iterdir()}
+    assert run(tmp_path, monkeypatch, "align", "--cluster", "local:1", *more) == 1
+    error = capfd.readouterr().err
+    assert ("notes.txt" if stranger else "of another run") in error
+    assert {path: (seen(path)) for path in (tmp_path / "o.paf.parts").iterdir()} == before
+    assert not (tmp_path / "o.paf").exists()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_manifest_of_a_shard_is_replaced_only_if_it_is_one(kind, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
