@@ -23,7 +23,7 @@ from pairalign.formats.parts import find_differences
 
 _VERSION = 2
 _SHOWN_DIFFERENCES = 6
-_MOST_HEAD_BYTES = 16 << 20
+_MAGIC = b'{"journal": '  # what a journal begins with, also one that was damaged later
 _MOST_BYTES = 64 << 20  # then what earlier commits said of the output is left out
 
 
@@ -102,6 +102,8 @@ class Journal:
         except OSError as error:
             raise OutputError(f"cannot write '{path}': {error.strerror}") from error
         try:
+            if not is_journal(self._file.fileno()):
+                raise PartsError(f"'{path}' is no journal of pairalign: move it away")
             lock_journal(self._file.fileno(), path)
             self._read(run)
         except BaseException:
@@ -183,11 +185,7 @@ def is_journal(descriptor: int) -> bool:
     """Whether an open file begins as a journal of pairalign does; nothing is changed."""
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         return False
-    line, _, _ = os.pread(descriptor, _MOST_HEAD_BYTES, 0).partition(b"\n")
-    try:
-        return "journal" in _unpack(line, "", 1)
-    except PartsError:
-        return False
+    return os.pread(descriptor, len(_MAGIC), 0) == _MAGIC
 
 
 def lock_journal(descriptor: int, path: str) -> None:
