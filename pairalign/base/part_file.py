@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import os
 import re
+import stat
 
 _ANY_FILE = 0o666  # less the umask
 _RANDOM = re.compile(r"[0-9a-f]{8}\.part")
@@ -143,7 +144,9 @@ def _remove_if_dead(path: str) -> None:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(os.fstat(descriptor), os.lstat(path)):
+        found = os.fstat(descriptor)
+        is_ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+        if is_ours and found.st_nlink == 1 and os.path.samestat(found, os.lstat(path)):
             os.unlink(path)
     finally:
         os.close(descriptor)

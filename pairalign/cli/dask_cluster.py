@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -19,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pairalign.base.arguments import Shard
+from pairalign.base.run_files import parts_folder_of
 from pairalign.cli.console import log
 from pairalign.cli.local_workers import LocalWorkers, failed_shard, shard_command
 from pairalign.cli.parts import without_option
@@ -26,7 +26,14 @@ from pairalign.cli.planning import progress_of
 from pairalign.engines.selection import list_devices, usable_cores
 from pairalign.errors import DeviceError, FormatError, MissingPackageError
 from pairalign.formats.merge import merge_alignments
-from pairalign.formats.parts import is_complete, manifest_path, prepare_folder, read_manifests
+from pairalign.formats.parts import (
+    check_folder,
+    clear_parts,
+    is_complete,
+    manifest_path,
+    prepare_folder,
+    read_manifests,
+)
 from pairalign.formats.resumable import check_resumable
 from pairalign.formats.writer import Writer
 from pairalign.jobs.run.align import AlignmentJob
@@ -81,8 +88,9 @@ def run_on_cluster(
     command = [*without_option(command, "--resume", values=0), "--format", format.name]
     parts = Parts(format.name, format.suffixes[0], command)
     folder = make_parts(options, job, parts, **more)
-    merge_alignments(folder, read_manifests(folder), options.output, job.threads)
-    shutil.rmtree(folder, ignore_errors=True)
+    manifests = read_manifests(folder)
+    merge_alignments(folder, manifests, options.output, job.threads)
+    clear_parts(folder, manifests[0].run)
 
 
 @dataclass(frozen=True)
@@ -135,13 +143,14 @@ def make_parts(options: argparse.Namespace, job: AlignmentJob, parts: Parts, **m
     str
         The folder they are in, ``OUT.parts``, which the caller removes when it has used them.
     """
-    folder = os.path.abspath(f"{options.output}.parts")
+    folder = parts_folder_of(options.output)
     described = json.loads(json.dumps(describe_run(job, format=parts.format, **more)))
+    check_folder(folder, described)
     with _open_workers(options) as workers:
         tasks = min(MOST_TASKS, TASKS_A_WORKER * workers.count, job.pairs)
         tasks, done = _reusable(folder, described, parts, tasks) if options.resume else (tasks, [])
         if not done:
-            shutil.rmtree(folder, ignore_errors=True)
+            clear_parts(folder, described)
         prepare_folder(folder)
         command = [*parts.command, *_resources_of_a_task(options)]
         shards = [(k, tasks) for k in range(1, tasks + 1) if k not in done]

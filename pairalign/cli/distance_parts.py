@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 
 from pairalign.cli.console import say
 from pairalign.cli.dask_cluster import Parts, make_parts
@@ -19,7 +18,7 @@ from pairalign.formats.distance_parts import (
     read_values,
 )
 from pairalign.formats.output import Output, open_output
-from pairalign.formats.parts import read_manifests
+from pairalign.formats.parts import clear_parts, read_manifests
 from pairalign.formats.resumable import check_resumable
 from pairalign.jobs.distances.distances import Measure, check_alphabet, measure_in_order
 from pairalign.jobs.run.align import AlignmentJob
@@ -105,7 +104,7 @@ def forget_distances(options: argparse.Namespace) -> None:
         kept.discard()
     parts = getattr(options, "parts", None)
     if parts is not None:
-        shutil.rmtree(parts, ignore_errors=True)
+        clear_parts(parts, read_manifests(parts)[0].run)
 
 
 def replace_distances(options: argparse.Namespace) -> None:

@@ -6,6 +6,7 @@ import argparse
 import os
 from collections.abc import Iterable
 
+from pairalign.base.run_files import is_beside
 from pairalign.errors import FormatError
 
 _READ = ("alignments", "input", "input2", "names", "matrix", "pairs", "candidates")
@@ -44,6 +45,9 @@ def check_files(options: argparse.Namespace) -> None:
         if path is None or _is_device(path):
             continue
         refuse_inputs(path, (given[name] for name in _READ))
+        if path != "-":
+            _refuse_beside(path, [given[name] for name in _READ])
+            _refuse_beside(path, [given[name] for name in _WRITTEN if name != option])
         other = written.setdefault(path if path == "-" else os.path.realpath(path), called)
         if other != called:
             shown = "standard output" if path == "-" else f"'{path}'"
@@ -71,6 +75,13 @@ def refuse_inputs(output: str, inputs: Iterable[str | None]) -> None:
         # Not devices: /dev/stdin and /dev/stdout may well be one terminal.
         if path is not None and os.path.isfile(path) and os.path.samefile(path, output):
             raise FormatError(f"'{output}' is an input; choose another output")
+
+
+def _refuse_beside(output: str, paths: Iterable[str | None]) -> None:
+    """Refuse other files of the run that have names which belong to an output."""
+    for path in paths:
+        if path is not None and path != "-" and is_beside(path, output):
+            raise FormatError(f"'{path}' has a name that belongs to the output '{output}'")
 
 
 def _is_device(path: str) -> bool:

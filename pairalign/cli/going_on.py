@@ -80,6 +80,8 @@ class Going:
         self.output: Output | None = None
         self.is_done = self.is_resumed = False
         self._resumable: Resumable | None = None
+        if place is not None:
+            place.make_way()
         self._number = self.piece.number
         if options.resume:
             self._resume(options, join)

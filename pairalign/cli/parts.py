@@ -14,6 +14,7 @@ from pairalign.cli.files import check_files
 from pairalign.formats.output import check_writable
 from pairalign.formats.parts import (
     Manifest,
+    check_manifest,
     checksum_of,
     is_made_by,
     manifest_path,
@@ -46,6 +47,18 @@ class PartPlace:
         number, shards = self.shard
         return Piece(number == 1, number == shards, job.first_pair + 1)
 
+    def make_way(self) -> None:
+        """Remove the manifest of another command in that place: its part is complete no longer.
+
+        That of the same command stays until it is replaced: a task of a cluster may run twice, and
+        its part may be merged meanwhile.
+        """
+        manifest = manifest_path(self.folder, *self.shard)
+        if os.path.lexists(manifest) and not is_made_by(manifest, self.command):
+            check_manifest(manifest)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(manifest)
+
     def finish(
         self,
         run: dict[str, Any],
@@ -75,9 +88,8 @@ class PartPlace:
 def choose_part(options: argparse.Namespace, suffix: str) -> PartPlace | None:
     """Return where a part goes, if ``--shard`` asks for one; OutputError if it cannot go there.
 
-    What another command left in that place is no longer complete: its manifest is removed. That of
-    the same command stays until it is replaced: a task of a cluster may run twice, and its part may
-    be merged meanwhile.
+    Nothing is removed yet, see `PartPlace.make_way`. PartsError if what is in the place of the
+    manifest is none.
     """
     if options.shard is None:
         return None
@@ -90,11 +102,9 @@ def choose_part(options: argparse.Namespace, suffix: str) -> PartPlace | None:
     check_writable(place.path)
     manifest = manifest_path(folder, *shard)
     check_writable(manifest)
-    if os.path.exists(manifest):
+    if os.path.lexists(manifest):
+        check_manifest(manifest)
         log.warning("'%s' was there before and is made again", place.path)
-        if not is_made_by(manifest, options.given):
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(manifest)
     return place
 
 

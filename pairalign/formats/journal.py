@@ -11,12 +11,14 @@ import contextlib
 import fcntl
 import json
 import os
+import stat
 import zlib
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import IO, Any
 
 from pairalign.base.part_file import PartFile
+from pairalign.base.run_files import is_regular
 from pairalign.errors import OutputError, PartsError
 from pairalign.formats.parts import find_differences
 from pairalign.formats.schemas import (
@@ -31,6 +33,7 @@ from pairalign.formats.schemas import (
 
 _VERSION = 2
 _SHOWN_DIFFERENCES = 6
+_MAGIC = b'{"journal": '  # what a journal begins with, also one that was damaged later
 _MOST_BYTES = 64 << 20  # then what earlier commits said of the output is left out
 
 
@@ -81,6 +84,8 @@ class Journal:
         Where the run that left it had got to.
     history : list of Commit
         All commits, without `Commit.state`.
+    is_new : bool
+        There was none before.
 
     Raises
     ------
@@ -97,12 +102,18 @@ class Journal:
         self._file: IO[bytes]
         self._head = {"journal": _VERSION, "run": run}
         try:
-            if not os.path.exists(path):
+            self.is_new = not os.path.lexists(path)
+            if self.is_new:
                 _create(path, [_pack(self._head)]).close()
-            self._file = open(path, "r+b", buffering=0)  # noqa: SIM115
+            elif not is_regular(path):
+                raise PartsError(f"'{path}' is no journal of pairalign: move it away")
+            descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            self._file = open(descriptor, "r+b", buffering=0)  # noqa: SIM115
         except OSError as error:
             raise OutputError(f"cannot write '{path}': {error.strerror}") from error
         try:
+            if not is_journal(self._file.fileno()):
+                raise PartsError(f"'{path}' is no journal of pairalign: move it away")
             lock_journal(self._file.fileno(), path)
             self._read(run)
         except BaseException:
@@ -178,6 +189,13 @@ class Journal:
         if not self._file.closed:  # afterwards a journal of this name is another run's
             os.unlink(self.path)
             self.close()
+
+
+def is_journal(descriptor: int) -> bool:
+    """Whether an open file begins as a journal of pairalign does; nothing is changed."""
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return False
+    return os.pread(descriptor, len(_MAGIC), 0) == _MAGIC
 
 
 def lock_journal(descriptor: int, path: str) -> None:

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pairalign.base.checksum import add_to_checksum
+from pairalign.base.run_files import is_name_of_part, is_regular
 from pairalign.errors import OutputError, PartsError
 from pairalign.formats.output import open_output
 from pairalign.formats.schemas import MANIFEST, MOST_MANIFEST_BYTES, SchemaError, read_object
@@ -132,6 +133,51 @@ def _read_small(path: str) -> bytes:
     if len(text) > MOST_MANIFEST_BYTES:
         raise SchemaError("it is too large")
     return text
+
+
+def check_manifest(path: str) -> None:
+    """Raise PartsError if what has the name of a manifest is none; a link is none."""
+    if not is_regular(path):
+        raise PartsError(f"'{path}' is no manifest of pairalign: move it away")
+    _read_manifest(path)
+
+
+def clear_parts(folder: str, run: dict[str, Any]) -> None:
+    """Remove the parts of a run and their folder; PartsError as `check_folder`."""
+    names = check_folder(folder, run)
+    for name in sorted(names, key=lambda name: _MANIFEST.fullmatch(name) is not None):
+        os.unlink(os.path.join(folder, name))  # manifests last: they say whose the others are
+    if os.path.isdir(folder):
+        os.rmdir(folder)
+
+
+def check_folder(folder: str, run: dict[str, Any]) -> list[str]:
+    """Return the names in a folder of parts, all of which a run has made.
+
+    None if there is no folder. Nothing is changed.
+
+    Raises
+    ------
+    PartsError
+        Something in it is not that run's.
+    """
+    if not os.path.lexists(folder):
+        return []
+    if os.path.islink(folder) or not os.path.isdir(folder):
+        raise PartsError(f"'{folder}' is no folder of parts: move it away")
+    names = os.listdir(folder)
+    manifests = [name for name in names if _MANIFEST.fullmatch(name)]
+    for name in names:
+        path = os.path.join(folder, name)
+        if not is_name_of_part(name) or not is_regular(path):
+            raise PartsError(f"'{path}' is not of this run: move it away")
+    for name in manifests:
+        path = os.path.join(folder, name)
+        if _read_manifest(path).run != run:
+            raise PartsError(f"'{path}' is of another run: move '{folder}' away")
+    if any(not name.startswith(".") for name in names) and not manifests:
+        raise PartsError(f"'{folder}': no manifest says that its parts are this run's; move it")
+    return names
 
 
 def is_made_by(path: str, command: list[str]) -> bool:

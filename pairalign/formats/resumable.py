@@ -21,8 +21,9 @@ from typing import Any
 from pairalign.base.checksum import add_to_checksum
 from pairalign.base.choices import COMMIT_SECONDS
 from pairalign.base.part_file import publish
+from pairalign.base.run_files import is_regular, journal_of, part_of
 from pairalign.errors import OutputError, PartsError
-from pairalign.formats.journal import Commit, Journal, lock_journal, sync_folder
+from pairalign.formats.journal import Commit, Journal, is_journal, lock_journal, sync_folder
 from pairalign.formats.output import (
     Bytes,
     GzipOutput,
@@ -66,8 +67,9 @@ class ResumableFile(Output):
     def __init__(self, path: str, run: dict[str, Any]) -> None:
         self.path = path
         self._place = os.path.realpath(path)
-        self._part = f"{self._place}.part"
-        self._journal = Journal(f"{self._place}.journal", run)
+        self._part = part_of(path)
+        self._refuse_strangers(journal_of(path))
+        self._journal = Journal(journal_of(path), run)
         self._file: int | None = None
         self._size = 0
         self._checksum = ctypes.c_uint32()  # of all that has been written
@@ -85,12 +87,19 @@ class ResumableFile(Output):
             self.abort()
             raise
 
+    def _refuse_strangers(self, journal: str) -> None:
+        """Refuse what is in the place of the unfinished file and is not of a run's making."""
+        if not os.path.lexists(self._part):
+            return
+        if not os.path.lexists(journal) or not is_regular(self._part):
+            raise PartsError(f"'{self._part}' is not what a run has left: move it away")
+
     def _finish_before(self) -> bool:
         """Finish a file that was complete when its run ended; whether it was."""
         last = self.last
         if last is None or not last.complete:
             return False
-        is_renamed = not os.path.exists(self._part)
+        is_renamed = not os.path.lexists(self._part)
         path = self._place if is_renamed else self._part
         self._check(path, last)
         if not is_renamed:
@@ -107,8 +116,13 @@ class ResumableFile(Output):
             raise PartsError(f"'{path}' is not what was written; leave --resume out to begin anew")
 
     def _open(self) -> None:
-        self._file = os.open(self._part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         last = self.last
+        flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+        if not os.path.lexists(self._part):
+            if last is not None:
+                raise PartsError(f"'{self._part}' is missing; leave --resume out to begin anew")
+            flags |= os.O_CREAT | os.O_EXCL
+        self._file = os.open(self._part, flags, 0o666)
         if last is not None:
             self._check(self._part, last)
             self._size, self._checksum.value = last.bytes, last.checksum
@@ -253,6 +267,9 @@ class ResumableFile(Output):
                 os.close(file)
             if self._journal.last is None:
                 self._remove()
+        elif self._journal.is_new:  # refused before there was a file
+            with contextlib.suppress(OSError):
+                self._journal.remove()
         self._journal.close()
 
     def _remove(self) -> None:
@@ -402,19 +419,26 @@ def check_resumable(path: str) -> None:
 def remove_leftovers(path: str) -> bool:
     """Remove what a resumable run that is dead has left of an output; whether there was any.
 
+    What does not begin as a journal is not ours and stays, and so does the part beside it.
+
     Raises
     ------
     PartsError
-        That run still goes on.
+        That run still goes on, or the part is no file.
     """
-    place = os.path.realpath(path)
+    part, journal = part_of(path), journal_of(path)
     try:
-        descriptor = os.open(f"{place}.journal", os.O_RDONLY | os.O_CLOEXEC)
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        descriptor = os.open(journal, flags)
     except OSError:
         return False
     try:
-        lock_journal(descriptor, f"{place}.journal")
-        for name in (f"{place}.part", f"{place}.journal"):
+        if not is_journal(descriptor):
+            return False
+        lock_journal(descriptor, journal)
+        if os.path.lexists(part) and not is_regular(part):
+            raise PartsError(f"'{part}' is not what a run has left: move it away")
+        for name in (part, journal):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(name)
     finally:

@@ -261,7 +261,7 @@ def test_another_machine_may_go_on(command: list[str], monkeypatch: pytest.Monke
     assert md5("out.paf") == md5("one.paf")
 
 
-@pytest.mark.parametrize("damage", range(7))
+@pytest.mark.parametrize("damage", range(6))
 def test_damage_is_refused(
     damage: int,
     command: list[str],
@@ -275,7 +275,6 @@ def test_damage_is_refused(
     edits = [
         lambda: journal.write_bytes(b"".join(lines).replace(b'"pairs": ', b'"pairs": 1')),
         lambda: journal.write_bytes(lines[0].replace(b"BLOSUM62", b"BLOSUM50")),
-        lambda: journal.write_bytes(b""),
         lambda: journal.write_bytes(lines[0][:-20]),
         lambda: journal.write_bytes(lines[0] + b"\n" + lines[1]),
         lambda: part.write_bytes(part.read_bytes()[: committed - 1]),
@@ -290,6 +289,23 @@ def test_damage_is_refused(
     assert md5("out.paf") == md5("one.paf")
     assert not journal.exists()
     assert not part.exists()
+
+
+def test_an_empty_journal_is_nobodys(
+    command: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    interrupt(command, monkeypatch)
+    journal, part = Path("out.paf.journal"), Path("out.paf.part")
+    journal.write_bytes(b"")
+    before = part.read_bytes()
+    run(*command, code=1)
+    assert "'out.paf.journal' is no journal of pairalign" in capfd.readouterr().err.replace(
+        f"{Path.cwd()}/", ""
+    )
+    run(*(word for word in command if word != "--resume"))
+    assert md5("out.paf") == md5("one.paf")
+    assert journal.read_bytes() == b""
+    assert part.read_bytes() == before
 
 
 def test_half_a_commit_does_not_count(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -289,7 +289,9 @@ def test_a_part_is_complete_with_its_manifest() -> None:
     assert manifest["bytes"] == Path("parts/part-1-of-1.paf").stat().st_size
     Path("none.fa").write_text("")
     align("none.fa", "-o", "parts", "--shard", "1/1", "-q", code=1)
-    assert not Path("parts/part-1-of-1.json").exists()  # something else was to be there
+    assert json.loads(Path("parts/part-1-of-1.json").read_text()) == manifest  # nothing was begun
+    align("in.fa", "-o", "parts", "--shard", "1/1", "-q", "--mode", "local")
+    assert json.loads(Path("parts/part-1-of-1.json").read_text())["run"] != manifest["run"]
 
 
 def test_how_it_is_done_does_not_count() -> None:

@@ -1,0 +1,164 @@
+"""What a run has not made stays as it is, whatever its name."""
+
+import os
+import stat
+
+import pytest
+
+from pairalign.cli.main import main
+
+FASTA = ">a\nACGTACGTACGT\n>b\nACGTTCGTACG\n>c\nACGGTACGTTT\n"
+KINDS = ("file", "link", "dangling", "folder", "fifo")
+
+
+def put(path, kind):
+    if kind == "file":
+        path.write_bytes(b"mine\n")
+    elif kind == "link":
+        (path.parent / "victim").write_bytes(b"mine\n")
+        path.symlink_to(path.parent / "victim")
+    elif kind == "dangling":
+        path.symlink_to(path.parent / "nowhere")
+    elif kind == "folder":
+        path.mkdir()
+        (path / "precious").write_bytes(b"mine\n")
+    else:
+        os.mkfifo(path)
+
+
+def seen(path):
+    """What is there: kind, inode, target of a link, bytes."""
+    status = os.lstat(path)
+    mode = stat.S_IFMT(status.st_mode)
+    if stat.S_ISLNK(status.st_mode):
+        target = os.readlink(path)
+        return mode, status.st_ino, target, os.path.exists(target) and open(target, "rb").read()
+    if stat.S_ISDIR(status.st_mode):
+        return mode, status.st_ino, (path / "precious").read_bytes()
+    content = path.read_bytes() if stat.S_ISREG(status.st_mode) else None
+    return mode, status.st_ino, content
+
+
+COMMANDS = {
+    "align": ("align", "o.paf", []),
+    "overlap": ("overlap", "o.paf", []),
+    "distance": ("distance", "o.phy", []),
+    "tree": ("tree", "o.nwk", []),
+}
+
+
+def run(tmp_path, monkeypatch, command, *more):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.fa").write_text(FASTA)
+    name, output, options = COMMANDS[command]
+    return main([name, "in.fa", "--alphabet", "dna", "-o", output, *options, *more])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("ending", ["part", "journal"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_resume_refuses_what_it_did_not_leave(command, ending, kind, tmp_path, monkeypatch, capfd):
+    beside = "" if command in ("align", "overlap") else ".distances"
+    path = tmp_path / f"{COMMANDS[command][1]}{beside}.{ending}"
+    put(path, kind)
+    before = seen(path)
+    assert run(tmp_path, monkeypatch, command, "--resume") in (1, 2)
+    assert path.name in capfd.readouterr().err
+    assert seen(path) == before
+    other = path.with_suffix(".journal" if ending == "part" else ".part")
+    assert not os.path.lexists(other)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("ending", ["part", "journal", "distances.part", "distances.journal"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_run_anew_leaves_strangers_alone(command, ending, kind, tmp_path, monkeypatch):
+    path = tmp_path / f"{COMMANDS[command][1]}.{ending}"
+    put(path, kind)
+    before = seen(path)
+    assert run(tmp_path, monkeypatch, command) in (0, 1, 2)
+    assert seen(path) == before
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("more", [[], ["--resume"]])
+@pytest.mark.parametrize("command", ["align", "distance"])
+def test_a_folder_for_a_cluster_is_no_other(command, more, kind, tmp_path, monkeypatch, capfd):
+    pytest.importorskip("distributed")
+    path = tmp_path / f"{COMMANDS[command][1]}.parts"
+    put(path, kind)
+    before = seen(path)
+    assert run(tmp_path, monkeypatch, command, "--cluster", "local:1", *more) in (1, 2)
+    assert path.name in capfd.readouterr().err
+    assert seen(path) == before
+
+
+@pytest.mark.parametrize("more", [[], ["--resume"]])
+@pytest.mark.parametrize("stranger", [True, False])
+def test_parts_of_another_run_or_with_a_stranger_stay(stranger, more, tmp_path, monkeypatch, capfd):
+    pytest.importorskip("distributed")
+    costs = [] if stranger else ["--gap-open", "7"]
+    shard = ["--shard", "1/2", "-o", "o.paf.parts"]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.fa").write_text(FASTA)
+    assert main(["align", "in.fa", "--alphabet", "dna", *costs, *shard]) == 0
+    if stranger:
+        (tmp_path / "o.paf.parts" / "notes.txt").write_text("mine")
+    before = {path: (seen(path)) for path in (tmp_path / "o.paf.parts").iterdir()}
+    assert run(tmp_path, monkeypatch, "align", "--cluster", "local:1", *more) == 1
+    error = capfd.readouterr().err
+    assert ("notes.txt" if stranger else "of another run") in error
+    assert {path: (seen(path)) for path in (tmp_path / "o.paf.parts").iterdir()} == before
+    assert not (tmp_path / "o.paf").exists()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_manifest_of_a_shard_is_replaced_only_if_it_is_one(kind, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.fa").write_text(FASTA)
+    (tmp_path / "parts").mkdir()
+    path = tmp_path / "parts" / "part-1-of-2.json"
+    put(path, kind)
+    before = seen(path)
+    assert main(["align", "in.fa", "--alphabet", "dna", "-o", "parts", "--shard", "1/2"]) in (1, 2)
+    assert path.name in capfd.readouterr().err
+    assert seen(path) == before
+
+
+def test_another_commands_manifest_stays_when_the_input_is_bad(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.fa").write_text(FASTA)
+    common = ["--alphabet", "dna", "-o", "parts", "--shard", "1/2"]
+    assert main(["align", "in.fa", *common]) == 0
+    path = tmp_path / "parts" / "part-1-of-2.json"
+    before = path.read_bytes()
+    assert main(["align", "missing.fa", *common]) == 1
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "name", ["o.paf.journal", "o.paf.part", "o.paf.distances.part", ".o.paf.0123abcd.part"]
+)
+def test_an_input_has_no_name_of_an_output(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / name
+    path.write_text(FASTA)
+    before = seen(path)
+    assert main(["align", name, "--alphabet", "dna", "-o", "o.paf"]) == 2
+    assert seen(path) == before
+
+
+def test_a_missing_part_is_an_error_and_leaves_none(tmp_path):
+    from pairalign.errors import PartsError
+    from pairalign.formats.resumable import Resumable
+
+    path = str(tmp_path / "o.paf")
+    first = Resumable(path, {"a": 1})
+    first.output.write(b"some")
+    first.commit(1)
+    first.output.abort()
+    os.unlink(f"{path}.part")
+    with pytest.raises(PartsError, match="is missing"):
+        Resumable(path, {"a": 1})
+    assert not os.path.lexists(f"{path}.part")
+    assert os.path.exists(f"{path}.journal")
