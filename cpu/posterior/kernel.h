@@ -30,6 +30,7 @@ template <class V>
 class Lanes final : public PosteriorLanes {
     using Scalar = typename V::Scalar;
     static constexpr int LANES = V::LANES, GROUP = 4;
+    static constexpr size_t STATE_VECTORS = 5;
     static constexpr uint8_t PADDED = POSTERIOR_CODES - 1;
     static constexpr double PADDING = 0x1p-16;
     static constexpr double LEAST = 0x1p-24;  // what posteriors below are taken for
@@ -63,7 +64,17 @@ public:
     }
 
 private:
-    enum State { A, B1, B2, ZA, ZB, STATES };  // what the next row needs of this one
+    // What the next row needs of this one: going forward, what M of the next row and column takes; going
+    // backward, M with its emission. Gaps of x, short and long; the same of the partition function.
+    struct State {
+        V m, x1, x2, zm, zx;
+    };
+    struct Column {
+        V open, extend, floor;  // of the partition function's gaps of x; what keeps values from 0
+    };
+    struct Kept {
+        V m, zm;
+    };
 
     // An HMM's or a partition function's values of the pair as a whole, and how its rows were scaled.
     struct Model {
@@ -123,13 +134,15 @@ private:
             return taken;
         };
         const size_t block = static_cast<size_t>(rows_of_block(rows_));
-        for (V*& state : state_) state = take(1);
-        for (V*& state : back_) state = take(1);
-        opens_ = take(1);
-        extends_ = take(1);
-        floor_ = take(1);
-        kept_ = take(2 * block);
-        saved_ = take(STATES * ((static_cast<size_t>(rows_) + block - 1) / block));
+        const auto rows_of = [&](size_t vectors) { return static_cast<void*>(take(vectors)); };
+        forward_ = static_cast<State*>(rows_of(STATE_VECTORS));
+        backward_ = static_cast<State*>(rows_of(STATE_VECTORS));
+        lane_columns_ = static_cast<Column*>(rows_of(sizeof(Column) / sizeof(V)));
+        squares_ = take(1);
+        kept_ = static_cast<Kept*>(rows_of(2 * block));
+        saved_ = static_cast<State*>(
+            rows_of(STATE_VECTORS * ((static_cast<size_t>(rows_) + block - 1) / block)));
+        found_ = static_cast<uint32_t*>(mask_memory_.need(width * sizeof(uint32_t)));
         codes_ = static_cast<uint8_t*>(code_memory_.need(width * LANES + 64));
     }
 
@@ -138,17 +151,16 @@ private:
     void set_columns(const PosteriorBatch& batch) {
         const Scalar free = V::all(1).get(0), none = V::all(0).get(0);
         for (int32_t j = 0; j < width_; j++) {
-            opens_[j] = gap_open_;
-            extends_[j] = gap_extend_;
-            floor_[j] = tiny_;
+            Column& column = lane_columns_[j];
+            column = {gap_open_, gap_extend_, tiny_};
             for (int l = 0; l < LANES; l++) {
                 const bool inside = j >= 1 && j <= lengths_[l];
                 codes_[j * LANES + l] = inside ? batch.columns[source_[l]][j - 1] : PADDED;
                 if (j == lengths_[l]) {
-                    opens_[j].set(l, free);
-                    extends_[j].set(l, free);
+                    column.open.set(l, free);
+                    column.extend.set(l, free);
                 }
-                if (j > lengths_[l]) floor_[j].set(l, none);
+                if (j > lengths_[l]) column.floor.set(l, none);
             }
         }
     }
@@ -157,14 +169,9 @@ private:
     void begin_forward() {
         const V unit = V::SCALED ? V::all(std::ldexp(1.0, V::TOP)) : V::all(1);
         V y1 = start_short_ * unit, y2 = start_long_ * unit;
-        state_[A][0] = start_match_ * unit;
-        state_[B1][0] = y1;
-        state_[B2][0] = y2;
-        state_[ZA][0] = state_[ZB][0] = unit;
+        forward_[0] = {start_match_ * unit, y1, y2, unit, unit};
         for (int32_t j = 1; j <= columns_; j++) {
-            state_[A][j] = (close_short_ * y1 + close_long_ * y2) + tiny_;
-            state_[B1][j] = state_[B2][j] = state_[ZB][j] = tiny_;
-            state_[ZA][j] = unit;
+            forward_[j] = {(close_short_ * y1 + close_long_ * y2) + tiny_, tiny_, tiny_, unit, tiny_};
             y1 = y1 * extend_short_ + tiny_;
             y2 = y2 * extend_long_ + tiny_;
         }
@@ -173,21 +180,18 @@ private:
     }
 
     void save_state(int32_t block) {
-        for (int s = 0; s < STATES; s++)
-            std::copy(state_[s], state_[s] + width_, saved_ + (int64_t{block} * STATES + s) * width_);
+        std::copy(forward_, forward_ + width_, saved_ + int64_t{block} * width_);
     }
     void restore_state(int32_t block) {
-        for (int s = 0; s < STATES; s++) {
-            const V* const from = saved_ + (int64_t{block} * STATES + s) * width_;
-            std::copy(from, from + width_, state_[s]);
-        }
+        const State* const from = saved_ + int64_t{block} * width_;
+        std::copy(from, from + width_, forward_);
     }
 
     // Rows begin + 1 to end; KEEP: their M go to kept_.
     template <bool KEEP>
     void forward(int32_t begin, int32_t end) {
         for (int32_t i = begin + 1; i <= end; i++) {
-            V* const keep = kept_ + int64_t{2} * (i - begin - 1) * width_;
+            Kept* const keep = kept_ + int64_t{i - begin - 1} * width_;
             if (i == rows_) forward_row<KEEP, false, true>(i, keep);
             else if (i % GROUP == 0) forward_row<KEEP, true, false>(i, keep);
             else forward_row<KEEP, false, false>(i, keep);
@@ -195,52 +199,50 @@ private:
     }
 
     template <bool KEEP, bool GROUP_ENDS, bool LAST>
-    void forward_row(int32_t i, V* keep) {
+    void forward_row(int32_t i, Kept* keep) {
         const Scalar* const hmm = hmm_table_ + row_[i - 1] * POSTERIOR_CODES;
         const Scalar* const partition = partition_table_ + row_[i - 1] * POSTERIOR_CODES;
-        V *const a = state_[A], *const b1 = state_[B1], *const b2 = state_[B2];
-        V *const za = state_[ZA], *const zb = state_[ZB];
+        State* const states = forward_;
+        const Column* const columns = lane_columns_;
+        const uint8_t* const codes = codes_;
+        const int32_t last = columns_;
         const V tiny = tiny_, stay = stay_, close1 = close_short_, close2 = close_long_;
         const V open1 = open_short_, open2 = open_long_, extend1 = extend_short_, extend2 = extend_long_;
         const V z_open = LAST ? V::all(1) : gap_open_, z_extend = LAST ? V::all(1) : gap_extend_;
-        V diagonal = a[0], z_diagonal = za[0];
-        a[0] = (close1 * b1[0] + close2 * b2[0]) + tiny;
-        b1[0] = extend1 * b1[0] + tiny;
-        b2[0] = extend2 * b2[0] + tiny;
-        za[0] = zb[0];
-        V y1 = V::all(0), y2 = V::all(0), zy = V::all(0), largest = a[0], z_largest = za[0];
-        for (int32_t j = 1; j <= columns_; j++) {
-            const V m = V::lookup(hmm, codes_ + j * LANES) * diagonal;
-            const V zm = V::lookup(partition, codes_ + j * LANES) * z_diagonal;
-            const V x1 = b1[j], x2 = b2[j], zx = zb[j];
-            diagonal = a[j];
-            z_diagonal = za[j];
-            if (KEEP) {
-                keep[2 * j] = m;
-                keep[2 * j + 1] = zm;
-            }
-            if (LAST) add_totals(j, m, x1 + y1, x2 + y2, zm + (zx + zy));
-            const V next = (stay * m + (close1 * (x1 + y1) + close2 * (x2 + y2))) + tiny;
+        const V border1 = states[0].x1, border2 = states[0].x2;
+        V diagonal = states[0].m, z_diagonal = states[0].zm;
+        states[0].m = (close1 * border1 + close2 * border2) + tiny;
+        states[0].x1 = extend1 * border1 + tiny;
+        states[0].x2 = extend2 * border2 + tiny;
+        states[0].zm = states[0].zx;
+        V y1 = V::all(0), y2 = V::all(0), zy = V::all(0), largest = states[0].m, z_largest = states[0].zm;
+        for (int32_t j = 1; j <= last; j++) {
+            State& state = states[j];
+            const V m = V::lookup(hmm, codes + j * LANES) * diagonal;
+            const V zm = V::lookup(partition, codes + j * LANES) * z_diagonal;
+            const V x1 = state.x1, x2 = state.x2, zx = state.zx;
+            diagonal = state.m;
+            z_diagonal = state.zm;
+            if (KEEP) keep[j] = {m, zm};
+            const V gaps1 = x1 + y1, gaps2 = x2 + y2;
+            if (LAST) add_totals(j, m, gaps1, gaps2, zm + (zx + zy));
+            const V next = (stay * m + (close1 * gaps1 + close2 * gaps2)) + tiny;
             const V z_next = (zm + (zx + zy)) + tiny;
             const V opened1 = open1 * m, opened2 = open2 * m;
-            a[j] = next;
-            b1[j] = extend1 * x1 + opened1;
-            b2[j] = extend2 * x2 + opened2;
+            const V next2 = extend2 * x2 + opened2;
             y1 = extend1 * y1 + opened1;
             y2 = extend2 * y2 + opened2;
-            za[j] = z_next;
-            zb[j] = extends_[j] * zx + opens_[j] * zm;
+            state = {next, extend1 * x1 + opened1, next2, z_next, columns[j].extend * zx + columns[j].open * zm};
             zy = z_extend * zy + z_open * zm;
             if (GROUP_ENDS) {
-                largest = V::max(largest, V::max(next, V::max(b2[j], y2)));
+                largest = V::max(largest, V::max(next, V::max(next2, y2)));
                 z_largest = V::max(z_largest, z_next);
             }
         }
         if (GROUP_ENDS) {
             int32_t by[LANES];
             const V factor = factor_of(largest, by), z_factor = factor_of(z_largest, z_by_);
-            scale(factor, state_, {A, B1, B2}, nullptr);
-            scale(z_factor, state_, {ZA, ZB}, nullptr);
+            scale<false>(forward_, factor, z_factor);
             const size_t group = static_cast<size_t>(i / GROUP) * LANES;
             for (size_t l = 0; l < LANES; l++) {
                 hmm_.forward[group + l] = hmm_.forward[group - LANES + l] + by[l];
@@ -270,25 +272,30 @@ private:
             for (int l = 0; l < LANES; l++) {
                 const Scalar value = largest.get(l);
                 if (!(value > 0) || !(value <= std::numeric_limits<Scalar>::max())) continue;
-                const int by = std::clamp(V::TOP - std::ilogb(value), -120, 120);
+                const int by = std::clamp(V::TOP - exponent_of(value), -120, 120);
                 exponents[l] = by;
-                factor.set(l, std::ldexp(Scalar{1}, by));
+                factor.set(l, power_of_two<Scalar>(by));
             }
         }
         return factor;
     }
 
-    // Columns of some states; what is added keeps them from being subnormal.
-    void scale(V factor, V* const* states, std::initializer_list<int> which, const V* floor) {
+    // What is added keeps values from being subnormal. IN_LANES: not beyond a lane's last column.
+    template <bool IN_LANES>
+    void scale(State* states, V factor, V z_factor) {
         if constexpr (V::SCALED)
-            for (const int s : which)
-                for (int32_t j = 0; j <= columns_; j++)
-                    states[s][j] = states[s][j] * factor + (floor ? floor[j] : tiny_);
+            for (int32_t j = 0; j <= columns_; j++) {
+                const V floor = IN_LANES ? lane_columns_[j].floor : tiny_;
+                State& state = states[j];
+                state = {state.m * factor + floor, state.x1 * factor + floor, state.x2 * factor + floor,
+                         state.zm * z_factor + floor, state.zx * z_factor + floor};
+            }
     }
 
     void begin_backward(PosteriorBatch& batch) {
         std::fill(batch.too_wide, batch.too_wide + MOST_LANES, false);
-        for (V* state : back_) std::fill(state, state + width_, V::all(0));
+        const V none = V::all(0);
+        std::fill(backward_, backward_ + width_, State{none, none, none, none, none});
         for (Model* model : {&hmm_, &partition_}) std::fill(model->backward, model->backward + LANES, V::TOP);
     }
 
@@ -297,7 +304,7 @@ private:
         set_factors(batch, hmm_, group);
         set_factors(batch, partition_, group);
         for (int32_t i = end; i > group * GROUP; i--) {
-            const V* const kept = kept_ + int64_t{2} * (i - begin - 1) * width_;
+            const Kept* const kept = kept_ + int64_t{i - begin - 1} * width_;
             const bool group_ends = i == group * GROUP + 1;
             if (i == rows_ && group_ends) backward_row<true, true>(batch, i, kept);
             else if (i == rows_) backward_row<true, false>(batch, i, kept);
@@ -335,51 +342,53 @@ private:
     }
 
     template <bool LAST, bool GROUP_ENDS>
-    void backward_row(PosteriorBatch& batch, int32_t i, const V* kept) {
+    void backward_row(PosteriorBatch& batch, int32_t i, const Kept* kept) {
         const Scalar* const hmm = hmm_table_ + row_[i - 1] * POSTERIOR_CODES;
         const Scalar* const partition = partition_table_ + row_[i - 1] * POSTERIOR_CODES;
-        V *const a = back_[A], *const b1 = back_[B1], *const b2 = back_[B2];
-        V *const za = back_[ZA], *const zb = back_[ZB];
+        State* const states = backward_;
+        const Column* const columns = lane_columns_;
+        const uint8_t* const codes = codes_;
+        V* const squares = squares_;
+        uint32_t* const found = found_;
         const V stay = stay_, close1 = close_short_, close2 = close_long_;
         const V open1 = open_short_, open2 = open_long_, extend1 = extend_short_, extend2 = extend_long_;
         const V z_open = LAST ? V::all(1) : gap_open_, z_extend = LAST ? V::all(1) : gap_extend_;
         const V near = hmm_.near, far = hmm_.far, z_near = partition_.near, z_far = partition_.far;
         const V least = V::all(LEAST), threshold = threshold_;
         V y1 = V::all(0), y2 = V::all(0), zy = V::all(0), largest = V::all(0), z_largest = V::all(0);
-        V diagonal = a[columns_ + 1], z_diagonal = za[columns_ + 1];
+        V diagonal = states[columns_ + 1].m, z_diagonal = states[columns_ + 1].zm;
         for (int32_t j = columns_; j >= 1; j--) {
-            const V matched = diagonal + floor_[j], z_matched = z_diagonal + floor_[j];
-            const V x1 = b1[j], x2 = b2[j], zx = zb[j];
-            diagonal = a[j];
-            z_diagonal = za[j];
+            State& state = states[j];
+            const Column& column = columns[j];
+            const V matched = diagonal + column.floor, z_matched = z_diagonal + column.floor;
+            const V x1 = state.x1, x2 = state.x2, zx = state.zx;
+            diagonal = state.m;
+            z_diagonal = state.zm;
             V m = stay * matched + (open1 * (x1 + y1) + open2 * (x2 + y2));
             const V closed1 = close1 * matched, closed2 = close2 * matched;
             V next1 = extend1 * x1 + closed1, next2 = extend2 * x2 + closed2;
             y1 = extend1 * y1 + closed1;
             y2 = extend2 * y2 + closed2;
-            V zm = z_matched + (opens_[j] * zx + z_open * zy);
-            V z_next = z_matched + extends_[j] * zx;
+            V zm = z_matched + (column.open * zx + z_open * zy);
+            V z_next = z_matched + column.extend * zx;
             zy = z_matched + z_extend * zy;
             if (LAST) begin_lanes(j, m, next1, next2, y1, y2, zm, z_next, zy);
-            a[j] = V::lookup(hmm, codes_ + j * LANES) * m;
-            za[j] = V::lookup(partition, codes_ + j * LANES) * zm;
-            b1[j] = next1;
-            b2[j] = next2;
-            zb[j] = z_next;
+            state = {V::lookup(hmm, codes + j * LANES) * m, next1, next2,
+                     V::lookup(partition, codes + j * LANES) * zm, z_next};
             if (GROUP_ENDS) {
                 largest = V::max(largest, V::max(m, V::max(next2, y2)));
                 z_largest = V::max(z_largest, V::max(zm, V::max(z_next, zy)));
             }
-            const V p = V::max((kept[2 * j] * near) * (m * far), least);
-            const V z = V::max((kept[2 * j + 1] * z_near) * (zm * z_far), least);
-            const V squares = p * p + z * z;
-            if (const uint32_t found = V::above(squares, threshold)) add_entries(batch, i, j, squares, found);
+            const V p = V::max((kept[j].m * near) * (m * far), least);
+            const V z = V::max((kept[j].zm * z_near) * (zm * z_far), least);
+            squares[j] = p * p + z * z;
+            found[j] = V::above(squares[j], threshold);
         }
+        add_entries(batch, i);
         if (GROUP_ENDS) {
             int32_t by[LANES];
             const V factor = factor_of(largest, by), z_factor = factor_of(z_largest, z_by_);
-            scale(factor, back_, {A, B1, B2}, floor_);
-            scale(z_factor, back_, {ZA, ZB}, floor_);
+            scale<true>(backward_, factor, z_factor);
             for (int l = 0; l < LANES; l++) {
                 hmm_.backward[l] += by[l];
                 partition_.backward[l] += z_by_[l];
@@ -400,14 +409,17 @@ private:
         }
     }
 
-    void add_entries(PosteriorBatch& batch, int32_t i, int32_t j, V squares, uint32_t found) {
-        for (; found; found &= found - 1) {
-            const int l = __builtin_ctz(found);
-            if (l >= batch.count) break;
-            const auto value = std::sqrt(number_of(squares.get(l)) / 2) * 65535 + typename V::Number(0.5);
-            const uint16_t rounded = value < 65535 ? static_cast<uint16_t>(value) : 65535;
-            batch.entries[l]->push_back({i - 1, j - 1, rounded});
-        }
+    // Of row i what reaches the threshold; most columns have none.
+    void add_entries(PosteriorBatch& batch, int32_t i) {
+        const uint32_t used = (uint32_t{2} << (batch.count - 1)) - 1;
+        for (int32_t j = columns_; j >= 1; j--)
+            for (uint32_t found = found_[j] & used; found; found &= found - 1) {
+                const int l = __builtin_ctz(found);
+                const auto root = std::sqrt(number_of(squares_[j].get(l)) / 2);
+                const auto value = root * 65535 + typename V::Number(0.5);
+                const uint16_t rounded = value < 65535 ? static_cast<uint16_t>(value) : 65535;
+                batch.entries[l]->push_back({i - 1, j - 1, rounded});
+            }
     }
     static float number_of(float x) { return x; }
     static double number_of(double x) { return x; }
@@ -420,11 +432,14 @@ private:
     Scalar hmm_table_[POSTERIOR_CODES * POSTERIOR_CODES], partition_table_[POSTERIOR_CODES * POSTERIOR_CODES];
     V start_match_, start_short_, start_long_, stay_, open_short_, open_long_, extend_short_, extend_long_;
     V close_short_, close_long_, gap_open_, gap_extend_, tiny_, threshold_;
-    V *state_[STATES], *back_[STATES];  // forward, backward
-    V *opens_, *extends_, *floor_, *kept_, *saved_;
+    State *forward_, *backward_, *saved_;
+    Column* lane_columns_;
+    Kept* kept_;
+    V* squares_;
+    uint32_t* found_;
     uint8_t* codes_;
     Model hmm_, partition_;
-    Buffer memory_{Pages::LARGE}, code_memory_;
+    Buffer memory_{Pages::LARGE}, code_memory_, mask_memory_;
 };
 
 template <class V>

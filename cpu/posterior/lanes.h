@@ -41,6 +41,30 @@ struct Range<double> {
     static constexpr int TOP = 900, TINY = -900;
 };
 
+// Of normal numbers.
+inline int exponent_of(float x) {
+    uint32_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return static_cast<int>(bits >> 23 & 255) - 127;
+}
+inline int exponent_of(double x) {
+    uint64_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return static_cast<int>(bits >> 52 & 2047) - 1023;
+}
+template <class T>
+inline T power_of_two(int exponent) {
+    T x;
+    if constexpr (sizeof(T) == 4) {
+        const uint32_t bits = static_cast<uint32_t>(exponent + 127) << 23;
+        std::memcpy(&x, &bits, sizeof x);
+    } else {
+        const uint64_t bits = static_cast<uint64_t>(exponent + 1023) << 52;
+        std::memcpy(&x, &bits, sizeof x);
+    }
+    return x;
+}
+
 template <class T>
 struct Vector {
     using Scalar = T;

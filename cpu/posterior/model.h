@@ -91,7 +91,7 @@ inline int32_t rows_of_block(int32_t rows) {
 // Vectors that a batch needs, beside some for each of its rows.
 inline int64_t vectors_of_batch(int32_t rows, int32_t columns) {
     const int64_t block = rows_of_block(rows), blocks = (rows + block - 1) / block;
-    return (int64_t{columns} + 2) * (2 * block + 5 * blocks + 13);
+    return (int64_t{columns} + 2) * (2 * block + 5 * blocks + 14);
 }
 
 }  // namespace pairalign
