@@ -63,7 +63,8 @@ void AlignmentBuilder::close_up(Profile& profile) {
     std::vector<int32_t> place(static_cast<size_t>(profile.width), 0);
     const auto each = [&](const auto& act) {
         for (const int32_t s : profile.sequences)
-            for (int32_t g = graph_.start(s); g < graph_.start(s + 1); g++) act(columns_[static_cast<size_t>(g)]);
+            for (int32_t g = graph_.start(s); g < graph_.start(s + 1); g++)
+                act(columns_[static_cast<size_t>(g)]);
     };
     each([&](int32_t column) { place[static_cast<size_t>(column)] = 1; });
     int32_t width = 0;
@@ -131,8 +132,8 @@ AlignmentBuilder::Profile AlignmentBuilder::trace(const Profile& a, const Profil
     while (i > 0 || j > 0) {
         Move move = j == 0 ? FIRST : SECOND;
         if (i > 0 && j > 0)
-            move = static_cast<Move>(
-                moves_[static_cast<size_t>(i - 1) * static_cast<size_t>(b.width) + static_cast<size_t>(j - 1)]);
+            move = static_cast<Move>(moves_[static_cast<size_t>(i - 1) * static_cast<size_t>(b.width) +
+                                            static_cast<size_t>(j - 1)]);
         i -= move != SECOND;
         j -= move != FIRST;
         path.push_back(move);

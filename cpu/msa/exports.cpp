@@ -14,7 +14,8 @@ struct pairalign_msa {
 
 enum MsaStatus : int32_t { DONE = 0, NO_MEMORY = 3 };
 
-// Makes a graph of the posteriors of all pairs, as pairalign_posterior_take has written them; null: no memory.
+// Makes a graph of the posteriors of all pairs, as pairalign_posterior_take has written them; null: no
+// memory.
 PAIRALIGN_API pairalign_msa* pairalign_msa_open(const int32_t* lengths, int32_t count, const int32_t* queries,
                                                 const int32_t* targets, const int64_t* offsets, int64_t pairs,
                                                 const int32_t* rows, const int32_t* columns,
@@ -41,7 +42,8 @@ PAIRALIGN_API int32_t pairalign_msa_relax(pairalign_msa* msa, const int32_t* wei
 }
 
 // Writes the expected accuracy of each pair (0, 1), (0, 2), ... in 65535ths.
-PAIRALIGN_API int32_t pairalign_msa_accuracies(const pairalign_msa* msa, int32_t threads, uint64_t* sums) try {
+PAIRALIGN_API int32_t pairalign_msa_accuracies(const pairalign_msa* msa, int32_t threads,
+                                               uint64_t* sums) try {
     const int64_t count = msa->graph.sequences();
     pairalign::on_threads(static_cast<int32_t>(count) - 1, threads, [&](int32_t x) {
         uint64_t* to = sums + int64_t{x} * count - int64_t{x} * (x + 1) / 2;

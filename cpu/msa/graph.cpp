@@ -32,8 +32,7 @@ void PosteriorGraph::set_links(const std::vector<std::vector<Link>>& upper) {
             links[static_cast<size_t>(next[to]++)] = {static_cast<int32_t>(g), link.value};
         }
     }
-    for (size_t g = 0; g < count; g++)
-        std::copy(upper[g].begin(), upper[g].end(), links.begin() + next[g]);
+    for (size_t g = 0; g < count; g++) std::copy(upper[g].begin(), upper[g].end(), links.begin() + next[g]);
     offsets_ = std::move(offsets);
     links_ = std::move(links);
 }
@@ -51,10 +50,12 @@ void PosteriorGraph::relax(const int32_t* weights, uint16_t least, int32_t threa
             for (const Link* way = begin(g); way < end(g); way++) {
                 const int32_t z = sequence_of(way->residue);
                 const uint64_t weight = static_cast<uint64_t>(weights[z]) * way->value;
-                const auto is_before = [](const Link& link, int32_t residue) { return link.residue < residue; };
+                const auto is_before = [](const Link& link, int32_t residue) {
+                    return link.residue < residue;
+                };
                 const Link* const stop = end(way->residue);
-                for (const Link* to = std::lower_bound(begin(way->residue), stop, later, is_before); to < stop;
-                     to++)
+                for (const Link* to = std::lower_bound(begin(way->residue), stop, later, is_before);
+                     to < stop; to++)
                     sums[static_cast<size_t>(to->residue)] += weight * to->value;
                 if (z > x) {
                     const uint64_t own = static_cast<uint64_t>(weights[x] + weights[z]) * ONE;

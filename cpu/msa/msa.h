@@ -25,7 +25,9 @@ public:
     int32_t start(int32_t sequence) const { return starts_[static_cast<size_t>(sequence)]; }
     int32_t length(int32_t sequence) const { return start(sequence + 1) - start(sequence); }
     int32_t sequence_of(int32_t residue) const { return sequences_[static_cast<size_t>(residue)]; }
-    const Link* begin(int32_t residue) const { return links_.data() + offsets_[static_cast<size_t>(residue)]; }
+    const Link* begin(int32_t residue) const {
+        return links_.data() + offsets_[static_cast<size_t>(residue)];
+    }
     const Link* end(int32_t residue) const { return begin(residue + 1); }
 
     // Takes links in one direction, as `upper` has them for each residue, to later sequences in ascending
@@ -75,10 +77,10 @@ private:
     const int32_t* weights_;
     int32_t width_ = 0;
     std::vector<int32_t> columns_;
-    std::vector<uint8_t> in_b_;         // of each sequence
-    std::vector<int32_t> next_;         // residue of each sequence of the first profile
-    std::vector<int64_t> scores_;       // of a column of the first with each of the second
-    std::vector<int32_t> scored_;       // those that are not 0
+    std::vector<uint8_t> in_b_;    // of each sequence
+    std::vector<int32_t> next_;    // residue of each sequence of the first profile
+    std::vector<int64_t> scores_;  // of a column of the first with each of the second
+    std::vector<int32_t> scored_;  // those that are not 0
     std::vector<uint8_t> moves_;
 };
 

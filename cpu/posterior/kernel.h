@@ -1,9 +1,9 @@
 // Posteriors of one x against the y of each lane: forward rows, then backward rows that meet them.
 //
 // A row is brought to one size every GROUP rows, by a power of two a lane, which is kept; so all is linear
-// arithmetic. Only a block of rows of M is kept (rows_of_block): the forward pass leaves the state before each
-// block, and its rows are computed again when the backward pass comes there. That takes memory of the square
-// root of the rows, keeps it near the processor, and gives the same bits for every block.
+// arithmetic. Only a block of rows of M is kept (rows_of_block): the forward pass leaves the state before
+// each block, and its rows are computed again when the backward pass comes there. That takes memory of the
+// square root of the rows, keeps it near the processor, and gives the same bits for every block.
 //
 // A lane's values do not depend on the others: a y that is shorter than the longest is filled up with a code
 // that emits PADDING, whose cells stay below the row's largest going forward, and are 0 going backward.
@@ -34,7 +34,7 @@ class Lanes final : public PosteriorLanes {
     static constexpr uint8_t PADDED = POSTERIOR_CODES - 1;
     static constexpr double PADDING = 0x1p-16;
     static constexpr double LEAST = 0x1p-24;  // what posteriors below are taken for
-    static constexpr int SPARE_BITS = 30;  // for 16 bits of a posterior, and rows that grow
+    static constexpr int SPARE_BITS = 30;     // for 16 bits of a posterior, and rows that grow
 
 public:
     int lanes() const override { return LANES; }
@@ -140,8 +140,8 @@ private:
         lane_columns_ = static_cast<Column*>(rows_of(sizeof(Column) / sizeof(V)));
         squares_ = take(1);
         kept_ = static_cast<Kept*>(rows_of(2 * block));
-        saved_ = static_cast<State*>(
-            rows_of(STATE_VECTORS * ((static_cast<size_t>(rows_) + block - 1) / block)));
+        saved_ =
+            static_cast<State*>(rows_of(STATE_VECTORS * ((static_cast<size_t>(rows_) + block - 1) / block)));
         found_ = static_cast<uint32_t*>(mask_memory_.need(width * sizeof(uint32_t)));
         codes_ = static_cast<uint8_t*>(code_memory_.need(width * LANES + 64));
     }
@@ -232,7 +232,8 @@ private:
             const V next2 = extend2 * x2 + opened2;
             y1 = extend1 * y1 + opened1;
             y2 = extend2 * y2 + opened2;
-            state = {next, extend1 * x1 + opened1, next2, z_next, columns[j].extend * zx + columns[j].open * zm};
+            state = {next, extend1 * x1 + opened1, next2, z_next,
+                     columns[j].extend * zx + columns[j].open * zm};
             zy = z_extend * zy + z_open * zm;
             if (GROUP_ENDS) {
                 largest = V::max(largest, V::max(next, V::max(next2, y2)));
@@ -449,11 +450,11 @@ PosteriorLanes* make_lanes() {
 
 }  // namespace PAIRALIGN_ISA
 
-#define PAIRALIGN_POSTERIOR_KERNEL(ISA)                                                               \
-    extern const PosteriorKernel posterior_##ISA;                                                     \
-    constexpr PosteriorKernel posterior_##ISA = {                                                     \
-        #ISA,                                                                                         \
-        {ISA::make_lanes<ISA::Vector<float>>, ISA::make_lanes<ISA::Vector<double>>,                   \
+#define PAIRALIGN_POSTERIOR_KERNEL(ISA)                                             \
+    extern const PosteriorKernel posterior_##ISA;                                   \
+    constexpr PosteriorKernel posterior_##ISA = {                                   \
+        #ISA,                                                                       \
+        {ISA::make_lanes<ISA::Vector<float>>, ISA::make_lanes<ISA::Vector<double>>, \
          ISA::make_lanes<ISA::ExtendedLane>}};
 
 }  // namespace pairalign

@@ -127,8 +127,7 @@ PAIRALIGN_INLINE Vector<float> Vector<float>::max(Vector a, Vector b) {
 }
 template <>
 PAIRALIGN_INLINE uint32_t Vector<float>::above(Vector a, Vector b) {
-    return static_cast<uint32_t>(
-        _mm256_movemask_ps(_mm256_cmp_ps((__m256)a.v, (__m256)b.v, _CMP_GT_OQ)));
+    return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps((__m256)a.v, (__m256)b.v, _CMP_GT_OQ)));
 }
 template <>
 PAIRALIGN_INLINE Vector<float> Vector<float>::lookup(const float* table, const uint8_t* codes) {

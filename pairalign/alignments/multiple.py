@@ -64,7 +64,8 @@ class MultipleAlignment:
         others = self.occupancy[self.columns] - 1
         confidence = np.full(len(others), np.nan)
         np.divide(self.support, others, out=confidence, where=others > 0)
-        return np.minimum(confidence, 1)
+        np.minimum(confidence, 1, out=confidence)
+        return confidence
 
     @property
     def column_confidence(self) -> npt.NDArray[np.float64]:
@@ -74,7 +75,8 @@ class MultipleAlignment:
         sums = np.bincount(self.columns, self.support, minlength=self.width)
         confidence = np.full(self.width, np.nan)
         np.divide(sums, pairs, out=confidence, where=pairs > 0)
-        return np.minimum(confidence, 1)
+        np.minimum(confidence, 1, out=confidence)
+        return confidence
 
     def order(self, by: str) -> list[int]:
         """Return input indices in the order of the ``"input"`` or of the ``"tree"``."""

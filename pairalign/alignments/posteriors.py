@@ -1,4 +1,4 @@
-"""Posteriors of pairs: how likely each two residues are to be aligned, where that is worth a note."""
+"""Posteriors of pairs: how likely each two residues are to be aligned."""
 
 from __future__ import annotations
 

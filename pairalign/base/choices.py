@@ -107,6 +107,7 @@ MSA_SUFFIXES = {
     "clustal": (".aln", ".clustal", ".clw"),
     "stockholm": (".sto", ".stk", ".stockholm"),
     "a2m": (".a2m",),
+    "tsv": (".tsv", ".tab"),
 }
 """Formats of multiple alignments, and ends of names that mean each."""
 MSA_ORDERS = ("input", "tree")

@@ -85,6 +85,12 @@ COMMANDS = (
         "add_options",
     ),
     Command(
+        "msa",
+        "align a family: the multiple alignment, with a confidence of each column",
+        "pairalign.cli.msa_options",
+        "add_options",
+    ),
+    Command(
         "posterior",
         "how likely each two residues of each pair are to be aligned",
         "pairalign.cli.posterior_options",

@@ -39,6 +39,7 @@ class PosteriorWriter(ABC):
         self._threshold = threshold
         self._begin()
 
+    @abstractmethod
     def _begin(self) -> None:
         """Write what comes first."""
 
@@ -68,11 +69,12 @@ class TsvPosteriors(PosteriorWriter):
             f"{names[query]}\t{names[target]}"
             for query, target in zip(piece.queries.tolist(), piece.targets.tolist(), strict=True)
         ]
+        pairs = piece.pairs
         for part in _parts(piece):
             lines = [
                 f"{titles[pair]}\t{row}\t{column}\t{probability:.5f}\n"
                 for pair, row, column, probability in zip(
-                    piece.pairs[part].tolist(),
+                    pairs[part].tolist(),
                     (piece.rows[part] + 1).tolist(),
                     (piece.columns[part] + 1).tolist(),
                     (piece.values[part] / ONE).tolist(),
@@ -225,7 +227,7 @@ class _File:
         return self._size
 
     def flush(self) -> None:
-        """Nothing waits here."""
+        """Do nothing: nothing waits here."""
 
     def seekable(self) -> bool:
         return False
@@ -240,7 +242,7 @@ class _File:
         raise OSError("not for seeking")
 
     def close(self) -> None:
-        """The output is closed by who has opened it."""
+        """Do nothing: who has opened the output closes it."""
 
 
 def _arrow() -> tuple[Any, Any]:

@@ -145,7 +145,8 @@ def _symmetric(lower_triangle: str) -> npt.NDArray[np.float64]:
 
 
 def _exponential(table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    return np.vectorize(math.exp)(table).astype(np.float64)
+    values: npt.NDArray[np.float64] = np.vectorize(math.exp)(table).astype(np.float64)
+    return values
 
 
 def _with_ambiguous(

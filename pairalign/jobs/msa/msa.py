@@ -20,6 +20,8 @@ Thompson JD, Higgins DG, Gibson TJ. CLUSTAL W. Nucleic Acids Res 22:4673-4680, 1
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import numpy as np
 import numpy.typing as npt
 
@@ -36,6 +38,7 @@ from pairalign.jobs.run.progress import Progress
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix
 from pairalign.trees.topology import Topology
+from pairalign.trees.tree import GuideTree
 
 MOST_CONSISTENT = 50
 """Sequences for which posteriors are made consistent."""
@@ -87,11 +90,57 @@ def align_multiple(
     threads = usable_cores() if threads is None else threads
     memory_bytes = default_bytes() if memory_bytes is None else memory_bytes
     posteriors = _posteriors(sequences, threads, memory_bytes, progress)
-    graph = PosteriorGraph(sequences.lengths, posteriors, threads)
-    try:
-        return _align(graph, sequences)
-    finally:
-        graph.close()
+    with closing(PosteriorGraph(sequences.lengths, posteriors, threads)) as graph:
+        tree, columns, width = _align(graph, sequences)
+    support = _support(sequences, posteriors, columns)  # of the posteriors as they were
+    return MultipleAlignment(sequences, columns, width, support, tree)
+
+
+def score_multiple(
+    sequences: SequenceSet,
+    columns: npt.NDArray[np.int32],
+    width: int,
+    *,
+    threads: int | None = None,
+    memory_bytes: int | None = None,
+    progress: Progress = False,
+) -> MultipleAlignment:
+    """Compute how sure each residue and column of any multiple alignment is.
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+    columns : ndarray of int32, shape (total_residues,)
+        The column of each residue, from 0.
+    width : int
+        How many columns there are.
+    threads, memory_bytes, progress
+        See `align_multiple`.
+
+    Returns
+    -------
+    MultipleAlignment
+        Without a tree.
+
+    Raises
+    ------
+    CapacityError
+        The posteriors of all pairs do not fit the memory.
+    """
+    support = np.zeros(len(columns))
+    if len(sequences) > 1:
+        threads = usable_cores() if threads is None else threads
+        memory_bytes = default_bytes() if memory_bytes is None else memory_bytes
+        posteriors = _posteriors(sequences, threads, memory_bytes, progress)
+        support = _support(sequences, posteriors, columns)
+    return MultipleAlignment(sequences, columns, width, support, None)
+
+
+def _support(
+    sequences: SequenceSet, posteriors: SparsePosteriors, columns: npt.NDArray[np.int32]
+) -> npt.NDArray[np.float64]:
+    with closing(PosteriorGraph(sequences.lengths, posteriors)) as graph:
+        return graph.support(columns)
 
 
 def _posteriors(
@@ -114,14 +163,28 @@ def _posteriors(
     return join_posteriors(pieces)
 
 
-def _align(graph: PosteriorGraph, sequences: SequenceSet) -> MultipleAlignment:
-    tree = build_tree(_distances(graph, sequences), "upgma", sequences)
+def _align(
+    graph: PosteriorGraph, sequences: SequenceSet
+) -> tuple[GuideTree, npt.NDArray[np.int32], int]:
+    tree = _tree(_distances(graph, sequences), sequences)
     weights = tree_weights(tree)
     if len(sequences) <= MOST_CONSISTENT:
         for _ in range(ROUNDS):
             graph.relax(weights, POSTERIOR_THRESHOLD)
-    columns, width = graph.align(tree.children, weights, REFINEMENTS)
-    return MultipleAlignment(sequences, columns, width, graph.support(columns), tree)
+    return tree, *graph.align(tree.children, weights, REFINEMENTS)
+
+
+def _tree(distances: DistanceMatrix, sequences: SequenceSet) -> GuideTree:
+    if len(sequences) > 2:
+        return build_tree(distances, "upgma", sequences)
+    apart = float(distances.condensed[0])
+    return GuideTree(
+        names=list(sequences.names),
+        children=np.array([[0, 1]], np.int64),
+        lengths=np.full((1, 2), apart / 2),
+        linkage=np.array([[0, 1, apart, 2]]),
+        method="upgma",
+    )
 
 
 def _distances(graph: PosteriorGraph, sequences: SequenceSet) -> DistanceMatrix:
@@ -156,5 +219,7 @@ def tree_weights(tree: Topology) -> npt.NDArray[np.int32]:
         shares = np.ones(count)
     # A copy of another sequence counts little, not nothing.
     shares = np.maximum(shares / shares.mean(), 0.01)
-    weights = np.maximum(np.floor(shares / shares.sum() * MOST_WEIGHT), 1)
-    return weights.astype(np.int32)
+    weights: npt.NDArray[np.int32] = np.maximum(
+        np.floor(shares / shares.sum() * (MOST_WEIGHT - count)), 1
+    ).astype(np.int32)
+    return weights

@@ -101,7 +101,7 @@ class PosteriorJob:
         engine = PosteriorEngine(
             self.sequences, self.model, threshold=self.threshold, threads=self._threads
         )
-        with show_progress(self._progress, self.cells) as progress:
+        with show_progress(self.cells, self._progress, doing="posteriors") as progress:
             for queries, targets in _pieces(lengths):
                 yield engine.compute(queries, targets)
                 progress.update(int((lengths[queries] * lengths[targets]).sum()))
