@@ -61,8 +61,8 @@ def add_command(commands: Any) -> None:
     parser.set_defaults(run=run_msa)
 
 
-def run_msa(options: Namespace) -> int:
-    """Align with each program that is there, and print the table; the exit code."""
+def run_msa(options: Namespace) -> None:
+    """Align with each program that is there, and print the table."""
     names = sorted(
         path.name
         for path in (options.data / "in").iterdir()
@@ -83,7 +83,6 @@ def run_msa(options: Namespace) -> int:
             for program, result in results.items()
         }
         options.json.write_text(json.dumps(scores, indent=1))
-    return 0
 
 
 def _align_all(program: str, data: Path, names: list[str]) -> Result:

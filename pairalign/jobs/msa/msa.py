@@ -46,7 +46,7 @@ MOST_CONSISTENT = 50
 ROUNDS = 2
 REFINEMENTS = 100
 
-_ENTRY_BYTES = 10 + 2 * (8 + 8)  # as found; as links in both directions, old and new
+_ENTRY_BYTES = 10 + 2 * (8 + 8)  # as it is found; as links in both directions, old and new
 
 
 def align_multiple(
