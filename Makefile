@@ -19,8 +19,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 SETUP := setup.py setup.cfg pyproject.toml
-NATIVE := $(wildcard cpu/*.h cpu/*/*.cpp cpu/*/*.h) cuda/bitwise/cell.cuh
-NATIVE_SOURCES = $(shell find cpu cuda opencl tests/cuda_on_host tests/native -name '*.h' -o -name '*.cpp' -o -name '*.c[ul]*')
+NATIVE := $(wildcard cpu/*.h cpu/*/*.cpp cpu/*/*.h common/*.h)
+NATIVE_SOURCES = $(shell find common cpu cuda opencl tests/cuda_on_host tests/native -name '*.h' -o -name '*.cpp' -o -name '*.c[ul]*')
 # All cores; a file's tests stay together, since they share what they set up, and files begin in
 # their order, those that take longest first (tests/support/left_out.py).
 PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
@@ -50,6 +50,7 @@ check: $(VENV)/.ready-check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python scripts/check_private.py
+	$(BIN)/python scripts/check_includes.py
 	$(BIN)/reuse lint --quiet
 	$(BIN)/cffconvert --validate -i CITATION.cff
 
@@ -99,7 +100,7 @@ $(VENV)/.ready: $(BIN)/pip $(SETUP) $(NATIVE)
 
 $(VENV)/.ready-test: $(VENV)/.ready
 	@echo "Installing what the tests need"
-	@$(BIN)/python scripts/install_extra.py test
+	@$(BIN)/python scripts/install_extra.py --wheels test
 	@touch $@
 
 $(VENV)/.ready-check: $(VENV)/.ready-test

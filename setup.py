@@ -79,10 +79,12 @@ KERNELS = {
 if CHOSEN:  # what cpu/instruction_sets.h has all of them in
     CALLS = " ".join(f"DO({isa})" for isa in BUILT)
     COMMON_FLAGS.append(f"-DPAIRALIGN_INSTRUCTION_SETS(DO)={CALLS}")
-# Sums of distances must not depend on whether a processor has fused multiply-add.
+# Sums of distances and of shares must not depend on whether a processor has fused multiply-add.
 SOURCE_FLAGS = {
     **KERNELS,
     "cpu/trees/linkage.cpp": ["-ffp-contract=off"],
+    "cpu/statistics/composition.cpp": ["-ffp-contract=off"],
+    "cpu/statistics/evalues.cpp": ["-ffp-contract=off"],
     "cpu/pairs/overlaps.cpp": ["-O3"],  # its loops are worth vectors
 }
 SOURCES = sorted(
@@ -132,8 +134,13 @@ class BuildPythonAndKernels(build_py):
         super().run()
         if self.editable_mode:  # a working copy has them beside the package
             return
-        for folder, pattern in (("cuda", "*.cu*"), ("opencl", "*.cl*")):
-            target = Path(self.build_lib, "pairalign", f"{folder}_sources")
+        # Beside one another as here: CUDA sources include what is common.
+        for folder, pattern, copied in (
+            ("common", "*.h", "common"),
+            ("cuda", "*.cu*", "cuda_sources"),
+            ("opencl", "*.cl*", "opencl_sources"),
+        ):
+            target = Path(self.build_lib, "pairalign", copied)
             for source in sorted(Path(folder).rglob(pattern)):
                 copy = target / source.relative_to(folder)
                 self.mkpath(str(copy.parent))
@@ -158,7 +165,7 @@ setup(
             sources=SOURCES + sorted(KERNELS),
             depends=[
                 *sorted(path.as_posix() for path in Path("cpu").rglob("*.h")),
-                "cuda/bitwise/cell.cuh",  # one circuit for CPUs and GPUs
+                *sorted(path.as_posix() for path in Path("common").rglob("*.h")),
             ],
             language="c++",
         )

@@ -37,8 +37,8 @@
 // `code` makes a byte of them, from which byte_walk.h reads the next step.
 #pragma once
 
-#include "batch.h"
-#include "bytes.h"
+#include "../core/batch.h"
+#include "../simd/bytes.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {

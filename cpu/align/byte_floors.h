@@ -17,8 +17,8 @@
 
 #include "byte_cell.h"
 #include "byte_state.h"
-#include "bytes.h"
-#include "recurrence.h"
+#include "../simd/bytes.h"
+#include "../core/recurrence.h"
 #include "row_scores.h"
 
 namespace pairalign {

@@ -10,14 +10,14 @@
 #include <cstring>
 #include <type_traits>
 
-#include "byte_batch.h"
-#include "byte_corridor.h"
+#include "../core/byte_batch.h"
+#include "lane_corridors.h"
 #include "byte_ends.h"
 #include "byte_floors.h"
 #include "byte_runs.h"
 #include "byte_traceback.h"
 #include "own_group.h"
-#include "recurrence.h"
+#include "../core/recurrence.h"
 #include "row_scores.h"
 
 namespace pairalign {
@@ -338,7 +338,7 @@ struct ByteKernels {
     static void find_bounds(ByteBatch& batch, LaneCorridor& c) {
         W w = work_of(batch);
         start_border(w);
-        ByteCorridor<V>(w).find_bounds(c);
+        LaneCorridors<V>(w).find_bounds(c);
     }
 
     static void fill_corridor(ByteBatch& batch, LaneCorridor& c) {
@@ -346,7 +346,7 @@ struct ByteKernels {
         W w = work_of(batch);
         start_border(w);
         if (batch.trace) w.corridor = c.tiles;
-        ByteCorridor<V> corridor(w);
+        LaneCorridors<V> corridor(w);
         if (batch.trace) corridor.template fill_corridor<true>(c, scores);
         else corridor.template fill_corridor<false>(c, scores);
         for (int l = 0; l < batch.group->used; l++) {

@@ -1,4 +1,4 @@
-// What a corridor (byte_corridor.h) asks of a row of cells, of all lanes at a time: how far H' of each cell
+// What a corridor (lane_corridors.h) asks of a row of cells, of all lanes at a time: how far H' of each cell
 // can bring H' of its lane's last cell, the cell's reach.
 //
 // From a column to the next H' rises by what the border says; what the rest can add stays or falls by what
@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "recurrence.h"
+#include "../core/recurrence.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {

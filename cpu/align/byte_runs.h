@@ -1,10 +1,10 @@
 // From the steps of a path in 8-bit lanes (byte_walk.h) to CIGAR runs and counts.
 #pragma once
 
-#include "batch.h"
+#include "../core/batch.h"
 #include "byte_cell.h"
-#include "bytes.h"
-#include "cigar.h"
+#include "../simd/bytes.h"
+#include "../core/cigar.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {

@@ -1,9 +1,9 @@
 // What the kernel of 8-bit lanes and its traceback share: where things are while a batch is aligned.
 #pragma once
 
-#include "byte_batch.h"
+#include "../core/byte_batch.h"
 #include "byte_cell.h"
-#include "bytes.h"
+#include "../simd/bytes.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {

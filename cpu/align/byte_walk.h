@@ -11,8 +11,8 @@
 #include <cstring>
 
 #include "byte_cell.h"
-#include "bytes.h"
-#include "recurrence.h"
+#include "../simd/bytes.h"
+#include "../core/recurrence.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {

@@ -4,7 +4,7 @@
 
 #include "byte_floors.h"
 #include "byte_state.h"
-#include "recurrence.h"
+#include "../core/recurrence.h"
 #include "row_scores.h"
 
 namespace pairalign {

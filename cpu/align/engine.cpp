@@ -18,11 +18,11 @@
 #include "../instruction_sets.h"
 #include "../pruned/similar_pairs.h"
 #include "../pruned/window.h"
-#include "batch.h"
-#include "chosen.h"
-#include "state.h"
-#include "take.h"
-#include "tasks.h"
+#include "../core/batch.h"
+#include "own_row_pairs.h"
+#include "../core/state.h"
+#include "result_columns.h"
+#include "../core/tasks.h"
 #include "worker.h"
 
 namespace pairalign {
@@ -141,7 +141,7 @@ void align_window(pairalign_engine& engine, pairalign_result& result, const pair
         PrunedWindow pruned(engine, result, traced, wanted);
         prune(engine, result, traced, pruned);
         if (pruned.any()) wanted = pruned.left();
-        ChosenPairs chosen(engine, result, traced, traced && want.has_minimum);
+        OwnRowPairs chosen(engine, result, traced, traced && want.has_minimum);
         auto tasks = wanted ? passing_tasks(engine, result, wanted) : all_tasks(engine, result, chosen.few());
         chosen.take(tasks);
         run_tasks(engine, result, chosen.batches(), [&](Arena& arena) { return chosen.worker(arena); });
@@ -278,7 +278,7 @@ int64_t pairalign_kept(const pairalign_result* result) { return result->count();
 int64_t pairalign_runs(const pairalign_result* result) { return result->run_count; }
 
 void pairalign_take(pairalign_result* result, const pairalign_columns* columns) {
-    take_all(*result, *columns);
+    copy_columns(*result, *columns);
 }
 
 void pairalign_free(pairalign_result* result) { delete result; }

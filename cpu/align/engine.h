@@ -1,26 +1,12 @@
 // The C ABI of the CPU engine, as pairalign/engines/cpu/native_structs.py declares it with ctypes.
 //
-// Sets are given by sorted position (longest first). A window is a rectangle of the pair matrix; its
-// pairs are numbered row by row, in a triangular window only those with row < column.
+// Sets and windows: core/sets.h.
 #pragma once
 
 #include <cstdint>
 
+#include "../core/sets.h"
 #include "../export.h"
-
-struct pairalign_set {
-    const uint8_t* codes;    // all letters; stays valid while the engine is open
-    const int64_t* starts;   // [count] first letter of each sequence, by sorted position
-    const int32_t* lengths;  // [count] by sorted position, descending
-    const int32_t* inputs;   // [count] input index of each sorted position
-    int32_t count;
-};
-
-struct pairalign_window {
-    int32_t row_start, row_stop, column_start, column_stop;
-    int32_t triangular;
-    int32_t strand;  // 1; -1: the columns' sequences are those of the set that pairalign_set_reversed gave
-};
 
 struct pairalign_want {
     int32_t detail;  // 0 score, 1 statistics, 2 CIGAR
@@ -41,14 +27,6 @@ struct pairalign_columns {
 
 struct pairalign_engine;
 struct pairalign_result;
-
-enum pairalign_status {
-    PAIRALIGN_DONE = 0,
-    PAIRALIGN_CANCELLED = 1,
-    PAIRALIGN_CAPACITY = 2,
-    PAIRALIGN_NO_MEMORY = 3,
-    PAIRALIGN_SCORES = 4
-};
 
 // What pairalign_align could not do, for the error message.
 struct pairalign_trouble {
@@ -79,8 +57,8 @@ PAIRALIGN_API void pairalign_set_pruning(pairalign_engine* engine, int32_t use, 
 // How many bits a lane has at least: 0 takes as few as scores allow; 8, 16 and 32 are for tests. Before the
 // first window.
 PAIRALIGN_API void pairalign_set_lane_bits(pairalign_engine* engine, int32_t bits);
-// Which pairs share vectors with pairs of other rows, see chosen.h: 0 chooses; 1 (all) and 2 (none) are for
-// tests. Before the first window.
+// Which pairs share vectors with pairs of other rows, see own_row_pairs.h: 0 chooses; 1 (all) and 2 (none)
+// are for tests. Before the first window.
 PAIRALIGN_API void pairalign_set_own_rows(pairalign_engine* engine, int32_t use);
 // Which local pairs are aligned above floors, see byte_floors.h: 0 chooses; 1 (all) and 2 (none) are for
 // tests. Before the first window.

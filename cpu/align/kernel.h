@@ -7,46 +7,21 @@
 // (checkpoints: O(rows/block_rows * columns) borders instead of O(rows * columns) flags).
 #pragma once
 
-#include "batch.h"
-#include "recurrence.h"
-#include "traceback.h"
-#include "vector.h"
+#include "../core/batch.h"
+#include "../core/recurrence.h"
+#include "../core/traceback.h"
+#include "../simd/vector.h"
+#include "end_cells.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {
-
-template <class V>
-struct Fill {
-    using Lane = typename V::Lane;
-    // No pair has such a column; marks "no cell yet".
-    static constexpr Lane NO_CELL =
-        sizeof(Lane) == 2 ? static_cast<Lane>(32767) : static_cast<Lane>(2147483647);
-
-    const Batch& batch;
-    const Scheme& scheme;
-    const Lane* group;          // codes [columns + 1][LANES], or the profile [letter][columns + 1][LANES]
-    int32_t profile_of[CODES];  // which block of the profile a letter has
-    int32_t columns;            // of the longest lane in use
-    Lane* border;               // [columns + 1][2][LANES]: H and f of the row above
-    Border<V> edge;
-
-    // End state: per lane vectors, see EndState.
-    Lane* end_state;
-    const uint8_t* ends_at;  // semiglobal, end gaps: 1 where a lane in use ends, [columns + 1]
-    // End gaps: of each lane, whether the row sequence is the query, and the best cell of the last column.
-    const Lane* row_is_query;
-    struct LastColumn {
-        int32_t score, row;  // less the gap to the last cell
-    }* last_column;
-
-    bool is_query(int lane) const { return row_is_query[lane] != 0; }
-};
 
 template <class V>
 struct Kernels {
     using Lane = typename V::Lane;
     using Mask = typename V::Mask;
     using F = Fill<V>;
+    using Ends = EndCells<V>;
     static constexpr int LANES = V::LANES;
 
     // ---------------------------------------------------------------- groups
@@ -184,72 +159,17 @@ struct Kernels {
             if constexpr (END == End::BEST_CELL) {
                 if (__builtin_expect(V::any(V::ge(column_best, best)), 0)) {
                     const Rows<V, ROWS> copy(h);  // h itself must not leave the registers
-                    best = keep_best_cell<ROWS>(f, best, column_best, copy.h, row, j);
+                    best = Ends::template keep_best_cell<ROWS>(f, best, column_best, copy.h, row, j);
                 }
             }
             if constexpr (END == End::LAST_COLUMN) {
                 if (__builtin_expect(ends_at[j], 0)) {
                     const Rows<V, ROWS> copy(h);
-                    keep_last_column<ROWS>(f, copy.h, row, j);
+                    Ends::template keep_last_column<ROWS>(f, copy.h, row, j);
                 }
             }
         }
         if constexpr (END == End::BEST_SCORE || END == End::BEST_CELL) best.store(f.end_state + BEST * LANES);
-    }
-
-    // Among equal scores the smallest column wins, then the smallest row. Bands go down the rows, so a
-    // later band must beat the best or reach it in a smaller column.
-    template <int ROWS>
-    static __attribute__((noinline)) V keep_best_cell(const F& f, V best, V column_best, const V* h,
-                                                      int32_t row, int32_t j) {
-        V best_row = V::load(f.end_state + BEST_ROW * LANES),
-          best_column = V::load(f.end_state + BEST_COLUMN * LANES);
-        const V here = V::set(static_cast<Lane>(j));
-        const Mask better =
-            V::either(V::gt(column_best, best), V::both(V::eq(column_best, best), V::gt(best_column, here)));
-        V found = best_row;
-        for (int k = ROWS - 1; k >= 0; k--)
-            found = V::blend(V::eq(h[k], column_best), V::set(static_cast<Lane>(row + 1 + k)), found);
-        V::blend(better, found, best_row).store(f.end_state + BEST_ROW * LANES);
-        V::blend(better, here, best_column).store(f.end_state + BEST_COLUMN * LANES);
-        return V::max(best, column_best);
-    }
-
-    // Keeps H' - i*ext: within a column the order of H. The subtraction wraps; its true result fits.
-    template <int ROWS>
-    static __attribute__((noinline)) void keep_last_column(const F& f, const V* h, int32_t row, int32_t j) {
-        if (f.edge.mode == END_GAPS) return keep_last_column_less_gaps<ROWS>(f, h, row, j);
-        const Mask ends = V::eq(V::load(f.end_state + LENGTHS * LANES), V::set(static_cast<Lane>(j)));
-        V best = V::load(f.end_state + BEST * LANES), best_row = V::load(f.end_state + BEST_ROW * LANES);
-        for (int k = 0; k < ROWS; k++) {
-            const int32_t i = row + 1 + k;
-            const V value = V::sub(h[k], V::set(static_cast<Lane>(i * f.edge.extend)));
-            const Mask better = V::both(ends, V::gt(value, best));
-            best = V::blend(better, value, best);
-            best_row = V::blend(better, V::set(static_cast<Lane>(i)), best_row);
-        }
-        best.store(f.end_state + BEST * LANES);
-        best_row.store(f.end_state + BEST_ROW * LANES);
-    }
-
-    // Mode END_GAPS: the lanes that end here one by one, since a score less the gap to the last cell may need
-    // more than a lane's bits.
-    template <int ROWS>
-    static __attribute__((noinline)) void keep_last_column_less_gaps(const F& f, const V* h, int32_t row,
-                                                                     int32_t j) {
-        alignas(64) Lane lanes[ROWS][LANES];
-        for (int k = 0; k < ROWS; k++) h[k].store(lanes[k]);
-        for (int l = f.batch.first_lane; l < f.batch.group->used; l++) {
-            if (f.batch.group->lengths[l] != j) continue;
-            const GapCost end = f.scheme.of_row(f.is_query(l)).end;
-            auto& best = f.last_column[l];
-            for (int k = 0; k < ROWS; k++) {
-                const int32_t i = row + 1 + k;
-                const int32_t score = static_cast<int32_t>(lanes[k][l]) - f.edge.base -
-                                      (i + j) * f.edge.extend - end.of(f.batch.rows - i);
-                if (f.scheme.is_better_end(score, best.score)) best = {score, i};
-            }
-        }
     }
 
     // Rows begin+1 .. end. Flags are laid out as [row / V::ROWS][column][row % V::ROWS].
@@ -294,81 +214,6 @@ struct Kernels {
         return fill<true, false, End::NONE>(f, begin, end, columns);
     }
 
-    // ---------------------------------------------------------------- end cells
-
-    static void start_end(const F& f) {
-        const bool local = f.scheme.mode == LOCAL;
-        for (int l = 0; l < LANES; l++) {
-            const int lane = l < f.batch.group->used ? l : f.batch.group->used - 1;
-            // Local: a score of 1 is the least that is an alignment. Semiglobal: H(0, last column) = 0.
-            const int32_t length = f.batch.group->lengths[lane];
-            f.end_state[BEST * LANES + l] =
-                local ? static_cast<Lane>(f.edge.base + (f.batch.trace ? 1 : 0))
-                      : static_cast<Lane>(f.edge.base + (length <= f.columns ? length : 0) * f.edge.extend);
-            f.end_state[BEST_ROW * LANES + l] = 0;
-            f.end_state[BEST_COLUMN * LANES + l] = local ? F::NO_CELL : Lane{0};
-            f.end_state[LENGTHS * LANES + l] = static_cast<Lane>(length);
-        }
-        for (int l = f.batch.first_lane; f.edge.mode == END_GAPS && l < f.batch.group->used; l++) {
-            const bool query = f.is_query(l);
-            f.last_column[l] = {-f.scheme.of_column(query).start.of(f.batch.group->lengths[l]) -
-                                    f.scheme.of_row(query).end.of(f.batch.rows),
-                                0};
-        }
-    }
-
-    // The first best cell of the last row, left of the last column; of mode END_GAPS less the gap from there.
-    template <bool ENDS>
-    static void read_last_row(const F& f, int lane, int32_t columns, int32_t& row_score,
-                              int32_t& row_column) {
-        const GapCost end = f.scheme.of_column(ENDS && f.is_query(lane)).end;
-        const Lane* h = f.border + lane;
-        for (int32_t j = 0; j < columns; j++, h += 2 * LANES) {
-            int32_t score = static_cast<int32_t>(*h) - j * f.edge.extend;
-            if (ENDS) score -= end.of(columns - j);
-            const bool better = ENDS ? f.scheme.is_better_end(score, row_score) : score > row_score;
-            if (better) row_score = score, row_column = j;
-        }
-    }
-
-    static void read_end(const F& f, int lane, Path& path) {
-        const int32_t rows = f.batch.rows, columns = f.batch.group->lengths[lane];
-        const Lane best = f.end_state[BEST * LANES + lane];
-        path.end_row = rows;
-        path.end_column = columns;
-        if (f.scheme.mode == LOCAL) {
-            path.score = static_cast<int32_t>(best) - f.edge.base;
-            path.end_row = f.end_state[BEST_ROW * LANES + lane];
-            path.end_column = f.end_state[BEST_COLUMN * LANES + lane];
-            if (f.batch.trace && path.end_column == F::NO_CELL)
-                path.score = path.end_row = path.end_column = 0;
-            return;
-        }
-        if (f.scheme.mode == GLOBAL) {
-            const Lane h = f.border[static_cast<size_t>(columns) * 2 * LANES + lane];
-            path.score = static_cast<int32_t>(h) - f.edge.base - (rows + columns) * f.edge.extend;
-            return;
-        }
-        int32_t row_score = -2147483647, row_column = 0;
-        if (f.scheme.mode == END_GAPS) {
-            path.score = f.last_column[lane].score;
-            path.end_row = f.last_column[lane].row;
-            read_last_row<true>(f, lane, columns, row_score, row_column);
-        } else {
-            path.score = static_cast<int32_t>(best) - f.edge.base - columns * f.edge.extend;
-            path.end_row = f.end_state[BEST_ROW * LANES + lane];
-            read_last_row<false>(f, lane, columns, row_score, row_column);
-        }
-        // The last row usually wins ties: its columns are smaller.
-        row_score -= f.edge.base + rows * f.edge.extend;
-        const bool query = f.scheme.mode == END_GAPS && f.is_query(lane);
-        if (f.scheme.ends_in_last_row(row_score, path.score, path.end_row == rows, query)) {
-            path.score = row_score;
-            path.end_row = rows;
-            path.end_column = row_column;
-        }
-    }
-
     // ---------------------------------------------------------------- traceback
 
     // Where the flags of one lane are, for rows begin+1 .. and columns up to `columns` (see fill).
@@ -386,13 +231,23 @@ struct Kernels {
         }
     };
 
+    struct Needed {
+        int32_t rows = 0, columns = 0;
+    };
+
     static size_t band_bytes(int32_t columns) {
         return (static_cast<size_t>(columns) + 1) * V::ROWS * V::FLAG_BYTES;
     }
 
     // ---------------------------------------------------------------- a batch
 
-    static void align(Batch& batch) {
+    // What END_GAPS asks of each lane.
+    struct EndGapLanes {
+        alignas(64) Lane row_is_query[LANES];
+        typename F::LastColumn last_column[LANES];
+    };
+
+    static F describe(const Batch& batch, EndGapLanes& lanes) {
         const Group& group = *batch.group;
         const Scheme& scheme = *batch.scheme;
         F f{batch,
@@ -408,77 +263,98 @@ struct Kernels {
             nullptr};
         for (int a = 0; a < CODES; a++) f.profile_of[a] = rank(group.row_codes, a);
         f.edge.base = sizeof(Lane) == 2 ? static_cast<Lane>(-32768 + room_below(scheme)) : Lane{0};
-        uint8_t* ends_at = reinterpret_cast<uint8_t*>(f.end_state + END_VECTORS * LANES);
-        alignas(64) Lane row_is_query[LANES];
-        typename F::LastColumn last_column[LANES];
         if (scheme.mode == END_GAPS) {
-            for (int l = 0; l < LANES; l++) row_is_query[l] = static_cast<Lane>(batch.row_is_query >> l & 1);
-            f.row_is_query = row_is_query;
-            f.last_column = last_column;
+            for (int l = 0; l < LANES; l++)
+                lanes.row_is_query[l] = static_cast<Lane>(batch.row_is_query >> l & 1);
+            f.row_is_query = lanes.row_is_query;
+            f.last_column = lanes.last_column;
         }
         if (scheme.mode == SEMIGLOBAL || scheme.mode == END_GAPS) {
+            uint8_t* ends_at = reinterpret_cast<uint8_t*>(f.end_state + END_VECTORS * LANES);
             memset(ends_at, 0, static_cast<size_t>(f.columns) + 1);
             for (int l = batch.first_lane; l < group.used; l++) ends_at[group.lengths[l]] = 1;
             f.ends_at = ends_at;
         }
+        return f;
+    }
+
+    static size_t border_lanes(int32_t columns) { return (static_cast<size_t>(columns) + 1) * 2 * LANES; }
+
+    // All rows: with flags where those of all are kept, else with a checkpoint at each block's top.
+    static void fill_all(const F& f) {
+        const int32_t rows = f.batch.rows, block = f.batch.block_rows;
+        start_border(f);
+        Ends::start_end(f);
+        if (!f.batch.trace || block >= rows) return fill_block(f, f.batch.trace, true, 0, rows, f.columns);
+        Lane* checkpoint = static_cast<Lane*>(f.batch.checkpoints);
+        for (int32_t begin = 0; begin < rows; begin += block) {
+            if (begin) {
+                memcpy(checkpoint, f.border, border_lanes(f.columns) * sizeof(Lane));
+                checkpoint += border_lanes(f.columns);
+            }
+            fill_block(f, false, true, begin, rows - begin < block ? rows : begin + block, f.columns);
+        }
+    }
+
+    // The flags of rows begin+1 .. end, in so many columns, from the block's checkpoint.
+    static void refill(const F& f, int32_t begin, int32_t end, int32_t columns) {
+        const size_t number = static_cast<size_t>(begin / f.batch.block_rows);
+        if (begin == 0) start_border(f);
+        else
+            memcpy(f.border, static_cast<Lane*>(f.batch.checkpoints) + (number - 1) * border_lanes(f.columns),
+                   border_lanes(columns) * sizeof(Lane));
+        fill_block(f, true, false, begin, end, columns);
+    }
+
+    // Up to which row and column paths still need the flags of the rows after `begin`; 0: they need none.
+    static Needed needed_of(const F& f, const Walker* walkers, int32_t begin) {
+        Needed needed;
+        for (int l = f.batch.first_lane; l < f.batch.group->used; l++) {
+            const Walker& w = walkers[l];
+            if (w.state == Walker::DONE || w.row <= begin || w.column == 0) continue;
+            if (w.column > needed.columns) needed.columns = w.column;
+            if (w.row > needed.rows) needed.rows = w.row;
+        }
+        return needed;
+    }
+
+    static void walk_back(const F& f, Batch& batch, Walker* walkers) {
+        const Group& group = *batch.group;
         const int32_t rows = batch.rows, block = batch.block_rows;
         const bool whole = block >= rows;
-        const size_t border_lanes = (static_cast<size_t>(f.columns) + 1) * 2 * LANES;
-
-        start_border(f);
-        start_end(f);
-        if (!batch.trace || whole) {
-            fill_block(f, batch.trace, true, 0, rows, f.columns);
-        } else {
-            Lane* checkpoint = static_cast<Lane*>(batch.checkpoints);
-            for (int32_t begin = 0; begin < rows; begin += block) {
-                if (begin) {
-                    memcpy(checkpoint, f.border, border_lanes * sizeof(Lane));
-                    checkpoint += border_lanes;
-                }
-                fill_block(f, false, true, begin, rows - begin < block ? rows : begin + block, f.columns);
-            }
-        }
-        if (*batch.cancelled) return;
-
-        Walker walkers[MAX_LANES];
-        for (int l = batch.first_lane; l < group.used; l++) {
-            Path& path = batch.paths[l];
-            read_end(f, l, path);
-            if (batch.trace)
-                walkers[l] = start_walk(scheme, path, rows, group.lengths[l], batch.row_is_query >> l & 1);
-        }
-        if (!batch.trace) return;
-
         for (int32_t begin = whole ? 0 : (rows - 1) / block * block; begin >= 0;
              begin -= whole ? rows : block) {
-            int32_t needed = 0, last = 0;
-            for (int l = batch.first_lane; l < group.used; l++) {
-                const Walker& w = walkers[l];
-                if (w.state == Walker::DONE || w.row <= begin || w.column == 0) continue;
-                if (w.column > needed) needed = w.column;
-                if (w.row > last) last = w.row;
-            }
-            if (needed == 0) continue;
-            int32_t columns = f.columns;
+            const Needed needed = needed_of(f, walkers, begin);
+            if (needed.columns == 0) continue;
+            const int32_t columns = whole ? f.columns : needed.columns;
             if (!whole) {
-                columns = needed;
-                if (begin == 0) start_border(f);
-                else
-                    memcpy(f.border,
-                           static_cast<Lane*>(batch.checkpoints) +
-                               static_cast<size_t>(begin / block - 1) * border_lanes,
-                           (static_cast<size_t>(columns) + 1) * 2 * LANES * sizeof(Lane));
-                fill_block(f, true, false, begin, last, columns);
+                refill(f, begin, needed.rows, columns);
                 if (*batch.cancelled) return;
             }
             for (int l = batch.first_lane; l < group.used; l++)
                 if (walkers[l].state != Walker::DONE)
-                    walk<V>(LaneFlags{batch.flags, band_bytes(columns), begin, l}, scheme, batch.row,
+                    walk<V>(LaneFlags{batch.flags, band_bytes(columns), begin, l}, f.scheme, batch.row,
                             group.codes[l], begin, 0, walkers[l], batch.paths[l]);
         }
         for (int l = batch.first_lane; l < group.used; l++)
-            finish(scheme, walkers[l], batch.paths[l], batch.row_is_query >> l & 1);
+            finish(f.scheme, walkers[l], batch.paths[l], batch.row_is_query >> l & 1);
+    }
+
+    static void align(Batch& batch) {
+        const Group& group = *batch.group;
+        EndGapLanes lanes;
+        const F f = describe(batch, lanes);
+        fill_all(f);
+        if (*batch.cancelled) return;
+        Walker walkers[MAX_LANES];
+        for (int l = batch.first_lane; l < group.used; l++) {
+            Path& path = batch.paths[l];
+            Ends::read_end(f, l, path);
+            if (batch.trace)
+                walkers[l] =
+                    start_walk(f.scheme, path, batch.rows, group.lengths[l], batch.row_is_query >> l & 1);
+        }
+        if (batch.trace) walk_back(f, batch, walkers);
     }
 
     static Kernel kernel() {

@@ -2,11 +2,11 @@
 // long_pair.h, which says what strips, lanes and pieces are.
 #pragma once
 
-#include "batch.h"
+#include "../core/batch.h"
 #include "kernel.h"
-#include "recurrence.h"
-#include "traceback.h"
-#include "vector.h"
+#include "../core/recurrence.h"
+#include "../core/traceback.h"
+#include "../simd/vector.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {

@@ -13,9 +13,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "byte_batch.h"
-#include "bytes.h"
-#include "recurrence.h"
+#include "../core/byte_batch.h"
+#include "../simd/bytes.h"
+#include "../core/recurrence.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "byte_batch.h"
+#include "../core/byte_batch.h"
 #include "byte_state.h"
-#include "bytes.h"
+#include "../simd/bytes.h"
 #include "own_group.h"
-#include "recurrence.h"
+#include "../core/recurrence.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {

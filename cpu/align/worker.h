@@ -9,13 +9,13 @@
 #include <mutex>
 #include <vector>
 
-#include "batch.h"
-#include "chosen.h"
-#include "keep.h"
+#include "../core/batch.h"
+#include "own_row_pairs.h"
+#include "../core/pair_result.h"
 #include "../memory.h"
-#include "plan.h"
-#include "state.h"
-#include "tasks.h"
+#include "../core/plan.h"
+#include "../core/state.h"
+#include "../core/tasks.h"
 
 namespace pairalign {
 
@@ -29,7 +29,7 @@ class Worker {
 public:
     // `wanted`: pair -> whether to align it; null: all. `chosen` may take pairs whose scores overflow.
     Worker(pairalign_engine& engine, pairalign_result& result, bool trace, Arena& arena,
-           const std::vector<Task>& tasks, const uint8_t* wanted, ChosenPairs& chosen)
+           const std::vector<Task>& tasks, const uint8_t* wanted, OwnRowPairs& chosen)
         : engine_(engine),
           result_(result),
           trace_(trace),
@@ -408,7 +408,7 @@ private:
     Arena& arena_;
     const std::vector<Task>& tasks_;
     const uint8_t* const wanted_;
-    ChosenPairs& chosen_;
+    OwnRowPairs& chosen_;
     const Task* task_ = nullptr;
     uint32_t row_codes_ = 0;
     std::vector<Prepared> prepared_;

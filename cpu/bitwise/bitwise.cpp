@@ -5,6 +5,7 @@
 // are transposed once for all columns.
 
 #include "bitwise.h"
+#include "../align/engine.h"  // the instruction sets
 
 #include <algorithm>
 #include <atomic>

@@ -4,13 +4,14 @@
 //
 // After T. Nishimura, J. L. Bordim, Y. Ito, K. Nakano: Accelerating the Smith-Waterman algorithm using
 // bitwise parallel bulk computation technique on GPU (IPDPS Workshops 2017). The circuit is that of
-// cuda/bitwise/cell.cuh.
+// common/bitwise_cell.h.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "../align/engine.h"
+#include "../core/sets.h"
+#include "../export.h"
 
 // Costs as in pairalign/engines/bitwise_scoring.py: all but `match` are costs, without a common factor but
 // `factor`.

@@ -16,7 +16,7 @@
 #endif
 
 #include "bitwise.h"
-#include "../../cuda/bitwise/cell.cuh"
+#include "../../common/bitwise_cell.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "../align/engine.h"
+#include "../core/sets.h"
 #include "../export.h"
 #include "../threads.h"
 #include "common_bits.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "../align/engine.h"
+#include "../core/sets.h"
 #include "grams.h"
 #include "thresholds.h"
 

@@ -10,7 +10,7 @@
 #include <new>
 #include <vector>
 
-#include "../align/engine.h"
+#include "../core/sets.h"
 #include "../export.h"
 #include "../pairs/reaching.h"
 #include "../threads.h"

@@ -5,7 +5,7 @@
 //   lose_unless(m, v, loss)   v less `loss`, but not below 0, where the mask is not set
 #pragma once
 
-#include "../align/bytes.h"
+#include "../simd/bytes.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {

@@ -103,6 +103,9 @@ struct FurtherJob {
 // Codes of rows and of columns that never match.
 constexpr uint8_t FURTHER_NO_ROW = 100, FURTHER_NO_COLUMN = 101;
 
+// The largest score of letters, and cost, that cells of 16 and of 8 bits are given: see strip_cells.h.
+constexpr int32_t FURTHER_MOST_SHORT = 8000, FURTHER_MOST_BYTE = 60;
+
 constexpr int32_t FURTHER_STRIP = 512;  // rows of a strip, and rows and columns of a tile
 
 // The borders of tiles, of which tracebacks fill those again that a path crosses.

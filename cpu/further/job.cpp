@@ -23,8 +23,7 @@ namespace {
 constexpr const FurtherKernel* ALL[] = {PAIRALIGN_INSTRUCTION_SETS(PAIRALIGN_ADDRESS)};
 #undef PAIRALIGN_ADDRESS
 
-constexpr int32_t MOST_NARROW = 30000, MOST_NARROW_STEP = 8000;
-constexpr int32_t MOST_BYTE_STEP = 60;  // of scores and costs: so that 8 bits hold all cells
+constexpr int32_t MOST_NARROW = 30000;
 
 std::vector<UsedCell> used_cells(const pairalign_further_pair& pair) {
     std::vector<UsedCell> cells;
@@ -77,8 +76,8 @@ const FurtherKernel* further_kernel_of(const char* instruction_set) {
 bool is_narrow(const pairalign_further_pair& pair) {
     const auto [low, high] = std::minmax_element(pair.matrix, pair.matrix + FURTHER_CODES * FURTHER_CODES);
     const int64_t shorter = std::min(pair.row_count, pair.column_count);
-    return pair.is_local && *high * shorter <= MOST_NARROW && *low >= -MOST_NARROW_STEP &&
-           pair.gap_open <= MOST_NARROW_STEP && pair.least <= MOST_NARROW;
+    return pair.is_local && *high * shorter <= MOST_NARROW && *high <= FURTHER_MOST_SHORT &&
+           *low >= -FURTHER_MOST_SHORT && pair.gap_open <= FURTHER_MOST_SHORT && pair.least <= MOST_NARROW;
 }
 
 bool has_strips(const FurtherJob& job) {
@@ -88,7 +87,7 @@ bool has_strips(const FurtherJob& job) {
 
 bool fits_bytes(const FurtherJob& job) {
     const int32_t gap = std::max(job.pair->gap_open, job.pair->gap_extend);
-    return std::max({job.match, -job.mismatch, gap}) <= MOST_BYTE_STEP;
+    return std::max({job.match, -job.mismatch, gap}) <= FURTHER_MOST_BYTE;
 }
 
 FurtherJob make_job(const pairalign_further_pair& pair) {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "../align/batch.h"
+#include "../core/batch.h"
 #include "further.h"
 
 namespace pairalign {

@@ -2,7 +2,7 @@
 // instruction set shares no inline code with the rest.
 #pragma once
 
-#include "../align/cigar.h"
+#include "../core/cigar.h"
 #include "further.h"
 
 namespace pairalign {

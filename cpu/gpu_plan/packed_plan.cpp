@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../export.h"
-#include "words.h"
+#include "column_words.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "../align/plan.h"
+#include "../core/plan.h"
 
 namespace pairalign {
 namespace {

@@ -1,11 +1,11 @@
-// What pairs cost, in full and pruned, for the choice between both; in the units of align/plan.h.
+// What pairs cost, in full and pruned, for the choice between both; in the units of core/plan.h.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "../align/state.h"
+#include "../core/state.h"
 
 namespace pairalign {
 

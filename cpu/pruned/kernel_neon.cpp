@@ -1,10 +1,11 @@
 #define PAIRALIGN_NEON
 #define PAIRALIGN_ISA neon
-#include "corridor.h"
+#include "antidiagonal_corridor.h"
 #include "wavefronts.h"
 
 namespace pairalign {
 extern const PrunedKernels pruned_neon;
-constexpr PrunedKernels pruned_neon = {"neon", neon::Corridor<neon::Narrow>::kernel(),
-                                       neon::Corridor<neon::Wide>::kernel(), neon::Wavefronts::kernel()};
+constexpr PrunedKernels pruned_neon = {"neon", neon::AntidiagonalCorridor<neon::Narrow>::kernel(),
+                                       neon::AntidiagonalCorridor<neon::Wide>::kernel(),
+                                       neon::Wavefronts::kernel()};
 }  // namespace pairalign

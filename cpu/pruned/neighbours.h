@@ -1,12 +1,12 @@
-// What corridor.h needs of vectors beside the types of vector.h: loads and stores at any address, and lanes
-// moved by one between neighbouring vectors.
+// What antidiagonal_corridor.h needs of vectors beside the types of vector.h: loads and stores at any
+// address, and lanes moved by one between neighbouring vectors.
 //
 //   from_below(v, below)   lane l of the result is lane l - 1 of v; lane 0 is the last lane of `below`
 //   widened(p)             lanes of 32 bits from as many of 16 or 32
 //   from_above(v, above)   lane l of the result is lane l + 1 of v; the last lane is lane 0 of `above`
 #pragma once
 
-#include "../align/vector.h"
+#include "../simd/vector.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {

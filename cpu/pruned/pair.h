@@ -1,11 +1,13 @@
 // What the pruned kernel is given and gives back: one pair, global mode, and the part of its matrix that can
-// hold optimal paths. Shared by the driver (pruner.h) and by every instruction set's kernel (corridor.h).
+// hold optimal paths. Shared by the driver (pruner.h) and by every instruction set's kernel
+// (antidiagonal_corridor.h).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
-#include "../align/batch.h"
+#include "../core/batch.h"
 
 namespace pairalign {
 
@@ -16,7 +18,7 @@ namespace pairalign {
 struct GapLoss {
     int32_t least, usual, cheap;
 };
-struct Potentials {
+struct Worth {
     int32_t row[CODES], column[CODES];
     GapLoss row_gaps, column_gaps;
     // Not 0: letters that match nothing are worth what is left of a mismatch. `least` then holds for the
@@ -52,10 +54,10 @@ struct PrunedPair {
     int32_t rows, columns;
     // [rows + 1]: k * extend - worth of letters k, k + 1, ..; [columns + 1]: the same, from the last k to the
     // first.
-    const int32_t *row_potential, *column_potential;
+    const int32_t *row_worth, *column_worth;
     GapLoss row_gaps, column_gaps;
     int64_t most;                             // no alignment has a higher score
-    int32_t bonus;                            // see Potentials; 0: the next two are null
+    int32_t bonus;                            // see Worth; 0: the next two are null
     const int32_t *row_cheap, *column_cheap;  // [letters + 1]: how many letters from k on are cheap
     bool two_scores;                          // letters score `match` when they are equal, else `mismatch`
     int32_t match, mismatch;
@@ -89,6 +91,18 @@ struct PrunedPair {
     int64_t score;  // of a beam: of an alignment, not always the best
     int64_t cell_limit;
 };
+
+// What a step off the diagonal and back costs at least.
+inline int32_t each_diagonal(const PrunedPair& pair) {
+    return std::max(1, std::max(pair.row_gaps.least, pair.row_gaps.usual) +
+                           std::max(pair.column_gaps.least, pair.column_gaps.usual));
+}
+
+inline double matrix_of(const PrunedPair& pair) { return static_cast<double>(pair.rows) * pair.columns; }
+// What a corridor for a score takes of it, if it is as high as it is wide.
+inline double triangle_of(const PrunedPair& pair) {
+    return static_cast<double>(pair.most - pair.bound) / each_diagonal(pair) / pair.columns;
+}
 
 constexpr int32_t LANE_PADDING = 160;  // letters and lanes beyond both ends that a window may touch
 constexpr int32_t LEAST_STEPS = 16;    // of a block, but the last

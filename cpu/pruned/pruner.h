@@ -1,26 +1,18 @@
-// Aligns pairs one by one within the part of their matrix that can hold optimal paths, where that pays.
+// Aligns pairs one by one within the part of their matrix that can hold optimal paths, where that pays: by
+// wavefronts (waves.h), or in a corridor (corridor_policy.h, corridor_filler.h).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "../align/batch.h"
-#include "../memory.h"
-#include "pair.h"
-#include "potentials.h"
+#include "../core/batch.h"
+#include "../core/pruning.h"
+#include "corridor_filler.h"
+#include "corridor_policy.h"
+#include "pair_memory.h"
 #include "waves.h"
 
 namespace pairalign {
-
-// When a pair is pruned. All but AUTO and NEVER is for tests and for --kernel pruned.
-enum class Pruning : int32_t {
-    NEVER = 0,
-    AUTO = 1,        // where it is expected to be quicker
-    ALWAYS = 2,      // as far as the corridor is at most half of the matrix
-    FORCED = 3,      // however wide the corridor
-    WAVEFRONTS = 4,  // by wavefronts, however much it costs, if there is room
-    LANES = 5        // many pairs at a time (align/byte_corridor.h), however wide the corridor
-};
 
 // What became of a pair.
 enum class Attempt {
@@ -28,24 +20,6 @@ enum class Attempt {
     IN_FULL,   // it is to be aligned in full
     IN_LANES,  // it looks similar: it is to be tried with others
     BOUNDED    // its corridor is known: it is to be filled if that is found to pay
-};
-
-// A corridor that is to be filled.
-struct PlannedCorridor {
-    int64_t bound;      // a score that some alignment has
-    double most_cells;  // share of the matrix that it may take
-    double cost;        // expected, see costs.h
-    bool wide;          // of lanes
-};
-
-struct PruningOptions {
-    Pruning use = Pruning::NEVER;
-    int64_t worse_seed = 0;  // taken from the score that the corridor is made for: only time may depend on it
-    int64_t lower_bound = 0;  // taken from the bound, which is unsound then: a test of the tests
-};
-
-struct PrunedCounts {
-    int64_t tried = 0, done = 0, lost = 0, beam_cells = 0, cells = 0, matrix_cells = 0, by_wavefronts = 0;
 };
 
 class Pruner {
@@ -70,39 +44,21 @@ public:
     Attempt fill(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
                  const PlannedCorridor& planned, bool trace, Path& path);
 
-    // What share of a matrix a corridor of lanes may take; 0: whatever it takes.
-    static double widest_in_lanes(const PruningOptions& options);
-
     const PrunedCounts& counts() const { return counts_; }
 
 private:
     Attempt align_by_corridor(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
                               double in_full, const PlannedCorridor* planned, bool trace, Path& path);
-    void choose_widest(const PrunedKernel& kernel, const PrunedPair& pair, double in_full, bool trace);
-    PlannedCorridor plan(const PrunedKernel& kernel, const PrunedPair& pair, bool trace) const;
-    bool find_bound(const PrunedKernel& kernel, PrunedPair& pair, Progress& progress);
-    Progress fill_and_trace(const PrunedKernel& kernel, PrunedPair& pair, bool trace, Path& path);
-    bool choose_worth(PrunedPair& pair, const LetterCounts& row_letters, const LetterCounts& column_letters,
-                      Potentials& of_cheap, Potentials& usual) const;
-    void add_up(PrunedPair& pair, const Potentials& potentials, const uint8_t* row, const uint8_t* column);
-    void prepare(const PrunedKernel& kernel, PrunedPair& pair, const uint8_t* row, const uint8_t* column);
-    template <class Lane>
-    void write_letters(PrunedPair& pair, const uint8_t* row, const uint8_t* column);
-    Progress trace(const PrunedKernel& kernel, PrunedPair& pair, Path& path);
-    bool thin_out(PrunedPair& pair) const;
 
     const Scheme& scheme_;
     const PrunedKernels* kernels_;
     PruningOptions options_;
-    size_t room_;
-    double widest_ = 0;      // of columns: how many diagonals a path may stray, with a margin
-    double most_cells_ = 0;  // share of the matrix that a corridor may take
     PlannedCorridor planned_{};
     const volatile bool* cancelled_;
+    PairMemory memory_;
+    CorridorFiller filler_;
     Waves waves_;
     PrunedCounts counts_;
-    Buffer row_letters_, column_letters_, table_, row_potential_, column_potential_, lanes_, reach_, blocks_,
-        flags_, saved_, row_cheap_, column_cheap_;
 };
 
 }  // namespace pairalign

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "../align/tasks.h"
+#include "../core/tasks.h"
 
 namespace pairalign {
 namespace {

@@ -1,6 +1,6 @@
 // Similar pairs of a window, pruned many at a time: a lane each, with a row sequence of its own, so that a
 // batch can be made of pairs from anywhere. Beams come first; what they say of the corridors decides which
-// pairs share a batch then. See align/byte_corridor.h.
+// pairs share a batch then. See align/lane_corridors.h.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 #include <memory>
 #include <vector>
 
-#include "../align/keep.h"
-#include "../align/own_batch.h"
-#include "../align/state.h"
+#include "../core/pair_result.h"
+#include "../core/own_batch.h"
+#include "../core/state.h"
 #include "window.h"
 
 namespace pairalign {

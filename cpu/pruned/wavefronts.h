@@ -19,7 +19,7 @@
 
 #include <cstring>
 
-#include "../align/traceback.h"
+#include "../core/traceback.h"
 #include "neighbours.h"
 #include "pair.h"
 

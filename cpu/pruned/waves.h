@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../align/batch.h"
+#include "../core/batch.h"
 #include "../memory.h"
 #include "pair.h"
 

@@ -9,10 +9,10 @@
 #include <mutex>
 #include <vector>
 
-#include "../align/keep.h"
-#include "../align/plan.h"
-#include "../align/state.h"
-#include "../align/tasks.h"
+#include "../core/pair_result.h"
+#include "../core/plan.h"
+#include "../core/state.h"
+#include "../core/tasks.h"
 #include "costs.h"
 #include "pruner.h"
 
@@ -64,7 +64,7 @@ public:
         return engine_.pruning.use == Pruning::LANES ||
                pairs >= int64_t{engine_.bytes().lanes / LANES_OF_A_PAIR} * threads;
     }
-    double widest() const { return Pruner::widest_in_lanes(engine_.pruning); }
+    double widest() const { return widest_in_lanes(engine_.pruning); }
 
     // Lanes have done a pair.
     void set_done(int64_t pair) {

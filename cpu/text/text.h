@@ -99,13 +99,11 @@ struct pairalign_text {
     const char* block_header;  // srspair: lines of the pair's header that are equal for all pairs
     int64_t block_header_bytes;
     const pairalign_text_format* format;
-    const uint8_t* secondary;    // [n] SAM: not the first alignment of its query in the file; null: all are
-    const int32_t* fields;       // [field_count] pairalign_field, of the formats that have chosen columns
-    const double* query_space;   // [queries.count] size of the search space; null: no statistics
-    const double* target_space;  // [targets.count] the same with the target as the query
-    const double* lambdas;       // [n] of each pair; null: `lambda` is that of all
-    double lambda;               // Gumbel's, of raw scores (Karlin and Altschul 1990)
-    double log_k;
+    const uint8_t* secondary;  // [n] SAM: not the first alignment of its query in the file; null: all are
+    const int32_t* fields;     // [field_count] pairalign_field, of the formats that have chosen columns
+    const double* bits;        // [n] bit scores; null: no statistics
+    const double* log_evalue;  // [n] natural logarithms of E-values; null: no statistics
+    const double* log_evalue_exchanged;  // [n] the same with the target as the query; null: not written
     int32_t field_count;
     int32_t decimals;  // 0..6
     int32_t whole;     // rows show whole sequences (free end gaps as gaps): not local

@@ -32,25 +32,18 @@ char* put_percent(char* out, int64_t part, int64_t total, int decimals) {
     return put_fixed(out, total == 0 ? 0 : (2 * scale * part + total) / (2 * total), decimals);
 }
 
-// lambda S
-double nats_of(const pairalign_text& text, const Pair& pair) {
-    return (text.lambdas == nullptr ? text.lambda : text.lambdas[pair.place]) * pair.raw_score;
-}
-
-// Bit score: (lambda S - ln K) / ln 2, with one decimal.
+// Bit score, with one decimal.
 char* put_bits(char* out, const pairalign_text& text, const Pair& pair) {
-    if (text.query_space == nullptr) return put(out, "nan");
-    const double bits = (nats_of(text, pair) - text.log_k) / std::log(2.0);
-    const int64_t tenths = std::llround(10 * bits);
+    if (text.bits == nullptr) return put(out, "nan");
+    const int64_t tenths = std::llround(10 * text.bits[pair.place]);
     if (tenths < 0) *out++ = '-';
     return put_fixed(out, std::abs(tenths), 1);
 }
 
-// E = K m n exp(-lambda S), as 1.23e-45; from its logarithm, so that none is too small.
-char* put_evalue(char* out, const pairalign_text& text, const Pair& pair, const double* space,
-                 int32_t index) {
-    if (text.query_space == nullptr) return put(out, "nan");
-    const double log10 = (std::log(space[index]) + text.log_k - nats_of(text, pair)) / std::log(10.0);
+// E-value as 1.23e-45; from its logarithm, so that none is too small.
+char* put_evalue(char* out, const double* log_evalue, const Pair& pair) {
+    if (log_evalue == nullptr) return put(out, "nan");
+    const double log10 = log_evalue[pair.place] / std::log(10.0);
     int64_t exponent = static_cast<int64_t>(std::floor(log10));
     int64_t digits = std::llround(100 * std::pow(10.0, log10 - static_cast<double>(exponent)));
     if (digits >= 1000) {
@@ -117,8 +110,7 @@ struct Row {
             case PAIRALIGN_BITS:
                 return put_bits(out, text, pair);
             case PAIRALIGN_EVALUE:
-                return exchanged ? put_evalue(out, text, pair, text.target_space, text.target[pair.place])
-                                 : put_evalue(out, text, pair, text.query_space, text.query[pair.place]);
+                return put_evalue(out, exchanged ? text.log_evalue_exchanged : text.log_evalue, pair);
             case PAIRALIGN_IDENTITY:
                 return put_fraction(out, pair.matches, pair.columns);
             case PAIRALIGN_IDENTITY_ALIGNED:

@@ -10,17 +10,17 @@
 // Source: T. Nishimura, J. L. Bordim, Y. Ito, K. Nakano, "Accelerating the Smith-Waterman algorithm using
 // bitwise parallel bulk computation technique on GPU" (IPDPS Workshops 2017). From there: scores and letters
 // bit-transposed, 32 pairs to a word, the recurrence as a circuit. Different here: the circuit
-// (cell.cuh), three inputs an operation, a strip of columns instead of one row a thread, and, of all
-// against all, a row sequence that all 32 pairs of a word share: which pairs match is then a word read from a
-// table by the row's letter, and costs nothing.
+// (common/bitwise_cell.h), three inputs an operation, a strip of columns instead of one row a thread, and,
+// of all against all, a row sequence that all 32 pairs of a word share: which pairs match is then a word read
+// from a table by the row's letter, and costs nothing.
 //
 // Thread mapping: LANES lanes (16 or 32) share a word, see strip.cuh, which also says what stays in
 // registers.
 //
 // Shared memory: score_rows, the words of a strip's columns for each letter, [LETTERS][COLUMNS /
 // 4][LANES][4]. Compiled for scores and sizes: -DMATCH -DMISMATCH -DGAP (positive, less gap costs; see
-// cell.cuh) -DLOW -DHIGH (bits of a score in which cells are compared, and above those) -DCOLUMNS
-// -DLANES.
+// common/bitwise_cell.h) -DLOW -DHIGH (bits of a score in which cells are compared, and above those)
+// -DCOLUMNS -DLANES.
 
 #include "strip.cuh"
 

@@ -13,10 +13,10 @@
 //            bounds are checked. The best score looks at max(up, left), which the cell has made anyway, in
 //            every other column: that covers all cells when one row more than there are is done.
 // Shared     none.
-// Source     Nishimura et al. 2017, see score.cu; the cell's circuit is in cell.cuh.
+// Source     Nishimura et al. 2017, see score.cu; the cell's circuit is in common/bitwise_cell.h.
 #pragma once
 
-#include "cell.cuh"
+#include "../../common/bitwise_cell.h"
 
 #ifndef PAIRALIGN_EMULATE
 #include <stdint.h>

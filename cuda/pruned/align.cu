@@ -10,6 +10,7 @@
 //            what the path depends on once more.
 // Shared     with PAIRALIGN_TABLE the scores of letters.
 // After      Ukkonen 1985; Zhang et al. 2000, for the pruning.
+#include "../../common/words_in_place.h"
 #include "trace.cuh"
 
 namespace {
@@ -148,14 +149,14 @@ __device__ int keep_runs(const Params& p, const uint32_t* runs, int count, long 
     return DONE;
 }
 
-// Whether a quarter of 32 words of eight letters of the row sequence are in the column sequence where they
-// should be, or near. A thread looks for a word. Both have more than eight letters.
+// Whether so many words are in place that the sequences look similar. A thread looks for a word. Both have
+// more letters than a word.
 __device__ bool looks_similar(const View& v) {
-    constexpr int NEAR = 300;  // where an end is missing, all that follows is moved
-    const int thread = threadIdx.x % 32;
-    const int at = (int)((long long)(v.rows - 8) * thread / 32);
-    const int expected = (int)((long long)at * v.columns / v.rows);
-    const int first = max(0, expected - NEAR), last = min(v.columns - 8, expected + NEAR);
+    using W = WordsInPlace;
+    static_assert(W::WORDS == 32 && W::LETTERS == 8);
+    constexpr int NEAR = W::NEAR_AFTER_END;
+    const int at = W::start(threadIdx.x % 32, v.rows), expected = W::expected(at, v.rows, v.columns);
+    const int first = max(0, expected - NEAR), last = min(v.columns - W::LETTERS, expected + NEAR);
     const auto letters = [](const Letters& of, int k) {
         return __funnelshift_r(of.word(k >> 2), of.word((k >> 2) + 1), 8 * (k & 3));
     };
@@ -169,7 +170,7 @@ __device__ bool looks_similar(const View& v) {
         high = __funnelshift_r(high, next, 8);
         next >>= 8;
     }
-    return __popc(__ballot_sync(ALL, found)) >= 8;
+    return __popc(__ballot_sync(ALL, found)) >= W::SIMILAR;
 }
 
 struct Slab {

@@ -18,6 +18,7 @@ from pairalign.alignments.graphs import make_igraph, make_networkx, make_scipy
 from pairalign.alignments.runs import gather_runs, take_fields
 from pairalign.alignments.tables import Tabular, make_table
 from pairalign.alignments.view import Alignment
+from pairalign.base.arrays import Int32s
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Alignment", "Alignments", "concatenate"]
 
-Ints = npt.NDArray[np.int32]
 
 SCORE_FIELDS = ("query", "target", "raw_score")
 STATS_FIELDS = (
@@ -85,17 +85,17 @@ class Alignments(Tabular):
     queries: SequenceSet
     targets: SequenceSet
     scoring: Scoring
-    query: Ints
-    target: Ints
-    raw_score: Ints
-    query_start: Ints | None = None
-    query_end: Ints | None = None
-    target_start: Ints | None = None
-    target_end: Ints | None = None
-    matches: Ints | None = None
-    mismatches: Ints | None = None
-    gap_openings: Ints | None = None
-    gap_letters: Ints | None = None
+    query: Int32s
+    target: Int32s
+    raw_score: Int32s
+    query_start: Int32s | None = None
+    query_end: Int32s | None = None
+    target_start: Int32s | None = None
+    target_end: Int32s | None = None
+    matches: Int32s | None = None
+    mismatches: Int32s | None = None
+    gap_openings: Int32s | None = None
+    gap_letters: Int32s | None = None
     cigar: npt.NDArray[np.uint32] | None = None
     cigar_offsets: npt.NDArray[np.int64] | None = None
     strand: npt.NDArray[np.int8] | None = None
@@ -146,7 +146,7 @@ class Alignments(Tabular):
         return scores
 
     @property
-    def columns(self) -> Ints:
+    def columns(self) -> Int32s:
         """Columns of each alignment, int32 of shape (n,), free end gaps not counted."""
         return self.field("matches") + self.field("mismatches") + self.field("gap_letters")
 
@@ -156,7 +156,7 @@ class Alignments(Tabular):
         with np.errstate(invalid="ignore"):
             return self.field("matches") / self.columns
 
-    def field(self, name: str) -> Ints:
+    def field(self, name: str) -> Int32s:
         """Return one of the spans and counts, shape (n,); ValueError if only scores were computed.
 
         Parameters
@@ -169,7 +169,7 @@ class Alignments(Tabular):
         ndarray of int32, shape (n,)
             The array itself.
         """
-        values: Ints | None = getattr(self, name)
+        values: Int32s | None = getattr(self, name)
         if values is None:
             raise ValueError(f"only scores were computed: there is no '{name}'")
         return values

@@ -28,6 +28,8 @@ _CODES = {
 }
 """The order is that of `pairalign_field` in cpu/text/text.h."""
 
+STATISTICS_CODES = frozenset((_CODES["bits"], _CODES["evalue"]))
+
 _SCORE_FIELDS = ("query", "target", "score", "bits", "evalue", "query_length", "target_length")
 _CIGAR_FIELDS = (
     *("positives", "ppos", "cigar", "query_aligned", "target_aligned"),
@@ -82,7 +84,7 @@ class Field:
     @property
     def of_statistics(self) -> bool:
         """Whether it has numbers only where statistics are known."""
-        return self.code in (_CODES["bits"], _CODES["evalue"])
+        return self.code in STATISTICS_CODES
 
 
 def _make_field(name: str) -> Field:

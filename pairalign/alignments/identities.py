@@ -19,14 +19,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from pairalign.base.arrays import Int64s
 from pairalign.base.choices import END_GAPS
 
 if TYPE_CHECKING:
     from pairalign.alignments.alignments import Alignments
 
-Longs = npt.NDArray[np.int64]
 
 _OPERATION, _INSERTION, _DELETION = 15, 1, 2
 
@@ -36,7 +35,7 @@ def needs_cigar(identity: str, mode: str) -> bool:
     return identity == "internal" and mode in ("global", END_GAPS)
 
 
-def count_identity(found: Alignments, identity: str) -> tuple[Longs, Longs]:
+def count_identity(found: Alignments, identity: str) -> tuple[Int64s, Int64s]:
     """Count identities exactly.
 
     Parameters
@@ -69,18 +68,18 @@ def count_identity(found: Alignments, identity: str) -> tuple[Longs, Longs]:
     return np.where(nothing, 0, part), np.where(nothing, 1, whole)
 
 
-def count_coverage(found: Alignments) -> tuple[Longs, Longs]:
+def count_coverage(found: Alignments) -> tuple[Int64s, Int64s]:
     """Return aligned letters, and letters of the longer sequence, two int64 of shape (n,)."""
     aligned = found.field("matches").astype(np.int64) + found.field("mismatches")
     return aligned, np.maximum(*_lengths(found))
 
 
-def _lengths(found: Alignments) -> tuple[Longs, Longs]:
+def _lengths(found: Alignments) -> tuple[Int64s, Int64s]:
     queries, targets = found.queries.lengths, found.targets.lengths
     return queries[found.query].astype(np.int64), targets[found.target].astype(np.int64)
 
 
-def _gaps_at_ends(found: Alignments) -> Longs:
+def _gaps_at_ends(found: Alignments) -> Int64s:
     """Letters in gaps at the ends of whole sequences, int64 of shape (n,)."""
     assert found.cigar is not None
     assert found.cigar_offsets is not None

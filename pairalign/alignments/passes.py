@@ -11,22 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s
 from pairalign.base.native import library
 
 if TYPE_CHECKING:
     from pairalign.alignments.alignments import Alignments
 
-Ints = npt.NDArray[np.int32]
 
 _place = library.pairalign_place_in_triangle
-_place.restype = None
-_place.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 3, ctypes.c_int64, ctypes.c_void_p)
 _extremes = library.pairalign_find_extremes
-_extremes.restype = ctypes.c_int64
-_extremes.argtypes = (
-    *(ctypes.c_int64, *(ctypes.c_void_p,) * 7),
-    *(ctypes.c_int32, ctypes.c_void_p),
-)
 _differences = library.pairalign_find_differences
 
 
@@ -50,9 +43,6 @@ class NativeCounts(ctypes.Structure):
         ),
     )
 
-
-_differences.restype = None
-_differences.argtypes = (ctypes.POINTER(NativeCounts), ctypes.c_int32, ctypes.c_void_p)
 
 DIFFERENCES = ("identity", "identity-columns", "identity-shorter", "score")
 """What `find_differences` can count, in the order of pairalign_difference."""
@@ -89,13 +79,13 @@ def find_differences(
     addresses = (None if one is None else one.ctypes.data for one in kept)
     values = np.empty(len(alignments), np.float64)
     counts = NativeCounts(len(alignments), *addresses)
-    _differences(counts, DIFFERENCES.index(difference), values.ctypes.data)
+    _differences(ctypes.byref(counts), DIFFERENCES.index(difference), values.ctypes.data)
     return values
 
 
 def place_in_triangle(
-    query: Ints,
-    target: Ints,
+    query: Int32s,
+    target: Int32s,
     values: npt.NDArray[np.float64],
     count: int,
     condensed: npt.NDArray[np.float32],
@@ -125,10 +115,10 @@ def place_in_triangle(
 
 
 def find_extremes(
-    query: Ints,
-    target: Ints,
-    counts: tuple[Ints, Ints, Ints],
-    lengths: tuple[Ints, Ints],
+    query: Int32s,
+    target: Int32s,
+    counts: tuple[Int32s, Int32s, Int32s],
+    lengths: tuple[Int32s, Int32s],
     threads: int = 1,
 ) -> tuple[int, int] | None:
     """Find the pairs with most and least matches for each letter of their shorter sequence.

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
+from ctypes import Structure, c_int32, c_int64, c_void_p
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.native import library
-from pairalign.pairs.lists import NamesOf, NativeNames
+from pairalign.pairs.lists import NamesOf
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -132,35 +132,6 @@ class NativeFindingLines(Structure):
         *((name, c_int64) for name in ("count", "first_record", "first_line")),
         ("decimals", c_int32),
     )
-
-
-library.pairalign_open_names.restype = c_void_p
-library.pairalign_open_names.argtypes = (POINTER(NativeNames),)
-library.pairalign_close_names.restype = None
-library.pairalign_close_names.argtypes = (c_void_p,)
-library.pairalign_find_names.restype = None
-library.pairalign_find_names.argtypes = (c_void_p, POINTER(NativeNames), c_void_p)
-library.pairalign_read_records.restype = c_int64
-library.pairalign_read_records.argtypes = (
-    ctypes.c_char_p,
-    c_int64,
-    POINTER(NativeLayout),
-    *(c_void_p,) * 5,
-)
-library.pairalign_read_rows.restype = c_int64
-library.pairalign_read_rows.argtypes = (ctypes.c_char_p, c_int64, c_int32, *(c_void_p,) * 5)
-library.pairalign_check_records.restype = c_int32
-library.pairalign_check_records.argtypes = (
-    ctypes.c_char_p,
-    c_void_p,
-    POINTER(NativeCheck),
-    c_int64,
-    *(c_void_p,) * 2,
-)
-library.pairalign_finding_line_bytes.restype = c_int64
-library.pairalign_finding_line_bytes.argtypes = ()
-library.pairalign_put_findings.restype = c_int64
-library.pairalign_put_findings.argtypes = (POINTER(NativeFindingLines), c_void_p)
 
 
 @dataclass(frozen=True)

@@ -8,28 +8,16 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s
 from pairalign.base.native import library
 
 Runs = npt.NDArray[np.uint32]
 Offsets = npt.NDArray[np.int64]
-Ints = npt.NDArray[np.int32]
 
 _reverse = library.pairalign_reverse_runs
-_reverse.restype = None
-_reverse.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 3)
 _offsets = library.pairalign_offsets_of_runs
-_offsets.restype = None
-_offsets.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 3)
 _gather = library.pairalign_gather_runs
-_gather.restype = None
-_gather.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 4)
-
 _take = library.pairalign_take_fields
-_take.restype = None
-_take.argtypes = (
-    *(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32),
-    *(ctypes.c_void_p,) * 4,
-)
 
 
 def reverse_runs(runs: Runs, offsets: Offsets, turned: npt.NDArray[np.bool_]) -> None:
@@ -76,10 +64,10 @@ def gather_runs(runs: Runs, offsets: Offsets, numbers: Offsets) -> tuple[Runs, O
 
 
 def take_fields(
-    fields: Sequence[Ints],
+    fields: Sequence[Int32s],
     strand: npt.NDArray[np.int8] | None,
     numbers: npt.NDArray[np.int64],
-) -> tuple[list[Ints], npt.NDArray[np.int8] | None]:
+) -> tuple[list[Int32s], npt.NDArray[np.int8] | None]:
     """Copy some pairs of some fields.
 
     Parameters

@@ -20,8 +20,6 @@ from pairalign.alignments.runs import reverse_runs
 from pairalign.base.native import library
 from pairalign.pairs.windows import Window
 
-Ints = npt.NDArray[np.int32]
-
 _SPANS = ("query_start", "query_end", "target_start", "target_end")
 
 
@@ -40,8 +38,6 @@ class NativeTurned(ctypes.Structure):
 
 
 _turn_strands = library.pairalign_turn_strands
-_turn_strands.restype = None
-_turn_strands.argtypes = (ctypes.POINTER(NativeTurned), ctypes.c_int32)
 
 
 def to_original_strands(found: Alignments, window: Window) -> Alignments:
@@ -88,5 +84,5 @@ def _turn(found: Alignments, triangular: bool) -> tuple[dict[str, Any], npt.NDAr
         turned,
     ]
     fields = NativeTurned(len(found), *(one.ctypes.data for one in arrays))
-    _turn_strands(fields, triangular)
+    _turn_strands(ctypes.byref(fields), triangular)
     return spans, turned

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
+from ctypes import Structure, c_int32, c_int64, c_void_p
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -51,14 +51,6 @@ class NativeAligned(Structure):
         ("cigar", c_void_p),
         ("cigar_offsets", c_void_p),
     )
-
-
-library.pairalign_find_passing.restype = c_int64
-library.pairalign_find_passing.argtypes = (
-    POINTER(NativeAligned),
-    POINTER(NativeThresholds),
-    c_void_p,
-)
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,7 @@ from pairalign.base.native import library
 Bytes = bytes | bytearray | memoryview
 
 _has_native = library.pairalign_has_crc32
-_has_native.restype, _has_native.argtypes = ctypes.c_int32, ()
 _crc32 = library.pairalign_crc32
-_crc32.restype = ctypes.c_uint32
-_crc32.argtypes = (ctypes.c_uint32, ctypes.c_char_p, ctypes.c_int64)
 
 IS_NATIVE = bool(_has_native())
 

@@ -5,25 +5,25 @@ from __future__ import annotations
 import ctypes
 from pathlib import Path
 
+from pairalign.base.signatures import declare_all
+
 PATH = Path(__file__).resolve().parents[1] / "_native.so"
 
 
 def _load() -> ctypes.CDLL:
     try:
-        return ctypes.CDLL(str(PATH))
-    except OSError as error:
+        loaded = ctypes.CDLL(str(PATH))
+        declare_all(loaded)
+    except (OSError, AttributeError) as error:  # not there, or of another version
         raise ImportError(
             f"the native library {PATH} is missing or does not load ({error}); "
             "build it with `make build` or install pairalign with `pip install .`"
         ) from error
+    return loaded
 
 
 library = _load()
-
-
-_keep = library.pairalign_keep_freed_memory
-_keep.restype = None
-_keep.argtypes = (ctypes.c_int64,)
+"""Functions of the library, declared as `signatures` says."""
 
 
 def keep_freed_memory(memory_bytes: int) -> None:
@@ -36,4 +36,4 @@ def keep_freed_memory(memory_bytes: int) -> None:
     memory_bytes : int
         What the program may use; a sixteenth of it may be kept.
     """
-    _keep(memory_bytes // 16)
+    library.pairalign_keep_freed_memory(memory_bytes // 16)

@@ -42,8 +42,13 @@ from pairalign.formats.output import check_writable
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.pairs.lists import read_pair_list
 from pairalign.pairs.want import Detail
-from pairalign.statistics.composition import PairComposition
-from pairalign.statistics.significance import EvalueFilter, Gumbel, Significance, find_significance
+from pairalign.statistics.significance import (
+    EvalueFilter,
+    Gumbel,
+    Significance,
+    find_gumbel,
+    find_significance,
+)
 from pairalign.statistics.statements import describe_statistics
 
 if TYPE_CHECKING:
@@ -73,7 +78,7 @@ def run_align(options: argparse.Namespace) -> None:
     started = time.perf_counter()
     decided = {"columns": [field.name for field in table.fields], "both_ways": options.both_ways}
     decided |= {"max_evalue": options.max_evalue, "db_size": options.db_size}
-    decided |= {"comp_based_stats": options.comp_based_stats}
+    decided |= {"comp_based_stats": options.comp_based_stats, "space": options.search_space}
     if options.cluster is not None:
         run_on_cluster(options, run, table.writer_type, **decided)
         if not options.quiet:
@@ -242,14 +247,17 @@ def _significance(
     if asked or options.max_evalue is not None:
         try:
             gumbel = _gumbel(run)
-            if options.comp_based_stats:
-                composition = _composition(run)
         except ScoringError as error:
             if options.max_evalue is not None:
                 raise
             log.warning("evalue and bits are nan: %s", error)
-    sets = run.queries, run.targets
-    found = find_significance(run.scoring, *sets, options.db_size, gumbel, composition)
+    if gumbel is not None or find_gumbel(run.scoring) is not None:
+        from pairalign.jobs.run.statistics import chosen_composition  # only where it is needed
+
+        chosen = options.comp_based_stats
+        composition = chosen_composition(chosen, run.scoring, run.queries, run.targets)
+    sets, space = (run.queries, run.targets), options.search_space
+    found = find_significance(run.scoring, *sets, options.db_size, gumbel, composition, space)
     if gumbel is not None and found is not None and not options.quiet:
         say(f"E-values: {describe_statistics(found, run.scoring)}")
     return found
@@ -262,10 +270,3 @@ def _gumbel(run: AlignmentJob) -> Gumbel:
     from pairalign.jobs.run.statistics import find_or_estimate_gumbel  # only where it is needed
 
     return find_or_estimate_gumbel(run.scoring, run.queries, run.targets, run.threads)
-
-
-def _composition(run: AlignmentJob) -> PairComposition:
-    """Return what the letters of each pair do to its lambda."""
-    from pairalign.jobs.run.statistics import pair_composition  # only where it is needed
-
-    return pair_composition(run.scoring, run.queries, run.targets)

@@ -98,11 +98,18 @@ def _add_statistics(results: argparse._ArgumentGroup) -> None:
         help="letters of the database, for E-values; default: those of the set searched in",
     )
     results.add_argument(
+        "--search-space",
+        metavar="CELLS",
+        type=_POSITIVE_NUMBER,
+        help="cells of the search space of every query, taken as they are, so that E-values do not "
+        "depend on the sets",
+    )
+    results.add_argument(
         "--comp-based-stats",
         type=int,
         choices=(0, 1),
-        default=0,
-        help="1: raise E-values of pairs that are rich in the same letters, as BLAST's mode 1 (0)",
+        help="1: E-values by the composition of each pair, as BLAST's mode 1; 0: whatever the "
+        "composition (1 for proteins, 0 for DNA)",
     )
 
 

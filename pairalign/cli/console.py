@@ -11,12 +11,25 @@ from contextlib import contextmanager, suppress
 log = logging.getLogger("pairalign")
 
 
+_SHOWN_AS_THEY_ARE = (ord("\t"), ord("\n"))
+_CONTROL = {
+    code: f"\\x{code:02x}"
+    for code in (*range(32), *range(127, 160))
+    if code not in _SHOWN_AS_THEY_ARE
+}
+
+
+def printable(text: str) -> str:
+    """Return a text with its control characters in hexadecimal: terminals obey some of them."""
+    return text.translate(_CONTROL)
+
+
 def say(text: str) -> None:
     """Print on stderr; a run does not fail because nobody can read what it says."""
     if sys.stderr is None:
         return
     try:
-        print(text, file=sys.stderr, flush=True)
+        print(printable(text), file=sys.stderr, flush=True)
     except OSError:
         _redirect_to_null(2)  # or Python tries again at its end
 

@@ -1,5 +1,6 @@
-"""``--cluster``: a command's shards as tasks of a Dask cluster, merged in the end.
+"""``--cluster``: a command's shards as tasks on workers, merged in the end.
 
+Workers are those of a Dask cluster, or processes on this machine (`pairalign.cli.local_workers`).
 Every task runs the command itself, with ``--shard``, in a process of its own, and writes its part
 into a folder that all workers see. A part appears under its name when it is complete, so a task
 that runs twice, after its worker has died, does no harm.
@@ -9,17 +10,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
 import os
 import shutil
 import subprocess
-import sys
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
+from pairalign.base.arguments import Shard
 from pairalign.cli.console import log
+from pairalign.cli.local_workers import LocalWorkers, failed_shard, shard_command
 from pairalign.cli.parts import without_option
 from pairalign.cli.planning import progress_of
 from pairalign.engines.selection import list_devices, usable_cores
@@ -36,7 +37,23 @@ TASKS_A_WORKER = 8
 MOST_TASKS = 10_000
 _RETRIES = 3
 _LOCAL = "local:"
-_HERE = "127.0.0.1"
+
+
+class Workers(Protocol):
+    """What makes parts.
+
+    Attributes
+    ----------
+    count : int
+        How many parts it makes at a time.
+    """
+
+    count: int
+
+    def run(
+        self, command: list[str], shards: list[Shard], folder: str
+    ) -> Generator[Shard, None, None]:
+        """Make parts; yield each shard when its part is there."""
 
 
 def run_on_cluster(
@@ -120,16 +137,15 @@ def make_parts(options: argparse.Namespace, job: AlignmentJob, parts: Parts, **m
     """
     folder = os.path.abspath(f"{options.output}.parts")
     described = json.loads(json.dumps(describe_run(job, format=parts.format, **more)))
-    with _open_client(options) as client:
-        workers = max(1, len(client.scheduler_info(-1)["workers"]))
-        tasks = min(MOST_TASKS, TASKS_A_WORKER * workers, job.pairs)
+    with _open_workers(options) as workers:
+        tasks = min(MOST_TASKS, TASKS_A_WORKER * workers.count, job.pairs)
         tasks, done = _reusable(folder, described, parts, tasks) if options.resume else (tasks, [])
         if not done:
             shutil.rmtree(folder, ignore_errors=True)
         prepare_folder(folder)
         command = [*parts.command, *_resources_of_a_task(options)]
         shards = [(k, tasks) for k in range(1, tasks + 1) if k not in done]
-        _run_tasks(client, command, shards, folder, job.cells, options)
+        _run_tasks(workers, command, shards, folder, job.cells, options)
     return folder
 
 
@@ -169,62 +185,78 @@ def _gpus_here(options: argparse.Namespace) -> list[str]:
     return [name.partition(":")[2] for name in names if name.startswith("cuda:")]
 
 
-def run_shard(command: list[str], shard: tuple[int, int], folder: str, cwd: str) -> int:
-    """Do one shard in a process of its own; what a worker of the cluster does.
+def run_shard(command: list[str], shard: Shard, folder: str, cwd: str) -> Shard:
+    """Do one shard in a process of its own; what a worker of a Dask cluster does.
 
     The folder holds parts of this run alone. A part is there already where its task is done again
     because the worker that knew it done has died.
     """
     if os.path.exists(manifest_path(folder, *shard)):
-        return shard[0]
-    arguments = [*command, "--output", folder, "--shard", "{}/{}".format(*shard)]
+        return shard
     done = subprocess.run(
-        [sys.executable, "-m", "pairalign", *arguments],
+        shard_command(command, shard, folder),
         cwd=cwd,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
     )
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip()[-2000:]
-        raise RuntimeError(f"shard {shard[0]}/{shard[1]}: {said}")
-    return shard[0]
+        raise RuntimeError(failed_shard(shard, done.stderr))
+    return shard
 
 
 def _run_tasks(
-    client: Any,
+    workers: Workers,
     command: list[str],
-    shards: list[tuple[int, int]],
+    shards: list[Shard],
     folder: str,
     cells: int,
     options: argparse.Namespace,
 ) -> None:
-    from distributed import as_completed
-
-    resources = _needed_resources(options.device, client.scheduler_info(-1)["workers"].values())
-    futures = [
-        client.submit(
-            run_shard,
-            command,
-            shard,
-            folder,
-            os.getcwd(),
-            pure=False,
-            retries=_RETRIES,
-            resources=resources,
-        )
-        for shard in shards
-    ]
+    """Make all parts that are not there yet, and show how far that has come."""
+    made = workers.run(command, shards, folder)
     try:
-        with show_progress(cells, progress_of(options)) as meter:
+        with closing(made), show_progress(cells, progress_of(options)) as meter:
             meter.update(cells - cells * len(shards) // max(1, shards[0][1] if shards else 1))
-            for future in as_completed(futures):
-                future.result()
-                meter.update(cells // shards[0][1])
+            for _, parts in made:
+                meter.update(cells // parts)
     except Exception as error:  # of any kind: what the task raised
         raise DeviceError(f"cluster: {error}") from error
-    finally:
-        client.cancel(futures)
+
+
+class _DaskWorkers:
+    """The workers of a Dask cluster, see `Workers`."""
+
+    def __init__(self, client: Any, device: str) -> None:
+        self._client = client
+        known = client.scheduler_info(-1)["workers"]
+        self.count = max(1, len(known))
+        self._resources = _needed_resources(device, known.values())
+
+    def run(
+        self, command: list[str], shards: list[Shard], folder: str
+    ) -> Generator[Shard, None, None]:
+        """Make parts; raises what a task has raised again and again."""
+        from distributed import as_completed
+
+        futures = [
+            self._client.submit(
+                run_shard,
+                command,
+                shard,
+                folder,
+                os.getcwd(),
+                pure=False,
+                retries=_RETRIES,
+                resources=self._resources,
+            )
+            for shard in shards
+        ]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            self._client.cancel(futures)
 
 
 def _needed_resources(device: str, workers: Iterable[dict[str, Any]]) -> dict[str, int] | None:
@@ -242,58 +274,21 @@ def _needed_resources(device: str, workers: Iterable[dict[str, Any]]) -> dict[st
 
 
 @contextmanager
-def _open_client(options: argparse.Namespace) -> Iterator[Any]:
+def _open_workers(options: argparse.Namespace) -> Iterator[Workers]:
+    """Find the workers that ``--cluster`` names; they are let go in the end."""
+    address = options.cluster
+    if address.startswith(_LOCAL):
+        yield LocalWorkers(int(address.removeprefix(_LOCAL)), _gpus_here(options), _RETRIES)
+        return
     try:
         from distributed import Client
     except ImportError as error:
         raise MissingPackageError(
             "--cluster needs Dask, which is not installed: pip install 'pairalign[cluster]'"
         ) from error
-    address = options.cluster
-    if not address.startswith(_LOCAL):
-        try:
-            client = Client(address)
-        except (ValueError, OSError) as error:
-            raise DeviceError(f"--cluster {address}: {error}") from error
-        with client:
-            yield client
-        return
-    workers = int(address.removeprefix(_LOCAL))
-    with ExitStack() as at_end:
-        at_end.callback(logging.disable, logging.root.manager.disable)
-        cluster = at_end.enter_context(_local_cluster(workers, _gpus_here(options)))
-        client = at_end.enter_context(Client(cluster))
-        yield client
-        _silence(client)
-
-
-def _silence(client: Any) -> None:
-    """Let nothing be logged here and by workers: all is done, and that connections end is no news.
-
-    A worker whose heartbeat meets the end of the cluster logs an error, a slow one is waited for
-    with a warning.
-    """
-    client.run(logging.disable, on_error="ignore")
-    logging.disable()
-
-
-def _local_cluster(workers: int, gpus: list[str]) -> Any:
-    """Start workers here, each of which sees one GPU if there are some."""
-    from distributed import Nanny, Scheduler, SpecCluster
-
-    specs = {}
-    for worker in range(workers):
-        options: dict[str, Any] = {
-            "nthreads": 1,
-            "host": _HERE,
-            "silence_logs": logging.WARNING,  # of its process, which does not know the cluster's
-        }
-        if gpus:
-            options["resources"] = {"GPU": 1}
-            options["env"] = {"CUDA_VISIBLE_DEVICES": gpus[worker % len(gpus)]}
-        specs[worker] = {"cls": Nanny, "options": options}
-    scheduler = {
-        "cls": Scheduler,
-        "options": {"dashboard": False, "dashboard_address": ":0", "host": _HERE},
-    }
-    return SpecCluster(workers=specs, scheduler=scheduler, silence_logs=logging.WARNING)
+    try:
+        client = Client(address)
+    except (ValueError, OSError) as error:
+        raise DeviceError(f"--cluster {address}: {error}") from error
+    with client:
+        yield _DaskWorkers(client, options.device)

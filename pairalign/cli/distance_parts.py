@@ -72,7 +72,7 @@ def measure_resumed(
     options.distances = going.take_back()
     with going.held():
         _write(run, going, going.output, measure)
-    return read_values(options.distances.blocks())
+    return read_values(options.distances.blocks(), options.distances.size)
 
 
 def measure_on_cluster(

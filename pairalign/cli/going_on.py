@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from pairalign.cli.console import log
 from pairalign.cli.parts import PartPlace
+from pairalign.errors import PartsError
 from pairalign.formats.output import Output
 from pairalign.formats.resumable import Join, Resumable, remove_leftovers
 from pairalign.formats.writer import WHOLE, Piece
@@ -103,6 +104,12 @@ class Going:
         )
         last = resumable.last
         self.is_done = resumable.is_done
+        if last is not None and last.pairs > self._pairs:
+            resumable.output.abort()
+            raise PartsError(
+                f"'{options.output}.journal' is damaged: it has more pairs than there are; leave "
+                "--resume out to begin anew"
+            )
         if last is not None:
             self._number = last.number
             self.piece = replace(self.piece, first=False, number=last.number, left=resumable.left)

@@ -8,8 +8,9 @@ from pairalign.clusters.best_edges import BestEdges
 from pairalign.clusters.clusters import Clusters
 from pairalign.errors import FormatError
 from pairalign.formats import NETWORK_FORMATS, Writer, open_writer
+from pairalign.jobs.run.statistics import chosen_composition
 from pairalign.pairs.want import Detail
-from pairalign.statistics.significance import find_significance
+from pairalign.statistics.significance import find_gumbel, find_significance
 
 
 def check_best(options: argparse.Namespace, format: str) -> None:
@@ -47,6 +48,10 @@ def write_network(path: str, format: str, clusters: Clusters, best: int | None) 
         assert chosen is not None
         edges = chosen
     sequences = clusters.sequences
+    significance = None
+    if find_gumbel(edges.scoring) is not None:
+        composition = chosen_composition(None, edges.scoring, sequences)
+        significance = find_significance(edges.scoring, sequences, composition=composition)
     with open_writer(
         path,
         format,
@@ -55,6 +60,6 @@ def write_network(path: str, format: str, clusters: Clusters, best: int | None) 
         edges.scoring,
         Detail.STATS,
         labels=clusters.labels,
-        significance=find_significance(edges.scoring, sequences),
+        significance=significance,
     ) as writer:
         writer.write(edges)

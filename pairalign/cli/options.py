@@ -427,6 +427,6 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
         "--cluster",
         metavar="ADDRESS|local:N",
         type=CLUSTER,
-        help="align on the workers of a Dask scheduler, or on N here; parts go into the folder "
-        "OUT.parts, which all workers must see (pip install 'pairalign[cluster]')",
+        help="align on the workers of a Dask scheduler (pip install 'pairalign[cluster]'), or in N "
+        "processes here; parts go into the folder OUT.parts, which all workers must see",
     )

@@ -12,15 +12,19 @@ import errno
 import sys
 from collections.abc import Container, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from pairalign.base.part_file import forget_published, remove_unfinished, was_published
-from pairalign.cli.console import give_up_stdout, messages, say
+from pairalign.cli.console import give_up_stdout, messages, printable, say
 from pairalign.cli.loading import no_collection
 from pairalign.cli.signals import SIGNAL_CODE, StopHandler
 from pairalign.errors import FormatError, MatrixFileError, PairalignError, ScoringError
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
+_NOT_MAPPED = "failed to map segment"
+"""What the loader says of a library for which there is no memory."""
+_NAMELESS: dict[type, str] = {MemoryError: "out of memory; lower --memory or --threads"}
+"""What errors mean that say nothing themselves."""
 
 
 class Command(NamedTuple):
@@ -112,8 +116,11 @@ COMMANDS = (
 def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
     """Carry out a command line; see `pairalign.cli.main.main`."""
     given = sys.argv[1:] if arguments is None else arguments
-    with no_collection():
-        options = build_parser(given).parse_args(given)
+    try:
+        with no_collection():
+            options = build_parser(given).parse_args(given)
+    except MemoryError as error:
+        return _fail(error, FAILED)
     options.given = list(given)
     with messages(quiet=getattr(options, "quiet", False)):
         forget_published()
@@ -141,6 +148,10 @@ def _say_end(error: BaseException, options: argparse.Namespace, stop: StopHandle
         stop.work_is_done()
         return _fail(message, getattr(stopped, "exit_code", SIGNAL_CODE + 2))  # as after Ctrl-C
     stop.work_is_done()
+    if _is_refused_thread(error):
+        error = MemoryError("the system allows no more threads; lower --threads")
+    if isinstance(error, ImportError) and _NOT_MAPPED in str(error):
+        error = MemoryError()
     if not isinstance(error, (PairalignError, OSError, MemoryError)):
         return None
     give_up_stdout()
@@ -149,6 +160,11 @@ def _say_end(error: BaseException, options: argparse.Namespace, stop: StopHandle
     is_usage = isinstance(error, (FormatError, ScoringError))
     is_usage &= not isinstance(error, MatrixFileError)
     return _fail(error, WRONG_USAGE if is_usage else FAILED)
+
+
+def _is_refused_thread(error: BaseException) -> bool:
+    """Whether Python could start no thread, for a limit of processes or for want of memory."""
+    return isinstance(error, RuntimeError) and str(error) == "can't start new thread"
 
 
 def build_parser(used: Container[str] | None = None) -> argparse.ArgumentParser:
@@ -160,7 +176,7 @@ def build_parser(used: Container[str] | None = None) -> argparse.ArgumentParser:
         Words of a command line: commands that are not among them stay without options, and their
         code is not loaded. Default: all commands are complete.
     """
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="pairalign",
         description="Exact alignment of every pair in a set of sequences.",
     )
@@ -181,6 +197,14 @@ def build_parser(used: Container[str] | None = None) -> argparse.ArgumentParser:
         if used is None or command.name in used:
             getattr(import_module(command.module), command.function)(subparser)
     return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """Shows what was given without what a terminal would take for commands."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with a command line, and exit."""
+        super().error(printable(message))
 
 
 class _Version(argparse.Action):
@@ -204,7 +228,8 @@ class _Cite(argparse.Action):
 
 
 def _fail(message: object, code: int) -> int:
-    say(f"pairalign: error: {message or type(message).__name__}")
+    said = str(message) or _NAMELESS.get(type(message)) or type(message).__name__
+    say(f"pairalign: error: {said}")
     return code
 
 

@@ -26,7 +26,10 @@ IMPATIENCE_SECONDS = 1.0
 """Signals that come sooner after the first one mean the same: a key is held, or a terminal and a
 shell in it send one each."""
 
+WATCH_SECONDS = 10.0
+"""A thread that has not begun after twice that never will."""
 _AGAIN_SECONDS = 0.01
+_FAILED = 1
 SIGNAL_CODE = 128
 """Shells add a signal's number to it: 130 for Ctrl-C, 143 for SIGTERM."""
 
@@ -63,13 +66,13 @@ class StopHandler:
     """
 
     def __init__(self) -> None:
-        self._give_up: Callable[[Stopped], str] | None = None
+        self._give_up: Callable[[BaseException], str] | None = None
         self._is_done = False
         self._late: int | None = None
         self._since = 0.0
         self.stopped: Stopped | None = None
 
-    def work_begins(self, give_up: Callable[[Stopped], str]) -> None:
+    def work_begins(self, give_up: Callable[[BaseException], str]) -> None:
         """From now on there may be something to clean up.
 
         Parameters
@@ -95,13 +98,19 @@ class StopHandler:
             return
         stopped = Stopped(number)
         if self._give_up is None:
-            _end(stopped, str(stopped))
+            _end(str(stopped), stopped.exit_code)
         now = time.monotonic()
         if self.stopped is None:
             self.stopped, self._since = stopped, now
             raise stopped
         if now - self._since >= IMPATIENCE_SECONDS:
-            _end(stopped, self._give_up(stopped))
+            _end(self._give_up(stopped), stopped.exit_code)
+
+    def cannot_go_on(self) -> None:
+        """End the process: a thread had no memory to begin, and who starts it waits forever."""
+        if not self._is_done:
+            error = MemoryError("out of memory; lower --memory or --threads")
+            _end(str(error) if self._give_up is None else self._give_up(error), _FAILED)
 
     def was_dropped(self, stopped: Stopped) -> None:
         """Send a signal again that came where Python drops exceptions: as an object is deleted.
@@ -117,11 +126,34 @@ class StopHandler:
         _thread.start_new_thread(send, ())
 
 
-def _end(stopped: Stopped, message: str) -> NoReturn:
+def _end(message: str, code: int) -> NoReturn:
     """End the process where it is, with a line of its own on stderr."""
     with suppress(OSError):
         os.write(2, f"{_new_line()}pairalign: error: {message}\n".encode(errors="replace"))
-    os._exit(stopped.exit_code)
+    os._exit(code)
+
+
+def _watch_threads(stop: StopHandler) -> None:
+    """End the process if a thread does not begin for long; the target of a thread of its own.
+
+    One that has no memory to begin has none to say so either, and who starts it waits forever.
+    """
+    late: set[object] = set()
+    while True:
+        time.sleep(WATCH_SECONDS)
+        threading = sys.modules.get("threading")
+        with suppress(MemoryError):
+            found = threading.enumerate() if threading is not None else []
+            beginning = {one for one in found if not one.is_alive()}
+            if late & beginning:
+                stop.cannot_go_on()
+            late = beginning
+
+
+def _has_not_begun(owner: object) -> bool:
+    """Whether something is a thread that fails before it can say that it runs."""
+    threading = sys.modules.get("threading")
+    return threading is not None and isinstance(owner, threading.Thread) and not owner.is_alive()
 
 
 def _new_line() -> str:
@@ -154,10 +186,15 @@ def stop_signals(*, is_last: bool = False) -> Iterator[StopHandler]:
     def dropped(unraisable: sys.UnraisableHookArgs) -> None:
         if isinstance(unraisable.exc_value, Stopped):
             stop.was_dropped(unraisable.exc_value)
+        elif is_last and _has_not_begun(getattr(unraisable.object, "__self__", None)):
+            stop.cannot_go_on()
         else:
             show_dropped(unraisable)
 
     sys.unraisablehook = dropped
+    if is_last:
+        with suppress(RuntimeError, MemoryError):  # it is of use where there are other threads
+            _thread.start_new_thread(_watch_threads, (stop,))
     try:
         yield stop
     finally:

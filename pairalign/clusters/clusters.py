@@ -11,9 +11,8 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import count_coverage, count_identity
 from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.arrays import Int32s
 from pairalign.sequences.sets import SequenceSet
-
-Ints = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -44,9 +43,9 @@ class Clusters:
     sequences: SequenceSet
     linkage: str
     thresholds: PairThresholds
-    labels: Ints
-    representatives: Ints
-    order: Ints
+    labels: Int32s
+    representatives: Int32s
+    order: Int32s
     alignments: Alignments
     edges: Alignments | None = None
 
@@ -65,13 +64,13 @@ class Clusters:
         """Number of sequences of each cluster, shape (clusters,)."""
         return np.bincount(self.labels, minlength=len(self))
 
-    def members(self, cluster: int) -> Ints:
+    def members(self, cluster: int) -> Int32s:
         """Input indices of the sequences of a cluster, the representative first."""
         starts = np.concatenate(([0], np.cumsum(self.sizes)))
         return self.order[starts[cluster] : starts[cluster + 1]]
 
     @property
-    def rows(self) -> Ints:
+    def rows(self) -> Int32s:
         """Place of each sequence in `alignments`, int32 of shape (n,); -1 for representatives."""
         rows = np.full(len(self.sequences), -1, np.int32)
         rows[self.alignments.query] = np.arange(len(self.alignments), dtype=np.int32)

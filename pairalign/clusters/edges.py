@@ -6,33 +6,23 @@ order of `pairalign.jobs.clusters.clusters`, longest first. No edge is held.
 
 from __future__ import annotations
 
-import ctypes
 from abc import ABC, abstractmethod
 
 import numpy as np
-import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.native import library
 
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
-
 _join = library.pairalign_join_sets
-_join.restype = None
-_join.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 3)
 _roots = library.pairalign_find_roots
-_roots.restype = None
-_roots.argtypes = (ctypes.c_int64, ctypes.c_void_p)
 _assign = library.pairalign_assign_greedily
-_assign.restype = None
-_assign.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 7)
 
 
 class EdgeClustering(ABC):
     """Takes edges and says in the end which sequences belong together."""
 
     @abstractmethod
-    def add(self, one: Ints, other: Ints, parts: Longs, wholes: Longs) -> None:
+    def add(self, one: Int32s, other: Int32s, parts: Int64s, wholes: Int64s) -> None:
         """Take some edges.
 
         Parameters
@@ -44,7 +34,7 @@ class EdgeClustering(ABC):
         """
 
     @abstractmethod
-    def leaders(self) -> Ints:
+    def leaders(self) -> Int32s:
         """Return one sequence that stands for its cluster, of each sequence; int32 of shape (n,).
 
         It is the first, and so the longest, sequence of the cluster.
@@ -63,12 +53,12 @@ class SingleLinkage(EdgeClustering):
     def __init__(self, count: int) -> None:
         self._parents = np.arange(count, dtype=np.int32)
 
-    def add(self, one: Ints, other: Ints, parts: Longs, wholes: Longs) -> None:
+    def add(self, one: Int32s, other: Int32s, parts: Int64s, wholes: Int64s) -> None:
         """Take some edges, in any order."""
         kept = [np.ascontiguousarray(ends, np.int32) for ends in (one, other)]
         _join(len(kept[0]), *(ends.ctypes.data for ends in kept), self._parents.ctypes.data)
 
-    def leaders(self) -> Ints:
+    def leaders(self) -> Int32s:
         """Return the first sequence of each one's cluster, int32 of shape (n,)."""
         _roots(len(self._parents), self._parents.ctypes.data)
         return self._parents
@@ -87,7 +77,7 @@ class GreedyLinkage(EdgeClustering):
         self._chosen = np.arange(count, dtype=np.int32)
         self._best = np.zeros(count, np.int64), np.ones(count, np.int64)
 
-    def add(self, one: Ints, other: Ints, parts: Longs, wholes: Longs) -> None:
+    def add(self, one: Int32s, other: Int32s, parts: Int64s, wholes: Int64s) -> None:
         """Take some edges; see `EdgeClustering.add` for their order."""
         ends = [np.ascontiguousarray(values, np.int32) for values in (one, other)]
         shares = [np.ascontiguousarray(values, np.int64) for values in (parts, wholes)]
@@ -96,6 +86,6 @@ class GreedyLinkage(EdgeClustering):
         addresses.insert(4, self._chosen.ctypes.data)
         _assign(len(ends[0]), *addresses)
 
-    def leaders(self) -> Ints:
+    def leaders(self) -> Int32s:
         """Return the representative of each sequence, int32 of shape (n,)."""
         return self._chosen

@@ -1,7 +1,7 @@
 """What the bitwise engines share: which scorings they can do, and the bits that scores need.
 
 They compute linear-gap local scores, many pairs to a machine word, with a circuit that compares
-neighbouring cells on their lowest bits only (``cuda/bitwise/cell.cuh``, docs/bitwise.md).
+neighbouring cells on their lowest bits only (``common/bitwise_cell.h``, docs/bitwise.md).
 
 References
 ----------
@@ -47,7 +47,7 @@ class LinearScores:
 
     @property
     def low_bits(self) -> int:
-        """Bits on which neighbouring cells are compared; see ``cuda/bitwise/cell.cuh``."""
+        """Bits on which neighbouring cells are compared; see ``common/bitwise_cell.h``."""
         difference = (self.match + 2 * self.gap).bit_length() + 1
         step = (max(self.match, self.mismatch) - 1).bit_length() + 2
         return max(3, difference, step)

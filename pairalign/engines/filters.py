@@ -1,6 +1,6 @@
 """Scoring every pair in bulk before any is aligned: the filter behind ``--filter bitwise``.
 
-A `PairFilter` scores the pairs of a window by linear-gap local alignment
+A `ScoreFilter` scores the pairs of a window by linear-gap local alignment
 (`pairalign.engines.bitwise_scoring`), many pairs to a machine word, and says which of them reach
 a threshold. Only those need an affine alignment with traceback
 (``Engine.align(window, want, pair_mask)``).
@@ -28,7 +28,7 @@ from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
 
-class PairFilter:
+class ScoreFilter:
     """Scores windows with one engine; made by `open_filters`.
 
     Parameters
@@ -79,7 +79,7 @@ def open_filters(
     *,
     threads: int,
     memory_bytes: int,
-) -> Sequence[PairFilter]:
+) -> Sequence[ScoreFilter]:
     """Open filters: one on the CPU, or one on each GPU. A filter serves one thread at a time.
 
     Parameters
@@ -106,7 +106,7 @@ def open_filters(
     if device == "cpu":
         from pairalign.engines.cpu.bitwise import CpuBitwise
 
-        return [PairFilter(CpuBitwise(queries, targets, scoring, threads=threads))]
+        return [ScoreFilter(CpuBitwise(queries, targets, scoring, threads=threads))]
     indices = parse_indices(device, "cuda")
     if indices is None:
         raise DeviceError(f"bitwise filter: runs on cpu and cuda, found device '{device}'")
@@ -126,4 +126,4 @@ def open_filters(
         threads=threads,
         host_memory_bytes=memory_bytes,
     )
-    return [PairFilter(engine) for engine in engines]
+    return [ScoreFilter(engine) for engine in engines]

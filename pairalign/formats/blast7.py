@@ -65,7 +65,7 @@ class Blast7Writer(Blast6Writer):
         from pairalign.base.version import __version__
 
         content = self._content
-        stated = statements(content.scoring, content.significance, both_ways=content.both_ways)
+        stated = statements(content.scoring, content.significance)
         if content.significance is None:
             stated.append("Statistics: not known")
         lines = [

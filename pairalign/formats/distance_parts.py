@@ -17,11 +17,12 @@ from pairalign.alignments.passes import place_in_triangle
 from pairalign.errors import PartsError
 from pairalign.formats.output import Output
 from pairalign.formats.parts import Manifest, check_parts, checked_blocks, part_path
+from pairalign.formats.schemas import DISTANCES, DISTANCES_HEAD, SchemaError, read_object
 from pairalign.pairs.windows import plan_windows
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix, number_of_pairs
 
-FORMAT = "distances"
+FORMAT = DISTANCES
 SUFFIX = ".distances"
 _VALUE = np.dtype("<f4")
 
@@ -86,21 +87,23 @@ def merge_distances(folder: str, manifests: list[Manifest]) -> DistanceMatrix:
     check_parts(folder, manifests, SUFFIX)
     paths = [part_path(folder, one.shard, one.shards, SUFFIX) for one in manifests]
     parts = zip(paths, manifests, strict=True)
-    return read_values(block for path, one in parts for block in checked_blocks(path, one))
+    blocks = (block for path, one in parts for block in checked_blocks(path, one))
+    return read_values(blocks, sum(one.bytes for one in manifests))
 
 
-def read_values(blocks: Iterable[bytes]) -> DistanceMatrix:
-    """Make a matrix of what a `DistanceWriter` wrote, in blocks of any size.
+def read_values(blocks: Iterable[bytes], size: int) -> DistanceMatrix:
+    """Make a matrix of what a `DistanceWriter` wrote, in blocks of any size, `size` in all.
 
     Raises
     ------
     PartsError
-        There are more or fewer values than pairs.
+        There are more or fewer values than pairs, or their head is not what was written.
     """
     source = _Source(iter(blocks))
-    head = json.loads(source.line())
-    names, order = head["names"], np.array(head["order"], np.int32)
+    names, order, head = _read_head(source.line())
     count = len(names)
+    if size < number_of_pairs(count) * _VALUE.itemsize:  # before there is room for them
+        raise PartsError("there are fewer distances than pairs")
     condensed = np.full(number_of_pairs(count), np.nan, np.float32)
     for window in plan_windows(count, None, head["window"]):
         values = np.frombuffer(source.take(_VALUE.itemsize * window.pairs), _VALUE)
@@ -110,6 +113,18 @@ def read_values(blocks: Iterable[bytes]) -> DistanceMatrix:
     if source.take(1, missing=True):
         raise PartsError("there are more distances than pairs")
     return DistanceMatrix(names, condensed, head["measure"])
+
+
+def _read_head(line: bytes) -> tuple[list[str], npt.NDArray[np.int32], dict[str, Any]]:
+    """Return the names of sequences, their order by length, and all that the first line says."""
+    try:
+        head = read_object(line, DISTANCES_HEAD)
+    except SchemaError as error:
+        raise PartsError(f"the first line of the distances is damaged: {error}") from error
+    names, order = head["names"], np.array(head["order"], np.int32)
+    if len(names) < 2 or not np.array_equal(np.sort(order), np.arange(len(names))):
+        raise PartsError("the first line of the distances is damaged: 'order' is none of the names")
+    return names, order, head
 
 
 class _Source:

@@ -13,11 +13,21 @@ import json
 import os
 import zlib
 from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
 from typing import IO, Any
 
 from pairalign.base.part_file import PartFile
 from pairalign.errors import OutputError, PartsError
 from pairalign.formats.parts import find_differences
+from pairalign.formats.schemas import (
+    COMMIT,
+    JOURNAL_HEAD,
+    WRITER_LEFT,
+    Schema,
+    SchemaError,
+    check_object,
+    read_object,
+)
 
 _VERSION = 2
 _SHOWN_DIFFERENCES = 6
@@ -102,21 +112,21 @@ class Journal:
     def _read(self, run: dict[str, Any]) -> None:
         lines = self._file.read().split(b"\n")
         cut = lines.pop()  # nothing, unless the last line was cut
-        records = [_unpack(line, self.path, place) for place, line in enumerate(lines, 1)]
-        if not records or records[0].get("journal") != _VERSION:
+        if not lines:
             raise PartsError(_damaged(self.path, 1))
+        head = _unpack(lines[0], self.path, 1, JOURNAL_HEAD)
         # As JSON has it: tuples are lists.
-        differences = find_differences(records[0]["run"], json.loads(json.dumps(run)))
+        differences = find_differences(head["run"], json.loads(json.dumps(run)))
         if differences:
             raise PartsError(
                 f"'{self.path}' is of another run: "
                 + "; ".join(differences[:_SHOWN_DIFFERENCES])
                 + " (then and now); leave --resume out to begin anew"
             )
-        try:
-            commits = [Commit(**record) for record in records[1:]]
-        except TypeError as error:
-            raise PartsError(_damaged(self.path, 2)) from error
+        commits = [_read_commit(line, self.path, at) for at, line in enumerate(lines[1:], 2)]
+        for place, (one, other) in enumerate(pairwise(commits), 3):
+            if other.pairs < one.pairs or other.bytes < one.bytes:
+                raise PartsError(_damaged(self.path, place))
         self.last = commits[-1] if commits else None
         self.history = [replace(one, state={}) for one in commits]
         if cut:
@@ -214,17 +224,23 @@ def _pack(record: dict[str, Any]) -> bytes:
     return text + b" #%08x\n" % zlib.crc32(text)
 
 
-def _unpack(line: bytes, path: str, place: int) -> dict[str, Any]:
+def _unpack(line: bytes, path: str, place: int, schema: Schema) -> dict[str, Any]:
     text, _, checksum = line.rpartition(b" #")
     try:
         if int(checksum, 16) != zlib.crc32(text):
             raise ValueError
-        record = json.loads(text)
-        if not isinstance(record, dict):
-            raise ValueError
+        return read_object(text, schema)
     except ValueError as error:
         raise PartsError(_damaged(path, place)) from error
-    return record
+
+
+def _read_commit(line: bytes, path: str, place: int) -> Commit:
+    commit = Commit(**_unpack(line, path, place, COMMIT))
+    try:
+        check_object(commit.left, WRITER_LEFT)
+    except SchemaError as error:
+        raise PartsError(_damaged(path, place)) from error
+    return commit
 
 
 def _damaged(path: str, place: int) -> str:

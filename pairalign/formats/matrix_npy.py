@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import math
+import tokenize
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -15,9 +16,19 @@ import numpy.typing as npt
 
 from pairalign.errors import DistanceError
 from pairalign.formats.output import Output
+from pairalign.formats.schemas import MOST_NPY_HEADER_BYTES, SchemaError, check_npy
 from pairalign.trees.distance_matrix import DistanceMatrix, TriangleBuilder, number_of_pairs
 
 _PART = 1 << 24
+_HEADER_ERRORS = (
+    *(ValueError, TypeError, EOFError, RecursionError, MemoryError, SyntaxError),
+    tokenize.TokenError,
+)
+_HEADER_READERS = {
+    (1, 0): (2, np.lib.format.read_array_header_1_0),
+    (2, 0): (4, np.lib.format.read_array_header_2_0),
+}
+"""By version: in how many bytes the size of a header is, and what reads both."""
 
 
 def write_matrix_npy(output: Output, matrix: DistanceMatrix) -> None:
@@ -48,12 +59,13 @@ def read_matrix_npy(
     count = len(names)
     try:
         shape, fortran_order, dtype = _read_header(file)
-    except (ValueError, EOFError) as error:
-        raise DistanceError(f"{source}: not a NumPy array: {error}") from None
-    if dtype.kind not in "fiu" or len(shape) not in (1, 2):
-        raise DistanceError(f"{source}: expected one array of numbers with one or two dimensions")
-    if len(shape) == 2 and shape[0] != shape[1]:
-        raise DistanceError(f"{source}: an array of shape {shape}, expected a square")
+        check_npy(shape, dtype.kind)
+    except SchemaError as error:
+        raise DistanceError(f"{source}: {error}") from None
+    # What is no header, and what NumPy's reader of it makes of nested or wrong ones.
+    except _HEADER_ERRORS as error:
+        reason = str(error).partition("\n")[0] or "its header is nested too deeply"
+        raise DistanceError(f"{source}: not a NumPy array: {reason}") from None
     found = (1 + math.isqrt(1 + 8 * shape[0])) // 2 if len(shape) == 1 else shape[0]
     if found != count or (len(shape) == 1 and shape[0] != number_of_pairs(count)):
         raise DistanceError(
@@ -73,11 +85,13 @@ def read_matrix_npy(
 def _read_header(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Return the shape, whether it is in Fortran's order, and the type that a header tells."""
     version = np.lib.format.read_magic(file)
-    if version == (1, 0):
-        return np.lib.format.read_array_header_1_0(file)
-    if version == (2, 0):
-        return np.lib.format.read_array_header_2_0(file)
-    raise ValueError(f"its version {version} is unknown, expected 1.0 or 2.0")
+    if version not in _HEADER_READERS:
+        raise ValueError(f"its version {version} is unknown, expected 1.0 or 2.0")
+    size_bytes, read = _HEADER_READERS[version]
+    size = file.read(size_bytes)
+    if int.from_bytes(size, "little") > MOST_NPY_HEADER_BYTES:
+        raise ValueError("its header is too large")
+    return read(io.BytesIO(size + file.read(int.from_bytes(size, "little"))))
 
 
 def _read_values(

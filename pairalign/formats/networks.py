@@ -26,7 +26,7 @@ _EDGE_FIELDS = (
     ("coverage", "double"),
     ("columns", "int"),
 )
-_BITS = ("bits", "double")
+_STATISTICS = (("bits", "double"), ("evalue", "double"))
 _NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # compiled when it is used
 _PAIRS = 1 << 14  # formatted at a time
 
@@ -36,8 +36,8 @@ class NetworkWriter(Writer):
 
     A node has ``name``, ``header`` (the whole header), ``length``, with two sets ``set`` (1 or 2),
     and ``cluster`` where there are clusters. An edge has ``identity`` (matches by columns),
-    ``score``, ``coverage`` (aligned letters by those of the longer sequence), ``columns`` and,
-    where it is known, ``bits``, the bit score.
+    ``score``, ``coverage`` (aligned residues by those of the longer sequence), ``columns`` and,
+    where they are known, ``bits``, the bit score, and ``evalue`` of the first sequence as query.
     """
 
     needs = Detail.STATS
@@ -46,7 +46,7 @@ class NetworkWriter(Writer):
         super().__init__(output, content, threads)
         self._edge_fields = [*_EDGE_FIELDS]
         if content.significance is not None:
-            self._edge_fields.append(_BITS)
+            self._edge_fields += _STATISTICS
         self._ids = [[f"n{k}" for k in range(len(content.queries))]]
         sets = [content.queries]
         if content.targets is content.queries:
@@ -96,7 +96,8 @@ class NetworkWriter(Writer):
         columns: list[Any] = [part.query, part.target, part.identity, part.score, aligned / longer]
         columns.append(part.columns)
         if self._content.significance is not None:
-            columns.append(self._content.significance.bits(part))
+            significance = self._content.significance
+            columns += [significance.bits(part), significance.evalues(part)]
         rows = zip(*(column.tolist() for column in columns), strict=True)
         names = self._content.queries.names, self._content.targets.names
         for query, target, *values in rows:

@@ -337,9 +337,19 @@ class GzipOutput(Output):
         return {"members": self._members, "rest": rest}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on where `suspend` was called, with an output that has got as much."""
-        self._members = int(state["members"])
-        self._rest = bytearray(zlib.decompress(base64.b64decode(state["rest"])))
+        """Go on where `suspend` was called, with an output that has got as much.
+
+        `state` is as `pairalign.formats.schemas.GZIP_STATE`; ValueError or zlib.error if it is not
+        what `suspend` has returned.
+        """
+        self._members = state["members"]
+        stream = zlib.decompressobj()
+        # What waits for its member is smaller than one, whatever the stream would become.
+        self._rest = bytearray(
+            stream.decompress(base64.b64decode(state["rest"]), GZIP_MEMBER_BYTES)
+        )
+        if not stream.eof:
+            raise ValueError("it is no text that waits for its member")
 
     def close(self) -> None:
         """Make the result appear under its name; if that fails, remove it."""

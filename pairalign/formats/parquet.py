@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.tables import arrow_names, arrow_schema, arrow_table
-from pairalign.errors import FormatError
+from pairalign.errors import FormatError, PartsError
 from pairalign.formats.output import Output
+from pairalign.formats.schemas import SchemaError, check_parquet
 from pairalign.formats.writer import Content, Writer
 from pairalign.pairs.want import Detail
 from pairalign.statistics.statements import statistics_by_name
@@ -37,8 +38,7 @@ class ParquetWriter(Writer):
     ``pairalign.mode``, ``.matrix``, ``.gap_open``, ``.gap_extend``, ``.scale``, ``.alphabet`` and
     ``.version``; where bits and E-values of the scores are known, what they are made of is in
     ``.lambda``, ``.k``, ``.statistics`` (where these come from), ``.database_letters``,
-    ``.database_sequences``, ``.search_space_least``, ``.search_space_most`` (of a query) and
-    ``.comp_based_stats``.
+    ``.database_sequences``, ``.search_space`` (how it is found) and ``.comp_based_stats``.
 
     A row group, with the dictionaries of its names (in the order in which they come), follows from
     the pairs and their place in the table alone: what was written in parts, or before and after
@@ -71,7 +71,15 @@ class ParquetWriter(Writer):
 
     @classmethod
     def join(cls, files: Iterable[memoryview], output: Output) -> None:
-        """Write one table of several that come one after the other; does not close it."""
+        """Write one table of several that come one after the other; does not close it.
+
+        Raises
+        ------
+        PartsError
+            One of them is no such table, or they are not of one run.
+        """
+        import pyarrow as pa
+
         file: _TableFile | None = None
         groups = _Groups()
         parts: list[pa.Table] = []
@@ -86,9 +94,11 @@ class ParquetWriter(Writer):
             if parts:
                 file.write(_concatenate(parts))
             file.close()
-        except BaseException:
+        except BaseException as error:
             if file is not None:
                 file.abort()
+            if isinstance(error, (pa.ArrowException, SchemaError)):
+                raise PartsError(f"a part is no table of this run: {error}") from error
             raise
 
     def _write(self, alignments: Alignments) -> None:
@@ -210,6 +220,7 @@ def _read_groups(files: Iterable[memoryview]) -> Iterator[pa.Table]:
     for data in files:
         file = pq.ParquetFile(pa.BufferReader(pa.py_buffer(data)))
         schema = _as_written(file.schema_arrow)
+        check_parquet(schema)
         yield schema.empty_table()
         for number in range(file.num_row_groups):
             yield file.read_row_group(number).cast(schema)
@@ -231,6 +242,8 @@ def _offsets_of(table: pa.Table) -> npt.NDArray[np.int64] | None:
 
     if "cigar" not in table.column_names:
         return None
+    if table["cigar"].null_count:
+        raise SchemaError("column 'cigar' has nulls")
     lengths = pc.list_value_length(table["cigar"]).to_numpy()
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 

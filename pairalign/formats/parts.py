@@ -10,14 +10,15 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from pairalign.base.checksum import add_to_checksum
 from pairalign.errors import OutputError, PartsError
 from pairalign.formats.output import open_output
+from pairalign.formats.schemas import MANIFEST, MOST_MANIFEST_BYTES, SchemaError, read_object
 
 _MANIFEST = re.compile(r"part-\d+-of-\d+\.json")
 _BLOCK_BYTES = 1 << 20  # of which the processor's cache has room for
@@ -109,22 +110,28 @@ def read_manifests(folder: str) -> list[Manifest]:
 
 def _read_manifest(path: str) -> Manifest:
     try:
-        manifest = Manifest(**json.loads(Path(path).read_bytes()))
-        good = all(
-            isinstance(value, int)
-            for value in (
-                *(manifest.shard, manifest.shards, manifest.start, manifest.pairs),
-                *(manifest.bytes, manifest.number),
-            )
-        )
+        manifest = Manifest(**read_object(_read_small(path), MANIFEST))
         expected = manifest_path(os.path.dirname(path), manifest.shard, manifest.shards)
-        if not good or expected != path or not isinstance(manifest.run, dict):
-            raise ValueError
+        if expected != path or manifest.shard > manifest.shards:
+            raise SchemaError(f"it is that of part {manifest.shard} of {manifest.shards}")
     except OSError as error:
         raise PartsError(f"'{path}': {error.strerror}") from error
-    except (ValueError, TypeError) as error:
-        raise PartsError(f"'{path}' is damaged: delete it and make its part again") from error
+    except SchemaError as error:
+        raise PartsError(
+            f"'{path}' is damaged ({error}): delete it and make its part again"
+        ) from error
     return manifest
+
+
+def _read_small(path: str) -> bytes:
+    """Read a manifest; SchemaError if it is no file or larger than any manifest."""
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise SchemaError("it is no regular file")
+        text = file.read(MOST_MANIFEST_BYTES + 1)
+    if len(text) > MOST_MANIFEST_BYTES:
+        raise SchemaError("it is too large")
+    return text
 
 
 def is_made_by(path: str, command: list[str]) -> bool:
@@ -168,7 +175,7 @@ def _flatten(described: Any, name: str = "") -> dict[str, Any]:
 
 
 def missing_shards(manifests: Sequence[Manifest]) -> list[int]:
-    """Return the numbers of the parts that are not there."""
+    """Return the numbers of the parts that are not there; a manifest says a million at most."""
     there = {manifest.shard for manifest in manifests}
     return [shard for shard in range(1, manifests[0].shards + 1) if shard not in there]
 

@@ -11,6 +11,7 @@ import ctypes
 import errno
 import os
 import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -31,6 +32,7 @@ from pairalign.formats.output import (
     output_error,
     write_all,
 )
+from pairalign.formats.schemas import GZIP_STATE, check_object
 
 Join = Callable[[Iterable[memoryview], Output], None]
 _BLOCK_BYTES = 1 << 20  # of which the processor's cache has room for
@@ -211,6 +213,12 @@ class ResumableFile(Output):
         finally:
             self.abort()
 
+    @property
+    def size(self) -> int:
+        """How many bytes have been committed; waits for the last commit."""
+        self.wait()
+        return self._size
+
     def blocks(self) -> Iterator[bytes]:
         """Read what has been committed."""
         self.wait()
@@ -329,9 +337,20 @@ class Resumable:
         elif path.endswith(".gz"):
             self.output = self._gzip = GzipOutput(self._file, threads)
             if self.last is not None and not self.is_done:
-                self._gzip.restore(self.last.state)
+                self._restore(self.last.state)
         self._seconds = seconds
         self._committed = time.monotonic()
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        assert self._gzip is not None
+        try:
+            self._gzip.restore(check_object(state, GZIP_STATE))
+        except (ValueError, zlib.error) as error:
+            self.output.abort()
+            raise PartsError(
+                f"'{self._file.path}.journal' is damaged in its last line; leave --resume out to "
+                "begin anew"
+            ) from error
 
     @property
     def last(self) -> Commit | None:
@@ -353,6 +372,11 @@ class Resumable:
         """Whether it is time for a commit; raises what became of the last one."""
         self._file.check()
         return time.monotonic() - self._committed >= self._seconds
+
+    @property
+    def size(self) -> int:
+        """How many bytes have been committed; waits for the last commit."""
+        return self._file.size
 
     def blocks(self) -> Iterator[bytes]:
         """Read what has been committed."""

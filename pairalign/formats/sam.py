@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.errors import FormatError
+from pairalign.errors import FormatError, PartsError
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, TextWriter
 from pairalign.pairs.want import Detail
@@ -53,7 +53,10 @@ class SamWriter(TextWriter):
         _check_letters(content.queries)
         self._seen = np.zeros(len(content.queries), np.bool_)
         for left in content.piece.left:
-            self._seen[left["queries"]] = True
+            queries = left.get("queries", [])
+            if queries and max(queries) >= len(self._seen):
+                raise PartsError("the journal is of other sequences; leave --resume out")
+            self._seen[queries] = True
         self._new: list[int] = []
         super().__init__(output, content, threads)
 

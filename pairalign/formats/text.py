@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import SCORE_FIELDS, STATS_FIELDS, Alignments
+from pairalign.alignments.fields import STATISTICS_CODES
 from pairalign.base.native import library
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
@@ -47,11 +47,9 @@ class NativeText(ctypes.Structure):
         ("format", ctypes.c_void_p),
         ("secondary", ctypes.c_void_p),
         ("fields", ctypes.c_void_p),
-        ("query_space", ctypes.c_void_p),
-        ("target_space", ctypes.c_void_p),
-        ("lambdas", ctypes.c_void_p),
-        ("lambda", ctypes.c_double),
-        ("log_k", ctypes.c_double),
+        ("bits", ctypes.c_void_p),
+        ("log_evalue", ctypes.c_void_p),
+        ("log_evalue_exchanged", ctypes.c_void_p),
         ("field_count", ctypes.c_int32),
         ("decimals", ctypes.c_int32),
         ("whole", ctypes.c_int32),
@@ -120,11 +118,8 @@ class PairText:
         matrix = np.ascontiguousarray(scoring.matrix, np.int32)
         assert matrix.shape == (32, 32)
         self._keep = (alignments, queries, targets, values, matrix, block_header)
-        lambdas = None
-        if significance is not None and significance.composition is not None:
-            lambdas = significance.lambdas(alignments.query, alignments.target)
-        self._optional = (kinds, secondary, fields, significance, lambdas)
-        spaces = (None, None) if significance is None else significance.spaces
+        statistics = _statistics(alignments, fields, significance, dual)
+        self._optional = (kinds, secondary, fields, statistics)
         self.native = NativeText(
             queries.native,
             targets.native,
@@ -137,14 +132,27 @@ class PairText:
             native_format(format),
             _address(secondary),
             _address(fields),
-            *map(_address, (*spaces, lambdas)),
-            0.0 if significance is None else significance.gumbel.lambda_,
-            0.0 if significance is None else math.log(significance.gumbel.k),
+            *map(_address, statistics),
             0 if fields is None else len(fields),
             decimals_of(scoring),
             scoring.mode != "local",
             dual,
         )
+
+
+def _statistics(
+    alignments: Alignments,
+    fields: npt.NDArray[np.int32] | None,
+    significance: Significance | None,
+    dual: bool,
+) -> tuple[npt.NDArray[np.float64] | None, ...]:
+    """Return bit scores and ln of E-values, either way round, as far as columns show them."""
+    shown = [] if fields is None else fields.tolist()
+    if significance is None or STATISTICS_CODES.isdisjoint(shown):
+        return None, None, None
+    one_way = significance.log_evalues(alignments)
+    other_way = significance.log_evalues(alignments, exchanged=True) if dual else None
+    return significance.bits(alignments), one_way, other_way
 
 
 def _address(array: npt.NDArray[Any] | None) -> int | None:

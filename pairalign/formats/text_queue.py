@@ -9,10 +9,11 @@ import weakref
 from collections import deque
 
 from pairalign.base.native import library
-from pairalign.formats.text import NativeText, PairText
+from pairalign.formats.text import PairText
 
 _DONE, _WAITING, _IDLE, _BAD_PAIR, _NO_MEMORY, _UNWRITTEN, _STOPPED = range(7)
 
+_NO_THREADS = "no threads for formatting; lower --threads"
 _WAIT_MS = 50
 """Native code waits no longer at a time: then Python looks for signals."""
 
@@ -23,26 +24,17 @@ class NativePiece(ctypes.Structure):
     _fields_ = (("data", ctypes.c_void_p), ("bytes", ctypes.c_int64))
 
 
-def _declare(name: str, result: object, *arguments: object) -> ctypes._NamedFuncPointer:
-    function = getattr(library, f"pairalign_text_{name}")
-    function.restype, function.argtypes = result, arguments
-    return function  # type: ignore[no-any-return]
-
-
-_PIECE = ctypes.POINTER(NativePiece)
-_open = _declare("open", ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_int64)
-_write_to = _declare(
-    "write_to", ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.POINTER(ctypes.c_uint32)
-)
-_submit = _declare("submit", ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(NativeText))
-_take = _declare("take", ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, _PIECE)
-_give_back = _declare("give_back", None, ctypes.c_void_p, _PIECE)
-_formatted = _declare("formatted", ctypes.c_int64, ctypes.c_void_p)
-_wait = _declare("wait", ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32)
-_wait_written = _declare("wait_written", ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32)
-_trouble = _declare("trouble", ctypes.c_int64, ctypes.c_void_p)
-_stop = _declare("stop", None, ctypes.c_void_p)
-_close = _declare("close", None, ctypes.c_void_p)
+_open = library.pairalign_text_open
+_write_to = library.pairalign_text_write_to
+_submit = library.pairalign_text_submit
+_take = library.pairalign_text_take
+_give_back = library.pairalign_text_give_back
+_formatted = library.pairalign_text_formatted
+_wait = library.pairalign_text_wait
+_wait_written = library.pairalign_text_wait_written
+_trouble = library.pairalign_text_trouble
+_stop = library.pairalign_text_stop
+_close = library.pairalign_text_close
 
 
 class TextQueue:
@@ -74,13 +66,17 @@ class TextQueue:
     def __init__(self, threads: int, piece_bytes: int, number: int = 1) -> None:
         self._handle = _open(threads, piece_bytes, number)
         if not self._handle:
-            raise MemoryError("no threads for formatting; lower --threads")
+            raise MemoryError(_NO_THREADS)
         self._submitted = 0
         self._kept: deque[tuple[int, PairText]] = deque()  # with their numbers, from 1
         keeper = threading.Thread(
             target=_let_go, args=(self._handle, self._kept), name="let go", daemon=True
         )
-        keeper.start()
+        try:
+            keeper.start()
+        except (RuntimeError, MemoryError) as error:  # the system allows no more
+            _close(self._handle)
+            raise MemoryError(_NO_THREADS) from error
         self._end = weakref.finalize(self, _end, self._handle, keeper)
 
     def write_to(self, file: int, checksum: ctypes.c_uint32 | None = None) -> None:
@@ -89,7 +85,8 @@ class TextQueue:
         `checksum` is a CRC-32 that goes on with what is written, up to date after `wait_written`.
         """
         self._checksum = checksum  # must stay where it is
-        if not _write_to(self._handle, file, checksum):
+        address = None if checksum is None else ctypes.byref(checksum)
+        if not _write_to(self._handle, file, address):
             raise MemoryError("no thread for writing; lower --threads")
 
     def submit(self, text: PairText) -> None:
@@ -105,7 +102,7 @@ class TextQueue:
         """
         self._submitted += 1
         self._kept.append((self._submitted, text))
-        self._check(_submit(self._handle, text.native))
+        self._check(_submit(self._handle, ctypes.byref(text.native)))
 
     @property
     def unformatted(self) -> int:
@@ -130,14 +127,14 @@ class TextQueue:
         piece = NativePiece()
         status = _WAITING
         while status == _WAITING:
-            status = self._check(_take(self._handle, _WAIT_MS if wait else 0, piece))
+            status = self._check(_take(self._handle, _WAIT_MS if wait else 0, ctypes.byref(piece)))
             if not wait:
                 break
         return piece if status == _DONE else None
 
     def give_back(self, piece: NativePiece) -> None:
         """Let the piece's memory be used again."""
-        _give_back(self._handle, piece)
+        _give_back(self._handle, ctypes.byref(piece))
 
     def close(self) -> None:
         """End the threads; what has not been taken or written is lost. May come twice."""

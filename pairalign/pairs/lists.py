@@ -12,19 +12,19 @@ import ctypes
 import logging
 import os
 from collections.abc import Iterable
-from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
+from ctypes import Structure, c_int64, c_void_p
 from dataclasses import dataclass
 from typing import Any, Union
 
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s
 from pairalign.base.native import library
 from pairalign.errors import FastaError, PairListError, shown_name
 from pairalign.sequences.fasta import Source, read_text
 from pairalign.sequences.sets import SequenceSet, sorted_positions
 
-Ints = npt.NDArray[np.int32]
 Pairs = Union["PairList", str, "os.PathLike[str]", npt.NDArray[Any], Iterable[tuple[Any, Any]]]
 """What can be a list of pairs: a path, names or input indices in twos, an array of shape (n, 2)."""
 
@@ -49,20 +49,6 @@ class NativeListTrouble(Structure):
     )
 
 
-library.pairalign_read_pairs.restype = c_int64
-library.pairalign_read_pairs.argtypes = (
-    ctypes.c_char_p,
-    c_int64,
-    c_int32,
-    POINTER(NativeNames),
-    POINTER(NativeNames),
-    *(c_void_p,) * 3,
-    POINTER(NativeListTrouble),
-)
-library.pairalign_sort_pairs.restype = c_int32
-library.pairalign_sort_pairs.argtypes = (c_int64, c_int32, c_int64, c_int64, *(c_void_p,) * 3)
-
-
 @dataclass(frozen=True)
 class PairList:
     """Pairs of one set, or of one set with another.
@@ -77,8 +63,8 @@ class PairList:
         Pairs that come again, and sequences with themselves, are left out; else they are an error.
     """
 
-    first: Ints
-    second: Ints
+    first: Int32s
+    second: Int32s
     source: str = "pairs"
     may_repeat: bool = False
 
@@ -210,8 +196,8 @@ class SortedPairs:
         Pairs of the list that came again, and sequences with themselves.
     """
 
-    rows: Ints
-    columns: Ints
+    rows: Int32s
+    columns: Int32s
     window: int
     left_out: int
 
@@ -312,7 +298,7 @@ def _is_paf(text: bytes) -> bool:
 
 def _indices_of(
     items: list[tuple[Any, Any]], sets: tuple[SequenceSet, SequenceSet]
-) -> tuple[Ints, Ints]:
+) -> tuple[Int32s, Int32s]:
     """Input indices of pairs of names."""
     places = [{name: k for k, name in enumerate(one.names)} for one in dict.fromkeys(sets)]
     found = np.empty((2, len(items)), np.int32)

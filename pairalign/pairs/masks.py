@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import ctypes
-
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s
 from pairalign.base.native import library
 from pairalign.pairs.windows import Window
 
-Ints = npt.NDArray[np.int32]
-
 _mask_pairs = library.pairalign_mask_pairs
-_mask_pairs.restype = None
-_mask_pairs.argtypes = (
-    *(ctypes.c_int32,) * 4,
-    *(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p),
-    *(ctypes.c_int64, ctypes.c_void_p),
-)
 
 
-def mask_pairs(window: Window, rows: Ints, columns: Ints) -> npt.NDArray[np.bool_]:
+def mask_pairs(window: Window, rows: Int32s, columns: Int32s) -> npt.NDArray[np.bool_]:
     """Return which pairs of a window are among some of its pairs, bool of shape (pairs,).
 
     Parameters
@@ -45,7 +36,7 @@ def mask_pairs(window: Window, rows: Ints, columns: Ints) -> npt.NDArray[np.bool
     return mask
 
 
-def mask_sorted_pairs(window: Window, rows: Ints, columns: Ints) -> npt.NDArray[np.bool_]:
+def mask_sorted_pairs(window: Window, rows: Int32s, columns: Int32s) -> npt.NDArray[np.bool_]:
     """Return which pairs of a window are among pairs of the whole matrix.
 
     Parameters

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import ctypes
-
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s
 from pairalign.base.native import library
 
-Ints = npt.NDArray[np.int32]
-
 _positions = library.pairalign_window_positions
-_positions.restype = None
-_positions.argtypes = (*(ctypes.c_int32,) * 5, *(ctypes.c_void_p,) * 2)
 _positions_of_mask = library.pairalign_positions_of_mask
-_positions_of_mask.restype = ctypes.c_int64
-_positions_of_mask.argtypes = (*(ctypes.c_int32,) * 5, *(ctypes.c_void_p,) * 3)
 _positions_of_numbers = library.pairalign_positions_of_numbers
-_positions_of_numbers.restype = ctypes.c_int32
-_positions_of_numbers.argtypes = (
-    *(ctypes.c_int32,) * 5,
-    *(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32),
-    *(ctypes.c_void_p,) * 2,
-)
 
 
 def window_positions(
     rows: tuple[int, int], columns: tuple[int, int], triangular: bool, pairs: int
-) -> tuple[Ints, Ints]:
+) -> tuple[Int32s, Int32s]:
     """Return row and column of every pair of a window, row by row, int32 of shape (pairs,).
 
     Parameters
@@ -51,7 +38,7 @@ Bounds = tuple[int, int, int, int, bool]
 """Half-open rows, half-open columns, and whether only pairs with ``row < column`` are meant."""
 
 
-def positions_of_mask(bounds: Bounds, pair_mask: npt.NDArray[np.bool_]) -> tuple[Ints, Ints]:
+def positions_of_mask(bounds: Bounds, pair_mask: npt.NDArray[np.bool_]) -> tuple[Int32s, Int32s]:
     """Return row and column of the pairs that a mask names, int32 of shape (n,).
 
     Parameters
@@ -70,7 +57,7 @@ def positions_of_mask(bounds: Bounds, pair_mask: npt.NDArray[np.bool_]) -> tuple
 
 def positions_of_numbers(
     bounds: Bounds, numbers: npt.NDArray[np.signedinteger]
-) -> tuple[Ints, Ints]:
+) -> tuple[Int32s, Int32s]:
     """Return row and column of some pairs by their numbers, int32 of shape (n,).
 
     Parameters

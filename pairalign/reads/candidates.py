@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s
 from pairalign.errors import FastaError, PairListError, shown_name
 from pairalign.pairs.lists import PairList, warn_of_lengths
 from pairalign.pairs.masks import mask_sorted_pairs
@@ -19,7 +20,6 @@ from pairalign.pairs.windows import Window
 from pairalign.sequences.fasta import Source, read_text
 from pairalign.sequences.sets import SequenceSet, sorted_positions
 
-Ints = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
 
 _STRANDS = {b"+": (1,), b"-": (-1,)}
@@ -40,8 +40,8 @@ class Candidates:
         Where they come from, for messages.
     """
 
-    first: Ints
-    second: Ints
+    first: Int32s
+    second: Int32s
     strands: npt.NDArray[np.int8]
     source: str = "candidates"
 
@@ -50,7 +50,7 @@ class Candidates:
         """The pairs, whatever their strand."""
         return PairList(self.first, self.second, self.source, may_repeat=True)
 
-    def sorted_on(self, strand: int, reads: SequenceSet) -> tuple[Ints, Ints]:
+    def sorted_on(self, strand: int, reads: SequenceSet) -> tuple[Int32s, Int32s]:
         """Return rows and columns of the pairs on a strand, by row, then column; each once."""
         positions = sorted_positions(reads).astype(np.int64)
         chosen = (self.strands == strand) & (self.first != self.second)

@@ -17,11 +17,11 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int64s
 from pairalign.pairs.masks import mask_sorted_pairs
 from pairalign.pairs.windows import Window
 from pairalign.sequences.sets import SequenceSet, sorted_positions
 
-Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 _Any64 = TypeVar("_Any64", np.int64, np.uint64)
 
@@ -127,7 +127,7 @@ def estimate_hits(reads: SequenceSet, run: int) -> float:
     return count_hits(words) * float(step) ** 2
 
 
-def pairs_of(words: Words) -> tuple[Ints, Ints]:
+def pairs_of(words: Words) -> tuple[Int64s, Int64s]:
     """Return all pairs of reads that share a run, and a few that do not.
 
     Parameters

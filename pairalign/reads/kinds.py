@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Int64s
 from pairalign.reads.passes import classify_natively
 from pairalign.sequences.sets import SequenceSet
-
-Ints = npt.NDArray[np.int64]
 
 DOVETAIL, CONTAINED, CONTAINS, INTERNAL = 1, 2, 3, 4
 KIND_NAMES = ("", "dovetail", "contained", "contains", "internal")
@@ -62,7 +61,7 @@ def classify_and_count(
     return classify_natively(found, max_overhang, OVERHANG_SHARE)
 
 
-def overhangs(found: Alignments) -> tuple[Ints, Ints, Ints, Ints]:
+def overhangs(found: Alignments) -> tuple[Int64s, Int64s, Int64s, Int64s]:
     """Letters before and after each alignment, seen along the target's strand.
 
     Returns
@@ -82,5 +81,5 @@ def overhangs(found: Alignments) -> tuple[Ints, Ints, Ints, Ints]:
     return query_left, query_right, target_left, target_right
 
 
-def _lengths(sequences: SequenceSet, index: npt.NDArray[np.int32]) -> Ints:
+def _lengths(sequences: SequenceSet, index: npt.NDArray[np.int32]) -> Int64s:
     return sequences.lengths[index].astype(np.int64)

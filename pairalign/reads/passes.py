@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.native import library
 from pairalign.reads.reaching import Reaching
 
 if TYPE_CHECKING:
     from pairalign.alignments.alignments import Alignments
 
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 KINDS = 5
@@ -51,41 +50,20 @@ class NativeReaching(ctypes.Structure):
 
 
 _choose = library.pairalign_choose_strands
-_choose.restype = None
-_choose.argtypes = (
-    *(ctypes.POINTER(NativeReaching), ctypes.c_int32),
-    *(ctypes.c_void_p,) * 3,
-)
 _find = library.pairalign_find_overlaps
-_find.restype = ctypes.c_int64
-_find.argtypes = (
-    ctypes.POINTER(NativeFields),
-    *(ctypes.c_int64,) * 3,
-    ctypes.c_void_p,
-)
 _merge = library.pairalign_merge_strands
-_merge.restype = None
-_merge.argtypes = (*(ctypes.c_int64, ctypes.c_void_p) * 2, ctypes.c_void_p)
 _classify = library.pairalign_classify_overlaps
-_classify.restype = None
-_classify.argtypes = (
-    ctypes.POINTER(NativeFields),
-    *(ctypes.c_double,) * 2,
-    *(ctypes.c_void_p,) * 2,
-)
 _mark = library.pairalign_mark_indices
-_mark.restype = None
-_mark.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 2)
 
 
-def describe_reaching(found: Reaching) -> tuple[NativeReaching, tuple[Ints, ...]]:
+def describe_reaching(found: Reaching) -> tuple[NativeReaching, tuple[Int32s, ...]]:
     """Describe pairs to native code; also return the arrays that must be kept meanwhile."""
     fields = found.numbers, found.raw_scores, found.may_pass
     arrays = tuple(np.ascontiguousarray(one, np.int32) for one in fields)
     return NativeReaching(len(arrays[0]), *(one.ctypes.data for one in arrays)), arrays
 
 
-def choose_strands(plus: Reaching, minus: Reaching, both: bool) -> tuple[Longs, Longs]:
+def choose_strands(plus: Reaching, minus: Reaching, both: bool) -> tuple[Int64s, Int64s]:
     """Choose the pairs to align on each strand by their scores on both.
 
     Parameters
@@ -110,7 +88,7 @@ def choose_strands(plus: Reaching, minus: Reaching, both: bool) -> tuple[Longs, 
     return chosen[0][: counts[0]], chosen[1][: counts[1]]
 
 
-def find_overlaps(found: Alignments, min_overlap: int, min_identity: Fraction) -> Longs:
+def find_overlaps(found: Alignments, min_overlap: int, min_identity: Fraction) -> Int64s:
     """Return the numbers of the alignments that are long and alike enough, ascending.
 
     Parameters
@@ -125,11 +103,11 @@ def find_overlaps(found: Alignments, min_overlap: int, min_identity: Fraction) -
     numbers = np.empty(len(found), np.int64)
     least = min(max(min_overlap, 0), int(_INT32.max))
     share = min_identity.as_integer_ratio()
-    count = _find(_fields_of(found), least, *share, numbers.ctypes.data)
+    count = _find(ctypes.byref(_fields_of(found)), least, *share, numbers.ctypes.data)
     return numbers[:count]
 
 
-def merge_strands(plus: Longs, minus: Longs) -> Longs:
+def merge_strands(plus: Int64s, minus: Int64s) -> Int64s:
     """Return the order of overlaps on both strands by pair, the plus strand first.
 
     Parameters
@@ -151,7 +129,7 @@ def merge_strands(plus: Longs, minus: Longs) -> Longs:
 
 def classify_natively(
     found: Alignments, max_overhang: float, overhang_share: float
-) -> tuple[npt.NDArray[np.uint8], Longs]:
+) -> tuple[npt.NDArray[np.uint8], Int64s]:
     """Return the kind of each overlap, and how many there are of each: see `overlap_kinds`.
 
     Parameters
@@ -170,12 +148,16 @@ def classify_natively(
     """
     kinds, counts = np.empty(len(found), np.uint8), np.empty(KINDS, np.int64)
     _classify(
-        _fields_of(found), max_overhang, overhang_share, kinds.ctypes.data, counts.ctypes.data
+        ctypes.byref(_fields_of(found)),
+        max_overhang,
+        overhang_share,
+        kinds.ctypes.data,
+        counts.ctypes.data,
     )
     return kinds, counts
 
 
-def mark_indices(indices: Ints, marks: Mask) -> None:
+def mark_indices(indices: Int32s, marks: Mask) -> None:
     """Set ``marks[indices]``.
 
     Parameters

@@ -8,12 +8,11 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
 from pairalign.sequences.letters import codes_in
 from pairalign.sequences.sets import SequenceSet
-
-Ints = npt.NDArray[np.int32]
 
 NEVER, ALWAYS = 2**31 - 1, -(2**31)
 """Scores that no alignment reaches, and that all do."""
@@ -32,13 +31,13 @@ class Reaching:
         0: their alignment is too short, or not alike enough; 1: it may pass.
     """
 
-    numbers: Ints
-    raw_scores: Ints
-    may_pass: Ints
+    numbers: Int32s
+    raw_scores: Int32s
+    may_pass: Int32s
 
     @classmethod
     def of_scores(
-        cls, scores: Ints, least: int, numbers: npt.NDArray[np.signedinteger] | None = None
+        cls, scores: Int32s, least: int, numbers: npt.NDArray[np.signedinteger] | None = None
     ) -> Reaching:
         """Choose pairs by their scores alone, of all of a window or of some by their numbers."""
         reached = np.flatnonzero(scores >= least).astype(np.int32)
@@ -48,7 +47,7 @@ class Reaching:
         return cls(reached, found, np.ones_like(found))
 
 
-def column_scores(scoring: Scoring, reads: SequenceSet) -> tuple[Ints, Ints]:
+def column_scores(scoring: Scoring, reads: SequenceSet) -> tuple[Int32s, Int32s]:
     """Return what matches of DNA reads score on both strands, and what other columns do."""
     codes = codes_in(reads)
     used = np.zeros(len(scoring.matrix), np.bool_)
@@ -60,7 +59,7 @@ def column_scores(scoring: Scoring, reads: SequenceSet) -> tuple[Ints, Ints]:
 
 def least_by_end(
     scoring: Scoring, reads: SequenceSet, min_overlap: int, min_identity: Fraction
-) -> Ints:
+) -> Int32s:
     """Return what semiglobal alignments score at least that pass, by where they end.
 
     Parameters

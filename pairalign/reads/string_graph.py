@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Int64s
 from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, overhangs
 
-Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 WEAK, ENOUGH_DEPTH = 0.6, 10.0
@@ -42,10 +42,10 @@ class Edges:
         Number of the overlap.
     """
 
-    tail: Ints
-    head: Ints
-    length: Ints
-    overlap: Ints
+    tail: Int64s
+    head: Int64s
+    length: Int64s
+    overlap: Int64s
 
 
 def make_edges(found: Alignments, kinds: npt.NDArray[np.uint8]) -> Edges:
@@ -155,7 +155,7 @@ def find_transitive(found: Alignments, kinds: npt.NDArray[np.uint8], tolerance: 
     return transitive
 
 
-def _two_steps(head: Ints, starts: Ints) -> Iterator[tuple[Ints, Ints]]:
+def _two_steps(head: Int64s, starts: Int64s) -> Iterator[tuple[Int64s, Int64s]]:
     """Yield the numbers of edges that follow one another, some at a time."""
     following = starts[head + 1] - starts[head]
     before = np.concatenate((np.zeros(1, np.int64), np.cumsum(following)))
@@ -204,7 +204,7 @@ def find_kept(found: Alignments, kinds: npt.NDArray[np.uint8]) -> Mask:
     return kept
 
 
-def _leading_to(kept: Mask, inside: Ints, outside: Ints) -> Mask:
+def _leading_to(kept: Mask, inside: Int64s, outside: Int64s) -> Mask:
     """Return the reads that are kept, or from which containers lead to one that is."""
     settled: Mask = kept.copy()
     while (new := settled[outside] & ~settled[inside]).any():
@@ -212,7 +212,7 @@ def _leading_to(kept: Mask, inside: Ints, outside: Ints) -> Mask:
     return settled
 
 
-def _all_round(inside: Ints, outside: Ints) -> set[int]:
+def _all_round(inside: Int64s, outside: Int64s) -> set[int]:
     """Return reads that are contained in one another all round, and in no others."""
     containers: dict[int, list[int]] = {}
     for one, other in zip(inside.tolist(), outside.tolist(), strict=True):

@@ -6,8 +6,6 @@ sets, and a large set has millions of letters.
 
 from __future__ import annotations
 
-import ctypes
-
 import numpy as np
 import numpy.typing as npt
 
@@ -16,11 +14,7 @@ from pairalign.base.native import library
 from pairalign.sequences.sets import SequenceSet
 
 _lay_out = library.pairalign_lay_out_letters
-_lay_out.restype = None
-_lay_out.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 6)
 _sum_worth = library.pairalign_sum_worth
-_sum_worth.restype = None
-_sum_worth.argtypes = (ctypes.c_int64, *(ctypes.c_void_p,) * 5)
 
 
 def codes_in(sequences: SequenceSet) -> npt.NDArray[np.uint8]:

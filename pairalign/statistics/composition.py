@@ -1,24 +1,33 @@
-"""What the letters of a pair do to lambda: E-values of sequences with an unusual composition.
+"""What the residues of a pair do to lambda: E-values of sequences with an unusual composition.
 
-Lambda is that of sequences with the usual letters. Two that are rich in the same ones reach higher
-scores by chance. As in BLAST's first mode of composition-based statistics, lambda of a pair is that
-of all times the ratio of two lambdas without gaps, which are exact: of the letters that the two
-sequences have, and of the usual ones. The ratio is never above 1, so E-values only rise.
+Lambda is that of sequences with the usual residues. Two that are rich in the same ones reach higher
+scores by chance. As in BLAST's first mode of composition-based statistics [1]_, lambda of a pair is
+that of all times the ratio of two lambdas without gaps, which are exact: of the residues that the
+two sequences have, and of the usual ones. Here the ratio may exceed 1, up to `MOST_RATIO`: without
+that, E-values of short sequences, whose composition varies most, would be too large on average.
+
+Few residues say little of a composition: each sequence is given `PSEUDOCOUNTS` usual ones more, as
+in the composition-based matrix adjustment of BLAST [2]_.
 
 References
 ----------
 .. [1] A. A. Schaffer, L. Aravind, T. L. Madden, S. Shavirin, J. L. Spouge, Y. I. Wolf, E. V.
    Koonin, S. F. Altschul. Improving the accuracy of PSI-BLAST protein database searches with
    composition-based statistics and other refinements. Nucleic Acids Research 29:2994-3005, 2001.
+.. [2] S. F. Altschul, J. C. Wootton, E. M. Gertz, R. Agarwala, A. Morgulis, A. A. Schaffer, Y.-K.
+   Yu. Protein database searches using compositionally adjusted substitution matrices. FEBS Journal
+   272:5101-5109, 2005.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.native import library
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -26,12 +35,17 @@ Doubles = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.integer[Any]]
 
 LETTERS = {"protein": 20, "dna": 4}
-"""Codes of letters that have a share: the ambiguous and the rare ones are left out."""
+"""Codes of residues that have a share: the ambiguous and the rare ones are left out."""
 
-_LEAST = 0.5
-_STEPS = 12
-_TOGETHER = 1 << 14
+PSEUDOCOUNTS = 20
+"""Usual residues that each sequence is given beside its own."""
+
+MOST_RATIO, LEAST_RATIO = 1.25, 0.05
+"""Of lambda of a pair to that of all. Residues that score 0 or more on average have the least."""
+
 _DECIMALS = 6
+
+_pair_lambdas = library.pairalign_pair_lambdas
 
 
 class PairComposition:
@@ -41,64 +55,60 @@ class PairComposition:
     ----------
     scoring : Scoring
     queries, targets : SequenceSet
+    usual : tuple of two ndarrays of float64, shape (residues,)
+        Shares of the usual residues of queries and of targets, by code.
     usual_lambda : float
-        Lambda without gaps, of raw scores, of sequences with the usual letters.
+        Lambda without gaps, of raw scores, of sequences with the usual residues.
     """
 
     def __init__(
-        self, scoring: Scoring, queries: SequenceSet, targets: SequenceSet, usual_lambda: float
+        self,
+        scoring: Scoring,
+        queries: SequenceSet,
+        targets: SequenceSet,
+        usual: tuple[Doubles, Doubles],
+        usual_lambda: float,
     ) -> None:
-        letters = LETTERS[scoring.alphabet.name]
-        matrix = scoring.matrix[:letters, :letters]
-        self._values = np.unique(matrix).astype(np.float64)
-        self._has_value = np.stack([(matrix == value) for value in self._values]).astype(np.float64)
-        first = _shares(queries, letters)
-        self._shares = first, first if targets is queries else _shares(targets, letters)
+        residues = LETTERS[scoring.alphabet.name]
+        matrix = scoring.matrix[:residues, :residues]
+        scores, places = np.unique(matrix, return_inverse=True)
+        self._scores = scores.astype(np.float64)
+        self._places = np.ascontiguousarray(places.reshape(matrix.shape), np.int32)
+        self._sets = (queries, usual[0]), (targets, usual[1])
         self._usual = usual_lambda
 
+    @cached_property
+    def _shares(self) -> list[Doubles]:
+        return [_shares_of(*one) for one in self._sets]
+
     def ratios(self, query: Numbers, target: Numbers) -> Doubles:
-        """Return lambda of pairs by that of all, from 0.5 to 1, float64.
+        """Return lambda of pairs by that of all, from `LEAST_RATIO` to `MOST_RATIO`, float64.
 
         Parameters
         ----------
-        query, target : ndarray of int
+        query, target : ndarray of int, shape (pairs,)
             Input indices.
         """
-        parts = [
-            self._ratios(query[start : start + _TOGETHER], target[start : start + _TOGETHER])
-            for start in range(0, len(query), _TOGETHER)
-        ]
-        return np.concatenate(parts) if parts else np.empty(0)
-
-    def _ratios(self, query: Numbers, target: Numbers) -> Doubles:
-        shares = self._shares[0][query], self._shares[1][target]
-        # How often a pair of letters has each score; sums in one order, whatever is together.
-        often = np.einsum("ni,vij,nj->nv", shares[0], self._has_value, shares[1], optimize=False)
-        ratios = np.ones(len(query))
-        low = self._excess(often, np.full(len(query), _LEAST * self._usual)) >= 0
-        low &= often.any(axis=1)
-        ratios[low] = _LEAST
-        inside = np.flatnonzero(~low & (self._excess(often, np.full(len(query), self._usual)) > 0))
-        often, found = often[inside], np.full(len(inside), self._usual)
-        for _ in range(_STEPS):  # Newton's, from above the root of a convex function: it falls
-            slope = (often * self._values * np.exp(found[:, None] * self._values)).sum(axis=1)
-            found = found - self._excess(often, found) / slope
-        ratios[inside] = np.clip(found / self._usual, _LEAST, 1)
-        rounded: Doubles = np.round(ratios, _DECIMALS)
+        indices = [np.ascontiguousarray(one, np.int32) for one in (query, target)]
+        lambdas = np.empty(len(indices[0]))
+        _pair_lambdas(
+            len(lambdas),
+            *(one.ctypes.data for one in indices),
+            *(one.ctypes.data for one in self._shares),
+            *(len(self._places), self._places.ctypes.data),
+            *(self._scores.ctypes.data, len(self._scores)),
+            *(LEAST_RATIO * self._usual, MOST_RATIO * self._usual, lambdas.ctypes.data),
+        )
+        rounded: Doubles = np.round(lambdas / self._usual, _DECIMALS)
         return rounded
 
-    def _excess(self, often: Doubles, lambda_: Doubles) -> Doubles:
-        """By how much the mean of ``exp(lambda s)`` exceeds 1."""
-        sums: Doubles = (often * np.exp(lambda_[:, None] * self._values)).sum(axis=1)
-        excess: Doubles = sums - often.sum(axis=1)
-        return excess
 
-
-def _shares(sequences: SequenceSet, letters: int) -> Doubles:
-    """Return the shares of the letters of each sequence, shape (sequences, letters)."""
-    counts = np.zeros((len(sequences), letters))
+def _shares_of(sequences: SequenceSet, usual: Doubles) -> Doubles:
+    """Return the shares of the residues of each sequence, shape (sequences, residues)."""
+    counts = np.empty((len(sequences), len(usual)))
     for index in range(len(sequences)):
-        codes = np.bincount(sequences.codes_of(index), minlength=letters)
-        counts[index] = codes[:letters]
-    shares: Doubles = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+        codes = np.bincount(sequences.codes_of(index), minlength=len(usual))
+        counts[index] = codes[: len(usual)]
+    counts += PSEUDOCOUNTS * usual
+    shares: Doubles = counts / counts.sum(axis=1, keepdims=True)
     return shares

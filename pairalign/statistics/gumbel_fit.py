@@ -1,9 +1,9 @@
 """Lambda and K of local scores from scores of random sequences, and from the scoring alone.
 
-The best score of two random sequences of L letters is at least x with probability ``1 - exp(-E)``,
-``E = K (L - l)^2 exp(-lambda x)``: an alignment of l letters has to lie inside. How long those of a
-score are, ``l = alpha x + beta`` on average, is measured too. Scores below a quantile, where E is
-large and the law is not yet good, count as below it and no more.
+The best score of two random sequences of L residues is at least x with probability ``1 - exp(-E)``,
+``E = K area exp(-lambda x)``, where `area` is what is left of ``L^2`` once an alignment has to lie
+inside (`LengthLaw`). How many residues alignments of a score take is measured as well. Scores below
+a quantile, where E is large and the law is not yet good, count as below it and no more.
 
 References
 ----------
@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.errors import ScoringError
+from pairalign.statistics.finite_size import LengthLaw
 
 Doubles = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.integer[Any]]
@@ -30,7 +31,6 @@ Numbers = npt.NDArray[np.integer[Any]]
 _BELOW = 0.1
 """Share of the scores that only count as below a quantile."""
 _GOLDEN = (math.sqrt(5) - 1) / 2
-_MOST_LENGTH = 0.8  # of a sequence
 
 
 def ungapped_lambda(matrix: npt.NDArray[np.int32], first: Doubles, second: Doubles) -> float:
@@ -70,12 +70,33 @@ def ungapped_lambda(matrix: npt.NDArray[np.int32], first: Doubles, second: Doubl
     return (low + high) / 2
 
 
+def fit_length_law(scores: Numbers, spans: Doubles) -> LengthLaw:
+    """Return how many residues alignments take, by their score.
+
+    Parameters
+    ----------
+    scores : ndarray of int, shape (pairs,)
+        Raw.
+    spans : ndarray of float64, shape (2, pairs)
+        Residues of either sequence in the best alignment of random pairs.
+
+    Notes
+    -----
+    Lines of least squares: through the residues, and through the squares and the products of what
+    they differ by. Neither variance nor covariance falls with the score.
+    """
+    a, b = np.polyfit(scores, spans.mean(axis=0), 1).tolist()
+    first, second = spans - (a * scores + b)
+    alpha, beta = np.polyfit(scores, (first**2 + second**2) / 2, 1).tolist()
+    sigma, tau = np.polyfit(scores, first * second, 1).tolist()
+    return LengthLaw(a, b, max(alpha, 0.0), beta, max(sigma, 0.0), tau)
+
+
 def fit_gumbel(
     scores: Numbers,
     length: int,
     step: int,
-    alpha: float,
-    beta: float,
+    law: LengthLaw,
     most_lambda: float,
 ) -> tuple[float, float]:
     """Return the lambda and K that make the best scores of random pairs most likely.
@@ -88,8 +109,8 @@ def fit_gumbel(
         Letters of each sequence.
     step : int
         All scores are multiples of it.
-    alpha, beta : float
-        An alignment of raw score x has ``alpha x + beta`` letters on average.
+    law : LengthLaw
+        Of the residues that alignments take.
     most_lambda : float
         Lambda is not larger.
     """
@@ -97,7 +118,10 @@ def fit_gumbel(
     first = int(np.argmax(np.cumsum(counts) > _BELOW * len(scores)))
     below, values, counts = int(counts[:first].sum()), values[first:], counts[first:]
     ends = np.stack((values, values + step)).astype(np.float64)
-    room = 2 * np.log(length - np.clip(alpha * ends + beta, 0, _MOST_LENGTH * length))
+    start = math.pi / math.sqrt(6) / float(np.std(scores))
+    sides = np.full(ends.size, length)
+    room = law.log_evalues(start, 1.0, ends.ravel(), sides, sides).reshape(ends.shape)
+    room += start * ends + math.log(length)  # what is left is ln of the area
 
     def likelihood(lambda_: float, log_k: float) -> float:
         expected = np.exp(np.minimum(log_k + room - lambda_ * ends, 700))
@@ -110,7 +134,6 @@ def fit_gumbel(
         middle = float(lambda_ * np.median(scores) - room.mean())
         return _highest(lambda value: likelihood(lambda_, value), middle - 4, middle + 4)
 
-    start = math.pi / math.sqrt(6) / float(np.std(scores))
     lambda_ = _highest(lambda value: likelihood(value, best_log_k(value)), start / 2, 2 * start)
     lambda_ = min(lambda_, most_lambda)
     return lambda_, math.exp(best_log_k(lambda_))

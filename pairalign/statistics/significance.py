@@ -4,9 +4,11 @@ The best local score of two unrelated sequences follows a Gumbel distribution wi
 and K. A raw score S is worth ``(lambda S - ln K) / ln 2`` bits, and a search space of ``m n`` cells
 has ``K m n exp(-lambda S)`` alignments of at least that score by chance: the E-value.
 
-Search spaces are BLAST's: for a query of m letters, ``(m - l) (n - N l)``, with the n letters and N
-sequences of the database and the length adjustment l of Altschul and Gish (1996), so that an
-alignment has room to end inside.
+The space is corrected for the residues that an alignment takes, pair by pair (`LengthLaw`), where
+their law is known, and scaled from the pair to the database. Elsewhere it is that of BLAST's older
+E-values: ``(m - l) (n - N l)`` for a query of m residues, with the n residues and N sequences of
+the database and the length adjustment l of Altschul and Gish (1996). A space that is given
+(``--search-space``) is taken as it is.
 
 References
 ----------
@@ -19,20 +21,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Int32s
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.sets import SequenceSet
-from pairalign.statistics.composition import PairComposition
-from pairalign.statistics.published import PUBLISHED
+from pairalign.statistics.composition import MOST_RATIO, PairComposition
+from pairalign.statistics.finite_size import LengthLaw, published_law
+from pairalign.statistics.published import PUBLISHED, PUBLISHED_DNA, UNGAPPED
 
 Doubles = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
 Numbers = npt.NDArray[np.integer[Any]]
+
+_MOST_SCORE = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -45,9 +51,12 @@ class Gumbel:
         Of raw scores: nats a raw (scaled) unit.
     k : float
     alpha, beta : float
-        An alignment of raw score S has ``alpha S + beta`` letters on average.
+        An alignment of raw score S has ``alpha S + beta`` residues on average, for the length
+        adjustment.
     source : str
         Where they come from, for people.
+    law : LengthLaw or None
+        For the finite-size correction; None: the length adjustment is used.
     """
 
     lambda_: float
@@ -55,6 +64,7 @@ class Gumbel:
     alpha: float
     beta: float
     source: str
+    law: LengthLaw | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,69 +74,143 @@ class Significance:
     Attributes
     ----------
     gumbel : Gumbel
-    spaces : tuple of two float64 arrays
-        The search space of each sequence as a query: of the queries' set among the targets, and of
-        the targets' set among the queries.
-    database : tuple of int
-        Letters and sequences of the database that queries are searched in.
+    lengths : tuple of two int32 arrays
+        Residues of the queries and of the targets.
+    databases : tuple of two (int, int)
+        Residues and sequences of the database that queries are searched in, and of that which
+        targets are searched in where they come as queries.
     composition : PairComposition or None
-        What the letters of a pair do to its lambda; None: nothing.
+        What the residues of a pair do to its lambda; None: nothing.
+    search_space : float or None
+        Cells of the search space of every query, taken as they are; None: see the module.
     """
 
     gumbel: Gumbel
-    spaces: tuple[Doubles, Doubles]
-    database: tuple[int, int]
+    lengths: tuple[Int32s, Int32s]
+    databases: tuple[tuple[int, int], tuple[int, int]]
     composition: PairComposition | None = None
+    search_space: float | None = None
 
-    def lambdas(self, query: Numbers, target: Numbers) -> Doubles:
-        """Return lambda of each of some pairs, float64."""
+    @property
+    def database(self) -> tuple[int, int]:
+        """Residues and sequences of the database that queries are searched in."""
+        return self.databases[0]
+
+    @cached_property
+    def log_spaces(self) -> tuple[Doubles, Doubles] | None:
+        """Logarithms of the search spaces of queries, and of targets as queries.
+
+        None where the space depends on both sequences of a pair.
+        """
+        if self.search_space is not None:
+            every = [np.full(len(one), math.log(self.search_space)) for one in self.lengths]
+        elif self.gumbel.law is None:
+            every = [
+                np.log(search_spaces(self.gumbel, one, *database))
+                for one, database in zip(self.lengths, self.databases, strict=True)
+            ]
+        else:
+            return None
+        return every[0], every[1]
+
+    def ratios(self, query: Numbers, target: Numbers) -> Doubles:
+        """Return lambda of each of some pairs by that of all, float64."""
         if self.composition is None:
-            return np.full(len(query), self.gumbel.lambda_)
-        values: Doubles = self.gumbel.lambda_ * self.composition.ratios(query, target)
-        return values
+            return np.ones(len(query))
+        return self.composition.ratios(query, target)
 
-    def evalue(self, raw_score: npt.ArrayLike, query: npt.ArrayLike) -> Doubles:
-        """Return the E-values of raw scores of some queries, whatever the letters, float64."""
-        scores = np.asarray(raw_score, np.float64)
-        values: Doubles = np.exp(
-            math.log(self.gumbel.k)
-            + np.log(self.spaces[0][np.asarray(query)])
-            - self.gumbel.lambda_ * scores
-        )
-        return values
+    def log_evalues(self, found: Alignments, *, exchanged: bool = False) -> Doubles:
+        """Return ln of the E-values of alignments; `exchanged`: with the targets as queries."""
+        scores: Doubles = self.ratios(found.query, found.target) * found.raw_score
+        return self.log_evalues_of(scores, found.query, found.target, exchanged=exchanged)
 
     def evalues(self, found: Alignments, *, exchanged: bool = False) -> Doubles:
         """Return the E-values of alignments; `exchanged`: with the targets as queries; float64."""
-        spaces = self.spaces[1][found.target] if exchanged else self.spaces[0][found.query]
-        nats = self.lambdas(found.query, found.target) * found.raw_score
-        values: Doubles = np.exp(math.log(self.gumbel.k) + np.log(spaces) - nats)
+        values: Doubles = np.exp(self.log_evalues(found, exchanged=exchanged))
         return values
 
     def bits(self, found: Alignments) -> Doubles:
         """Return the bit scores of some alignments, float64."""
-        nats = self.lambdas(found.query, found.target) * found.raw_score - math.log(self.gumbel.k)
-        values: Doubles = nats / math.log(2)
+        nats = self.gumbel.lambda_ * self.ratios(found.query, found.target) * found.raw_score
+        values: Doubles = (nats - math.log(self.gumbel.k)) / math.log(2)
         return values
 
-    def least_raw_scores(self, max_evalue: float) -> tuple[Ints, Ints]:
-        """Return the least raw score whose E-value is at most `max_evalue`, for each query.
+    def least_raw_score(
+        self, max_evalue: float, queries: Numbers, targets: Numbers, *, exchanged: bool = False
+    ) -> int:
+        """Return a raw score that every pair of some sequences with a small E-value has.
 
-        Returns
-        -------
-        tuple of two int32 arrays
-            For the queries, and for the targets where they are the query. Exact: the E-value of
-            one less is larger.
+        Parameters
+        ----------
+        max_evalue : float
+        queries, targets : ndarray of int, shape (n,), (m,)
+            Input indices; pairs are all of one of each.
+        exchanged : bool
+            The targets are the queries of the pairs.
+
+        Notes
+        -----
+        The E-value of a pair falls with its score and rises with the length of its query, so it
+        is enough to look at the shortest query with each length of target. What is best for a
+        pair is a ratio of `MOST_RATIO`.
         """
-        most = math.log(max_evalue)
+        sides = (targets, queries) if exchanged else (queries, targets)
+        lengths = self.lengths[::-1] if exchanged else self.lengths
+        if self.log_spaces is None:
+            shortest = sides[0][np.argmin(lengths[0][sides[0]])]
+            _, first = np.unique(lengths[1][sides[1]], return_index=True)
+            pairs = np.full(len(first), shortest), sides[1][first]
+        else:
+            smallest = sides[0][np.argmin(self.log_spaces[int(exchanged)][sides[0]])]
+            pairs = np.array([smallest]), sides[1][:1]
+        query, target = pairs[::-1] if exchanged else pairs
+        ratio = 1.0 if self.composition is None else MOST_RATIO
+
+        def may_pass(score: int) -> bool:
+            scores = np.full(len(query), ratio * score)
+            values = self.log_evalues_of(scores, query, target, exchanged=exchanged)
+            return bool((values <= math.log(max_evalue)).any())
+
+        low, high = 0, 1
+        while high < _MOST_SCORE and not may_pass(high):
+            low, high = high, min(2 * high, _MOST_SCORE)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if may_pass(middle) else (middle, high)
+        return high
+
+    def log_evalues_of(
+        self,
+        scores: npt.ArrayLike,
+        query: npt.ArrayLike,
+        target: npt.ArrayLike,
+        *,
+        exchanged: bool = False,
+    ) -> Doubles:
+        """Return ln of the E-values of some raw scores, whatever the composition, float64.
+
+        Parameters
+        ----------
+        scores : array_like of float, shape (pairs,)
+        query, target : array_like of int, shape (pairs,)
+            Input indices.
+        exchanged : bool
+            The targets are the queries.
+        """
+        scores, query, target = (np.asarray(one) for one in (scores, query, target))
+        values: Doubles
         gumbel = self.gumbel
-        found = []
-        for space in self.spaces:
-            log_space = math.log(gumbel.k) + np.log(space)
-            scores = np.ceil((log_space - most) / gumbel.lambda_) - 1
-            while (above := log_space - gumbel.lambda_ * scores > most).any():
-                scores += above
-            found.append(np.clip(scores, 1, 2**31 - 1).astype(np.int32))
-        return found[0], found[1]
+        if self.log_spaces is not None:
+            spaces = self.log_spaces[1][target] if exchanged else self.log_spaces[0][query]
+            values = math.log(gumbel.k) + spaces - gumbel.lambda_ * scores
+            return values
+        assert gumbel.law is not None
+        m, n = self.lengths[0][query], self.lengths[1][target]
+        if exchanged:
+            m, n = n, m
+        values = gumbel.law.log_evalues(gumbel.lambda_, gumbel.k, scores, m, n)
+        values += math.log(self.databases[int(exchanged)][0])
+        return values
 
 
 class EvalueFilter:
@@ -144,32 +228,28 @@ class EvalueFilter:
     ----------
     min_raw_score : int
         No pair with a lower raw score passes.
-    least_raw_scores : two ndarrays of int32
-        What a pair must reach, by its query and, where `both_ways`, by its target.
-    both_ways : bool
     """
 
     def __init__(self, significance: Significance, max_evalue: float, both_ways: bool) -> None:
-        self.least_raw_scores = significance.least_raw_scores(max_evalue)
         self.both_ways = both_ways
         self._significance, self._most = significance, max_evalue
-        used = self.least_raw_scores if both_ways else self.least_raw_scores[:1]
-        self.min_raw_score = min(int(least.min()) for least in used)
+        every = [np.arange(len(one)) for one in significance.lengths]
+        self.min_raw_score = self.least_raw_score(every[0], every[1])
+
+    def least_raw_score(self, queries: Numbers, targets: Numbers) -> int:
+        """Return a raw score that every pair of some sequences that passes has."""
+        least = self._significance.least_raw_score(self._most, queries, targets)
+        if not self.both_ways:
+            return least
+        other = self._significance.least_raw_score(self._most, queries, targets, exchanged=True)
+        return min(least, other)
 
     def passes(self, found: Alignments) -> npt.NDArray[np.bool_]:
         """Return which of some alignments pass."""
-        passes: npt.NDArray[np.bool_]
-        passes = found.raw_score >= self.least_raw_scores[0][found.query]
+        most = math.log(self._most)
+        passes: npt.NDArray[np.bool_] = self._significance.log_evalues(found) <= most
         if self.both_ways:
-            passes |= found.raw_score >= self.least_raw_scores[1][found.target]
-        if self._significance.composition is None:
-            return passes
-        places = np.flatnonzero(passes)  # composition only raises E-values
-        left = found.take(places)
-        passing = self._significance.evalues(left) <= self._most
-        if self.both_ways:
-            passing |= self._significance.evalues(left, exchanged=True) <= self._most
-        passes[places] = passing
+            passes |= self._significance.log_evalues(found, exchanged=True) <= most
         return passes
 
     def passing(self, found: Alignments) -> Alignments:
@@ -181,16 +261,34 @@ class EvalueFilter:
 def find_gumbel(scoring: Scoring) -> Gumbel | None:
     """Return the published parameters of a scoring; None where there are none.
 
-    They are for local alignments with a matrix that is exactly that of its name.
+    They are for local alignments with a matrix that is exactly that of its name, or with one score
+    for all matches and one for all mismatches.
     """
-    if scoring.mode != "local" or scoring.scale != 1 or scoring.matrix_name not in PUBLISHED:
+    if scoring.mode != "local" or scoring.scale != 1:
+        return None
+    costs = scoring.gap_open - scoring.gap_extend, scoring.gap_extend
+    if scoring.alphabet.name == "dna":
+        return _published_for_dna(scoring, costs)
+    if scoring.matrix_name not in PUBLISHED:
         return None
     named = make_scoring(scoring.alphabet, mode="local", matrix=scoring.matrix_name)
     if not np.array_equal(named.matrix, scoring.matrix):
         return None
-    existence, extension = scoring.gap_open - scoring.gap_extend, scoring.gap_extend
-    for *costs, lambda_, k, alpha, beta in PUBLISHED[scoring.matrix_name]:
-        if costs == [existence, extension]:
+    for *found, lambda_, k, a, b, alpha, sigma in PUBLISHED[scoring.matrix_name]:
+        if tuple(found) == costs:
+            law = published_law(costs, (a, alpha, sigma), UNGAPPED[scoring.matrix_name])
+            return Gumbel(lambda_, k, a, b, "published", law)
+    return None
+
+
+def _published_for_dna(scoring: Scoring, costs: tuple[int, int]) -> Gumbel | None:
+    """Return blastn's parameters of a match, a mismatch and costs of gaps, if it has any."""
+    match, mismatch = int(scoring.matrix[0, 0]), int(scoring.matrix[0, 1])
+    named = make_scoring("dna", mode="local", match=match, mismatch=mismatch)
+    if not np.array_equal(named.matrix[:4, :4], scoring.matrix[:4, :4]):
+        return None
+    for *found, lambda_, k, alpha, beta in PUBLISHED_DNA.get((match, mismatch), ()):
+        if tuple(found) == costs:
             return Gumbel(lambda_, k, alpha, beta, "published")
     return None
 
@@ -202,6 +300,7 @@ def find_significance(
     database_letters: int | None = None,
     gumbel: Gumbel | None = None,
     composition: PairComposition | None = None,
+    search_space: float | None = None,
 ) -> Significance | None:
     """Return what bit scores and E-values of a run are made of; None where it is not known.
 
@@ -211,11 +310,13 @@ def find_significance(
     queries, targets : SequenceSet
         Without `targets`, the queries are the database as well.
     database_letters : int, optional
-        Size of the database, instead of the letters of the set that is searched.
+        Size of the database, instead of the residues of the set that is searched.
     gumbel : Gumbel, optional
         Parameters of the scoring; default: published ones.
     composition : PairComposition, optional
-        What the letters of a pair do to its lambda.
+        What the residues of a pair do to its lambda.
+    search_space : float, optional
+        Cells of the search space of every query.
 
     Notes
     -----
@@ -225,14 +326,14 @@ def find_significance(
     if gumbel is None:
         return None
     other = queries if targets is None else targets
-    spaces = [
-        search_spaces(
-            gumbel, one.lengths, database_letters or other_set.total_residues, len(other_set)
-        )
-        for one, other_set in ((queries, other), (other, queries))
-    ]
-    database = (database_letters or other.total_residues, len(other))
-    return Significance(gumbel, (spaces[0], spaces[1]), database, composition)
+    first, second = (
+        (database_letters or searched.total_residues, len(searched))
+        for searched in (other, queries)
+    )
+    lengths = tuple(np.ascontiguousarray(one.lengths, np.int32) for one in (queries, other))
+    return Significance(
+        gumbel, (lengths[0], lengths[1]), (first, second), composition, search_space
+    )
 
 
 def search_spaces(

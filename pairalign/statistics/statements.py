@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from pairalign.scoring.scoring import Scoring
 from pairalign.statistics.significance import Significance
 
@@ -18,7 +16,7 @@ def describe_scoring(scoring: Scoring) -> str:
 
 
 def describe_statistics(significance: Significance, scoring: Scoring) -> str:
-    """One line: ``lambda 0.267, K 0.041 (published), database of 900 letters in 2 sequences``.
+    """One line: ``lambda 0.267, K 0.041 (published), database of 900 letters in 2 sequences, ...``.
 
     Lambda is that of scores as they are written, with their decimals.
     """
@@ -28,47 +26,39 @@ def describe_statistics(significance: Significance, scoring: Scoring) -> str:
         f"lambda {gumbel.lambda_ * scoring.scale:g}, K {gumbel.k:g} ({gumbel.source}), database of "
         f"{letters:,} letters in {sequences:,} sequences"
     )
-    if significance.composition is None:
-        return line
-    return f"{line}, lambda by the composition of each pair (--comp-based-stats 1)"
+    parts = [line, _describe_space(significance)]
+    if significance.composition is not None:
+        parts.append("lambda by the composition of each pair (--comp-based-stats 1)")
+    return ", ".join(parts)
 
 
-def statements(
-    scoring: Scoring, significance: Significance | None, *, both_ways: bool = False
-) -> list[str]:
-    """Return lines of text: scoring, and statistics and search space where they are known.
+def _describe_space(significance: Significance) -> str:
+    if significance.search_space is not None:
+        return f"search space of {significance.search_space:g} cells"
+    if significance.gumbel.law is None:
+        return "length adjustment (Altschul and Gish 1996)"
+    return "finite-size correction (Park et al. 2012)"
 
-    `both_ways`: targets come as queries, too.
-    """
+
+def statements(scoring: Scoring, significance: Significance | None) -> list[str]:
+    """Return lines of text: scoring, and statistics where they are known."""
     lines = [
         f"Scoring: {describe_scoring(scoring)}; a gap of k letters costs open + (k - 1) extend"
     ]
     if significance is not None:
-        least, most = _search_spaces(significance, both_ways)
-        lines += [
-            f"Statistics: {describe_statistics(significance, scoring)}",
-            f"Search space: (m - l) (n - N l), {least:,} to {most:,} cells a query",
-        ]
+        lines.append(f"Statistics: {describe_statistics(significance, scoring)}")
     return [" ".join(line.split()) for line in lines]  # a matrix may have any name
 
 
 def statistics_by_name(significance: Significance, scoring: Scoring) -> dict[str, str]:
     """Return the statistics for a table of keys and values."""
     letters, sequences = significance.database
-    least, most = _search_spaces(significance)
     return {
         "lambda": f"{significance.gumbel.lambda_ * scoring.scale:g}",
         "k": f"{significance.gumbel.k:g}",
         "statistics": significance.gumbel.source,
         "database_letters": str(letters),
         "database_sequences": str(sequences),
-        "search_space_least": str(least),
-        "search_space_most": str(most),
+        "search_space": _describe_space(significance),
         "comp_based_stats": str(int(significance.composition is not None)),
     }
-
-
-def _search_spaces(significance: Significance, both_ways: bool = False) -> tuple[int, int]:
-    """Return the smallest and the largest of the queries; `both_ways`: of the targets, too."""
-    every = np.concatenate(significance.spaces if both_ways else significance.spaces[:1])
-    return int(every.min()), int(every.max())

@@ -141,6 +141,9 @@ def summarize(values: Floats) -> tuple[float, float, float]:
         return float(piece.min()), float(piece.max()), float(piece.sum(dtype=np.float64))
 
     starts = range(0, len(values), _PIECE)
+    if len(starts) == 1:  # no thread is needed for it
+        low, high, sum_ = of_piece(0)
+        return low, high, sum_ / len(values)
     with ThreadPoolExecutor(min(len(starts), os.cpu_count() or 1)) as pool:
         lows, highs, sums = zip(*pool.map(of_piece, starts), strict=True)
     return float(np.min(lows)), float(np.max(highs)), sum(sums) / len(values)

@@ -16,8 +16,6 @@ its ``"complete"``. Sequences that are said to be equal are joined before all ot
 
 from __future__ import annotations
 
-import ctypes
-
 import numpy as np
 import numpy.typing as npt
 
@@ -26,8 +24,6 @@ from pairalign.base.native import library
 _METHODS = {"upgma": 0, "mixed": 1, "complete": 2}
 
 _linkage = library.pairalign_linkage
-_linkage.restype = ctypes.c_int
-_linkage.argtypes = (ctypes.c_int, ctypes.c_int64, *(ctypes.c_void_p,) * 3)
 
 
 def cluster(

@@ -50,7 +50,7 @@ def add_command(commands: Any) -> None:
     parser.add_argument("--sequences", type=int, default=300, help="and so many others (300)")
     parser.add_argument("--longest", type=int, default=3000, help="leave out longer ones (3,000)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--comp-based-stats", action="store_true", help="as the option of align")
+    parser.add_argument("--comp-based-stats", type=int, choices=(0, 1), default=1, help="(1)")
     parser.set_defaults(run=_run)
 
 
@@ -73,24 +73,17 @@ def count_chance_hits(
     targets: SequenceSet,
     threads: int = 1,
     by_composition: bool = False,
-) -> dict[int, tuple[int, float]]:
-    """Hits with an E-value of at most 1 and 10, and how many are expected.
-
-    Scores are multiples of a step, so the least one that passes has a smaller E-value than that
-    which is asked.
-    """
+) -> dict[float, tuple[int, float]]:
+    """Hits with small E-values, and how many are expected: one a query for each unit of E."""
     gumbel = find_or_estimate_gumbel(scoring, queries, targets, threads)
     found = align(queries, targets, scoring=scoring, detail="score", device="cpu", threads=threads)
     composition = pair_composition(scoring, queries, targets) if by_composition else None
     significance = find_significance(scoring, queries, targets, None, gumbel, composition)
     evalues = significance.evalues(found)
-    step = np.gcd.reduce([*np.unique(scoring.matrix), scoring.gap_open, scoring.gap_extend])
-    counts = {}
-    for most in (1, 10):
-        least = -(-significance.least_raw_scores(most)[0] // step) * step
-        expected = significance.evalue(least, np.arange(len(queries))).sum()
-        counts[most] = int((evalues <= most).sum()), float(expected)
-    return counts
+    return {
+        most: (int((evalues <= most).sum()), most * len(queries))
+        for most in (10, 1, 0.1, 0.01, 0.001)
+    }
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -114,7 +107,7 @@ def _run(options: argparse.Namespace) -> None:
         except ScoringError as error:
             print(name, error, flush=True)
             continue
-        shown = (f"{hits} of {expected:.0f}" for hits, expected in counts.values())
+        shown = (f"{hits} of {expected:g}" for hits, expected in counts.values())
         ratios = (f"{hits / expected:.2f}" for hits, expected in counts.values())
         print(name, " | ".join([*shown, *ratios]), "|", flush=True)
 

@@ -29,7 +29,7 @@ LANES = {"avx512": (64, 16, 8, 3), "avx2": (32, 8, 4, 4), "sse41": (16, 4, 4, 4)
 """8-bit lanes; for one pair on all lanes: 32-bit lanes, rows of a lane, cost of a vector."""
 
 BYTE_COST = 2.5
-"""What a vector of 8-bit cells costs, in the units of ``cpu/align/plan.cpp``."""
+"""What a vector of 8-bit cells costs, in the units of ``cpu/core/plan.cpp``."""
 
 OWN_ROWS = 2.4
 """How many times as much, where each lane has a row of its own; of proteins."""
@@ -103,7 +103,7 @@ def cells_of_rows(lengths: Lengths, isa: str) -> tuple[Lengths, Lengths]:
 
 
 def _add_own_rows(filled: Lengths, lengths: Lengths, pairs: Lengths, lanes: int) -> None:
-    """Add what pairs fill that are batches of their own, ordered as ``cpu/align/chosen.cpp`` does.
+    """Add what pairs fill that are batches of their own, as ``cpu/align/own_row_pairs.cpp``.
 
     Parameters
     ----------

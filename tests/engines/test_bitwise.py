@@ -74,7 +74,7 @@ def expected(sets: list[SequenceSet], scoring: Scoring, window: Window) -> np.nd
 
 @given(st.integers(1, 60), st.integers(0, 60), st.integers(0, 40), st.integers(1, 9))
 def test_the_low_bits_tell_neighbours_apart(match: int, mismatch: int, gap: int, k: int) -> None:
-    """The conditions of cuda/bitwise/cell.cuh hold, and no fewer bits would do."""
+    """The conditions of common/bitwise_cell.h hold, and no fewer bits would do."""
     scores = linear_scores(linear(k * match, -k * mismatch, k * gap))
     assert scores.mismatch <= 2 * scores.gap
     assert scores.match * scores.factor == k * match

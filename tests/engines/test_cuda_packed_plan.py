@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import MODES, make_scoring, match_matrix
 
-from pairalign.engines.cuda.packed.batches import Batch, Chosen
+from pairalign.engines.cuda.packed.batches import Chosen, PackedBatch
 from pairalign.engines.cuda.packed.parameters import array_bytes
 from pairalign.engines.cuda.packed.plan import PackedPlanner
 from pairalign.engines.cuda.packed.score_table import Costs
@@ -76,12 +76,12 @@ class Case:
         return found
 
 
-def numbers(batch: Batch, start: int, count: int) -> list[int]:
+def numbers(batch: PackedBatch, start: int, count: int) -> list[int]:
     """Numbers of 8 bytes in the tables."""
     return batch.tables[start : start + 8 * count].view(np.int64).tolist()
 
 
-def check(case: Case, batch: Batch, traced: bool) -> list[tuple[int, int]]:
+def check(case: Case, batch: PackedBatch, traced: bool) -> list[tuple[int, int]]:
     """Check a batch; return its pairs."""
     rectangle, chosen = batch.rectangle, isinstance(batch.work, Chosen)
     row_of_place = np.arange(rectangle.row_start, rectangle.row_stop)
@@ -143,7 +143,7 @@ def check(case: Case, batch: Batch, traced: bool) -> list[tuple[int, int]]:
     return pairs
 
 
-def check_chunks(batch: Batch, launch: Any, items: list[list[int]]) -> None:
+def check_chunks(batch: PackedBatch, launch: Any, items: list[list[int]]) -> None:
     """The chunks of a word name its first item, and hold each of its places once."""
     assert launch.traceback_threads % 32 == 0
     places_of_word: dict[int, list[int]] = {}
@@ -159,7 +159,7 @@ def check_chunks(batch: Batch, launch: Any, items: list[list[int]]) -> None:
     assert found == places_of_word
 
 
-def check_pairs(case: Case, batch: Batch) -> None:
+def check_pairs(case: Case, batch: PackedBatch) -> None:
     """Numbers of pairs, and the room for what their paths leave."""
     rows, columns = (one.astype(int) for one in batch.rectangle.window().positions())
     if isinstance(batch.work, Chosen):

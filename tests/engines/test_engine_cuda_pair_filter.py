@@ -14,7 +14,7 @@ from relatives import COSTS, LETTERS, relatives
 
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.base.choices import COVERAGES, IDENTITIES, MODES
-from pairalign.engines.cpu.pair_filter import Choice, PairFilter
+from pairalign.engines.cpu.pair_filter import PairFilter, PairsLeft
 from pairalign.engines.cuda import pair_filter as cuda_filter
 from pairalign.engines.cuda.engine import CudaEngine
 from pairalign.engines.cuda.pair_filter import KERNEL, SOURCE
@@ -38,7 +38,7 @@ def patience() -> Iterator[None]:
     cuda_filter.PATIENCE = before
 
 
-def assert_same(found: Choice, expected: Choice) -> None:
+def assert_same(found: PairsLeft, expected: PairsLeft) -> None:
     np.testing.assert_array_equal(found.mask, expected.mask)
     counts = [
         (one.looked_at, one.possible, one.left, one.min_raw_score) for one in (found, expected)
@@ -48,7 +48,7 @@ def assert_same(found: Choice, expected: Choice) -> None:
 
 def check(
     device: Any, sets: Sets, scoring: Scoring, wanted: PairThresholds, least: int | None, side: int
-) -> list[Choice]:
+) -> list[PairsLeft]:
     """Compare both filters on all windows; return what is left of each."""
     host = PairFilter(*sets, scoring, wanted, least, threads=1)
     with device.current():

@@ -38,6 +38,64 @@ def open_engines(device: str, **options: Any) -> Any:
     )
 
 
+class OldCompiler:
+    """PyOpenCL, as far as a device asks for it; its compiler does not know the processor."""
+
+    class Error(Exception):
+        pass
+
+    class device_type:
+        CPU = 2
+
+    def __init__(self) -> None:
+        self.built: list[str] = []
+
+    def Context(self, handles: Any) -> Any:
+        return handles
+
+    def Program(self, context: Any, source: str) -> Any:
+        def build(**options: Any) -> None:
+            self.built.append(source)
+            raise self.Error(
+                "clBuildProgram failed: BUILD_PROGRAM_FAILURE\n\nBuild on <pthread>:\n\n"
+                "error: unknown target CPU 'generic'\nDevice pthread failed to build"
+            )
+
+        return SimpleNamespace(build=build)
+
+
+def test_a_device_that_builds_nothing_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = OldCompiler()
+    handle = SimpleNamespace(
+        name="pthread-znver5",
+        platform=SimpleNamespace(name="Portable Computing Language"),
+        type=2,
+        version="OpenCL 3.0 PoCL",
+        **dict.fromkeys(("available", "compiler_available", "endian_little"), True),
+        **dict.fromkeys(("max_compute_units", "max_work_group_size"), 4096),
+        **dict.fromkeys(("global_mem_size", "max_mem_alloc_size", "local_mem_size"), 1 << 30),
+    )
+    old = OpenClDevice(compiler, handle, 0)
+    found = old.why_not()
+    assert found is not None
+    assert "unknown target CPU 'generic'" in found
+    assert "pocl-opencl-icd" in found
+    assert old.why_not() == found
+    assert len(compiler.built) == 1  # asked once
+    good = made_up(1, True)
+    monkeypatch.setattr(opencl_devices, "_devices", [old, good])
+    assert choose_opencl_devices(()) == [good]
+    monkeypatch.setattr(opencl_devices, "_devices", [old])
+    ((_, usable, described),) = list_opencl_devices()
+    assert not usable
+    assert "unknown target CPU" in described
+    with pytest.raises(DeviceError, match="unknown target CPU"):
+        choose_opencl_devices((0,))
+    monkeypatch.setattr(opencl_devices, "_devices", [old])
+    with pytest.raises(DeviceError, match=r"no OpenCL device can be used: .*pocl-opencl-icd"):
+        choose_opencl_devices(())
+
+
 @pytest.mark.parametrize(
     ("device", "indices"),
     [("opencl", ()), ("opencl:0", (0,)), ("opencl:2,0", (2, 0)), ("cuda", None), ("opencl:", None)],
@@ -97,7 +155,7 @@ def test_what_a_device_must_have(changes: dict[str, Any], said: str | None) -> N
         version="OpenCL 1.2 x",
     )
     vars(handle).update(changes)
-    reason = OpenClDevice.why_not(SimpleNamespace(handle=handle))  # type: ignore[arg-type]
+    reason = OpenClDevice.why_not(SimpleNamespace(handle=handle, _why_nothing_builds=None))  # type: ignore[arg-type]
     assert (reason is None) if said is None else said in str(reason)
 
 

@@ -82,6 +82,33 @@ def test_as_the_reference(name: str, mode: str, isa: str) -> None:
     assert checked > 15
 
 
+@pytest.mark.parametrize("isa", instruction_sets())
+@pytest.mark.parametrize("limit", [60, 64, 127, 8000, 16384, 30000, 32768])
+def test_no_cell_comes_again_at_the_limits_of_widths(limit: int, isa: str) -> None:
+    """What is put in the place of a used cell is never positive, whatever letters score."""
+    reads = SequenceSet.from_strings(["A", "AC", "ACA", "CAAC"], alphabet="dna")
+    for match in (limit - 1, limit, limit + 1):
+        for mismatch, gap_open, gap_extend in (
+            (-1, 4005, 4000),
+            (-limit, 1, 0),
+            (-7, limit, limit),
+        ):
+            scoring = pairalign.make_scoring(
+                "dna",
+                mode="local",
+                match=match,
+                mismatch=mismatch,
+                gap_open=gap_open,
+                gap_extend=gap_extend,
+            )
+            for chain in every(reads, scoring, isa, 4):
+                codes = [
+                    reads.codes_of(int(one[0])).tolist() for one in (chain.query, chain.target)
+                ]
+                expected = reference.align_all(*codes, costs_of(scoring), 4)
+                assert [found_alignment(chain, k) for k in range(len(chain))] == expected
+
+
 def test_proteins_and_long_repeats() -> None:
     """A matrix that is not simple; and blocks of the traceback of which a path needs several."""
     rng = np.random.default_rng(4)

@@ -23,6 +23,7 @@ from struct_layouts import (
 
 from pairalign.alignments import passes as pair_fields
 from pairalign.alignments import records, strands, thresholds
+from pairalign.base import words
 from pairalign.engines.cpu import further, pair_filter, posterior
 from pairalign.engines.cpu import native_structs as cpu
 from pairalign.engines.cuda import bitwise
@@ -78,7 +79,8 @@ BLOCK_DIAGONALS = Source("cuda/block_diagonals/block_diagonals.cuh", "block-diag
 PRUNED = Source("cuda/pruned/pruned.cuh", "pruned")
 PLAN = Source("cpu/gpu_plan/packed_plan.cpp")
 CHOSEN = Source("cpu/gpu_plan/chosen_pairs.cpp")
-CPU = Source("cpu/bitwise/bitwise.h", other=("cpu/align/batch.h",))
+CPU = Source("cpu/bitwise/bitwise.h", other=("cpu/core/batch.h", "cpu/align/engine.h"))
+WORDS = Source("common/words_in_place.h")
 TEXT = Source("cpu/text/text.h")
 TEXT_QUEUE = Source("cpu/text/text_queue.h")
 PAIRS = Source("cpu/pairs/pairs.cpp")
@@ -204,6 +206,16 @@ NUMBERS: list[tuple[Source, dict[str, int]]] = [
             "PAIRALIGN_INTERNAL + 1": overlap_passes.KINDS,
         },
     ),
+    (
+        WORDS,
+        {
+            "WordsInPlace::WORDS": words.WORDS,
+            "WordsInPlace::LETTERS": words.WORD,
+            "WordsInPlace::SIMILAR": words.SIMILAR,
+            "WordsInPlace::NEAR": words.NEAR,
+            "WordsInPlace::NEAR_AFTER_END": words.NEAR_AFTER_END,
+        },
+    ),
     (SCORES, {"WARP": scores.WARP, "PADDING_CODE": sets.PADDING_CODE}),
     (
         BLOCK_DIAGONALS,
@@ -279,8 +291,8 @@ def test_room_for_profiles_and_moves(tmp_path: Path) -> None:
     """Formulas that Python needs to plan memory, and the kernels to find their way in it."""
     lengths = [(1, 1), (31, 1), (16, 16), (1000, 37)]
     pitches = [f"pitch_of({one.columns // one.parts}, {one.width})" for one in tilings.TILINGS]
-    words = [f"move_words({rows}, {columns})" for rows, columns in lengths]
-    found = cpp_values(PACKED.includes(), pitches + words, tmp_path, PACKED.defines())
+    moves = [f"move_words({rows}, {columns})" for rows, columns in lengths]
+    found = cpp_values(PACKED.includes(), pitches + moves, tmp_path, PACKED.defines())
     for tiling, pitch in zip(tilings.TILINGS, found, strict=False):
         assert tiling.width < pitch <= tiling.profile_bytes(1) // 4
     rows, columns = np.array(lengths, np.int32).T

@@ -8,12 +8,12 @@ from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairalign.engines.device.tile_plan import BAND, WARP, Batch, Costs, Planner, Rectangle
+from pairalign.engines.device.tile_plan import BAND, WARP, Costs, Planner, Rectangle, TileBatch
 
 COSTS = Costs(border_bytes=4, traced=True)
 
 
-def pairs_of(batch: Batch, planner: Planner) -> list[tuple[int, int, int]]:
+def pairs_of(batch: TileBatch, planner: Planner) -> list[tuple[int, int, int]]:
     """(number, window row, window column) of every lane; checks what tiles promise on the way."""
     base = batch.rectangle.pair_base()
     found = []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from similar_problems import mutated
 
-from pairalign.base.words import words_in_place
+from pairalign.base.words import NEAR_AFTER_END, WORDS, words_in_place
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.slabs import result_bytes, share_of_letters
 from pairalign.pairs.want import Detail
@@ -25,12 +25,12 @@ def alike(rate: float, number: int = 6, length: int = 1500) -> SequenceSet:
 
 def test_words_in_place() -> None:
     one, other = alike(0, 2).codes_of(0), alike(0.05, 2).codes_of(0)
-    assert words_in_place(one, one) == 1
-    assert 0.3 < words_in_place(one, other) < 1
+    assert words_in_place(one, one) == WORDS
+    assert 0.3 * WORDS < words_in_place(one, other) < WORDS
     assert words_in_place(one, np.full(1500, 3, np.uint8)) == 0
     assert words_in_place(one[:15], one[:15]) == 0
     moved = np.concatenate([np.full(200, 3, np.uint8), one])
-    assert words_in_place(moved, one, 300) > 2 * words_in_place(moved, one)
+    assert words_in_place(moved, one, NEAR_AFTER_END) > 2 * words_in_place(moved, one)
 
 
 @pytest.mark.parametrize(

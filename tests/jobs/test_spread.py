@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
 import hashlib
-import logging
 import os
 import random
 import subprocess
 import time
-from argparse import Namespace
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -21,7 +18,6 @@ from commands import PROGRAM, TIMEOUT_SECONDS
 import pairalign
 from pairalign.cli import dask_cluster
 from pairalign.cli.main import main
-from pairalign.engines.selection import DeviceInfo
 
 
 @pytest.fixture(autouse=True)
@@ -99,26 +95,13 @@ def test_an_executor_of_dask(dask, here: str) -> None:
         check_executor(client.get_executor())
 
 
-def test_workers_on_this_machine(dask: object, capfd: pytest.CaptureFixture[str]) -> None:
+def test_workers_on_this_machine(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["align", "in.fa", "-o", "one.fasta.gz", "-q", "--mode", "local"]) == 0
     command = ["align", "in.fa", "-o", "all.fasta.gz", "-q", "--mode", "local"]
     assert main([*command, "--cluster", "local:2", "--device", "cpu"]) == 0
     assert md5("all.fasta.gz") == md5("one.fasta.gz")
     assert not os.path.exists("all.fasta.gz.parts")
     assert capfd.readouterr().err == ""  # that workers start and end is no news
-
-
-def log_at_the_end() -> None:
-    """Make this process log an error when it ends, as one whose heartbeat meets the end does."""
-    atexit.register(logging.getLogger("distributed.worker").error, "late")
-
-
-def test_ends_of_workers_are_no_news(dask: object, capfd: pytest.CaptureFixture[str]) -> None:
-    options = Namespace(cluster="local:1", device="cpu")
-    with dask_cluster._open_client(options) as client:
-        client.run(log_at_the_end)
-    assert capfd.readouterr().err == ""
-    assert logging.getLogger("distributed").isEnabledFor(logging.ERROR)
 
 
 @pytest.mark.parametrize(
@@ -172,9 +155,9 @@ def test_a_task_that_runs_again_when_its_part_is_there() -> None:
     folder, cwd = os.path.abspath("parts"), os.getcwd()
     part, manifest = Path("parts/part-2-of-3.paf"), Path("parts/part-2-of-3.json")
     os.mkdir(folder)
-    assert dask_cluster.run_shard(command, (2, 3), folder, cwd) == 2
+    assert dask_cluster.run_shard(command, (2, 3), folder, cwd) == (2, 3)
     first = [os.stat(path) for path in (part, manifest)]
-    assert dask_cluster.run_shard(command, (2, 3), folder, cwd) == 2
+    assert dask_cluster.run_shard(command, (2, 3), folder, cwd) == (2, 3)
     assert [os.stat(path) for path in (part, manifest)] == first
 
 
@@ -206,7 +189,7 @@ def test_what_a_worker_says_is_said(
         assert not os.path.exists("all.tsv")
 
 
-def test_wrong_clusters(dask: object) -> None:
+def test_wrong_clusters() -> None:
     for address in ("local:0", "local:x"):
         with pytest.raises(SystemExit):
             main(["align", "in.fa", "-o", "x.paf", "--cluster", address])
@@ -264,23 +247,6 @@ def test_which_tasks_ask_for_a_gpu(
 ) -> None:
     workers = [{"resources": {}}, {"resources": declared}]
     assert dask_cluster._needed_resources(device, workers) == needed
-
-
-@pytest.mark.parametrize(("device", "seen"), [("cuda", ["0", "1"]), ("cuda:3", ["3", "3"])])
-def test_each_worker_here_sees_one_gpu(
-    dask, device: str, seen: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gpus = [DeviceInfo(f"cuda:{k}", True, "") for k in (0, 1)]
-    monkeypatch.setattr(dask_cluster, "list_devices", lambda: [DeviceInfo("cpu", True, ""), *gpus])
-    options = Namespace(cluster="local:2", device=device, threads=None)
-    with dask_cluster._open_client(options) as client:
-        client.wait_for_workers(2)
-        found = client.run(os.getenv, "CUDA_VISIBLE_DEVICES")
-        workers = client.scheduler_info(-1)["workers"].values()
-        assert sorted(found.values()) == seen
-        assert [worker["resources"] for worker in workers] == [{"GPU": 1}] * 2
-    arguments = dask_cluster._resources_of_a_task(options)
-    assert arguments[:2] == ["--device", "cuda"]
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,22 @@ def run_tests(folder: Path, *options: str) -> tuple[int, str]:
         timeout=TIMEOUT_SECONDS,
     )
     return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["here", "in workers"])
+def test_what_is_not_installed_is_a_line(folder: Path, workers: list[str]) -> None:
+    (folder / "test_other.py").write_text(
+        "import pytest\n"
+        "def test_package():\n    pytest.importorskip('no_such_package')\n"
+        "def test_program():\n    pytest.skip('miniasm is not installed')\n"
+        "def test_device():\n    pytest.skip('OpenCL: no platform')\n"
+        "def test_other():\n    pytest.skip('there is no such mode')\n"
+    )
+    code, said = run_tests(folder, *workers, "-m", "not slow and not gpu")
+    assert code == 0, said
+    (line,) = re.findall(r"^Skipped: .*", said, re.MULTILINE)
+    assert line.startswith("Skipped: 3 tests of what is not installed: an OpenCL device")
+    assert "miniasm (1), no_such_package (1); packages: pip install NAME" in line
 
 
 @pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["here", "in workers"])

@@ -122,6 +122,7 @@ def test_sdist_holds_all_sources(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     patterns = ["cpu/**/*.cpp", "cpu/**/*.h", "cuda/**/*.cu*", "opencl/*.cl*"]
+    patterns += ["common/*.h"]
     patterns += ["pairalign/**/*.py", "tests/*.py"]
     needed = [
         path.relative_to(ROOT).as_posix() for pattern in patterns for path in ROOT.glob(pattern)

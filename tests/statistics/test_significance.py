@@ -7,7 +7,6 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
-import pandas
 import pytest
 from align_command import align
 from readable import needs_program
@@ -18,8 +17,8 @@ from pairalign.jobs.stages.evalue_engine import EvalueEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import plan_windows
 from pairalign.scoring.scoring import make_scoring
-from pairalign.sequences.sets import SequenceSet, read_fasta
-from pairalign.statistics.published import PUBLISHED
+from pairalign.sequences.sets import PROTEIN, SequenceSet, read_fasta
+from pairalign.statistics.published import PUBLISHED, PUBLISHED_DNA
 from pairalign.statistics.significance import (
     EvalueFilter,
     find_gumbel,
@@ -27,8 +26,11 @@ from pairalign.statistics.significance import (
     search_spaces,
 )
 
+pandas = pytest.importorskip("pandas")
+
+LETTERS = list(PROTEIN.letters[:20])
 EXAMPLES = Path(__file__).parents[2] / "examples" / "cytochrome_p450.fasta"
-ROWS = [(matrix, *row) for matrix, rows in PUBLISHED.items() for row in rows]
+ROWS = [(matrix, row) for matrix, rows in PUBLISHED.items() for row in rows]
 
 
 @pytest.fixture(autouse=True)
@@ -50,31 +52,72 @@ def blastp(matrix, existence, extension, *options):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-@needs_program("blastp")
-@pytest.mark.parametrize(
-    ("matrix", "existence", "extension", "lambda_", "k", "alpha", "beta"), ROWS
-)
-def test_every_published_row_is_blasts(matrix, existence, extension, lambda_, k, alpha, beta):
-    """What BLAST+ prints, and its effective search space, which depends on alpha and beta."""
-    database = read_fasta(EXAMPLES)
-    gumbel = find_gumbel(
-        make_scoring(
-            "protein",
-            mode="local",
-            matrix=matrix,
-            gap_open=existence + extension,
-            gap_extend=extension,
-        )
+def local(matrix, existence, extension):
+    """A local scoring with BLAST's costs."""
+    return make_scoring(
+        "protein",
+        mode="local",
+        matrix=matrix,
+        gap_open=existence + extension,
+        gap_extend=extension,
     )
-    assert (gumbel.lambda_, gumbel.k, gumbel.alpha, gumbel.beta) == (lambda_, k, alpha, beta)
+
+
+def printed_parameters(text):
+    """Lambda and K with gaps, and the search space, as BLAST prints them."""
+    numbers = re.search(r"Gapped\nLambda.*\n +(\S+) +(\S+)", text).groups()
+    space = re.search(r"Effective search space used: (\d+)", text)[1]
+    return *map(float, numbers), int(space)
+
+
+@needs_program("blastp")
+@pytest.mark.parametrize(("matrix", "row"), ROWS)
+def test_every_published_row_is_blasts(matrix, row):
+    """Lambda, K and the old search space that BLAST+ prints, and its E-values of real pairs."""
+    existence, extension, lambda_, k, a, b, _, _ = row
+    database = read_fasta(EXAMPLES)
+    scoring = local(matrix, existence, extension)
+    gumbel = find_gumbel(scoring)
+    assert (gumbel.lambda_, gumbel.k, gumbel.alpha, gumbel.beta) == (lambda_, k, a, b)
     for length in (90, 400):
         write_query(length)
-        text = blastp(matrix, existence, extension)
-        found = re.search(r"Gapped\nLambda.*\n +(\S+) +(\S+) +\S+ +(\S+)", text).groups()
-        assert [float(x) for x in found] == pytest.approx([lambda_, k, alpha], rel=0.011)
-        space = int(re.search(r"Effective search space used: (\d+)", text)[1])
+        found = printed_parameters(blastp(matrix, existence, extension))
         ours = search_spaces(gumbel, [length], database.total_residues, len(database))
-        assert ours[0] == space
+        assert found == pytest.approx((lambda_, k, int(ours[0])), rel=0.001)
+    write_query(60)  # the correction is large
+    table = blastp(
+        *(matrix, existence, extension, "-evalue", "1000"),
+        *("-outfmt", "6 sseqid score evalue"),
+    )
+    theirs = pandas.read_csv(io.StringIO(table), sep="\t", names=["name", "score", "evalue"])
+    theirs = theirs.drop_duplicates("name")
+    query = SequenceSet.from_strings([read_fasta("query.fa")[0].letters], alphabet="protein")
+    significance = find_significance(scoring, query, database)
+    places = np.array([database.names.index(name) for name in theirs.name])
+    ours = np.exp(significance.log_evalues_of(theirs.score, np.zeros(len(places), int), places))
+    one_digit = theirs.evalue.between(0.0009, 0.0095).to_numpy()  # as it prints these
+    assert (~one_digit).sum() > 20
+    assert ours[~one_digit] == pytest.approx(theirs.evalue[~one_digit].to_numpy(), rel=0.06)
+
+
+@needs_program("blastn")
+@pytest.mark.parametrize(("match", "mismatch"), PUBLISHED_DNA)
+def test_every_published_row_for_dna_is_blastns(match, mismatch):
+    rng = np.random.default_rng(3)
+    letters = "".join(rng.choice(list("ACGT"), 3000))
+    Path("target.fa").write_text(f">target\n{letters}\n")
+    Path("query.fa").write_text(f">query\n{letters[100:900]}\n")
+    for existence, extension, lambda_, k, *_ in PUBLISHED_DNA[match, mismatch]:
+        costs = {"match": match, "mismatch": mismatch, "gap_open": existence + extension}
+        scoring = make_scoring("dna", mode="local", gap_extend=extension, **costs)
+        command = ["blastn", "-task", "blastn", "-query", "query.fa", "-subject", "target.fa"]
+        command += ["-reward", str(match), "-penalty", str(mismatch), "-dust", "no"]
+        command += ["-gapopen", str(existence), "-gapextend", str(extension)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        ours = search_spaces(find_gumbel(scoring), [800], 3000, 1)
+        assert printed_parameters(done.stdout) == pytest.approx(
+            (lambda_, k, int(ours[0])), rel=1e-6
+        )
 
 
 @needs_program("blastp")
@@ -88,7 +131,7 @@ def test_bits_are_blasts(tmp_path):
         theirs.setdefault(target, (int(score), float(bits)))
     align(
         *("query.fa", EXAMPLES, "--mode", "local", "--gap-open", "12", "-o", "a.b6", "-q"),
-        *("--columns", "qseqid,sseqid,score,bitscore"),
+        *("--columns", "qseqid,sseqid,score,bitscore", "--comp-based-stats", "0"),
     )
     ours = pandas.read_csv("a.b6", sep="\t", names=["query", "target", "score", "bits"])
     compared = 0
@@ -105,7 +148,7 @@ def our_bits():
     """Scores and bits of all pairs of the examples, both ways, with BLAST's 11/1."""
     align(
         *(EXAMPLES, "--mode", "local", "--gap-open", "12", "-o", "o.tsv", "-q", "--both-ways"),
-        *("--columns", "query,target,score,bits"),
+        *("--columns", "query,target,score,bits", "--comp-based-stats", "0"),
     )
     return pandas.read_csv("o.tsv", sep="\t")
 
@@ -174,14 +217,42 @@ def significance_of_examples(**options):
 
 
 @pytest.mark.parametrize("most", [1e-180, 1e-10, 0.001, 1, 10, 1e6])
-def test_thresholds_are_exact(most):
-    _, sequences, significance = significance_of_examples()
-    queries = np.arange(len(sequences))
-    least = significance.least_raw_scores(most)[0]
-    log_space = math.log(significance.gumbel.k) + np.log(significance.spaces[0][queries])
-    log_most = math.log(most)
-    assert (log_space - 0.267 * least <= log_most).all()
-    assert ((log_space - 0.267 * (least - 1) > log_most) | (least == 1)).all()
+@pytest.mark.parametrize("exchanged", [False, True])
+@pytest.mark.parametrize("space", [None, 1e9])
+def test_no_pair_that_passes_is_below_the_least_score(most, exchanged, space):
+    """Every length of query and target, against each score on its own."""
+    rng = np.random.default_rng(2)
+    lengths = [*rng.integers(1, 90, 12), 150, 400, 2000, 30_000]
+    sets = [
+        SequenceSet.from_strings(
+            ["".join(rng.choice(LETTERS, n)) for n in part], alphabet="protein"
+        )
+        for part in (lengths, lengths[::2])
+    ]
+    significance = find_significance(local("BLOSUM62", 11, 1), *sets, search_space=space)
+    every = [np.arange(len(one)) for one in sets]
+    least = significance.least_raw_score(most, *every, exchanged=exchanged)
+    query, target = (x.ravel() for x in np.meshgrid(*every))
+    for score in {1, 2, least // 2, least - 2, least - 1, least, least + 1, 2 * least} - {-1, 0}:
+        scores = np.full(len(query), float(score))
+        values = significance.log_evalues_of(scores, query, target, exchanged=exchanged)
+        assert (values <= math.log(most)).any() == (score >= least), score
+
+
+@pytest.mark.parametrize(("matrix", "row"), ROWS)
+def test_evalues_fall_with_the_score_and_rise_with_the_query(matrix, row):
+    """What the least score of a window rests on."""
+    gumbel = find_gumbel(local(matrix, *row[:2]))
+    lengths = np.unique(np.geomspace(1, 40_000, 60).astype(int))
+    m, n = (x.ravel() for x in np.meshgrid(lengths, lengths))
+    before = None
+    for score in [*range(1, 60), *range(60, 3000, 37)]:
+        scores = np.full(len(m), float(score))
+        values = gumbel.law.log_evalues(gumbel.lambda_, gumbel.k, scores, m, n)
+        assert before is None or (values < before).all()
+        by_query = values.reshape(len(lengths), -1)  # a column a query
+        assert (np.diff(by_query, axis=1) >= -1e-9).all()
+        before = values
 
 
 @pytest.mark.parametrize("both_ways", [False, True])
@@ -196,12 +267,6 @@ def test_max_evalue_leaves_what_the_column_says(both_ways):
         kept = np.repeat(kept.to_numpy().reshape(-1, 2).any(axis=1), 2)
     assert 10 < len(few) < len(every) - 10
     assert few.equals(every[kept].reset_index(drop=True))
-
-
-def test_filter_tells_the_engine_the_least_score():
-    _, _, significance = significance_of_examples()
-    least = significance.least_raw_scores(0.001)
-    assert EvalueFilter(significance, 0.001, False).min_raw_score == least[0].min()
 
 
 @pytest.mark.parametrize("both_ways", [False, True])
@@ -237,10 +302,9 @@ def test_engines_are_given_the_least_score_of_their_slab(two_sets, both_ways):
     every = pairalign.align(queries, other, scoring=scoring, window=window_size)
     (window,) = plan_windows(60, 60 if two_sets else None, window_size)
     found = engine.align(window, Want(Detail.CIGAR, 1))
-    passing = significance.evalue(every.raw_score, every.query) <= 3
+    passing = significance.evalues(every) <= 3
     if both_ways:
-        turned = find_significance(scoring, targets if two_sets else queries, queries)
-        passing |= turned.evalue(every.raw_score, every.target) <= 3
+        passing |= significance.evalues(every, exchanged=True) <= 3
     assert 0 < passing.sum() < len(every)
     assert found.raw_score.tolist() == every.raw_score[passing].tolist()
     assert given == [kept.min_raw_score]
@@ -259,19 +323,20 @@ def test_the_database_is_as_large_as_is_said():
     scoring, sequences, plain = significance_of_examples()
     larger = find_significance(scoring, sequences, None, 10**9)
     assert plain.database == (sequences.total_residues, len(sequences))
-    assert (larger.spaces[0] > 1000 * plain.spaces[0]).all()
     align(
         *(EXAMPLES, "--mode", "local", "--gap-open", "12", "-o", "a.b6", "-q"),
-        *("--db-size", "1000000000"),
+        *("--db-size", "1000000000", "--comp-based-stats", "0"),
     )
     found = pandas.read_csv("a.b6", sep="\t", names=BLAST6)
     first = found.iloc[0]
-    index = sequences.names.index(first.qseqid)
-    bits = (0.267 * round((first.bitscore * math.log(2) + math.log(0.041)) / 0.267)) - math.log(
-        0.041
+    query, target = (sequences.names.index(name) for name in (first.qseqid, first.sseqid))
+    score = (first.bitscore * math.log(2) + math.log(0.041)) / 0.267
+    found, of_all = (
+        one.log_evalues_of([score], [query], [target])[0] / math.log(10) for one in (larger, plain)
     )
-    expected = larger.spaces[0][index] * math.exp(-bits)
-    assert math.log10(first.evalue) == pytest.approx(math.log10(expected), abs=0.01)
+    assert found - of_all == pytest.approx(9 - math.log10(sequences.total_residues))
+    expected = 10**found
+    assert math.log10(first.evalue) == pytest.approx(math.log10(expected), abs=0.03)
 
 
 def test_statistics_that_do_not_exist_are_nan_with_a_warning(capsys):
@@ -305,6 +370,6 @@ def test_as_many_chance_hits_as_expected(gap_open):
         for _ in range(2)
     )
     found = pairalign.align(queries, targets, scoring=scoring, detail="score")
-    evalues = find_significance(scoring, queries, targets).evalue(found.raw_score, found.query)
+    evalues = find_significance(scoring, queries, targets).evalues(found)
     assert (evalues <= 1).sum() == pytest.approx(len(queries), rel=0.2)
     assert (evalues <= 10).sum() == pytest.approx(10 * len(queries), rel=0.2)

@@ -19,7 +19,6 @@ from pairalign.sequences.sets import read_fasta
 PROTEINS = Path(__file__).parents[2] / "examples" / "cytochrome_p450.fasta"
 BLAST = ("--mode", "local", "--gap-open", "12")
 STATED = re.compile(r"lambda (\S+), K (\S+) \((.+?)\), database of (\S+) letters in (\S+) seq")
-SPACES = re.compile(r"# Search space: .*, (\S+) to (\S+) cells a query\n")
 NAMES = (
     *("qseqid", "sseqid", "qlen", "slen", "score", "bitscore", "evalue", "pident", "ppos"),
     *("length", "nident", "mismatch", "positive", "gapopen", "gaps", "qstart", "qend"),
@@ -106,27 +105,28 @@ def test_columns_that_blast_has_not_keep_their_names():
 def test_bits_and_evalues_follow_from_what_is_stated(options, source):
     """Of one query: with lambda of scores as they are written, also where they have decimals."""
     columns = "qseqid,sseqid,score,bitscore,evalue"
-    align("q.fa", "p.fa", *options, "--columns", columns, "-o", "a.b7", "-q")
+    plain = ("--comp-based-stats", "0")
+    align("q.fa", "p.fa", *options, *plain, "--columns", columns, "-o", "a.b7", "-q")
     comments, lines = parts_of("a.b7")
     lambda_, k, said, letters, sequences = STATED.search(comments).groups()
     assert said.startswith(source)
     assert (letters, sequences) == ("123,456,789" if "--db-size" in options else "1,200", "8")
-    least, most = map(number, SPACES.search(comments).groups())
-    assert least == most
+    assert "finite-size correction" in comments
     lambda_, k = float(lambda_), float(k)
     rows = [line.split("\t")[2:] for line in lines.splitlines()]
     assert len(rows) == 8
     for score, bits, evalue in np.array(rows, np.float64):
         assert bits == pytest.approx((lambda_ * score - math.log(k)) / math.log(2), abs=0.06)
-        expected = math.log(k * least) - lambda_ * score
+        # Of the whole space; the correction only takes of it.
+        most = math.log(k) + math.log(120 * float(letters.replace(",", ""))) - lambda_ * score
         if evalue > 1e-300:
-            assert math.log(evalue) == pytest.approx(expected, abs=0.01)
+            assert math.log(evalue) < most
 
 
 def test_composition_and_unknown_statistics_are_stated():
-    align("p.fa", *BLAST, "--comp-based-stats", "1", "-o", "a.b7", "-q")
+    align("p.fa", *BLAST, "-o", "a.b7", "-q")
     assert "composition of each pair (--comp-based-stats 1)" in parts_of("a.b7")[0]
-    align("p.fa", *BLAST, "-o", "b.b7", "-q")
+    align("p.fa", *BLAST, "--comp-based-stats", "0", "-o", "b.b7", "-q")
     assert "composition" not in parts_of("b.b7")[0]
     align("p.fa", "-o", "c.b7", "-q")
     comments, lines = parts_of("c.b7")
@@ -136,12 +136,18 @@ def test_composition_and_unknown_statistics_are_stated():
     assert lines.count("\tnan\tnan\n") == lines.count("\n") > 0
 
 
-def test_search_spaces_of_targets_are_stated_where_they_come_as_queries():
-    align("q.fa", "p.fa", *BLAST, "-o", "a.b7", "-q")
-    align("q.fa", "p.fa", *BLAST, "--both-ways", "-o", "b.b7", "-q")
-    once, both = (SPACES.search(parts_of(name)[0]).groups() for name in ("a.b7", "b.b7"))
-    assert once[0] == once[1] == both[1]
-    assert number(both[0]) < number(once[0])
+def test_a_search_space_that_is_given_is_taken_as_it_is():
+    """E-values no longer depend on what else is in the sets."""
+    space = ("--search-space", "1e9", "--comp-based-stats", "0")
+    columns = ("--columns", "query,target,score,evalue", "-q")
+    align("q.fa", "p.fa", *BLAST, *space, *columns, "-o", "a.b7")
+    comments, lines = parts_of("a.b7")
+    assert "search space of 1e+09 cells" in comments
+    assert "finite-size" not in comments
+    for line in lines.splitlines():
+        score, evalue = map(float, line.split("\t")[2:])
+        if evalue > 1e-300:
+            assert evalue == pytest.approx(0.041 * 1e9 * math.exp(-0.267 * score), rel=0.006)
 
 
 def test_sam_says_it_in_comments():
@@ -154,7 +160,7 @@ def test_sam_says_it_in_comments():
             found.append(file.header.to_dict()["CO"])
             assert len(list(file)) > 20
     stated, plain = found
-    assert [line.partition(":")[0] for line in stated] == ["Scoring", "Statistics", "Search space"]
+    assert [line.partition(":")[0] for line in stated] == ["Scoring", "Statistics"]
     assert "lambda 0.267, K 0.041 (published)" in stated[1]
     assert len(plain) == 1
     assert plain[0].startswith("Scoring: global, BLOSUM62, gap open 11, gap extend 1;")
@@ -162,15 +168,12 @@ def test_sam_says_it_in_comments():
 
 def test_parquet_says_it_in_its_metadata():
     pq = pytest.importorskip("pyarrow.parquet")
-    align("p.fa", *BLAST, "--max-evalue", "1", "--comp-based-stats", "1", "-o", "a.parquet", "-q")
-    align("p.fa", *BLAST, "-o", "a.b7", "-q")
+    align("p.fa", *BLAST, "--max-evalue", "1", "-o", "a.parquet", "-q")
     metadata = {k.decode(): v.decode() for k, v in pq.read_metadata("a.parquet").metadata.items()}
     found = {k.removeprefix("pairalign."): v for k, v in metadata.items()}
-    least, most = SPACES.search(parts_of("a.b7")[0]).groups()
     expected = {"lambda": "0.267", "k": "0.041", "statistics": "published"}
     expected |= {"database_letters": "1200", "database_sequences": "8", "comp_based_stats": "1"}
-    expected |= {"search_space_least": least.replace(",", "")}
-    expected |= {"search_space_most": most.replace(",", "")}
+    expected |= {"search_space": "finite-size correction (Park et al. 2012)"}
     assert {key: found[key] for key in expected} == expected
 
 

@@ -16,11 +16,14 @@ from pairalign.jobs.run import statistics
 from pairalign.jobs.run.statistics import composition, estimate_gumbel, find_or_estimate_gumbel
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import PROTEIN, SequenceSet
+from pairalign.statistics.finite_size import LengthLaw
 from pairalign.statistics.gumbel_fit import fit_gumbel, ungapped_lambda
 from pairalign.statistics.published import BACKGROUND, PUBLISHED
 from pairalign.statistics.significance import find_gumbel, find_significance
 
 SHARES = background()
+NO_LENGTH = LengthLaw(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+"""Of alignments that take no residues: all starting points are left."""
 BASES = np.full(4, 0.25)
 
 
@@ -69,10 +72,10 @@ def test_a_known_distribution_is_found_again():
     continuous = (np.log(k * length**2) - np.log(rng.exponential(size=40_000))) / lambda_
     for step in (1, 3):
         scores = (np.floor(continuous / step) * step).astype(np.int64)
-        found = fit_gumbel(scores, length, step, 0.0, 0.0, 9.0)
+        found = fit_gumbel(scores, length, step, NO_LENGTH, 9.0)
         assert found == pytest.approx((lambda_, k), rel=0.1)
         assert found[0] == pytest.approx(lambda_, rel=0.015)
-    assert fit_gumbel(scores, length, 3, 0.0, 0.0, 0.2)[0] == 0.2
+    assert fit_gumbel(scores, length, 3, NO_LENGTH, 0.2)[0] == 0.2
 
 
 def test_estimates_are_near_published_values():
@@ -145,7 +148,7 @@ def test_estimates_are_kept(folder, monkeypatch):
 
     def estimate(scoring, shares, threads=1):
         made.append(scoring)
-        return statistics._gumbel([0.5, 0.25, 1.0, -3.0])
+        return statistics._gumbel([0.5, 0.25, 1.0, -3.0, 9.0, -50.0, 9.5, -60.0])
 
     monkeypatch.setattr(statistics, "estimate_gumbel", estimate)
     reads = SequenceSet.from_strings(["ACGTACGGTA"] * 3)
@@ -153,7 +156,7 @@ def test_estimates_are_kept(folder, monkeypatch):
     (kept,) = (folder / "cache").iterdir()
     assert find_or_estimate_gumbel(local("dna"), reads) == first
     assert len(made) == 1
-    find_or_estimate_gumbel(local("dna", gap_open=7), reads)
+    find_or_estimate_gumbel(local("dna", gap_open=9), reads)
     find_or_estimate_gumbel(local("dna"), SequenceSet.from_strings(["AAAACCCGTG"]))
     assert len(made) == 3
     for damaged in ("", "{}", json.dumps({"lambda": -1, "k": 1, "alpha": 1, "beta": 0}), "[1]"):
@@ -217,9 +220,19 @@ def test_as_many_chance_hits_as_expected(scoring):
     gumbel = find_or_estimate_gumbel(scoring, queries, targets)
     found = pairalign.align(queries, targets, scoring=scoring, detail="score")
     significance = find_significance(scoring, queries, targets, None, gumbel)
-    evalues = significance.evalue(found.raw_score, found.query)
+    evalues = significance.evalues(found)
     for most in (1, 10):
-        # Scores are whole: the least one that passes has a smaller E-value than `most`.
-        least = significance.least_raw_scores(most)[0]
-        expected = significance.evalue(least, np.arange(len(queries))).sum()
-        assert (evalues <= most).sum() == pytest.approx(expected, rel=0.2)
+        assert (evalues <= most).sum() == pytest.approx(expected_hits(significance, most), rel=0.2)
+
+
+def expected_hits(significance, most):
+    """Scores are whole: the least one of a pair that passes has a smaller E-value than `most`."""
+    counts = [len(one) for one in significance.lengths]
+    query, target = (x.ravel() for x in np.meshgrid(*map(np.arange, counts)))
+    of_pair = np.zeros(len(query))
+    for score in range(1000, 0, -1):
+        scores = np.full(len(query), float(score))
+        values = np.exp(significance.log_evalues_of(scores, query, target))
+        of_pair = np.where(values <= most, values, of_pair)
+    # Of each pair by its share of the database.
+    return (of_pair * significance.lengths[1][target] / significance.database[0]).sum()

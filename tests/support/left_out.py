@@ -9,8 +9,9 @@ in a thousand skips. Only such tests chosen (``-m gpu``) and no GPU is an error,
 from __future__ import annotations
 
 import functools
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -46,6 +47,19 @@ def why_no_gpu() -> str | None:
     except DeviceError as error:
         return str(error)
     return None
+
+
+def count_missing(reasons: Iterable[Any]) -> Counter[str]:
+    """Count skipped tests by the package or program that they say is missing."""
+    found: Counter[str] = Counter()
+    for reason in reasons:
+        text = str(reason[-1] if isinstance(reason, tuple) else reason)
+        named = re.search(r"could not import '(\w+)|Skipped: (.+?) (?:is|are) not installed", text)
+        if named:
+            found[named[1] or named[2]] += 1
+        elif "OpenCL" in text:
+            found["an OpenCL device (Debian: pocl-opencl-icd)"] += 1
+    return found
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -89,6 +103,14 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.write_line(
             f"Left out: {left_out['gpu']:,} tests that need a GPU ({why_no_gpu()}); on a machine "
             "with one: make test-gpu"
+        )
+    skipped = terminalreporter.stats.get("skipped", ())
+    missing = count_missing(report.longrepr for report in skipped)
+    if missing:
+        names = ", ".join(f"{name} ({count:,})" for name, count in sorted(missing.items()))
+        terminalreporter.write_line(
+            f"Skipped: {sum(missing.values()):,} tests of what is not installed: {names}; "
+            "packages: pip install NAME, programs: scripts/install_*.sh"
         )
     if left_out["slow"]:
         terminalreporter.write_line(

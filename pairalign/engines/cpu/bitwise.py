@@ -12,7 +12,7 @@ bitwise parallel bulk computation technique on GPU. IPDPS Workshops, 2017.
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, c_char_p, c_int32, c_void_p
+from ctypes import c_int32
 
 import numpy as np
 import numpy.typing as npt
@@ -29,19 +29,6 @@ from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
 from pairalign.sequences.sets import SequenceSet
-
-library.pairalign_bitwise_scores.argtypes = (
-    c_void_p,
-    c_void_p,
-    c_void_p,
-    POINTER(NativeLinear),
-    c_void_p,
-    c_int32,
-    c_char_p,
-    POINTER(c_int32),
-    c_void_p,
-)
-library.pairalign_bitwise_scores.restype = c_int32
 
 
 class CpuBitwise:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, c_char_p, c_int32, c_int64, c_void_p
+from ctypes import c_int32, c_void_p
 
 import numpy as np
 import numpy.typing as npt
@@ -43,53 +43,6 @@ from pairalign.sequences.sets import SequenceSet
 
 USES = ("auto", "always", "never")
 READ_AHEAD_BYTES = 64  # the native code reads sequences in whole words
-
-
-library.pairalign_instruction_sets.restype = c_char_p
-library.pairalign_open.argtypes = (
-    POINTER(NativeSet),
-    POINTER(NativeSet),
-    c_void_p,
-    c_int32,
-    c_int32,
-    c_int32,
-    c_int32,
-    c_int32,
-    c_int64,
-    c_char_p,
-    c_int32,
-)
-library.pairalign_open.restype = c_void_p
-library.pairalign_set_end_gaps.argtypes = (c_void_p, POINTER(c_int32), c_int32)
-library.pairalign_set_end_gaps.restype = None
-library.pairalign_set_lane_bits.argtypes = (c_void_p, c_int32)
-library.pairalign_set_lane_bits.restype = None
-library.pairalign_set_own_rows.argtypes = (c_void_p, c_int32)
-library.pairalign_set_own_rows.restype = None
-library.pairalign_set_floors.argtypes = (c_void_p, c_int32)
-library.pairalign_set_floors.restype = None
-library.pairalign_set_reversed.argtypes = (c_void_p, POINTER(NativeSet))
-library.pairalign_set_reversed.restype = None
-library.pairalign_close.argtypes = (c_void_p,)
-library.pairalign_close.restype = None
-library.pairalign_cancel.argtypes = (c_void_p,)
-library.pairalign_cancel.restype = None
-library.pairalign_align.argtypes = (
-    c_void_p,
-    POINTER(NativeWindow),
-    POINTER(NativeWant),
-    POINTER(c_void_p),
-    POINTER(NativeTrouble),
-)
-library.pairalign_align.restype = c_int32
-library.pairalign_kept.argtypes = (c_void_p,)
-library.pairalign_kept.restype = c_int64
-library.pairalign_runs.argtypes = (c_void_p,)
-library.pairalign_runs.restype = c_int64
-library.pairalign_take.argtypes = (c_void_p, POINTER(NativeColumns))
-library.pairalign_take.restype = None
-library.pairalign_free.argtypes = (c_void_p,)
-library.pairalign_free.restype = None
 
 
 def instruction_sets() -> tuple[str, ...]:

@@ -5,7 +5,8 @@ engine made the first alignments, so that the bytes are the same. Each further o
 the pair's whole matrix, unless a run of equal letters that it must have is not there.
 
 Where two reads are alike in one place, the best alignment is made in a corridor and then proven to
-be the best, by what further ones may score: `FurtherAligner.best_of`, ``cpu/further/corridor.cpp``.
+be the best, by what further ones may score: `FurtherAligner.best_of` and
+``cpu/further/proven_corridor.cpp``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from ctypes import POINTER, c_int32, c_int64, c_void_p
+from ctypes import POINTER, c_int32, c_void_p
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -61,16 +62,9 @@ class NativeFound(ctypes.Structure):
 
 
 _align = library.pairalign_further_alignment
-_align.restype = c_int32
-_align.argtypes = (c_void_p, ctypes.c_char_p, POINTER(NativeFound), c_void_p)
-
 _corridor = library.pairalign_corridor_alignment
-_corridor.restype = c_int32
-_corridor.argtypes = (*_align.argtypes, POINTER(c_int32), c_int32)
 
 _screen = library.pairalign_further_screen
-_screen.restype = c_int32
-_screen.argtypes = (c_void_p, c_int64, c_int32, c_void_p)
 
 _NO_MEMORY, _CANCELLED = -1, -2
 _FOUND, _USELESS = 1, 2

@@ -11,17 +11,17 @@ Foundations of Computer Science, 1991.
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
+from ctypes import Structure, c_int32, c_int64, c_void_p
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.thresholds import NativeThresholds, PairThresholds
+from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.native import library
 from pairalign.engines.cpu.engine import SharedSet
-from pairalign.engines.cpu.native_structs import NativeSet, NativeWindow
+from pairalign.engines.cpu.native_structs import NativeWindow
 from pairalign.errors import CapacityError
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import CODES, Scoring
@@ -83,42 +83,8 @@ class FilteredSet:
     best: npt.NDArray[np.int64]
 
 
-library.pairalign_open_filter.restype = c_void_p
-library.pairalign_open_filter.argtypes = (
-    POINTER(NativeSet),
-    POINTER(NativeSet),
-    POINTER(NativeThresholds),
-    POINTER(NativeColumnScores),
-    c_int32,
-    c_int32,
-)
-library.pairalign_close_filter.restype = None
-library.pairalign_close_filter.argtypes = (c_void_p,)
-library.pairalign_filter_gram.restype = c_int32
-library.pairalign_filter_gram.argtypes = (c_void_p,)
-library.pairalign_filter_window.restype = c_int32
-library.pairalign_filter_window.argtypes = (
-    c_void_p,
-    POINTER(NativeWindow),
-    c_int32,
-    c_void_p,
-    c_void_p,
-)
-library.pairalign_filtered_set_of.restype = None
-library.pairalign_filtered_set_of.argtypes = (c_void_p, c_int32, POINTER(NativeFilteredSet))
-library.pairalign_bound_lengths.restype = None
-library.pairalign_bound_lengths.argtypes = (
-    c_void_p,
-    c_int32,
-    c_void_p,
-    c_int32,
-    c_void_p,
-    c_void_p,
-)
-
-
 @dataclass(frozen=True)
-class Choice:
+class PairsLeft:
     """What of a window is left.
 
     Attributes
@@ -137,7 +103,7 @@ class Choice:
     min_raw_score: int | None
 
     @classmethod
-    def of(cls, mask: Mask, looked_at: int, possible: int, left: int, least: int) -> Choice:
+    def of(cls, mask: Mask, looked_at: int, possible: int, left: int, least: int) -> PairsLeft:
         """Make one; `least`: the least score of the pairs that are left, if that says anything."""
         says = left > 0 and least > -(2**31)
         return cls(mask, looked_at, possible, left, least if says else None)
@@ -195,7 +161,7 @@ class PairFilter:
             raise CapacityError("out of memory for the q-grams of the sequences")
         self.gram: int = library.pairalign_filter_gram(self._handle)
 
-    def choose(self, window: Window, pair_mask: Mask | None = None) -> Choice:
+    def choose(self, window: Window, pair_mask: Mask | None = None) -> PairsLeft:
         """Drop pairs of a window, or of those that `pair_mask` names: bool[pairs].
 
         Raises
@@ -214,7 +180,7 @@ class PairFilter:
         )
         if failed:
             raise CapacityError("out of memory while pairs are looked at")
-        return Choice.of(mask, *counts.tolist())
+        return PairsLeft.of(mask, *counts.tolist())
 
     def set_of(self, side: int) -> FilteredSet:
         """Return the set of the rows (0) or of the columns (1): views, while the filter is open."""

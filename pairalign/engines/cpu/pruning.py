@@ -6,7 +6,7 @@ The native code is in ``cpu/pruned/``; ``docs/similar-sequences.md`` derives the
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, c_int32, c_int64, c_void_p
+from ctypes import c_int64
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,11 +14,6 @@ from pairalign.base.native import library
 
 # The order of pairalign::Pruning.
 _USES = ("never", "auto", "always", "forced", "wavefronts", "lanes")
-
-library.pairalign_set_pruning.argtypes = (c_void_p, c_int32, c_int64, c_int64)
-library.pairalign_set_pruning.restype = None
-library.pairalign_pruned.argtypes = (c_void_p, POINTER(c_int64))
-library.pairalign_pruned.restype = None
 
 
 @dataclass(frozen=True)

@@ -19,17 +19,16 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from ctypes import POINTER, c_int32, c_int64, c_void_p
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.native import library
 from pairalign.engines.cpu.engine import SharedSet
-from pairalign.engines.cpu.native_structs import NativeSet, NativeWindow
+from pairalign.engines.cpu.native_structs import NativeWindow
 from pairalign.errors import CapacityError
 from pairalign.pairs.windows import Window
-from pairalign.reads.passes import NativeReaching, describe_reaching
+from pairalign.reads.passes import describe_reaching
 from pairalign.reads.reaching import Reaching, column_scores
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
@@ -38,19 +37,6 @@ WORD = 11
 """Letters of words: WORD_LETTERS in the source."""
 _GRAMS = range(3, 7)
 """Of fewer letters all reads share most; more are not needed."""
-
-library.pairalign_open_strand_filter.restype = c_void_p
-library.pairalign_open_strand_filter.argtypes = (
-    *(POINTER(NativeSet), POINTER(NativeSet)),
-    *(c_int32,) * 3,
-)
-library.pairalign_close_strand_filter.restype = None
-library.pairalign_close_strand_filter.argtypes = (c_void_p,)
-library.pairalign_need_other_strand.restype = c_int64
-library.pairalign_need_other_strand.argtypes = (
-    *(c_void_p, POINTER(NativeWindow), POINTER(NativeReaching)),
-    *(c_int32, c_int64, c_int64, c_void_p),
-)
 
 
 class StrandFilter:

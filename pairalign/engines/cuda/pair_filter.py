@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.engines.cpu.pair_filter import Choice, FilteredSet, PairFilter
+from pairalign.engines.cpu.pair_filter import FilteredSet, PairFilter, PairsLeft
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.device.sets import DeviceSet
@@ -107,7 +107,7 @@ class CudaPairFilter:
         pool.shutdown(wait=False)
         wait([self._module], PATIENCE)
 
-    def choose(self, window: Window, pair_mask: Mask | None = None) -> Choice:
+    def choose(self, window: Window, pair_mask: Mask | None = None) -> PairsLeft:
         """Drop pairs of a window; see `PairFilter.choose`. The mask holds until the next call.
 
         Raises
@@ -185,7 +185,7 @@ class CudaPairFilter:
         self._allocations.append(self._context.upload(array))
         return int(self._allocations[-1])
 
-    def _choose(self, slot: Slot, window: Window, rows: _Classes, columns: _Classes) -> Choice:
+    def _choose(self, slot: Slot, window: Window, rows: _Classes, columns: _Classes) -> PairsLeft:
         """Launch the kernel on a window, and wait for what it leaves."""
         counts = np.zeros(1, COUNTS)
         counts["score"] = _NO_SCORE
@@ -218,7 +218,7 @@ class CudaPairFilter:
         mask = slot.download("mask", window.pairs, np.bool_, at["mask"])
         slot.wait()
         possible, left, score = (int(found[name][0]) for name in ("possible", "left", "score"))
-        return Choice.of(mask, window.pairs, possible, left, score)
+        return PairsLeft.of(mask, window.pairs, possible, left, score)
 
 
 class _Classes:

@@ -22,7 +22,7 @@ from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.device.assembly import Assembly
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.rectangles import align_rectangles
-from pairalign.engines.device.tile_plan import ARGUMENTS, Batch, Costs, Planner, Rectangle
+from pairalign.engines.device.tile_plan import ARGUMENTS, Costs, Planner, Rectangle, TileBatch
 from pairalign.engines.device.widths import (
     WIDTHS,
     Width,
@@ -117,7 +117,7 @@ class PairPerThread:
             context.queries.sequences, context.targets.sequences, context.scoring
         )
 
-    def plan(self, work: Rectangle, costs: Costs, limit_bytes: int) -> Iterator[Batch]:
+    def plan(self, work: Rectangle, costs: Costs, limit_bytes: int) -> Iterator[TileBatch]:
         """Cut part of a window into batches."""
         return self._planner.batches(work, costs, limit_bytes, self._target_pairs)
 
@@ -147,7 +147,7 @@ class _Flight:
     runs_address: int | None  # where the CIGAR runs are, when they are wanted
 
 
-class _WindowTask(BatchTask[Rectangle, Batch, Slot, _Flight]):
+class _WindowTask(BatchTask[Rectangle, TileBatch, Slot, _Flight]):
     """A window on its way through the pipeline."""
 
     def __init__(
@@ -160,24 +160,24 @@ class _WindowTask(BatchTask[Rectangle, Batch, Slot, _Flight]):
         self._width = width_of(whole, context.scoring, context.queries, context.targets)
         self._costs = Costs(self._width.border_bytes, traced=want.detail > Detail.SCORE)
 
-    def plan(self, work: Rectangle, limit_bytes: int) -> Iterator[Batch]:
+    def plan(self, work: Rectangle, limit_bytes: int) -> Iterator[TileBatch]:
         return self._family.plan(work, self._costs, limit_bytes)
 
-    def rest(self, work: Rectangle, batch: Batch) -> list[Rectangle]:
+    def rest(self, work: Rectangle, batch: TileBatch) -> list[Rectangle]:
         return work.rest(batch.rectangle)
 
-    def array_bytes(self, batch: Batch) -> dict[str, int]:
+    def array_bytes(self, batch: TileBatch) -> dict[str, int]:
         return batch.array_bytes(self._costs)
 
-    def is_for_host(self, batch: Batch) -> bool:
+    def is_for_host(self, batch: TileBatch) -> bool:
         return batch.on_host
 
-    def align_on_host(self, batch: Batch) -> None:
+    def align_on_host(self, batch: TileBatch) -> None:
         window = batch.rectangle.window()
         found = self._context.align_on_host(window, Want(self._want.detail))
         self.assembly.add_alignments(found)
 
-    def start(self, batch: Batch, slot: Slot, addresses: dict[str, int]) -> _Flight:
+    def start(self, batch: TileBatch, slot: Slot, addresses: dict[str, int]) -> _Flight:
         context, assembly, want = self._context, self.assembly, self._want
         slot.upload("tiles", batch.tiles, addresses["tiles"])
         slot.upload("pair_base", batch.rectangle.pair_base(), addresses["pair_base"])

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Int32s
 from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
 from pairalign.engines.cuda.family import DeviceContext, KernelFamily
 from pairalign.engines.cuda.packed.batches import Numbers
@@ -22,7 +23,6 @@ from pairalign.pairs.windows import Window
 from pairalign.reads.reaching import Reaching
 
 Mask = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int32]
 
 
 class Router:
@@ -111,7 +111,7 @@ class Router:
             return None
         return long_pairs(window, pair_mask, *self._lengths, self._context.multiprocessors)
 
-    def reach(self, window: Window, least: int, least_by_end: Ints) -> Reaching | None:
+    def reach(self, window: Window, least: int, least_by_end: Int32s) -> Reaching | None:
         """Score all pairs of a window; None: not where others than the family align some of them.
 
         See `CudaEngine.reach`.
@@ -136,7 +136,7 @@ class Router:
         return self.family.align_numbers(window, want, numbers)
 
     @property
-    def _lengths(self) -> tuple[Ints, Ints]:
+    def _lengths(self) -> tuple[Int32s, Int32s]:
         return self._context.queries.lengths, self._context.targets.lengths
 
     @property

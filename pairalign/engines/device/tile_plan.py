@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window, count_pairs, first_columns
 from pairalign.scoring.scoring import Scoring
@@ -74,7 +75,6 @@ ARGUMENTS = np.dtype(
 assert TILE.itemsize == 40
 assert ARGUMENTS.itemsize == 200
 
-Ints = npt.NDArray[np.int32]
 Tiles = npt.NDArray[np.void]
 
 
@@ -108,7 +108,7 @@ class Rectangle:
         """Number of pairs."""
         return count_pairs(*self.bounds)
 
-    def pair_base(self) -> Ints:
+    def pair_base(self) -> Int32s:
         """Per row what to add to a column to get the pair's number in the rectangle."""
         first = self.first_columns()
         before = np.cumsum(self.column_stop - first) - (self.column_stop - first)
@@ -187,7 +187,7 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class Batch:
+class TileBatch:
     """What goes to the device at a time.
 
     Attributes
@@ -263,14 +263,14 @@ class Planner:
         Rows and columns of a block of pairs: 8, 16 or 32; 16 in the paper.
     """
 
-    def __init__(self, row_lengths: Ints, column_lengths: Ints, block: int = 16) -> None:
+    def __init__(self, row_lengths: Int32s, column_lengths: Int32s, block: int = 16) -> None:
         self.row_lengths = row_lengths.astype(np.int64)
         self.column_lengths = column_lengths.astype(np.int64)
         self.block = block
 
     def batches(
         self, rectangle: Rectangle, costs: Costs, limit_bytes: int, target_pairs: int
-    ) -> Iterator[Batch]:
+    ) -> Iterator[TileBatch]:
         """Cut a rectangle into batches that need at most `limit_bytes` each.
 
         Batches of whole rows of blocks hold about `target_pairs` pairs, unless memory is short.
@@ -289,7 +289,7 @@ class Planner:
             yield from self._fitting(replace(part, row_stop=row + wanted), costs, limit_bytes)
             row += wanted
 
-    def _fitting(self, rectangle: Rectangle, costs: Costs, limit_bytes: int) -> Iterator[Batch]:
+    def _fitting(self, rectangle: Rectangle, costs: Costs, limit_bytes: int) -> Iterator[TileBatch]:
         pairs = rectangle.pairs
         if pairs == 0:
             return
@@ -302,7 +302,7 @@ class Planner:
             for half in rectangle.halves(self.block):
                 yield from self._fitting(half, costs, limit_bytes)
 
-    def batch(self, rectangle: Rectangle) -> Batch:
+    def batch(self, rectangle: Rectangle) -> TileBatch:
         """Lay out the tiles of a rectangle and their arrays, whether or not that fits anywhere."""
         rows = np.arange(rectangle.row_start, rectangle.row_stop)
         columns = np.arange(rectangle.column_start, rectangle.column_stop)
@@ -327,7 +327,7 @@ class Planner:
         trace = -(-longest // BAND) * columns_of * WARP
         tiles["border"] = np.cumsum(border) - border
         tiles["trace"] = np.cumsum(trace) - trace
-        return Batch(
+        return TileBatch(
             rectangle,
             tiles,
             rectangle.pairs,
@@ -336,12 +336,12 @@ class Planner:
             most_runs=int(((longest + columns_of) * WARP).sum()),
         )
 
-    def masked(self, batch: Batch, pair_mask: npt.NDArray[np.bool_]) -> Batch:
+    def masked(self, batch: TileBatch, pair_mask: npt.NDArray[np.bool_]) -> TileBatch:
         """Return a batch of only the pairs of `pair_mask`; its arrays stay where they are.
 
         Parameters
         ----------
-        batch : Batch
+        batch : TileBatch
         pair_mask : ndarray of bool, shape (pairs of the batch,)
         """
         tiles = batch.tiles

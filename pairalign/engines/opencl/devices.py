@@ -11,6 +11,7 @@ import re
 import threading
 import warnings
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ PACKAGE = Path(__file__).resolve().parents[2]
 
 LEAST_GROUP = 64
 """Work-items of a work-group that a device must allow."""
+
+_PROBE = "kernel void probe(global int* found) { found[0] = 1; }"
 
 _lock = threading.Lock()
 _devices: list[OpenClDevice] | None = None
@@ -75,6 +78,24 @@ class OpenClDevice:
         version = re.search(r"(\d+)\.(\d+)", str(handle.version))
         if version is None or (int(version[1]), int(version[2])) < (1, 2):
             return f"{handle.version}, needs OpenCL 1.2"
+        return self._why_nothing_builds
+
+    @cached_property
+    def _why_nothing_builds(self) -> str | None:
+        """None if a kernel of one line builds, else what the platform's compiler says.
+
+        PoCL, for one, may be older than the processor that it runs on.
+        """
+        try:
+            self.cl.Program(self.context(), _PROBE).build(cache_dir=False)
+        except (self.cl.Error, DeviceError) as error:
+            reason = f"{self.platform} builds no kernel here: {_cause_of(str(error))}"
+            if "portable" in self.platform.lower():
+                reason += (
+                    "; another version of PoCL may know this processor: on Debian and Ubuntu "
+                    "apt install pocl-opencl-icd"
+                )
+            return reason
         return None
 
     def context(self) -> Any:
@@ -118,6 +139,14 @@ class OpenClDevice:
                         f"({' '.join(options)}): {error}"
                     ) from error
             return self._programs[key]
+
+
+def _cause_of(message: str) -> str:
+    """Return the line of a compiler's message that says what is wrong, or its first one."""
+    lines = [" ".join(line.split()) for line in message.splitlines() if line.strip()]
+    causes = [line for line in lines if re.search(r"unknown|error:|fail", line, re.IGNORECASE)]
+    # The first line is PyOpenCL's own, with the name of the call.
+    return (causes[1:] or causes or lines or ["no reason given"])[0][:200]
 
 
 def source_folder() -> Path:

@@ -19,7 +19,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.base.choices import ALL_MODES
 from pairalign.engines.device.assembly import Assembly
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
-from pairalign.engines.device.tile_plan import BATCH_NUMBERS, Batch, Costs, Planner, Rectangle
+from pairalign.engines.device.tile_plan import BATCH_NUMBERS, Costs, Planner, Rectangle, TileBatch
 from pairalign.engines.device.widths import Width, width_of
 from pairalign.engines.kernels import find_kernel
 from pairalign.engines.opencl.devices import OpenClDevice
@@ -102,13 +102,13 @@ class OpenClPairPerThread:
             context.queries.sequences, context.targets.sequences, context.scoring
         )
 
-    def plan(self, work: Rectangle, costs: Costs, limit_bytes: int) -> Iterator[Batch]:
+    def plan(self, work: Rectangle, costs: Costs, limit_bytes: int) -> Iterator[TileBatch]:
         """Cut part of a window into batches."""
         return self._planner.batches(work, costs, limit_bytes, self._target_pairs)
 
     def run(
         self,
-        batch: Batch,
+        batch: TileBatch,
         buffers: dict[str, Any],
         costs: Costs,
         width: Width,
@@ -157,7 +157,7 @@ class OpenClPairPerThread:
         context.queue.finish()
         return offsets[1:]
 
-    def _pack(self, batch: Batch, want: Want) -> Any:
+    def _pack(self, batch: TileBatch, want: Want) -> Any:
         """Return Batch of opencl/tiles.clh."""
         context = self._context
         packed = np.zeros((), BATCH)
@@ -170,7 +170,7 @@ class OpenClPairPerThread:
     def _arguments_of(one: Any, codes: Any) -> list[Any]:
         return [codes, one.starts, one.device_lengths, one.order]
 
-    def _launch(self, width: Width, batch: Batch, traced: bool, arguments: list[Any]) -> None:
+    def _launch(self, width: Width, batch: TileBatch, traced: bool, arguments: list[Any]) -> None:
         kernel = self._kernels.get((width, traced))
         if kernel is None:
             kernel = self._kernels[width, traced] = self._context.kernel_of(
@@ -181,7 +181,7 @@ class OpenClPairPerThread:
         groups = -(-len(batch.tiles) // GROUP_TILES)
         self._context.launch(kernel, groups, GROUP_TILES * TILE_ITEMS, arguments)
 
-    def _walk(self, verb: str, batch: Batch, arguments: list[Any]) -> None:
+    def _walk(self, verb: str, batch: TileBatch, arguments: list[Any]) -> None:
         kernel = self._kernels.get((verb,))
         if kernel is None:
             kernel = self._kernels[verb,] = self._context.kernel_of(
@@ -200,7 +200,7 @@ class _Flight:
     pair_mask: npt.NDArray[np.bool_] | None  # the pairs that were aligned; None: all
 
 
-class _WindowTask(BatchTask[Rectangle, Batch, Arena, _Flight]):
+class _WindowTask(BatchTask[Rectangle, TileBatch, Arena, _Flight]):
     """A window on its way through the pipeline."""
 
     def __init__(
@@ -227,7 +227,7 @@ class _WindowTask(BatchTask[Rectangle, Batch, Arena, _Flight]):
             array_limit=context.device.array_bytes,
         )
 
-    def plan(self, work: Rectangle, limit_bytes: int) -> Iterator[Batch]:
+    def plan(self, work: Rectangle, limit_bytes: int) -> Iterator[TileBatch]:
         for batch in self._family.plan(work, self._costs, limit_bytes):
             pair_mask = self._mask_of(batch)
             if pair_mask is None or pair_mask.any():
@@ -235,22 +235,22 @@ class _WindowTask(BatchTask[Rectangle, Batch, Arena, _Flight]):
             else:
                 self._started += batch.pairs
 
-    def rest(self, work: Rectangle, batch: Batch) -> list[Rectangle]:
+    def rest(self, work: Rectangle, batch: TileBatch) -> list[Rectangle]:
         return work.rest(batch.rectangle)
 
-    def array_bytes(self, batch: Batch) -> dict[str, int]:
+    def array_bytes(self, batch: TileBatch) -> dict[str, int]:
         return batch.array_bytes(self._costs)
 
-    def is_for_host(self, batch: Batch) -> bool:
+    def is_for_host(self, batch: TileBatch) -> bool:
         return batch.on_host
 
-    def align_on_host(self, batch: Batch) -> None:
+    def align_on_host(self, batch: TileBatch) -> None:
         on_host = replace(batch.rectangle.window(), strand=self._window.strand)
         found = self._context.align_on_host(on_host, Want(self._want.detail))
         self.assembly.add_alignments(found)
         self._started += batch.pairs
 
-    def start(self, batch: Batch, slot: Arena, addresses: dict[str, Any]) -> _Flight:
+    def start(self, batch: TileBatch, slot: Arena, addresses: dict[str, Any]) -> _Flight:
         pair_mask = self._mask_of(batch)
         ends = self._family.run(batch, addresses, self._costs, self._width, self._want, pair_mask)
         self._started += batch.pairs
@@ -272,5 +272,5 @@ class _WindowTask(BatchTask[Rectangle, Batch, Arena, _Flight]):
             assembly.run_offsets[place.start + 1 : place.stop + 1] = ends
             context.read(assembly.add_runs(place), buffers["runs"])
 
-    def _mask_of(self, batch: Batch) -> npt.NDArray[np.bool_] | None:
+    def _mask_of(self, batch: TileBatch) -> npt.NDArray[np.bool_] | None:
         return None if self._pair_mask is None else self._pair_mask[self._started :][: batch.pairs]

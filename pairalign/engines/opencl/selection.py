@@ -24,11 +24,14 @@ def choose_opencl_devices(indices: Sequence[int]) -> list[OpenClDevice]:
     """
     devices = find_devices()
     if not indices:
-        usable = [device for device in devices if device.why_not() is None]
-        if not usable:
-            reasons = (f"{device.name} ({device.model}): {device.why_not()}" for device in devices)
-            raise DeviceError(f"no OpenCL device can be used: {'; '.join(reasons)}")
-        return [device for device in usable if not device.is_cpu] or usable[:1]
+        usable = [one for one in devices if not one.is_cpu and one.why_not() is None]
+        if usable:
+            return usable
+        for one in devices:
+            if one.is_cpu and one.why_not() is None:
+                return [one]
+        reasons = (f"{device.name} ({device.model}): {device.why_not()}" for device in devices)
+        raise DeviceError(f"no OpenCL device can be used: {'; '.join(reasons)}")
     chosen = pick_devices(devices, indices, "opencl", "device")
     for device in chosen:
         reason = device.why_not()

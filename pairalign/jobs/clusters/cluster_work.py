@@ -14,6 +14,7 @@ from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.identities import count_identity, needs_cigar
 from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW
 from pairalign.clusters.edges import EdgeClustering, GreedyLinkage, SingleLinkage
 from pairalign.jobs.run.align import AlignmentJob
@@ -29,8 +30,6 @@ from pairalign.trees.linkage import cluster as join_closest
 if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
 
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 _TRIANGLE_METHODS = {"complete": "complete", "average": "upgma"}
@@ -68,7 +67,7 @@ class ClusterWork:
     kernel: str | None
     steps: Steps | None = field(default=None, init=False)
 
-    def find_leaders(self) -> tuple[Ints, Alignments | None]:
+    def find_leaders(self) -> tuple[Int32s, Alignments | None]:
         """Return the first sequence of each one's cluster, and the edges if they are wanted."""
         count = len(self.sequences)
         kept: list[Alignments] | None = [] if self.keep_edges else None
@@ -83,7 +82,7 @@ class ClusterWork:
             return leaders, None
         return leaders, concatenate(kept) if kept else _no_pairs(self.sequences, self.scoring)
 
-    def _stream(self, clustering: EdgeClustering, kept: list[Alignments] | None) -> Ints:
+    def _stream(self, clustering: EdgeClustering, kept: list[Alignments] | None) -> Int32s:
         """Cluster the pairs that pass as they come: row by row, the longest first."""
         for passing in self._passing(self.thresholds, self.memory_bytes or default_bytes()):
             parts, wholes = self._identity_of(passing)
@@ -92,7 +91,7 @@ class ClusterWork:
                 kept.append(passing.without(cigar=True))
         return clustering.leaders()
 
-    def _join_closest(self, kept: list[Alignments] | None) -> Ints:
+    def _join_closest(self, kept: list[Alignments] | None) -> Int32s:
         """Cluster by distances: complete linkage needs those of pairs that pass, average all."""
         count, is_complete = len(self.sequences), self.linkage == "complete"
         memory = bytes_beside_distances(count, self.memory_bytes, _TRIANGLE_PAIR_BYTES)
@@ -117,7 +116,7 @@ class ClusterWork:
         of_cigars = needs_cigar(self.thresholds.identity_of, self.scoring.mode)
         return Detail.CIGAR if of_cigars else Detail.STATS
 
-    def _identity_of(self, found: Alignments) -> tuple[Longs, Longs]:
+    def _identity_of(self, found: Alignments) -> tuple[Int64s, Int64s]:
         return count_identity(found, self.thresholds.identity_of)
 
     def _passing(self, thresholds: PairThresholds, memory_bytes: int) -> Iterator[Alignments]:
@@ -139,7 +138,7 @@ class ClusterWork:
             self.steps = job.steps
             yield from results
 
-    def find_medoids(self, labels: npt.NDArray[np.int64], first: Ints) -> Ints:
+    def find_medoids(self, labels: npt.NDArray[np.int64], first: Int32s) -> Int32s:
         """Return the sequence of each cluster with the highest mean identity with the others."""
         sums = np.zeros(len(labels))
         for pairs in _pairs_within(labels):
@@ -150,7 +149,7 @@ class ClusterWork:
         best = np.lexsort((np.arange(len(labels)), -np.round(sums, _MEDOID_PLACES), labels))
         return best[np.searchsorted(labels[best], np.arange(len(first)))].astype(np.int32)
 
-    def align_with(self, representatives: Ints) -> Alignments:
+    def align_with(self, representatives: Int32s) -> Alignments:
         """Align each sequence, the query, with its representative, unless it is one itself."""
         members = np.flatnonzero(representatives != np.arange(len(representatives)))
         if not len(members):
@@ -177,8 +176,8 @@ class ClusterWork:
 
 def _pairs_within(labels: npt.NDArray[np.int64]) -> Iterator[PairList]:
     """All pairs of sequences of one cluster, some at a time."""
-    one: list[Ints] = []
-    other: list[Ints] = []
+    one: list[Int32s] = []
+    other: list[Int32s] = []
     held = 0
     by_label = np.argsort(labels, kind="stable").astype(np.int32)
     stops = np.searchsorted(labels[by_label], labels[by_label], side="right")
@@ -193,7 +192,7 @@ def _pairs_within(labels: npt.NDArray[np.int64]) -> Iterator[PairList]:
             one, other, held = [], [], 0
 
 
-def _cut(tree: npt.NDArray[np.float64], farthest: float) -> Ints:
+def _cut(tree: npt.NDArray[np.float64], farthest: float) -> Int32s:
     """Return the first sequence of each one's cluster when a tree is cut above a distance."""
     count = len(tree) + 1
     firsts = np.arange(2 * count - 1, dtype=np.int32)

@@ -27,10 +27,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
+from pairalign.base.arrays import Int32s
 from pairalign.base.choices import LINKAGES, REPRESENTATIVES
 from pairalign.clusters.clusters import Clusters
 from pairalign.engines.selection import usable_cores
@@ -44,8 +44,6 @@ from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
-
-Ints = npt.NDArray[np.int32]
 
 
 @dataclass
@@ -242,7 +240,7 @@ def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:
 # One order whatever that of the input
 
 
-def canonical_order(sequences: SequenceSet) -> Ints:
+def canonical_order(sequences: SequenceSet) -> Int32s:
     """Input indices by length, longest first, then by residues, then by name; int32, shape (n,)."""
     keys = [
         (-int(sequences.lengths[index]), sequences.codes_of(index).tobytes(), name)
@@ -251,7 +249,7 @@ def canonical_order(sequences: SequenceSet) -> Ints:
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int32)
 
 
-def _in_order(sequences: SequenceSet, order: Ints) -> SequenceSet:
+def _in_order(sequences: SequenceSet, order: Int32s) -> SequenceSet:
     """Return the same sequences in another order."""
     letters, offsets = sequences.letters, sequences.offsets
     records = join_records(
@@ -262,7 +260,7 @@ def _in_order(sequences: SequenceSet, order: Ints) -> SequenceSet:
     return SequenceSet(records, alphabet=sequences.alphabet, source=sequences.source)
 
 
-def _of_input(found: Alignments, sequences: SequenceSet, order: Ints) -> Alignments:
+def _of_input(found: Alignments, sequences: SequenceSet, order: Int32s) -> Alignments:
     """Return alignments of the sequences in canonical order as ones of those as read."""
     return replace(
         found,

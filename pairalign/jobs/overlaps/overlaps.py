@@ -18,7 +18,7 @@ from pairalign.alignments.alignments import concatenate
 from pairalign.base.arguments import parse_share
 from pairalign.base.choices import OVERLAP_FILTERS
 from pairalign.engines import Engine
-from pairalign.engines.filters import PairFilter, open_filters
+from pairalign.engines.filters import ScoreFilter, open_filters
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import DeviceError, ScoringError
 from pairalign.jobs.overlaps.found import Overlaps
@@ -99,7 +99,7 @@ class OverlapJob(AlignmentJob):
     filter: str = "auto"
     candidates: Candidates | None = None
     stages: Stages = field(default_factory=Stages)
-    _filters: list[PairFilter | StrandFilter] = field(default_factory=list, init=False, repr=False)
+    _filters: list[ScoreFilter | StrandFilter] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         assert self.targets is None

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.alignments import Alignments, Ints
+from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Int32s
 from pairalign.formats.output import open_output
 from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, overhangs
 from pairalign.sequences.sets import SequenceSet
@@ -85,11 +86,11 @@ class ReadReport:
     """
 
     reads: SequenceSet
-    overlaps: Ints
+    overlaps: Int32s
     kind_codes: npt.NDArray[np.uint8]
-    min_depth: Ints
+    min_depth: Int32s
     median_depth: npt.NDArray[np.float64]
-    uncovered: Ints
+    uncovered: Int32s
     sudden_ends: list[tuple[SuddenEnd, ...]]
 
     @property
@@ -245,7 +246,7 @@ def _sides(
     return getattr(found, side), *spans, begins, ends
 
 
-def _depth(starts: Ints, stops: Ints, length: int) -> tuple[int, float, int]:
+def _depth(starts: Int32s, stops: Int32s, length: int) -> tuple[int, float, int]:
     """Least depth, median depth, and how many letters have none."""
     if not length:
         return 0, 0.0, 0
@@ -255,7 +256,7 @@ def _depth(starts: Ints, stops: Ints, length: int) -> tuple[int, float, int]:
 
 
 def _sudden(
-    places: Ints, ways: Codes, starts: Ints, stops: Ints, *, begins_there: bool
+    places: Int32s, ways: Codes, starts: Int32s, stops: Int32s, *, begins_there: bool
 ) -> list[SuddenEnd]:
     """Find where many overlaps begin, or end, at one place that hardly any goes on across.
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int64s
 from pairalign.sequences.complement import reverse_complement
 from pairalign.sequences.sets import SequenceSet
 
-Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.uint8]
 
 _WORD = 12
@@ -43,13 +43,13 @@ class SampledPairs:
 
     queries: SequenceSet
     targets: SequenceSet
-    origin: Ints
+    origin: Int64s
 
     def __len__(self) -> int:
         return len(self.queries)
 
     @property
-    def cells(self) -> Ints:
+    def cells(self) -> Int64s:
         """Cells of each pair's matrix."""
         return self.queries.lengths.astype(np.int64) * self.targets.lengths
 
@@ -111,7 +111,7 @@ def chance_pairs(reads: SequenceSet, seed: int) -> SampledPairs:
     )
 
 
-def _fitting(reads: SequenceSet, order: Ints, letters: int) -> Ints:
+def _fitting(reads: SequenceSet, order: Int64s, letters: int) -> Int64s:
     """Return the first reads that have so many letters together, at least one."""
     ends = np.cumsum(reads.lengths[order].astype(np.int64))
     return order[: max(1, int(np.searchsorted(ends, letters, side="right")))]
@@ -123,7 +123,7 @@ def _as_set(codes: list[Codes], reads: SequenceSet) -> SequenceSet:
     return SequenceSet.from_strings(texts, alphabet=reads.alphabet, source="a sample of the reads")
 
 
-def _count_words(reads: SequenceSet, probes: Ints, others: Ints) -> Ints:
+def _count_words(reads: SequenceSet, probes: Int64s, others: Int64s) -> Int64s:
     """Find the reads that share most words with each probe.
 
     Returns
@@ -154,7 +154,7 @@ def _count_words(reads: SequenceSet, probes: Ints, others: Ints) -> Ints:
     return _best_partners(keys, counts, probes, others)
 
 
-def _words_of(sequences: list[Codes]) -> tuple[npt.NDArray[np.int32], Ints]:
+def _words_of(sequences: list[Codes]) -> tuple[npt.NDArray[np.int32], Int64s]:
     """Words of definite letters, and where each begins: sequence << 32 | place in it."""
     separated = [part for one in sequences for part in (one, np.array([_SEPARATOR]))]
     codes = np.concatenate(separated)
@@ -172,16 +172,16 @@ def _words_of(sequences: list[Codes]) -> tuple[npt.NDArray[np.int32], Ints]:
     return words[definite], places[definite]
 
 
-def _shared(own: Ints, own_places: Ints, places: Ints) -> Ints:
+def _shared(own: Int64s, own_places: Int64s, places: Int64s) -> Int64s:
     """Pack strand of a probe, other sequence and group of diagonals of each shared word."""
     strand, at = own_places[own] >> 32, own_places[own] & 0xFFFFFFFF
     other, other_at = places >> 32, places & 0xFFFFFFFF
     group = (at - other_at + 2**31) // _DIAGONALS
-    packed: Ints = (strand << 52) | (other << 25) | group
+    packed: Int64s = (strand << 52) | (other << 25) | group
     return packed
 
 
-def _best_partners(keys: Ints, counts: Ints, probes: Ints, others: Ints) -> Ints:
+def _best_partners(keys: Int64s, counts: Int64s, probes: Int64s, others: Int64s) -> Int64s:
     """Rank partners by the most words that they share on one group of diagonals."""
     strand, other = keys >> 52, others[(keys >> 25) & (2**27 - 1)]
     probe = probes[strand // 2]
@@ -192,5 +192,5 @@ def _best_partners(keys: Ints, counts: Ints, probes: Ints, others: Ints) -> Ints
     table = table[np.sort(at)]  # the best group of each pair and strand
     starts = np.searchsorted(table[:, 0], table[:, 0])
     rank = np.arange(len(table)) - starts
-    best: Ints = np.concatenate([rank[:, None], table[:, :3]], axis=1)[rank < _PARTNERS]
+    best: Int64s = np.concatenate([rank[:, None], table[:, :3]], axis=1)[rank < _PARTNERS]
     return best

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.base.choices import DEFAULT_WINDOW
 from pairalign.engines import Engine
-from pairalign.engines.filters import PairFilter
+from pairalign.engines.filters import ScoreFilter
 from pairalign.jobs.run.stage_counts import ALIGN, FILTER, FURTHER, SCORE, Stages
 from pairalign.jobs.stages.further_layers import layers_of
 from pairalign.pairs.want import Detail, Want
@@ -107,12 +107,12 @@ class SharedFilter:
 
     Attributes
     ----------
-    pair_filter : PairFilter or RunFilter
+    pair_filter : ScoreFilter or RunFilter
     min_raw_score : int
         What a pair must score with the filter's own scoring.
     """
 
-    pair_filter: PairFilter | RunFilter
+    pair_filter: ScoreFilter | RunFilter
     min_raw_score: int
     lock: threading.Lock = field(default_factory=threading.Lock)
 

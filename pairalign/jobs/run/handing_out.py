@@ -32,7 +32,11 @@ class Users:
         if self._error is not None:
             self._idle.release()
             raise self._error
-        self._pool.submit(self._work, found)
+        try:
+            self._pool.submit(self._work, found)
+        except BaseException:  # no thread, or no memory
+            self._idle.release()
+            raise
 
     def _work(self, found: Alignments) -> None:
         try:

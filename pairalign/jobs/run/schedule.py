@@ -23,6 +23,9 @@ from pairalign.errors import DeviceError, PairalignError
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window
 
+_LOOK_SECONDS = 1.0
+"""The consumer looks as often, told or not: to tell it takes memory."""
+
 
 class Room(NamedTuple):
     """Memory for results that wait for those of earlier windows.
@@ -149,18 +152,27 @@ class _Schedule:
         self._admit()
 
     def work(self, engine: Engine) -> None:
-        """Align windows until none is left; the target of an engine's thread."""
-        while (place := self._claim()) is not None:
-            window = self._windows[place]
-            try:
-                result = engine.align(window, self._want)
-            except BaseException as error:
-                self._fail(_explain(engine, window, error))
-                return
-            with self._changed:
-                self._results[place] = result
-                self._changed.notify_all()
-            del result  # or it would stay in memory during the next window
+        """Align windows until none is left; the target of an engine's thread.
+
+        However it ends, the consumer gets to know: an error of any kind is kept for it, even where
+        there is no memory to explain it.
+        """
+        try:
+            while (place := self._claim()) is not None:
+                self._align(engine, place)
+        except BaseException as error:
+            self._fail(error)
+
+    def _align(self, engine: Engine, place: int) -> None:
+        window = self._windows[place]
+        try:
+            result = engine.align(window, self._want)
+        except BaseException as error:
+            explained = _explain(engine, window, error)
+            raise explained from explained.__cause__
+        with self._changed:
+            self._results[place] = result
+            self._changed.notify_all()
 
     def take(self, place: int) -> Alignments:
         """Wait for a window's result."""
@@ -169,7 +181,7 @@ class _Schedule:
             self._admit()
             self._changed.notify_all()
             while place not in self._results and self._error is None:
-                self._changed.wait()
+                self._changed.wait(_LOOK_SECONDS)
             if self._error is not None:
                 raise self._error
             return self._results.pop(place)

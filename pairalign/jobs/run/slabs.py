@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pairalign.base.words import WORD, words_in_place
+from pairalign.base.words import NEAR_AFTER_END, WORD, WORDS, words_in_place
 from pairalign.pairs.want import Detail
 from pairalign.pairs.windows import UNLIMITED, Lengths, Window, split_rows
 from pairalign.sequences.sets import SequenceSet
@@ -19,7 +19,6 @@ _LETTER_BYTES = {Detail.SCORE: 0.0, Detail.STATS: 0.0, Detail.CIGAR: 2.0}
 
 _LEAST_SHARE = 1 / 8
 _SAMPLED_PAIRS = 32
-_NEAR = 300  # letters: where an end is missing, all that follows is moved
 _WORTH_SAMPLING = 5000
 _LONG = 1000  # letters: slabs of shorter sequences have many pairs anyway
 
@@ -134,10 +133,10 @@ def share_of_letters(queries: SequenceSet, targets: SequenceSet | None) -> float
     steps = 1 + 7919 * np.arange(_SAMPLED_PAIRS) % (len(other) - 1)
     columns = (rows + steps) % len(other)
     words = [
-        words_in_place(queries.codes_of(int(row)), other.codes_of(int(column)), _NEAR)
+        words_in_place(queries.codes_of(int(row)), other.codes_of(int(column)), NEAR_AFTER_END)
         for row, column in zip(rows, columns, strict=True)
     ]
-    differences = float((1 - np.power(words, 1 / WORD)).mean())
+    differences = float((1 - np.power(np.divide(words, WORDS), 1 / WORD)).mean())
     return max(_LEAST_SHARE, min(1.0, 4 * differences))
 
 

@@ -11,6 +11,7 @@ import json
 import math
 import os
 from contextlib import suppress
+from dataclasses import astuple
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,8 @@ from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.fasta import Records
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.composition import LETTERS, PairComposition
-from pairalign.statistics.gumbel_fit import Doubles, fit_gumbel, ungapped_lambda
+from pairalign.statistics.finite_size import LengthLaw
+from pairalign.statistics.gumbel_fit import Doubles, fit_gumbel, fit_length_law, ungapped_lambda
 from pairalign.statistics.published import BACKGROUND
 from pairalign.statistics.significance import Gumbel, find_gumbel
 
@@ -46,8 +48,8 @@ _LENGTH_BY_SPAN = 140
 room changes lambda by 1.4%, before that is corrected for."""
 _SEED = 1
 _SHARES = 1000
-_VERSION = 3
-_FIELDS = ("lambda", "k", "alpha", "beta")
+_VERSION = 4
+_FIELDS = ("lambda", "k", "a", "b", "alpha", "beta", "sigma", "tau")
 
 
 def composition(sequences: SequenceSet) -> Doubles:
@@ -102,6 +104,25 @@ def find_or_estimate_gumbel(
     return kept
 
 
+def chosen_composition(
+    chosen: int | None,
+    scoring: Scoring,
+    queries: SequenceSet,
+    targets: SequenceSet | None = None,
+) -> PairComposition | None:
+    """Return what the residues of each pair do to lambda, if that is looked at.
+
+    Parameters
+    ----------
+    chosen : int or None
+        1: yes; 0: no; None: of proteins.
+    """
+    by_default = scoring.alphabet.name == "protein"
+    if not (by_default if chosen is None else chosen):
+        return None
+    return pair_composition(scoring, queries, targets)
+
+
 def pair_composition(
     scoring: Scoring, queries: SequenceSet, targets: SequenceSet | None = None
 ) -> PairComposition:
@@ -116,12 +137,12 @@ def pair_composition(
     """
     other = queries if targets is None else targets
     shares = composition(queries), composition(other)
-    if find_gumbel(scoring) is not None:
+    if scoring.alphabet.name == "protein" and find_gumbel(scoring) is not None:
         usual = np.array([BACKGROUND[letter] for letter in scoring.alphabet.letters[:20]])
         shares = usual / usual.sum(), usual / usual.sum()
     letters = len(shares[0])
     lambda_ = ungapped_lambda(scoring.matrix[:letters, :letters], *shares)
-    return PairComposition(scoring, queries, other, lambda_)
+    return PairComposition(scoring, queries, other, shares, lambda_)
 
 
 def estimate_gumbel(
@@ -145,7 +166,7 @@ def estimate_gumbel(
 
     Notes
     -----
-    Some pairs are traced first, for `alpha` and `beta`. The shorter random alignments are, the
+    Some pairs are traced first, for the law of lengths. The shorter random alignments are, the
     shorter the sequences can be, and so the more of them there are. The error of lambda is about
     ``1 / sqrt(pairs)``: 0.6% of 30,000 pairs of 1,000 letters.
     """
@@ -161,17 +182,19 @@ def estimate_gumbel(
             "of them on average: scores grow with lengths, and there are no E-values; use larger "
             "costs of gaps or lower scores of letters"
         )
-    alpha, beta = np.polyfit(scores, spans, 1).tolist()
-    first, _ = fit_gumbel(scores, _LONGEST, step, alpha, beta, most_lambda)
-    length = int(np.clip(_LENGTH_BY_SPAN * alpha / first, _SHORTEST, _LONGEST))
+    law = fit_length_law(scores, spans)
+    first, _ = fit_gumbel(scores, _LONGEST, step, law, most_lambda)
+    length = int(np.clip(_LENGTH_BY_SPAN * law.a / first, _SHORTEST, _LONGEST))
     scores, _ = random.align(cells // length**2, length, Detail.SCORE, _SEED)
-    lambda_, k = fit_gumbel(scores, length, step, alpha, beta, most_lambda)
-    return _gumbel([float(f"{value:.4g}") for value in (lambda_, k, alpha, beta)])
+    lambda_, k = fit_gumbel(scores, length, step, law, most_lambda)
+    return _gumbel([float(f"{value:.4g}") for value in (lambda_, k, *astuple(law))])
 
 
 def _gumbel(values: list[float]) -> Gumbel:
     source = "estimated from random pairs with the letters of the sequences"
-    return Gumbel(values[0], values[1], values[2], values[3], source)
+    lambda_, k, *lengths = values
+    law = LengthLaw(*lengths)
+    return Gumbel(lambda_, k, law.a, law.b, source, law)
 
 
 class _RandomPairs:
@@ -185,7 +208,10 @@ class _RandomPairs:
     def align(
         self, pairs: int, length: int, detail: Detail, seed: int
     ) -> tuple[npt.NDArray[np.int64], Doubles]:
-        """Return raw scores, and how many letters the alignments span, where that is looked at."""
+        """Return raw scores, and how many residues the alignments take, where that is looked at.
+
+        The second array has shape (2, pairs): of the first and of the second sequence.
+        """
         count = min(pairs, _LETTERS // length)
         partners = pairs // count
         generator = np.random.default_rng(seed)
@@ -207,10 +233,12 @@ class _RandomPairs:
             for found in results:
                 scores.append(found.raw_score.astype(np.int64))
                 if detail == Detail.STATS:
-                    ends = found.field("query_end") + found.field("target_end")
-                    starts = found.field("query_start") + found.field("target_start")
-                    spans.append((ends - starts) / 2)
-        return np.concatenate(scores), np.concatenate(spans) if spans else np.zeros(0)
+                    sides = ("query", "target")
+                    spans.append(
+                        [found.field(f"{one}_end") - found.field(f"{one}_start") for one in sides]
+                    )
+        taken = np.concatenate(spans, axis=1) if spans else np.zeros((2, 0))
+        return np.concatenate(scores), taken.astype(np.float64)
 
     def _random_set(
         self, generator: np.random.Generator, shares: Doubles, count: int, length: int
@@ -251,7 +279,8 @@ def _load(path: Path) -> Gumbel | None:
 
 def _save(path: Path, gumbel: Gumbel) -> None:
     """Keep what was estimated, where that can be done."""
-    values = (gumbel.lambda_, gumbel.k, gumbel.alpha, gumbel.beta)
+    assert gumbel.law is not None
+    values = (gumbel.lambda_, gumbel.k, *astuple(gumbel.law))
     text = json.dumps(dict(zip(_FIELDS, values, strict=True)))
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -18,9 +18,9 @@ from pairalign.statistics.significance import EvalueFilter
 class EvalueEngine:
     """Wraps an engine: returns the pairs of a window whose E-values are small enough.
 
-    The engine is given the least raw score of any sequence of the window that may be a query. As
-    windows hold sequences of about one length, and a search space depends on the length, that is
-    nearly the threshold of each pair.
+    The engine is given the least raw score that any pair of the window has to reach. As windows
+    hold sequences of about one length, and E-values depend on the lengths, that is nearly the
+    threshold of each pair.
 
     Parameters
     ----------
@@ -42,18 +42,17 @@ class EvalueEngine:
         self.is_gpu = engine.is_gpu
         self._engine = engine
         self._filter = kept
-        as_query, as_target = kept.least_raw_scores
-        rows = as_query[queries.order]
-        # Of one set either sequence of a pair may be the query.
-        columns = rows if targets is None else as_target[targets.order] if kept.both_ways else None
-        self._rows, self._columns = rows, columns
+        self._orders = queries.order, (queries if targets is None else targets).order
+        self._one_set = targets is None
 
     def least_raw_score(self, window: Window) -> int:
-        """Return a raw score that every pair of a window has to reach."""
-        least = self._rows[window.row_start : window.row_stop].min()
-        if self._columns is not None:
-            least = min(least, self._columns[window.column_start : window.column_stop].min())
-        return int(least)
+        """Return a raw score that every pair of a window that passes has."""
+        rows = self._orders[0][window.row_start : window.row_stop]
+        columns = self._orders[1][window.column_start : window.column_stop]
+        least = self._filter.least_raw_score(rows, columns)
+        if self._one_set:  # either sequence of a pair may be the query
+            least = min(least, self._filter.least_raw_score(columns, rows))
+        return least
 
     def align(
         self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import SCORE_FIELDS, STATS_FIELDS, Alignments
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines import Engine
-from pairalign.engines.cpu.pair_filter import Choice, PairFilter
+from pairalign.engines.cpu.pair_filter import PairFilter, PairsLeft
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
@@ -65,7 +65,7 @@ class Steps:
     gram: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
-    def add(self, choice: Choice, scoring: int, passing: int) -> None:
+    def add(self, choice: PairsLeft, scoring: int, passing: int) -> None:
         """Count the pairs of a window."""
         with self._lock:
             self.pairs += choice.looked_at
@@ -139,7 +139,7 @@ class ThresholdEngine:
         self._engine.close()
 
     def _align_chosen(
-        self, window: Window, want: Want, pair_mask: Mask | None, choice: Choice
+        self, window: Window, want: Want, pair_mask: Mask | None, choice: PairsLeft
     ) -> Alignments:
         """Align what is left of a window, and perhaps more; of it, what reaches the scores."""
         mask: Mask | None = choice.mask
@@ -171,7 +171,7 @@ class ThresholdEngine:
         cells = float(lengths[0]) * float(lengths[1])
         return min(_WORTH_CHOOSING, 0.7 * cells / (1.25 * cells + _CELLS_A_CHOSEN_PAIR))
 
-    def _count_reaching(self, choice: Choice, found: Alignments) -> int:
+    def _count_reaching(self, choice: PairsLeft, found: Alignments) -> int:
         """Count what reaches the score that follows from the thresholds."""
         reaching = len(found)
         if choice.min_raw_score is not None:

@@ -10,16 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Int64s
 from pairalign.sequences.sets import DNA
-
-Ints = npt.NDArray[np.int64]
 
 INSERTION, DELETION, MISMATCH = 1, 2, 8
 _CHUNK_RUNS = 1 << 18
 """Runs looked at together: the arrays of a step hold some 100 bytes a run and 40 a mismatch."""
 
 
-def count_transitions(alignments: Alignments) -> tuple[Ints, Ints]:
+def count_transitions(alignments: Alignments) -> tuple[Int64s, Int64s]:
     """Count transitions and transversions of each pair.
 
     Parameters
@@ -78,9 +77,9 @@ def _count(part: Alignments) -> npt.NDArray[np.int64]:
     )
 
 
-def _ranges(starts: Ints, sizes: Ints) -> Ints:
+def _ranges(starts: Int64s, sizes: Int64s) -> Int64s:
     """Concatenate ``start, start + 1, ... start + size - 1`` of every range."""
     ends = np.cumsum(sizes)
     total = int(ends[-1]) if len(ends) else 0
-    shifts: Ints = np.repeat(starts - (ends - sizes), sizes)
+    shifts: Int64s = np.repeat(starts - (ends - sizes), sizes)
     return np.arange(total) + shifts

@@ -24,7 +24,7 @@ from pairalign.alignments.records import (
     describe_fault,
     format_findings,
 )
-from pairalign.base.choices import LIST_WINDOW
+from pairalign.base.choices import END_GAPS, LIST_WINDOW
 from pairalign.errors import FormatError, shown_name
 from pairalign.formats.readers import RecordReader, open_reader
 from pairalign.jobs.run.align import AlignmentJob
@@ -195,7 +195,8 @@ class VerifyJob:
     Raises
     ------
     FormatError
-        There is no such format; or `optimal` without any mode, once the job is open.
+        There is no such format; or, once the job is open, `optimal` without any mode, or a file
+        whose end gaps have costs that are not known.
     AlignmentFileError
         The file cannot be read, here or later.
     AlphabetError, ScoringError
@@ -243,6 +244,11 @@ class VerifyJob:
             first = next(pieces, None)
             if self.mode is None:
                 self.mode = self.reader.mode
+            if self.mode == END_GAPS:
+                raise FormatError(
+                    f"{self.reader.source}: its end gaps have costs of their own, which are not "
+                    "known here: give --mode global and --ignore-scores"
+                )
             if self._optimal and self.mode is None:
                 raise FormatError("--optimal needs --mode: the file does not say which it is")
             self.scoring = replace(self.scoring, mode=self.mode or "global")

@@ -24,7 +24,7 @@ AlignBatch = Callable[
 
 
 @dataclass(frozen=True)
-class Batch:
+class DiagonalBatch:
     """Some pairs of a task from `first` on; `layout`: None where a single one does not fit."""
 
     first: int
@@ -37,7 +37,7 @@ class Batch:
         return slice(self.first, self.first + self.count)
 
 
-class WindowTask(BatchTask[int, Batch, Slot, Alignments]):
+class WindowTask(BatchTask[int, DiagonalBatch, Slot, Alignments]):
     """Pairs of a window on their way through the pipeline; work is the number of the first one."""
 
     def __init__(
@@ -61,28 +61,28 @@ class WindowTask(BatchTask[int, Batch, Slot, Alignments]):
         self._shapes = shapes
         self._task = task
 
-    def plan(self, work: int, limit_bytes: int) -> Iterator[Batch]:
+    def plan(self, work: int, limit_bytes: int) -> Iterator[DiagonalBatch]:
         """Yield batches of the pairs from `work` on that fit some memory."""
         first = work
         while first < len(self._shapes):
             count, layout = cut_batch(self._shapes, first, self._task, limit_bytes)
-            yield Batch(first, count, layout)
+            yield DiagonalBatch(first, count, layout)
             first += count
 
-    def rest(self, work: int, batch: Batch) -> list[int]:
+    def rest(self, work: int, batch: DiagonalBatch) -> list[int]:
         """Return what is to be planned again where a batch found no memory."""
         return [batch.first]
 
-    def array_bytes(self, batch: Batch) -> dict[str, int]:
+    def array_bytes(self, batch: DiagonalBatch) -> dict[str, int]:
         """Return what the arrays of a batch take."""
         assert batch.layout is not None
         return batch.layout.sizes
 
-    def is_for_host(self, batch: Batch) -> bool:
+    def is_for_host(self, batch: DiagonalBatch) -> bool:
         """Whether no layout fits, so that the CPU aligns the pair."""
         return batch.layout is None
 
-    def align_on_host(self, batch: Batch) -> None:
+    def align_on_host(self, batch: DiagonalBatch) -> None:
         """Align a pair on the CPU."""
         row = int(self._chosen.rows[batch.first])
         column = int(self._chosen.columns[batch.first])
@@ -90,7 +90,7 @@ class WindowTask(BatchTask[int, Batch, Slot, Alignments]):
         one = Window(window.index, row, row + 1, column, column + 1, window.triangular)
         self.parts.append(self._context.align_on_host(one, self._want))
 
-    def start(self, batch: Batch, slot: Slot, addresses: dict[str, int]) -> Alignments:
+    def start(self, batch: DiagonalBatch, slot: Slot, addresses: dict[str, int]) -> Alignments:
         """Align a batch."""
         assert batch.layout is not None
         return self._align(

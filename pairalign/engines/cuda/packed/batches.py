@@ -11,7 +11,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.engines.cuda.packed.tilings import Ints, Tiling
+from pairalign.base.arrays import Int32s
+from pairalign.engines.cuda.packed.tilings import Tiling
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.pairs.positions import positions_of_mask, positions_of_numbers
 
@@ -62,8 +63,8 @@ class Chosen:
         What they were chosen from.
     """
 
-    rows: Ints
-    columns: Ints
+    rows: Int32s
+    columns: Int32s
     rectangle: Rectangle
 
     @classmethod
@@ -108,7 +109,7 @@ def choose_numbers(work: Work, numbers: Numbers) -> Chosen:
 
 
 @dataclass(frozen=True)
-class Batch:
+class PackedBatch:
     """Pairs that are on the device together.
 
     Attributes
@@ -146,15 +147,15 @@ class Batch:
     border_entries: int
     profile_bytes: int
 
-    def items_of(self, launch: Launch) -> Ints:
+    def items_of(self, launch: Launch) -> Int32s:
         """Return items, [n, 4]: first column, first place, place after the last, columns."""
         return self._table(launch.items_at, launch.items)
 
-    def chunks_of(self, launch: Launch) -> Ints:
+    def chunks_of(self, launch: Launch) -> Int32s:
         """Return chunks, [n, 4]: item, first place, place after the last, 0."""
         return self._table(launch.chunks_at, launch.chunks)
 
-    def _table(self, start: int, count: int) -> Ints:
+    def _table(self, start: int, count: int) -> Int32s:
         return self.tables[start : start + 16 * count].view(np.int32).reshape(count, 4)
 
     @cached_property

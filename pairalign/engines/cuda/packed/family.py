@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Int32s
 from pairalign.base.choices import ALL_MODES
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
@@ -41,7 +42,7 @@ from pairalign.engines.cuda.packed.results import PassingPairs, expect_results, 
 from pairalign.engines.cuda.packed.score_table import LETTERS, Costs, worth_of
 from pairalign.engines.cuda.packed.sequences import PADDING, ColumnLetters, DenseLetters, DenseSet
 from pairalign.engines.cuda.packed.tasks import AlignTask, OpenKernels, PassingTask
-from pairalign.engines.cuda.packed.tilings import TILINGS, Ints
+from pairalign.engines.cuda.packed.tilings import TILINGS
 from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.engines.kernels import find_kernel
@@ -148,7 +149,7 @@ class Packed:
         self._prepared: set[tuple[bool, tuple[str, ...]]] = set()
         self._begun: set[bool] = set()  # to be compiled: whether it traces
         self._expected: npt.NDArray[np.bool_] | None = None  # columns
-        self._least_by_end: tuple[Ints, int] | None = None  # and where it is on the device
+        self._least_by_end: tuple[Int32s, int] | None = None  # and where it is on the device
         self._windows = 0  # aligned, while these are few
         self._passing = 0.0  # share of pairs that reached the minimum, in the window before
         sets = [context.queries] if context.one_set else [context.queries, context.targets]
@@ -204,7 +205,7 @@ class Packed:
         work = choose_numbers(whole, numbers)
         return self._align(work, want, self._column_letters.of(window))
 
-    def reach(self, window: Window, least: int, least_by_end: Ints) -> Reaching | None:
+    def reach(self, window: Window, least: int, least_by_end: Int32s) -> Reaching | None:
         """Score all pairs of a window; see `CudaEngine.reach`. None: it cannot."""
         whole = Rectangle.of(window)
         if self._context.scoring.mode != "semiglobal" or not self._planner.fits_words(whole):

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.family import DeviceContext
-from pairalign.engines.cuda.packed.batches import Batch, Kind, Launch
+from pairalign.engines.cuda.packed.batches import Kind, Launch, PackedBatch
 from pairalign.engines.cuda.packed.entries import (
     FAR_PROFILES,
     entry_defines,
@@ -40,7 +40,7 @@ class Flight:
 
     Attributes
     ----------
-    batch : Batch
+    batch : PackedBatch
     slot : Slot
     first_pair : int
         Number of its first pair in the window.
@@ -49,7 +49,7 @@ class Flight:
         Where its arrays lie on the device.
     """
 
-    batch: Batch
+    batch: PackedBatch
     slot: Slot
     first_pair: int
     parameters: npt.NDArray[np.void]

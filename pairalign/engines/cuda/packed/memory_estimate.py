@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.engines.cuda.packed.native_plan import GROUPS
 from pairalign.engines.cuda.packed.score_table import Costs
 from pairalign.engines.cuda.packed.tilings import (
     FILL_THREADS,
     KINDS,
     TILINGS,
-    Ints,
-    Longs,
     move_words,
     tiling_of,
 )
@@ -40,10 +39,10 @@ class MemoryEstimate:
 
     def __init__(
         self,
-        row_lengths: Ints,
-        column_lengths: Ints,
-        bands: dict[int, Ints],
-        tilings: tuple[Longs, Longs],
+        row_lengths: Int32s,
+        column_lengths: Int32s,
+        bands: dict[int, Int32s],
+        tilings: tuple[Int64s, Int64s],
         costs: Costs,
         wide: npt.NDArray[np.bool_],
     ) -> None:
@@ -86,7 +85,7 @@ class MemoryEstimate:
         return cost
 
     def _bytes_of(
-        self, row: int | slice, first: int | Longs, least_first: int, stop: int, traced: bool
+        self, row: int | slice, first: int | Int64s, least_first: int, stop: int, traced: bool
     ) -> Any:
         """Device bytes of a row with the columns from `first` on, or of each of some rows.
 
@@ -115,7 +114,7 @@ class MemoryEstimate:
         return cost
 
 
-def sums_before(values: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Longs:
+def sums_before(values: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Int64s:
     """Return the sums of the values before each, and of all."""
     return np.concatenate(([0], np.cumsum(values, dtype=np.int64)))
 

@@ -57,8 +57,6 @@ class NativePlan(ctypes.Structure):
 
 
 _plan = library.pairalign_plan_packed
-_plan.restype = c_int32
-_plan.argtypes = (ctypes.POINTER(NativePlan),)
 
 
 def plan_natively(plan: NativePlan) -> None:
@@ -74,7 +72,7 @@ def plan_natively(plan: NativePlan) -> None:
 
 
 WORD = np.dtype([(name, "<i4") for name in ("column", "columns", "first_place", "last_place")])
-"""See ``Word`` in words.h."""
+"""See ``Word`` in column_words.h."""
 
 
 class NativeChosenPairs(ctypes.Structure):
@@ -97,8 +95,6 @@ class NativeChosenPairs(ctypes.Structure):
 
 
 _place = library.pairalign_place_pairs
-_place.restype = c_int32
-_place.argtypes = (ctypes.POINTER(NativeChosenPairs),)
 
 
 def place_natively(chosen: NativeChosenPairs) -> None:
@@ -114,8 +110,6 @@ def place_natively(chosen: NativeChosenPairs) -> None:
 
 
 _cut = library.pairalign_cut_pairs
-_cut.restype = c_int64
-_cut.argtypes = (ctypes.POINTER(NativeChosenPairs), c_int64, c_int32, c_int64)
 
 
 def cut_natively(chosen: NativeChosenPairs, first: int, traced: bool, limit: int) -> int:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import SCORE_FIELDS
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
-from pairalign.engines.cuda.packed.batches import Batch
+from pairalign.engines.cuda.packed.batches import PackedBatch
 from pairalign.engines.cuda.packed.score_table import Costs
 from pairalign.engines.cuda.packed.sequences import DenseSet
 from pairalign.engines.cuda.packed.tilings import MOST_COLUMNS
@@ -96,7 +96,9 @@ def constants(
     return parameters
 
 
-def parameters_of(batch: Batch, want: Want, at: Mapping[str, int], same: Parameters) -> Parameters:
+def parameters_of(
+    batch: PackedBatch, want: Want, at: Mapping[str, int], same: Parameters
+) -> Parameters:
     """Return parameters with all that is the same for all launches of a batch.
 
     `at`: where its arrays lie on the device, see `array_bytes`; `same`: see `constants`.
@@ -118,7 +120,7 @@ def parameters_of(batch: Batch, want: Want, at: Mapping[str, int], same: Paramet
     return parameters
 
 
-def upload_tables(batch: Batch, slot: Slot, address: int) -> dict[str, int]:
+def upload_tables(batch: PackedBatch, slot: Slot, address: int) -> dict[str, int]:
     """Upload the tables of a batch: in one copy but for those of chosen pairs, which are large.
 
     Returns
@@ -136,7 +138,7 @@ def upload_tables(batch: Batch, slot: Slot, address: int) -> dict[str, int]:
     return places
 
 
-def table_bytes(batch: Batch) -> int:
+def table_bytes(batch: PackedBatch) -> int:
     """Bytes of all tables of a batch."""
     size = len(batch.tables)
     for array in batch.arrays.values():
@@ -169,7 +171,7 @@ def passing_bytes(pairs: int) -> dict[str, int]:
     }
 
 
-def array_bytes(batch: Batch, want: Want) -> dict[str, int]:
+def array_bytes(batch: PackedBatch, want: Want) -> dict[str, int]:
     """Device arrays of a batch, in bytes."""
     pairs = batch.pairs
     is_traced = want.detail > Detail.SCORE

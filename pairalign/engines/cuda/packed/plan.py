@@ -17,8 +17,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.distinct import distinct
-from pairalign.engines.cuda.packed.batches import Batch, Chosen, Kind, Launch, Work
+from pairalign.engines.cuda.packed.batches import Chosen, Kind, Launch, PackedBatch, Work
 from pairalign.engines.cuda.packed.memory_estimate import MemoryEstimate, sums_before
 from pairalign.engines.cuda.packed.native_plan import (
     GROUPS,
@@ -37,8 +38,6 @@ from pairalign.engines.cuda.packed.tilings import (
     FILL_THREADS,
     KINDS,
     TILINGS,
-    Ints,
-    Longs,
     bands_of,
     choose_tilings,
     tiling_of,
@@ -93,9 +92,9 @@ class PackedPlanner:
 
     def __init__(
         self,
-        row_lengths: Ints,
-        column_lengths: Ints,
-        column_worth: Longs,
+        row_lengths: Int32s,
+        column_lengths: Int32s,
+        column_worth: Int64s,
         costs: Costs,
         mode: str,
         multiprocessors: int,
@@ -200,7 +199,7 @@ class PackedPlanner:
             return True
         return bool((self._largest[rectangle.column_start : rectangle.column_stop] < limit).all())
 
-    def plan(self, work: Work, traced: bool) -> Batch:
+    def plan(self, work: Work, traced: bool) -> PackedBatch:
         """Plan some pairs as one batch."""
         if isinstance(work, Chosen):
             return self._plan_chosen(work, traced)
@@ -211,7 +210,7 @@ class PackedPlanner:
         native.words = None
         return self._batch(work, work, self._wide(work, traced), traced)
 
-    def _plan_chosen(self, work: Chosen, traced: bool) -> Batch:
+    def _plan_chosen(self, work: Chosen, traced: bool) -> PackedBatch:
         rectangle = work.part(0, work.pairs).rectangle
         wide = self._wide(rectangle, traced)
         placed = self._place(work, rectangle, wide)
@@ -283,7 +282,7 @@ class PackedPlanner:
             chosen.bands_before[number] = address
         return chosen
 
-    def _batch(self, work: Work, rectangle: Rectangle, wide: Mask, traced: bool) -> Batch:
+    def _batch(self, work: Work, rectangle: Rectangle, wide: Mask, traced: bool) -> PackedBatch:
         """Plan a batch whose places the native plan knows."""
         native = self._native
         native.row_start, native.row_stop = rectangle.row_start, rectangle.row_stop
@@ -306,7 +305,7 @@ class PackedPlanner:
                 "first_pair_of_row": native.first_pair_of_row_at,
                 "moves_of_row": native.moves_of_row_at,
             }
-        return Batch(
+        return PackedBatch(
             work=work,
             rectangle=rectangle,
             launches=launches,
@@ -343,7 +342,7 @@ class PackedPlanner:
             chunks_at=found.chunks_at,
         )
 
-    def batches(self, work: Work, traced: bool, limit: int) -> Iterator[Batch]:
+    def batches(self, work: Work, traced: bool, limit: int) -> Iterator[PackedBatch]:
         """Cut work into batches, in the order of its pairs.
 
         `limit` is what a batch may take in bytes, unless it is a single item.
@@ -375,7 +374,7 @@ class PackedPlanner:
                 yield from self._cut_row(part, traced, limit)
             first, done = stop, float(ends[stop - 1])
 
-    def _cut_row(self, row: Rectangle, traced: bool, limit: int) -> Iterator[Batch]:
+    def _cut_row(self, row: Rectangle, traced: bool, limit: int) -> Iterator[PackedBatch]:
         if row.pairs == 0:
             return
         if row.pairs <= 2 or self._memory.of_first_row(row, traced) <= limit:
@@ -385,11 +384,11 @@ class PackedPlanner:
             yield from self._cut_row(half, traced, limit)
 
 
-def _mean(before: Longs, start: int, stop: int) -> float:
+def _mean(before: Int64s, start: int, stop: int) -> float:
     """Mean of some values, by the sums of those before each."""
     return int(before[stop] - before[start]) / (stop - start)
 
 
-def _bands_before(bands: Ints) -> Ints:
+def _bands_before(bands: Int32s) -> Int32s:
     """Return the sums as the kernels read them: only differences matter."""
     return sums_before(bands).astype(np.int32)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import END_GAPS
-from pairalign.engines.cuda.packed.tilings import BAND, MOST_COLUMNS, Ints, Longs
+from pairalign.engines.cuda.packed.tilings import BAND, MOST_COLUMNS
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.letters import sum_worth
 from pairalign.sequences.sets import SequenceSet
@@ -25,7 +26,7 @@ _STEP_LIMIT = 127  # neighbours' difference that eight bits hold
 class Costs:
     """Scores and constants as the kernels see them."""
 
-    table: Ints  # [32, 32] by dense letter
+    table: Int32s  # [32, 32] by dense letter
     letters: int  # the last one is the padding
     gap_open: int
     gap_extend: int
@@ -102,7 +103,7 @@ class Costs:
 
 def worth_of(
     sequences: SequenceSet, codes: npt.NDArray[np.uint8], costs: Costs, mode: str
-) -> Longs:
+) -> Int64s:
     """Largest sum of scores that each sequence's letters can bring, by sorted position."""
     used = len(codes)
     shift = 2 * costs.shift if mode in SHIFTED_MODES else 0  # there the lengths count it

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.device_memory import allocator_of
 from pairalign.engines.cuda.family import DeviceContext
-from pairalign.engines.cuda.packed.batches import Batch, Work
+from pairalign.engines.cuda.packed.batches import PackedBatch, Work
 from pairalign.engines.cuda.packed.kernels import Flight, PackedKernels
 from pairalign.engines.cuda.packed.parameters import (
     PARAMETER_NAMES,
@@ -47,7 +47,7 @@ class OpenKernels:
     parameters: npt.NDArray[np.void]
 
 
-class PackedTask(BatchTask[Work, Batch, Slot, Flight]):
+class PackedTask(BatchTask[Work, PackedBatch, Slot, Flight]):
     """Some pairs of a window on their way through the pipeline.
 
     Parameters
@@ -65,19 +65,19 @@ class PackedTask(BatchTask[Work, Batch, Slot, Flight]):
         self._letters = letters
         self._started = 0  # pairs
 
-    def plan(self, work: Work, limit_bytes: int) -> Iterator[Batch]:
+    def plan(self, work: Work, limit_bytes: int) -> Iterator[PackedBatch]:
         """Cut pairs into batches."""
         return self._family.planner.batches(work, self._want.detail > Detail.SCORE, limit_bytes)
 
-    def rest(self, work: Work, batch: Batch) -> list[Work]:
+    def rest(self, work: Work, batch: PackedBatch) -> list[Work]:
         """Return what remains from a batch on."""
         return list(work.rest(batch.work))  # type: ignore[arg-type]  # both are of one kind
 
-    def array_bytes(self, batch: Batch) -> dict[str, int]:
+    def array_bytes(self, batch: PackedBatch) -> dict[str, int]:
         """Return the size of each array on the device."""
         return array_bytes(batch, self._want)
 
-    def start(self, batch: Batch, slot: Slot, addresses: dict[str, int]) -> Flight:
+    def start(self, batch: PackedBatch, slot: Slot, addresses: dict[str, int]) -> Flight:
         """Queue the copies and kernels of a batch."""
         parameters = parameters_of(batch, self._want, addresses, self._family.parameters)
         parameters["column_letters"] = self._letters
@@ -175,7 +175,7 @@ class PassingTask(PackedTask):
         self._least = max(least, -(1 << 31))
         self._least_by_end = least_by_end
 
-    def array_bytes(self, batch: Batch) -> dict[str, int]:
+    def array_bytes(self, batch: PackedBatch) -> dict[str, int]:
         """Return the size of each array on the device."""
         return super().array_bytes(batch) | passing_bytes(batch.pairs)
 

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s, Int64s
+
 BAND = 16  # PAIRALIGN_BAND in cuda/packed/packed.cuh
 MOST_COLUMNS = 16  # of a tile
 FILL_THREADS = 256
 _USED_BYTES = 155 << 10  # of shared memory, by a traceback of long paths
-
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, order=True)
@@ -86,7 +85,7 @@ def tiling_of(kind: int) -> Tiling:
     return TILINGS[kind] if kind < len(TILINGS) else STRIPS[kind - len(TILINGS)]
 
 
-def choose_tilings(lengths: npt.NDArray[np.integer]) -> tuple[Longs, Longs]:
+def choose_tilings(lengths: npt.NDArray[np.integer]) -> tuple[Int64s, Int64s]:
     """Choose what wastes fewest columns.
 
     Parameters
@@ -115,18 +114,18 @@ def choose_tilings(lengths: npt.NDArray[np.integer]) -> tuple[Longs, Longs]:
     return kinds, strips
 
 
-def steps_of(rows: Ints, group: int, mode: str) -> Ints:
+def steps_of(rows: Int32s, group: int, mode: str) -> Int32s:
     """Count the steps that a group takes for row sequences of these lengths."""
     at_once = 2 if mode == "local" else 1  # ROWS in cuda/packed/packed.cuh
     return (rows + (at_once * (group - 1) + 1)) & ~1
 
 
-def bands_of(rows: Ints, group: int, mode: str) -> Ints:
+def bands_of(rows: Int32s, group: int, mode: str) -> Int32s:
     """Count the bands of BAND steps."""
     return -(-steps_of(rows, group, mode) // BAND)
 
 
-def move_words(rows: Ints | np.int32, columns: Ints | int) -> Longs:
+def move_words(rows: Int32s | np.int32, columns: Int32s | int) -> Int64s:
     """Words of 8 bytes that moves of such pairs take: as in ``cuda/packed/moves.cuh``."""
-    words: Longs = (rows.astype(np.int64) + columns + 31) // 32 + 1
+    words: Int64s = (rows.astype(np.int64) + columns + 31) // 32 + 1
     return words

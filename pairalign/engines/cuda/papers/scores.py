@@ -93,7 +93,7 @@ class Launch:
 
 
 @dataclass(frozen=True)
-class Batch:
+class ScoreBatch:
     """Some pairs that are on the device together.
 
     Attributes
@@ -237,7 +237,7 @@ class ScoreFamily(ABC):
         function(packed, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.stream, shared=shared)
 
 
-class _ScoreTask(BatchTask[Rectangle, Batch, Slot, None]):
+class _ScoreTask(BatchTask[Rectangle, ScoreBatch, Slot, None]):
     """Pairs of a window on their way through the pipeline."""
 
     def __init__(
@@ -255,29 +255,29 @@ class _ScoreTask(BatchTask[Rectangle, Batch, Slot, None]):
         self._pair_mask = pair_mask
         self._started = 0  # pairs of the window before the next batch, chosen or not
 
-    def plan(self, work: Rectangle, limit_bytes: int) -> Iterator[Batch]:
+    def plan(self, work: Rectangle, limit_bytes: int) -> Iterator[ScoreBatch]:
         for rectangle, launch in self._family.cut(work, limit_bytes):
             numbers = None
             if self._pair_mask is not None:
                 part = slice(self._started, self._started + rectangle.pairs)
                 numbers = np.flatnonzero(self._pair_mask[part])
-            yield Batch(rectangle, launch, numbers)
+            yield ScoreBatch(rectangle, launch, numbers)
 
-    def rest(self, work: Rectangle, batch: Batch) -> list[Rectangle]:
+    def rest(self, work: Rectangle, batch: ScoreBatch) -> list[Rectangle]:
         return work.rest(batch.rectangle)
 
-    def array_bytes(self, batch: Batch) -> dict[str, int]:
+    def array_bytes(self, batch: ScoreBatch) -> dict[str, int]:
         return batch.array_bytes()
 
-    def is_for_host(self, batch: Batch) -> bool:
+    def is_for_host(self, batch: ScoreBatch) -> bool:
         return batch.launch.blocks == 0
 
-    def align_on_host(self, batch: Batch) -> None:
+    def align_on_host(self, batch: ScoreBatch) -> None:
         found = self._context.align_on_host(batch.rectangle.window(), Want(self._want.detail))
         self.assembly.add_alignments(found if batch.numbers is None else found.take(batch.numbers))
         self._started += batch.rectangle.pairs
 
-    def start(self, batch: Batch, slot: Slot, addresses: dict[str, int]) -> None:
+    def start(self, batch: ScoreBatch, slot: Slot, addresses: dict[str, int]) -> None:
         context, launch, pairs = self._context, batch.launch, batch.pairs
         arguments = np.zeros((), ARGUMENTS)
         for k, one in enumerate((context.queries, context.columns)):
@@ -321,7 +321,7 @@ class _ScoreTask(BatchTask[Rectangle, Batch, Slot, None]):
 
 def _fitted(rectangle: Rectangle, launch: Launch, limit_bytes: int) -> Launch:
     """Launch fewer blocks where their memory would be too much."""
-    fixed = sum(Batch(rectangle, replace(launch, blocks=0), None).array_bytes().values())
+    fixed = sum(ScoreBatch(rectangle, replace(launch, blocks=0), None).array_bytes().values())
     own = launch.warps_per_block * launch.entry_bytes * launch.pitch
     if own == 0:
         return launch if fixed <= limit_bytes else replace(launch, blocks=0)

@@ -308,7 +308,7 @@ class _Work:
 
 
 @dataclass(frozen=True)
-class _Batch:
+class _PrunedBatch:
     """Some of the pairs of some work; `layout`: None where the device has no room for them."""
 
     work: _Work
@@ -323,11 +323,11 @@ class _Batch:
 
 @dataclass(frozen=True)
 class _Flight:
-    batch: _Batch
+    batch: _PrunedBatch
     addresses: dict[str, int]
 
 
-class _WindowTask(BatchTask[_Work, _Batch, Slot, _Flight]):
+class _WindowTask(BatchTask[_Work, _PrunedBatch, Slot, _Flight]):
     """Pairs of a window on their way through the pipeline.
 
     Attributes
@@ -382,7 +382,7 @@ class _WindowTask(BatchTask[_Work, _Batch, Slot, _Flight]):
         cells = int((self._rows * self._columns)[self._can].sum())
         self._family.add_counts(results, cells)
 
-    def plan(self, work: _Work, limit_bytes: int) -> Iterator[_Batch]:
+    def plan(self, work: _Work, limit_bytes: int) -> Iterator[_PrunedBatch]:
         antidiagonals = np.cumsum((self._rows + self._columns)[work.numbers])
         most = ANTIDIAGONALS_A_MULTIPROCESSOR * self._multiprocessors
         start = 0
@@ -393,7 +393,7 @@ class _WindowTask(BatchTask[_Work, _Batch, Slot, _Flight]):
             while layout is None and stop > start + 1:
                 stop = (start + stop) // 2
                 layout = self._lay_out(work, start, stop, limit_bytes)
-            yield _Batch(work, start, stop, layout)
+            yield _PrunedBatch(work, start, stop, layout)
             start = stop
 
     def _lay_out(self, work: _Work, start: int, stop: int, limit_bytes: int) -> Layout | None:
@@ -407,20 +407,20 @@ class _WindowTask(BatchTask[_Work, _Batch, Slot, _Flight]):
             limit_bytes,
         )
 
-    def rest(self, work: _Work, batch: _Batch) -> list[_Work]:
+    def rest(self, work: _Work, batch: _PrunedBatch) -> list[_Work]:
         return [_Work(work.numbers[batch.start :], work.level)]
 
-    def array_bytes(self, batch: _Batch) -> dict[str, int]:
+    def array_bytes(self, batch: _PrunedBatch) -> dict[str, int]:
         assert batch.layout is not None
         return batch.layout.sizes
 
-    def is_for_host(self, batch: _Batch) -> bool:
+    def is_for_host(self, batch: _PrunedBatch) -> bool:
         return batch.layout is None
 
-    def align_on_host(self, batch: _Batch) -> None:
+    def align_on_host(self, batch: _PrunedBatch) -> None:
         """Leave them to other kernels."""
 
-    def start(self, batch: _Batch, slot: Slot, addresses: dict[str, int]) -> _Flight:
+    def start(self, batch: _PrunedBatch, slot: Slot, addresses: dict[str, int]) -> _Flight:
         assert batch.layout is not None
         pairs = self._pairs[batch.numbers]
         self._family.start_batch(pairs, batch.layout, addresses, self._want, self._window)

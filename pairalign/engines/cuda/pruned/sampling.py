@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.words import words_in_place
+from pairalign.base.words import SIMILAR, words_in_place
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.device.sets import DeviceSet
 from pairalign.pairs.windows import Window
@@ -63,7 +63,7 @@ class Sampler:
 
 def looks_similar(row: npt.NDArray[np.uint8], column: npt.NDArray[np.uint8]) -> bool:
     """Tell whether a quarter of 32 words of one are in the other where they should be, or near."""
-    return 4 * words_in_place(row, column) >= 1
+    return words_in_place(row, column) >= SIMILAR
 
 
 def _codes(one: DeviceSet, position: int) -> npt.NDArray[np.uint8]:

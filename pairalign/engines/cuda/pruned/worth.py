@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int64s
 from pairalign.scoring.scoring import Scoring
 
 CODES = 32
-Ints = npt.NDArray[np.int64]
 
 _MOST = 1 << 28
 """Sums of scores and worths stay below it, so that they never overflow 32 bits."""
@@ -41,9 +41,9 @@ class Worth:
         letters have more scores than two.
     """
 
-    row: Ints
-    column: Ints
-    cheap: Ints
+    row: Int64s
+    column: Int64s
+    cheap: Int64s
     row_loss: int
     row_bonus: int
     column_loss: int
@@ -63,7 +63,7 @@ class Worth:
         return np.stack((self.row, self.column, self.cheap)).astype(np.int32)
 
 
-def choose_worth(scoring: Scoring, counts: Ints) -> Worth:
+def choose_worth(scoring: Scoring, counts: Int64s) -> Worth:
     """Choose worths for sequences in which each code occurs so often.
 
     Parameters
@@ -87,14 +87,14 @@ def choose_worth(scoring: Scoring, counts: Ints) -> Worth:
     return Worth(**{**worth.__dict__, **scores})
 
 
-def fits(scoring: Scoring, rows: Ints, columns: Ints) -> npt.NDArray[np.bool_]:
+def fits(scoring: Scoring, rows: Int64s, columns: Int64s) -> npt.NDArray[np.bool_]:
     """Tell of which pairs of lengths scores and worths stay far within 32 bits."""
     highest = max(1, int(np.abs(scoring.matrix.astype(np.int64)).max())) + 2 * scoring.gap_extend
     room: npt.NDArray[np.bool_] = highest * (rows + columns + 512) + 4 * scoring.gap_open < _MOST
     return room
 
 
-def _two_scores(matrix: Ints, used: Ints) -> tuple[int, int, int] | None:
+def _two_scores(matrix: Int64s, used: Int64s) -> tuple[int, int, int] | None:
     """Return the codes that match themselves (those below a code), and both scores, or None."""
     if len(used) < 2:
         return None
@@ -133,11 +133,11 @@ def _worth_of_two_scores(plain: int, match: int, mismatch: int, extend: int) -> 
     )
 
 
-def _worth_of_matrix(matrix: Ints, extend: int, counts: Ints, used: Ints) -> Worth:
+def _worth_of_matrix(matrix: Int64s, extend: int, counts: Int64s, used: Int64s) -> Worth:
     """Of three splits of scores between rows and columns, that with the least sum."""
     scores = matrix[np.ix_(used, used)]
     highest = scores.max(axis=0)
-    best: tuple[int, Ints, Ints] | None = None
+    best: tuple[int, Int64s, Int64s] | None = None
     for quarters in (2, 4, 0):  # that count for the column's letter
         column = np.maximum(np.where(highest > 0, highest * quarters // 4, highest), -extend)
         row = np.maximum((scores - column[None, :]).max(axis=1), -extend)
@@ -168,7 +168,7 @@ def _worth_of_matrix(matrix: Ints, extend: int, counts: Ints, used: Ints) -> Wor
     )
 
 
-def _usual_loss(losses: Ints, counts: Ints) -> int:
+def _usual_loss(losses: Int64s, counts: Int64s) -> int:
     """Choose the loss that says most of a gap of a sixteenth of the letters; fewer may be cheap."""
     letters = int(counts.sum())
     cheaper = np.array([int(counts[losses < one].sum()) for one in losses])

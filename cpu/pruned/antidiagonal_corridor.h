@@ -20,14 +20,14 @@
 // what the pair loses against its bound is.
 #pragma once
 
-#include "../align/traceback.h"
-#include "corridor_cells.h"
+#include "../core/traceback.h"
+#include "antidiagonal_cells.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
 template <class V>
-struct Corridor : CorridorCells<V> {
+struct AntidiagonalCorridor : CorridorCells<V> {
     using Cells = CorridorCells<V>;
     using Cells::best_reach;
     using Cells::clear_margins;
@@ -356,8 +356,7 @@ struct Corridor : CorridorCells<V> {
     static Progress beam(PrunedPair& p, int64_t width, int64_t limit) {
         const Scheme& s = *p.scheme;
         const int32_t end = p.rows + p.columns;
-        const int64_t first =
-            -int64_t{p.row_potential[0]} - p.column_potential[p.columns];  // no alignment has more
+        const int64_t first = -int64_t{p.row_worth[0]} - p.column_worth[p.columns];  // no alignment has more
         int64_t best = first, unreal = INT64_MIN;  // what an alignment that begins at nothing could come to
         const int64_t rise = int64_t{s.highest} + 2 * s.gap_extend + 1;  // of two antidiagonals
         const int64_t spare = MOST_STEPS * rise + slack(p, MOST_STEPS);

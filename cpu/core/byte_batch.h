@@ -15,9 +15,9 @@ struct LetterClasses {
     uint8_t row[CODES], column[CODES];
     uint8_t scores[16];  // as cells take them; those below 8 are used
 
-    // The same for corridors (byte_corridor.h): after its last letter a sequence has PAD, which keeps H' on a
-    // diagonal against another PAD, and loses `unopened`, open - extend, against letters. Numbers from 128 on
-    // have no score, which is that.
+    // The same for corridors (lane_corridors.h): after its last letter a sequence has PAD, which keeps H' on
+    // a diagonal against another PAD, and loses `unopened`, open - extend, against letters. Numbers from 128
+    // on have no score, which is that.
     LetterClasses with_ends(int32_t unopened) const {
         constexpr uint8_t BOTH_END = 8, ENDED = 128;
         LetterClasses c = *this;
@@ -119,7 +119,7 @@ struct CorridorRow {
     std::ptrdiff_t border, lefts;
 };
 
-// Global mode, own rows: lanes of which only a corridor is to be filled, see byte_corridor.h. The group's
+// Global mode, own rows: lanes of which only a corridor is to be filled, see lane_corridors.h. The group's
 // `columns` is the most of: columns of a lane, and so many as the rows of all are more than its own.
 struct LaneCorridor {
     uint64_t lanes;      // bit set of those to be tried

@@ -30,16 +30,16 @@
 #include "byte_lane_shift.h"
 #include "byte_reach.h"
 #include "byte_state.h"
-#include "recurrence.h"
+#include "../core/recurrence.h"
 #include "row_scores.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
 template <class V>
-class ByteCorridor {
+class LaneCorridors {
 public:
-    explicit ByteCorridor(ByteWork<V>& work)
+    explicit LaneCorridors(ByteWork<V>& work)
         : w_(work),
           shift_(work),
           side_(work.batch.side),

@@ -13,11 +13,11 @@
 #include "batch.h"
 #include "byte_batch.h"
 #include "cigar.h"
-#include "engine.h"
 #include "../instruction_sets.h"
 #include "../memory.h"
 #include "plan.h"
-#include "../pruned/pruner.h"
+#include "pruning.h"
+#include "sets.h"
 
 namespace pairalign {
 
@@ -43,8 +43,8 @@ struct Set {
     int32_t length(int32_t position) const { return given.lengths[position]; }
 };
 
-// Which pairs long_pair.h aligns, and which chosen.h. They come out the same either way: all but AUTO is for
-// tests.
+// Which pairs long_pair.h aligns, and which own_row_pairs.h. They come out the same either way: all but AUTO
+// is for tests.
 enum Use { AUTO = 0, ALWAYS = 1, NEVER = 2 };
 
 }  // namespace pairalign

@@ -19,7 +19,7 @@
 #pragma once
 
 #include "batch.h"
-#include "vector.h"
+#include "../simd/vector.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {

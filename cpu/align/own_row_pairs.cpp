@@ -1,4 +1,4 @@
-#include "chosen.h"
+#include "own_row_pairs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,11 +6,11 @@
 #include <tuple>
 #include <utility>
 
-#include "batch.h"
+#include "../core/batch.h"
 
 namespace pairalign {
 
-ChosenPairs::ChosenPairs(pairalign_engine& engine, pairalign_result& result, bool trace, bool scored)
+OwnRowPairs::OwnRowPairs(pairalign_engine& engine, pairalign_result& result, bool trace, bool scored)
     : engine_(engine),
       result_(result),
       trace_(trace),
@@ -22,7 +22,7 @@ ChosenPairs::ChosenPairs(pairalign_engine& engine, pairalign_result& result, boo
     few_ = least_lanes();
 }
 
-void ChosenPairs::take(std::vector<Task>& tasks) {
+void OwnRowPairs::take(std::vector<Task>& tasks) {
     if (few_ == 0) return;
     take_pairs(tasks);
     if (pairs_.empty()) return;
@@ -30,13 +30,13 @@ void ChosenPairs::take(std::vector<Task>& tasks) {
     cut_batches();
 }
 
-void ChosenPairs::add_overflowed(const PairPosition& pair) {
+void OwnRowPairs::add_overflowed(const PairPosition& pair) {
     std::lock_guard<std::mutex> guard(mutex_);
     const bool again = takes_overflowed(rows(pair), columns(pair));
     (again ? above_ : left_[1]).push_back(pair);
 }
 
-void ChosenPairs::take_overflowed() {
+void OwnRowPairs::take_overflowed() {
     const auto in_order = [](const PairPosition& a, const PairPosition& b) { return a.index < b.index; };
     floors_ = true;
     pairs_ = std::move(above_);
@@ -48,7 +48,7 @@ void ChosenPairs::take_overflowed() {
     cut_batches();
 }
 
-void ChosenPairs::give_back(std::vector<Task>& tasks) {
+void OwnRowPairs::give_back(std::vector<Task>& tasks) {
     const auto in_order = [](const PairPosition& a, const PairPosition& b) {
         return std::tie(a.flipped, a.row, a.column) < std::tie(b.flipped, b.row, b.column);
     };
@@ -65,18 +65,18 @@ void ChosenPairs::give_back(std::vector<Task>& tasks) {
     }
 }
 
-bool ChosenPairs::may_align() const {
+bool OwnRowPairs::may_align() const {
     return engine_.own_rows != NEVER && engine_.long_pairs != ALWAYS && engine_.least_bits <= 8 &&
            fits_bytes(engine_.scheme);
 }
 
 // Where a row fills fewer, so many are idle that own rows are quicker.
-int ChosenPairs::least_lanes() const {
+int OwnRowPairs::least_lanes() const {
     if (engine_.own_rows == ALWAYS) return std::numeric_limits<int>::max();
     return static_cast<int>(static_cast<double>(lanes_) / own_rows_factor(has_classes_));
 }
 
-void ChosenPairs::take_pairs(std::vector<Task>& tasks) {
+void OwnRowPairs::take_pairs(std::vector<Task>& tasks) {
     size_t kept = 0;
     for (size_t t = 0; t < tasks.size(); t++) {
         Task& task = tasks[t];
@@ -88,7 +88,7 @@ void ChosenPairs::take_pairs(std::vector<Task>& tasks) {
 }
 
 // All its pairs but those of which it is known that 8 bits do not hold their scores.
-void ChosenPairs::take_task(Task& task) {
+void OwnRowPairs::take_task(Task& task) {
     const int32_t row = task.row_begin;
     size_t kept = 0;
     for (size_t l = static_cast<size_t>(first_lane(engine_, result_, task, row)); l < task.columns.size();
@@ -104,19 +104,19 @@ void ChosenPairs::take_task(Task& task) {
     task.columns.resize(kept);
 }
 
-bool ChosenPairs::overflows(int64_t number) const {
+bool OwnRowPairs::overflows(int64_t number) const {
     const Scheme& scheme = engine_.scheme;
     return scored_ && scheme.mode == LOCAL && !floors_ &&
            result_.scores[result_.slot(number)] + byte_offset(scheme) > 255 - scheme.highest;
 }
 
 // Whether it is of no use to try more: of local pairs that are much alike 8 bits hold few scores.
-bool ChosenPairs::mostly_overflow() const {
+bool OwnRowPairs::mostly_overflow() const {
     return engine_.own_rows != ALWAYS && !floors_ && 2 * overflowed_ > aligned_;
 }
 
 // Of a batch, as pairs are aligned now.
-BytePlan ChosenPairs::plan(int32_t rows, int32_t columns) const {
+BytePlan OwnRowPairs::plan(int32_t rows, int32_t columns) const {
     const ByteKernel& kernel = engine_.bytes();
     if (floors_) return plan_floors(kernel, rows, columns, trace_, engine_.share());
     return plan_bytes(kernel, engine_.scheme.mode, rows, columns, trace_, engine_.share(),
@@ -125,7 +125,7 @@ BytePlan ChosenPairs::plan(int32_t rows, int32_t columns) const {
 
 // So that pairs of a batch are alike in both lengths: by rows into as many stretches as these are cut into
 // batches by columns.
-void ChosenPairs::order_by_lengths() {
+void OwnRowPairs::order_by_lengths() {
     const auto longer_rows = [this](const PairPosition& a, const PairPosition& b) {
         return rows(a) > rows(b);
     };
@@ -146,7 +146,7 @@ void ChosenPairs::order_by_lengths() {
 }
 
 // Batches of pairs_, but for what does not fit or pay.
-void ChosenPairs::cut_batches() {
+void OwnRowPairs::cut_batches() {
     const ByteKernel& kernel = engine_.bytes();
     Group group{};
     OwnRows own{};
@@ -164,7 +164,7 @@ void ChosenPairs::cut_batches() {
 }
 
 // Whether it is quicker than to align pairs one by one.
-bool ChosenPairs::pays(const PairPosition* pairs, int count, const BytePlan& plan) const {
+bool OwnRowPairs::pays(const PairPosition* pairs, int count, const BytePlan& plan) const {
     if (engine_.own_rows == ALWAYS || engine_.long_pairs == NEVER) return true;
     const double at_once = plan.cost * own_rows_factor(has_classes_);
     double one_by_one = 0;
@@ -175,11 +175,11 @@ bool ChosenPairs::pays(const PairPosition* pairs, int count, const BytePlan& pla
     return at_once < one_by_one;
 }
 
-void ChosenPairs::describe(const PairPosition* pairs, int count, Group& group, OwnRows& own) const {
+void OwnRowPairs::describe(const PairPosition* pairs, int count, Group& group, OwnRows& own) const {
     set_lanes(result_, pairs, count, has_classes_ ? &classes_ : nullptr, group, own);
 }
 
-void ChosenPairs::Worker::skip(const PairPosition* pairs, int count) {
+void OwnRowPairs::Worker::skip(const PairPosition* pairs, int count) {
     for (int l = 0; l < count; l++) {
         if (chosen_.takes_overflowed(chosen_.rows(pairs[l]), chosen_.columns(pairs[l]))) {
             chosen_.add_overflowed(pairs[l]);
@@ -190,7 +190,7 @@ void ChosenPairs::Worker::skip(const PairPosition* pairs, int count) {
     }
 }
 
-void ChosenPairs::Worker::run(size_t number) {
+void OwnRowPairs::Worker::run(size_t number) {
     const Piece& piece = chosen_.batches_[number];
     const PairPosition* const pairs = chosen_.pairs_.data() + piece.begin;
     if (chosen_.mostly_overflow()) return skip(pairs, piece.count);

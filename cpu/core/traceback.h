@@ -2,7 +2,7 @@
 #pragma once
 
 #include "batch.h"
-#include "vector.h"
+#include "../simd/vector.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {

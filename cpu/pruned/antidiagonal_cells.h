@@ -1,10 +1,11 @@
-// Which cells of a pair are alive, and where the lanes of its windows stand: what corridor.h fills.
+// Which cells of a pair are alive, and where the lanes of its windows stand: what antidiagonal_corridor.h
+// fills.
 //
 // A cell is alive while the rest of both sequences could still bring its score to the bound. Once a block,
 // `trim` finds the first and the last lane that is alive, and `next_block` lays the window around them.
 #pragma once
 
-#include "../align/recurrence.h"
+#include "../core/recurrence.h"
 #include "neighbours.h"
 #include "pair.h"
 
@@ -16,7 +17,7 @@ struct CorridorCells {
     using Lane = typename V::Lane;
     static constexpr int LANES = V::LANES;
     static constexpr int IN_REGISTERS = SETS_IN_REGISTERS;
-    // 32-bit lanes have room to spare: sums with potentials must not overflow.
+    // 32-bit lanes have room to spare: sums with worths must not overflow.
     static constexpr int64_t HIGHEST = sizeof(Lane) == 2 ? 32767 : (1 << 29);
     static constexpr int64_t LOWEST = -HIGHEST;
 
@@ -77,8 +78,8 @@ struct CorridorCells {
             const int32_t i = row_of(p, step, low), longer = p.rows - p.columns + step - 2 * i;
             const GapLoss &row = p.row_gaps, &column = p.column_gaps;
             h = static_cast<const Lane*>(p.h[step & 1]) + low;
-            rows = p.row_potential + i;
-            columns = p.column_potential + (p.columns - step + i);
+            rows = p.row_worth + i;
+            columns = p.column_worth + (p.columns - step + i);
             const int32_t from[4] = {row.least * longer, row.usual * (longer - row.cheap),
                                      -column.least * longer, column.usual * (-longer - column.cheap)};
             unrolled<0, 4>([&](auto q) __attribute__((always_inline)) {
@@ -243,7 +244,7 @@ struct CorridorCells {
     static int64_t most_from_nothing(const PrunedPair& p, const Block& b) {
         const int32_t i = row_of(p, b.step - 1, b.low),
                       j = b.step - 1 - row_of(p, b.step, b.low + b.vectors * LANES);
-        return -int64_t{p.row_potential[larger(i, 0)]} - p.column_potential[p.columns - larger(j, 0)] +
+        return -int64_t{p.row_worth[larger(i, 0)]} - p.column_worth[p.columns - larger(j, 0)] +
                slack(p, b.steps) + cheap_from(p, larger(i, 0), larger(j, 0));
     }
     // What cheap letters from a row and a column on can give back, at most.
@@ -255,9 +256,9 @@ struct CorridorCells {
     static int64_t highest_at_end(const PrunedPair& p, const Block& b) {
         const int32_t end = b.step + b.steps;
         const int32_t i = row_of(p, end, b.low + b.vectors * LANES), j = end - row_of(p, end - 1, b.low);
-        return int64_t{p.row_potential[smaller(i, p.rows)]} +
-               p.column_potential[p.columns - smaller(j, p.columns)] - p.row_potential[0] -
-               p.column_potential[p.columns] + slack(p, b.steps) + cheap_from(p, 0, 0) - cheap_from(p, i, j);
+        return int64_t{p.row_worth[smaller(i, p.rows)]} + p.column_worth[p.columns - smaller(j, p.columns)] -
+               p.row_worth[0] - p.column_worth[p.columns] + slack(p, b.steps) + cheap_from(p, 0, 0) -
+               cheap_from(p, i, j);
     }
 
     // Moves `base`, so that lanes hold less by `by`.

@@ -46,9 +46,9 @@ constexpr int32_t HEAD_ROOM = 32;    // letters between the head's border and P,
 constexpr double WIDEST = 0.3;       // of the matrix
 
 // Two columns for each strip, and the memory to fill what is between them.
-class Corridor {
+class ProvenCorridor {
 public:
-    Corridor(const FurtherJob& job, std::vector<Anchor> anchors)
+    ProvenCorridor(const FurtherJob& job, std::vector<Anchor> anchors)
         : job_(job),
           rows_(job.pair->row_count),
           columns_(job.pair->column_count),
@@ -176,7 +176,7 @@ private:
     static thread_local Flags flags_;
 };
 
-thread_local Corridor::Flags Corridor::flags_;
+thread_local ProvenCorridor::Flags ProvenCorridor::flags_;
 
 // The diagonal steps of an alignment, and what it has scored before each.
 class Steps {
@@ -234,7 +234,7 @@ private:
     bool is_whole_ = false;
 };
 
-bool leaves_nothing(const Corridor& corridor, const Steps& steps, int32_t most_free) {
+bool leaves_nothing(const ProvenCorridor& corridor, const Steps& steps, int32_t most_free) {
     return corridor.for_each_at_border([&](int32_t row, int32_t column, int32_t h) {
         return h + most_free < steps.least_after(row, column);
     });
@@ -293,8 +293,8 @@ private:
     size_t next_ = 0;
 };
 
-bool begins_within(const FurtherJob& job, const Corridor& corridor, const Steps& steps, FurtherCell last,
-                   int32_t most_free) {
+bool begins_within(const FurtherJob& job, const ProvenCorridor& corridor, const Steps& steps,
+                   FurtherCell last, int32_t most_free) {
     if (last.row == 0) return true;  // of tests, with less than no score
     const FurtherCell first = steps.cells().front(), most = corridor.before_head();
     if (first.row <= most.row || first.column <= most.column) return false;
@@ -323,7 +323,7 @@ int32_t align_in_corridor(const FurtherJob& job, const FurtherKernel& kernel, pa
                           uint32_t* runs, int32_t& rest, int32_t lowered) {
     std::vector<Anchor> anchors = find_anchors(*job.pair);
     if (anchors.empty()) return is_useless(job, kernel) ? USELESS : TO_FILL;
-    Corridor corridor(job, std::move(anchors));
+    ProvenCorridor corridor(job, std::move(anchors));
     pairalign_further_found known{};
     std::vector<uint32_t> known_runs;
     for (int round = 0; round < ROUNDS; ++round) {

@@ -1,6 +1,6 @@
 """Corridors of many pairs at a time, in 8-bit lanes: the bytes of the full matrix.
 
-What corridors of a pair are asked, too, is in test_pruned.py.
+What corridors of a pair are asked, too, is in test_antidiagonal_corridor.py.
 """
 
 from __future__ import annotations

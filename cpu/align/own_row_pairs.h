@@ -10,19 +10,19 @@
 #include <vector>
 
 #include "../memory.h"
-#include "byte_batch.h"
-#include "keep.h"
-#include "own_batch.h"
-#include "plan.h"
-#include "state.h"
-#include "tasks.h"
+#include "../core/byte_batch.h"
+#include "../core/pair_result.h"
+#include "../core/own_batch.h"
+#include "../core/plan.h"
+#include "../core/state.h"
+#include "../core/tasks.h"
 
 namespace pairalign {
 
-class ChosenPairs {
+class OwnRowPairs {
 public:
     // `scored`: the result has the pairs' scores.
-    ChosenPairs(pairalign_engine& engine, pairalign_result& result, bool trace, bool scored);
+    OwnRowPairs(pairalign_engine& engine, pairalign_result& result, bool trace, bool scored);
 
     // Pairs of rows that have fewer, in a task, are aligned so.
     int few() const { return few_; }
@@ -47,14 +47,14 @@ public:
 
     class Worker {
     public:
-        Worker(ChosenPairs& chosen, Arena& arena) : chosen_(chosen), arena_(arena) {}
+        Worker(OwnRowPairs& chosen, Arena& arena) : chosen_(chosen), arena_(arena) {}
         void run(size_t number);
 
     private:
         // All pairs of a batch.
         void skip(const PairPosition* pairs, int count);
 
-        ChosenPairs& chosen_;
+        OwnRowPairs& chosen_;
         Arena& arena_;
         OwnBatch lanes_;
     };

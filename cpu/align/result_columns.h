@@ -8,12 +8,12 @@
 
 #include "../threads.h"
 #include "engine.h"
-#include "state.h"
+#include "../core/state.h"
 
 namespace pairalign {
 
 // Pairs [begin, end) of those kept, whose CIGARs begin at `run`.
-inline void take_pairs(const pairalign_result& result, const pairalign_columns& out, int64_t begin,
+inline void copy_pairs(const pairalign_result& result, const pairalign_columns& out, int64_t begin,
                        int64_t end, int64_t run) {
     const pairalign_engine& engine = *result.engine;
     const Set& rows = engine.first;
@@ -56,7 +56,7 @@ inline void take_pairs(const pairalign_result& result, const pairalign_columns& 
     }
 }
 
-inline void take_all(const pairalign_result& result, const pairalign_columns& out) {
+inline void copy_columns(const pairalign_result& result, const pairalign_columns& out) {
     constexpr int64_t LEAST = 1 << 14;  // pairs that are worth a thread
     const int64_t count = result.count();
     const int32_t parts =
@@ -75,7 +75,7 @@ inline void take_all(const pairalign_result& result, const pairalign_columns& ou
         for (size_t part = 0; part < runs.size() - 1; part++) runs[part + 1] += runs[part];
     }
     on_threads(parts, parts, [&](int32_t part) {
-        take_pairs(result, out, begin(part), begin(part + 1), runs[static_cast<size_t>(part)]);
+        copy_pairs(result, out, begin(part), begin(part + 1), runs[static_cast<size_t>(part)]);
     });
 }
 

@@ -8,7 +8,7 @@
 
 #include "../memory.h"
 #include "byte_batch.h"
-#include "keep.h"
+#include "pair_result.h"
 #include "state.h"
 
 namespace pairalign {

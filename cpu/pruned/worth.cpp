@@ -1,4 +1,4 @@
-#include "potentials.h"
+#include "worth.h"
 
 #include <algorithm>
 
@@ -45,6 +45,41 @@ GapLoss gap_loss(const Scheme& s, const LetterCounts& counts, const int32_t* wor
     return loss;
 }
 
+// No alignment has a higher score. `rows`, `columns`: how many cheap letters they have.
+int64_t most_of(const Worth& p, int64_t rows, int64_t columns, const LetterCounts& row_letters,
+                const LetterCounts& column_letters) {
+    int64_t worth = 0, longer = 0;
+    for (int a = 0; a < CODES; a++) {
+        worth += int64_t{row_letters.of[a]} * p.row[a] + int64_t{column_letters.of[a]} * p.column[a];
+        longer += row_letters.of[a] - column_letters.of[a];
+    }
+    if (!p.bonus)
+        return worth - std::max(p.row_gaps.least * longer, p.row_gaps.usual * (longer - p.row_gaps.cheap));
+    return worth + p.bonus * std::min(rows, columns) -
+           std::max(p.row_gaps.least * longer - p.bonus * rows, p.row_gaps.usual * longer);
+}
+
+// Whether the letters of both score one thing when equal (some of them) and another one in all other cases.
+bool has_two_scores(const Scheme& s, const LetterCounts& row, const LetterCounts& column, PrunedPair& pair) {
+    bool any_match = false, any_mismatch = false;
+    pair.match = pair.mismatch = s.matrix[PAD][PAD];
+    for (int a = 0; a < CODES; a++)
+        for (int b = 0; b < CODES; b++)
+            if (a != b && row.of[a] && column.of[b]) {
+                if (any_mismatch && pair.mismatch != s.matrix[a][b]) return false;
+                pair.mismatch = s.matrix[a][b];
+                any_mismatch = true;
+            }
+    for (int a = 0; a < CODES; a++) {
+        const int32_t score = s.matrix[a][a];
+        if (!row.of[a] || !column.of[a] || (any_mismatch && score == pair.mismatch)) continue;
+        if (any_match && pair.match != score) return false;
+        pair.match = score;
+        any_match = true;
+    }
+    return any_match;
+}
+
 }  // namespace
 
 LetterCounts count_letters(const uint8_t* codes, int32_t length) {
@@ -57,11 +92,11 @@ LetterCounts count_letters(const uint8_t* codes, int32_t length) {
     return counts[0];
 }
 
-Potentials choose_potentials(const Scheme& s, const LetterCounts& row, const LetterCounts& column) {
-    Potentials best{};
+Worth worth_of_letters(const Scheme& s, const LetterCounts& row, const LetterCounts& column) {
+    Worth best{};
     int64_t least = INT64_MAX;
     for (int part : {2, 4, 0}) {  // quarters of a letter's best score that count for the column's sequence
-        Potentials p{};
+        Worth p{};
         for (int b = 0; b < CODES; b++) {
             int32_t most = -s.gap_extend;
             for (int a = 0; a < CODES; a++)
@@ -81,13 +116,12 @@ Potentials choose_potentials(const Scheme& s, const LetterCounts& row, const Let
     return best;
 }
 
-bool choose_potentials_of_two_scores(const Scheme& s, int32_t match, int32_t mismatch, uint32_t cheap,
-                                     Potentials& p) {
+bool worth_of_two_scores(const Scheme& s, int32_t match, int32_t mismatch, uint32_t cheap, Worth& p) {
     match = std::max(match, -2 * s.gap_extend);
     mismatch = std::max(mismatch, -2 * s.gap_extend);
     const int32_t half = match > 0 ? match / 2 : -(-match / 2), rest = match - half;
     if (match <= mismatch || half + s.gap_extend <= 0 || rest + s.gap_extend <= 0) return false;
-    p = Potentials{};
+    p = Worth{};
     p.cheap = cheap;
     p.bonus = match - mismatch;
     for (int a = 0; a < CODES; a++) {
@@ -100,14 +134,36 @@ bool choose_potentials_of_two_scores(const Scheme& s, int32_t match, int32_t mis
     return true;
 }
 
+bool choose_worth(const Scheme& s, PrunedPair& pair, const LetterCounts& row_letters,
+                  const LetterCounts& column_letters, Worth& of_cheap, Worth& usual) {
+    pair.two_scores = has_two_scores(s, row_letters, column_letters, pair);
+    usual = worth_of_letters(s, row_letters, column_letters);
+    pair.most = most_of(usual, 0, 0, row_letters, column_letters);
+    uint32_t cheap = 0;
+    int32_t rows = 0, columns = 0;
+    for (int a = 0; a < CODES; a++) {
+        if (s.matrix[a][a] == pair.match) continue;
+        cheap |= uint32_t{1} << a;
+        rows += row_letters.of[a];
+        columns += column_letters.of[a];
+    }
+    if (!pair.two_scores || rows + columns == 0 ||
+        !worth_of_two_scores(s, pair.match, pair.mismatch, cheap, of_cheap))
+        return false;
+    const int64_t most = most_of(of_cheap, rows, columns, row_letters, column_letters);
+    // Where both have cheap letters, many diagonals cost little: this bound must be better by so much.
+    if (most + of_cheap.bonus * std::min(rows, columns) / 2 <= pair.most) usual = of_cheap;
+    pair.most = std::min(pair.most, most);
+    return true;
+}
+
 void count_cheap(const uint8_t* codes, int32_t length, uint32_t cheap, int32_t* out) {
     int32_t sum = 0;
     out[length] = 0;
     for (int32_t k = length - 1; k >= 0; k--) out[k] = sum += cheap >> codes[k] & 1;
 }
 
-void sum_potentials(const uint8_t* codes, int32_t length, const int32_t* worth, int32_t extend,
-                    int32_t* out) {
+void sum_worth(const uint8_t* codes, int32_t length, const int32_t* worth, int32_t extend, int32_t* out) {
     int32_t sum = length * extend;
     out[length] = sum;
     for (int32_t k = length - 1; k >= 0; k--) out[k] = sum -= worth[codes[k]] + extend;

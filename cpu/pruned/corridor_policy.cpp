@@ -1,0 +1,119 @@
+#include "corridor_policy.h"
+
+#include <algorithm>
+
+#include "costs.h"
+
+namespace pairalign {
+namespace {
+
+// A pair whose corridor would take more than this of its matrix is aligned in full.
+constexpr double WIDEST = 0.5;
+// The same of many at a time, where `auto` gives up earlier.
+constexpr double WIDEST_AUTO = 0.43;
+// How much more than expected a corridor that was begun may come to.
+constexpr double SPARE = 1.3;
+// Lanes of a window that the caches hold. Each antidiagonal or two of a wider one goes to memory, which makes
+// a cell four times as dear as one of the full matrix: `auto` fills such corridors up to a share of it.
+// Beams of such pairs may take little as well: what is left of them may have to be aligned in full.
+constexpr double LANES_IN_CACHE = 100e3, WIDEST_IN_MEMORY = 0.15, MOST_BEAMS_IN_MEMORY = 0.04;
+// Widths of beams, in diagonals that a path may stray; each next one is tried where the last one lost its
+// way.
+constexpr int64_t FIRST_BEAM = 20, BEAM_GROWTH = 4;
+// A wider beam is tried when the corridor would be so many times as wide as it, and its cells are expected to
+// be at most such a part of the corridor's.
+constexpr int64_t WORTH_A_BEAM = 8;
+constexpr double MOST_OF_CORRIDOR = 1.0 / 3;
+// Diagonals that windows are wider than the corridor, about.
+constexpr int64_t WINDOW_MARGIN = 64;
+constexpr int64_t NO_LIMIT = int64_t{1} << 34;  // more than any pair loses; times its steps it fits 64 bits
+// With more than two scores a cell takes several times as long, so that `auto` prunes only what is very
+// similar: a quarter of the words must be in place.
+constexpr double WIDEST_OF_MANY_SCORES = 0.06;
+
+}  // namespace
+
+bool has_many_scores(const Scheme& s) {
+    return s.matrix[0][1] != s.matrix[0][2] || s.matrix[0][1] != s.matrix[1][2] ||
+           s.matrix[0][0] != s.matrix[1][1];
+}
+
+double widest_in_lanes(const PruningOptions& options) {
+    if (options.use == Pruning::LANES) return 0;
+    return options.use == Pruning::AUTO ? WIDEST_AUTO : WIDEST;
+}
+
+CorridorLimits choose_limits(const Scheme& scheme, const PruningOptions& options, const PrunedKernel& kernel,
+                             const PrunedPair& pair, double in_full, bool trace) {
+    if (options.use != Pruning::AUTO) return {WIDEST, WIDEST};
+    if (has_many_scores(scheme)) return {WIDEST_OF_MANY_SCORES, WIDEST_OF_MANY_SCORES};
+    CorridorLimits limits;
+    const int64_t antidiagonals = int64_t{pair.rows} + pair.columns;
+    limits.most_cells = cells_for(in_full, antidiagonals, kernel.lanes, trace) / matrix_of(pair);
+    const double share = cells_for(SPARE * in_full, antidiagonals, kernel.lanes, trace) / matrix_of(pair);
+    const double triangle = triangle_within(share, pair.columns);
+    limits.widest = triangle > 0 ? triangle + static_cast<double>(WINDOW_MARGIN) / pair.columns : 0;
+    limits.widest = std::min(limits.widest, std::max(WIDEST_IN_MEMORY, LANES_IN_CACHE / pair.columns));
+    return limits;
+}
+
+bool find_bound(const PruningOptions& options, double limit, const PrunedKernel& kernel, PrunedPair& pair,
+                int64_t& beam_cells, Progress& progress) {
+    const double matrix = matrix_of(pair);
+    const bool forced = options.use == Pruning::FORCED;
+    const int64_t most = pair.most, diagonal = each_diagonal(pair);
+    // The corridor is a triangle, as high as its base: half of the loss at each end.
+    const int64_t widest = static_cast<int64_t>(limit * pair.columns * static_cast<double>(diagonal));
+    const double most_beams =
+        options.use == Pruning::AUTO && pair.columns > LANES_IN_CACHE ? MOST_BEAMS_IN_MEMORY * matrix : 1e300;
+    bool found = false;
+    int overflown = 0;
+    double beams = 0;
+    progress = Progress::TOO_MANY;
+    pair.flags = nullptr;
+    for (int64_t width = FIRST_BEAM * diagonal;; width *= BEAM_GROWTH) {
+        pair.cell_limit = forced ? INT64_MAX : static_cast<int64_t>(matrix * limit / 2) + (1 << 16);
+        kernel.start(pair);
+        const Progress beam = kernel.beam(pair, width, forced ? NO_LIMIT : widest);
+        beam_cells += pair.cells;
+        beams += static_cast<double>(pair.cells);
+        if (beam == Progress::CANCELLED) {
+            progress = beam;
+            return false;
+        }
+        if (beam == Progress::OVERFLOWN) {
+            progress = beam;
+            if (++overflown == 2 && !found) return false;  // it is not the beam that is too narrow
+        }
+        if (beam == Progress::DONE && (!found || pair.score > pair.bound)) {
+            pair.bound = pair.score;
+            found = true;
+        }
+        const int64_t lanes = width / diagonal;  // of a beam: diagonals on one side
+        if (found ? most - pair.bound <= WORTH_A_BEAM * BEAM_GROWTH * width || 2 * lanes >= pair.columns
+                  : lanes >= (forced ? 2 * pair.rows : pair.columns / 50))
+            break;
+        const auto next = static_cast<double>(BEAM_GROWTH * pair.cells);
+        if (found && next > MOST_OF_CORRIDOR * matrix * triangle_of(pair)) break;
+        if (beams + next > most_beams) break;
+    }
+    if (!found) return false;
+    progress = Progress::TOO_MANY;
+    pair.bound -= options.worse_seed;
+    return forced || most - pair.bound + WINDOW_MARGIN * diagonal <= widest;
+}
+
+PlannedCorridor plan_corridor(const Scheme& scheme, const PruningOptions& options,
+                              const CorridorLimits& limits, const PrunedKernel& kernel,
+                              const PrunedPair& pair, bool trace) {
+    PlannedCorridor planned{pair.bound, limits.most_cells, 0, kernel.lane_bytes != 2};
+    if (options.use != Pruning::AUTO || has_many_scores(scheme)) return planned;
+    const double aside = static_cast<double>(pair.rows - pair.columns) / pair.columns,
+                 share = share_of_corridor(triangle_of(pair) + aside, pair.columns);
+    planned.most_cells = std::max(limits.most_cells, SPARE * share);
+    planned.cost =
+        cost_of_corridor(share * matrix_of(pair), int64_t{pair.rows} + pair.columns, kernel.lanes, trace);
+    return planned;
+}
+
+}  // namespace pairalign

@@ -1,0 +1,156 @@
+"""What the functions of the native library take and return, by the source that declares them.
+
+A name here is that of C less ``pairalign_``. ``pointer*3`` is three pointers in a row; what they
+point to is declared where it is made, in a class ``Native...``. ``text`` is bytes that end in 0.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+
+SIGNATURES = {
+    # cpu/align/engine.h
+    "align": "pointer*5 -> int32",
+    "cancel": "pointer -> none",
+    "close": "pointer -> none",
+    "free": "pointer -> none",
+    "instruction_sets": "-> text",
+    "kept": "pointer -> int64",
+    "open": "pointer*3 int32*5 int64 text int32 -> pointer",
+    "pruned": "pointer*2 -> none",
+    "runs": "pointer -> int64",
+    "set_end_gaps": "pointer*2 int32 -> none",
+    "set_floors": "pointer int32 -> none",
+    "set_lane_bits": "pointer int32 -> none",
+    "set_own_rows": "pointer int32 -> none",
+    "set_pruning": "pointer int32 int64*2 -> none",
+    "set_reversed": "pointer*2 -> none",
+    "take": "pointer*2 -> none",
+    # cpu/bitwise/bitwise.h
+    "bitwise_scores": "pointer*5 int32 text pointer*2 -> int32",
+    # cpu/clusters/clusters.cpp
+    "assign_greedily": "int64 pointer*7 -> none",
+    "find_roots": "int64 pointer -> none",
+    "join_sets": "int64 pointer*3 -> none",
+    # cpu/files/crc32.h
+    "crc32": "uint32 text int64 -> uint32",
+    "has_crc32": "-> int32",
+    # cpu/filters/device_tables.cpp
+    "bound_lengths": "pointer int32 pointer int32 pointer*2 -> none",
+    "filtered_set_of": "pointer int32 pointer -> none",
+    # cpu/filters/pair_filter.cpp
+    "close_filter": "pointer -> none",
+    "filter_gram": "pointer -> int32",
+    "filter_window": "pointer*2 int32 pointer*2 -> int32",
+    "find_passing": "pointer*3 -> int64",
+    "open_filter": "pointer*4 int32*2 -> pointer",
+    # cpu/filters/pair_list.cpp
+    "mask_pairs": "int32*4 int64 pointer*2 int64 pointer -> none",
+    "read_pairs": "text int64 int32 pointer*6 -> int64",
+    "sort_pairs": "int64 int32 int64*2 pointer*3 -> int32",
+    # cpu/filters/strand_filter.cpp
+    "close_strand_filter": "pointer -> none",
+    "need_other_strand": "pointer*3 int32 int64*2 pointer -> int64",
+    "open_strand_filter": "pointer*2 int32*3 -> pointer",
+    # cpu/further/further.h
+    "corridor_alignment": "pointer text pointer*3 int32 -> int32",
+    "further_alignment": "pointer text pointer*2 -> int32",
+    # cpu/further/screen.cpp
+    "further_screen": "pointer int64 int32 pointer -> int32",
+    # cpu/gpu_plan/chosen_pairs.cpp
+    "cut_pairs": "pointer int64 int32 int64 -> int64",
+    "place_pairs": "pointer -> int32",
+    # cpu/gpu_plan/packed_plan.cpp
+    "plan_packed": "pointer -> int32",
+    # cpu/pairs/overlaps.cpp
+    "choose_strands": "pointer int32 pointer*3 -> none",
+    "classify_overlaps": "pointer double*2 pointer*2 -> none",
+    "find_overlaps": "pointer int64*3 pointer -> int64",
+    "mark_indices": "int64 pointer*2 -> none",
+    "merge_strands": "int64 pointer int64 pointer*2 -> none",
+    # cpu/pairs/pairs.cpp
+    "find_differences": "pointer int32 pointer -> none",
+    "find_extremes": "int64 pointer*7 int32 pointer -> int64",
+    "place_in_triangle": "int64 pointer*3 int64 pointer -> none",
+    "window_positions": "int32*5 pointer*2 -> none",
+    # cpu/pairs/positions.cpp
+    "positions_of_mask": "int32*5 pointer*3 -> int64",
+    "positions_of_numbers": "int32*5 int64 pointer int32 pointer*2 -> int32",
+    "take_fields": "int64 pointer int32 pointer*4 -> none",
+    # cpu/pairs/strands.cpp
+    "turn_strands": "pointer int32 -> none",
+    # cpu/process.cpp
+    "keep_freed_memory": "int64 -> none",
+    # cpu/pruned/words_in_place.h
+    "words_in_place": "pointer int32 pointer int32*2 -> int32",
+    # cpu/records/check.cpp
+    "check_records": "text pointer*2 int64 pointer*2 -> int32",
+    # cpu/records/findings.cpp
+    "finding_line_bytes": "-> int64",
+    "put_findings": "pointer*2 -> int64",
+    # cpu/records/read_rows.cpp
+    "read_rows": "text int64 int32 pointer*5 -> int64",
+    # cpu/records/read_table.cpp
+    "close_names": "pointer -> none",
+    "find_names": "pointer*3 -> none",
+    "open_names": "pointer -> pointer",
+    "read_records": "text int64 pointer*6 -> int64",
+    # cpu/sets/sets.cpp
+    "lay_out_letters": "int64 pointer*6 -> none",
+    "sum_worth": "int64 pointer*5 -> none",
+    # cpu/statistics/composition.cpp
+    "pair_lambdas": "int64 pointer*4 int32 pointer*2 int32 double*2 pointer -> none",
+    # cpu/statistics/evalues.cpp
+    "log_evalues": "pointer int64 pointer*4 -> none",
+    # cpu/text/runs.cpp
+    "gather_runs": "int64 pointer*4 -> none",
+    "offsets_of_runs": "int64 pointer*3 -> none",
+    "reverse_runs": "int64 pointer*3 -> none",
+    # cpu/text/text_queue.h
+    "text_close": "pointer -> none",
+    "text_formatted": "pointer -> int64",
+    "text_give_back": "pointer*2 -> none",
+    "text_open": "int32 int64*2 -> pointer",
+    "text_stop": "pointer -> none",
+    "text_submit": "pointer*2 -> int32",
+    "text_take": "pointer int32 pointer -> int32",
+    "text_trouble": "pointer -> int64",
+    "text_wait": "pointer int64 int32 -> int32",
+    "text_wait_written": "pointer int32 -> int32",
+    "text_write_to": "pointer int32 pointer -> int32",
+    # cpu/trees/linkage.cpp
+    "linkage": "int32 int64 pointer*3 -> int32",
+}
+"""``ARGUMENTS -> RESULT`` of each function."""
+
+_TYPES = {
+    "none": None,
+    "int32": ctypes.c_int32,
+    "uint32": ctypes.c_uint32,
+    "int64": ctypes.c_int64,
+    "double": ctypes.c_double,
+    "pointer": ctypes.c_void_p,
+    "text": ctypes.c_char_p,
+}
+
+
+def words_of(signature: str) -> tuple[list[str], str]:
+    """Return the types of a function's arguments, one by one, and that of its result."""
+    arguments, _, result = signature.partition("->")
+    return list(_one_by_one(arguments)), result.strip()
+
+
+def _one_by_one(arguments: str) -> Iterator[str]:
+    for word in arguments.split():
+        name, _, times = word.partition("*")
+        yield from [name] * int(times or 1)
+
+
+def declare_all(library: ctypes.CDLL) -> None:
+    """Tell ctypes the signatures of a library's functions."""
+    for name, signature in SIGNATURES.items():
+        arguments, result = words_of(signature)
+        function = getattr(library, f"pairalign_{name}")
+        function.argtypes = [_TYPES[word] for word in arguments]
+        function.restype = _TYPES[result]

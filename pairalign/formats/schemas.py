@@ -1,0 +1,287 @@
+"""What files that are read back are like: a schema each, and what checks a file against it.
+
+A manifest, the lines of a journal and the head of distances are JSON objects: `MANIFEST`,
+`JOURNAL_HEAD`, `COMMIT`, `GZIP_STATE`, `DISTANCES_HEAD`, read by `read_object`. A NumPy file has
+a header (`check_npy`), a table of Parquet has columns and metadata (`check_parquet`). Whoever has
+read a value through its schema may use it as it is: no number is outside of its bounds, nothing is
+nested deeper than `_MOST_NESTED`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pairalign.base.arguments import MOST_SHARDS
+from pairalign.base.choices import ALL_MODES, FORMAT_NAMES, OVERLAP_FORMAT_NAMES
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+DISTANCES = "distances"
+"""The format of parts that hold distances."""
+MOST_MANIFEST_BYTES = 16 << 20
+MOST_NPY_HEADER_BYTES = 1 << 16
+_MOST_NESTED = 32
+_MOST = 2**62  # so that a sum of two is a 64-bit number
+_MOST_SCALE_DIGITS = 18
+
+
+class SchemaError(ValueError):
+    """What a file holds is not as its schema says; the message says what was found."""
+
+
+class Kind(NamedTuple):
+    """What a value may be.
+
+    Attributes
+    ----------
+    words : str
+        For messages: ``expected a text``.
+    fits : callable
+    """
+
+    words: str
+    fits: Callable[[Any], bool]
+
+
+class Field(NamedTuple):
+    """A value of an object; one that is not required may be left out."""
+
+    kind: Kind
+    required: bool = True
+
+
+Schema = Mapping[str, Field]
+
+
+def _whole(least: int, most: int) -> Kind:
+    words = f"a whole number from {least} to {most}"
+    return Kind(words, lambda value: type(value) is int and least <= value <= most)
+
+
+def _list_of(kind: Kind) -> Kind:
+    return Kind(
+        f"a list, each {kind.words}",
+        lambda value: isinstance(value, list) and all(map(kind.fits, value)),
+    )
+
+
+def _one_of(*values: str) -> Kind:
+    return Kind(f"one of {', '.join(values)}", lambda value: value in values)
+
+
+_TEXT = Kind("a text", lambda value: isinstance(value, str))
+_FLAG = Kind("true or false", lambda value: isinstance(value, bool))
+_OBJECT = Kind("an object", lambda value: isinstance(value, dict))
+_COUNT = _whole(0, _MOST)
+_FROM_ONE = _whole(1, _MOST)
+_CRC = Kind(
+    "a CRC-32 of eight digits",
+    lambda value: isinstance(value, str) and re.fullmatch("[0-9a-f]{8}", value) is not None,
+)
+
+MANIFEST: Schema = {
+    "run": Field(_OBJECT),
+    "format": Field(_one_of(*FORMAT_NAMES, *OVERLAP_FORMAT_NAMES, DISTANCES)),
+    "shard": Field(_whole(1, MOST_SHARDS)),
+    "shards": Field(_whole(1, MOST_SHARDS)),
+    "start": Field(_COUNT),
+    "pairs": Field(_COUNT),
+    "bytes": Field(_COUNT),
+    "checksum": Field(_CRC),
+    "number": Field(_FROM_ONE, required=False),
+    "shown": Field(_COUNT, required=False),
+    "command": Field(_list_of(_TEXT), required=False),
+}
+"""A part's manifest: `pairalign.formats.parts.Manifest`."""
+
+JOURNAL_HEAD: Schema = {"journal": Field(_whole(2, 2)), "run": Field(_OBJECT)}
+"""A journal's first line; the number is that of its version."""
+
+COMMIT: Schema = {
+    "pairs": Field(_COUNT),
+    "bytes": Field(_COUNT),
+    "checksum": Field(_whole(0, 2**32 - 1)),
+    "number": Field(_FROM_ONE, required=False),
+    "state": Field(_OBJECT, required=False),
+    "left": Field(_OBJECT, required=False),
+    "complete": Field(_FLAG, required=False),
+}
+"""A journal's other lines: `pairalign.formats.journal.Commit`."""
+
+GZIP_STATE: Schema = {"members": Field(_COUNT), "rest": Field(_TEXT)}
+"""`Commit.state` of a compressed output; none where nothing has been committed."""
+
+WRITER_LEFT: Schema = {"queries": Field(_list_of(_whole(0, 2**31 - 1)), required=False)}
+"""`Commit.left`: the queries whose first record SAM has."""
+
+DISTANCES_HEAD: Schema = {
+    "names": Field(_list_of(_TEXT)),
+    "order": Field(_list_of(_whole(0, 2**31 - 1))),
+    "measure": Field(_TEXT),
+    "window": Field(_whole(1, 2**31 - 1)),
+}
+"""The first line of distances: `pairalign.formats.distance_parts`."""
+
+
+def read_object(text: bytes, schema: Schema) -> dict[str, Any]:
+    """Read a JSON object.
+
+    Raises
+    ------
+    SchemaError
+        It is none, or not as the schema says.
+    """
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise SchemaError("it is nested too deeply") from None
+    except ValueError as error:  # also UnicodeDecodeError, and numbers of thousands of digits
+        raise SchemaError(f"it is no JSON: {error}") from None
+    return check_object(value, schema)
+
+
+def check_object(value: object, schema: Schema) -> dict[str, Any]:
+    """Return a value that JSON has, if it is an object as the schema says; SchemaError if not."""
+    if not isinstance(value, dict):
+        raise SchemaError("it is no object")
+    missing = [name for name, field in schema.items() if field.required and name not in value]
+    if missing:
+        raise SchemaError(f"'{missing[0]}' is missing")
+    for name, one in value.items():
+        if name not in schema:
+            raise SchemaError(f"'{name}' is unknown")
+        kind = schema[name].kind
+        if not kind.fits(one):
+            raise SchemaError(f"'{name}' is {_shown(one)}, expected {kind.words}")
+    _check_depth(value)
+    return value
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"found {name}")
+
+
+def _check_depth(value: object) -> None:
+    level: list[Any] = [value]
+    for _ in range(_MOST_NESTED):
+        inner = [one.values() if isinstance(one, dict) else one for one in level]
+        level = [each for one in inner for each in one if isinstance(each, (dict, list))]
+        if not level:
+            return
+    raise SchemaError("it is nested too deeply")
+
+
+def _shown(value: object) -> str:
+    kinds = {dict: "an object", list: "a list", type(None): "null", bool: str(value).lower()}
+    return kinds.get(type(value)) or repr(value if isinstance(value, str) else str(value))[:40]
+
+
+def check_npy(shape: object, kind: str) -> tuple[int, ...]:
+    """Return the shape of an array of distances, of a NumPy file's header.
+
+    Parameters
+    ----------
+    shape : object
+        What the header says, whatever that is.
+    kind : str
+        Of its dtype: one letter.
+
+    Raises
+    ------
+    SchemaError
+        It is no array of numbers with one dimension, or square.
+    """
+    if kind not in "fiu" or not isinstance(shape, tuple) or len(shape) not in (1, 2):
+        raise SchemaError("expected one array of numbers with one or two dimensions")
+    if not all(_COUNT.fits(size) for size in shape):
+        raise SchemaError(f"an array of shape {str(shape)[:60]}, expected {_COUNT.words} for each")
+    if len(shape) == 2 and shape[0] != shape[1]:
+        raise SchemaError(f"an array of shape {shape}, expected a square")
+    return shape
+
+
+class ParquetFacts(NamedTuple):
+    """What the metadata of a table of alignments says."""
+
+    mode: str | None
+    scale: int
+
+
+_PARQUET_METADATA: Mapping[str, Kind] = {
+    "mode": _one_of(*ALL_MODES),
+    "scale": Kind(
+        "a power of ten",
+        lambda text: re.fullmatch(f"10{{0,{_MOST_SCALE_DIGITS}}}", text) is not None,
+    ),
+}
+
+
+PARQUET: Mapping[str, str] = {
+    **dict.fromkeys(("query", "target"), "names"),
+    **dict.fromkeys(("query_start", "query_end", "target_start", "target_end"), "numbers"),
+    "strand": "numbers",
+    "cigar": "runs",
+}
+"""What columns of a table of alignments hold, but for those that only state numbers of them."""
+
+
+def check_parquet(schema: pa.Schema, kinds: Mapping[str, str] = PARQUET) -> ParquetFacts:
+    """Check columns and metadata of a table of alignments; return what the metadata says.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+    kinds : mapping
+        What columns that are read hold: ``"names"``, ``"numbers"`` or ``"runs"``, a list of whole
+        numbers. Others may be anything.
+
+    Raises
+    ------
+    SchemaError
+        A column is missing or of another type, or there twice; metadata that makes no sense.
+    """
+    for name in ("query", "target"):
+        if name not in schema.names:
+            raise SchemaError(f"no column '{name}'")
+    for field in schema:
+        kind = kinds.get(field.name)
+        if kind is None:
+            continue
+        if schema.names.count(field.name) > 1:
+            raise SchemaError(f"two columns '{field.name}'")
+        if not _holds(field.type, kind):
+            raise SchemaError(f"column '{field.name}' is of type {field.type}, expected {kind}")
+    return _parquet_facts(schema.metadata or {})
+
+
+def _holds(type: pa.DataType, kind: str) -> bool:
+    """Whether a column's type has values of a kind; one without a type has nothing but nulls."""
+    import pyarrow as pa
+
+    is_ = pa.types
+    if kind == "names":
+        held = type.value_type if is_.is_dictionary(type) else type
+        return bool(is_.is_string(held) or is_.is_large_string(held) or is_.is_null(type))
+    if kind == "runs":
+        is_list = is_.is_list(type) or is_.is_large_list(type)
+        return bool(is_list and (is_.is_integer(type.value_type) or is_.is_null(type.value_type)))
+    return bool(is_.is_integer(type) or is_.is_floating(type) or is_.is_null(type))
+
+
+def _parquet_facts(metadata: Mapping[bytes, bytes]) -> ParquetFacts:
+    found: dict[str, str] = {}
+    for name, kind in _PARQUET_METADATA.items():
+        value = metadata.get(f"pairalign.{name}".encode())
+        if value is None:
+            continue
+        text = value.decode(errors="replace")
+        if not kind.fits(text):
+            raise SchemaError(
+                f"metadata 'pairalign.{name}' is {_shown(text)}, expected {kind.words}"
+            )
+        found[name] = text
+    return ParquetFacts(found.get("mode"), int(found.get("scale", "1000000")))

@@ -1,0 +1,121 @@
+"""E-values of sequences of finite length: Park, Sheetlin, Ma, Madden and Spouge 2012.
+
+An alignment of raw score S takes about ``a S + b`` residues of each sequence, with the variance
+``alpha S + beta`` and the covariance ``sigma S + tau`` of both. What it takes is no starting point
+of another, so the E-value of a pair of m and n residues is ``K area exp(-lambda S)``, where `area`
+is the mean number of pairs of starting points from which there is room: ``m n`` less what the ends
+cost, never 0. BLAST+ uses the same for proteins.
+
+References
+----------
+.. [1] Y. Park, S. Sheetlin, N. Ma, T. L. Madden, J. L. Spouge. New finite-size correction for local
+   alignment score distributions. BMC Research Notes 5:286, 2012.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.native import library
+
+Doubles = npt.NDArray[np.float64]
+
+
+class NativeLengthLaw(ctypes.Structure):
+    """pairalign_length_law."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_double)
+        for name in ("lambda", "log_k", "a", "b", "alpha", "beta", "sigma", "tau")
+    )
+
+
+_log_evalues = library.pairalign_log_evalues
+
+
+@dataclass(frozen=True)
+class LengthLaw:
+    """How many residues an alignment of a raw score takes, by the score.
+
+    Attributes
+    ----------
+    a, b : float
+        Mean: ``a S + b``.
+    alpha, beta : float
+        Variance.
+    sigma, tau : float
+        Covariance of the residues of the two sequences.
+    """
+
+    a: float
+    b: float
+    alpha: float
+    beta: float
+    sigma: float
+    tau: float
+
+    def log_evalues(
+        self, lambda_: float, k: float, scores: npt.ArrayLike, m: npt.ArrayLike, n: npt.ArrayLike
+    ) -> Doubles:
+        """Return ln of the E-values of pairs for a database of one residue, float64, shape (n,).
+
+        Parameters
+        ----------
+        lambda_, k : float
+            Of raw scores.
+        scores : array_like of float, shape (pairs,)
+        m, n : array_like of int, shape (pairs,)
+            Residues of the query and of the target.
+        """
+        values = np.ascontiguousarray(scores, np.float64)
+        lengths = [np.ascontiguousarray(one, np.int32) for one in (m, n)]
+        assert values.shape == lengths[0].shape == lengths[1].shape
+        law = NativeLengthLaw(
+            lambda_, math.log(k), self.a, self.b, self.alpha, self.beta, self.sigma, self.tau
+        )
+        found = np.empty(len(values))
+        addresses = (one.ctypes.data for one in lengths)
+        _log_evalues(
+            *(ctypes.addressof(law), len(values), values.ctypes.data),
+            *(*addresses, found.ctypes.data),
+        )
+        return found
+
+
+def published_law(
+    costs: tuple[int, int],
+    gapped: tuple[float, float, float],
+    ungapped: tuple[float, float],
+) -> LengthLaw:
+    """Return the law of a published scoring.
+
+    Parameters
+    ----------
+    costs : (int, int)
+        BLAST's: existence and extension.
+    gapped : (float, float, float)
+        a, alpha and sigma of alignments with gaps.
+    ungapped : (float, float)
+        a and alpha of those without.
+
+    Notes
+    -----
+    What is constant follows from the cost of a gap's first residue G: ``b = 2 G (a' - a)``, ``beta
+    = 2 G (alpha' - alpha)`` and ``tau = 2 G (alpha' - sigma)``, with those without gaps primed.
+    """
+    twice = 2 * sum(costs)
+    a, alpha, sigma = gapped
+    plain_a, plain_alpha = ungapped
+    return LengthLaw(
+        a,
+        twice * (plain_a - a),
+        alpha,
+        twice * (plain_alpha - alpha),
+        sigma,
+        twice * (plain_alpha - sigma),
+    )

@@ -1,0 +1,49 @@
+"""scripts/install_extra.py: what has no wheel is left out, and said."""
+
+from __future__ import annotations
+
+import install_extra
+import pytest
+
+
+def without_wheels(*names: str, tried: list[list[str]]) -> object:
+    """A pip that has wheels of all but these."""
+
+    def install(needed: list[str], *options: str) -> bool:
+        assert options == ("--only-binary=:all:",)
+        tried.append(needed)
+        return not any(one.startswith(names) for one in needed)
+
+    return install
+
+
+def test_all_at_once_where_all_have_wheels() -> None:
+    tried: list[list[str]] = []
+    needed = ["numpy>=1", "pandas"]
+    assert install_extra.install_wheels(needed, without_wheels("mappy", tried=tried)) == []
+    assert tried == [needed]
+
+
+def test_each_by_itself_where_one_has_none() -> None:
+    tried: list[list[str]] = []
+    needed = ["numpy>=1", 'mappy>=2.24; platform_machine == "x86_64"', "pyopencl[pocl]>=2022.1"]
+    pip = without_wheels("mappy", "pyopencl", tried=tried)
+    assert install_extra.install_wheels(needed, pip) == ["mappy", "pyopencl"]
+    assert tried == [needed, *([one] for one in needed)]
+
+
+@pytest.mark.parametrize(("left", "code"), [(["mappy"], 0), (["pytest"], 1)])
+def test_only_what_all_tests_need_is_an_error(
+    left: list[str], code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(install_extra, "install_wheels", lambda needed: left)
+    monkeypatch.setattr(install_extra, "install", lambda *given: False)
+    assert install_extra.main(["--wheels", "test"]) == code
+    said = capsys.readouterr()
+    assert ("Their tests are skipped" in said.out) == (code == 0)
+    assert left[0] in said.out + said.err
+
+
+def test_needed_packages_are_among_those_of_the_tests() -> None:
+    names = {one.split(">")[0] for one in install_extra.requirements(["test"])}
+    assert names >= set(install_extra.NEEDED)
