@@ -164,14 +164,14 @@ PAIRALIGN_API int64_t pairalign_posterior_bytes(int32_t rows, int32_t columns) {
 
 // Computes the posteriors of pairs, in `arithmetic` or what is wider. On success *result has to be freed.
 PAIRALIGN_API int32_t pairalign_posteriors(const pairalign_posterior_pairs* pairs,
-                                           const pairalign_posterior_model* model, float threshold,
+                                           const pairalign_posterior_model* model, double threshold,
                                            int32_t arithmetic, int32_t threads, const char* instruction_set,
                                            const volatile int32_t* cancelled,
                                            pairalign_posterior_result** result) try {
     const pairalign::PosteriorKernel* const kernel = pairalign::choose_kernel(instruction_set);
     if (!kernel) return NO_KERNEL;
     auto found = std::make_unique<pairalign_posterior_result>();
-    pairalign::PosteriorRun run(*pairs, *model, threshold, cancelled, *found);
+    pairalign::PosteriorRun run(*pairs, *model, static_cast<float>(threshold), cancelled, *found);
     if (!run.compute(*kernel, arithmetic, threads)) return CANCELLED;
     *result = found.release();
     return DONE;

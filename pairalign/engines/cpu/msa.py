@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import POINTER, c_int32, c_int64, c_void_p
+from ctypes import byref, c_int32
 
 import numpy as np
 import numpy.typing as npt
@@ -13,27 +13,6 @@ from pairalign.errors import CapacityError
 
 MOST_WEIGHT = 1 << 15
 """What the weights of all sequences may sum up to."""
-
-library.pairalign_msa_open.argtypes = (
-    c_void_p,
-    c_int32,
-    c_void_p,
-    c_void_p,
-    c_void_p,
-    c_int64,
-    *(c_void_p,) * 3,
-)
-library.pairalign_msa_open.restype = c_void_p
-library.pairalign_msa_relax.argtypes = (c_void_p, c_void_p, c_int32, c_int32)
-library.pairalign_msa_relax.restype = c_int32
-library.pairalign_msa_accuracies.argtypes = (c_void_p, c_int32, c_void_p)
-library.pairalign_msa_accuracies.restype = c_int32
-library.pairalign_msa_align.argtypes = (*(c_void_p,) * 3, c_int32, c_void_p, POINTER(c_int32))
-library.pairalign_msa_align.restype = c_int32
-library.pairalign_msa_support.argtypes = (c_void_p,) * 3
-library.pairalign_msa_support.restype = None
-library.pairalign_msa_close.argtypes = (c_void_p,)
-library.pairalign_msa_close.restype = None
 
 
 class PosteriorGraph:
@@ -133,7 +112,7 @@ class PosteriorGraph:
             weights.ctypes.data,
             refinements,
             columns.ctypes.data,
-            width,
+            byref(width),
         ):
             raise _out_of_memory()
         return columns, width.value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, c_char_p, c_double, c_float, c_int32, c_int64, c_void_p
+from ctypes import c_double, c_int32, c_int64, c_void_p
 from dataclasses import fields
 
 import numpy as np
@@ -50,27 +50,6 @@ class NativePairs(ctypes.Structure):
         ("columns", c_void_p),
         ("count", c_int64),
     )
-
-
-library.pairalign_posteriors.argtypes = (
-    POINTER(NativePairs),
-    POINTER(NativeModel),
-    c_float,
-    c_int32,
-    c_int32,
-    c_char_p,
-    POINTER(c_int32),
-    POINTER(c_void_p),
-)
-library.pairalign_posteriors.restype = c_int32
-library.pairalign_posterior_bytes.argtypes = (c_int32, c_int32)
-library.pairalign_posterior_bytes.restype = c_int64
-library.pairalign_posterior_offsets.argtypes = (c_void_p, c_void_p)
-library.pairalign_posterior_offsets.restype = None
-library.pairalign_posterior_take.argtypes = (c_void_p,) * 5
-library.pairalign_posterior_take.restype = None
-library.pairalign_posterior_free.argtypes = (c_void_p,)
-library.pairalign_posterior_free.restype = None
 
 
 class PosteriorEngine:
@@ -153,14 +132,14 @@ class PosteriorEngine:
         )
         result = c_void_p()
         status = library.pairalign_posteriors(
-            pairs,
-            self._model,
+            ctypes.byref(pairs),
+            ctypes.byref(self._model),
             self._threshold,
             self._arithmetic,
             self._threads,
             self._set.encode(),
-            self._cancelled,
-            result,
+            ctypes.byref(self._cancelled),
+            ctypes.byref(result),
         )
         if status == NO_MEMORY:
             raise CapacityError("out of memory for the posteriors of pairs; allow fewer threads")
