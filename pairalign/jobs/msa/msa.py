@@ -61,6 +61,7 @@ def align_multiple(
     Parameters
     ----------
     sequences : SequenceSet
+        Proteins or DNA.
     threads : int, optional
         Default: all cores.
     memory_bytes : int, optional
@@ -110,6 +111,7 @@ def score_multiple(
     Parameters
     ----------
     sequences : SequenceSet
+        What is aligned.
     columns : ndarray of int32, shape (total_residues,)
         The column of each residue, from 0.
     width : int
