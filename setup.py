@@ -62,11 +62,19 @@ BUILT = {
 if unknown := set(CHOSEN) - set(BUILT):
     names = ", ".join(sorted(unknown))
     raise SystemExit(f"PAIRALIGN_BUILD_SETS: no instruction sets of {MACHINE}: {names}")
-KERNELS = {
+KERNEL_FLAGS = {
+    "align": [],
+    "bitwise": [],
     # These have plain loops, for the compiler to put into vectors.
-    f"cpu/{folder}/kernel_{isa}.cpp": [*flags, "-O3"] if folder in ("pruned", "further") else flags
+    "further": ["-O3"],
+    "pruned": ["-O3"],
+    # Its sums and products must not be fused, nor does it pass vectors to other sources.
+    "posterior": ["-O3", "-ffp-contract=off", "-fno-math-errno", "-Wno-psabi"],
+}
+KERNELS = {
+    f"cpu/{folder}/kernel_{isa}.cpp": [*flags, *more]
     for isa, flags in BUILT.items()
-    for folder in ("align", "bitwise", "further", "pruned")
+    for folder, more in KERNEL_FLAGS.items()
 }
 if CHOSEN:  # what cpu/instruction_sets.h has all of them in
     CALLS = " ".join(f"DO({isa})" for isa in BUILT)

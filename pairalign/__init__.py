@@ -10,6 +10,8 @@ from warnings import warn
 
 if TYPE_CHECKING:
     from pairalign.alignments.alignments import Alignment, Alignments
+    from pairalign.alignments.multiple import MultipleAlignment
+    from pairalign.alignments.posteriors import SparsePosteriors
     from pairalign.base.version import __version__ as __version__
     from pairalign.clusters.clusters import Clusters
     from pairalign.errors import (
@@ -27,8 +29,10 @@ if TYPE_CHECKING:
     from pairalign.jobs.clusters.clusters import cluster
     from pairalign.jobs.distances.distances import distances
     from pairalign.jobs.distances.guide_tree import guide_tree
+    from pairalign.jobs.msa.msa import align_multiple, score_multiple
     from pairalign.jobs.overlaps.found import Overlaps
     from pairalign.jobs.overlaps.overlaps import overlaps
+    from pairalign.jobs.posterior.posterior import posteriors
     from pairalign.jobs.run.align import AlignmentJob
     from pairalign.jobs.run.align_all import align
     from pairalign.scoring.scoring import Scoring, make_scoring
@@ -52,6 +56,7 @@ __all__ = [
     "FastaError",
     "GuideTree",
     "KernelBuildError",
+    "MultipleAlignment",
     "OutputError",
     "Overlaps",
     "PairListError",
@@ -60,17 +65,23 @@ __all__ = [
     "ScoringError",
     "Sequence",
     "SequenceSet",
+    "SparsePosteriors",
     "align",
+    "align_multiple",
     "cluster",
     "distances",
     "guide_tree",
     "make_scoring",
     "overlaps",
+    "posteriors",
     "read_fasta",
+    "score_multiple",
 ]
 
 _NAMES = {
     "alignments.alignments": ("Alignment", "Alignments"),
+    "alignments.multiple": ("MultipleAlignment",),
+    "alignments.posteriors": ("SparsePosteriors",),
     "clusters.clusters": ("Clusters",),
     "trees.distance_matrix": ("DistanceMatrix",),
     "errors": (
@@ -85,11 +96,13 @@ _NAMES = {
         "PairalignError",
         "ScoringError",
     ),
+    "jobs.posterior.posterior": ("posteriors",),
     "jobs.run.align": ("AlignmentJob",),
     "jobs.run.align_all": ("align",),
     "jobs.clusters.clusters": ("cluster",),
     "jobs.distances.distances": ("distances",),
     "jobs.distances.guide_tree": ("guide_tree",),
+    "jobs.msa.msa": ("align_multiple", "score_multiple"),
     "jobs.overlaps.found": ("Overlaps",),
     "jobs.overlaps.overlaps": ("overlaps",),
     "scoring.scoring": ("Scoring", "make_scoring"),

@@ -17,6 +17,7 @@
     python scripts/benchmark.py end-gaps --data genes.fa.gz
     python scripts/benchmark.py trees --reference bench1.0 --results trees.jsonl
     python scripts/benchmark.py jobs --folder data --device cuda
+    python scripts/benchmark.py msa --data bench1.0/bali3 --families BB11
     python scripts/benchmark.py tree-speed --data family.fasta proteome.fa.gz
     python scripts/benchmark.py draw docs/measured -o docs/images
 
@@ -46,6 +47,7 @@ from bench import (  # noqa: E402
     gpu,
     host,
     jobs,
+    msa,
     overlaps,
     papers,
     report,
@@ -74,6 +76,7 @@ MODULES = (
     similar_grid,
     papers,
     jobs,
+    msa,
     steps,
     thresholds,
     end_gaps,

@@ -92,6 +92,26 @@ CLUSTER_SUFFIXES = {
     "fasta": (".fasta", ".fa", ".fas", ".fna", ".faa"),
 }
 """Formats of clusters, and ends of names that mean each."""
+POSTERIOR_SUFFIXES = {
+    "npz": (".npz",),
+    "parquet": (".parquet", ".pq"),
+    "tsv": (".tsv", ".tab"),
+    "tc_lib": (".tc_lib", ".tclib"),
+}
+"""Formats of posteriors, and ends of names that mean each."""
+POSTERIOR_THRESHOLD = 0.01
+LEAST_POSTERIOR_THRESHOLD = 0.001
+
+MSA_SUFFIXES = {
+    "fasta": (".afa", ".fasta", ".fa", ".fas", ".mfa"),
+    "clustal": (".aln", ".clustal", ".clw"),
+    "stockholm": (".sto", ".stk", ".stockholm"),
+    "a2m": (".a2m",),
+    "tsv": (".tsv", ".tab"),
+}
+"""Formats of multiple alignments, and ends of names that mean each."""
+MSA_ORDERS = ("input", "tree")
+
 LINKAGES = ("greedy", "single", "complete", "average")
 REPRESENTATIVES = ("longest", "medoid")
 

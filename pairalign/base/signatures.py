@@ -63,6 +63,13 @@ SIGNATURES = {
     "place_pairs": "pointer -> int32",
     # cpu/gpu_plan/packed_plan.cpp
     "plan_packed": "pointer -> int32",
+    # cpu/msa/exports.cpp
+    "msa_accuracies": "pointer int32 pointer -> int32",
+    "msa_align": "pointer*3 int32 pointer*2 -> int32",
+    "msa_close": "pointer -> none",
+    "msa_open": "pointer int32 pointer*3 int64 pointer*3 -> pointer",
+    "msa_relax": "pointer*2 int32*2 -> int32",
+    "msa_support": "pointer*3 -> none",
     # cpu/pairs/overlaps.cpp
     "choose_strands": "pointer int32 pointer*3 -> none",
     "classify_overlaps": "pointer double*2 pointer*2 -> none",
@@ -80,6 +87,12 @@ SIGNATURES = {
     "take_fields": "int64 pointer int32 pointer*4 -> none",
     # cpu/pairs/strands.cpp
     "turn_strands": "pointer int32 -> none",
+    # cpu/posterior/posterior.cpp
+    "posterior_bytes": "int32*2 -> int64",
+    "posterior_free": "pointer -> none",
+    "posterior_offsets": "pointer*2 -> none",
+    "posterior_take": "pointer*5 -> none",
+    "posteriors": "pointer*2 double int32*2 text pointer*2 -> int32",
     # cpu/process.cpp
     "keep_freed_memory": "int64 -> none",
     # cpu/pruned/words_in_place.h

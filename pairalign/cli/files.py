@@ -9,12 +9,13 @@ from collections.abc import Iterable
 from pairalign.base.run_files import is_beside
 from pairalign.errors import FormatError
 
-_READ = ("alignments", "input", "input2", "names", "matrix", "pairs", "candidates")
+_READ = ("alignments", "input", "input2", "names", "matrix", "pairs", "candidates", "confidence_of")
 """Options that may name a file that is read."""
 
 _WRITTEN = {
     "output": "-o",
     "rename": "--rename",
+    "tree_out": "--tree-out",
     "plot": "--plot",
     "representatives": "--representatives",
     "read_report": "--read-report",

@@ -279,6 +279,26 @@ def add_resources(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_core_resources(parser: argparse.ArgumentParser) -> None:
+    """Add ``--threads``, ``--memory`` and ``--quiet``, where the work is for the CPU alone.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Of a subcommand.
+    """
+    group = parser.add_argument_group("resources")
+    group.add_argument("-t", "--threads", metavar="N", type=POSITIVE, help="default: all cores")
+    group.add_argument(
+        "--memory",
+        metavar="SIZE",
+        type=SIZE,
+        help="what may be held in memory, such as 4G; default: half of what is free",
+    )
+    group.add_argument("-q", "--quiet", action="store_true", help="no progress, no summary")
+    parser.set_defaults(progress=False)
+
+
 def add_shard(parser: argparse.ArgumentParser) -> None:
     """Add ``--shard``.
 

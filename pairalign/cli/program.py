@@ -89,6 +89,18 @@ COMMANDS = (
         "add_options",
     ),
     Command(
+        "msa",
+        "align a family: the multiple alignment, with a confidence of each column",
+        "pairalign.cli.msa_options",
+        "add_options",
+    ),
+    Command(
+        "posterior",
+        "how likely each two residues of each pair are to be aligned",
+        "pairalign.cli.posterior_options",
+        "add_options",
+    ),
+    Command(
         "devices", "list what pairalign can run on here", "pairalign.cli.devices", "add_options"
     ),
     Command("help", "show the help of a command", "pairalign.cli.help", "add_options"),

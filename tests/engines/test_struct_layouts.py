@@ -24,7 +24,7 @@ from struct_layouts import (
 from pairalign.alignments import passes as pair_fields
 from pairalign.alignments import records, strands, thresholds
 from pairalign.base import words
-from pairalign.engines.cpu import further, pair_filter
+from pairalign.engines.cpu import further, pair_filter, posterior
 from pairalign.engines.cpu import native_structs as cpu
 from pairalign.engines.cuda import bitwise
 from pairalign.engines.cuda import pair_filter as cuda_filter
@@ -69,6 +69,7 @@ RUNS = Source("cuda/packed/runs.cu")
 TILES = Source("cuda/pair_per_thread/tiles.cuh", "pair-per-thread")
 SCORES = Source("cuda/papers/score_pairs.cuh")
 FURTHER = Source("cpu/further/further.h")
+POSTERIOR = Source("cpu/posterior/model.h")
 FILTER = Source("cpu/filters/pair_filter.cpp")
 DEVICE_TABLES = Source("cpu/filters/device_tables.cpp")
 PAIR_FILTER = Source("cuda/pair_filter/pair_filter.cuh")
@@ -109,6 +110,8 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (pruned.PARAMETERS, "Params", PRUNED),
     (further.NativePair, "pairalign_further_pair", FURTHER),
     (further.NativeFound, "pairalign_further_found", FURTHER),
+    (posterior.NativeModel, "pairalign_posterior_model", POSTERIOR),
+    (posterior.NativePairs, "pairalign_posterior_pairs", POSTERIOR),
     (cpu.NativeSet, "pairalign_set", CPU),
     (cpu.NativeWindow, "pairalign_window", CPU),
     (cpu.NativeWant, "pairalign_want", CPU),

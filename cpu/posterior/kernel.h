@@ -1,0 +1,460 @@
+// Posteriors of one x against the y of each lane: forward rows, then backward rows that meet them.
+//
+// A row is brought to one size every GROUP rows, by a power of two a lane, which is kept; so all is linear
+// arithmetic. Only a block of rows of M is kept (rows_of_block): the forward pass leaves the state before
+// each block, and its rows are computed again when the backward pass comes there. That takes memory of the
+// square root of the rows, keeps it near the processor, and gives the same bits for every block.
+//
+// A lane's values do not depend on the others: a y that is shorter than the longest is filled up with a code
+// that emits PADDING, whose cells stay below the row's largest going forward, and are 0 going backward.
+//
+// Of a row, the largest forward value times the largest backward value is 2^w times the whole of the pair.
+// What TINY adds is harmless while w leaves enough of the range; a lane that has less is `too_wide`.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "../memory.h"
+#include "lanes.h"
+
+namespace pairalign {
+namespace PAIRALIGN_ISA {
+
+template <class V>
+class Lanes final : public PosteriorLanes {
+    using Scalar = typename V::Scalar;
+    static constexpr int LANES = V::LANES, GROUP = 4;
+    static constexpr size_t STATE_VECTORS = 5;
+    static constexpr uint8_t PADDED = POSTERIOR_CODES - 1;
+    static constexpr double PADDING = 0x1p-16;
+    static constexpr double LEAST = 0x1p-24;  // what posteriors below are taken for
+    static constexpr int SPARE_BITS = 30;     // for 16 bits of a posterior, and rows that grow
+
+public:
+    int lanes() const override { return LANES; }
+
+    void compute(PosteriorBatch& batch) override {
+        const NoSubnormals mode;
+        prepare(batch);
+        begin_forward();
+        const int32_t block = rows_of_block(rows_);
+        const int32_t blocks = (rows_ + block - 1) / block;
+        for (int32_t b = 0; b < blocks; b++) {
+            save_state(b);
+            const int32_t end = std::min(rows_, (b + 1) * block);
+            if (b + 1 == blocks) forward<true>(b * block, end);
+            else forward<false>(b * block, end);
+        }
+        begin_backward(batch);
+        for (int32_t b = blocks; b-- > 0;) {
+            const int32_t begin = b * block, end = std::min(rows_, begin + block);
+            if (b + 1 < blocks) {
+                restore_state(b);
+                forward<true>(begin, end);
+            }
+            for (int32_t group = (end - 1) / GROUP; group >= begin / GROUP; group--)
+                backward_group(batch, group, begin, std::min(end, (group + 1) * GROUP));
+        }
+    }
+
+private:
+    // What the next row needs of this one: going forward, what M of the next row and column takes; going
+    // backward, M with its emission. Gaps of x, short and long; the same of the partition function.
+    struct State {
+        V m, x1, x2, zm, zx;
+    };
+    struct Column {
+        V open, extend, floor;  // of the partition function's gaps of x; what keeps values from 0
+    };
+    struct Kept {
+        V m, zm;
+    };
+
+    // An HMM's or a partition function's values of the pair as a whole, and how its rows were scaled.
+    struct Model {
+        Scalar total[LANES];
+        std::vector<int32_t> forward;  // exponents [group][lane]
+        int32_t backward[LANES];
+        V near, far;  // what makes posteriors of forward and backward values, in the group at hand
+    };
+
+    void prepare(const PosteriorBatch& batch) {
+        const pairalign_posterior_model& model = *batch.model;
+        rows_ = batch.rows;
+        row_ = batch.row;
+        columns_ = *std::max_element(batch.lengths, batch.lengths + batch.count);
+        width_ = columns_ + 2;
+        for (int l = 0; l < LANES; l++) {
+            source_[l] = std::min(l, batch.count - 1);  // lanes that are not in use repeat the last
+            lengths_[l] = batch.lengths[source_[l]];
+        }
+        set_tables(model);
+        start_match_ = V::all(model.start_match);
+        start_short_ = V::all(model.start_short);
+        start_long_ = V::all(model.start_long);
+        stay_ = V::all(model.stay);
+        open_short_ = V::all(model.open_short);
+        open_long_ = V::all(model.open_long);
+        extend_short_ = V::all(model.extend_short);
+        extend_long_ = V::all(model.extend_long);
+        close_short_ = V::all(model.close_short);
+        close_long_ = V::all(model.close_long);
+        gap_open_ = V::all(model.gap_open);
+        gap_extend_ = V::all(model.gap_extend);
+        tiny_ = V::SCALED ? V::all(std::ldexp(1.0, V::TINY)) : V::all(0);
+        threshold_ = V::all(2.0 * batch.threshold * batch.threshold);
+        take_memory();
+        set_columns(batch);
+        const size_t groups = static_cast<size_t>((rows_ - 1) / GROUP + 1);
+        hmm_.forward.assign(groups * LANES, 0);
+        partition_.forward.assign(groups * LANES, 0);
+    }
+
+    void set_tables(const pairalign_posterior_model& model) {
+        for (int k = 0; k < POSTERIOR_CODES * POSTERIOR_CODES; k++) {
+            const bool padded = k % POSTERIOR_CODES == PADDED;
+            hmm_table_[k] = V::all(padded ? PADDING : model.hmm_emission[k]).get(0);
+            partition_table_[k] = V::all(padded ? PADDING : model.partition_emission[k]).get(0);
+        }
+    }
+
+    void take_memory() {
+        const size_t width = static_cast<size_t>(width_);
+        const size_t vectors = static_cast<size_t>(vectors_of_batch(rows_, columns_));
+        V* next = static_cast<V*>(memory_.need(vectors * sizeof(V)));
+        const auto take = [&](size_t rows) {
+            V* const taken = next;
+            next += rows * width;
+            return taken;
+        };
+        const size_t block = static_cast<size_t>(rows_of_block(rows_));
+        const auto rows_of = [&](size_t vectors) { return static_cast<void*>(take(vectors)); };
+        forward_ = static_cast<State*>(rows_of(STATE_VECTORS));
+        backward_ = static_cast<State*>(rows_of(STATE_VECTORS));
+        lane_columns_ = static_cast<Column*>(rows_of(sizeof(Column) / sizeof(V)));
+        squares_ = take(1);
+        kept_ = static_cast<Kept*>(rows_of(2 * block));
+        saved_ =
+            static_cast<State*>(rows_of(STATE_VECTORS * ((static_cast<size_t>(rows_) + block - 1) / block)));
+        found_ = static_cast<uint32_t*>(mask_memory_.need(width * sizeof(uint32_t)));
+        codes_ = static_cast<uint8_t*>(code_memory_.need(width * LANES + 64));
+    }
+
+    // Codes of the columns, and what differs in each lane's last one: gaps of the partition function are free
+    // there, and beyond nothing may come back.
+    void set_columns(const PosteriorBatch& batch) {
+        const Scalar free = V::all(1).get(0), none = V::all(0).get(0);
+        for (int32_t j = 0; j < width_; j++) {
+            Column& column = lane_columns_[j];
+            column = {gap_open_, gap_extend_, tiny_};
+            for (int l = 0; l < LANES; l++) {
+                const bool inside = j >= 1 && j <= lengths_[l];
+                codes_[j * LANES + l] = inside ? batch.columns[source_[l]][j - 1] : PADDED;
+                if (j == lengths_[l]) {
+                    column.open.set(l, free);
+                    column.extend.set(l, free);
+                }
+                if (j > lengths_[l]) column.floor.set(l, none);
+            }
+        }
+    }
+
+    // Row 0: gaps alone.
+    void begin_forward() {
+        const V unit = V::SCALED ? V::all(std::ldexp(1.0, V::TOP)) : V::all(1);
+        V y1 = start_short_ * unit, y2 = start_long_ * unit;
+        forward_[0] = {start_match_ * unit, y1, y2, unit, unit};
+        for (int32_t j = 1; j <= columns_; j++) {
+            forward_[j] = {(close_short_ * y1 + close_long_ * y2) + tiny_, tiny_, tiny_, unit, tiny_};
+            y1 = y1 * extend_short_ + tiny_;
+            y2 = y2 * extend_long_ + tiny_;
+        }
+        for (Model* model : {&hmm_, &partition_})
+            for (int l = 0; l < LANES; l++) model->forward[static_cast<size_t>(l)] = V::TOP;
+    }
+
+    void save_state(int32_t block) {
+        std::copy(forward_, forward_ + width_, saved_ + int64_t{block} * width_);
+    }
+    void restore_state(int32_t block) {
+        const State* const from = saved_ + int64_t{block} * width_;
+        std::copy(from, from + width_, forward_);
+    }
+
+    // Rows begin + 1 to end; KEEP: their M go to kept_.
+    template <bool KEEP>
+    void forward(int32_t begin, int32_t end) {
+        for (int32_t i = begin + 1; i <= end; i++) {
+            Kept* const keep = kept_ + int64_t{i - begin - 1} * width_;
+            if (i == rows_) forward_row<KEEP, false, true>(i, keep);
+            else if (i % GROUP == 0) forward_row<KEEP, true, false>(i, keep);
+            else forward_row<KEEP, false, false>(i, keep);
+        }
+    }
+
+    template <bool KEEP, bool GROUP_ENDS, bool LAST>
+    void forward_row(int32_t i, Kept* keep) {
+        const Scalar* const hmm = hmm_table_ + row_[i - 1] * POSTERIOR_CODES;
+        const Scalar* const partition = partition_table_ + row_[i - 1] * POSTERIOR_CODES;
+        State* const states = forward_;
+        const Column* const columns = lane_columns_;
+        const uint8_t* const codes = codes_;
+        const int32_t last = columns_;
+        const V tiny = tiny_, stay = stay_, close1 = close_short_, close2 = close_long_;
+        const V open1 = open_short_, open2 = open_long_, extend1 = extend_short_, extend2 = extend_long_;
+        const V z_open = LAST ? V::all(1) : gap_open_, z_extend = LAST ? V::all(1) : gap_extend_;
+        const V border1 = states[0].x1, border2 = states[0].x2;
+        V diagonal = states[0].m, z_diagonal = states[0].zm;
+        states[0].m = (close1 * border1 + close2 * border2) + tiny;
+        states[0].x1 = extend1 * border1 + tiny;
+        states[0].x2 = extend2 * border2 + tiny;
+        states[0].zm = states[0].zx;
+        V y1 = V::all(0), y2 = V::all(0), zy = V::all(0), largest = states[0].m, z_largest = states[0].zm;
+        for (int32_t j = 1; j <= last; j++) {
+            State& state = states[j];
+            const V m = V::lookup(hmm, codes + j * LANES) * diagonal;
+            const V zm = V::lookup(partition, codes + j * LANES) * z_diagonal;
+            const V x1 = state.x1, x2 = state.x2, zx = state.zx;
+            diagonal = state.m;
+            z_diagonal = state.zm;
+            if (KEEP) keep[j] = {m, zm};
+            const V gaps1 = x1 + y1, gaps2 = x2 + y2;
+            if (LAST) add_totals(j, m, gaps1, gaps2, zm + (zx + zy));
+            const V next = (stay * m + (close1 * gaps1 + close2 * gaps2)) + tiny;
+            const V z_next = (zm + (zx + zy)) + tiny;
+            const V opened1 = open1 * m, opened2 = open2 * m;
+            const V next2 = extend2 * x2 + opened2;
+            y1 = extend1 * y1 + opened1;
+            y2 = extend2 * y2 + opened2;
+            state = {next, extend1 * x1 + opened1, next2, z_next,
+                     columns[j].extend * zx + columns[j].open * zm};
+            zy = z_extend * zy + z_open * zm;
+            if (GROUP_ENDS) {
+                largest = V::max(largest, V::max(next, V::max(next2, y2)));
+                z_largest = V::max(z_largest, z_next);
+            }
+        }
+        if (GROUP_ENDS) {
+            int32_t by[LANES];
+            const V factor = factor_of(largest, by), z_factor = factor_of(z_largest, z_by_);
+            scale<false>(forward_, factor, z_factor);
+            const size_t group = static_cast<size_t>(i / GROUP) * LANES;
+            for (size_t l = 0; l < LANES; l++) {
+                hmm_.forward[group + l] = hmm_.forward[group - LANES + l] + by[l];
+                partition_.forward[group + l] = partition_.forward[group - LANES + l] + z_by_[l];
+            }
+        }
+    }
+
+    // Of the lanes that end in column j of the last row.
+    void add_totals(int32_t j, V m, V short_gaps, V long_gaps, V partition) {
+        V hmm{};
+        bool is_known = false;
+        for (int l = 0; l < LANES; l++) {
+            if (lengths_[l] != j) continue;
+            if (!is_known) hmm = start_match_ * m + (start_short_ * short_gaps + start_long_ * long_gaps);
+            is_known = true;
+            hmm_.total[l] = hmm.get(l);
+            partition_.total[l] = partition.get(l);
+        }
+    }
+
+    // Powers of two that bring the largest values to TOP, and their exponents.
+    static V factor_of(V largest, int32_t* exponents) {
+        V factor = V::all(1);
+        for (int l = 0; l < LANES; l++) exponents[l] = 0;
+        if constexpr (V::SCALED) {
+            for (int l = 0; l < LANES; l++) {
+                const Scalar value = largest.get(l);
+                if (!(value > 0) || !(value <= std::numeric_limits<Scalar>::max())) continue;
+                const int by = std::clamp(V::TOP - exponent_of(value), -120, 120);
+                exponents[l] = by;
+                factor.set(l, power_of_two<Scalar>(by));
+            }
+        }
+        return factor;
+    }
+
+    // What is added keeps values from being subnormal. IN_LANES: not beyond a lane's last column.
+    template <bool IN_LANES>
+    void scale(State* states, V factor, V z_factor) {
+        if constexpr (V::SCALED)
+            for (int32_t j = 0; j <= columns_; j++) {
+                const V floor = IN_LANES ? lane_columns_[j].floor : tiny_;
+                State& state = states[j];
+                state = {state.m * factor + floor, state.x1 * factor + floor, state.x2 * factor + floor,
+                         state.zm * z_factor + floor, state.zx * z_factor + floor};
+            }
+    }
+
+    void begin_backward(PosteriorBatch& batch) {
+        std::fill(batch.too_wide, batch.too_wide + MOST_LANES, false);
+        const V none = V::all(0);
+        std::fill(backward_, backward_ + width_, State{none, none, none, none, none});
+        for (Model* model : {&hmm_, &partition_}) std::fill(model->backward, model->backward + LANES, V::TOP);
+    }
+
+    // The rows of a group, the last first; forward values of rows begin + 1 and on are kept.
+    void backward_group(PosteriorBatch& batch, int32_t group, int32_t begin, int32_t end) {
+        set_factors(batch, hmm_, group);
+        set_factors(batch, partition_, group);
+        for (int32_t i = end; i > group * GROUP; i--) {
+            const Kept* const kept = kept_ + int64_t{i - begin - 1} * width_;
+            const bool group_ends = i == group * GROUP + 1;
+            if (i == rows_ && group_ends) backward_row<true, true>(batch, i, kept);
+            else if (i == rows_) backward_row<true, false>(batch, i, kept);
+            else if (group_ends) backward_row<false, true>(batch, i, kept);
+            else backward_row<false, false>(batch, i, kept);
+        }
+    }
+
+    // near * far * forward * backward is a posterior; the product is cut in two where it may be too small.
+    void set_factors(PosteriorBatch& batch, Model& model, int32_t group) {
+        if constexpr (!V::SCALED) {
+            model.near = V::all(1);
+            model.far.set(0, model.total[0].inverse());
+        } else {
+            const size_t last = model.forward.size() - LANES, at = static_cast<size_t>(group) * LANES;
+            const int cells = std::ilogb(static_cast<double>(rows_) * columns_) + 1;
+            model.near = model.far = V::all(0);
+            for (int l = 0; l < LANES; l++) {
+                const size_t lane = static_cast<size_t>(l);
+                const double total = static_cast<double>(model.total[l]);
+                int exponent = 0;
+                const double mantissa = std::frexp(total, &exponent);
+                const int power =
+                    model.forward[last + lane] - exponent - model.forward[at + lane] - model.backward[l];
+                const int wide = power + 2 * V::TOP;
+                const bool holds = wide <= V::TOP - V::TINY - SPARE_BITS - cells;
+                if (!(total > 0) || std::isinf(total) || !holds) {
+                    batch.too_wide[l] = true;
+                    continue;
+                }
+                model.near.set(l, V::number(1, power / 2));
+                model.far.set(l, V::number(1 / mantissa, power - power / 2));
+            }
+        }
+    }
+
+    template <bool LAST, bool GROUP_ENDS>
+    void backward_row(PosteriorBatch& batch, int32_t i, const Kept* kept) {
+        const Scalar* const hmm = hmm_table_ + row_[i - 1] * POSTERIOR_CODES;
+        const Scalar* const partition = partition_table_ + row_[i - 1] * POSTERIOR_CODES;
+        State* const states = backward_;
+        const Column* const columns = lane_columns_;
+        const uint8_t* const codes = codes_;
+        V* const squares = squares_;
+        uint32_t* const found = found_;
+        const V stay = stay_, close1 = close_short_, close2 = close_long_;
+        const V open1 = open_short_, open2 = open_long_, extend1 = extend_short_, extend2 = extend_long_;
+        const V z_open = LAST ? V::all(1) : gap_open_, z_extend = LAST ? V::all(1) : gap_extend_;
+        const V near = hmm_.near, far = hmm_.far, z_near = partition_.near, z_far = partition_.far;
+        const V least = V::all(LEAST), threshold = threshold_;
+        V y1 = V::all(0), y2 = V::all(0), zy = V::all(0), largest = V::all(0), z_largest = V::all(0);
+        V diagonal = states[columns_ + 1].m, z_diagonal = states[columns_ + 1].zm;
+        for (int32_t j = columns_; j >= 1; j--) {
+            State& state = states[j];
+            const Column& column = columns[j];
+            const V matched = diagonal + column.floor, z_matched = z_diagonal + column.floor;
+            const V x1 = state.x1, x2 = state.x2, zx = state.zx;
+            diagonal = state.m;
+            z_diagonal = state.zm;
+            V m = stay * matched + (open1 * (x1 + y1) + open2 * (x2 + y2));
+            const V closed1 = close1 * matched, closed2 = close2 * matched;
+            V next1 = extend1 * x1 + closed1, next2 = extend2 * x2 + closed2;
+            y1 = extend1 * y1 + closed1;
+            y2 = extend2 * y2 + closed2;
+            V zm = z_matched + (column.open * zx + z_open * zy);
+            V z_next = z_matched + column.extend * zx;
+            zy = z_matched + z_extend * zy;
+            if (LAST) begin_lanes(j, m, next1, next2, y1, y2, zm, z_next, zy);
+            state = {V::lookup(hmm, codes + j * LANES) * m, next1, next2,
+                     V::lookup(partition, codes + j * LANES) * zm, z_next};
+            if (GROUP_ENDS) {
+                largest = V::max(largest, V::max(m, V::max(next2, y2)));
+                z_largest = V::max(z_largest, V::max(zm, V::max(z_next, zy)));
+            }
+            const V p = V::max((kept[j].m * near) * (m * far), least);
+            const V z = V::max((kept[j].zm * z_near) * (zm * z_far), least);
+            squares[j] = p * p + z * z;
+            found[j] = V::above(squares[j], threshold);
+        }
+        add_entries(batch, i);
+        if (GROUP_ENDS) {
+            int32_t by[LANES];
+            const V factor = factor_of(largest, by), z_factor = factor_of(z_largest, z_by_);
+            scale<true>(backward_, factor, z_factor);
+            for (int l = 0; l < LANES; l++) {
+                hmm_.backward[l] += by[l];
+                partition_.backward[l] += z_by_[l];
+            }
+        }
+    }
+
+    // The lanes that end in column j of the last row.
+    void begin_lanes(int32_t j, V& m, V& x1, V& x2, V& y1, V& y2, V& zm, V& zx, V& zy) {
+        const V unit = V::SCALED ? V::all(std::ldexp(1.0, V::TOP)) : V::all(1);
+        const V match = start_match_ * unit, short_gap = start_short_ * unit, long_gap = start_long_ * unit;
+        for (int l = 0; l < LANES; l++) {
+            if (lengths_[l] != j) continue;
+            m.set(l, match.get(l));
+            for (V* one : {&x1, &y1}) one->set(l, short_gap.get(l));
+            for (V* one : {&x2, &y2}) one->set(l, long_gap.get(l));
+            for (V* one : {&zm, &zx, &zy}) one->set(l, unit.get(l));
+        }
+    }
+
+    // Of row i what reaches the threshold; most columns have none.
+    void add_entries(PosteriorBatch& batch, int32_t i) {
+        const uint32_t used = (uint32_t{2} << (batch.count - 1)) - 1;
+        for (int32_t j = columns_; j >= 1; j--)
+            for (uint32_t found = found_[j] & used; found; found &= found - 1) {
+                const int l = __builtin_ctz(found);
+                const auto root = std::sqrt(number_of(squares_[j].get(l)) / 2);
+                const auto value = root * 65535 + typename V::Number(0.5);
+                const uint16_t rounded = value < 65535 ? static_cast<uint16_t>(value) : 65535;
+                batch.entries[l]->push_back({i - 1, j - 1, rounded});
+            }
+    }
+    static float number_of(float x) { return x; }
+    static double number_of(double x) { return x; }
+    static double number_of(Extended x) { return x.value(); }
+
+    int32_t rows_, columns_, width_;
+    const uint8_t* row_;
+    int source_[LANES];
+    int32_t lengths_[LANES], z_by_[LANES];
+    Scalar hmm_table_[POSTERIOR_CODES * POSTERIOR_CODES], partition_table_[POSTERIOR_CODES * POSTERIOR_CODES];
+    V start_match_, start_short_, start_long_, stay_, open_short_, open_long_, extend_short_, extend_long_;
+    V close_short_, close_long_, gap_open_, gap_extend_, tiny_, threshold_;
+    State *forward_, *backward_, *saved_;
+    Column* lane_columns_;
+    Kept* kept_;
+    V* squares_;
+    uint32_t* found_;
+    uint8_t* codes_;
+    Model hmm_, partition_;
+    Buffer memory_{Pages::LARGE}, code_memory_, mask_memory_;
+};
+
+template <class V>
+PosteriorLanes* make_lanes() {
+    return new Lanes<V>;
+}
+
+}  // namespace PAIRALIGN_ISA
+
+#define PAIRALIGN_POSTERIOR_KERNEL(ISA)                                             \
+    extern const PosteriorKernel posterior_##ISA;                                   \
+    constexpr PosteriorKernel posterior_##ISA = {                                   \
+        #ISA,                                                                       \
+        {ISA::make_lanes<ISA::Vector<float>>, ISA::make_lanes<ISA::Vector<double>>, \
+         ISA::make_lanes<ISA::ExtendedLane>}};
+
+}  // namespace pairalign

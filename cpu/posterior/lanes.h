@@ -1,0 +1,221 @@
+// Vectors of floating-point numbers, a pair a lane, for the instruction set PAIRALIGN_ISA; and a number whose
+// exponent does not end.
+//
+// Sums and products are those of IEEE 754 in each lane, never fused (-ffp-contract=off): every instruction
+// set gives the same bits.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "model.h"
+
+namespace pairalign {
+namespace PAIRALIGN_ISA {
+
+#define PAIRALIGN_INLINE inline __attribute__((always_inline))
+
+#if defined(PAIRALIGN_AVX512)
+constexpr int VECTOR_BYTES = 64;
+#elif defined(PAIRALIGN_AVX2)
+constexpr int VECTOR_BYTES = 32;
+#else
+constexpr int VECTOR_BYTES = 16;
+#endif
+
+// TOP: the exponent that the largest value of a row is brought to. TINY: that of a value which is added to
+// each cell, so that none is subnormal; it is RANGE bits below. Values grow by less than 2^5 a row.
+template <class Scalar>
+struct Range;
+template <>
+struct Range<float> {
+    static constexpr int TOP = 100, TINY = -100;
+};
+template <>
+struct Range<double> {
+    static constexpr int TOP = 900, TINY = -900;
+};
+
+// Of normal numbers.
+inline int exponent_of(float x) {
+    uint32_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return static_cast<int>(bits >> 23 & 255) - 127;
+}
+inline int exponent_of(double x) {
+    uint64_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return static_cast<int>(bits >> 52 & 2047) - 1023;
+}
+template <class T>
+inline T power_of_two(int exponent) {
+    T x;
+    if constexpr (sizeof(T) == 4) {
+        const uint32_t bits = static_cast<uint32_t>(exponent + 127) << 23;
+        std::memcpy(&x, &bits, sizeof x);
+    } else {
+        const uint64_t bits = static_cast<uint64_t>(exponent + 1023) << 52;
+        std::memcpy(&x, &bits, sizeof x);
+    }
+    return x;
+}
+
+template <class T>
+struct Vector {
+    using Scalar = T;
+    using Number = T;
+    static constexpr int LANES = VECTOR_BYTES / static_cast<int>(sizeof(T));
+    static constexpr bool SCALED = true;
+    static constexpr int TOP = Range<T>::TOP, TINY = Range<T>::TINY;
+    typedef T Raw __attribute__((vector_size(VECTOR_BYTES)));
+    Raw v;
+
+    static PAIRALIGN_INLINE Vector all(double x) { return {Raw{} + static_cast<T>(x)}; }
+    static PAIRALIGN_INLINE T number(double mantissa, int exponent) {
+        return static_cast<T>(std::ldexp(mantissa, exponent));
+    }
+    PAIRALIGN_INLINE T get(int lane) const { return v[lane]; }
+    PAIRALIGN_INLINE void set(int lane, T x) { v[lane] = x; }
+    friend PAIRALIGN_INLINE Vector operator+(Vector a, Vector b) { return {a.v + b.v}; }
+    friend PAIRALIGN_INLINE Vector operator*(Vector a, Vector b) { return {a.v * b.v}; }
+    static PAIRALIGN_INLINE Vector max(Vector a, Vector b);
+    static PAIRALIGN_INLINE uint32_t above(Vector a, Vector b);  // a bit a lane
+    // Of a table of POSTERIOR_CODES numbers those that LANES codes say.
+    static PAIRALIGN_INLINE Vector lookup(const T* table, const uint8_t* codes);
+};
+
+template <class T>
+PAIRALIGN_INLINE Vector<T> Vector<T>::max(Vector a, Vector b) {
+    return {a.v > b.v ? a.v : b.v};
+}
+template <class T>
+PAIRALIGN_INLINE uint32_t Vector<T>::above(Vector a, Vector b) {
+    uint32_t bits = 0;
+    for (int l = 0; l < LANES; l++) bits |= uint32_t{a.v[l] > b.v[l]} << l;
+    return bits;
+}
+template <class T>
+PAIRALIGN_INLINE Vector<T> Vector<T>::lookup(const T* table, const uint8_t* codes) {
+    Vector r;
+    for (int l = 0; l < LANES; l++) r.v[l] = table[codes[l]];
+    return r;
+}
+
+#if defined(PAIRALIGN_AVX512)
+template <>
+PAIRALIGN_INLINE Vector<float> Vector<float>::max(Vector a, Vector b) {
+    return {(Raw)_mm512_max_ps((__m512)a.v, (__m512)b.v)};
+}
+template <>
+PAIRALIGN_INLINE uint32_t Vector<float>::above(Vector a, Vector b) {
+    return _mm512_cmp_ps_mask((__m512)a.v, (__m512)b.v, _CMP_GT_OQ);
+}
+template <>
+PAIRALIGN_INLINE Vector<float> Vector<float>::lookup(const float* table, const uint8_t* codes) {
+    const __m512i index = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(codes)));
+    return {(Raw)_mm512_permutex2var_ps(_mm512_loadu_ps(table), index, _mm512_loadu_ps(table + 16))};
+}
+#elif defined(PAIRALIGN_AVX2)
+template <>
+PAIRALIGN_INLINE Vector<float> Vector<float>::max(Vector a, Vector b) {
+    return {(Raw)_mm256_max_ps((__m256)a.v, (__m256)b.v)};
+}
+template <>
+PAIRALIGN_INLINE uint32_t Vector<float>::above(Vector a, Vector b) {
+    return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps((__m256)a.v, (__m256)b.v, _CMP_GT_OQ)));
+}
+template <>
+PAIRALIGN_INLINE Vector<float> Vector<float>::lookup(const float* table, const uint8_t* codes) {
+    const __m256i index = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(codes)));
+    const auto part = [&](int k) { return _mm256_permutevar8x32_ps(_mm256_loadu_ps(table + 8 * k), index); };
+    const __m256 odd = _mm256_castsi256_ps(_mm256_slli_epi32(index, 28));   // codes with 8
+    const __m256 high = _mm256_castsi256_ps(_mm256_slli_epi32(index, 27));  // with 16
+    const __m256 low_half = _mm256_blendv_ps(part(0), part(1), odd);
+    return {(Raw)_mm256_blendv_ps(low_half, _mm256_blendv_ps(part(2), part(3), odd), high)};
+}
+#elif defined(PAIRALIGN_SSE41)
+template <>
+PAIRALIGN_INLINE Vector<float> Vector<float>::max(Vector a, Vector b) {
+    return {(Raw)_mm_max_ps((__m128)a.v, (__m128)b.v)};
+}
+template <>
+PAIRALIGN_INLINE uint32_t Vector<float>::above(Vector a, Vector b) {
+    return static_cast<uint32_t>(_mm_movemask_ps(_mm_cmpgt_ps((__m128)a.v, (__m128)b.v)));
+}
+#endif
+
+// mantissa * 2^(512 exponent), the mantissa from 2^-256 up to 2^256, or 0 (Fukushima, J Geod 86:271, 2012).
+// For the pairs whose rows are wider than float64 holds.
+struct Extended {
+    double mantissa;
+    int64_t exponent;
+
+    static PAIRALIGN_INLINE Extended normal(double mantissa, int64_t exponent) {
+        if (mantissa >= 0x1p256) return {mantissa * 0x1p-512, exponent + 1};
+        if (mantissa == 0) return {0, 0};
+        if (mantissa < 0x1p-256) return {mantissa * 0x1p512, exponent - 1};
+        return {mantissa, exponent};
+    }
+    friend PAIRALIGN_INLINE Extended operator*(Extended a, Extended b) {
+        return normal(a.mantissa * b.mantissa, a.exponent + b.exponent);
+    }
+    friend PAIRALIGN_INLINE Extended operator+(Extended a, Extended b) {
+        if (a.mantissa == 0) return b;
+        if (b.mantissa == 0) return a;
+        const int64_t apart = a.exponent - b.exponent;
+        if (apart < 0) std::swap(a, b);
+        if (apart > 1 || apart < -1) return a;
+        return normal(a.mantissa + (apart ? b.mantissa * 0x1p-512 : b.mantissa), a.exponent);
+    }
+    Extended inverse() const { return normal(1 / mantissa, -exponent); }
+    double value() const {
+        const int64_t e = exponent > 2 ? 2 : exponent < -3 ? -3 : exponent;
+        return std::ldexp(mantissa, static_cast<int>(512 * e));
+    }
+};
+
+// One lane of it.
+struct ExtendedLane {
+    using Scalar = Extended;
+    using Number = double;  // of posteriors
+    static constexpr int LANES = 1;
+    static constexpr bool SCALED = false;
+    static constexpr int TOP = 0, TINY = 0;
+    Extended v;
+
+    static PAIRALIGN_INLINE ExtendedLane all(double x) { return {Extended::normal(x, 0)}; }
+    PAIRALIGN_INLINE Extended get(int) const { return v; }
+    PAIRALIGN_INLINE void set(int, Extended x) { v = x; }
+    friend PAIRALIGN_INLINE ExtendedLane operator+(ExtendedLane a, ExtendedLane b) { return {a.v + b.v}; }
+    friend PAIRALIGN_INLINE ExtendedLane operator*(ExtendedLane a, ExtendedLane b) { return {a.v * b.v}; }
+    static PAIRALIGN_INLINE ExtendedLane max(ExtendedLane a, ExtendedLane b) { return above(a, b) ? a : b; }
+    static PAIRALIGN_INLINE uint32_t above(ExtendedLane a, ExtendedLane b) {
+        return a.v.value() > b.v.value();
+    }
+    static PAIRALIGN_INLINE ExtendedLane lookup(const Extended* table, const uint8_t* codes) {
+        return {table[*codes]};
+    }
+};
+
+// Results that are subnormal count for nothing below: where the processor is slow with them, they are 0.
+class NoSubnormals {
+#if defined(__x86_64__)
+public:
+    NoSubnormals() : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8000); }
+    ~NoSubnormals() { _mm_setcsr(before_); }
+
+private:
+    const unsigned before_;
+#else
+public:
+    NoSubnormals() {}
+#endif
+};
+
+}  // namespace PAIRALIGN_ISA
+}  // namespace pairalign

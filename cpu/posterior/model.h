@@ -1,0 +1,98 @@
+// What posteriors are computed of and what comes of it: the structs of pairalign/engines/cpu/posterior.py,
+// and the interface between an instruction set's kernel (kernel.h) and who hands out the pairs
+// (posterior.cpp).
+//
+// Two models of a pair (x, y). Both emit 1 for a residue in a gap: emissions are odds ratios.
+//
+// The pair HMM of ProbCons (Do et al., Genome Res 15:330, 2005), states M, X1, X2 (a residue of x), Y1, Y2:
+//     M(i,j)  = e(x_i, y_j) A(i-1,j-1)            A = stay M + close1 (X1 + Y1) + close2 (X2 + Y2)
+//     Xk(i,j) = extend_k Xk(i-1,j) + open_k M(i-1,j)    and Yk along y; they begin and end with start_k
+// The partition function of Probalign (Roshan and Livesay, Bioinformatics 22:2715, 2006), states M, X, Y:
+//     M(i,j) = z(x_i, y_j) (M + X + Y)(i-1,j-1)
+//     X(i,j) = extend X(i-1,j) + open M(i-1,j)    and Y along y; gaps at ends of the pair cost nothing
+// The posterior of (i,j) is the root of the mean of the squares of both models' (MSAProbs; Liu et al.,
+// Bioinformatics 26:1958, 2010).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+constexpr int POSTERIOR_CODES = 32;  // of an alphabet; code 31 is what a lane is filled up with
+
+extern "C" {
+
+// PosteriorModel in Python. Emissions [code of x][code of y].
+struct pairalign_posterior_model {
+    double hmm_emission[POSTERIOR_CODES * POSTERIOR_CODES];
+    double partition_emission[POSTERIOR_CODES * POSTERIOR_CODES];
+    double start_match, start_short, start_long;
+    double stay, open_short, open_long, extend_short, extend_long, close_short, close_long;
+    double gap_open, gap_extend;
+};
+
+// PosteriorPairs in Python: pairs of sequences of a set, in the order of its input.
+struct pairalign_posterior_pairs {
+    const uint8_t* codes;
+    const int64_t* starts;
+    const int32_t* lengths;
+    const int32_t* rows;     // x of each pair
+    const int32_t* columns;  // y of each pair
+    int64_t count;
+};
+}
+
+namespace pairalign {
+
+// A posterior that reaches the threshold.
+struct PosteriorEntry {
+    int32_t row, column;
+    uint16_t value;  // in 65535ths
+};
+
+constexpr int MOST_LANES = 16;
+
+// One x against the y of each lane.
+struct PosteriorBatch {
+    const pairalign_posterior_model* model;
+    const uint8_t* row;
+    int32_t rows;
+    int count;  // lanes in use
+    const uint8_t* columns[MOST_LANES];
+    int32_t lengths[MOST_LANES];
+    float threshold;
+    std::vector<PosteriorEntry>* entries[MOST_LANES];  // out: last row first, last column first
+    bool too_wide[MOST_LANES];  // out: the values' range is more than the arithmetic holds; no entries count
+};
+
+// The arithmetics, by how wide a range they hold.
+enum Arithmetic { FLOAT32 = 0, FLOAT64 = 1, EXTENDED = 2, ARITHMETICS = 3 };
+
+// A way to compute batches: memory of a thread, and the lanes at once.
+class PosteriorLanes {
+public:
+    virtual ~PosteriorLanes() = default;
+    virtual int lanes() const = 0;
+    virtual void compute(PosteriorBatch& batch) = 0;
+};
+
+struct PosteriorKernel {
+    const char* name;
+    PosteriorLanes* (*make[ARITHMETICS])();
+};
+
+// Rows of M that are kept at a time, a multiple of 4: the others are computed again of the state between
+// blocks. About where both take the least memory, which also keeps them near the processor.
+inline int32_t rows_of_block(int32_t rows) {
+    int32_t block = 4;
+    while (2 * int64_t{block} * block < 5 * int64_t{rows}) block += 4;
+    return block;
+}
+
+// Vectors that a batch needs, beside some for each of its rows.
+inline int64_t vectors_of_batch(int32_t rows, int32_t columns) {
+    const int64_t block = rows_of_block(rows), blocks = (rows + block - 1) / block;
+    return (int64_t{columns} + 2) * (2 * block + 5 * blocks + 14);
+}
+
+}  // namespace pairalign

@@ -1,0 +1,91 @@
+"""The command ``pairalign msa``."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+
+from pairalign.alignments.multiple import MultipleAlignment
+from pairalign.base.choices import MSA_SUFFIXES
+from pairalign.cli.console import say
+from pairalign.cli.files import check_files
+from pairalign.cli.planning import choose_output, progress_of, read_sequences
+from pairalign.cli.summary import describe_set
+from pairalign.errors import FormatError
+from pairalign.formats.aligned_fasta import read_aligned_fasta
+from pairalign.formats.msa import MSA_LINES
+from pairalign.formats.names import choose_format
+from pairalign.formats.output import check_writable, open_output
+from pairalign.jobs.msa.msa import align_multiple, score_multiple
+from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.newick import check_names
+
+
+def run_msa(options: argparse.Namespace) -> None:
+    """Carry out ``pairalign msa``."""
+    choose_output(options)
+    format = choose_format(options.output, options.format, MSA_SUFFIXES, "multiple alignments")
+    check_files(options)
+    if options.confidence_of is not None:
+        for option, given in (("--tree-out", options.tree_out), ("--order", options.order)):
+            if given not in (None, "input"):
+                raise FormatError(
+                    f"{option} needs a guide tree, but --confidence-of aligns nothing"
+                )
+    outputs = [path for path in (options.output, options.tree_out) if path is not None]
+    for path in outputs:
+        check_writable(path)
+    sequences, _ = read_sequences(options)
+    if options.tree_out is not None:
+        _check_tree(sequences)
+    started = time.perf_counter()
+    alignment = _align(options, sequences)
+    with open_output(options.output) as output:
+        for line in MSA_LINES[format](alignment, alignment.order(options.order)):
+            output.write(line.encode())
+        if alignment.tree is not None and options.tree_out is not None:
+            with open_output(options.tree_out) as tree:
+                tree.write(alignment.tree.newick().encode())
+    if not options.quiet:
+        _say_summary(alignment, outputs, time.perf_counter() - started)
+
+
+def _check_tree(sequences: SequenceSet) -> None:
+    if len(sequences) < 2:
+        raise FormatError(f"{sequences.source}: --tree-out needs two or more sequences, found one")
+    check_names(sequences.names, source=sequences.source)
+
+
+def _align(options: argparse.Namespace, sequences: SequenceSet) -> MultipleAlignment:
+    if options.confidence_of is None:
+        return align_multiple(
+            sequences,
+            threads=options.threads,
+            memory_bytes=options.memory,
+            progress=progress_of(options),
+        )
+    columns, width = read_aligned_fasta(options.confidence_of, sequences)
+    return score_multiple(
+        sequences,
+        columns,
+        width,
+        threads=options.threads,
+        memory_bytes=options.memory,
+        progress=progress_of(options),
+    )
+
+
+def _say_summary(alignment: MultipleAlignment, outputs: list[str], seconds: float) -> None:
+    confidence = alignment.column_confidence
+    known = confidence[~np.isnan(confidence)]
+    shown = ", ".join("standard output" if path == "-" else path for path in outputs)
+    lines = [
+        ("sequences", describe_set(alignment.sequences)),
+        ("columns", f"{alignment.width:,}"),
+        ("confidence", f"{known.mean():.3f} in the mean of columns" if len(known) else "of none"),
+        ("time", f"{seconds:.2f} s"),
+        ("written to", shown),
+    ]
+    say("\n".join(f"{title:>13}  {value}" for title, value in lines))

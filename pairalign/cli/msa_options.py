@@ -1,0 +1,45 @@
+"""The options of ``pairalign msa``."""
+
+from __future__ import annotations
+
+import argparse
+
+from pairalign.base.choices import MSA_ORDERS, MSA_SUFFIXES
+from pairalign.cli.loading import later
+from pairalign.cli.options import (
+    add_core_resources,
+    add_input,
+    add_output,
+    add_path,
+    add_sequences,
+)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Give the command's parser its description and options."""
+    parser.description = (
+        "Align the sequences of IN over their whole lengths: a multiple alignment from the "
+        "posteriors of all pairs, made consistent where there are up to 50 sequences. Stockholm "
+        "and TSV have the confidence of residues and columns."
+    )
+    parser.set_defaults(run=later("pairalign.cli.msa", "run_msa"), input2=None)
+    add_sequences(parser)
+    add_output(parser, MSA_SUFFIXES, "fasta")
+    parser.add_argument(
+        "--order",
+        choices=MSA_ORDERS,
+        default=MSA_ORDERS[0],
+        help="of the rows: that of IN, or of the guide tree (default: %(default)s)",
+    )
+    add_path(
+        parser, "--tree-out", metavar="NEWICK", help="write the guide tree that was aligned along"
+    )
+    add_path(
+        parser,
+        "--confidence-of",
+        metavar="AFA",
+        help="align nothing: write this alignment of the sequences of IN (aligned FASTA, ours or "
+        "another program's) with its confidence",
+    )
+    add_input(parser)
+    add_core_resources(parser)

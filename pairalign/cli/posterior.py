@@ -1,0 +1,60 @@
+"""The command ``pairalign posterior``."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from pairalign.base.choices import POSTERIOR_SUFFIXES
+from pairalign.cli.console import say
+from pairalign.cli.files import check_files
+from pairalign.cli.planning import choose_output, progress_of, read_sequences
+from pairalign.cli.summary import describe_set
+from pairalign.formats.names import choose_format
+from pairalign.formats.output import check_writable, open_output
+from pairalign.formats.posteriors import WRITERS, check_format
+from pairalign.jobs.posterior.posterior import PosteriorJob
+
+
+def run_posterior(options: argparse.Namespace) -> None:
+    """Carry out ``pairalign posterior``."""
+    choose_output(options)
+    format = choose_format(options.output, options.format, POSTERIOR_SUFFIXES, "posteriors")
+    check_format(format, options.output)
+    check_files(options)
+    check_writable(options.output)
+    sequences, _ = read_sequences(options)
+    job = PosteriorJob(
+        sequences,
+        threshold=options.threshold,
+        threads=options.threads,
+        memory_bytes=options.memory,
+        progress=progress_of(options),
+    )
+    started = time.perf_counter()
+    entries = _write(options, format, job)
+    if options.quiet:
+        return
+    shown = "standard output" if options.output == "-" else options.output
+    seconds = max(time.perf_counter() - started, 1e-9)
+    say(
+        f"{'sequences':>13}  {describe_set(sequences)}\n"
+        f"{'posteriors':>13}  {entries:,} of {job.pairs:,} pairs, {job.threshold:g} or more\n"
+        f"{'time':>13}  {seconds:.2f} s, {job.cells / seconds / 1e6:,.0f} M cells/s\n"
+        f"{'written to':>13}  {shown}"
+    )
+
+
+def _write(options: argparse.Namespace, format: str, job: PosteriorJob) -> int:
+    """Compute and write; return the number of entries."""
+    entries = 0
+    writer = WRITERS[format](open_output(options.output), job.sequences, job.threshold)
+    try:
+        for piece in job:
+            writer.write(piece)
+            entries += len(piece.rows)
+        writer.close()
+    except BaseException:
+        writer.abort()
+        raise
+    return entries

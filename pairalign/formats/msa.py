@@ -1,0 +1,118 @@
+"""Files of a multiple alignment: FASTA, Clustal, Stockholm, A2M, and a table of its columns.
+
+A confidence is shown as HMMER's PP: 0 for less than 0.05, 1 up to 0.15, ..., 9 up to 0.95, ``*``
+for more; ``.`` where there is none: gaps, and residues that are alone in their column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.multiple import GAP, MultipleAlignment
+
+_FASTA_WIDTH = 60
+_CLUSTAL_WIDTH = 60
+_PP = np.frombuffer(b"0123456789*", np.uint8)
+
+
+def fasta_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[str]:
+    """Aligned FASTA: whole headers, ``-`` for gaps, 60 columns a line."""
+    for index in order:
+        yield f">{alignment.sequences.descriptions[index]}\n"
+        yield from _wrapped(alignment.text(index))
+
+
+def a2m_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[str]:
+    """A2M: columns in which at least half of the sequences have a residue are upper case and ``-``.
+
+    In the others residues are lower case, and gaps ``.``.
+    """
+    is_match = 2 * alignment.occupancy >= len(alignment)
+    for index in order:
+        row = alignment.row(index)
+        letters = row != GAP
+        upper = np.where(letters & (row >= ord("a")), row - 32, row)
+        shown = np.where(is_match, upper, np.where(letters, upper + 32, ord("."))).astype(np.uint8)
+        shown[letters & (row == ord("*"))] = ord("*")
+        yield f">{alignment.sequences.descriptions[index]}\n"
+        yield from _wrapped(shown.tobytes().decode())
+
+
+def clustal_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[str]:
+    """Clustal: blocks of 60 columns; ``*`` below where all residues are equal, case apart."""
+    names = [alignment.sequences.names[index] for index in order]
+    rows = [alignment.text(index) for index in order]
+    conserved = _conserved(alignment)
+    margin = max(map(len, names)) + 4
+    yield "CLUSTAL multiple sequence alignment by pairalign\n\n"
+    for start in range(0, alignment.width, _CLUSTAL_WIDTH):
+        stop = start + _CLUSTAL_WIDTH
+        yield "\n"
+        for name, row in zip(names, rows, strict=True):
+            yield f"{name:<{margin}}{row[start:stop]}\n"
+        yield f"{'':<{margin}}{conserved[start:stop]}\n"
+
+
+def stockholm_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[str]:
+    """Stockholm: a row a sequence, ``#=GR PP`` and ``#=GC PP_cons``, and ``#=GF ID``."""
+    names = alignment.sequences.names
+    margin = max(len("#=GC PP_cons"), *(len(f"#=GR {name} PP") for name in names)) + 2
+    offsets = alignment.sequences.offsets
+    residues = _confidence_marks(alignment.residue_confidence)
+    yield "# STOCKHOLM 1.0\n#=GF ID pairalign\n"
+    for index in order:
+        own = slice(int(offsets[index]), int(offsets[index + 1]))
+        marks = np.full(alignment.width, ord("."), np.uint8)
+        marks[alignment.columns[own]] = residues[own]
+        yield f"{names[index]:<{margin}}{alignment.text(index)}\n"
+        yield f"{f'#=GR {names[index]} PP':<{margin}}{marks.tobytes().decode()}\n"
+    columns = _confidence_marks(alignment.column_confidence).tobytes().decode()
+    yield f"{'#=GC PP_cons':<{margin}}{columns}\n//\n"
+
+
+def table_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[str]:
+    """TSV: a line a column: its number from 1, how many residues it has, and its confidence.
+
+    The confidence is the mean posterior of the column's pairs of residues, with four decimals;
+    empty for a single residue.
+    """
+    del order
+    yield "column\tresidues\tconfidence\n"
+    columns = zip(alignment.occupancy.tolist(), alignment.column_confidence.tolist(), strict=True)
+    for number, (residues, confidence) in enumerate(columns, 1):
+        shown = "" if np.isnan(confidence) else f"{confidence:.4f}"
+        yield f"{number}\t{residues}\t{shown}\n"
+
+
+MSA_LINES: dict[str, Callable[[MultipleAlignment, Sequence[int]], Iterator[str]]] = {
+    "fasta": fasta_lines,
+    "clustal": clustal_lines,
+    "stockholm": stockholm_lines,
+    "a2m": a2m_lines,
+    "tsv": table_lines,
+}
+"""By the names in `pairalign.base.choices.MSA_SUFFIXES`."""
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    for start in range(0, len(text), _FASTA_WIDTH):
+        yield text[start : start + _FASTA_WIDTH] + "\n"
+
+
+def _confidence_marks(confidence: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
+    known = ~np.isnan(confidence)
+    marks = np.full(len(confidence), ord("."), np.uint8)
+    marks[known] = _PP[np.floor(confidence[known] * 10 + 0.5).astype(np.int64)]
+    return marks
+
+
+def _conserved(alignment: MultipleAlignment) -> str:
+    first = alignment.row(0) & 0xDF
+    equal = np.ones(alignment.width, bool)
+    for index in range(len(alignment)):
+        row = alignment.row(index)
+        equal &= (row != GAP) & (row & 0xDF == first)
+    return "".join(np.where(equal, "*", " "))

@@ -1,0 +1,261 @@
+"""Files of posteriors: NumPy's .npz, Parquet, TSV and T-Coffee's library.
+
+All of them have the pairs in the order in which they come, and of a pair the entries by row, then
+by column. Files of text count residues from 1, as T-Coffee does; arrays count from 0.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.posteriors import ONE, SparsePosteriors
+from pairalign.errors import FormatError
+from pairalign.formats.output import Output
+from pairalign.sequences.sets import SequenceSet
+
+_LINES_A_WRITE = 1 << 16
+_WEIGHTS = 1000
+"""Of T-Coffee's library: the weight of a posterior of 1."""
+
+
+class PosteriorWriter(ABC):
+    """Writes posteriors piece by piece; `close` makes the file appear, `abort` leaves nothing.
+
+    Parameters
+    ----------
+    output : Output
+    sequences : SequenceSet
+    threshold : float
+        What is left out, for what the file says of itself.
+    """
+
+    def __init__(self, output: Output, sequences: SequenceSet, threshold: float) -> None:
+        self._output = output
+        self._sequences = sequences
+        self._threshold = threshold
+        self._begin()
+
+    @abstractmethod
+    def _begin(self) -> None:
+        """Write what comes first."""
+
+    @abstractmethod
+    def write(self, piece: SparsePosteriors) -> None:
+        """Write the pairs of a piece."""
+
+    def close(self) -> None:
+        """Write what comes last, and make the file appear under its name."""
+        self._output.close()
+
+    def abort(self) -> None:
+        """Leave nothing."""
+        self._output.abort()
+
+
+class TsvPosteriors(PosteriorWriter):
+    """A line an entry: names, residues from 1, and the posterior with five decimals."""
+
+    def _begin(self) -> None:
+        self._output.write(b"query\ttarget\tquery_residue\ttarget_residue\tposterior\n")
+
+    def write(self, piece: SparsePosteriors) -> None:
+        """Write a line for each entry."""
+        names = self._sequences.names
+        titles = [
+            f"{names[query]}\t{names[target]}"
+            for query, target in zip(piece.queries.tolist(), piece.targets.tolist(), strict=True)
+        ]
+        pairs = piece.pairs
+        for part in _parts(piece):
+            lines = [
+                f"{titles[pair]}\t{row}\t{column}\t{probability:.5f}\n"
+                for pair, row, column, probability in zip(
+                    pairs[part].tolist(),
+                    (piece.rows[part] + 1).tolist(),
+                    (piece.columns[part] + 1).tolist(),
+                    (piece.values[part] / ONE).tolist(),
+                    strict=True,
+                )
+            ]
+            self._output.write("".join(lines).encode())
+
+
+class TcLibPosteriors(PosteriorWriter):
+    """T-Coffee's library: ``#I J`` a pair, and lines of residues and a weight from 0 to 1000.
+
+    The weight is 1000 times the posterior, rounded half up. Pairs without entries are left out.
+    """
+
+    def _begin(self) -> None:
+        lines = [f"! TC_LIB_FORMAT_01\n{len(self._sequences)}\n"]
+        lines += [f"{one.name} {len(one)} {one.letters}\n" for one in self._sequences]
+        self._output.write("".join(lines).encode())
+
+    def write(self, piece: SparsePosteriors) -> None:
+        """Write the pairs that have entries."""
+        weights = (piece.values.astype(np.int64) * (2 * _WEIGHTS) + ONE) // (2 * ONE)
+        for pair, (query, target) in enumerate(zip(piece.queries, piece.targets, strict=True)):
+            own = slice(int(piece.offsets[pair]), int(piece.offsets[pair + 1]))
+            if own.start == own.stop:
+                continue
+            entries = zip(
+                (piece.rows[own] + 1).tolist(),
+                (piece.columns[own] + 1).tolist(),
+                weights[own].tolist(),
+                strict=True,
+            )
+            lines = "".join(f"{row} {column} {weight}\n" for row, column, weight in entries)
+            self._output.write(f"#{query + 1} {target + 1}\n{lines}".encode())
+
+    def close(self) -> None:
+        """Say that numbers count from 1, and make the file appear."""
+        self._output.write(b"! SEQ_1_TO_N\n")
+        super().close()
+
+
+class NpzPosteriors(PosteriorWriter):
+    """The arrays of `SparsePosteriors`, with ``names``, ``lengths`` and ``threshold``.
+
+    All entries are kept until the end: 10 bytes each.
+    """
+
+    def _begin(self) -> None:
+        self._pieces: list[SparsePosteriors] = []
+
+    def write(self, piece: SparsePosteriors) -> None:
+        """Keep a piece."""
+        self._pieces.append(piece)
+
+    def close(self) -> None:
+        """Write all arrays; equal posteriors give equal bytes."""
+        pieces = self._pieces
+        starts = np.cumsum([0, *(len(piece.rows) for piece in pieces)])
+        arrays: dict[str, npt.NDArray[Any]] = {
+            name: np.concatenate([getattr(piece, name) for piece in pieces])
+            for name in ("queries", "targets", "rows", "columns", "values", "arithmetic")
+        }
+        offsets = [piece.offsets[:-1] + start for piece, start in zip(pieces, starts, strict=False)]
+        arrays["offsets"] = np.concatenate([*offsets, starts[-1:]])
+        arrays["names"] = np.array(self._sequences.names)
+        arrays["lengths"] = self._sequences.lengths
+        arrays["threshold"] = np.array(self._threshold)
+        np.savez(_File(self._output), **arrays)  # type: ignore[arg-type]
+        super().close()
+
+
+class ParquetPosteriors(PosteriorWriter):
+    """A row an entry: ``query``, ``target``, their residues from 0, ``posterior`` (float32)."""
+
+    def _begin(self) -> None:
+        pa, pq = _arrow()
+        names = pa.dictionary(pa.int32(), pa.string())
+        self._schema = pa.schema(
+            [
+                ("query", names),
+                ("target", names),
+                ("query_residue", pa.int32()),
+                ("target_residue", pa.int32()),
+                ("posterior", pa.float32()),
+            ],
+            metadata={"pairalign.threshold": f"{self._threshold:g}"},
+        )
+        self._names = pa.array(self._sequences.names, pa.string())
+        self._file = pq.ParquetWriter(_File(self._output), self._schema, compression="zstd")
+
+    def write(self, piece: SparsePosteriors) -> None:
+        """Write a piece as a row group."""
+        pa, _ = _arrow()
+
+        def named(indices: npt.NDArray[np.int32]) -> Any:
+            return pa.DictionaryArray.from_arrays(pa.array(indices[piece.pairs]), self._names)
+
+        posterior = (piece.values / ONE).astype(np.float32)
+        columns = [named(piece.queries), named(piece.targets), piece.rows, piece.columns, posterior]
+        arrays = [pa.array(one) if isinstance(one, np.ndarray) else one for one in columns]
+        self._file.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
+
+    def close(self) -> None:
+        """Write the end of the file and make it appear."""
+        self._file.close()
+        super().close()
+
+
+WRITERS: dict[str, type[PosteriorWriter]] = {
+    "npz": NpzPosteriors,
+    "parquet": ParquetPosteriors,
+    "tsv": TsvPosteriors,
+    "tc_lib": TcLibPosteriors,
+}
+"""By the names in `pairalign.base.choices.POSTERIOR_SUFFIXES`."""
+
+
+def check_format(format: str, path: str) -> None:
+    """Refuse what cannot be written, before work begins.
+
+    Raises
+    ------
+    FormatError
+        A package is missing, or a format that is compressed itself would be compressed.
+    """
+    if format == "parquet":
+        _arrow()
+    if format in ("npz", "parquet") and path.lower().endswith(".gz"):
+        raise FormatError(f"'{path}': {format} is not written as .gz")
+
+
+class _File:
+    """An output as libraries write to it: forward only."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._size = 0
+        self.closed = False
+
+    def write(self, data: Any) -> int:
+        size = self._output.write(data)
+        self._size += size
+        return size
+
+    def read(self, *_: int) -> bytes:  # NumPy takes what has it for a file
+        raise OSError("not for reading")
+
+    def tell(self) -> int:
+        return self._size
+
+    def flush(self) -> None:
+        """Do nothing: nothing waits here."""
+
+    def seekable(self) -> bool:
+        return False
+
+    def readable(self) -> bool:
+        return False
+
+    def writable(self) -> bool:
+        return True
+
+    def seek(self, *_: int) -> int:
+        raise OSError("not for seeking")
+
+    def close(self) -> None:
+        """Do nothing: who has opened the output closes it."""
+
+
+def _arrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise FormatError(
+            "Parquet needs pyarrow, which is not installed: pip install 'pairalign[parquet]'"
+        ) from error
+    return pa, pq
+
+
+def _parts(piece: SparsePosteriors) -> list[slice]:
+    count = len(piece.rows)
+    return [slice(start, start + _LINES_A_WRITE) for start in range(0, count, _LINES_A_WRITE)]

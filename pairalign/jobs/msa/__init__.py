@@ -1,0 +1,1 @@
+"""Multiple alignments of posteriors."""

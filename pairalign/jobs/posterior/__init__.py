@@ -1,0 +1,1 @@
+"""Posteriors of all pairs of a set."""

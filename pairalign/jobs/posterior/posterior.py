@@ -1,0 +1,226 @@
+"""Posteriors of all pairs of a set, as a stream of pieces in the order of the pairs.
+
+Pairs (i, j), i < j, come row by row in the order of the input; i is the query. A piece is whole
+pairs, and where it ends follows from the lengths of the sequences alone: neither threads nor
+memory change what is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.posteriors import SparsePosteriors
+from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD, POSTERIOR_THRESHOLD
+from pairalign.engines.cpu.posterior import PosteriorEngine, thread_bytes
+from pairalign.engines.selection import usable_cores
+from pairalign.errors import CapacityError, FastaError, ScoringError
+from pairalign.jobs.run.memory import default_bytes
+from pairalign.jobs.run.progress import Progress, show_progress
+from pairalign.scoring.posterior_models import posterior_model
+from pairalign.sequences.sets import SequenceSet
+
+PIECE_RESIDUES = 1 << 18
+"""Residues of queries in a piece: with 20 entries a residue and 30 bytes an entry, 160 MB."""
+
+_ENTRY_BYTES = 30  # as it is found, and in arrays
+_ENTRIES_A_RESIDUE = 20
+
+
+class PosteriorJob:
+    """A planned computation of the posteriors of all pairs of a set.
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+        Two or more.
+    threshold : float
+        Posteriors below are left out; from 0.001 to 1.
+    threads : int, optional
+        Default: all cores. Fewer are used where memory does not allow as many.
+    memory_bytes : int, optional
+        Default: half of what is free.
+    progress : Progress
+
+    Raises
+    ------
+    FastaError
+        There are less than two sequences.
+    ScoringError
+        The threshold is out of bounds.
+    CapacityError
+        The pair of the two longest sequences needs more memory than allowed.
+    """
+
+    def __init__(
+        self,
+        sequences: SequenceSet,
+        *,
+        threshold: float = POSTERIOR_THRESHOLD,
+        threads: int | None = None,
+        memory_bytes: int | None = None,
+        progress: Progress = False,
+    ) -> None:
+        if len(sequences) < 2:
+            raise FastaError(
+                f"{sequences.source}: {len(sequences)} sequence, expected two or more: posteriors "
+                "are of pairs"
+            )
+        if not LEAST_POSTERIOR_THRESHOLD <= threshold <= 1:
+            raise ScoringError(
+                f"threshold of posteriors {threshold:g}, expected "
+                f"{LEAST_POSTERIOR_THRESHOLD:g} to 1"
+            )
+        self.sequences = sequences
+        self.threshold = threshold
+        self.model = posterior_model(sequences.alphabet)
+        self._progress = progress
+        self._threads = _threads_within(
+            sequences,
+            usable_cores() if threads is None else threads,
+            default_bytes() if memory_bytes is None else memory_bytes,
+        )
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs there are."""
+        return len(self.sequences) * (len(self.sequences) - 1) // 2
+
+    @property
+    def cells(self) -> int:
+        """Cells of the matrices of all pairs."""
+        lengths = self.sequences.lengths.astype(np.int64)
+        return int((lengths.sum() ** 2 - (lengths**2).sum()) // 2)
+
+    def __iter__(self) -> Iterator[SparsePosteriors]:
+        """Compute; yield pieces in the order of the pairs."""
+        lengths = self.sequences.lengths.astype(np.int64)
+        engine = PosteriorEngine(
+            self.sequences, self.model, threshold=self.threshold, threads=self._threads
+        )
+        with show_progress(self.cells, self._progress, doing="posteriors") as progress:
+            for queries, targets in _pieces(lengths):
+                yield engine.compute(queries, targets)
+                progress.update(int((lengths[queries] * lengths[targets]).sum()))
+
+
+def _pieces(
+    lengths: npt.NDArray[np.int64],
+) -> Iterator[tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]]:
+    count = len(lengths)
+    queries: list[int] = []
+    targets: list[int] = []
+    residues = 0
+    for query in range(count - 1):
+        start = query + 1
+        while start < count:
+            room = max(1, (PIECE_RESIDUES - residues) // int(lengths[query]))
+            stop = min(count, start + room)
+            queries += [query] * (stop - start)
+            targets += range(start, stop)
+            residues += int(lengths[query]) * (stop - start)
+            start = stop
+            if residues + int(lengths[query]) > PIECE_RESIDUES:
+                yield np.array(queries, np.int32), np.array(targets, np.int32)
+                queries, targets, residues = [], [], 0
+    if queries:
+        yield np.array(queries, np.int32), np.array(targets, np.int32)
+
+
+def _threads_within(sequences: SequenceSet, threads: int, memory_bytes: int) -> int:
+    """Return how many threads fit the memory beside a piece of results."""
+    lengths = sequences.lengths
+    first, second = (int(index) for index in sequences.order[:2])
+    longest, next_longest = int(lengths[first]), int(lengths[second])
+    residues = min(int(lengths.astype(np.int64).sum()) * len(sequences), PIECE_RESIDUES)
+    results = _ENTRY_BYTES * _ENTRIES_A_RESIDUE * max(residues, longest)
+    each = thread_bytes(longest, next_longest)
+    if results + each > memory_bytes:
+        pair = f"{sequences.record(first)} and {sequences.record(second)}"
+        needed = results + each
+        raise CapacityError(
+            f"{sequences.source}: the posteriors of {pair} ({longest:,} and {next_longest:,} "
+            f"residues) need {needed >> 20:,} MiB of memory, {memory_bytes >> 20:,} MiB are "
+            "allowed; allow more with --memory",
+            needed,
+            memory_bytes,
+        )
+    return max(1, min(threads, (memory_bytes - results) // each))
+
+
+def posteriors(
+    sequences: SequenceSet,
+    *,
+    threshold: float = POSTERIOR_THRESHOLD,
+    threads: int | None = None,
+    memory_bytes: int | None = None,
+    progress: Progress = False,
+) -> SparsePosteriors:
+    """Compute how likely each two residues of each pair are to be aligned.
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+        Two or more.
+    threshold : float
+        Posteriors below are left out; from 0.001 to 1.
+    threads : int, optional
+        Default: all cores.
+    memory_bytes : int, optional
+        What may be used beside the result; default: half of what is free.
+    progress : bool or "lines"
+        Show how far it is.
+
+    Returns
+    -------
+    SparsePosteriors
+        Of the pairs (0, 1), (0, 2), ..., (1, 2), ...
+
+    Raises
+    ------
+    FastaError, ScoringError, CapacityError
+        See `PosteriorJob`.
+
+    Notes
+    -----
+    The posterior of two residues is the root of the mean of the squares of two models' (see
+    `pairalign.scoring.posterior_models`). The same bytes on every machine and for every number of
+    threads. Time grows with the product of the lengths, memory of a thread with the longer times
+    the root of the shorter one.
+
+    References
+    ----------
+    Do CB, Mahabhashyam MSP, Brudno M, Batzoglou S. ProbCons: probabilistic consistency-based
+    multiple sequence alignment. Genome Res 15:330-340, 2005.
+    Liu Y, Schmidt B, Maskell DL. MSAProbs. Bioinformatics 26:1958-1964, 2010.
+    """
+    job = PosteriorJob(
+        sequences,
+        threshold=threshold,
+        threads=threads,
+        memory_bytes=memory_bytes,
+        progress=progress,
+    )
+    return join_posteriors(list(job))
+
+
+def join_posteriors(pieces: list[SparsePosteriors]) -> SparsePosteriors:
+    """Put pieces together that come one after the other."""
+    starts = np.cumsum([0, *(int(piece.offsets[-1]) for piece in pieces)])
+    offsets = [piece.offsets[:-1] + start for piece, start in zip(pieces, starts, strict=False)]
+
+    def joined(name: str) -> npt.NDArray[Any]:
+        return np.concatenate([getattr(piece, name) for piece in pieces])
+
+    return SparsePosteriors(
+        queries=joined("queries"),
+        targets=joined("targets"),
+        offsets=np.concatenate([*offsets, starts[-1:]]),
+        rows=joined("rows"),
+        columns=joined("columns"),
+        values=joined("values"),
+        arithmetic=joined("arithmetic"),
+    )

@@ -1,0 +1,141 @@
+"""The subcommand `msa`: multiple alignments against reference alignments, beside other programs.
+
+Families are in two halves: those of even number in the order of their names are for tuning, those
+of odd number for judging; nothing may be chosen by the second half.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from argparse import Namespace
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.msa_score import Score, read_alignment, score
+
+HALVES = {"tuning": slice(0, None, 2), "judging": slice(1, None, 2), "all": slice(None)}
+
+# One thread each; {fasta} in, {out} or standard output out.
+COMMANDS = {
+    "pairalign": f"{sys.executable} -m pairalign msa {{fasta}} -o {{out}} --format fasta -t 1 -q",
+    "linsi": "mafft --localpair --maxiterate 1000 --quiet --thread 1 {fasta}",
+    "mafft": "mafft --auto --quiet --thread 1 {fasta}",
+    "muscle": "muscle -align {fasta} -output {out} -threads 1",
+    "muscle3": "muscle3 -quiet -in {fasta} -out {out}",
+    "clustalo": "clustalo -i {fasta} -o {out} --force --threads 1",
+    "probcons": "probcons {fasta}",
+    "kalign": "kalign -i {fasta} -o {out} -n 1",
+    "t_coffee": "t_coffee -seq {fasta} -output fasta_aln -outfile {out} -n_core 1 -quiet",
+    "famsa": "famsa -t 1 {fasta} {out}",
+}
+
+
+@dataclass
+class Result:
+    """A program's alignments: the score of each family, and the seconds of all."""
+
+    scores: dict[str, Score]
+    seconds: float
+
+
+def add_command(commands: Any) -> None:
+    """Add `msa` to the command line."""
+    parser = commands.add_parser("msa", help="multiple alignments against reference alignments")
+    parser.add_argument(
+        "--data", type=Path, required=True, help="a folder with in/ and ref/, such as Edgar's bali3"
+    )
+    parser.add_argument("--families", default="", help="only those whose names begin so: BB11")
+    parser.add_argument("--half", choices=HALVES, default="tuning", help="(tuning)")
+    parser.add_argument("--most", type=int, help="only the first so many")
+    parser.add_argument("--programs", nargs="*", default=list(COMMANDS), choices=list(COMMANDS))
+    parser.add_argument("--json", type=Path, help="write the scores of all families here as well")
+    parser.set_defaults(run=run_msa)
+
+
+def run_msa(options: Namespace) -> None:
+    """Align with each program that is there, and print the table."""
+    names = sorted(
+        path.name
+        for path in (options.data / "in").iterdir()
+        if path.name.startswith(options.families) and (options.data / "ref" / path.name).exists()
+    )
+    names = names[HALVES[options.half]][: options.most]
+    results = {}
+    for program in options.programs:
+        if shutil.which(COMMANDS[program].split()[0]) is None:
+            print(f"{program}: not there")
+            continue
+        results[program] = _align_all(program, options.data, names)
+    for line in _table(results, names):
+        print(line)
+    if options.json is not None:
+        scores = {
+            program: {name: [one.pairs, one.columns] for name, one in result.scores.items()}
+            for program, result in results.items()
+        }
+        options.json.write_text(json.dumps(scores, indent=1))
+
+
+def _align_all(program: str, data: Path, names: list[str]) -> Result:
+    result = Result({}, 0.0)
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder, "out")
+            seconds = _run(program, data / "in" / name, out, folder)
+            reference = read_alignment(data / "ref" / name)
+            result.scores[name] = score(read_alignment(out), reference)
+            result.seconds += seconds
+    return result
+
+
+def _run(program: str, fasta: Path, out: Path, folder: str) -> float:
+    """Align a family; return the CPU seconds."""
+    command = [part.format(fasta=fasta.resolve(), out=out) for part in COMMANDS[program].split()]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if not out.exists():
+        out.write_bytes(done.stdout)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _table(results: dict[str, Result], names: list[str]) -> list[str]:
+    """Make the table: means, and what pairalign is better by, with standard errors."""
+    lines = [
+        f"{len(names)} families; Q and TC in per cent; pairalign less the other +- standard error",
+        "| program | Q | TC | dQ | dTC | CPU s |",
+        "|---|---|---|---|---|---|",
+    ]
+    ours = results.get("pairalign")
+    for program, result in results.items():
+        q, tc = (_values(result, names, what) for what in ("pairs", "columns"))
+        apart = ["", ""]
+        if ours is not None and program != "pairalign":
+            apart = [
+                _difference(_values(ours, names, what) - values)
+                for what, values in (("pairs", q), ("columns", tc))
+            ]
+        lines.append(
+            f"| {program} | {q.mean():.2f} | {tc.mean():.2f} | {' | '.join(apart)} "
+            f"| {result.seconds:.1f} |"
+        )
+    return lines
+
+
+def _values(result: Result, names: list[str], what: str) -> np.ndarray:
+    return np.array([100 * getattr(result.scores[name], what) for name in names])
+
+
+def _difference(values: np.ndarray) -> str:
+    error = values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else float("nan")
+    return f"{values.mean():+.2f} +- {error:.2f}"

@@ -1,0 +1,184 @@
+"""Posteriors: the definition against all paths, the kernels against the definition, one result."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from posterior_reference import (
+    enumerated_posteriors,
+    hmm_posteriors,
+    partition_posteriors,
+    posteriors,
+)
+
+from pairalign.alignments.posteriors import ARITHMETICS, ONE
+from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.engines.cpu.posterior import PosteriorEngine
+from pairalign.scoring.posterior_models import posterior_model
+from pairalign.sequences.sets import DNA, PROTEIN, SequenceSet
+
+MODELS = {alphabet.name: posterior_model(alphabet) for alphabet in (PROTEIN, DNA)}
+LETTERS = {"protein": "ARNDCQEGHILKMFPSTWYVBZXUOJ*", "dna": "ACGTNRYU"}
+STEP = 1.5 / ONE  # two roundings
+
+
+def _random_set(seed, lengths, alphabet="protein", letters=None):
+    random = np.random.default_rng(seed)
+    letters = (
+        LETTERS[alphabet][: 20 if alphabet == "protein" else 4] if letters is None else letters
+    )
+    strings = ["".join(random.choice(list(letters), length)) for length in lengths]
+    return SequenceSet.from_strings(strings, alphabet=alphabet)
+
+
+def _all_pairs(sequences):
+    first, second = np.triu_indices(len(sequences), 1)
+    return first.astype(np.int32), second.astype(np.int32)
+
+
+def _compute(sequences, **options):
+    engine = PosteriorEngine(sequences, MODELS[sequences.alphabet.name], **options)
+    return engine.compute(*_all_pairs(sequences))
+
+
+def _same(one, other):
+    return all(
+        np.array_equal(getattr(one, name), getattr(other, name))
+        for name in ("offsets", "rows", "columns", "values", "arithmetic")
+    )
+
+
+def _assert_is_definition(sequences, found, threshold=0.01):
+    model = MODELS[sequences.alphabet.name]
+    for pair, (query, target) in enumerate(zip(found.queries, found.targets, strict=True)):
+        expected = posteriors(sequences.codes_of(query), sequences.codes_of(target), model)
+        own = slice(found.offsets[pair], found.offsets[pair + 1])
+        dense = np.zeros(expected.shape)
+        dense[found.rows[own], found.columns[own]] = found.probabilities[own]
+        kept = dense > 0
+        assert np.abs(dense - expected)[kept].max(initial=0) < STEP
+        assert (expected[~kept] < threshold + STEP).all()
+        assert (expected[kept] > threshold - STEP).all()
+
+
+@pytest.mark.parametrize("alphabet", MODELS)
+@pytest.mark.parametrize("sizes", [(1, 1), (1, 4), (3, 1), (2, 3), (4, 4), (5, 3)])
+def test_definition_is_the_sum_over_all_paths(alphabet, sizes):
+    sequences = _random_set(sum(sizes), sizes, alphabet)
+    x, y = sequences.codes_of(0), sequences.codes_of(1)
+    hmm, partition = enumerated_posteriors(x, y, MODELS[alphabet])
+    assert np.allclose(hmm, hmm_posteriors(x, y, MODELS[alphabet]), rtol=1e-12)
+    assert np.allclose(partition, partition_posteriors(x, y, MODELS[alphabet]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("arithmetic", ARITHMETICS)
+@pytest.mark.parametrize("alphabet", MODELS)
+def test_kernel_computes_the_definition(alphabet, arithmetic):
+    lengths = [1, 1, 2, 3, 4, 5, 7, 8, 9, 16, 23, 40, 61]
+    sequences = _random_set(7, lengths, alphabet, LETTERS[alphabet])
+    found = _compute(sequences, arithmetic=arithmetic)
+    assert set(found.arithmetic) == {ARITHMETICS.index(arithmetic)}
+    _assert_is_definition(sequences, found)
+
+
+@settings(max_examples=15)
+@given(
+    st.sampled_from(sorted(MODELS)),
+    st.lists(st.integers(1, 30), min_size=2, max_size=6),
+    st.integers(0, 2**32 - 1),
+)
+def test_kernel_computes_the_definition_of_any_pairs(alphabet, lengths, seed):
+    sequences = _random_set(seed, lengths, alphabet, LETTERS[alphabet])
+    _assert_is_definition(sequences, _compute(sequences))
+
+
+def test_every_instruction_set_and_thread_count_gives_the_same_bytes():
+    sequences = _random_set(
+        3, [3, 40, 41, 64, 90, 200, 7, 7, 7, 33, 120, 121, 122, 1, 2, 50, 77, 150]
+    )
+    for arithmetic in ARITHMETICS[:2]:
+        results = [
+            _compute(sequences, threads=threads, instruction_set=name, arithmetic=arithmetic)
+            for name in instruction_sets()
+            for threads in (1, 3)
+        ]
+        assert len(results[0].rows) > 0
+        assert all(_same(results[0], other) for other in results[1:])
+
+
+@settings(max_examples=20)
+@given(st.lists(st.integers(1, 90), min_size=3, max_size=20), st.integers(0, 2**32 - 1))
+def test_a_pair_gives_the_same_bytes_in_any_company(lengths, seed):
+    sequences = _random_set(seed, lengths)
+    together = _compute(sequences)
+    engine = PosteriorEngine(sequences, MODELS["protein"])
+    for pair, (query, target) in enumerate(zip(*_all_pairs(sequences), strict=True)):
+        alone = engine.compute([query], [target])
+        own = slice(together.offsets[pair], together.offsets[pair + 1])
+        for name in ("rows", "columns", "values"):
+            assert np.array_equal(getattr(alone, name), getattr(together, name)[own])
+
+
+def _pair_with_a_wide_range(repeats):
+    """Two blocks of each sequence that belong together, crosswise: one has to give way."""
+    return SequenceSet.from_strings(
+        ["W" * repeats + "C" * repeats, "C" * repeats + "W" * repeats], alphabet="protein"
+    )
+
+
+@pytest.mark.parametrize(("repeats", "expected"), [(10, "float32"), (60, "float64")])
+def test_a_wide_range_is_found_and_computed_with_more(repeats, expected):
+    sequences = _pair_with_a_wide_range(repeats)
+    results = [_compute(sequences, instruction_set=name) for name in instruction_sets()]
+    assert [ARITHMETICS[k] for k in results[0].arithmetic] == [expected]
+    _assert_is_definition(sequences, results[0])
+    assert all(_same(results[0], other) for other in results[1:])
+
+
+def test_a_range_beyond_float64_is_computed_with_exponents_that_do_not_end():
+    sequences = _pair_with_a_wide_range(900)
+    found = _compute(sequences)
+    assert ARITHMETICS[found.arithmetic[0]] == "extended"
+    widest = _compute(sequences, arithmetic="extended")
+    assert _same(found, widest)
+    per_row = np.bincount(found.rows, found.probabilities, minlength=1800)
+    assert per_row.max() < 1.5
+
+
+def test_float32_agrees_with_float64_on_long_pairs():
+    random = np.random.default_rng(1)
+    base = random.choice(list("ARNDCQEGHILKMFPSTWYV"), 900)
+    strings = []
+    for rate in (0.2, 0.5, 0.7):
+        letters = base.copy()
+        changed = random.random(len(base)) < rate
+        letters[changed] = random.choice(list("ARNDCQEGHILKMFPSTWYV"), changed.sum())
+        strings.append("".join(np.delete(letters, slice(300, 300 + int(100 * rate)))))
+    sequences = SequenceSet.from_strings(strings, alphabet="protein")
+    narrow, wide = _compute(sequences), _compute(sequences, arithmetic="float64")
+    assert set(narrow.arithmetic) == {0}
+    key = [pairs.pairs * 10**8 + pairs.rows * 10**4 + pairs.columns for pairs in (narrow, wide)]
+    _, one, other = np.intersect1d(*key, return_indices=True)
+    assert len(one) >= 0.999 * max(map(len, key))
+    apart = narrow.values[one].astype(int) - wide.values[other]
+    assert np.abs(apart).max() <= 32  # of 65535
+
+
+def test_cancelled():
+    sequences = _random_set(1, [30, 30])
+    engine = PosteriorEngine(sequences, MODELS["protein"])
+    engine.cancel()
+    with pytest.raises(InterruptedError):
+        engine.compute(*_all_pairs(sequences))
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_models_are_distributions(model):
+    gaps = 2 * model.open_short + 2 * model.open_long
+    assert model.stay + gaps == pytest.approx(1, abs=1e-5)
+    assert model.extend_short + model.close_short == pytest.approx(1, abs=1e-5)
+    start = model.start_match + 2 * model.start_short + 2 * model.start_long
+    assert start == pytest.approx(1, abs=1e-5)
+    for table in (model.hmm_emission, model.partition_emission):
+        assert (table == table.T).all()
+        assert (table > 0).all()

@@ -1,0 +1,320 @@
+"""Multiple alignments: laws of what comes out, the sums checked plainly, files, the command."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import pairalign
+from pairalign.alignments.posteriors import ONE
+from pairalign.cli.main import main
+from pairalign.engines.cpu.msa import MOST_WEIGHT, PosteriorGraph
+from pairalign.errors import AlignmentFileError, CapacityError
+from pairalign.formats.aligned_fasta import read_aligned_fasta
+from pairalign.jobs.msa.msa import tree_weights
+
+RESIDUES = "ARNDCQEGHILKMFPSTWYV"
+
+
+def _family(count, length, seed=1, changed=0.4):
+    random = np.random.default_rng(seed)
+    base = random.choice(list(RESIDUES), length)
+    sequences = {}
+    for number in range(count):
+        letters = base.copy()
+        which = random.random(length) < changed
+        letters[which] = random.choice(list(RESIDUES), which.sum())
+        start = int(random.integers(0, length - 5))
+        kept = np.delete(letters, slice(start, start + int(random.integers(0, 5))))
+        sequences[f"s{number}"] = "".join(kept)
+    return pairalign.SequenceSet.from_strings(sequences, alphabet="protein")
+
+
+def _rows(alignment):
+    return [alignment.text(index) for index in range(len(alignment))]
+
+
+def _graph_as_dense(sequences, found):
+    """Return {(x, y): matrix of whole numbers} in both directions."""
+    dense = {}
+    for pair, (x, y) in enumerate(zip(found.queries.tolist(), found.targets.tolist(), strict=True)):
+        table = np.zeros((len(sequences[x]), len(sequences[y])), object)
+        for k in range(found.offsets[pair], found.offsets[pair + 1]):
+            table[found.rows[k], found.columns[k]] = int(found.values[k])
+        dense[x, y], dense[y, x] = table, table.T
+    return dense
+
+
+def _relaxed(dense, weights, count, least):
+    result = {}
+    for x, y in itertools.combinations(range(count), 2):
+        ways = (weights[x] + weights[y]) * ONE * dense[x, y]
+        for z in set(range(count)) - {x, y}:
+            ways = ways + weights[z] * dense[x, z].dot(dense[z, y])
+        divisor = sum(weights) * ONE
+        value = np.minimum((ways + divisor // 2) // divisor, ONE)
+        result[x, y] = np.where(value >= least, value, 0)
+        result[y, x] = result[x, y].T
+    return result
+
+
+@pytest.mark.parametrize(("count", "length"), [(2, 1), (2, 30), (3, 40), (9, 60), (17, 45)])
+def test_rows_are_the_sequences_in_one_width_without_empty_columns(count, length):
+    sequences = _family(count, length + 6)
+    alignment = pairalign.align_multiple(sequences)
+    rows = _rows(alignment)
+    assert {len(row) for row in rows} == {alignment.width}
+    assert [row.replace("-", "") for row in rows] == [one.letters for one in sequences]
+    assert (alignment.occupancy > 0).all()
+
+
+def test_relatives_are_aligned_as_they_have_come_about():
+    """Copies of one sequence with a deletion each: every residue is where it was."""
+    base = "MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVKALPDAQFEVV"
+    cuts = [(10, 10), (20, 24), (40, 43), (55, 57), (0, 3)]
+    strings = [base[:start] + base[stop:] for start, stop in cuts]
+    alignment = pairalign.align_multiple(pairalign.SequenceSet.from_strings(strings))
+    expected = [base[:start] + "-" * (stop - start) + base[stop:] for start, stop in cuts]
+    assert _rows(alignment) == expected
+    assert np.nanmin(alignment.column_confidence) > 0.8
+
+
+def test_consistency_accuracies_and_support_are_the_sums_that_they_are_said_to_be():
+    sequences = _family(5, 24)
+    found = pairalign.posteriors(sequences)
+    dense = _graph_as_dense(sequences, found)
+    weights = np.array([3000, 9000, 1, 7000, 13000], np.int32)
+    graph = PosteriorGraph(sequences.lengths, found, threads=2)
+    for round_ in range(3):
+        assert np.allclose(graph.accuracies(), _accuracies(dense, 5), rtol=1e-12)
+        columns = np.concatenate([np.arange(len(one)) + round_ % 2 for one in sequences])
+        assert np.allclose(
+            graph.support(columns.astype(np.int32)), _support(dense, sequences, columns)
+        )
+        graph.relax(weights, 0.01)
+        dense = _relaxed(dense, weights.tolist(), 5, round(0.01 * ONE))
+    graph.close()
+
+
+def _accuracies(dense, count):
+    sums = []
+    for x, y in itertools.combinations(range(count), 2):
+        table = dense[x, y]
+        best = np.zeros((table.shape[0] + 1, table.shape[1] + 1), object)
+        for i, j in np.ndindex(table.shape):
+            best[i + 1, j + 1] = max(best[i, j] + table[i, j], best[i, j + 1], best[i + 1, j])
+        sums.append(int(best[-1, -1]) / ONE)
+    return sums
+
+
+def _support(dense, sequences, columns):
+    offsets = sequences.offsets
+    sums = []
+    for x in range(len(sequences)):
+        for i in range(len(sequences[x])):
+            own = columns[offsets[x] + i]
+            total = 0
+            for y in set(range(len(sequences))) - {x}:
+                for j in range(len(sequences[y])):
+                    if columns[offsets[y] + j] == own:
+                        total += dense[x, y][i, j]
+            sums.append(total / ONE)
+    return sums
+
+
+def test_two_sequences_get_the_alignment_of_most_expected_accuracy():
+    sequences = _family(2, 40, seed=4)
+    alignment = pairalign.align_multiple(sequences)
+    # Two rounds leave a pair's own posteriors as they are.
+    dense = _graph_as_dense(sequences, pairalign.posteriors(sequences))
+    assert alignment.support[: len(sequences[0])].sum() == pytest.approx(_accuracies(dense, 2)[0])
+
+
+def test_threads_do_not_change_the_alignment():
+    sequences = _family(12, 50, seed=9)
+    one, other = (pairalign.align_multiple(sequences, threads=threads) for threads in (1, 3))
+    assert np.array_equal(one.columns, other.columns)
+    assert np.array_equal(one.support, other.support)
+
+
+def test_instruction_sets_do_not_change_the_alignment(monkeypatch):
+    from pairalign.engines.cpu.engine import instruction_sets
+
+    sequences = _family(7, 50, seed=5)
+    columns = []
+    for name in instruction_sets():
+        monkeypatch.setenv("PAIRALIGN_ISA", name)
+        columns.append(pairalign.align_multiple(sequences).columns)
+    assert all(np.array_equal(columns[0], other) for other in columns)
+
+
+def test_above_fifty_sequences_posteriors_are_taken_as_they_are():
+    sequences = _family(53, 20)
+    alignment = pairalign.align_multiple(sequences)
+    assert [row.replace("-", "") for row in _rows(alignment)] == [s.letters for s in sequences]
+
+
+def test_copies_unrelated_and_single_sequences():
+    copies = pairalign.align_multiple(pairalign.SequenceSet.from_strings(["MKVLW"] * 3))
+    assert _rows(copies) == ["MKVLW"] * 3
+    unrelated = pairalign.SequenceSet.from_strings(["W" * 20, "P" * 30, "G"], alphabet="protein")
+    rows = _rows(pairalign.align_multiple(unrelated))
+    assert [row.replace("-", "") for row in rows] == ["W" * 20, "P" * 30, "G"]
+    single = pairalign.align_multiple(pairalign.SequenceSet.from_strings(["MKVLW"]))
+    assert _rows(single) == ["MKVLW"]
+    assert np.isnan(single.column_confidence).all()
+
+
+def test_dna_is_aligned():
+    strings = ["ACGTTGCAACGGTTAACCGT", "ACGTTGCACGGTTAACCGT", "ACGTTGCAACGGTTACCNGT"]
+    alignment = pairalign.align_multiple(pairalign.SequenceSet.from_strings(strings))
+    assert alignment.width == 20
+    assert alignment.text(0) == strings[0]
+
+
+def test_weights_share_branches():
+    tree = pairalign.align_multiple(_family(20, 40)).tree
+    weights = tree_weights(tree)
+    assert (weights > 0).all()
+    assert 0.99 * MOST_WEIGHT < weights.sum() <= MOST_WEIGHT
+
+
+def test_memory_that_does_not_do_is_an_error():
+    sequences = _family(12, 60)
+    with pytest.raises(CapacityError, match=r"MiB (of memory that )?are allowed"):
+        pairalign.align_multiple(sequences, memory_bytes=1 << 19)
+
+
+# ---------------------------------------------------------------------------------------------
+# Files and the command
+
+
+@pytest.fixture
+def family(tmp_path):
+    path = tmp_path / "family.fa"
+    path.write_text("".join(f">{one.name} words\n{one.letters}\n" for one in _family(6, 80)))
+    return path
+
+
+def _run(*arguments):
+    return main([str(one) for one in arguments])
+
+
+def _rows_of_fasta(path):
+    rows = {}
+    for line in path.read_text().splitlines():
+        if line.startswith(">"):
+            name = line[1:].split()[0]
+            rows[name] = ""
+        else:
+            rows[name] += line
+    return rows
+
+
+def test_every_format_has_the_same_rows(tmp_path, family):
+    from Bio import AlignIO
+
+    alignment = pairalign.align_multiple(pairalign.read_fasta(family))
+    expected = dict(zip(alignment.sequences.names, _rows(alignment), strict=True))
+    for ending, format in (("afa", "fasta"), ("aln", "clustal"), ("sto", "stockholm")):
+        assert not _run("msa", family, "-o", tmp_path / f"m.{ending}", "-q")
+        read = AlignIO.read(tmp_path / f"m.{ending}", format)
+        assert {row.id: str(row.seq) for row in read} == expected
+    assert not _run("msa", family, "-o", tmp_path / "m.a2m", "-q")
+    a2m = _rows_of_fasta(tmp_path / "m.a2m")
+    assert {name: row.upper().replace(".", "-") for name, row in a2m.items()} == expected
+    is_match = 2 * alignment.occupancy >= len(alignment)
+    assert all(
+        [letter.isupper() or letter == "-" for letter in row] == is_match.tolist()
+        for row in a2m.values()
+    )
+    assert not _run("msa", family, "-o", tmp_path / "m.tsv", "-q")
+    table = [line.split("\t") for line in (tmp_path / "m.tsv").read_text().splitlines()[1:]]
+    assert [int(row[1]) for row in table] == alignment.occupancy.tolist()
+
+
+def test_stockholm_has_confidence_of_residues_and_columns(tmp_path, family):
+    from Bio import AlignIO
+
+    alignment = pairalign.align_multiple(pairalign.read_fasta(family))
+    assert not _run("msa", family, "-o", tmp_path / "m.sto", "-q")
+    read = AlignIO.read(tmp_path / "m.sto", "stockholm")
+    marks = "".join(
+        "." if np.isnan(one) else "0123456789*"[int(one * 10 + 0.5)]
+        for one in alignment.column_confidence
+    )
+    assert marks in (tmp_path / "m.sto").read_text()
+    for index, row in enumerate(read):
+        own = slice(*alignment.sequences.offsets[index : index + 2])
+        found = row.letter_annotations["posterior_probability"]
+        shown = [found[column] for column in alignment.columns[own]]
+        assert shown == [
+            "." if np.isnan(one) else "0123456789*"[int(one * 10 + 0.5)]
+            for one in alignment.residue_confidence[own]
+        ]
+
+
+def test_order_and_tree(tmp_path, family):
+    tree, by_tree = tmp_path / "t.nwk", tmp_path / "m.afa"
+    assert not _run("msa", family, "-o", by_tree, "--order", "tree", "--tree-out", tree, "-q")
+    alignment = pairalign.align_multiple(pairalign.read_fasta(family))
+    leaves = [alignment.sequences.names[index] for index in alignment.tree.leaves()]
+    assert list(_rows_of_fasta(by_tree)) == leaves
+    assert tree.read_text() == alignment.tree.newick()
+
+
+def test_confidence_of_another_alignment(tmp_path, family):
+    ours, theirs = tmp_path / "ours.afa", tmp_path / "theirs.afa"
+    assert not _run("msa", family, "-o", ours, "-q")
+    assert not _run("msa", family, "-o", tmp_path / "ours.sto", "-q")
+    again = tmp_path / "again.sto"
+    assert not _run("msa", family, "-o", again, "--confidence-of", ours, "-q")
+    assert again.read_bytes() == (tmp_path / "ours.sto").read_bytes()
+    rows = _rows_of_fasta(ours)
+    rows = {name: row.replace("-", "").lower().ljust(99, ".") for name, row in rows.items()}
+    theirs.write_text("".join(f">{name}\n{row}\n" for name, row in reversed(rows.items())))
+    confidences = []
+    for aligned in (ours, theirs):
+        assert not _run("msa", family, "-o", tmp_path / "c.tsv", "--confidence-of", aligned, "-q")
+        lines = (tmp_path / "c.tsv").read_text().splitlines()[1:]
+        known = [float(line.split("\t")[2]) for line in lines if line.split("\t")[2]]
+        confidences.append(sum(known))
+    assert confidences[1] < confidences[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rows: rows | {"s1": rows["s1"] + "-"}, "record 2 's1': a row of"),
+        (lambda rows: {k: v for k, v in rows.items() if k != "s3"}, "no row of record 4 's3'"),
+        (lambda rows: rows | {"s9": rows["s1"]}, "'s9': is not among the sequences"),
+        (
+            lambda rows: (
+                rows | {"s2": rows["s2"].replace("-", "")[::-1].ljust(len(rows["s2"]), "-")}
+            ),
+            "'s2': its residues are not those",
+        ),
+    ],
+)
+def test_alignments_that_are_not_of_the_sequences(tmp_path, family, change, message, capsys):
+    ours = tmp_path / "ours.afa"
+    assert not _run("msa", family, "-o", ours, "-q")
+    rows = change(_rows_of_fasta(ours))
+    ours.write_text("".join(f">{name}\n{row}\n" for name, row in rows.items()))
+    assert _run("msa", family, "-o", tmp_path / "c.sto", "--confidence-of", ours, "-q") == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "c.sto").exists()
+    with pytest.raises(AlignmentFileError):
+        read_aligned_fasta(ours, pairalign.read_fasta(family))
+
+
+def test_command_refuses_what_cannot_be(tmp_path, family, capsys):
+    out = tmp_path / "m.afa"
+    assert _run("msa", family, "-o", family) == 2
+    assert _run("msa", family, "-o", out, "--tree-out", out) == 2
+    assert _run("msa", family, "-o", out, "--confidence-of", family, "--order", "tree") == 2
+    assert "--order needs a guide tree" in capsys.readouterr().err
+    family.write_text(">a(b)\nMKV\n>c\nMKV\n")
+    assert _run("msa", family, "-o", out, "--tree-out", tmp_path / "t.nwk") == 2
+    assert "Newick cannot hold" in capsys.readouterr().err
+    assert sorted(tmp_path.iterdir()) == [family]
