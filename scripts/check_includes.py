@@ -21,7 +21,7 @@ SHARED = "common"
 FRAMEWORKS = ("cpu", "cuda", "opencl")
 SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".cl", ".clh"}
 LAYERS = (
-    ("bitwise", "filters", "further", "records"),
+    ("bitwise", "filters", "further", "msa", "posterior", "records"),
     ("align", "clusters", "gpu_plan", "pairs", "trees"),
     ("pruned", "text"),
     ("core", "files", "sets", "statistics"),
