@@ -65,6 +65,7 @@ if unknown := set(CHOSEN) - set(BUILT):
 KERNEL_FLAGS = {
     "align": [],
     "bitwise": [],
+    "filters": [],
     # These have plain loops, for the compiler to put into vectors.
     "further": ["-O3"],
     "pruned": ["-O3"],

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         PairalignError,
         PairListError,
         ScoringError,
+        SplitError,
     )
     from pairalign.jobs.clusters.clusters import cluster
     from pairalign.jobs.distances.distances import distances
@@ -35,8 +36,10 @@ if TYPE_CHECKING:
     from pairalign.jobs.posterior.posterior import posteriors
     from pairalign.jobs.run.align import AlignmentJob
     from pairalign.jobs.run.align_all import align
+    from pairalign.jobs.splits.split import split
     from pairalign.scoring.scoring import Scoring, make_scoring
     from pairalign.sequences.sets import DNA, PROTEIN, Alphabet, Sequence, SequenceSet, read_fasta
+    from pairalign.splits.result import Split
     from pairalign.trees.distance_matrix import DistanceMatrix
     from pairalign.trees.tree import GuideTree
 
@@ -66,6 +69,8 @@ __all__ = [
     "Sequence",
     "SequenceSet",
     "SparsePosteriors",
+    "Split",
+    "SplitError",
     "align",
     "align_multiple",
     "cluster",
@@ -76,6 +81,7 @@ __all__ = [
     "posteriors",
     "read_fasta",
     "score_multiple",
+    "split",
 ]
 
 _NAMES = {
@@ -95,6 +101,7 @@ _NAMES = {
         "PairListError",
         "PairalignError",
         "ScoringError",
+        "SplitError",
     ),
     "jobs.posterior.posterior": ("posteriors",),
     "jobs.run.align": ("AlignmentJob",),
@@ -105,8 +112,10 @@ _NAMES = {
     "jobs.msa.msa": ("align_multiple", "score_multiple"),
     "jobs.overlaps.found": ("Overlaps",),
     "jobs.overlaps.overlaps": ("overlaps",),
+    "jobs.splits.split": ("split",),
     "scoring.scoring": ("Scoring", "make_scoring"),
     "sequences.sets": ("DNA", "PROTEIN", "Alphabet", "Sequence", "SequenceSet", "read_fasta"),
+    "splits.result": ("Split",),
     "trees.tree": ("GuideTree",),
     "base.version": ("__version__",),
 }

@@ -12,6 +12,7 @@
     ├── AlignmentFileError (ValueError)    a file of alignments that cannot be read
     ├── PairListError      (ValueError)    a list of pairs that cannot be read or used
     ├── DistanceError      (ValueError)    a matrix or tree that cannot be made, read or used
+    ├── SplitError         (ValueError)    folds that cannot be made as asked, or groups not read
     ├── PartsError     (ValueError)    parts of a result, or of a run to resume, that do not fit
     ├── MissingPackageError (ImportError)  an optional package is needed
     ├── CapacityError      (MemoryError)   a pair needs more memory than allowed
@@ -62,6 +63,10 @@ class AlignmentFileError(PairalignError, ValueError):
 
 class DistanceError(PairalignError, ValueError):
     """Distances that are not a distance matrix, or too few of them for a tree."""
+
+
+class SplitError(PairalignError, ValueError):
+    """Folds that cannot be made as asked; labels, folds or clusters that cannot be read."""
 
 
 class PartsError(PairalignError, ValueError):

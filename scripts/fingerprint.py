@@ -25,6 +25,7 @@ ALIGNMENTS = ("paf", "tsv", "srspair", "fasta", "parquet", "blast6", "blast7", "
 ALIGNMENTS += ("stockholm", "maf", "tc_lib")
 COLUMNS = (
     "query,target,evalue,bits,identity_aligned,identity_shorter,identity_internal,identity_mbl,"
+    "identity_full,identity_mean,"
 )
 COLUMNS += "positives,qcovs,qseq,sseq"
 MATRICES = ("phylip", "tsv", "npy", "column")

@@ -133,14 +133,71 @@ void choose_grams(pairalign_filter& filter) {
     }
 }
 
+// Looks at subsequences if they drop enough of a sample that q-grams leave.
+void choose_subsequences_too(pairalign_filter& filter) {
+    auto masks = std::make_unique<MatchMasks>(filter.columns().given, filter.definite, filter.threads);
+    SubsequenceLooker looker(*masks, *filter.kernel);
+    size_t dropped = 0, left = 0;
+    for (const auto& [row, column] : draw_pairs(filter)) {
+        const Bounds bounds = filter.bounds(row, column, filter.row_is_query(row, column), filter.q);
+        if (bounds.matches == 0) return;
+        const FilteredSet &a = filter.rows, &b = filter.columns();
+        if (bounds.grams > 0) {
+            const GramSet& own = a.grams[static_cast<size_t>(row)];
+            const GramSet& other = b.grams[static_cast<size_t>(column)];
+            if (lost_of(own, other) + count_common_bits(a.bits.data() + own.start, own.words,
+                                                        b.bits.data() + other.start, other.words) <
+                bounds.grams)
+                continue;
+        }
+        uint8_t mask = 1;
+        looker.look({a.codes(row), a.length(row), filter.definite}, column, column + 1, &mask,
+                    [&](int32_t) { return static_cast<int32_t>(bounds.matches); });
+        left++;
+        dropped += mask == 0;
+    }
+    if (100 * dropped < LEAST_DROPPED_PERCENT * left) return;
+    if (filter.other) {
+        filter.other_masks = std::move(masks);
+        masks = std::make_unique<MatchMasks>(filter.rows.given, filter.definite, filter.threads);
+    }
+    filter.row_masks = std::move(masks);
+}
+
+// The matches that pairs must have; sequences of equal lengths come one after the other.
+struct Needed {
+    const pairalign_filter& filter;
+    const double* best;  // by column, what its identity must be more than, or null
+    int32_t row_length = -1, column_length = -1, matches = 0;
+    int64_t whole = 0;
+    bool order = false;
+
+    int32_t of(int32_t row, int32_t column) {
+        const int32_t a = filter.rows.length(row), b = filter.columns().length(column);
+        const bool row_first = filter.row_is_query(row, column);
+        if (a != row_length || b != column_length || row_first != order) {
+            row_length = a;
+            column_length = b;
+            order = row_first;
+            matches = static_cast<int32_t>(filter.bounds(row, column, row_first, 0).matches);
+            whole = least_whole(filter.thresholds, row_first ? a : b, row_first ? b : a);
+        }
+        if (!best || best[column] <= 0) return matches;
+        // Matches are more than the best identity of the least whole; a little less, for it is rounded.
+        const auto more = static_cast<int32_t>(best[column] * static_cast<double>(whole) * (1 - 1e-9)) + 1;
+        return whole > 0 ? std::max(matches, more) : matches;
+    }
+};
+
 struct Counts {
-    int64_t looked_at = 0, possible = 0, left = 0;
+    int64_t looked_at = 0, possible = 0, sharing = 0, left = 0;
     int64_t least_score = std::numeric_limits<int64_t>::max();
 };
 
 // Looks at the pairs of one row; mask: [columns of the row], what it says is taken unless `all`.
 struct RowFilter {
     const pairalign_filter& filter;
+    const double* best;
     bool all;
     int64_t (*common_bits)(const uint64_t*, int32_t, const uint64_t*, int32_t);
 
@@ -171,21 +228,85 @@ struct RowFilter {
             if (!bounds.is_possible || !filter.can_score(row, column)) continue;
             counts.possible++;
             if (bounds.grams > 0 && !shares_enough(row, column, bounds.grams)) continue;
-            counts.left++;
-            counts.least_score = std::min(counts.least_score, bounds.score);
+            counts.sharing++;
             *mask = 1;
+        }
+    }
+
+    // Takes those out of what `look` has left of a row whose longest common subsequence is too short.
+    void look_at_subsequences(int32_t row, int32_t first, int32_t stop, uint8_t* mask,
+                              SubsequenceLooker& looker) const {
+        const Text text{filter.rows.codes(row), filter.rows.length(row), filter.definite};
+        Needed needed{filter, best};
+        looker.look(text, first, stop, mask, [&](int32_t column) { return needed.of(row, column); });
+    }
+
+    // Counts what is left, and the least score that it has if it passes.
+    void count(int32_t row, int32_t first, int32_t stop, uint8_t* mask, Counts& counts) const {
+        for (int32_t column = first; column < stop; column++, mask++) {
+            for (uint64_t eight; stop - column >= 8; column += 8, mask += 8) {
+                std::memcpy(&eight, mask, sizeof eight);
+                if (eight) break;
+            }
+            if (column >= stop || !*mask) continue;
+            *mask = 1;
+            counts.left++;
+            const bool row_first = filter.row_is_query(row, column);
+            counts.least_score = std::min(counts.least_score, filter.bounds(row, column, row_first, 0).score);
         }
     }
 };
 
+// Rows of a window, and where the mask of each begins.
+struct WindowRows {
+    const pairalign_window& window;
+    uint8_t* mask;
+    std::vector<int64_t> before;
+
+    WindowRows(const pairalign_window& of, uint8_t* all) : window(of), mask(all), before(1, 0) {
+        for (int32_t row = of.row_start; row < of.row_stop; row++)
+            before.push_back(before.back() + of.column_stop - first(row));
+    }
+    int32_t first(int32_t row) const {
+        return window.triangular ? std::min(std::max(window.column_start, row + 1), window.column_stop)
+                                 : window.column_start;
+    }
+    uint8_t* of(int32_t row) const { return mask + before[static_cast<size_t>(row - window.row_start)]; }
+};
+
+// Looks at the columns of which most of a group of rows are left, row_start <= row < row_stop.
+void look_at_group(const pairalign_filter& filter, const WindowRows& rows, int32_t group, int32_t row_start,
+                   int32_t row_stop, const double* best, SubsequenceLooker& looker) {
+    const int32_t begin = std::max(row_start, group * LANES);
+    const int32_t end = std::min(row_stop, (group + 1) * LANES);
+    std::vector<Needed> needed(LANES, Needed{filter, best});
+    for (int32_t column = rows.first(begin); column < rows.window.column_stop; column++) {
+        uint8_t* own[LANES] = {};
+        int left = 0;
+        for (int32_t row = begin; row < end && rows.first(row) <= column; row++) {
+            uint8_t* at = rows.of(row) + (column - rows.first(row));
+            if (*at) own[row - group * LANES] = at, left++;
+        }
+        if (left < LANES / 2) continue;
+        int32_t least[LANES];
+        for (int lane = 0; lane < LANES; lane++)
+            least[lane] =
+                own[lane] ? needed[static_cast<size_t>(lane)].of(group * LANES + lane, column) : NEVER_NEEDED;
+        const FilteredSet& columns = filter.columns();
+        looker.look_at_group(group, {columns.codes(column), columns.length(column), filter.definite}, least,
+                             [&](int lane, bool has) { *own[lane] = has ? LOOKED_AT : 0; });
+    }
+}
+
 }  // namespace
 
+// The instruction set is that of the kernel of common subsequences; null: these are not looked at.
 // `second` is null for one set against itself; the sets and what they point to stay valid. Null where there
 // is no memory.
 PAIRALIGN_API pairalign_filter* pairalign_open_filter(const pairalign_set* first, const pairalign_set* second,
                                                       const pairalign_thresholds* thresholds,
                                                       const pairalign_column_scores* scores, int32_t definite,
-                                                      int32_t threads) {
+                                                      const char* instruction_set, int32_t threads) {
     try {
         auto filter = std::make_unique<pairalign_filter>();
         filter->rows.given = *first;
@@ -206,6 +327,8 @@ PAIRALIGN_API pairalign_filter* pairalign_open_filter(const pairalign_set* first
             add_grams(filter->rows, *filter);
             if (second) add_grams(*filter->other, *filter);
         }
+        if (instruction_set) filter->kernel = choose_subsequences(instruction_set);
+        if (filter->kernel) choose_subsequences_too(*filter);
         return filter.release();
     } catch (const std::bad_alloc&) {
         return nullptr;
@@ -218,122 +341,61 @@ PAIRALIGN_API void pairalign_close_filter(pairalign_filter* filter) { delete fil
 PAIRALIGN_API int32_t pairalign_filter_gram(const pairalign_filter* filter) { return filter->q; }
 
 // Looks at the pairs of a window that mask[pairs] names, or at all, and leaves those in it that may pass.
-// Counts [4]: pairs looked at, left by lengths and letters, left by q-grams; and the least raw score of what
-// is left that passes. May be called from several threads. Returns 0, or 1 where there is no memory.
+// rows_left[rows]: rows that are looked at; null: all. best[columns]: identities of which a pair must have
+// more, as far as subsequences say; null: none. Counts [5]: pairs looked at, left by lengths and letters, by
+// q-grams, by subsequences; and the least raw score of what is left that passes. May be called from several
+// threads. Returns 0, or 1 where there is no memory.
 PAIRALIGN_API int32_t pairalign_filter_window(const pairalign_filter* filter, const pairalign_window* window,
-                                              int32_t all, uint8_t* mask, int64_t* counts) {
-    const pairalign_window& w = *window;
-    auto first_column = [&w](int32_t row) {
-        return w.triangular ? std::min(std::max(w.column_start, row + 1), w.column_stop) : w.column_start;
-    };
+                                              int32_t all, const uint8_t* rows_left, const double* best,
+                                              uint8_t* mask, int64_t* counts) {
     try {
-        constexpr int32_t PART = 16;  // rows
-        const int32_t rows = w.row_stop - w.row_start, parts = (rows + PART - 1) / PART;
-        std::vector<int64_t> before(static_cast<size_t>(rows) + 1, 0);
-        for (int32_t r = 0; r < rows; r++)
-            before[static_cast<size_t>(r) + 1] =
-                before[static_cast<size_t>(r)] + w.column_stop - first_column(w.row_start + r);
-        std::vector<Counts> found(static_cast<size_t>(parts));
-        const RowFilter look{*filter, all != 0, choose_common_bits()};
+        constexpr int32_t PART = 2 * LANES;  // rows
+        const WindowRows rows(*window, mask);
+        const int32_t first_part = window->row_start / PART;  // groups of rows stay whole
+        const int32_t parts = (window->row_stop + PART - 1) / PART - first_part;
+        std::vector<Counts> found(static_cast<size_t>(std::max(parts, 0)));
+        // Of columns, as `best` is told; pairs are asked for by their places in the set.
+        const double* best_of = best ? best - window->column_start : nullptr;
+        const RowFilter look{*filter, best_of, all != 0, choose_common_bits()};
         on_threads(parts, filter->threads, [&](int32_t part) {
-            for (int32_t r = part * PART; r < std::min(rows, (part + 1) * PART); r++)
-                look.look(w.row_start + r, first_column(w.row_start + r), w.column_stop,
-                          mask + before[static_cast<size_t>(r)], found[static_cast<size_t>(part)]);
+            const int32_t start = std::max((first_part + part) * PART, window->row_start);
+            const int32_t stop = std::min((first_part + part + 1) * PART, window->row_stop);
+            Counts& sum = found[static_cast<size_t>(part)];
+            const int64_t sharing_before = sum.sharing, looked_at_before = sum.looked_at;
+            for (int32_t row = start; row < stop; row++) {
+                if (!rows_left || rows_left[row - window->row_start])
+                    look.look(row, rows.first(row), window->column_stop, rows.of(row), sum);
+                else std::fill(rows.of(row), rows.of(row) + (window->column_stop - rows.first(row)), 0);
+            }
+            const int64_t left = sum.sharing - sharing_before;
+            if (filter->row_masks && left > 0) {
+                SubsequenceLooker by_rows(*filter->row_masks, *filter->kernel);
+                const bool are_many = left > (sum.looked_at - looked_at_before) / LANES;
+                for (int32_t group = start / LANES; are_many && group * LANES < stop; group++)
+                    look_at_group(*filter, rows, group, start, stop, best_of, by_rows);
+                SubsequenceLooker by_columns(filter->column_masks(), *filter->kernel);
+                for (int32_t row = start; row < stop; row++)
+                    look.look_at_subsequences(row, rows.first(row), window->column_stop, rows.of(row),
+                                              by_columns);
+            }
+            for (int32_t row = start; row < stop && left > 0; row++)
+                look.count(row, rows.first(row), window->column_stop, rows.of(row), sum);
         });
         Counts sum;
         for (const Counts& one : found) {
             sum.looked_at += one.looked_at;
             sum.possible += one.possible;
+            sum.sharing += one.sharing;
             sum.left += one.left;
             sum.least_score = std::min(sum.least_score, one.least_score);
         }
         counts[0] = sum.looked_at;
         counts[1] = sum.possible;
-        counts[2] = sum.left;
-        counts[3] = sum.least_score;
+        counts[2] = sum.sharing;
+        counts[3] = sum.left;
+        counts[4] = sum.least_score;
         return 0;
     } catch (const std::bad_alloc&) {
         return 1;
     }
-}
-
-// The pairs whose alignments pass: writes their numbers and returns how many. Fields of n pairs each; spans,
-// counts and CIGARs as in pairalign_columns, lengths by input index. CIGARs are null unless identity_of is
-// OF_INTERNAL.
-struct pairalign_aligned {
-    int64_t pairs;
-    const int32_t *query, *target;
-    const int32_t *query_start, *query_end, *target_start, *target_end;
-    const int32_t *matches, *mismatches, *gap_openings, *gap_letters;
-    const int32_t *query_lengths, *target_lengths;
-    const uint32_t* cigar;
-    const int64_t* cigar_offsets;
-};
-
-namespace {
-
-// Letters in gaps at both ends of an alignment. Beside letters that spans leave out a gap is no end gap.
-int64_t gaps_at_ends(const pairalign_aligned& a, int64_t pair, int32_t query, int32_t target) {
-    constexpr uint32_t INSERTION = 1, DELETION = 2;
-    const int64_t start = a.cigar_offsets[pair], stop = a.cigar_offsets[pair + 1];
-    auto letters = [&a](int64_t run) {
-        const uint32_t operation = a.cigar[run] & 15;
-        return operation == INSERTION || operation == DELETION ? int64_t{a.cigar[run] >> 4} : 0;
-    };
-    if (stop <= start) return 0;
-    const bool from_start = a.query_start[pair] == 0 && a.target_start[pair] == 0;
-    const bool to_end = a.query_end[pair] == query && a.target_end[pair] == target;
-    return (from_start ? letters(start) : 0) + (to_end && stop - 1 > start ? letters(stop - 1) : 0);
-}
-
-bool is_alike(const pairalign_aligned& a, const pairalign_thresholds& t, int64_t pair, int32_t query,
-              int32_t target) {
-    const int64_t matches = a.matches[pair], aligned = matches + a.mismatches[pair];
-    const int64_t columns = aligned + a.gap_letters[pair];
-    int64_t part = matches, whole = columns;
-    switch (t.identity_of) {
-        case OF_ALIGNED:
-            whole = aligned;
-            break;
-        case OF_SHORTER:
-            whole = std::min(query, target);
-            break;
-        case OF_INTERNAL:
-            whole = columns - gaps_at_ends(a, pair, query, target);
-            break;
-        case OF_MBL:
-            whole = std::max(query, target);
-            part = whole - a.mismatches[pair] - a.gap_openings[pair];
-            break;
-        default:
-            break;
-    }
-    return columns > 0 && whole > 0 && Wide{part} * t.identity_whole >= Wide{whole} * t.identity;
-}
-
-bool is_covered(const pairalign_aligned& a, const pairalign_thresholds& t, int64_t pair, int32_t query,
-                int32_t target) {
-    auto covered = [&t](int64_t letters, int32_t length) {
-        return Wide{letters} * t.coverage_whole >= Wide{length} * t.coverage;
-    };
-    if (t.coverage_of == OF_ALIGNED_LETTERS)
-        return covered(int64_t{a.matches[pair]} + a.mismatches[pair], std::max(query, target));
-    return (!covers_query(t, query, target) || covered(a.query_end[pair] - a.query_start[pair], query)) &&
-           (!covers_target(t, query, target) || covered(a.target_end[pair] - a.target_start[pair], target));
-}
-
-}  // namespace
-
-PAIRALIGN_API int64_t pairalign_find_passing(const pairalign_aligned* aligned,
-                                             const pairalign_thresholds* thresholds, int64_t* numbers) {
-    const pairalign_aligned& a = *aligned;
-    const pairalign_thresholds& t = *thresholds;
-    int64_t passing = 0;
-    for (int64_t k = 0; k < a.pairs; k++) {
-        const int32_t query = a.query_lengths[a.query[k]], target = a.target_lengths[a.target[k]];
-        if (t.identity > 0 && !is_alike(a, t, k, query, target)) continue;
-        if (t.coverage > 0 && !is_covered(a, t, k, query, target)) continue;
-        numbers[passing++] = k;
-    }
-    return passing;
 }

@@ -9,6 +9,7 @@
 
 #include "../core/sets.h"
 #include "grams.h"
+#include "subsequences.h"
 #include "thresholds.h"
 
 namespace pairalign {
@@ -17,6 +18,7 @@ namespace pairalign {
 struct Bounds {
     bool is_possible;
     int64_t score, grams;
+    int64_t matches = 0;
 };
 
 // The sequences of a set as the filter sees them.
@@ -40,8 +42,12 @@ struct pairalign_filter {
     int32_t definite, threads;
     int q = 0;  // letters of a q-gram; 0: none are looked at
     int density = pairalign::LEAST_DENSITY;
+    const pairalign::SubsequenceKernel* kernel = nullptr;
+    std::unique_ptr<pairalign::MatchMasks> row_masks, other_masks;  // null: subsequences are not looked at
 
     const pairalign::FilteredSet& columns() const { return other ? *other : rows; }
+
+    const pairalign::MatchMasks& column_masks() const { return other ? *other_masks : *row_masks; }
 
     bool row_is_query(int32_t row, int32_t column) const {
         return other || rows.given.inputs[row] < rows.given.inputs[column];
@@ -56,7 +62,7 @@ struct pairalign_filter {
                                               row_first ? column_length : row_length);
         if (matches > shorter || least_aligned(thresholds, longer) > shorter) return {false, 0, 0};
         return {true, least_score(thresholds, scores, matches, shorter, longer),
-                letters ? least_grams(thresholds, scores, letters, matches, shorter, longer) : 0};
+                letters ? least_grams(thresholds, scores, letters, matches, shorter, longer) : 0, matches};
     }
     pairalign::Bounds bounds(int32_t row, int32_t column, bool row_first, int letters) const {
         return bounds_of(rows.length(row), columns().length(column), row_first, letters);

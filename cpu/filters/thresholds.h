@@ -28,7 +28,16 @@ struct pairalign_column_scores {
 namespace pairalign {
 
 // OF_INTERNAL: global alignments only; elsewhere there are no gaps at the ends.
-enum IdentityOf { OF_COLUMNS = 0, OF_ALIGNED = 1, OF_SHORTER = 2, OF_INTERNAL = 3, OF_MBL = 4 };
+enum IdentityOf {
+    OF_COLUMNS = 0,
+    OF_ALIGNED = 1,
+    OF_SHORTER = 2,
+    OF_INTERNAL = 3,
+    OF_MBL = 4,
+    OF_FULL = 5,
+    OF_LONGER = 6,
+    OF_MEAN = 7
+};
 enum CoverageOf { OF_QUERY = 0, OF_TARGET = 1, OF_BOTH = 2, OF_SHORTER_SEQUENCE = 3, OF_ALIGNED_LETTERS = 4 };
 
 using Wide = __int128;
@@ -65,6 +74,24 @@ inline int64_t least_columns(const pairalign_thresholds& t, int32_t query, int32
     return columns;
 }
 
+// What matches are a share of, at least, of an alignment of sequences of so many letters that passes; 0: no
+// matter what they are, nothing follows.
+inline int64_t least_whole(const pairalign_thresholds& t, int32_t query, int32_t target) {
+    switch (t.identity_of) {
+        case OF_COLUMNS:
+            return least_columns(t, query, target);
+        case OF_SHORTER:
+            return std::min(query, target);
+        case OF_FULL:
+        case OF_LONGER:
+            return std::max(query, target);
+        case OF_MEAN:
+            return (int64_t{query} + target) / 2;
+        default:
+            return 0;
+    }
+}
+
 // The most mismatches and gaps that identity OF_MBL lets an alignment have.
 inline int64_t most_differences(const pairalign_thresholds& t, int32_t longer) {
     return static_cast<int64_t>(Wide{t.identity_whole - t.identity} * longer / t.identity_whole);
@@ -83,12 +110,30 @@ inline int64_t least_matches(const pairalign_thresholds& t, int32_t query, int32
         case OF_SHORTER:
             whole = std::min(query, target);
             break;
+        case OF_FULL:  // each letter of the longer sequence is in a column of its own
+        case OF_LONGER:
+            whole = longer;
+            break;
+        case OF_MEAN:
+            return divide_up(Wide{t.identity} * (int64_t{query} + target), Wide{t.identity_whole} * 2);
         case OF_MBL:
             return std::max<int64_t>(0, aligned - most_differences(t, longer));
         default:
             whole = std::max<int64_t>(1, aligned);
     }
     return divide_up(Wide{t.identity} * whole, t.identity_whole);
+}
+
+// Whether all columns but the matches are at most a share of these.
+inline bool bounds_errors(const pairalign_thresholds& t) {
+    return t.identity > 0 &&
+           (t.identity_of == OF_COLUMNS || t.identity_of == OF_INTERNAL || t.identity_of == OF_FULL);
+}
+
+// Whether matches are asked for by the letters of the two sequences alone.
+inline bool bounds_matches(const pairalign_thresholds& t) {
+    return t.identity > 0 &&
+           (t.identity_of == OF_SHORTER || t.identity_of == OF_LONGER || t.identity_of == OF_MEAN);
 }
 
 // The least raw score of an alignment that passes and has at least so many matches; or NO_BOUND.
@@ -101,11 +146,11 @@ inline int64_t least_score(const pairalign_thresholds& t, const pairalign_column
         const int64_t gaps = std::min(letters, most);
         return gaps * s.gap_open + (letters - gaps) * s.gap_extend;
     };
-    if (t.identity > 0 && (t.identity_of == OF_COLUMNS || t.identity_of == OF_INTERNAL)) {
+    if (bounds_errors(t)) {
         const Wide a_match = Wide{s.least_match} * t.identity - Wide{worst} * (t.identity_whole - t.identity);
         bound = divide_up(a_match * (a_match >= 0 ? matches : shorter), t.identity);
         if (t.identity_of == OF_INTERNAL) bound -= cost_in_gaps(int64_t{shorter} + longer - 2 * matches, 2);
-    } else if (t.identity > 0 && t.identity_of == OF_SHORTER && s.least_match + worst >= 0) {
+    } else if (bounds_matches(t) && s.least_match + worst >= 0) {
         bound = matches * s.least_match - (shorter - matches) * worst -
                 cost_in_gaps(longer - matches, shorter + 1);
     }
@@ -128,7 +173,7 @@ inline int64_t least_grams(const pairalign_thresholds& t, const pairalign_column
     int64_t bound = matches - before * (int64_t{shorter} + longer - 2 * matches + 1);
     if (before > 0 && t.identity > 0 && t.identity_of == OF_MBL)
         bound = std::max(bound, matches - before * (most_differences(t, longer) + 1));
-    if (before > 0 && t.identity > 0 && (t.identity_of == OF_COLUMNS || t.identity_of == OF_INTERNAL)) {
+    if (before > 0 && bounds_errors(t)) {
         const Wide a_match = Wide{t.identity} - Wide{before} * (t.identity_whole - t.identity);
         bound = std::max(bound, divide_up(a_match * (a_match >= 0 ? matches : shorter), t.identity) - before);
     }

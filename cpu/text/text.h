@@ -61,6 +61,8 @@ enum pairalign_field : int32_t {
     PAIRALIGN_TARGET_FIRST,
     PAIRALIGN_IDENTITY_INTERNAL,  // by columns that are not in a gap at an end
     PAIRALIGN_IDENTITY_MBL,       // 1 - mismatches and gaps by letters of the longer sequence
+    PAIRALIGN_IDENTITY_FULL,      // by columns, one for each letter that is not aligned, anywhere
+    PAIRALIGN_IDENTITY_MEAN,      // by the mean of both lengths
     PAIRALIGN_FIELDS,
 };
 

@@ -171,6 +171,10 @@ struct Row {
                 const int64_t same = longer - pair.mismatches - pair.gap_openings;
                 return put_fraction(out, pair.columns > 0 ? std::max<int64_t>(same, 0) : 0, longer);
             }
+            case PAIRALIGN_IDENTITY_FULL:
+                return put_fraction(out, pair.matches, int64_t{query.length} + target.length - aligned);
+            case PAIRALIGN_IDENTITY_MEAN:
+                return put_fraction(out, 2 * int64_t{pair.matches}, int64_t{query.length} + target.length);
             default:
                 return nullptr;
         }

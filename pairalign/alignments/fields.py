@@ -22,7 +22,7 @@ _CODES = {
             *("target_length", "target_start", "target_end", "target_coverage"),
             *("cigar", "query_aligned", "target_aligned"),
             *("pident", "ppos", "qcovs", "qstart", "sstart"),
-            *("identity_internal", "identity_mbl"),
+            *("identity_internal", "identity_mbl", "identity_full", "identity_mean"),
         )
     )
 }

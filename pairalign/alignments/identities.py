@@ -8,10 +8,15 @@ aligned     matches / (matches + mismatches)
 shorter     matches / letters of the shorter sequence                 CD-HIT, vsearch --iddef 0
 internal    matches / columns that are not in a gap at an end         vsearch --iddef 2
 mbl         1 - (mismatches + gaps) / letters of the longer sequence  vsearch --iddef 3
+full        matches / columns, with those of free end gaps            GraphPart, EMBOSS needle
+longer      matches / letters of the longer sequence
+mean        matches / mean letters of the two sequences
 ==========  ========================================================  =======================
 
 ``mbl`` (Marine Biological Laboratory) counts each gap once, however long it is. Free end gaps
-are no columns and no gaps. Where nothing is aligned identity and coverage are 0.
+are no columns and no gaps, but for ``full``: there each residue that is not aligned with another
+has a column of its own, in all modes, so that the columns are those of two whole sequences. Where
+nothing is aligned identity and coverage are 0.
 """
 
 from __future__ import annotations
@@ -60,6 +65,12 @@ def count_identity(found: Alignments, identity: str) -> tuple[Int64s, Int64s]:
     elif identity == "mbl":
         whole = np.maximum(*_lengths(found))
         part = np.maximum(whole - mismatches - found.field("gap_openings"), 0)
+    elif identity == "full":
+        whole = np.add(*_lengths(found)) - aligned
+    elif identity == "longer":
+        whole = np.maximum(*_lengths(found))
+    elif identity == "mean":
+        part, whole = 2 * matches, np.add(*_lengths(found))
     else:
         whole = aligned + found.field("gap_letters")
         if needs_cigar(identity, found.scoring.mode):

@@ -40,7 +40,7 @@ class NativeThresholds(Structure):
 
 
 class NativeAligned(Structure):
-    """Columns of alignments: ``pairalign_aligned`` of ``cpu/filters/pair_filter.cpp``."""
+    """Columns of alignments: ``pairalign_aligned`` of ``cpu/filters/passing.cpp``."""
 
     _fields_ = (
         ("pairs", c_int64),

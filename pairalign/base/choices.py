@@ -20,6 +20,9 @@ IDENTITIES = {
     "shorter": "matches by letters of the shorter sequence (CD-HIT, vsearch --iddef 0)",
     "internal": "matches by columns, the gaps at both ends left out (vsearch --iddef 2)",
     "mbl": "1 - mismatches and gaps by letters of the longer sequence (vsearch --iddef 3)",
+    "full": "matches by columns, those of free end gaps counted (EMBOSS needle, GraphPart)",
+    "longer": "matches by letters of the longer sequence",
+    "mean": "matches by the mean of both sequences' letters",
 }
 """What an identity can be, and a line about each; numbered in this order in native code."""
 
@@ -38,9 +41,9 @@ LIST_WINDOW = 65536
 
 FORMAT_NAMES = (
     *("paf", "tsv", "fasta", "srspair", "parquet", "blast6", "blast7", "sam", "a3m"),
-    *("stockholm", "maf", "tc_lib", "graphml", "gexf", "abc"),
+    *("stockholm", "maf", "tc_lib", "graphml", "gexf", "abc", "edges"),
 )
-NETWORK_NAMES = ("graphml", "gexf", "abc")
+NETWORK_NAMES = ("graphml", "gexf", "abc", "edges")
 OVERLAP_FORMAT_NAMES = ("paf", "sam", "gfa")
 """Formats of alignments, those of networks, those of overlaps: `pairalign.formats.WRITERS` again,
 by name, for the command line; a test holds them together."""
@@ -112,6 +115,13 @@ MSA_SUFFIXES = {
 """Formats of multiple alignments, and ends of names that mean each."""
 MSA_ORDERS = ("input", "tree")
 
+GROUP_SUFFIXES = {
+    "folds": (".csv",),
+    "clstr": (".clstr",),
+    "uc": (".uc",),
+    "tsv": (".tsv", ".tab"),
+}
+"""Formats of folds and clusters that are read, and ends of names that mean each."""
 LINKAGES = ("greedy", "single", "complete", "average")
 REPRESENTATIVES = ("longest", "medoid")
 

@@ -42,9 +42,9 @@ SIGNATURES = {
     # cpu/filters/pair_filter.cpp
     "close_filter": "pointer -> none",
     "filter_gram": "pointer -> int32",
-    "filter_window": "pointer*2 int32 pointer*2 -> int32",
+    "filter_window": "pointer*2 int32 pointer*4 -> int32",
     "find_passing": "pointer*3 -> int64",
-    "open_filter": "pointer*4 int32*2 -> pointer",
+    "open_filter": "pointer*4 int32 text int32 -> pointer",
     # cpu/filters/pair_list.cpp
     "mask_pairs": "int32*4 int64 pointer*2 int64 pointer -> none",
     "read_pairs": "text int64 int32 pointer*6 -> int64",

@@ -9,7 +9,10 @@ from collections.abc import Iterable
 from pairalign.base.run_files import is_beside
 from pairalign.errors import FormatError
 
-_READ = ("alignments", "input", "input2", "names", "matrix", "pairs", "candidates", "confidence_of")
+_READ = (
+    *("alignments", "input", "input2", "names", "matrix", "pairs", "candidates"),
+    *("table", "groups", "confidence_of"),
+)
 """Options that may name a file that is read."""
 
 _WRITTEN = {
@@ -19,6 +22,7 @@ _WRITTEN = {
     "plot": "--plot",
     "representatives": "--representatives",
     "read_report": "--read-report",
+    "removed": "--removed",
     "report": "--report",
 }
 """Options that may name a file to write, and what they are called."""

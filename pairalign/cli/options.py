@@ -318,7 +318,12 @@ def add_shard(parser: argparse.ArgumentParser) -> None:
 
 
 def add_thresholds(
-    group: argparse._ArgumentGroup, *, min_identity: str, coverage_of: str, required: bool = False
+    group: argparse._ArgumentGroup,
+    *,
+    min_identity: str,
+    coverage_of: str,
+    required: bool = False,
+    identity_of: str = "columns",
 ) -> None:
     """Add the options that `thresholds_of` reads, and ``--explain``.
 
@@ -331,6 +336,8 @@ def add_thresholds(
         The coverage that is meant by default.
     required : bool
         Whether there must be an identity.
+    identity_of : str
+        The identity that is meant by default.
     """
     group.add_argument(
         "--min-identity",
@@ -342,7 +349,7 @@ def add_thresholds(
     group.add_argument(
         "--identity-of",
         choices=list(IDENTITIES),
-        default="columns",
+        default=identity_of,
         help="what the identity is, see below (default: %(default)s)",
     )
     group.add_argument(

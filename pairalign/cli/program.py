@@ -83,6 +83,18 @@ COMMANDS = (
         "add_options",
     ),
     Command(
+        "split",
+        "make folds without similar sequences across them, for training and testing",
+        "pairalign.cli.split_options",
+        "add_options",
+    ),
+    Command(
+        "audit",
+        "list the pairs that break what folds or clusters promise, ours or another program's",
+        "pairalign.cli.audit_options",
+        "add_options",
+    ),
+    Command(
         "verify",
         "check and score the alignments of a file, ours or another program's",
         "pairalign.cli.verify_options",

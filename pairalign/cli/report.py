@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pairalign.cli.console import log
@@ -14,6 +15,7 @@ from pairalign.formats.output import check_writable
 from pairalign.pairs.want import Detail
 
 if TYPE_CHECKING:  # what makes reports is loaded where one is wanted
+    from pairalign.formats.report import Table
     from pairalign.jobs.report.report import ReportCollector
     from pairalign.scoring.scoring import Scoring
     from pairalign.sequences.sets import SequenceSet
@@ -78,7 +80,10 @@ def report_distances(
 
 
 def finish_report(
-    options: argparse.Namespace, collector: ReportCollector | None, summary: str
+    options: argparse.Namespace,
+    collector: ReportCollector | None,
+    summary: str,
+    tables: Sequence[Table] = (),
 ) -> None:
     """Write the report, if one is wanted.
 
@@ -89,6 +94,8 @@ def finish_report(
         None: no report is wanted.
     summary : str
         The lines of the summary, "title  text" each.
+    tables : sequence of Table
+        Shown besides.
     """
     if collector is None:
         return
@@ -119,6 +126,7 @@ def finish_report(
         definite=alphabet.letters[: alphabet.definite],
         picture=picture,
         no_picture=collector.no_picture,
+        tables=tables,
     )
     write_report(options.report, report)
 

@@ -140,7 +140,8 @@ def describe_steps(steps: Steps | None, pairs: int) -> str:
     rows = [
         ("lengths", steps.pairs, steps.possible),
         (grams, steps.possible, steps.sharing),
-        ("scores", steps.sharing, steps.scoring),
+        *([("subsequences", steps.sharing, steps.common)] if steps.common < steps.sharing else []),
+        ("scores", steps.common, steps.scoring),
         ("alignments", steps.scoring, steps.passing),
     ]
     lines = [

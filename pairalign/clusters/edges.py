@@ -9,9 +9,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
+import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.native import library
+from pairalign.pairs.windows import Window
 
 _join = library.pairalign_join_sets
 _roots = library.pairalign_find_roots
@@ -76,6 +78,26 @@ class GreedyLinkage(EdgeClustering):
     def __init__(self, count: int) -> None:
         self._chosen = np.arange(count, dtype=np.int32)
         self._best = np.zeros(count, np.int64), np.ones(count, np.int64)
+        self._taken = np.zeros(count, np.bool_)
+        self._floors = np.zeros(count)
+
+    def of(self, window: Window) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
+        """Return which edges of a window still matter.
+
+        Those from a sequence that has a representative do not, nor those to one whose identity with
+        its representative is as high: that comes first. May be asked from another thread: what it
+        says holds, for what has been taken stays so, and identities only rise.
+
+        Returns
+        -------
+        rows : ndarray of bool, shape (rows,)
+            Which sequences may be representatives.
+        best : ndarray of float64, shape (columns,)
+            Identities with representatives, rounded down; 0 where there is none.
+        """
+        rows = slice(window.row_start, window.row_stop)
+        columns = slice(window.column_start, window.column_stop)
+        return ~self._taken[rows], self._floors[columns].copy()
 
     def add(self, one: Int32s, other: Int32s, parts: Int64s, wholes: Int64s) -> None:
         """Take some edges; see `EdgeClustering.add` for their order."""
@@ -85,6 +107,11 @@ class GreedyLinkage(EdgeClustering):
         addresses += [values.ctypes.data for values in (*shares, *self._best)]
         addresses.insert(4, self._chosen.ctypes.data)
         _assign(len(ends[0]), *addresses)
+        changed = np.unique(ends[1])
+        taken = changed[self._chosen[changed] != changed]
+        shares_of = self._best[0][taken] / self._best[1][taken]
+        self._floors[taken] = np.nextafter(shares_of, 0)
+        self._taken[taken] = True
 
     def leaders(self) -> Int32s:
         """Return the representative of each sequence, int32 of shape (n,)."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.alignments.identities import count_coverage
+from pairalign.alignments.identities import count_coverage, count_identity
+from pairalign.errors import FormatError, shown_name
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, Writer
 from pairalign.pairs.want import Detail
@@ -149,6 +151,49 @@ class AbcWriter(NetworkWriter):
         return f"{names[0]}\t{names[1]}\t{values[0]:.6g}\n"
 
 
+class EdgesWriter(NetworkWriter):
+    """What GraphPart reads (``precomputed``): two names and the identity, between commas.
+
+    The identity is GraphPart's: matches by columns with those of free end gaps (``full``). Names
+    end at the first ``|`` or ``:``, as GraphPart has them.
+    """
+
+    name: ClassVar[str] = "edges"
+    suffixes: ClassVar[tuple[str, ...]] = (".edges",)
+
+    def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
+        super().__init__(output, content, threads)
+        self._short = [_short_names(content.queries)]
+        is_one_set = content.targets is content.queries
+        self._short.append(self._short[0] if is_one_set else _short_names(content.targets))
+
+    def _edges(self, part: Alignments) -> Iterator[str]:
+        share, whole = count_identity(part, "full")
+        values = (share / whole).tolist()
+        for query, target, value in zip(
+            part.query.tolist(), part.target.tolist(), values, strict=True
+        ):
+            yield f"{self._short[0][query]},{self._short[1][target]},{value:.6f}\n"
+
+
+def _short_names(sequences: SequenceSet) -> list[str]:
+    """Return names up to the first ``|`` or ``:``.
+
+    Raises
+    ------
+    FormatError
+        Two are the same, one is empty, or has a comma.
+    """
+    names = [re.split("[|:]", name, maxsplit=1)[0] for name in sequences.names]
+    for name, count in Counter(names).items():
+        if count > 1 or not name or "," in name:
+            reason = f"it is that of {count:,} sequences" if count > 1 else "it cannot be written"
+            raise FormatError(
+                f"edges: the name {shown_name(name)} before the first | or :: {reason}"
+            )
+    return names
+
+
 class GraphmlWriter(NetworkWriter):
     """GraphML 1.0, for Cytoscape, Gephi, igraph, networkx and others; undirected."""
 
@@ -245,5 +290,5 @@ def _attribute(value: object) -> str:
     return quoteattr(re.sub(_NOT_XML, "\ufffd", str(value)))
 
 
-NETWORKS: tuple[type[NetworkWriter], ...] = (GraphmlWriter, GexfWriter, AbcWriter)
+NETWORKS: tuple[type[NetworkWriter], ...] = (GraphmlWriter, GexfWriter, AbcWriter, EdgesWriter)
 """The formats of networks."""

@@ -35,6 +35,23 @@ class Bins(Protocol):
 
 
 @dataclass(frozen=True)
+class Table:
+    """A small table of a report.
+
+    Attributes
+    ----------
+    title : str
+    headings : sequence of str
+    rows : sequence of sequences
+        Texts and numbers.
+    """
+
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[object]]
+
+
+@dataclass(frozen=True)
 class Report:
     """What a report shows.
 
@@ -55,6 +72,7 @@ class Report:
     picture_title : str
     no_picture : str
         Why there is no picture.
+    tables : sequence of Table
     """
 
     title: str
@@ -66,6 +84,7 @@ class Report:
     picture: bytes | None = None
     picture_title: str = "Distances, with a tree of them"
     no_picture: str = ""
+    tables: Sequence[Table] = ()
 
 
 def check_jinja() -> None:

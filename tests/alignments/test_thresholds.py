@@ -49,8 +49,21 @@ def identity_in_words(pair: Alignment, identity_of: str) -> Fraction:
         "internal": columns,
         "aligned": pair.matches + pair.mismatches,
         "shorter": min(lengths),
+        "longer": max(lengths),
+        "mean": Fraction(sum(lengths), 2),
+        "full": pair.columns + _outside(pair),
     }[identity_of]
-    return Fraction(pair.matches, whole) if whole > 0 else Fraction(0)
+    return Fraction(pair.matches) / whole if whole > 0 else Fraction(0)
+
+
+def _outside(pair: Alignment) -> int:
+    """Letters of both sequences before and after the spans."""
+    return (
+        len(pair.query)
+        + len(pair.target)
+        - (pair.query_end - pair.query_start)
+        - (pair.target_end - pair.target_start)
+    )
 
 
 def expected(found: Alignments, wanted: PairThresholds, min_raw_score: int | None) -> Alignments:
@@ -166,7 +179,9 @@ def test_the_bytes_of_all_pairs(problem: Problem, data: st.DataObject) -> None:
         check(problem, every, PairThresholds(Fraction(matches, int(min(lengths))), "shorter"))
         aligned = matches + int(every.field("mismatches")[pair])
         cover = Fraction(aligned, int(max(lengths)))
-        identity_of = data.draw(st.sampled_from(["internal", "mbl", "aligned"]))
+        identity_of = data.draw(
+            st.sampled_from(["internal", "mbl", "aligned", "full", "longer", "mean"])
+        )
         alike = identity_in_words(every[pair], identity_of)
         check(problem, every, PairThresholds(alike, identity_of, cover, "aligned"))
 

@@ -260,6 +260,8 @@ def test_a_folder_is_no_matrix(folder: Path, refuse_here: Callable[..., None]) -
         ("distance", "-o", "x.phy"),
         ("tree", "-o", "x.nwk"),
         ("cluster", "-o", "x.tsv", "--min-identity", "0.9"),
+        ("split", "-o", "x.csv", "--min-identity", "0.9"),
+        ("audit", "-o", "x.csv", "--min-identity", "0.9", "folds.csv"),
         ("overlap", "-o", "x.paf"),
         ("overlap", "-o", "x.paf", "--preset", "hifi"),
         ("verify", "all.paf", "-o", "x.tsv"),

@@ -131,6 +131,8 @@ def test_the_parser_has_all_commands_with_their_options() -> None:
         "help": ["align"],
         "completion": ["bash"],
         "cluster": ["--min-identity", "0.9", "in.fa"],
+        "split": ["--min-identity", "0.9", "in.fa"],
+        "audit": ["--min-identity", "0.9", "folds.csv", "in.fa"],
         "verify": ["in.paf", "in.fa"],
     }
     for command in COMMANDS:

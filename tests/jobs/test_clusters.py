@@ -83,6 +83,14 @@ def identity_of(
     if identity == "aligned":
         aligned = found.matches + found.mismatches
         return Fraction(found.matches, aligned) if aligned else Fraction(0), coverage
+    if identity == "full":
+        unpaired = len(one) + len(other) - 2 * (found.matches + found.mismatches)
+        whole = found.matches + found.mismatches + unpaired
+        return Fraction(found.matches, whole), coverage
+    if identity == "longer":
+        return Fraction(found.matches, max(len(one), len(other))), coverage
+    if identity == "mean":
+        return Fraction(2 * found.matches, len(one) + len(other)), coverage
     if identity == "mbl":
         longer = max(len(one), len(other))
         return max(
@@ -403,3 +411,32 @@ def test_bad_shares_are_said_before_anything_is_read(reads: Path) -> None:
     done = run("cluster", "none.fa", "-o", "x.uc", "--min-identity", "97", cwd=reads.parent)
     assert done.returncode == 2
     assert b"--min-identity: found '97', expected a number from 0 to 1" in done.stderr
+
+
+@pytest.mark.parametrize("identity", ["columns", "shorter", "full", "internal"])
+def test_pairs_that_no_longer_matter_are_not_aligned(identity: str) -> None:
+    # more than a window, so that rows are known to have representatives before they are looked at
+    rng = np.random.default_rng(8)
+    ancestors = ["".join(rng.choice(list("ACGT"), 60)) for _ in range(40)]
+    given = {}
+    for k in range(1500):
+        body = list(ancestors[k % 40])
+        for _ in range(rng.integers(0, 4)):
+            body[rng.integers(len(body))] = str(rng.choice(list("ACGTN")))
+        given[f"s{k}"] = "".join(body[: 60 - k % 3])
+    sequences = SequenceSet.from_strings(given)
+    scoring = make_scoring(DNA)
+    thresholds = make_pair_thresholds("0.93", identity)
+    jobs = [
+        ClusterJob(sequences, scoring, thresholds, keep_edges=keep, device="cpu", threads=2)
+        for keep in (False, True)  # with edges, all are
+    ]
+    found, every = (job.run() for job in jobs)
+    assert found.labels.tolist() == every.labels.tolist()
+    assert found.representatives.tolist() == every.representatives.tolist()
+    assert found.identity.tolist() == every.identity.tolist()
+    few, all_ = (job.steps for job in jobs)
+    assert few is not None
+    assert all_ is not None
+    assert few.scoring < all_.scoring
+    assert few.pairs < all_.pairs

@@ -1,4 +1,4 @@
-"""Which pairs can reach thresholds, before they are aligned: by lengths, letters and q-grams.
+"""Which pairs can reach thresholds, before they are aligned: by lengths, residues, pieces.
 
 The source is in ``cpu/filters/``; why nothing is lost is in ``docs/thresholds.md``.
 
@@ -6,6 +6,7 @@ References
 ----------
 P. Jokinen, E. Ukkonen: Two algorithms for approximate string matching in static texts. Mathematical
 Foundations of Computer Science, 1991.
+H. Hyyro: Bit-parallel LCS-length computation revisited. AWOCA 2004.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from __future__ import annotations
 import ctypes
 from ctypes import Structure, c_int32, c_int64, c_void_p
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.native import library
-from pairalign.engines.cpu.engine import SharedSet
+from pairalign.engines.cpu.engine import SharedSet, instruction_set_of
 from pairalign.engines.cpu.native_structs import NativeWindow
 from pairalign.errors import CapacityError
 from pairalign.pairs.windows import Window
@@ -65,6 +66,21 @@ LENGTH_BOUND = np.dtype([("least_best", "<i8"), ("grams", "<i4", 2), ("score", "
 """What lengths say of a pair: ``pairalign_length_bound`` of ``cpu/filters/device_tables.cpp``."""
 
 
+class Demand(Protocol):
+    """Which pairs are still of use; it grows less while pairs are aligned."""
+
+    def of(self, window: Window) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
+        """Return what is of use of a window.
+
+        Returns
+        -------
+        rows : ndarray of bool, shape (rows,)
+            Whose pairs are.
+        best : ndarray of float64, shape (columns,)
+            Identities, as the thresholds define them, of which a pair must have more; 0: of none.
+        """
+
+
 @dataclass(frozen=True)
 class FilteredSet:
     """The sequences of a set as a filter sees them, by sorted position; views of its memory.
@@ -90,8 +106,9 @@ class PairsLeft:
     Attributes
     ----------
     mask : ndarray of bool, shape (pairs,)
-    looked_at, possible, left : int
-        Pairs before anything, after lengths and letters, and after q-grams: those of `mask`.
+    looked_at, possible, sharing, left : int
+        Pairs before anything, after lengths and letters, after q-grams, and after subsequences:
+        those of `mask`.
     min_raw_score : int or None
         What every pair that passes scores at least.
     """
@@ -99,14 +116,17 @@ class PairsLeft:
     mask: Mask
     looked_at: int
     possible: int
+    sharing: int
     left: int
     min_raw_score: int | None
 
     @classmethod
-    def of(cls, mask: Mask, looked_at: int, possible: int, left: int, least: int) -> PairsLeft:
+    def of(
+        cls, mask: Mask, looked_at: int, possible: int, sharing: int, left: int, least: int
+    ) -> PairsLeft:
         """Make one; `least`: the least score of the pairs that are left, if that says anything."""
         says = left > 0 and least > -(2**31)
-        return cls(mask, looked_at, possible, left, least if says else None)
+        return cls(mask, looked_at, possible, sharing, left, least if says else None)
 
 
 class PairFilter:
@@ -121,6 +141,9 @@ class PairFilter:
     min_raw_score : int or None
         Raw score that is asked for besides.
     threads : int
+    subsequences : bool
+        Whether longest common subsequences are looked at as well, where they drop some of a sample.
+        GPUs do not, and their filters drop the same pairs as one that does not.
 
     Attributes
     ----------
@@ -129,7 +152,8 @@ class PairFilter:
 
     Notes
     -----
-    Memory: one to four bytes a letter of the sets. Time: some ten nanoseconds a pair and thread.
+    Memory: one to four bytes a letter of the sets, and two to three where subsequences are looked
+    at. Time: some ten nanoseconds a pair and thread; subsequences take a tenth of a score.
     """
 
     _handle: int | None = None
@@ -143,6 +167,7 @@ class PairFilter:
         min_raw_score: int | None,
         *,
         threads: int,
+        subsequences: bool = False,
     ) -> None:
         self._first = SharedSet(queries)
         self._second = None if targets is None else SharedSet(targets)
@@ -155,14 +180,19 @@ class PairFilter:
             ctypes.byref(thresholds.native(scoring.mode)),
             ctypes.byref(scores),
             scoring.alphabet.definite,
+            instruction_set_of(None).encode() if subsequences else None,
             threads,
         )
         if not self._handle:
             raise CapacityError("out of memory for the q-grams of the sequences")
         self.gram: int = library.pairalign_filter_gram(self._handle)
 
-    def choose(self, window: Window, pair_mask: Mask | None = None) -> PairsLeft:
+    def choose(
+        self, window: Window, pair_mask: Mask | None = None, demand: Demand | None = None
+    ) -> PairsLeft:
         """Drop pairs of a window, or of those that `pair_mask` names: bool[pairs].
+
+        With a `demand`, pairs are dropped as well that nobody asks for any more.
 
         Raises
         ------
@@ -170,11 +200,14 @@ class PairFilter:
             Out of memory.
         """
         mask = np.empty(window.pairs, np.bool_) if pair_mask is None else pair_mask.copy()
-        counts = np.zeros(4, np.int64)
+        rows = None if demand is None else demand.of(window)
+        counts = np.zeros(5, np.int64)
         failed = library.pairalign_filter_window(
             self._handle,
             ctypes.byref(NativeWindow.of(window)),
             pair_mask is None,
+            rows and rows[0].ctypes.data,
+            rows and rows[1].ctypes.data,
             mask.ctypes.data,
             counts.ctypes.data,
         )

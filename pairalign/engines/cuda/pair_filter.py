@@ -218,7 +218,7 @@ class CudaPairFilter:
         mask = slot.download("mask", window.pairs, np.bool_, at["mask"])
         slot.wait()
         possible, left, score = (int(found[name][0]) for name in ("possible", "left", "score"))
-        return PairsLeft.of(mask, window.pairs, possible, left, score)
+        return PairsLeft.of(mask, window.pairs, possible, left, left, score)
 
 
 class _Classes:

@@ -57,7 +57,7 @@ mismatches and gap letters, `aligned` columns without gaps, `pident_aligned` 100
 and `exchanged_cigar` has I where others have D."""
 
 NOT_CHECKED = (
-    *("identity_internal", "identity_mbl"),
+    *("identity_internal", "identity_mbl", "identity_full", "identity_mean"),
     *("bits", "evalue", "bitscore", "qcovs", "qcovhsp", "sstrand"),
     *("stitle", "salltitles", "qtitle", "theader", "qheader", "_"),
 )

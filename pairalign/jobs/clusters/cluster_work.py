@@ -28,6 +28,7 @@ from pairalign.trees.distance_matrix import number_of_pairs
 from pairalign.trees.linkage import cluster as join_closest
 
 if TYPE_CHECKING:
+    from pairalign.engines.cpu.pair_filter import Demand
     from pairalign.jobs.stages.threshold_engine import Steps
 
 Mask = npt.NDArray[np.bool_]
@@ -84,7 +85,9 @@ class ClusterWork:
 
     def _stream(self, clustering: EdgeClustering, kept: list[Alignments] | None) -> Int32s:
         """Cluster the pairs that pass as they come: row by row, the longest first."""
-        for passing in self._passing(self.thresholds, self.memory_bytes or default_bytes()):
+        demand = clustering if isinstance(clustering, GreedyLinkage) and kept is None else None
+        memory = self.memory_bytes or default_bytes()
+        for passing in self._passing(self.thresholds, memory, demand):
             parts, wholes = self._identity_of(passing)
             clustering.add(passing.query, passing.target, parts, wholes)
             if kept is not None:
@@ -119,8 +122,10 @@ class ClusterWork:
     def _identity_of(self, found: Alignments) -> tuple[Int64s, Int64s]:
         return count_identity(found, self.thresholds.identity_of)
 
-    def _passing(self, thresholds: PairThresholds, memory_bytes: int) -> Iterator[Alignments]:
-        """Align; yield what attains some thresholds."""
+    def _passing(
+        self, thresholds: PairThresholds, memory_bytes: int, demand: Demand | None = None
+    ) -> Iterator[Alignments]:
+        """Align; yield what attains some thresholds, as far as there is a demand."""
         job = AlignmentJob(
             self.sequences,
             None,
@@ -134,6 +139,7 @@ class ClusterWork:
             kernel=self.kernel,
             pair_thresholds=thresholds,
         )
+        job.demand = demand
         with job.open() as results:
             self.steps = job.steps
             yield from results

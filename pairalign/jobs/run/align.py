@@ -37,6 +37,7 @@ from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
+    from pairalign.engines.cpu.pair_filter import Demand
     from pairalign.jobs.stages.threshold_engine import Steps
     from pairalign.statistics.significance import EvalueFilter
 
@@ -85,6 +86,8 @@ class AlignmentJob:
         How many pairs each step has left, of a job with thresholds or a least score.
     evalue_filter : EvalueFilter or None
         Only pairs that pass are given.
+    demand : Demand or None
+        Of a job with thresholds: which pairs are still of use. The results may lack others.
     top : int
         Local alignments of a pair, see `pairalign.jobs.stages.top_engine`.
 
@@ -122,6 +125,7 @@ class AlignmentJob:
     top: int = 1
     result_seconds: float | None = None
     evalue_filter: EvalueFilter | None = None
+    demand: Demand | None = None
     steps: Steps | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -269,6 +273,7 @@ class AlignmentJob:
             self.pair_thresholds,
             self.want.min_raw_score,
             self.threads,
+            self.demand,
         )
         return engines
 

@@ -1,8 +1,8 @@
 """Thresholds that skip work: pairs that cannot pass are not aligned, others not returned.
 
 `ThresholdEngine` wraps an engine and is one itself. Of a window's pairs it drops, cheapest first,
-what lengths, q-grams and scores rule out (``docs/thresholds.md``), and looks at the alignments of
-the others.
+what lengths, q-grams, common subsequences and scores rule out (``docs/thresholds.md``), and looks
+at the alignments of the others.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import SCORE_FIELDS, STATS_FIELDS, Alignments
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines import Engine
-from pairalign.engines.cpu.pair_filter import PairFilter, PairsLeft
+from pairalign.engines.cpu.pair_filter import Demand, PairFilter, PairsLeft
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
@@ -51,8 +51,9 @@ class Steps:
     ----------
     pairs : int
         All of the job.
-    possible, sharing, scoring, passing : int
-        Left by lengths and letters; by q-grams; by scores; by identity and coverage.
+    possible, sharing, common, scoring, passing : int
+        Left by lengths and letters; by q-grams; by common subsequences; by scores; by identity and
+        coverage.
     gram : int
         Letters of the q-grams, 0: none were looked at.
     """
@@ -60,6 +61,7 @@ class Steps:
     pairs: int = 0
     possible: int = 0
     sharing: int = 0
+    common: int = 0
     scoring: int = 0
     passing: int = 0
     gram: int = 0
@@ -70,7 +72,8 @@ class Steps:
         with self._lock:
             self.pairs += choice.looked_at
             self.possible += choice.possible
-            self.sharing += choice.left
+            self.sharing += choice.sharing
+            self.common += choice.left
             self.scoring += scoring
             self.passing += passing
 
@@ -89,6 +92,8 @@ class ThresholdEngine(WrappedEngine):
         Where pairs are counted.
     sets : dict
         `queries`, `targets` and `scoring` of the results.
+    demand : Demand, optional
+        Which pairs are still of use. Filters of GPUs do not ask.
     """
 
     def __init__(
@@ -98,12 +103,14 @@ class ThresholdEngine(WrappedEngine):
         thresholds: PairThresholds,
         steps: Steps,
         sets: dict[str, Any],
+        demand: Demand | None = None,
     ) -> None:
         super().__init__(engine)
         self._filter: PairFilter | CudaPairFilter = pair_filter
         self._own_filter: CudaPairFilter | None = None
         if engine.on_device is not None:
             self._filter = self._own_filter = engine.on_device.open_pair_filter(pair_filter)
+        self._demand = demand
         self._thresholds = thresholds
         self._steps = steps
         self._sets = sets
@@ -111,7 +118,10 @@ class ThresholdEngine(WrappedEngine):
 
     def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
         """Align the pairs of `window`; see `pairalign.engines.Engine`."""
-        choice = self._filter.choose(window, pair_mask)
+        if isinstance(self._filter, PairFilter):
+            choice = self._filter.choose(window, pair_mask, self._demand)
+        else:
+            choice = self._filter.choose(window, pair_mask)
         if choice.left == 0:
             self._steps.add(choice, 0, 0)
             return self._nothing(want.detail)
@@ -190,6 +200,7 @@ def skip_pairs(
     thresholds: PairThresholds,
     min_raw_score: int | None,
     threads: int,
+    demand: Demand | None = None,
 ) -> tuple[Sequence[Engine], Steps]:
     """Wrap engines so that they skip pairs which cannot reach what is asked for.
 
@@ -202,6 +213,8 @@ def skip_pairs(
     thresholds : PairThresholds
     min_raw_score : int or None
     threads : int
+    demand : Demand, optional
+        Which pairs are still of use.
 
     Returns
     -------
@@ -209,8 +222,15 @@ def skip_pairs(
     steps : Steps
         What they will count.
     """
-    pair_filter = PairFilter(*sets, scoring, thresholds, min_raw_score, threads=threads)
-    return _wrap(engines, pair_filter, sets, scoring, thresholds)
+    pair_filter = PairFilter(
+        *sets,
+        scoring,
+        thresholds,
+        min_raw_score,
+        threads=threads,
+        subsequences=not any(engine.is_gpu for engine in engines),
+    )
+    return _wrap(engines, pair_filter, sets, scoring, thresholds, demand)
 
 
 def _wrap(
@@ -219,6 +239,7 @@ def _wrap(
     sets: tuple[SequenceSet, SequenceSet | None],
     scoring: Scoring,
     thresholds: PairThresholds,
+    demand: Demand | None = None,
 ) -> tuple[Sequence[Engine], Steps]:
     steps = Steps(gram=pair_filter.gram)
     results = {
@@ -226,7 +247,9 @@ def _wrap(
         "targets": sets[0] if sets[1] is None else sets[1],
         "scoring": scoring,
     }
-    wrapped = [ThresholdEngine(one, pair_filter, thresholds, steps, results) for one in engines]
+    wrapped = [
+        ThresholdEngine(one, pair_filter, thresholds, steps, results, demand) for one in engines
+    ]
     return wrapped, steps
 
 
@@ -237,6 +260,7 @@ def skip_where_it_pays(
     thresholds: PairThresholds,
     min_raw_score: int | None,
     threads: int,
+    demand: Demand | None = None,
 ) -> tuple[Sequence[Engine], Steps | None]:
     """Wrap engines as `skip_pairs` does, unless aligning all pairs is as fast.
 
@@ -249,7 +273,7 @@ def skip_where_it_pays(
     if not thresholds and (min_raw_score or 0) <= 0:
         return engines, None
     if thresholds or not any(engine.is_gpu for engine in engines):
-        return skip_pairs(engines, sets, scoring, thresholds, min_raw_score, threads)
+        return skip_pairs(engines, sets, scoring, thresholds, min_raw_score, threads, demand)
     # Scores alone a GPU finds as fast as the host says which pairs cannot reach them; with a filter
     # of its own it is faster where q-grams say something, and that is not found out for nothing.
     if not all(engine.on_device for engine in engines) or _cells(*sets) < WORTH_FILTERING:

@@ -1,0 +1,7 @@
+#define PAIRALIGN_ISA avx2
+#include "subsequence_kernel.h"
+
+namespace pairalign {
+extern const SubsequenceKernel subsequences_avx2;
+const SubsequenceKernel subsequences_avx2 = {"avx2", avx2::count_common};
+}  // namespace pairalign

@@ -1,0 +1,7 @@
+#define PAIRALIGN_ISA avx512
+#include "subsequence_kernel.h"
+
+namespace pairalign {
+extern const SubsequenceKernel subsequences_avx512;
+const SubsequenceKernel subsequences_avx512 = {"avx512", avx512::count_common};
+}  // namespace pairalign

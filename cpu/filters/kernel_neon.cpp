@@ -1,0 +1,7 @@
+#define PAIRALIGN_ISA neon
+#include "subsequence_kernel.h"
+
+namespace pairalign {
+extern const SubsequenceKernel subsequences_neon;
+const SubsequenceKernel subsequences_neon = {"neon", neon::count_common};
+}  // namespace pairalign

@@ -1,0 +1,7 @@
+#define PAIRALIGN_ISA scalar
+#include "subsequence_kernel.h"
+
+namespace pairalign {
+extern const SubsequenceKernel subsequences_scalar;
+const SubsequenceKernel subsequences_scalar = {"scalar", scalar::count_common};
+}  // namespace pairalign

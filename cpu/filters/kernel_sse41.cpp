@@ -1,0 +1,7 @@
+#define PAIRALIGN_ISA sse41
+#include "subsequence_kernel.h"
+
+namespace pairalign {
+extern const SubsequenceKernel subsequences_sse41;
+const SubsequenceKernel subsequences_sse41 = {"sse41", sse41::count_common};
+}  // namespace pairalign

@@ -1,0 +1,115 @@
+"""The command ``pairalign audit``."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+
+from pairalign.base.choices import CLUSTER_SUFFIXES
+from pairalign.cli.console import say
+from pairalign.cli.files import check_files
+from pairalign.cli.planning import (
+    check_scoring,
+    choose_output,
+    read_sequences,
+    scoring_of,
+    warn_of_letters,
+)
+from pairalign.cli.split import resources_of
+from pairalign.cli.summary import describe_set, describe_steps
+from pairalign.cli.thresholds import thresholds_of
+from pairalign.errors import FormatError, PairalignError
+from pairalign.formats.groups import read_groups
+from pairalign.formats.names import format_by_suffix
+from pairalign.formats.output import check_writable
+from pairalign.formats.splits import write_rows
+from pairalign.jobs.splits.audit import Audit, audit_groups, audit_sets
+from pairalign.sequences.sets import SequenceSet
+from pairalign.splits.groups import Groups
+from pairalign.statistics.statements import describe_scoring
+from pairalign.trees.distance_matrix import number_of_pairs
+
+COLUMNS = ("violation", "name", "group", "other", "other_group", "identity")
+
+
+class ViolationsError(PairalignError):
+    """Some pairs break what groups promise; they have been listed."""
+
+
+def run_audit(options: argparse.Namespace) -> None:
+    """Carry out ``pairalign audit``."""
+    choose_output(options)
+    check_files(options)
+    check_scoring(options)
+    check_writable(options.output)
+    as_sets = _is_fasta(options)
+    if as_sets and options.across == "none":
+        raise FormatError("--across none looks at members of clusters; two sets have none")
+    options.input2 = options.input if as_sets else None
+    if as_sets:
+        options.input = options.groups
+    first, second = read_sequences(options)
+    groups = None if as_sets else read_groups(options.groups, options.read_as, first)
+    scoring = scoring_of(options, first)
+    warn_of_letters(scoring, first, second)
+    thresholds, resources = thresholds_of(options), resources_of(options)
+    started = time.perf_counter()
+    if second is not None:
+        audit = audit_sets(first, second, scoring, thresholds, resources)
+    else:
+        assert groups is not None
+        across = options.across == "all"
+        audit = audit_groups(first, groups, scoring, thresholds, resources, across=across)
+    write_rows(options.output, [COLUMNS, *_rows(audit, first, second or first, groups)])
+    if options.explain:
+        say(describe_steps(resources.steps, number_of_pairs(len(first))))
+    if not options.quiet:
+        rows = [
+            ("sequences", " against ".join(describe_set(s) for s in (first, second) if s)),
+            ("scoring", describe_scoring(scoring)),
+            ("time", f"{time.perf_counter() - started:.2f} s"),
+            *_describe(audit),
+        ]
+        say("\n".join(f"{title:>13}  {value}" for title, value in rows))
+    if audit.violations:
+        raise ViolationsError(f"{options.groups}: {audit.violations:,} pairs break the promise")
+
+
+def _is_fasta(options: argparse.Namespace) -> bool:
+    if options.read_as is not None:
+        return bool(options.read_as == "fasta")
+    return format_by_suffix(options.groups, CLUSTER_SUFFIXES) == "fasta"
+
+
+def _rows(
+    audit: Audit, first: SequenceSet, second: SequenceSet, groups: Groups | None
+) -> Iterator[tuple[object, ...]]:
+    """Yield the lines: pairs of two groups, then members under the threshold."""
+    for kind, pairs in (("across", audit.across), ("under", audit.under)):
+        if pairs is None:
+            continue
+        columns = (pairs.query.tolist(), pairs.target.tolist(), pairs.identity.tolist())
+        for one, other, identity in zip(*columns, strict=True):
+            own = ("train", "test")
+            if groups is not None:
+                own = groups.names[groups.labels[one]], groups.names[groups.labels[other]]
+            names = first.names[one], second.names[other]
+            yield kind, names[0], own[0], names[1], own[1], f"{identity:.6f}"
+
+
+def _describe(audit: Audit) -> list[tuple[str, str]]:
+    rows = [
+        ("groups", f"{audit.groups:,} of {audit.members:,} sequences"),
+        ("across", _count(audit.across.identity.tolist(), "pairs of two groups that reach it")),
+    ]
+    if audit.under is not None:
+        text = "members that do not reach it with their representatives"
+        rows.append(("under", _count(audit.under.identity.tolist(), text)))
+    return rows
+
+
+def _count(identities: list[float], what: str) -> str:
+    if not identities:
+        return f"0 {what}"
+    return f"{len(identities):,} {what}, from {min(identities):.4g} to {max(identities):.4g}"

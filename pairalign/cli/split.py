@@ -1,0 +1,151 @@
+"""The command ``pairalign split``."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from pairalign.cli.console import say
+from pairalign.cli.files import check_files
+from pairalign.cli.planning import (
+    check_scoring,
+    choose_output,
+    progress_of,
+    read_sequences,
+    scoring_of,
+    warn_of_letters,
+)
+from pairalign.cli.report import check_report
+from pairalign.cli.summary import describe_set, describe_steps
+from pairalign.cli.thresholds import thresholds_of
+from pairalign.errors import FormatError, SplitError
+from pairalign.formats.output import check_writable
+from pairalign.formats.splits import write_removed, write_split
+from pairalign.jobs.splits.edges import Resources
+from pairalign.jobs.splits.split import SplitRequest, choose_nearest, plan_folds, run_split
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+from pairalign.splits.labels import parse_priority, read_values
+from pairalign.splits.result import Split
+from pairalign.statistics.statements import describe_scoring
+from pairalign.trees.distance_matrix import number_of_pairs
+
+_MOST_LABELS = 12  # that the summary shows
+
+
+def run_split_command(options: argparse.Namespace) -> None:
+    """Carry out ``pairalign split``."""
+    choose_output(options)
+    check_files(options)
+    check_scoring(options)
+    _check_folds(options)
+    outputs = [path for path in (options.output, options.removed) if path is not None]
+    for path in outputs:
+        check_writable(path)
+    check_report(options)
+    sequences, _ = read_sequences(options)
+    scoring = scoring_of(options, sequences)
+    warn_of_letters(scoring, sequences, None)
+    started = time.perf_counter()
+    resources = resources_of(options)
+    split = run_split(sequences, scoring, _request_of(options, sequences), resources)
+    summary = _describe(split, scoring, time.perf_counter() - started, outputs)
+    write_split(options.output, split)
+    if options.removed is not None:
+        write_removed(options.removed, split)
+    if options.report is not None:
+        from pairalign.cli.split_report import report_split
+
+        report_split(options, split, scoring, resources, summary)
+    if options.explain:
+        say(describe_steps(resources.steps, number_of_pairs(len(sequences))))
+    if not options.quiet:
+        say(summary)
+
+
+def _check_folds(options: argparse.Namespace) -> None:
+    """Refuse folds that make no sense for any sequences; FormatError."""
+    try:
+        plan_folds(options.folds, options.test, options.val)
+    except SplitError as error:
+        raise FormatError(str(error)) from error
+    if options.table is not None and options.label is None and options.priority is None:
+        raise FormatError("--table is for --label and --priority: name a column with them")
+
+
+def resources_of(options: argparse.Namespace) -> Resources:
+    """Return what aligning may use."""
+    return Resources(
+        options.device, options.threads, options.memory, progress_of(options), options.kernel
+    )
+
+
+def _request_of(options: argparse.Namespace, sequences: SequenceSet) -> SplitRequest:
+    thresholds = thresholds_of(options)
+    labels = priorities = None
+    if options.label is not None:
+        labels = tuple(read_values(sequences, options.label, options.table))
+    if options.priority is not None:
+        texts = read_values(sequences, options.priority, options.table)
+        priorities = tuple(parse_priority(text) for text in texts)
+    return SplitRequest(
+        thresholds,
+        plan_folds(options.folds, options.test, options.val),
+        labels,
+        priorities,
+        options.tolerance,
+        not options.no_remove,
+        choose_nearest(thresholds, options.nearest_from),
+        options.seed,
+    )
+
+
+def _describe(split: Split, scoring: Scoring, seconds: float, outputs: list[str]) -> str:
+    sizes = ", ".join(
+        f"{name}: {size:,}" for name, size in zip(split.fold_names, split.sizes, strict=True)
+    )
+    clusters = int(split.clusters.max()) + 1
+    rows = [
+        ("sequences", describe_set(split.sequences)),
+        ("scoring", describe_scoring(scoring)),
+        ("time", f"{seconds:.2f} s"),
+        (
+            "promise",
+            f"no pair across folds has an identity ({split.thresholds.identity_of}) of "
+            f"{float(split.thresholds.min_identity):g} or more{_and_coverage(split)}",
+        ),
+        ("clusters", f"{clusters:,}, connected by {split.edges:,} pairs that reach it"),
+        ("folds", sizes),
+        *_label_rows(split),
+        (
+            "removed",
+            f"{len(split.removed):,}; no folds of these sizes are made with fewer than "
+            f"{split.least_removed:,} removed",
+        ),
+        (
+            "written to",
+            ", ".join("standard output" if path == "-" else path for path in outputs),
+        ),
+    ]
+    return "\n".join(f"{title:>13}  {value}" for title, value in rows)
+
+
+def _and_coverage(split: Split) -> str:
+    least = split.thresholds.min_coverage
+    if not least:
+        return ""
+    return f" and a coverage ({split.thresholds.coverage_of}) of {float(least):g} or more"
+
+
+def _label_rows(split: Split) -> list[tuple[str, str]]:
+    """Return how often each label is in each fold, for a few labels."""
+    if split.labels is None:
+        return []
+    counts = list(split.count_labels().items())
+    rows = [
+        (f"label {label}"[:13], ", ".join(f"{n:,}" for n in of_folds))
+        for label, of_folds in counts[:_MOST_LABELS]
+    ]
+    if len(counts) > _MOST_LABELS:
+        rows.append(("labels", f"{len(counts) - _MOST_LABELS:,} more"))
+    return rows

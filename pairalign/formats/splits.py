@@ -1,0 +1,71 @@
+"""Files of splits: a table of the folds, and one of what was removed; CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+
+import numpy as np
+
+from pairalign.formats.output import Path, open_output
+from pairalign.splits.result import Split
+
+COLUMNS = ("name", "label", "fold", "cluster", "nearest", "nearest_identity")
+REMOVED_COLUMNS = ("name", "label", "cluster")
+
+
+def write_split(path: Path, split: Split) -> None:
+    """Write the folds: a line a sequence that was not removed, in the order of the input.
+
+    Parameters
+    ----------
+    path : str or path
+        ``"-"`` is standard output; ``.gz`` compresses. The file appears when it is complete.
+    split : Split
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written.
+
+    Notes
+    -----
+    The columns are name, label (empty without labels), name of the fold, number of the cluster, and
+    the most similar sequence of another fold with its identity, 6 decimals; both are empty where
+    none reaches `Split.nearest_from`.
+    """
+    names, labels = split.sequences.names, _labels(split)
+    rows: list[tuple[object, ...]] = [COLUMNS]
+    for k in np.flatnonzero(split.folds >= 0).tolist():
+        near = int(split.nearest[k])
+        nearest = ("", "") if near < 0 else (names[near], f"{split.nearest_identity[k]:.6f}")
+        fold = split.fold_names[int(split.folds[k])]
+        rows.append((names[k], labels[k], fold, int(split.clusters[k]), *nearest))
+    write_rows(path, rows)
+
+
+def write_removed(path: Path, split: Split) -> None:
+    """Write what was removed: name, label and cluster; as `write_split`."""
+    names, labels = split.sequences.names, _labels(split)
+    rows: list[tuple[object, ...]] = [REMOVED_COLUMNS]
+    rows += [(names[k], labels[k], int(split.clusters[k])) for k in split.removed.tolist()]
+    write_rows(path, rows)
+
+
+def write_rows(path: Path, rows: Iterable[tuple[object, ...]]) -> None:
+    """Write rows as CSV, lines ending in a line feed.
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written.
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    with open_output(path) as output:
+        output.write(text.getvalue().encode())
+
+
+def _labels(split: Split) -> tuple[str, ...]:
+    return split.labels or ("",) * len(split.sequences)

@@ -1,0 +1,1 @@
+"""Splits into folds without similar pairs across them, and audits of groups of sequences."""

@@ -1,0 +1,314 @@
+"""Splits: folds, or training, validation and test sets, without similar pairs across them.
+
+All pairs are aligned. What pairs that reach the thresholds connect, a cluster, goes into one fold.
+Clusters are packed into folds so that these have their shares of all sequences, and of those of
+each label. A cluster that is larger than a fold is cut: as few sequences as can be found are
+removed so that its parts are not connected. What is found need not be the least possible; a bound
+is given of what at least must go.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
+from pairalign.base.arguments import parse_share
+from pairalign.errors import SplitError
+from pairalign.jobs.run.inputs import AnyScoring, Sequences, as_inputs
+from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.splits.edges import Pairs, Resources, find_pairs
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+from pairalign.splits.labels import as_values, parse_priority
+from pairalign.splits.network import Network, least_removed
+from pairalign.splits.packing import Folds, Limits, find_too_large, pack
+from pairalign.splits.result import Split
+from pairalign.splits.separators import Sizes
+
+DEFAULT_FOLDS = 5
+DEFAULT_TOLERANCE = Fraction(5, 100)
+NEAREST_BELOW = Fraction(1, 10)
+"""How far below the threshold nearest sequences are looked for unless it is said."""
+
+_BALANCED_FROM = 20
+"""Sequences of a label in a fold, in the mean, from which clusters are cut to balance the label."""
+
+Ints = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class SplitRequest:
+    """What is asked for.
+
+    Attributes
+    ----------
+    thresholds : PairThresholds
+        What no pair across folds may reach.
+    folds : tuple of (str, Fraction)
+        Names of the folds, and the share of all sequences that each is to have; they add up to 1.
+    labels : tuple of str, or None
+        Of each sequence.
+    priorities : tuple of float, or None
+        Of each sequence: removing it costs 1 more than that.
+    tolerance : Fraction
+        By how much of its share a fold may be too large.
+    remove : bool
+        Whether sequences may be removed.
+    nearest_from : Fraction
+        Least identity at which nearest sequences of other folds are looked for.
+    seed : int
+    """
+
+    thresholds: PairThresholds
+    folds: tuple[tuple[str, Fraction], ...]
+    labels: tuple[str, ...] | None = None
+    priorities: tuple[float, ...] | None = None
+    tolerance: Fraction = DEFAULT_TOLERANCE
+    remove: bool = True
+    nearest_from: Fraction = Fraction(0)
+    seed: int = 0
+
+
+def plan_folds(
+    folds: int | None = None,
+    test: float | str | Fraction | None = None,
+    val: float | str | Fraction | None = None,
+) -> tuple[tuple[str, Fraction], ...]:
+    """Return names and shares: of `folds` equal ones, or of train, val and test.
+
+    Raises
+    ------
+    SplitError
+        Both are asked for, fewer than 2 folds, or shares that leave nothing for training.
+    """
+    if test is None and val is None:
+        count = DEFAULT_FOLDS if folds is None else folds
+        if count < 2:
+            raise SplitError(f"folds: found {count}, expected 2 or more")
+        return tuple((str(k), Fraction(1, count)) for k in range(count))
+    if folds is not None:
+        raise SplitError("ask for folds, or for shares of test and val, not for both")
+    shares = {
+        name: parse_share(value, name)
+        for name, value in (("val", val), ("test", test))
+        if value is not None
+    }
+    rest = 1 - sum(shares.values(), Fraction(0))
+    if rest <= 0 or not all(shares.values()):
+        raise SplitError("test and val: expected shares above 0 that leave some for train")
+    return (("train", rest), *shares.items())
+
+
+def run_split(
+    sequences: SequenceSet, scoring: Scoring, request: SplitRequest, resources: Resources
+) -> Split:
+    """Align all pairs and make the folds.
+
+    Raises
+    ------
+    SplitError
+        Nothing may be removed, and a cluster fits into no fold; or there are more folds than
+        sequences.
+    AlphabetError, ScoringError, CapacityError, DeviceError
+        See `pairalign.errors`.
+    """
+    count = len(sequences)
+    if count < len(request.folds):
+        raise SplitError(f"{sequences.source}: {count:,} sequences, {len(request.folds):,} folds")
+    pairs = find_pairs(
+        sequences, None, scoring, request.thresholds, request.nearest_from, resources
+    )
+    network = Network(count, pairs.query[pairs.reaches], pairs.target[pairs.reaches])
+    folds, sizes = _plan_sizes(count, request)
+    prices = [1.0] * count
+    if request.priorities is not None:
+        prices = [1.0 + priority for priority in request.priorities]
+    too_large = find_too_large(network, sizes)
+    places = pack(network, folds, Limits(sizes, prices if request.remove else None, request.seed))
+    found = np.array(places, np.int32)
+    nearest, nearest_identity = _find_nearest(pairs, found)
+    return Split(
+        sequences=sequences,
+        thresholds=request.thresholds,
+        fold_names=tuple(name for name, _ in request.folds),
+        folds=found,
+        labels=request.labels,
+        clusters=network.clusters(),
+        edges=int(pairs.reaches.sum()),
+        least_removed=least_removed(network, too_large, int(sizes.most[0])),
+        nearest=nearest,
+        nearest_identity=nearest_identity,
+        nearest_from=float(request.nearest_from),
+    )
+
+
+def _plan_sizes(count: int, request: SplitRequest) -> tuple[Folds, Sizes]:
+    """Return empty folds, and what the largest may have of all sequences and of each label."""
+    totals = [count]
+    categories: list[tuple[int, ...]] = [(0,)] * count
+    if request.labels is not None:
+        of_label = Counter(request.labels)
+        number = {label: k for k, label in enumerate(sorted(of_label), 1)}
+        totals += [of_label[label] for label in number]
+        categories = [(0, number[label]) for label in request.labels]
+    most, targets = [], []
+    for _, share in request.folds:
+        targets.append([float(total * share) for total in totals])
+        most.append([_most(k, total * share, request) for k, total in enumerate(totals)])
+    largest = [max(column) for column in zip(*most, strict=True)]
+    return Folds(most, targets), Sizes(categories, largest)
+
+
+def _most(category: int, share: Fraction, request: SplitRequest) -> float:
+    """Return what a fold may have of a category; labels with few sequences are not limited."""
+    if category > 0 and share < _BALANCED_FROM:
+        return math.inf
+    return math.ceil(share * (1 + request.tolerance))
+
+
+def _find_nearest(pairs: Pairs, folds: Ints) -> tuple[Ints, npt.NDArray[np.float64]]:
+    """Return each sequence's most similar one in another fold, and its identity."""
+    nearest = np.full(len(folds), -1, np.int32)
+    identity = np.full(len(folds), np.nan)
+    one, other = folds[pairs.query], folds[pairs.target]
+    across = np.flatnonzero((one != other) & (one >= 0) & (other >= 0))
+    ends = np.concatenate([pairs.query[across], pairs.target[across]])
+    others = np.concatenate([pairs.target[across], pairs.query[across]])
+    values = np.tile(pairs.identity[across], 2)
+    order = np.lexsort((others, -values, ends))
+    sequences, first = np.unique(ends[order], return_index=True)
+    nearest[sequences] = others[order][first]
+    identity[sequences] = values[order][first]
+    return nearest, identity
+
+
+def split(
+    sequences: Sequences,
+    *,
+    min_identity: float | str | Fraction,
+    identity_of: str = "full",
+    min_coverage: float | str | Fraction | None = None,
+    coverage_of: str = "aligned",
+    folds: int | None = None,
+    test: float | str | Fraction | None = None,
+    val: float | str | Fraction | None = None,
+    labels: Sequence[str] | str | None = None,
+    priorities: Sequence[float] | str | None = None,
+    tolerance: float | str | Fraction = DEFAULT_TOLERANCE,
+    remove: bool = True,
+    nearest_from: float | str | Fraction | None = None,
+    seed: int = 0,
+    scoring: AnyScoring | None = None,
+    mode: str | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+    memory_bytes: int | None = None,
+    progress: Progress = False,
+) -> Split:
+    """Split a set into folds so that no pair across folds is too similar.
+
+    Parameters
+    ----------
+    sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
+        As for `pairalign.align`; one is enough.
+    min_identity : float, str or Fraction
+        From 0 to 1 or as ``"30%"``, exactly as written; with `min_coverage`, what no pair across
+        folds reaches. A pair that just reaches both stays together.
+    identity_of : str
+        What the identity is, see `pairalign.base.choices.IDENTITIES`.
+    min_coverage : float, str or Fraction, optional
+        Default: none.
+    coverage_of : str
+        What the coverage is, see `pairalign.base.choices.COVERAGES`.
+    folds : int, optional
+        Equal folds, named from ``"0"``; default: 5.
+    test, val : float, str or Fraction, optional
+        Shares of all sequences, instead of `folds`: the folds are train, val and test.
+    labels : sequence of str, or str, optional
+        Of each sequence, or what headers call it (``|label=...``); folds get like shares of each.
+    priorities : sequence of float, or str, optional
+        Of each sequence, at least 0, or what headers call it; removing a sequence costs 1 more
+        than its priority, and little is to be paid.
+    tolerance : float, str or Fraction
+        By how much of its share a fold may be too large, and have too much of a label.
+    remove : bool
+        Whether sequences may be removed where a cluster is larger than a fold.
+    nearest_from : float, str or Fraction, optional
+        Least identity at which the nearest sequences of other folds are looked for; the lower, the
+        more pairs are aligned. Default: 0.1 below `min_identity`.
+    seed : int
+        Of ties; the same seed gives the same folds.
+    scoring, mode, device, threads, memory_bytes, progress
+        As for `pairalign.align`.
+
+    Returns
+    -------
+    Split
+
+    Raises
+    ------
+    SplitError
+        The folds cannot be made as asked, or labels are missing.
+    FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
+        See `pairalign.errors`.
+    ValueError
+        An argument out of its range.
+
+    Notes
+    -----
+    Time is that of the alignments of pairs that lengths, q-grams and scores do not rule out.
+    Memory: 17 bytes a pair that reaches `nearest_from`, and some 100 a pair that reaches the
+    thresholds.
+
+    References
+    ----------
+    Teufel F et al. GraphPart: homology partitioning for biological sequence analysis. NAR Genomics
+    and Bioinformatics 5:lqad088, 2023.
+
+    Examples
+    --------
+    >>> import pairalign
+    >>> globins = {
+    ...     "HBB": "MVHLTPEEKSAVTALWGKVNVDEVGGEALGRLLVVYPWTQRFFESFGDLSTPDAVMGNPK",
+    ...     "HBD": "MVHLTPEEKTAVNALWGKVNVDAVGGEALGRLLVVYPWTQRFFESFGDLSSPDAVMGNPK",
+    ...     "HBZ": "MSLTKTERTIIVSMWAKISTQADTIGTETLERLFLSHPQTKTYFPHFDLHPGSAQLRAHG",
+    ... }
+    >>> found = pairalign.split(globins, min_identity=0.5, folds=2, tolerance=0.5)
+    >>> list(found)
+    [['HBB', 'HBD'], ['HBZ']]
+    """
+    first, _, chosen = as_inputs(sequences, None, scoring, mode)
+    message = chosen.replaced_message(first)
+    if message:
+        warnings.warn(message, stacklevel=2)
+    thresholds = make_pair_thresholds(min_identity, identity_of, min_coverage, coverage_of)
+    request = SplitRequest(
+        thresholds,
+        plan_folds(folds, test, val),
+        None if labels is None else tuple(as_values(first, labels, "labels", str)),
+        None
+        if priorities is None
+        else tuple(as_values(first, priorities, "priorities", parse_priority)),
+        parse_share(tolerance, "tolerance"),
+        remove,
+        choose_nearest(thresholds, nearest_from),
+        seed,
+    )
+    return run_split(first, chosen, request, Resources(device, threads, memory_bytes, progress))
+
+
+def choose_nearest(
+    thresholds: PairThresholds, nearest_from: float | str | Fraction | None
+) -> Fraction:
+    """Return the least identity at which nearest sequences are looked for."""
+    if nearest_from is None:
+        return max(Fraction(0), thresholds.min_identity - NEAREST_BELOW)
+    return min(thresholds.min_identity, parse_share(nearest_from, "nearest_from"))

@@ -1,0 +1,127 @@
+"""Groups of sequences that somebody has made: folds, or clusters with their representatives."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.errors import SplitError, shown_name
+from pairalign.sequences.sets import SequenceSet
+
+Ints = npt.NDArray[np.int32]
+
+_DATABASES = ("sp", "tr", "gi", "ref", "gb", "emb", "dbj", "pdb", "lcl")
+"""What stands before the first ``|`` of a name where the second part is the identifier."""
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Which group each sequence of a set is in.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the groups.
+    labels : ndarray of int32, shape (n,)
+        The group of each sequence, by input index; -1: none.
+    representatives : ndarray of int32, shape (n,), or None
+        Input index of what stands for the group of each sequence, -1 where there is none. None:
+        the groups are folds.
+    """
+
+    names: tuple[str, ...]
+    labels: Ints
+    representatives: Ints | None
+
+
+@dataclass(frozen=True)
+class Membership:
+    """What a line of a file says.
+
+    Attributes
+    ----------
+    name, group : str
+    representative : str or None
+        None: it is known of no sequence, as in folds.
+    line : int
+    """
+
+    name: str
+    group: str
+    representative: str | None
+    line: int
+
+
+def make_groups(sequences: SequenceSet, said: list[Membership], source: str) -> Groups:
+    """Make groups of what a file says.
+
+    Raises
+    ------
+    SplitError
+        It names a sequence that is not there, or could be several, or one twice.
+    """
+    finder = _Finder(sequences)
+    numbers: dict[str, int] = {}
+    labels = np.full(len(sequences), -1, np.int32)
+    representatives = np.full(len(sequences), -1, np.int32)
+    for one in said:
+        where = f"{source}: line {one.line}"
+        index = finder.find(one.name, where)
+        if labels[index] >= 0:
+            raise SplitError(f"{where}: {shown_name(one.name)} again; each sequence once")
+        labels[index] = numbers.setdefault(one.group, len(numbers))
+        if one.representative is not None:
+            representatives[index] = finder.find(one.representative, where)
+    if not said:
+        raise SplitError(f"{source}: no sequence is named")
+    has_any = any(one.representative is not None for one in said)
+    return Groups(tuple(numbers), labels, representatives if has_any else None)
+
+
+class _Finder:
+    """Finds sequences by names as other programs write them: cut, or an identifier alone."""
+
+    def __init__(self, sequences: SequenceSet) -> None:
+        self._source = sequences.source
+        self._exact = {name: k for k, name in enumerate(sequences.names)}
+        self._headers = {header: k for k, header in enumerate(sequences.descriptions)}
+        parts = [_identifiers(name) for name in sequences.names]
+        counts = Counter(part for own in parts for part in own)
+        self._unique = {part: k for k, own in enumerate(parts) for part in own if counts[part] == 1}
+        self._names = sorted(self._exact)
+
+    def find(self, name: str, where: str) -> int:
+        """Return the input index of a name; SplitError if there is none, or several."""
+        for known in (self._exact, self._headers, self._unique):
+            if name in known:
+                return known[name]
+        if name.endswith("..."):  # CD-HIT cuts names
+            return self._find_cut(name.removesuffix("..."), where)
+        raise SplitError(f"{where}: no sequence {shown_name(name)} in {self._source}")
+
+    def _find_cut(self, start: str, where: str) -> int:
+        from bisect import bisect_left
+
+        if start in self._exact:
+            return self._exact[start]
+        at = bisect_left(self._names, start)
+        found = [name for name in self._names[at : at + 2] if name.startswith(start)]
+        if len(found) != 1:
+            several = "several sequences" if found else "no sequence"
+            raise SplitError(
+                f"{where}: {several} of {self._source} begin with {shown_name(start)}; "
+                "have names written in full (cd-hit -d 0)"
+            )
+        return self._exact[found[0]]
+
+
+def _identifiers(name: str) -> set[str]:
+    """Return what a name may be called by programs that cut it at ``|`` or ``;``."""
+    parts = name.split("|")
+    found = {parts[0], name.split(";")[0]}
+    if len(parts) > 1 and parts[0] in _DATABASES:
+        found = {parts[1]}
+    return found - {name}

@@ -1,0 +1,114 @@
+"""Labels and priorities of sequences: from their headers, or from a table."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from pairalign.errors import SplitError, describe_unreadable, shown_name
+from pairalign.sequences.sets import SequenceSet
+
+_Value = TypeVar("_Value")
+
+
+def read_values(
+    sequences: SequenceSet,
+    name: str,
+    table: str | os.PathLike[str] | None = None,
+) -> list[str]:
+    """Return a value of each sequence.
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+    name : str
+        What it is called: ``name=value`` in headers, between ``|`` or, without these, blanks; the
+        heading of a column in a table.
+    table : path, optional
+        CSV or TSV with a header line; names of sequences are in its first column. Default: headers.
+
+    Raises
+    ------
+    SplitError
+        A sequence has no such value, or the table cannot be read.
+    """
+    if table is None:
+        values = [_in_header(header, name) for header in sequences.descriptions]
+        where = f"its header has no '{name}='"
+    else:
+        of_name = _read_column(table, name)
+        values = [of_name.get(one) for one in sequences.names]
+        where = f"it is not in {os.fspath(table)}"
+    found = []
+    for one, value in zip(sequences.names, values, strict=True):
+        if value is None:
+            raise SplitError(f"{sequences.source}: no '{name}' of {shown_name(one)}: {where}")
+        found.append(value)
+    return found
+
+
+def as_values(
+    sequences: SequenceSet,
+    given: Sequence[_Value] | str,
+    what: str,
+    convert: Callable[[str], _Value],
+    table: str | os.PathLike[str] | None = None,
+) -> list[_Value]:
+    """Return a value of each sequence, where a text names headers' values: see `read_values`.
+
+    Raises
+    ------
+    SplitError
+        As `read_values`; or there are more or fewer values than sequences.
+    """
+    if isinstance(given, str):
+        return [convert(text) for text in read_values(sequences, given, table)]
+    if len(given) != len(sequences):
+        raise SplitError(f"{what}: {len(given):,} of them for {len(sequences):,} sequences")
+    return list(given)
+
+
+def parse_priority(text: str) -> float:
+    """Return a priority, a number of at least 0; SplitError if the text is none."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise SplitError(f"priority '{text}': expected a number of at least 0")
+    return number
+
+
+def _in_header(header: str, name: str) -> str | None:
+    """Return what a header says after ``name=``."""
+    parts = header.split("|") if "|" in header else header.split()
+    for part in parts:
+        key, sign, value = part.strip().partition("=")
+        if sign and key == name:
+            return value.strip()
+    return None
+
+
+def _read_column(table: str | os.PathLike[str], name: str) -> dict[str, str]:
+    try:
+        with open(table, newline="", encoding="utf-8") as file:
+            first = file.readline()
+            file.seek(0)
+            rows = list(csv.reader(file, delimiter="\t" if "\t" in first else ","))
+    except (OSError, UnicodeError, csv.Error) as error:
+        known = error if isinstance(error, (OSError, ValueError)) else ValueError(error)
+        raise SplitError(f"{os.fspath(table)}: {describe_unreadable(known, 'a table')}") from error
+    if not rows or name not in rows[0]:
+        raise SplitError(f"{os.fspath(table)}: no column '{name}' in its first line")
+    column = rows[0].index(name)
+    found: dict[str, str] = {}
+    for number, row in enumerate(rows[1:], 2):
+        if not row:
+            continue
+        if len(row) <= column:
+            raise SplitError(f"{os.fspath(table)}: line {number} has no column '{name}'")
+        found[row[0]] = row[column].strip()
+    return found

@@ -1,0 +1,127 @@
+"""The network of similar sequences: who is similar enough to whom, and what is connected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.clusters.edges import SingleLinkage
+
+Ints = npt.NDArray[np.int32]
+
+
+class Network:
+    """Sequences, by input index, and the edges between those that are similar enough.
+
+    Parameters
+    ----------
+    count : int
+        Sequences.
+    one, other : ndarray of int32, shape (edges,)
+        The ends of each edge; no edge comes twice.
+
+    Attributes
+    ----------
+    one, other : ndarray of int32, shape (edges,)
+    neighbours : list of list of int
+        Those of each sequence, ascending.
+    """
+
+    def __init__(self, count: int, one: Ints, other: Ints) -> None:
+        self.one, self.other = one, other
+        ends = np.concatenate([one, other])
+        order = np.lexsort((np.concatenate([other, one]), ends))
+        others = np.concatenate([other, one])[order].tolist()
+        stops = np.cumsum(np.bincount(ends, minlength=count)).tolist()
+        starts = [0, *stops[:-1]] if stops else []
+        self.neighbours = [others[a:b] for a, b in zip(starts, stops, strict=True)]
+
+    def __len__(self) -> int:
+        return len(self.neighbours)
+
+    def clusters(self) -> Ints:
+        """Return what edges connect: a number of each sequence, int32 of shape (n,).
+
+        Clusters are numbered from 0, by their first sequences.
+        """
+        linkage = SingleLinkage(len(self))
+        nothing = np.zeros(0, np.int64)
+        linkage.add(self.one, self.other, nothing, nothing)
+        return np.unique(linkage.leaders(), return_inverse=True)[1].astype(np.int32)
+
+    def pieces(self, members: Iterable[int]) -> list[list[int]]:
+        """Return the connected pieces of some sequences, each ascending, by first members."""
+        left = dict.fromkeys(sorted(members))
+        found = []
+        while left:
+            first = next(iter(left))
+            del left[first]
+            piece, at = [first], 0
+            while at < len(piece):
+                for near in self.neighbours[piece[at]]:
+                    if near in left:
+                        del left[near]
+                        piece.append(near)
+                at += 1
+            found.append(sorted(piece))
+        return found
+
+
+def least_removed(network: Network, pieces: Sequence[Sequence[int]], most: int) -> int:
+    """Return a number of sequences that at least must go so that no piece has more than `most`.
+
+    Parameters
+    ----------
+    network : Network
+    pieces : sequence of sequences of int
+        Connected ones, with more than `most` members each.
+    most : int
+        Members that are allowed.
+
+    Notes
+    -----
+    The bounds of pieces add up, for none shares a sequence with another. Each is the largest of:
+
+    - 1, since what is connected must be cut.
+    - With r sequences removed, what stays has at most ``most - 1`` neighbours that stay, and r that
+      do not. So all with more than ``most - 1 + r`` neighbours are among the r.
+    - A part of the network in which each of h sequences has d neighbours or more stays connected
+      until ``2 d + 2 - h`` are gone (two that are not neighbours share so many); while it is
+      connected, ``h - most`` must go. The parts that are looked at are its cores.
+    """
+    return sum(
+        max(1, _by_degrees(network, piece, most), _by_cores(network, piece, most))
+        for piece in pieces
+    )
+
+
+def _by_degrees(network: Network, piece: Sequence[int], most: int) -> int:
+    degrees = np.sort([len(network.neighbours[k]) for k in piece])[::-1]
+    removed = 0
+    while removed < len(piece) and int((degrees > most - 1 + removed).sum()) > removed:
+        removed += 1
+    return removed
+
+
+def _by_cores(network: Network, piece: Sequence[int], most: int) -> int:
+    """Return the best bound of all cores: peel off the sequence with fewest neighbours."""
+    degrees = {k: len(network.neighbours[k]) for k in piece}
+    by_degree: list[set[int]] = [set() for _ in range(max(degrees.values()) + 1)]
+    for k, degree in degrees.items():
+        by_degree[degree].add(k)
+    best = least = 0
+    for left in range(len(piece), most, -1):
+        while not by_degree[least]:
+            least += 1
+        best = max(best, min(2 * least + 2 - left, left - most))
+        gone = by_degree[least].pop()
+        del degrees[gone]
+        for near in network.neighbours[gone]:
+            if near in degrees:
+                by_degree[degrees[near]].discard(near)
+                degrees[near] -= 1
+                by_degree[degrees[near]].add(near)
+        least = max(0, least - 1)
+    return best

@@ -1,0 +1,198 @@
+"""Audits list each pair that breaks a promise, and no other, as all alignments say."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+import subprocess
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from commands import run
+from test_clusters import families
+from test_splits import brute_identities
+
+import pairalign
+from pairalign.cli.main import main
+
+LEAST = Fraction(4, 5)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("audit")
+    (folder / "in.fa").write_text("".join(f">{n} of a test\n{s}\n" for n, s in GIVEN.items()))
+    return folder
+
+
+GIVEN = families(11, count=40, length=60)
+NAMES = list(GIVEN)
+VALUES = brute_identities(GIVEN, "global", "full")
+
+
+def audit(folder: Path, *arguments: str, least: Fraction = LEAST) -> tuple[int, list[dict]]:
+    files, options = arguments[:2], arguments[2:]
+    output = folder / "violations.csv"
+    output.unlink(missing_ok=True)
+    given = ["audit", *(str(folder / file) for file in files), *options, "-o", str(output)]
+    code = main([*given, "--min-identity", str(float(least)), "--device", "cpu", "-q"])
+    return code, list(csv.DictReader(io.StringIO(output.read_text())))
+
+
+def expected_across(groups: dict[str, str]) -> set[frozenset[str]]:
+    return {
+        pair
+        for pair, identity in VALUES.items()
+        if identity >= LEAST and len({groups.get(name) for name in pair} - {None}) == 2
+    }
+
+
+def check(rows: list[dict], groups: dict[str, str], leaders: dict[str, str] | None) -> None:
+    across = [row for row in rows if row["violation"] == "across"]
+    under = [row for row in rows if row["violation"] == "under"]
+    assert len(across) + len(under) == len(rows)
+    assert {frozenset((row["name"], row["other"])) for row in across} == expected_across(groups)
+    assert len(across) == len(expected_across(groups))
+    fails = {
+        (name, leader)
+        for name, leader in (leaders or {}).items()
+        if name != leader and VALUES[frozenset((name, leader))] < LEAST
+    }
+    assert {(row["name"], row["other"]) for row in under} == fails
+    for row in rows:
+        identity = VALUES[frozenset((row["name"], row["other"]))]
+        assert float(row["identity"]) == pytest.approx(float(identity), abs=5e-7)
+
+
+FOLDS = {name: "abc"[k % 3] for k, name in enumerate(NAMES) if k % 7}
+LEADERS = {name: NAMES[k - k % 4] for k, name in enumerate(NAMES)}
+
+
+def test_folds(folder: Path) -> None:
+    lines = "".join(f"{name},{fold}\n" for name, fold in FOLDS.items())
+    (folder / "folds.csv").write_text("name,fold\n" + lines)
+    code, rows = audit(folder, "folds.csv", "in.fa")
+    assert code == 1
+    check(rows, FOLDS, None)
+    # GraphPart's table
+    lines = "".join(f"{name},False,0,0,{ord(fold) - 97}.0\n" for name, fold in FOLDS.items())
+    (folder / "gp.csv").write_text("AC,priority,label-val,between_connectivity,cluster\n" + lines)
+    check(audit(folder, "gp.csv", "in.fa")[1], FOLDS, None)
+
+
+def test_clusters_of_other_programs(folder: Path) -> None:
+    number = {leader: k for k, leader in enumerate(dict.fromkeys(LEADERS.values()))}
+    (folder / "x.tsv").write_text("".join(f"{r}\t{n}\n" for n, r in LEADERS.items()))
+    clstr, uc = "", ""
+    for leader, k in number.items():
+        clstr += f">Cluster {k}\n"
+        for at, name in enumerate(n for n, r in LEADERS.items() if r == leader):
+            place = "*" if name == leader else "at +/97.00%"
+            clstr += f"{at}\t60nt, >{name}... {place}\n"
+            kind, other = ("S", "*") if name == leader else ("H", leader)
+            uc += f"{kind}\t{k}\t60\t97.0\t+\t0\t0\t*\t{name}\t{other}\n"
+        uc += f"C\t{k}\t4\t*\t*\t*\t*\t*\t{leader}\t*\n"
+    (folder / "x.clstr").write_text(clstr)
+    (folder / "x.uc").write_text(uc)
+    for file in ("x.tsv", "x.clstr", "x.uc"):
+        code, rows = audit(folder, file, "in.fa")
+        assert code == 1
+        check(rows, LEADERS, LEADERS)
+        code, rows = audit(folder, file, "in.fa", "--across", "none")
+        assert {row["violation"] for row in rows} == {"under"}
+
+
+def test_two_sets(folder: Path) -> None:
+    parts = {"train.fa": NAMES[:25], "test.fa": NAMES[25:]}
+    for file, names in parts.items():
+        (folder / file).write_text("".join(f">{name}\n{GIVEN[name]}\n" for name in names))
+    code, rows = audit(folder, "train.fa", "test.fa")
+    assert code == 1
+    groups = {name: file for file, names in parts.items() for name in names}
+    check(rows, groups, None)
+    assert {row["group"] for row in rows} == {"train"}
+
+
+def test_what_split_and_cluster_promise(folder: Path) -> None:
+    for command in (
+        ("split", "in.fa", "-o", "ours.csv", "--folds", "3", "--tolerance", "0.3"),
+        *(
+            ("cluster", "in.fa", "-o", f"ours.{end}", "--linkage", "single")
+            for end in ("tsv", "uc", "clstr")
+        ),
+    ):
+        done = run(*command, "--min-identity", "0.8", "--device", "cpu", cwd=folder)
+        assert done.returncode == 0, done.stderr
+    assert audit(folder, "ours.csv", "in.fa") == (0, [])
+    for file in ("ours.tsv", "ours.uc", "ours.clstr"):
+        _, rows = audit(folder, file, "in.fa")
+        assert "across" not in {row["violation"] for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("program", "command", "file"),
+    [
+        ("vsearch", "--cluster_fast in.fa --id 0.8 --uc p.uc --minseqlength 1", "p.uc"),
+        ("cd-hit-est", "-i in.fa -o p -c 0.8 -n 5", "p.clstr"),
+        ("mmseqs", "easy-cluster in.fa p tmp --min-seq-id 0.8 --threads 1", "p_cluster.tsv"),
+    ],
+)
+def test_files_of_programs(folder: Path, program: str, command: str, file: str) -> None:
+    if not shutil.which(program):
+        pytest.skip(f"{program} is not installed")
+    done = subprocess.run([program, *command.split()], cwd=folder, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    _, rows = audit(folder, file, "in.fa")
+    groups: dict[str, str] = {}
+    text = (folder / file).read_text()
+    if file.endswith("tsv"):
+        groups = {n: r for r, n in (line.split("\t") for line in text.splitlines())}
+    elif file.endswith("uc"):
+        fields = [line.split("\t") for line in text.splitlines()]
+        groups = {f[8]: f[1] for f in fields if f[0] in "SH"}
+    else:
+        for line in text.splitlines():
+            if line.startswith(">"):
+                cluster = line
+            else:
+                groups[line.split(">")[1].split("...")[0]] = cluster
+    assert set(groups) == set(NAMES)
+    across = {frozenset((r["name"], r["other"])) for r in rows if r["violation"] == "across"}
+    assert across == expected_across(groups)
+
+
+def test_names_that_programs_cut(tmp_path: Path) -> None:
+    sequences = pairalign.SequenceSet.from_strings(
+        {"sp|P1|A_HUMAN": "MKVLA", "P2|kind=x": "MKVLW", "a_very_long_name;size=3": "MKWLA"}
+    )
+    from pairalign.splits.groups import Membership, make_groups
+
+    said = [("P1", "1"), ("P2", "1"), ("a_very...", "2")]
+    lines = [Membership(name, group, None, k) for k, (name, group) in enumerate(said, 1)]
+    groups = make_groups(sequences, lines, "x")
+    assert groups.labels.tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "code", "message"),
+    [
+        ("x.csv", "name,length\na,3\n", 1, "no column fold"),
+        ("x.csv", "name,fold\nnobody,3\n", 1, "line 2: no sequence 'nobody' in"),
+        ("x.csv", f"name,fold\n{NAMES[0]},1\n{NAMES[0]},2\n", 1, "each sequence once"),
+        ("x.uc", "S\t0\t60\n", 1, "line 1 has 3 columns, expected 10"),
+        ("x.clstr", ">Cluster 0\n0\t60nt, >s... at +/90%\n", 1, "has no representative"),
+        ("x.clstr", ">Cluster 0\nwhat\n", 1, "line 2 is none of a .clstr file"),
+        ("x.clstr", ">Cluster 0\n0\t60nt, >s... *\n", 1, "several sequences of"),
+        ("x.tsv", "one\n", 1, "expected a representative and a member"),
+        ("x.tsv", "", 1, "no sequence is named"),
+        ("x.what", "", 2, "does not tell the format of folds or clusters"),
+    ],
+)
+def test_what_cannot_be_read(folder: Path, file: str, text: str, code: int, message: str) -> None:
+    (folder / file).write_text(text)
+    done = run("audit", file, "in.fa", "-o", "v.csv", "--min-identity", "0.8", cwd=folder)
+    assert done.returncode == code
+    assert message in done.stderr.decode()
+    assert not (folder / "v.csv").exists()

@@ -1,0 +1,302 @@
+"""Splits: no pair across folds reaches the threshold, as all alignments say; bounds are bounds."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import random
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_clusters import families
+from test_thresholds import identity_in_words
+
+import pairalign
+from pairalign.errors import SplitError
+from pairalign.splits.network import Network, least_removed
+from pairalign.splits.separators import Sizes, find_separator
+
+Edges = set[tuple[int, int]]
+
+
+def make_network(count: int, edges: Edges) -> Network:
+    ends = np.array(sorted(edges), np.int32).reshape(-1, 2)
+    return Network(count, ends[:, 0].copy(), ends[:, 1].copy())
+
+
+def largest_without(count: int, edges: Edges, gone: set[int]) -> int:
+    """The size of the largest connected piece without some sequences."""
+    pieces = make_network(count, edges).pieces(set(range(count)) - gone)
+    kept = [{k for k in piece if k not in gone} for piece in pieces]
+    return max(map(len, kept), default=0)
+
+
+@st.composite
+def networks(draw: st.DrawFn) -> tuple[int, Edges]:
+    count = draw(st.integers(2, 9))
+    pairs = list(itertools.combinations(range(count), 2))
+    return count, set(draw(st.lists(st.sampled_from(pairs), unique=True)))
+
+
+@given(networks(), st.integers(1, 6))
+def test_no_fewer_than_the_bound_can_be_removed(network: tuple[int, Edges], most: int) -> None:
+    count, edges = network
+    made = make_network(count, edges)
+    pieces = [piece for piece in made.pieces(range(count)) if len(piece) > most]
+    bound = least_removed(made, pieces, most)
+    fewest = next(
+        size
+        for size in range(count + 1)
+        if any(
+            _largest(made, set(gone)) <= most for gone in itertools.combinations(range(count), size)
+        )
+    )
+    assert bound <= fewest
+    assert (bound > 0) == (fewest > 0)
+
+
+def _largest(network: Network, gone: set[int]) -> int:
+    return max(map(len, network.pieces(set(range(len(network))) - gone)), default=0)
+
+
+def test_the_bound_of_dense_networks_is_sharp() -> None:
+    clique = set(itertools.combinations(range(12), 2))
+    assert least_removed(make_network(12, clique), [list(range(12))], 5) == 7
+    star = {(0, k) for k in range(1, 30)}
+    assert least_removed(make_network(30, star), [list(range(30))], 3) == 1
+
+
+@given(networks(), st.integers(0, 3))
+def test_a_separator_makes_parts_that_are_less_full(network: tuple[int, Edges], seed: int) -> None:
+    count, edges = network
+    made = make_network(count, edges)
+    piece = max(made.pieces(range(count)), key=len)
+    if len(piece) < 2:
+        return
+    sizes = Sizes([(0,)] * count, [len(piece) - 1.0])
+    separator = find_separator(made, piece, sizes, [1.0] * count, seed)
+    assert separator
+    assert all(len(part) < len(piece) for part in made.pieces(set(piece) - set(separator)))
+
+
+def test_the_cheapest_separator_is_found() -> None:
+    # two cliques of five with a path between them: one sequence of the path is enough
+    edges = set(itertools.combinations(range(5), 2)) | set(itertools.combinations(range(7, 12), 2))
+    edges |= {(4, 5), (5, 6), (6, 7)}
+    made = make_network(12, edges)
+    sizes = Sizes([(0,)] * 12, [6.0])
+    prices = [1.0] * 12
+    found = find_separator(made, list(range(12)), sizes, prices, 0)
+    assert len(found) == 1
+    assert found[0] in (4, 5, 6, 7)
+    for dear in (4, 5, 6):
+        prices[dear] = 3.0
+    assert find_separator(made, list(range(12)), sizes, prices, 0) == [7]
+
+
+def brute_identities(
+    given: dict[str, str], mode: str, identity_of: str
+) -> dict[frozenset[str], Fraction]:
+    every = pairalign.align(given, mode=mode, device="cpu")
+    return {
+        frozenset((pair.query.name, pair.target.name)): identity_in_words(pair, identity_of)
+        for pair in every
+    }
+
+
+@pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
+@settings(max_examples=12)
+@given(data=st.data())
+def test_no_pair_across_folds_reaches_the_threshold(mode: str, data: st.DataObject) -> None:
+    seed = data.draw(st.integers(0, 99))
+    given = families(seed, count=data.draw(st.sampled_from([6, 24, 40])))
+    identity_of = data.draw(st.sampled_from(["full", "columns", "longer", "mean", "shorter"]))
+    values = brute_identities(given, mode, identity_of)
+    share = data.draw(
+        st.sampled_from([*map(Fraction, ("0.5", "0.7", "0.9")), max(values.values())])
+    )
+    folds = data.draw(st.sampled_from([2, 3, 5]))
+    labels = [("x", "y")[k % 3 == 0] for k in range(len(given))]
+    found = pairalign.split(
+        given,
+        min_identity=share,
+        identity_of=identity_of,
+        mode=mode,
+        folds=folds,
+        labels=labels,
+        nearest_from=0,
+        seed=seed,
+        device="cpu",
+    )
+    names = list(given)
+    fold_of = dict(zip(names, found.folds.tolist(), strict=True))
+    for pair, identity in values.items():
+        one, other = (fold_of[name] for name in pair)
+        assert one == other or -1 in (one, other) or identity < share
+    assert found.edges == sum(identity >= share for identity in values.values())
+    assert found.least_removed <= len(found.removed)
+    assert found.sizes.sum() + len(found.removed) == len(given)
+    assert found.sizes.max() <= -(-len(given) * 105 // (100 * folds))
+    check_nearest(found, values)
+
+
+def check_nearest(found: pairalign.Split, values: dict[frozenset[str], Fraction]) -> None:
+    names = found.sequences.names
+    for k, name in enumerate(names):
+        others = [
+            (-values[frozenset((name, names[other]))], other)
+            for other in range(len(names))
+            if found.folds[k] >= 0 <= found.folds[other] != found.folds[k]
+        ]
+        if not others:
+            assert found.nearest[k] == -1
+            continue
+        identity, other = min(others)
+        assert found.nearest[k] == other
+        assert found.nearest_identity[k] == pytest.approx(float(-identity))
+
+
+def chain(count: int, seed: int = 3) -> dict[str, str]:
+    """Sequences of which each is like the one before: one cluster."""
+    rng = random.Random(seed)
+    made = ["".join(rng.choices("ACGT", k=60))]
+    while len(made) < count:
+        one = list(made[-1])
+        for at in rng.sample(range(60), 6):
+            one[at] = rng.choice("ACGT".replace(one[at], ""))
+        made.append("".join(one))
+    return {f"s{k}|kind={'ab'[k % 2]}|keep={int(k == 5)}": one for k, one in enumerate(made)}
+
+
+def test_what_is_larger_than_a_fold_is_cut() -> None:
+    given = chain(40)
+    found = pairalign.split(given, min_identity="85%", folds=4, labels="kind", device="cpu")
+    assert len(set(found.clusters.tolist())) == 1
+    assert 3 <= len(found.removed) <= 8
+    assert found.sizes.min() >= 7
+    counts = found.count_labels()
+    assert all(abs(a - b) <= 4 for a, b in zip(counts["a"], counts["b"], strict=True))
+    with pytest.raises(SplitError, match="a cluster of 40 sequences fits into no fold: a fold may"):
+        pairalign.split(given, min_identity="85%", folds=4, remove=False, device="cpu")
+
+
+def test_what_has_a_high_priority_stays() -> None:
+    given = chain(12)
+    for names in ("s5", "s6"):
+        kept = {name: float(name.startswith(names)) * 9 for name in given}
+        found = pairalign.split(
+            given, min_identity="85%", folds=2, priorities=list(kept.values()), device="cpu"
+        )
+        assert len(found.removed) == 1
+        assert not found.sequences.names[found.removed[0]].startswith(names)
+
+
+def test_sets_for_training_and_testing() -> None:
+    given = families(4, count=120, length=60)
+    found = pairalign.split(given, min_identity=0.9, test=0.1, val="20%", device="cpu")
+    assert found.fold_names == ("train", "val", "test")
+    train, val, test = found.sizes.tolist()
+    assert 70 <= train <= 89
+    assert 18 <= val <= 26
+    assert 9 <= test <= 13
+
+
+def test_the_same_bytes_every_time(tmp_path: Path) -> None:
+    (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in chain(60).items()))
+    command = ("split", "in.fa", "--min-identity", "0.85", "--label", "kind", "--device", "cpu")
+    outputs = [
+        run(*command, *more, cwd=tmp_path)
+        for more in ((), ("--threads", "3"), ("--seed", "0"), ("--seed", "7"))
+    ]
+    assert all(done.returncode == 0 for done in outputs), outputs[0].stderr
+    first, second, third, other = (done.stdout for done in outputs)
+    assert first == second == third
+    assert first != other
+
+
+def test_the_files(tmp_path: Path) -> None:
+    given = chain(40)
+    (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in given.items()))
+    rows = "".join(f"{name},k{k % 2},0\n" for k, name in enumerate(given))
+    (tmp_path / "table.csv").write_text("name,sort,weight\n" + rows)
+    done = run(
+        *("split", "in.fa", "-o", "folds.csv", "--removed", "gone.csv", "--folds", "3"),
+        *("--min-identity", "85%", "--table", "table.csv", "--label", "sort"),
+        *("--priority", "weight", "--report", "x.html", "--device", "cpu", "--explain"),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    folds = list(csv.DictReader(io.StringIO((tmp_path / "folds.csv").read_text())))
+    gone = list(csv.DictReader(io.StringIO((tmp_path / "gone.csv").read_text())))
+    assert {row["name"] for row in folds} | {row["name"] for row in gone} == set(given)
+    assert len(folds) + len(gone) == 40
+    assert {row["fold"] for row in folds} == {"0", "1", "2"}
+    assert {row["label"] for row in folds} == {"k0", "k1"}
+    assert list(folds[0]) == ["name", "label", "fold", "cluster", "nearest", "nearest_identity"]
+    assert all(0.75 <= float(row["nearest_identity"]) < 0.85 for row in folds if row["nearest"])
+    assert f"removed  {len(gone)}; no folds of these sizes".encode() in done.stderr
+    assert b"or more" in done.stderr
+    report = (tmp_path / "x.html").read_text()
+    assert "The largest clusters" in report
+    assert "<h2>Folds</h2>" in report
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("--folds", "1"), 2, "folds: found 1, expected 2 or more"),
+        (("--folds", "3", "--test", "0.1"), 2, "not for both"),
+        (("--test", "0.6", "--val", "0.4"), 2, "leave some for train"),
+        (
+            ("--label", "colour"),
+            1,
+            "no 'colour' of 's0|kind=a|keep=0': its header has no 'colour='",
+        ),
+        (("--priority", "kind"), 1, "priority 'a': expected a number of at least 0"),
+        (("--table", "in.fa"), 2, "--table is for --label and --priority"),
+        (("--label", "x", "--table", "none.csv"), 1, "none.csv: no such file"),
+        (("--label", "x", "--table", "in.fa"), 1, "in.fa: no column 'x' in its first line"),
+        (("--folds", "50"), 1, "in.fa: 12 sequences, 50 folds"),
+        (("--no-remove",), 1, "a cluster of 12 sequences fits into no fold"),
+    ],
+)
+def test_what_cannot_be(
+    tmp_path: Path, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in chain(12).items()))
+    done = run("split", "in.fa", "-o", "x.csv", "--min-identity", "0.85", *arguments, cwd=tmp_path)
+    assert done.returncode == code
+    assert message in done.stderr.decode()
+    assert not (tmp_path / "x.csv").exists()
+
+
+def test_edges_are_what_graphpart_reads(tmp_path: Path) -> None:
+    given = chain(6)
+    (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in given.items()))
+    done = run(
+        *("align", "in.fa", "-o", "x.edges", "--mode", "semiglobal", "--device", "cpu"),
+        *("--min-identity", "0.5", "--identity-of", "full"),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    values = brute_identities(given, "semiglobal", "full")
+    expected = {
+        tuple(sorted(name.split("|")[0] for name in pair)): float(identity)
+        for pair, identity in values.items()
+        if identity >= Fraction(1, 2)
+    }
+    found = {}
+    for line in (tmp_path / "x.edges").read_text().splitlines():
+        one, other, identity = line.split(",")
+        found[tuple(sorted((one, other)))] = float(identity)
+    assert found == pytest.approx(expected, abs=5e-7)
+    (tmp_path / "two.fa").write_text(">a|x\nACGT\n>a|y\nACGT\n")
+    done = run("align", "two.fa", "-o", "y.edges", "--device", "cpu", cwd=tmp_path)
+    assert done.returncode == 2
+    assert b"it is that of 2 sequences" in done.stderr

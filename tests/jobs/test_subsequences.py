@@ -1,0 +1,101 @@
+"""Longest common subsequences drop the pairs that have too few residues to match, and no other."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_thresholds import relatives
+
+from pairalign.alignments.thresholds import PairThresholds
+from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.engines.cpu.pair_filter import PairFilter
+from pairalign.jobs.run.align_all import align
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.sets import SequenceSet
+
+Codes = npt.NDArray[np.uint8]
+
+
+def common_subsequence(one: Codes, other: Codes, definite: int) -> int:
+    """The plain recurrence, a row at a time."""
+    row = np.zeros(len(other) + 1, int)
+    for code in one:
+        equal = (other == code) & (code < definite)
+        row[1:] = np.maximum(row[1:], row[:-1] + equal)
+        row = np.maximum.accumulate(row)
+    return int(row[-1])
+
+
+def expected(
+    queries: SequenceSet, targets: SequenceSet | None, window: Window, share: Fraction, whole: str
+) -> list[bool]:
+    columns = queries if targets is None else targets
+    definite = queries.alphabet.definite
+    left = []
+    for row in range(window.row_start, window.row_stop):
+        start = max(window.column_start, row + 1) if targets is None else window.column_start
+        for column in range(start, window.column_stop):
+            one = queries.codes_of(int(queries.order[row]))
+            other = columns.codes_of(int(columns.order[column]))
+            lengths = (len(one), len(other))
+            least = math.ceil(share * (min(lengths) if whole == "shorter" else max(lengths)))
+            left.append(common_subsequence(one, other, definite) >= least)
+    return left
+
+
+@pytest.mark.parametrize("isa", instruction_sets())
+@settings(max_examples=25)
+@given(data=st.data())
+def test_what_is_dropped(isa: str, data: st.DataObject) -> None:
+    alphabet = data.draw(st.sampled_from(["dna", "protein"]))
+    seed = data.draw(st.integers(0, 1 << 30))
+    # 63 residues are a word, ten words are in registers
+    longest = data.draw(st.sampled_from([5, 62, 70, 130, 400, 760]))
+    rate = data.draw(st.sampled_from([0.05, 0.4]))
+    queries = relatives(alphabet, seed, 18, longest, rate)
+    targets = relatives(alphabet, seed, 9, longest, 0.2) if data.draw(st.booleans()) else None
+    whole = data.draw(st.sampled_from(["shorter", "longer"]))
+    share = data.draw(st.sampled_from([*map(Fraction, ("0.4", "0.6", "0.9", "1"))]))
+    thresholds = PairThresholds(share, whole)
+    scoring = make_scoring(alphabet)
+    rows, columns = len(queries), len(queries if targets is None else targets)
+    first = data.draw(st.integers(0, 9))
+    window = Window(0, first, rows, 0 if targets else first, columns, targets is None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PAIRALIGN_ISA", isa)
+        plain = PairFilter(queries, targets, scoring, thresholds, None, threads=1)
+        looking = PairFilter(
+            queries, targets, scoring, thresholds, None, threads=2, subsequences=True
+        )
+    chosen = None
+    if data.draw(st.booleans()):  # so few that lanes are filled from several groups
+        chosen = np.random.default_rng(seed).random(window.pairs) < 0.2
+    before, after = plain.choose(window, chosen), looking.choose(window, chosen)
+    assert (before.possible, before.left) == (after.possible, after.sharing)
+    assert after.left == int(after.mask.sum())
+    wanted = before.mask & np.array(expected(queries, targets, window, share, whole), bool)
+    if after.left < after.sharing:
+        assert after.mask.tolist() == wanted.tolist()
+    else:  # too few of a sample would have been dropped, or none is to be
+        assert after.mask.tolist() == before.mask.tolist()
+
+
+def test_unrelated_proteins_are_not_aligned() -> None:
+    rng = np.random.default_rng(2)
+    letters = list("ARNDCQEGHILKMFPSTWYV")
+    given = SequenceSet.from_strings(["".join(rng.choice(letters, 300)) for _ in range(40)])
+    scoring = make_scoring(given.alphabet)
+    thresholds = PairThresholds(Fraction(1, 2))
+    window = Window(0, 0, 40, 0, 40, True)
+    plain = PairFilter(given, None, scoring, thresholds, None, threads=1)
+    looking = PairFilter(given, None, scoring, thresholds, None, threads=1, subsequences=True)
+    assert plain.choose(window).left == 780
+    assert looking.choose(window).left == 0
+    assert len(align(given, min_identity=0.5, device="cpu")) == 0
