@@ -284,8 +284,7 @@ def find_gumbel(scoring: Scoring) -> Gumbel | None:
 def _published_for_dna(scoring: Scoring, costs: tuple[int, int]) -> Gumbel | None:
     """Return blastn's parameters of a match, a mismatch and costs of gaps, if it has any."""
     match, mismatch = int(scoring.matrix[0, 0]), int(scoring.matrix[0, 1])
-    named = make_scoring("dna", mode="local", match=match, mismatch=mismatch)
-    if not np.array_equal(named.matrix[:4, :4], scoring.matrix[:4, :4]):
+    if not np.array_equal(np.where(np.eye(4), match, mismatch), scoring.matrix[:4, :4]):
         return None
     for *found, lambda_, k, alpha, beta in PUBLISHED_DNA.get((match, mismatch), ()):
         if tuple(found) == costs:

@@ -15,9 +15,10 @@ from checks import assert_equal
 from commands import BASES, fasta
 from hypothesis import given
 from hypothesis import strategies as st
+from identity_words import identity_in_words
 from relatives import COSTS, LETTERS, change, relatives
 
-from pairalign.alignments.alignments import Alignment, Alignments, concatenate
+from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds, raw_minimum
 from pairalign.base.arguments import parse_share
 from pairalign.base.choices import COVERAGES, IDENTITIES, MODES
@@ -31,39 +32,6 @@ from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.sets import SequenceSet
-
-
-def identity_in_words(pair: Alignment, identity_of: str) -> Fraction:
-    """Identity of an alignment, of its two rows with gaps where it can be."""
-    columns = pair.columns
-    lengths = len(pair.query), len(pair.target)
-    if columns == 0:
-        return Fraction(0)
-    if identity_of == "mbl":
-        return max(Fraction(0), 1 - Fraction(pair.mismatches + pair.gap_openings, max(lengths)))
-    if identity_of == "internal" and pair.alignments.scoring.mode == "global":
-        for row in pair.rows():
-            columns -= len(row) - len(row.strip("-"))
-    whole = {
-        "columns": pair.columns,
-        "internal": columns,
-        "aligned": pair.matches + pair.mismatches,
-        "shorter": min(lengths),
-        "longer": max(lengths),
-        "mean": Fraction(sum(lengths), 2),
-        "full": pair.columns + _outside(pair),
-    }[identity_of]
-    return Fraction(pair.matches) / whole if whole > 0 else Fraction(0)
-
-
-def _outside(pair: Alignment) -> int:
-    """Letters of both sequences before and after the spans."""
-    return (
-        len(pair.query)
-        + len(pair.target)
-        - (pair.query_end - pair.query_start)
-        - (pair.target_end - pair.target_start)
-    )
 
 
 def expected(found: Alignments, wanted: PairThresholds, min_raw_score: int | None) -> Alignments:

@@ -15,7 +15,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.pairs.want import Detail, Want
 from pairalign.sequences.sets import SequenceSet
 
-ALIGN = Path(__file__).resolve().parents[2] / "cpu" / "align"
+CORE = Path(__file__).resolve().parents[2] / "cpu" / "core"
 
 PLANS = """
 #include <initializer_list>
@@ -52,7 +52,7 @@ def test_plans_of_the_longest_sequences(tmp_path: Path) -> None:
     source, program = tmp_path / "plans.cpp", tmp_path / "plans"
     source.write_text(PLANS)
     flags = ["-std=c++17", "-O1", "-w", "-fsanitize=undefined", "-fno-sanitize-recover=all"]
-    command = ["g++", *flags, f"-I{ALIGN}", "-o", program, source, ALIGN / "plan.cpp"]
+    command = ["g++", *flags, f"-I{CORE}", "-o", program, source, CORE / "plan.cpp"]
     subprocess.run(command, check=True)
     done = subprocess.run([program], capture_output=True, text=True, timeout=TIMEOUT_SECONDS)
     assert (done.returncode, done.stderr) == (0, "")

@@ -10,9 +10,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from brute_splits import brute_identities
 from commands import run
-from test_clusters import families
-from test_splits import brute_identities
+from family_sets import families
 
 import pairalign
 from pairalign.cli.main import main

@@ -256,11 +256,17 @@ def test_journals(output: str, changes: dict[str, Any], capfd: pytest.CaptureFix
 
 
 def test_heads_of_journals(capfd: pytest.CaptureFixture[str]) -> None:
-    for head in ({"journal": 2}, {"journal": 3, "run": {}}, {"journal": 2, "run": 4}, []):
+    foreign, damaged = "is no journal of pairalign", "is damaged in line 1"
+    for head, said in (
+        ({"journal": 2}, damaged),
+        ({"journal": 3, "run": {}}, damaged),
+        ({"journal": 2, "run": 4}, damaged),
+        ([], foreign),
+    ):
         text = json.dumps(head).encode()
         Path("out.paf.journal").write_bytes(text + b" #%08x\n" % zlib.crc32(text))
         Path("out.paf.part").touch()
-        check(capfd, "align in.fa -o out.paf --resume", "is damaged in line 1")
+        check(capfd, "align in.fa -o out.paf --resume", said)
 
 
 def test_a_journal_does_not_decide_what_is_allocated() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import reference
 from commands import run
+from family_sets import families
 
 from pairalign import DNA, PROTEIN, Clusters, SequenceSet, cluster, make_scoring
 from pairalign.alignments.thresholds import make_pair_thresholds
@@ -22,27 +23,6 @@ from pairalign.scoring.scoring import Scoring
 Partition = set[frozenset[str]]
 Values = dict[tuple[str, str], tuple[Fraction, Fraction]]
 MODES = ("global", "semiglobal", "local")
-
-
-def families(seed: int, count: int = 24, length: int = 22, letters: str = "ACGT") -> dict[str, str]:
-    """Sequences that descend from a few, some twice, some reaching further."""
-    rng = np.random.default_rng(seed)
-    made: dict[str, str] = {}
-    ancestors = ["".join(rng.choice(list(letters), length)) for _ in range(3)]
-    for k in range(count):
-        body = list(ancestors[rng.integers(len(ancestors))])
-        for _ in range(rng.integers(0, 6)):
-            at = int(rng.integers(len(body)))
-            change = rng.integers(4)
-            if change == 0 and len(body) > 2:
-                del body[at]
-            elif change == 1:
-                body.insert(at, str(rng.choice(list(letters))))
-            else:
-                body[at] = str(rng.choice(list(letters)))
-        ancestors.append("".join(body))
-        made[f"s{rng.integers(10**6)}_{k}"] = "".join(body)
-    return made
 
 
 def canonical(sequences: dict[str, str]) -> list[str]:

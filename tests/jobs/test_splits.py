@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from brute_splits import brute_identities
 from commands import run
+from family_sets import families
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_clusters import families
-from test_thresholds import identity_in_words
 
 import pairalign
 from pairalign.errors import SplitError
@@ -98,16 +98,6 @@ def test_the_cheapest_separator_is_found() -> None:
     for dear in (4, 5, 6):
         prices[dear] = 3.0
     assert find_separator(made, list(range(12)), sizes, prices, 0) == [7]
-
-
-def brute_identities(
-    given: dict[str, str], mode: str, identity_of: str
-) -> dict[frozenset[str], Fraction]:
-    every = pairalign.align(given, mode=mode, device="cpu")
-    return {
-        frozenset((pair.query.name, pair.target.name)): identity_in_words(pair, identity_of)
-        for pair in every
-    }
 
 
 @pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_thresholds import relatives
+from relatives import relatives
 
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines.cpu.engine import instruction_sets
