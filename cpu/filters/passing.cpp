@@ -1,4 +1,5 @@
-// Which alignments reach thresholds, exactly. The ctypes declarations are in pairalign/alignments/thresholds.py.
+// Which alignments reach thresholds, exactly. The ctypes declarations are in
+// pairalign/alignments/thresholds.py.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The table of what was found of records, a line each. The ctypes declaration is in pairalign/alignments/records.py.
+// The table of what was found of records, a line each. The ctypes declaration is in
+// pairalign/alignments/records.py.
 
 #include <cstdio>
 #include <cstring>

@@ -4,8 +4,8 @@
 //   Python reads a piece of a file as text; read_table.cpp makes records of its lines, read_rows.cpp of rows
 //   of letters, Python of columns of Parquet. check.cpp compares each record with the sequences and scores
 //   it; findings.cpp writes the table of what was found. Nothing outside of the given arrays is touched
-//   whatever a file says. The declarations for Python are in pairalign/alignments/records.py and must be changed with
-//   this file.
+//   whatever a file says. The declarations for Python are in pairalign/alignments/records.py and must be
+//   changed with this file.
 #pragma once
 
 #include <cstdint>

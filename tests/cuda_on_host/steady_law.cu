@@ -1,5 +1,5 @@
-// For tests/engines/test_engine_cuda_steady.py: what cuda/pruned/steady.cuh says of equal letters, side by side with
-// filling them.
+// For tests/engines/test_engine_cuda_steady.py: what cuda/pruned/steady.cuh says of equal letters, side by
+// side with filling them.
 //
 // Computes   from the lanes of a window: which are alive, how many letters may be skipped, and the lanes
 // after
