@@ -161,7 +161,7 @@ private:
     }
 
     int64_t put(Text word) {
-        std::memcpy(letters_ + bytes_, word.data(), word.size());
+        if (!word.empty()) std::memcpy(letters_ + bytes_, word.data(), word.size());
         bytes_ += static_cast<int64_t>(word.size());
         return bytes_ - static_cast<int64_t>(word.size());
     }
