@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the README's two commands, `make demo` and `make test`, in a bare Debian: git, make, g++ and python3, and
-# nothing else. As a user all tests that `make test` runs; as root, in a second copy, `make demo` and the tests of the
-# command line. Needs root and debootstrap; without them it says so and goes on.
+# nothing else; as a user and, in a second copy, as root. TESTS chooses the tests that `make test` runs there: those
+# of a few commands, for the whole set runs beside this in CI; TESTS=tests runs all. Needs root and debootstrap;
+# without them it says so and goes on.
 #
 #     scripts/try_bare.sh [SUITE]
 #
@@ -20,9 +21,10 @@ if ! command -v debootstrap >/dev/null; then
   echo "try_bare: there is no debootstrap; left out" >&2
   exit 0
 fi
-mirror=$(sed -nE 's/^(deb|URIs:) *(\[[^]]*\] *)?([a-z]+:[^ ]+).*/\3/p' \
-  /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -1)
+mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
+  sed -nE 's/^(deb|URIs:) *(\[[^]]*\] *)?([a-z]+:[^ ]+).*/\3/p' | head -1 || true)
 root=$(mktemp -d "${TMPDIR:-/var/tmp}/pairalign-bare.XXXXXX")
+chmod 755 "$root" # a user has to enter it
 leave() {
   # The last mounted first, so that nothing of this machine is in the tree when it is removed.
   local place
@@ -42,6 +44,7 @@ fi
 rm -f "$root.log"
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
+mount --make-rslave "$root/dev" # what is unmounted in the tree stays mounted outside
 cp /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null || true
 [ ! -f /etc/pip.conf ] || cp /etc/pip.conf "$root/etc/"
 # Settings of pip that stand elsewhere, and folders that they name.
@@ -51,10 +54,12 @@ while IFS= read -r line; do
   settings+=("PIP_$(tr 'a-z-' 'A-Z_' <<<"${key##*.}")=$(tr -d "'" <<<"$value")")
 done < <(python3 -m pip config list 2>/dev/null | grep -E '^(global|install)\.' || true)
 for path in $(grep -oE '(^|[= ]|file://)/[^ ]+' <<<"${settings[*]}" | sed -E 's/^([= ]|file:\/\/)//' | sort -u); do
+  path=${path%/simple} # an index has its files beside it
   if [ -d "$path" ]; then
     mkdir -p "$root$path"
     mount --bind "$path" "$root$path"
-  elif [ -f "$path" ]; then
+    mount -o remount,ro,bind "$root$path"
+  elif [ -f "$path" ] && ! [ "$path" -ef "$root$path" ]; then
     mkdir -p "$root$(dirname "$path")"
     cp -L "$path" "$root$path"
   fi
@@ -69,7 +74,8 @@ try() {
     LANG=C.UTF-8 "${settings[@]}" sh -c "cd '$2/pairalign' && $3"
 }
 
-echo "try_bare: make demo and make test as a user of a bare Debian $suite"
-try somebody /home/somebody "make --silent demo && make --silent test"
-echo "try_bare: make demo and make test (tests/cli) as root"
-try root /root "make --silent demo && make --silent test PYTEST_OPTIONS=tests/cli"
+tests=${TESTS:-tests/cli/test_cli.py tests/cli/test_start.py}
+for who in somebody:/home/somebody root:/root; do
+  echo "try_bare: make demo and make test ($tests) as ${who%%:*} of a bare Debian $suite"
+  try "${who%%:*}" "${who#*:}" "make --silent demo && make --silent test PYTEST_OPTIONS='$tests'"
+done

@@ -52,10 +52,17 @@ class PartFile:
         self._remove_dead(folder)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         self._held: int | None = None
+        self._may_exist = False
         _unfinished.add(self)
         while True:
             self.path = os.path.join(folder, f"{self._prefix}{os.urandom(4).hex()}.part")
-            self.descriptor = os.open(self.path, flags, _ANY_FILE if mode is None else mode)
+            # A signal may come when the file is there and its descriptor not yet known.
+            self._may_exist = True
+            try:
+                self.descriptor = os.open(self.path, flags, _ANY_FILE if mode is None else mode)
+            except OSError:  # the name is another's, or the file cannot be made
+                self._may_exist = False
+                raise
             try:
                 if self._hold(mode):
                     break
@@ -86,13 +93,14 @@ class PartFile:
 
     def remove(self) -> None:
         """Remove the file unless it was published. Never raises."""
-        if self._held is not None:
+        if self._may_exist:
             with contextlib.suppress(OSError):
                 os.unlink(self.path)
             self._release()
 
     def _release(self) -> None:
         _unfinished.discard(self)
+        self._may_exist = False
         held, self._held = self._held, None
         if held is not None:
             os.close(held)

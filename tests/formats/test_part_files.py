@@ -65,6 +65,33 @@ def test_a_signal_while_it_is_made_leaves_nothing(monkeypatch: pytest.MonkeyPatc
     assert parts() == []
 
 
+def test_a_signal_before_anybody_has_the_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file is there, and Python has not yet stored what was opened."""
+    really = os.open
+
+    def interrupted(path: str, *given: int) -> int:
+        os.close(really(path, *given))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(part_file.os, "open", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            PartFile("x.tsv", None)
+    assert len(parts()) == 1
+    part_file.remove_unfinished()
+    assert parts() == []
+
+
+def test_another_file_of_that_name_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(part_file.os, "urandom", bytes)
+    foreign = Path(f".x.tsv.{bytes(4).hex()}.part")
+    os.symlink("elsewhere", foreign)
+    with pytest.raises(FileExistsError):
+        PartFile("x.tsv", None)
+    part_file.remove_unfinished()
+    assert foreign.is_symlink()
+
+
 def test_what_a_signal_leaves_to_nobody_is_removed() -> None:
     kept = PartFile("kept.paf", None)
     kept.publish()

@@ -226,7 +226,7 @@ def test_a_queue_whose_keeper_gets_no_thread(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("threading._start_new_thread", refused)
     with pytest.raises(MemoryError, match="no threads for formatting; lower --threads"):
         TextQueue(2, 1 << 16)
-    assert len(os.listdir("/proc/self/task")) == threads  # those of native code have ended
+    assert len(os.listdir("/proc/self/task")) <= threads  # those of native code have ended
 
 
 def test_a_small_summary_needs_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
