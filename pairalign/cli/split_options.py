@@ -47,6 +47,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_path(parser, "--removed", metavar="CSV", help="write there what was removed")
     add_report(parser)
+    _add_folds(parser)
+    _add_labels(parser)
+    add_scoring(parser)
+    add_input(parser)
+    add_resources(parser)
+
+
+def _add_folds(parser: argparse.ArgumentParser) -> None:
+    """Add what folds are made by."""
     group = parser.add_argument_group("folds")
     add_thresholds(
         group,
@@ -82,6 +91,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--seed", metavar="N", type=_SEED, default=0, help="of ties (default: %(default)s)"
     )
+
+
+def _add_labels(parser: argparse.ArgumentParser) -> None:
+    """Add what is known of the sequences beside their residues."""
     values = parser.add_argument_group("labels")
     values.add_argument(
         "--label",
@@ -99,6 +112,3 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="CSV or TSV with columns NAME instead of headers; names are in its first column",
     )
-    add_scoring(parser)
-    add_input(parser)
-    add_resources(parser)
