@@ -192,6 +192,11 @@ def add_scoring(parser: argparse.ArgumentParser, mode: str = "global") -> None:
         help="substitution matrix: Biopython's name, or NCBI format",
     )
     add_costs(group)
+    add_end_gaps(group)
+
+
+def add_end_gaps(group: argparse._ArgumentGroup) -> None:
+    """Add the costs of gaps at ends, and the rule for ties."""
     group.add_argument(
         "--free-ends",
         metavar="END,...",

@@ -244,14 +244,16 @@ class VerifyJob:
             first = next(pieces, None)
             if self.mode is None:
                 self.mode = self.reader.mode
-            if self.mode == END_GAPS:
+            if self.mode == END_GAPS and self.scoring.end_gaps is None:
                 raise FormatError(
-                    f"{self.reader.source}: its end gaps have costs of their own, which are not "
-                    "known here: give --mode global and --ignore-scores"
+                    f"{self.reader.source}: its end gaps have costs of their own: say which with "
+                    "--end-gap-open, --end-gap-extend and --free-ends"
                 )
             if self._optimal and self.mode is None:
                 raise FormatError("--optimal needs --mode: the file does not say which it is")
-            self.scoring = replace(self.scoring, mode=self.mode or "global")
+            mode = self.mode or "global"
+            end_gaps = self.scoring.end_gaps if mode == END_GAPS else None
+            self.scoring = replace(self.scoring, mode=mode, end_gaps=end_gaps)
             checker = RecordChecker(
                 self.queries,
                 self.targets,
