@@ -1,9 +1,10 @@
-"""CRC-32 of what is written: in native code where the processor has instructions for it."""
+"""CRC-32 of what is written or read: in native code if the processor has instructions for it."""
 
 from __future__ import annotations
 
 import ctypes
 import zlib
+from collections.abc import Iterator
 
 from pairalign.base.native import library
 
@@ -11,6 +12,8 @@ Bytes = bytes | bytearray | memoryview
 
 _has_native = library.pairalign_has_crc32
 _crc32 = library.pairalign_crc32
+
+_BLOCK_BYTES = 1 << 20  # of which the processor's cache has room for
 
 IS_NATIVE = bool(_has_native())
 
@@ -41,3 +44,28 @@ def add_to_checksum(checksum: int, data: Bytes, size: int | None = None) -> int:
         return zlib.crc32(view, checksum)
     place = (ctypes.c_char * view.nbytes).from_buffer(view)
     return int(_crc32(checksum, ctypes.cast(place, ctypes.c_char_p), view.nbytes))
+
+
+def read_blocks(path: str, size: int | None = None) -> Iterator[bytes]:
+    """Read the first `size` bytes of a file, or all; fewer if it is shorter.
+
+    Raises
+    ------
+    OSError
+        It cannot be read.
+    """
+    with open(path, "rb", buffering=0) as file:
+        left = size
+        while block := file.read(_BLOCK_BYTES if left is None else min(_BLOCK_BYTES, left)):
+            if left is not None:
+                left -= len(block)
+            yield block
+
+
+def measure_file(path: str, size: int | None = None) -> tuple[int, int]:
+    """Return how many bytes `read_blocks` reads, and their CRC-32; OSError as there."""
+    found, checksum = 0, 0
+    for block in read_blocks(path, size):
+        found += len(block)
+        checksum = add_to_checksum(checksum, block)
+    return found, checksum

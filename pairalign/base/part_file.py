@@ -1,4 +1,4 @@
-"""Files under a temporary name beside their place: ``.OUT.xxxxxxxx.part``.
+"""Files under a temporary name beside their place: ``.OUT.xxxxxxxxcccccccc.part``.
 
 As long as a process writes one it holds a lock on it, which ends with the process however that
 ends. Those of an output that nobody holds were left by a run that was killed: the next one that
@@ -10,11 +10,18 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import re
 import stat
 
+from pairalign.base.run_files import (
+    hidden_start_of,
+    is_hidden_name,
+    new_hidden_name,
+    remove_open,
+    remove_regular,
+    rename,
+)
+
 _ANY_FILE = 0o666  # less the umask
-_RANDOM = re.compile(r"[0-9a-f]{8}\.part")
 
 _unfinished: set[PartFile] = set()
 _published: dict[str, os.stat_result] = {}
@@ -46,16 +53,14 @@ class PartFile:
 
     def __init__(self, final: str, mode: int | None) -> None:
         self.final = final
-        folder, name = os.path.split(final)
-        # Long names are cut: the file system's limit is 255 bytes.
-        self._prefix = f".{os.fsdecode(os.fsencode(name)[:200])}."
-        self._remove_dead(folder)
+        folder = os.path.dirname(final)
+        _remove_dead(folder, hidden_start_of(final))
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         self._held: int | None = None
         self._may_exist = False
         _unfinished.add(self)
         while True:
-            self.path = os.path.join(folder, f"{self._prefix}{os.urandom(4).hex()}.part")
+            self.path = os.path.join(folder, new_hidden_name(final))
             # A signal may come when the file is there and its descriptor not yet known.
             self._may_exist = True
             try:
@@ -67,9 +72,9 @@ class PartFile:
                 if self._hold(mode):
                     break
             except BaseException:  # a signal, too: nobody else knows of the file yet
-                os.close(self.descriptor)
                 with contextlib.suppress(OSError):
-                    os.unlink(self.path)
+                    remove_open(self.path, self.descriptor)
+                os.close(self.descriptor)
                 self._release()
                 raise
             os.close(self.descriptor)
@@ -95,7 +100,7 @@ class PartFile:
         """Remove the file unless it was published. Never raises."""
         if self._may_exist:
             with contextlib.suppress(OSError):
-                os.unlink(self.path)
+                remove_regular(self.path)
             self._release()
 
     def _release(self) -> None:
@@ -105,13 +110,14 @@ class PartFile:
         if held is not None:
             os.close(held)
 
-    def _remove_dead(self, folder: str) -> None:
-        with contextlib.suppress(OSError), os.scandir(folder or ".") as entries:
-            for entry in entries:
-                name = entry.name
-                if name.startswith(self._prefix) and _RANDOM.fullmatch(name, len(self._prefix)):
-                    with contextlib.suppress(OSError):
-                        _remove_if_dead(entry.path)
+
+def _remove_dead(folder: str, start: str) -> None:
+    """Remove the hidden files of an output that no process holds."""
+    with contextlib.suppress(OSError), os.scandir(folder or ".") as entries:
+        for entry in entries:
+            if entry.name.startswith(start) and is_hidden_name(entry.name, start):
+                with contextlib.suppress(OSError):
+                    _remove_if_dead(entry.path)
 
 
 def remove_unfinished() -> None:
@@ -124,7 +130,7 @@ def publish(path: str, final: str) -> None:
     """Give a complete file its name, and remember that; OSError if it fails."""
     # Before: a signal may come when the file has its name and nothing else is done.
     _published[os.path.realpath(final)] = os.stat(path)
-    os.replace(path, final)
+    rename(path, final)
 
 
 def was_published(path: str) -> bool:
@@ -154,7 +160,7 @@ def _remove_if_dead(path: str) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         found = os.fstat(descriptor)
         is_ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
-        if is_ours and found.st_nlink == 1 and os.path.samestat(found, os.lstat(path)):
-            os.unlink(path)
+        if is_ours and found.st_nlink == 1:
+            remove_open(path, descriptor)
     finally:
         os.close(descriptor)

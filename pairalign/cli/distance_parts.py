@@ -50,7 +50,7 @@ def write_part(options: argparse.Namespace, sequences: SequenceSet, measure: Mea
     pairs = run.pairs
     if not going.is_done:
         output = going.output or open_output(options.output)
-        with output:
+        with going.held(), output:
             _write(run, going, output, measure)
     going.finish()
     if not options.quiet:

@@ -80,13 +80,13 @@ class Going:
         self.output: Output | None = None
         self.is_done = self.is_resumed = False
         self._resumable: Resumable | None = None
-        if place is not None:
-            place.make_way()
         self._number = self.piece.number
         if options.resume:
             self._resume(options, join)
         else:
             replace_leftovers(options.output)
+        if place is not None:
+            place.begin(self._described, format)
 
     def _resume(self, options: argparse.Namespace, join: Join | None) -> None:
         is_compressed = options.output.endswith(".gz")
@@ -123,12 +123,14 @@ class Going:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Let go of the output when a block fails, even before there is a writer to do so."""
+        """Let go of the place and the output when a block fails, even before there is a writer."""
         try:
             yield
         except BaseException:
             if self.output is not None:
                 self.output.abort()
+            if self._place is not None:
+                self._place.give_up()
             raise
 
     def wrote(self, writer: Written) -> None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 from dataclasses import dataclass
 from typing import Any
 
 from pairalign.base.arguments import Shard
+from pairalign.base.run_files import remove_regular
 from pairalign.cli.console import log
 from pairalign.cli.files import check_files
 from pairalign.formats.output import check_writable
 from pairalign.formats.parts import (
     Manifest,
-    check_manifest,
+    begun_path,
+    check_place,
     checksum_of,
     is_made_by,
     manifest_path,
@@ -47,17 +48,32 @@ class PartPlace:
         number, shards = self.shard
         return Piece(number == 1, number == shards, job.first_pair + 1)
 
-    def make_way(self) -> None:
-        """Remove the manifest of another command in that place: its part is complete no longer.
+    @property
+    def manifest(self) -> str:
+        """Where its manifest goes."""
+        return manifest_path(self.folder, *self.shard)
+
+    @property
+    def begun(self) -> str:
+        """Where the manifest goes that says that it is begun."""
+        return begun_path(self.folder, *self.shard)
+
+    def begin(self, run: dict[str, Any], format: str) -> None:
+        """Say that the part is begun, and remove the manifest of another command in that place.
 
         That of the same command stays until it is replaced: a task of a cluster may run twice, and
         its part may be merged meanwhile.
         """
-        manifest = manifest_path(self.folder, *self.shard)
-        if os.path.lexists(manifest) and not is_made_by(manifest, self.command):
-            check_manifest(manifest)
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(manifest)
+        check_place(self.path, (self.manifest, self.begun))
+        begun = Manifest(run, format, *self.shard, 0, 0, 0, "00000000", command=self.command)
+        begun.write(self.begun)
+        if not is_made_by(self.manifest, self.command):
+            remove_regular(self.manifest)
+
+    def give_up(self) -> None:
+        """Take back that the part is begun, if it has come to nothing."""
+        if not os.path.lexists(self.path):
+            remove_regular(self.begun)
 
     def finish(
         self,
@@ -82,14 +98,15 @@ class PartPlace:
             number=number,
             shown=shown,
             command=self.command,
-        ).write(self.folder)
+        ).write(self.manifest)
+        remove_regular(self.begun)
 
 
 def choose_part(options: argparse.Namespace, suffix: str) -> PartPlace | None:
     """Return where a part goes, if ``--shard`` asks for one; OutputError if it cannot go there.
 
-    Nothing is removed yet, see `PartPlace.make_way`. PartsError if what is in the place of the
-    manifest is none.
+    Nothing is written yet, see `PartPlace.begin`. PartsError if what is in the place of the part or
+    its manifest is not pairalign's.
     """
     if options.shard is None:
         return None
@@ -100,10 +117,8 @@ def choose_part(options: argparse.Namespace, suffix: str) -> PartPlace | None:
     check_files(options)
     prepare_folder(folder)
     check_writable(place.path)
-    manifest = manifest_path(folder, *shard)
-    check_writable(manifest)
-    if os.path.lexists(manifest):
-        check_manifest(manifest)
+    check_writable(place.manifest)
+    if check_place(place.path, (place.manifest, place.begun)):
         log.warning("'%s' was there before and is made again", place.path)
     return place
 

@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import IO, Any
 
 from pairalign.base.part_file import PartFile
-from pairalign.base.run_files import is_regular
+from pairalign.base.run_files import is_regular, remove_open
 from pairalign.errors import OutputError, PartsError
 from pairalign.formats.parts import find_differences
 from pairalign.formats.schemas import (
@@ -187,7 +187,7 @@ class Journal:
     def remove(self) -> None:
         """Remove the journal: the run is done, or has done nothing. May come twice."""
         if not self._file.closed:  # afterwards a journal of this name is another run's
-            os.unlink(self.path)
+            remove_open(self.path, self._file.fileno())
             self.close()
 
 

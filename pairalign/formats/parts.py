@@ -2,7 +2,8 @@
 
 ``part-03-of-64.paf`` are the bytes that the third of 64 parts adds to the whole file: the first has
 its header, the last its footer. ``part-03-of-64.json``, its manifest, comes when the part is
-complete: which run it belongs to, how many bytes it has, and their checksum.
+complete: which run it belongs to, how many bytes it has, and their checksum. Before that there is a
+manifest of another name, ``.part-03-of-64.begun``, so a part without either is never pairalign's.
 """
 
 from __future__ import annotations
@@ -15,14 +16,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pairalign.base.checksum import add_to_checksum
-from pairalign.base.run_files import is_name_of_part, is_regular
+from pairalign.base.checksum import add_to_checksum, measure_file, read_blocks
+from pairalign.base.run_files import (
+    is_name_of_part,
+    is_regular,
+    remove_empty_folder,
+    remove_regular,
+)
 from pairalign.errors import OutputError, PartsError
 from pairalign.formats.output import open_output
 from pairalign.formats.schemas import MANIFEST, MOST_MANIFEST_BYTES, SchemaError, read_object
 
 _MANIFEST = re.compile(r"part-\d+-of-\d+\.json")
-_BLOCK_BYTES = 1 << 20  # of which the processor's cache has room for
+_EITHER_MANIFEST = re.compile(r"part-\d+-of-\d+\.json|\.part-\d+-of-\d+\.begun")
 _SHOWN_DIFFERENCES = 6
 
 
@@ -62,10 +68,13 @@ class Manifest:
     shown: int = 0
     command: list[str] = field(default_factory=list)
 
-    def write(self, folder: str) -> None:
-        """Write it into a folder, where it says that the part is complete."""
+    def write(self, path: str) -> None:
+        """Write it: `manifest_path` says that the part is complete, `begun_path` that it is begun.
+
+        With the latter all that follows `shards` and is not the command says nothing yet.
+        """
         text = json.dumps(asdict(self), indent=1) + "\n"
-        with open_output(manifest_path(folder, self.shard, self.shards)) as output:
+        with open_output(path) as output:
             output.write(text.encode())
 
 
@@ -78,6 +87,16 @@ def part_path(folder: str, shard: int, shards: int, suffix: str) -> str:
 def manifest_path(folder: str, shard: int, shards: int) -> str:
     """Return where the manifest of a part goes."""
     return part_path(folder, shard, shards, ".json")
+
+
+def begun_path(folder: str, shard: int, shards: int) -> str:
+    """Return where the manifest goes of a part that is not complete."""
+    return _hidden(part_path(folder, shard, shards, ".begun"))
+
+
+def _hidden(path: str) -> str:
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name}")
 
 
 def prepare_folder(folder: str) -> None:
@@ -112,8 +131,9 @@ def read_manifests(folder: str) -> list[Manifest]:
 def _read_manifest(path: str) -> Manifest:
     try:
         manifest = Manifest(**read_object(_read_small(path), MANIFEST))
-        expected = manifest_path(os.path.dirname(path), manifest.shard, manifest.shards)
-        if expected != path or manifest.shard > manifest.shards:
+        where = (os.path.dirname(path), manifest.shard, manifest.shards)
+        is_expected = path in (manifest_path(*where), begun_path(*where))
+        if not is_expected or manifest.shard > manifest.shards:
             raise SchemaError(f"it is that of part {manifest.shard} of {manifest.shards}")
     except OSError as error:
         raise PartsError(f"'{path}': {error.strerror}") from error
@@ -135,20 +155,32 @@ def _read_small(path: str) -> bytes:
     return text
 
 
-def check_manifest(path: str) -> None:
-    """Raise PartsError if what has the name of a manifest is none; a link is none."""
-    if not is_regular(path):
-        raise PartsError(f"'{path}' is no manifest of pairalign: move it away")
-    _read_manifest(path)
+def check_place(part: str, manifests: Sequence[str]) -> bool:
+    """Whether pairalign has begun or written a part, which may have either manifest.
+
+    Raises
+    ------
+    PartsError
+        What is there is not pairalign's: there is no manifest beside it, or something else.
+    """
+    there = [path for path in manifests if os.path.lexists(path)]
+    for path in there:
+        if not is_regular(path):
+            raise PartsError(f"'{path}' is no manifest of pairalign: move it away")
+        _read_manifest(path)
+    if os.path.lexists(part) and not there:
+        raise PartsError(f"'{part}' has no manifest, so it is no part: move it away")
+    return bool(there)
 
 
 def clear_parts(folder: str, run: dict[str, Any]) -> None:
     """Remove the parts of a run and their folder; PartsError as `check_folder`."""
     names = check_folder(folder, run)
-    for name in sorted(names, key=lambda name: _MANIFEST.fullmatch(name) is not None):
-        os.unlink(os.path.join(folder, name))  # manifests last: they say whose the others are
+    for name in sorted(names, key=lambda name: _EITHER_MANIFEST.fullmatch(name) is not None):
+        # Manifests last: they say whose the others are.
+        remove_regular(os.path.join(folder, name))
     if os.path.isdir(folder):
-        os.rmdir(folder)
+        remove_empty_folder(folder)
 
 
 def check_folder(folder: str, run: dict[str, Any]) -> list[str]:
@@ -166,7 +198,7 @@ def check_folder(folder: str, run: dict[str, Any]) -> list[str]:
     if os.path.islink(folder) or not os.path.isdir(folder):
         raise PartsError(f"'{folder}' is no folder of parts: move it away")
     names = os.listdir(folder)
-    manifests = [name for name in names if _MANIFEST.fullmatch(name)]
+    manifests = [name for name in names if _EITHER_MANIFEST.fullmatch(name)]
     for name in names:
         path = os.path.join(folder, name)
         if not is_name_of_part(name) or not is_regular(path):
@@ -239,10 +271,7 @@ def describe_shards(shards: Sequence[int]) -> str:
 
 def checksum_of(path: str) -> tuple[int, str]:
     """Return the size of a file and its CRC-32, in hexadecimal."""
-    size, checksum = 0, 0
-    for block in _blocks(path):
-        size += len(block)
-        checksum = add_to_checksum(checksum, block)
+    size, checksum = measure_file(path)
     return size, f"{checksum:08x}"
 
 
@@ -286,7 +315,7 @@ def check_parts(folder: str, manifests: Sequence[Manifest], suffix: str) -> None
 def checked_blocks(path: str, manifest: Manifest) -> Iterator[bytes]:
     """Read a part; PartsError in the end if it is not what was written."""
     size, checksum = 0, 0
-    for block in _blocks(path):
+    for block in read_blocks(path):
         size += len(block)
         checksum = add_to_checksum(checksum, block)
         yield block
@@ -295,10 +324,4 @@ def checked_blocks(path: str, manifest: Manifest) -> Iterator[bytes]:
 
 
 def _damaged(path: str, reason: str) -> str:
-    return f"'{path}' is not what was written ({reason}): delete its .json and make it again"
-
-
-def _blocks(path: str) -> Iterator[bytes]:
-    with open(path, "rb", buffering=0) as file:
-        while block := file.read(_BLOCK_BYTES):
-            yield block
+    return f"'{path}' is not what was written ({reason}): delete it and its .json and make it again"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import errno
 import os
 import time
 import zlib
@@ -18,10 +17,16 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from pairalign.base.checksum import add_to_checksum
+from pairalign.base.checksum import add_to_checksum, measure_file, read_blocks
 from pairalign.base.choices import COMMIT_SECONDS
 from pairalign.base.part_file import publish
-from pairalign.base.run_files import is_regular, journal_of, part_of
+from pairalign.base.run_files import (
+    is_regular,
+    journal_of,
+    part_of,
+    remove_open,
+    remove_regular,
+)
 from pairalign.errors import OutputError, PartsError
 from pairalign.formats.journal import Commit, Journal, is_journal, lock_journal, sync_folder
 from pairalign.formats.output import (
@@ -36,7 +41,6 @@ from pairalign.formats.output import (
 from pairalign.formats.schemas import GZIP_STATE, check_object
 
 Join = Callable[[Iterable[memoryview], Output], None]
-_BLOCK_BYTES = 1 << 20  # of which the processor's cache has room for
 
 
 class ResumableFile(Output):
@@ -112,7 +116,10 @@ class ResumableFile(Output):
         sync_folder(self._place)
 
     def _check(self, path: str, last: Commit) -> None:
-        if _measure(path, last.bytes) != (last.bytes, last.checksum):
+        if not os.path.lexists(path) or measure_file(path, last.bytes) != (
+            last.bytes,
+            last.checksum,
+        ):
             raise PartsError(f"'{path}' is not what was written; leave --resume out to begin anew")
 
     def _open(self) -> None:
@@ -236,19 +243,15 @@ class ResumableFile(Output):
     def blocks(self) -> Iterator[bytes]:
         """Read what has been committed."""
         self.wait()
-        with open(self._part, "rb") as file:
-            left = self._size
-            while left > 0 and (block := file.read(min(_BLOCK_BYTES, left))):
-                left -= len(block)
-                yield block
+        yield from read_blocks(self._part, self._size)
 
     def discard(self) -> None:
         """Remove the file and its journal: what was made of it is there."""
         try:
             self.wait()
             self._journal.restart()  # or after a kill the file would be missed
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(self._part)
+            if self._file is not None:
+                remove_open(self._part, self._file)
             self._journal.remove()
         except OSError as error:
             raise self.explain(error) from error
@@ -263,19 +266,19 @@ class ResumableFile(Output):
         self._pool.shutdown()
         file, self._file = self._file, None
         if file is not None:
+            if self._journal.last is None:
+                self._remove(file)
             with contextlib.suppress(OSError):
                 os.close(file)
-            if self._journal.last is None:
-                self._remove()
         elif self._journal.is_new:  # refused before there was a file
             with contextlib.suppress(OSError):
                 self._journal.remove()
         self._journal.close()
 
-    def _remove(self) -> None:
-        """Remove the file and its journal, as far as that can be done."""
+    def _remove(self, file: int) -> None:
+        """Remove the file, which is open, and its journal, as far as that can be done."""
         with contextlib.suppress(OSError):
-            os.unlink(self._part)
+            remove_open(self._part, file)
         with contextlib.suppress(OSError):
             self._journal.remove()
 
@@ -438,34 +441,8 @@ def remove_leftovers(path: str) -> bool:
         lock_journal(descriptor, journal)
         if os.path.lexists(part) and not is_regular(part):
             raise PartsError(f"'{part}' is not what a run has left: move it away")
-        for name in (part, journal):
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(name)
+        remove_regular(part)
+        remove_open(journal, descriptor)
     finally:
         os.close(descriptor)
     return True
-
-
-def _measure(path: str, size: int) -> tuple[int, int]:
-    """Return how many of the first bytes of a file there are, and their CRC-32."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return 0, 0
-    try:
-        found = min(size, os.fstat(descriptor).st_size)
-        return found, _checksum(descriptor, 0, found, 0)
-    finally:
-        os.close(descriptor)
-
-
-def _checksum(descriptor: int, start: int, stop: int, checksum: int) -> int:
-    """Go on with the CRC-32 of a file."""
-    block = bytearray(_BLOCK_BYTES)
-    while start < stop:
-        size = min(os.preadv(descriptor, [block], start), stop - start)
-        if not size:
-            raise OSError(errno.EIO, "the file became shorter while it was written")
-        checksum = add_to_checksum(checksum, block, size)
-        start += size
-    return checksum

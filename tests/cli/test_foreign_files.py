@@ -1,44 +1,14 @@
 """What a run has not made stays as it is, whatever its name."""
 
 import os
-import stat
 
 import pytest
+from support.foreign import KINDS, put, seen
 
+from pairalign.base.run_files import new_hidden_name
 from pairalign.cli.main import main
 
 FASTA = ">a\nACGTACGTACGT\n>b\nACGTTCGTACG\n>c\nACGGTACGTTT\n"
-KINDS = ("file", "link", "dangling", "folder", "fifo")
-
-
-def put(path, kind):
-    if kind == "file":
-        path.write_bytes(b"mine\n")
-    elif kind == "link":
-        (path.parent / "victim").write_bytes(b"mine\n")
-        path.symlink_to(path.parent / "victim")
-    elif kind == "dangling":
-        path.symlink_to(path.parent / "nowhere")
-    elif kind == "folder":
-        path.mkdir()
-        (path / "precious").write_bytes(b"mine\n")
-    else:
-        os.mkfifo(path)
-
-
-def seen(path):
-    """What is there: kind, inode, target of a link, bytes."""
-    status = os.lstat(path)
-    mode = stat.S_IFMT(status.st_mode)
-    if stat.S_ISLNK(status.st_mode):
-        target = os.readlink(path)
-        return mode, status.st_ino, target, os.path.exists(target) and open(target, "rb").read()
-    if stat.S_ISDIR(status.st_mode):
-        return mode, status.st_ino, (path / "precious").read_bytes()
-    content = path.read_bytes() if stat.S_ISREG(status.st_mode) else None
-    return mode, status.st_ino, content
-
-
 COMMANDS = {
     "align": ("align", "o.paf", []),
     "overlap": ("overlap", "o.paf", []),
@@ -137,7 +107,9 @@ def test_another_commands_manifest_stays_when_the_input_is_bad(tmp_path, monkeyp
 
 
 @pytest.mark.parametrize(
-    "name", ["o.paf.journal", "o.paf.part", "o.paf.distances.part", ".o.paf.0123abcd.part"]
+    "name",
+    ["o.paf.journal", "o.paf.part", "o.paf.distances.part", new_hidden_name("o.paf")],
+    ids=["journal", "part", "distances", "hidden"],
 )
 def test_an_input_has_no_name_of_an_output(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

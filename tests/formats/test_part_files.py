@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from commands import TIMEOUT_SECONDS, start, write_random_set
 
-from pairalign.base import part_file
+from pairalign.base import part_file, run_files
 from pairalign.base.part_file import PartFile, forget_published, was_published
 from pairalign.formats.output import FileOutput, check_writable
 
@@ -83,8 +83,8 @@ def test_a_signal_before_anybody_has_the_descriptor(monkeypatch: pytest.MonkeyPa
 
 
 def test_another_file_of_that_name_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(part_file.os, "urandom", bytes)
-    foreign = Path(f".x.tsv.{bytes(4).hex()}.part")
+    monkeypatch.setattr(run_files.os, "urandom", bytes)
+    foreign = Path(run_files.new_hidden_name("x.tsv"))
     os.symlink("elsewhere", foreign)
     with pytest.raises(FileExistsError):
         PartFile("x.tsv", None)
@@ -101,29 +101,32 @@ def test_what_a_signal_leaves_to_nobody_is_removed() -> None:
 
 
 def test_only_what_is_dead_and_of_this_output_goes() -> None:
-    dead = [".x.paf.01234567.part", ".x.paf.89abcdef.part"]
+    dead = [run_files.new_hidden_name("x.paf") for _ in range(2)]
+    ours = run_files.new_hidden_name("x.paf")
     others = [
-        ".x.paf.0123456.part",
-        ".x.paf.0123456x.part",
-        ".x.paf.01234567.part2",
-        ".x.paf.gz.01234567.part",
-        ".y.paf.01234567.part",
-        "x.paf.01234567.part",
+        ".x.paf.01234567.part",
+        ".x.paf.0123456789abcdef.part",  # its last digits are not the checksum
+        f"{ours}2",
+        ours.replace(".paf.", ".paf.gz."),
+        ours.replace("x", "y", 1),
+        ours[1:],
+        run_files.new_hidden_name("x.paf.gz"),
+        run_files.new_hidden_name("y.paf"),
     ]
     for name in dead + others:
         Path(name).write_text("text")
-    os.mkdir(".x.paf.00000000.part")
-    os.symlink("x", ".x.paf.11111111.part")
+    left = [run_files.new_hidden_name("x.paf") for _ in range(2)]
+    os.mkdir(left[0])
+    os.symlink("x", left[1])
     with FileOutput("x.paf") as first, FileOutput("x.paf") as second:
         first.write(b"1")
         second.write(b"2")
     assert Path("x.paf").read_bytes() == b"1"  # which closes last
-    left = [".x.paf.00000000.part", ".x.paf.11111111.part"]
     assert sorted(set(os.listdir()) - {"x.paf"}) == sorted([*others, *left])
 
 
 def test_a_check_removes_them_too() -> None:
-    Path(".x.paf.01234567.part").write_text("text")
+    Path(run_files.new_hidden_name("x.paf")).write_text("text")
     check_writable("x.paf")
     assert os.listdir() == []
 

@@ -136,7 +136,7 @@ STEPS = [
     (journal_module.os, "fdatasync"),
     (journal_module.os, "unlink"),
     (journal_module, "_pack"),
-    (resumable_module, "_checksum"),
+    (resumable_module, "measure_file"),
     (Journal, "restart"),
     (ParquetWriter, "join"),
 ]

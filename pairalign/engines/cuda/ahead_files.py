@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from pairalign.base.run_files import remove_regular
+
 SUFFIX = ".fatbin"
 
 _TEGRA = frozenset({72, 87, 101, 110})
@@ -91,4 +93,4 @@ def drop_others(folder: Path, current: Iterable[Path]) -> None:
     keep = {os.fspath(path) for path in current}
     for path in folder.glob(f"*{SUFFIX}"):
         if os.fspath(path) not in keep:
-            path.unlink()
+            remove_regular(os.fspath(path))
