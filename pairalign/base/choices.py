@@ -50,6 +50,10 @@ by name, for the command line; a test holds them together."""
 READER_NAMES = ("paf", "sam", "tsv", "blast6", "srspair", "fasta", "parquet")
 """Those of `pairalign.formats.readers.READERS`."""
 
+PAF_TAGS = ("tp", "cs")
+SAM_TAGS = ("MD",)
+"""Tags that are written where they are asked for."""
+
 DISTANCE_SUFFIXES = {
     "phylip": (".phy", ".phylip", ".dist", ".mat", ".dst"),
     "tsv": (".tsv", ".tab"),

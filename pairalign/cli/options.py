@@ -376,6 +376,21 @@ def add_thresholds(
     )
 
 
+def add_tags(parser: argparse.ArgumentParser) -> None:
+    """Add what lines of PAF and SAM have besides."""
+    parser.add_argument(
+        "--paf-tags", metavar="TAG,...", help="PAF: tp (primary), cs (minimap2's traceback)"
+    )
+    parser.add_argument(
+        "--sam-tags", metavar="TAG,...", help="SAM: MD (the target's residues that differ)"
+    )
+    parser.add_argument(
+        "--plain-cigar",
+        action="store_true",
+        help="PAF, SAM: CIGARs with M in the place of = and X, for programs that know no others",
+    )
+
+
 def describe_thresholds() -> str:
     """Return what identities and coverages are, for the end of a command's help."""
     lines = []

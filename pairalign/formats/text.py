@@ -54,6 +54,7 @@ class NativeText(ctypes.Structure):
         ("decimals", ctypes.c_int32),
         ("whole", ctypes.c_int32),
         ("dual", ctypes.c_int32),
+        ("tags", ctypes.c_int32),
     )
 
 
@@ -98,6 +99,8 @@ class PairText:
         For tables of chosen columns: codes of `pairalign.alignments.fields`.
     significance : Significance, optional
         For tables with bit scores and E-values.
+    tags : int
+        For PAF and SAM: bits of ``pairalign_tag``.
     """
 
     def __init__(
@@ -112,6 +115,7 @@ class PairText:
         secondary: npt.NDArray[np.bool_] | None = None,
         fields: npt.NDArray[np.int32] | None = None,
         significance: Significance | None = None,
+        tags: int = 0,
     ) -> None:
         scoring = alignments.scoring
         values = [getattr(alignments, name) for name in _FIELDS]
@@ -137,6 +141,7 @@ class PairText:
             decimals_of(scoring),
             scoring.mode != "local",
             dual,
+            tags,
         )
 
 
