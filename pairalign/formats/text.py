@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -59,13 +60,20 @@ class NativeText(ctypes.Structure):
 
 
 class SetText:
-    """What native code needs of a SequenceSet; made once a file. Keeps the arrays alive."""
+    """What native code needs of a SequenceSet; made once a file. Keeps the arrays alive.
 
-    def __init__(self, sequences: SequenceSet) -> None:
-        names = [name.encode() for name in sequences.names]
-        lengths = np.fromiter(map(len, names), np.int64, len(names))
+    Parameters
+    ----------
+    sequences : SequenceSet
+    names : sequence of str, optional
+        What the file calls them; default: their names.
+    """
+
+    def __init__(self, sequences: SequenceSet, names: Sequence[str] | None = None) -> None:
+        shown = [name.encode() for name in (sequences.names if names is None else names)]
+        lengths = np.fromiter(map(len, shown), np.int64, len(shown))
         self._keep: tuple[Any, ...] = (
-            b"".join(names),
+            b"".join(shown),
             np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))),
             np.ascontiguousarray(sequences.letters, np.uint8),
             np.ascontiguousarray(sequences.codes, np.uint8),
@@ -73,7 +81,7 @@ class SetText:
         )
         blob, *arrays = self._keep
         addresses = (array.ctypes.data for array in arrays)
-        self.native = NativeSet(len(names), blob, *addresses, int(lengths.max(initial=0)))
+        self.native = NativeSet(len(shown), blob, *addresses, int(lengths.max(initial=0)))
 
 
 class PairText:

@@ -42,7 +42,7 @@ def endless(*_, **__):
 setattr(place, name, endless)
 sys.exit(program())
 """
-"""A phase that swallows exceptions, as native code and waiting threads do for as long as they run."""
+"""A phase that swallows exceptions, as native code and waiting threads do while they run."""
 
 READING = "pairalign.cli.planning:read_fasta"
 ALIGNING = "pairalign.engines.cpu.engine:CpuEngine.align"
