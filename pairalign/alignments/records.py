@@ -209,12 +209,17 @@ class SetNames:
     def __init__(self, sequences: SequenceSet) -> None:
         self._kept = NamesOf(sequences.names)
         self.lengths = sequences.lengths
+        self._sequences = sequences
         self.index = library.pairalign_open_names(ctypes.byref(self._kept.struct))
         if not self.index:
             raise MemoryError("out of memory while names are read")
 
     def __len__(self) -> int:
         return len(self.lengths)
+
+    def letters_of(self, place: int) -> str:
+        """Return the letters of a sequence as they were read."""
+        return self._sequences[place].letters
 
     def find(self, names: Sequence[str]) -> npt.NDArray[np.int32]:
         """Return input indices of some names, int32; -1 where the set has no such name."""

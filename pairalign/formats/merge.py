@@ -61,8 +61,8 @@ def _copy(
 ) -> None:
     """Write parts one after the other, amended where they could not know what comes before them.
 
-    FASTA and Stockholm number their pairs: where some were left out, by a threshold or because nothing was
-    aligned, numbers are counted again. SAM says which record of a query is the first.
+    FASTA and Stockholm number their pairs: where some were left out, by a threshold or because
+    nothing was aligned, numbers are counted again. SAM says which record of a query is the first.
     """
     number = 1
     seen: set[bytes] = set()
