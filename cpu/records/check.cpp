@@ -9,62 +9,23 @@
 #include <new>
 #include <vector>
 
-#include "claims.h"
-
-// Sequences, and what alignments of them are worth.
-struct pairalign_checked_set {
-    const uint8_t* codes;
-    const int64_t* offsets;  // [count + 1]
-};
-
-struct pairalign_check {
-    pairalign_checked_set queries;
-    pairalign_checked_set targets;
-    const uint8_t* encoding;    // [256] code of each byte
-    const uint8_t* complement;  // [32], or null: there is no other strand
-    const int32_t* matrix;      // [32][32]
-    int64_t gap_open;
-    int64_t gap_extend;
-    int64_t scale;
-    int32_t definite;      // codes from here on are ambiguous
-    int32_t free_ends;     // gaps at the ends cost nothing (semiglobal)
-    int32_t mode;          // spans that are allowed: 0 any, 1 global, 2 semiglobal
-    int32_t skips_scores;  // the file's scores, and positives, are of another scoring
-};
-
-using pairalign::Claims;
-using pairalign::Counts;
-using pairalign::Faults;
+#include "tracebacks.h"
 
 namespace {
 
-constexpr uint32_t ALIGNED = 0, INSERTION = 1, DELETION = 2, SKIPPED = 3, PADDING = 6, EQUAL = 7, UNEQUAL = 8;
+using namespace pairalign::records;
+using pairalign::Claims;
+using pairalign::Counts;
 
-// Letters of one sequence along the alignment.
-struct Side {
-    const uint8_t* codes;  // of the whole sequence
-    int64_t length;
-    int64_t at;    // the next letter
-    int64_t step;  // 1, or -1 on the other strand
-    const uint8_t* map;
-
-    uint8_t next() {
-        const uint8_t code = map[codes[at]];
-        at += step;
-        return code;
-    }
-};
-
-class Checker {
+class Checker : public Tracebacks {
 public:
-    Checker(const char* text, const uint32_t* runs, const pairalign_check& of)
-        : text_(text), runs_(runs), of_(of) {
-        for (int code = 0; code < 256; ++code) same_[code] = static_cast<uint8_t>(code);
-    }
+    using Tracebacks::Tracebacks;
 
     void check(const pairalign_record& record, pairalign_finding& finding) {
         std::memset(&finding, 0, sizeof finding);
         faults_.finding = &finding;
+        if (record.first != 0) faults_.blame(record.first, record.first_says, record.first_is);
+        finding.faults |= record.noticed;
         if (record.fault != 0) return faults_.blame(record.fault);
         if (record.turned != 0 && of_.complement == nullptr) return faults_.blame(PAIRALIGN_FAULT_STRAND);
         const pairalign_checked_set* const sets[2] = {&of_.queries, &of_.targets};
@@ -77,52 +38,60 @@ public:
             if (said != PAIRALIGN_UNSAID && (said != length || record.decimals[side] != 0))
                 faults_.blame(PAIRALIGN_FAULT_QUERY_LENGTH + side, static_cast<double>(said), length);
         }
-        if (record.row_bytes[0] >= 0 && record.row_bytes[1] >= 0) {
-            check_rows(record);
-        } else if (record.btop_bytes >= 0) {
-            check_btop(record);
-        } else {
-            check_runs(record, runs_ + record.first_run, record.runs);
-        }
+        check_ways(record);
     }
 
 private:
-    // Spans inside the sequences; where a file says none, all of a sequence.
-    bool place(const pairalign_record& record) {
-        for (int side = 0; side < 2; ++side) {
-            int64_t* const span = spans_[side];
-            span[0] = record.spans[2 * side];
-            span[1] = record.spans[2 * side + 1];
-            if (span[0] < 0 && span[1] < 0 && record.spans[2 * side] == -1) {
-                span[0] = 0;
-                span[1] = sides_[side].length;
-            }
-            const bool sound = span[0] >= 0 && span[0] <= span[1] && span[1] <= sides_[side].length;
-            if (!sound) {
-                faults_.blame(PAIRALIGN_FAULT_QUERY_SPAN + side, static_cast<double>(span[0]),
-                              static_cast<double>(span[1]));
-                return false;
-            }
+    // The alignment as CIGAR, rows, traceback of BLAST or minimap2: each that is there is read, and all must
+    // be the same.
+    void check_ways(const pairalign_record& record) {
+        const bool has_rows = record.row_bytes[0] >= 0 && record.row_bytes[1] >= 0;
+        pairalign_record moved = record;
+        std::vector<uint32_t> path;
+        bool has_path = false, is_shown_whole = false;
+        const auto agree = [&] {
+            if (has_path && path_ != path) faults_.blame(PAIRALIGN_FAULT_ALIGNMENT);
+            path.swap(path_);
+            has_path = true;
+        };
+        made_.clear();
+        if (has_rows) {
+            if (!read_rows(moved)) return;
+            is_shown_whole = !same_spans(moved, record);
+            find_path(made_.data(), static_cast<int64_t>(made_.size()), is_shown_whole);
+            agree();
         }
-        return true;
+        if (!place(moved)) return;
+        for (int side = 0; side < 2 && !has_rows; ++side)
+            if (record.row_bytes[side] >= 0 && !check_row(record, side)) return;
+        const bool is_kept = has_rows;
+        kept_ = made_;
+        if (record.btop_bytes >= 0) {
+            if (!read_btop(record)) return;
+            find_path(made_.data(), static_cast<int64_t>(made_.size()), is_shown_whole);
+            agree();
+            if (!is_kept) kept_ = made_;
+        }
+        if (record.cs_bytes >= 0) {
+            if (!read_cs(record)) return;
+            find_path(made_.data(), static_cast<int64_t>(made_.size()), is_shown_whole);
+            agree();
+            if (!is_kept && record.btop_bytes < 0) kept_ = made_;
+        }
+        if (record.runs >= 0 && has_path) {
+            find_path(runs_ + record.first_run, record.runs, is_shown_whole);
+            agree();
+        }
+        if (record.runs >= 0 && !is_shown_whole) {
+            check_runs(moved, runs_ + record.first_run, record.runs);
+            if (record.md_bytes >= 0 && faults_.finding->faults == 0) check_md(record);
+        } else {
+            check_runs(moved, kept_.data(), has_path ? static_cast<int64_t>(kept_.size()) : -1);
+        }
     }
 
-    // Begin at the start of the alignment.
-    void rewind(const pairalign_record& record) {
-        for (int side = 0; side < 2; ++side) {
-            const bool turned = record.turned == side + 1;
-            sides_[side].at = turned ? spans_[side][1] - 1 : spans_[side][0];
-            sides_[side].step = turned ? -1 : 1;
-            sides_[side].map = turned ? of_.complement : same_;
-        }
-    }
-
-    // Letters of a sequence that are left out on the way to the alignment, and after it.
-    int64_t left_before(int side) const {
-        return sides_[side].step > 0 ? spans_[side][0] : sides_[side].length - spans_[side][1];
-    }
-    int64_t left_behind(int side) const {
-        return sides_[side].step > 0 ? sides_[side].length - spans_[side][1] : spans_[side][0];
+    static bool same_spans(const pairalign_record& a, const pairalign_record& b) {
+        return std::equal(a.spans, a.spans + 4, b.spans) || b.spans[0] < 0 || b.spans[2] < 0;
     }
 
     void check_runs(const pairalign_record& record, const uint32_t* runs, int64_t count) {
@@ -176,11 +145,10 @@ private:
 
     // A record without columns can still be wrong about its spans.
     void check_without_columns(const pairalign_record& record) {
-        const int64_t most = std::min(spans_[0][1] - spans_[0][0], spans_[1][1] - spans_[1][0]);
-        const int64_t said = record.says[PAIRALIGN_SAYS_MATCHES];
-        if (said != PAIRALIGN_UNSAID && (said > most || said < 0))
-            faults_.blame(PAIRALIGN_FAULT_CLAIM + PAIRALIGN_SAYS_MATCHES, static_cast<double>(said),
-                          static_cast<double>(most));
+        const int64_t lengths[2] = {sides_[0].length, sides_[1].length};
+        const int64_t letters[2] = {spans_[0][1] - spans_[0][0], spans_[1][1] - spans_[1][0]};
+        if (record.spans[0] < 0 || record.spans[2] < 0) return;
+        Claims(record, faults_).check_counts(letters, lengths, 0);
     }
 
     // SAM's letters, in the order of the CIGAR, with what was clipped softly.
@@ -202,11 +170,7 @@ private:
 
     void walk(const uint32_t* runs, int64_t count, Counts& counts) {
         Side query = sides_[0], target = sides_[1];
-        int64_t first = 0, last = count;
-        if (of_.free_ends) {
-            first += is_free(runs, 0, count, left_before(0), left_before(1));
-            if (last > first) last -= is_free(runs, count - 1, count, left_behind(0), left_behind(1));
-        }
+        const int64_t head = end_runs(runs, count, false), tail = count - end_runs(runs, count, true);
         uint32_t before = PADDING;
         for (int64_t k = 0; k < count; ++k) {
             const uint32_t operation = runs[k] & 15;
@@ -215,9 +179,11 @@ private:
                 counts.columns += length;
                 counts.gaps += length;
                 counts.openings += operation != before;
-                if (k >= first && k < last)
-                    counts.score -=
-                        length * of_.gap_extend + (operation != before) * (of_.gap_open - of_.gap_extend);
+                const Cost cost = cost_of(operation, k < head, k >= tail, length);
+                counts.score -= length * cost.extend + (operation != before) * (cost.open - cost.extend);
+                if ((k < head && left_before(0) + left_before(1) == 0) ||
+                    (k >= tail && left_behind(0) + left_behind(1) == 0))
+                    counts.at_ends += length;
                 Side& alone = operation == INSERTION ? query : target;
                 for (int64_t left = length; left > 0; --left)
                     counts.ambiguous += alone.next() >= of_.definite;
@@ -231,12 +197,36 @@ private:
         }
     }
 
-    // Whether an outermost run is a gap at an end of both sequences, of which nothing else is left out.
-    static bool is_free(const uint32_t* runs, int64_t k, int64_t count, int64_t query_left,
-                        int64_t target_left) {
-        if (count == 0) return false;
-        const uint32_t operation = runs[k] & 15;
-        return (operation == INSERTION && target_left == 0) || (operation == DELETION && query_left == 0);
+    // How many of the outermost runs are one gap, with padding in it.
+    static int64_t end_runs(const uint32_t* runs, int64_t count, bool from_behind) {
+        uint32_t gap = PADDING;
+        int64_t found = 0;
+        for (int64_t k = 0; k < count; ++k) {
+            const uint32_t operation = runs[from_behind ? count - 1 - k : k] & 15;
+            if (operation == PADDING) continue;
+            if ((operation != INSERTION && operation != DELETION) || (gap != PADDING && operation != gap))
+                break;
+            gap = operation;
+            found = k + 1;
+        }
+        return found;
+    }
+
+    struct Cost {
+        int64_t open, extend;
+    };
+
+    // What a gap costs: an end gap, of whose sequence nothing is left out there, what its end says.
+    Cost cost_of(uint32_t operation, bool is_first, bool is_last, int64_t length) const {
+        const int side = operation == DELETION;  // whose letters are opposite the gap
+        const int64_t* const ends = of_.end_costs + 4 * side;
+        const bool at_start = is_first && left_before(1 - side) == 0;
+        const bool at_end = is_last && left_behind(1 - side) == 0;
+        const Cost start = {ends[0], ends[1]}, end = {ends[2], ends[3]};
+        if (at_start && at_end)  // nothing but a gap: it may be taken for either
+            return start.open + (length - 1) * start.extend <= end.open + (length - 1) * end.extend ? start
+                                                                                                    : end;
+        return at_start ? start : at_end ? end : Cost{of_.gap_open, of_.gap_extend};
     }
 
     void compare(uint32_t operation, int64_t length, Side& query, Side& target, Counts& counts) {
@@ -275,134 +265,16 @@ private:
             ends[side] = left_behind(side) == 0;
         }
         const bool whole = starts[0] && starts[1] && ends[0] && ends[1];
-        const bool reaches = (starts[0] || starts[1]) && (ends[0] || ends[1]);
+        bool reaches = (starts[0] || starts[1]) && (ends[0] || ends[1]);
+        for (int side = 0; side < 2 && of_.mode == 3; ++side) {
+            const int64_t* const costs = of_.end_costs + 4 * side;
+            reaches &= starts[side] || costs[0] + costs[1] == 0;
+            reaches &= ends[side] || costs[2] + costs[3] == 0;
+        }
         if (!(of_.mode == 1 ? whole : reaches || counts.columns == 0)) faults_.blame(PAIRALIGN_FAULT_MODE);
     }
 
-    static bool is_gap(char letter) { return letter == '-' || letter == '.'; }
-
-    // Rows as runs. Their letters must be those of the sequences.
-    void check_rows(const pairalign_record& record) {
-        if (record.row_bytes[0] != record.row_bytes[1])
-            return faults_.blame(PAIRALIGN_FAULT_ROWS, static_cast<double>(record.row_bytes[0]),
-                                 static_cast<double>(record.row_bytes[1]));
-        const char* const rows[2] = {text_ + record.rows[0], text_ + record.rows[1]};
-        made_.clear();
-        int64_t letters[2] = {record.row_bytes[0], record.row_bytes[0]};
-        for (int64_t k = 0, start = 0; k < record.row_bytes[0]; start = k) {
-            const bool gaps[2] = {is_gap(rows[0][k]), is_gap(rows[1][k])};
-            if (gaps[0] && gaps[1])
-                return faults_.blame(PAIRALIGN_FAULT_ROWS, static_cast<double>(k + 1), -1);
-            do ++k;
-            while (k < record.row_bytes[0] && is_gap(rows[0][k]) == gaps[0] && is_gap(rows[1][k]) == gaps[1]);
-            if (gaps[0] || gaps[1]) letters[gaps[1]] -= k - start;
-            extend(gaps[0] ? DELETION : gaps[1] ? INSERTION : ALIGNED, static_cast<uint32_t>(k - start));
-        }
-        pairalign_record moved = record;
-        for (int side = 0; side < 2; ++side) place_row(side, letters[side], moved);
-        if (!place(moved)) return;
-        rewind(moved);
-        for (int side = 0; side < 2; ++side) {
-            if (letters[side] != spans_[side][1] - spans_[side][0]) {
-                faults_.blame(PAIRALIGN_FAULT_QUERY_CIGAR + side, static_cast<double>(letters[side]),
-                              static_cast<double>(spans_[side][1] - spans_[side][0]));
-                return;
-            }
-            if (!same_letters(rows[side], record.row_bytes[side], side)) return;
-        }
-        check_runs(moved, made_.data(), static_cast<int64_t>(made_.size()));
-    }
-
-    // Rows show a whole sequence, or the part that the file says.
-    void place_row(int side, int64_t letters, pairalign_record& record) const {
-        int64_t* const span = record.spans + 2 * side;
-        if (span[0] >= 0 && span[1] - span[0] == letters) return;
-        if (letters == sides_[side].length && (span[0] < 0 || is_trimmed(side, span))) {
-            span[0] = 0;
-            span[1] = letters;
-        }
-    }
-
-    // Whether a span is what is left of a whole sequence without its end gaps.
-    bool is_trimmed(int side, const int64_t* span) const {
-        const uint32_t alone = side == 0 ? INSERTION : DELETION;
-        const auto length_of = [&](uint32_t run) { return (run & 15) == alone ? int64_t{run >> 4} : 0; };
-        if (made_.empty()) return false;
-        return span[0] == length_of(made_.front()) &&
-               span[1] == sides_[side].length - (made_.size() > 1 ? length_of(made_.back()) : 0);
-    }
-
-    bool same_letters(const char* row, int64_t bytes, int side) {
-        Side along = sides_[side];
-        const uint8_t* const encoding = of_.encoding;
-        for (int64_t k = 0; k < bytes; ++k) {
-            if (is_gap(row[k])) continue;
-            const int64_t at = along.at;
-            if (encoding[static_cast<uint8_t>(row[k])] == along.next()) continue;
-            faults_.blame(PAIRALIGN_FAULT_QUERY_LETTERS + side, static_cast<double>(k + 1),
-                          static_cast<double>(at + 1));
-            return false;
-        }
-        return true;
-    }
-
-    void extend(uint32_t operation, uint32_t length) {
-        if (!made_.empty() && (made_.back() & 15) == operation) {
-            made_.back() += length << 4;
-        } else {
-            made_.push_back(length << 4 | operation);
-        }
-    }
-
-    // A BLAST traceback: how many match, or the letters of both in a column that does not.
-    void check_btop(const pairalign_record& record) {
-        if (!place(record)) return;
-        rewind(record);
-        made_.clear();
-        Side along[2] = {sides_[0], sides_[1]};
-        int64_t left[2];
-        for (int side = 0; side < 2; ++side) left[side] = spans_[side][1] - spans_[side][0];
-        const char* at = text_ + record.btop;
-        const char* const stop = at + record.btop_bytes;
-        while (at < stop) {
-            if (*at >= '0' && *at <= '9') {
-                int64_t length = 0;
-                for (; at < stop && *at >= '0' && *at <= '9' && length < 1 << 24; ++at)
-                    length = 10 * length + (*at - '0');
-                if (length == 0 || length > std::min(left[0], left[1]))
-                    return faults_.blame(PAIRALIGN_FAULT_CIGAR);
-                extend(EQUAL, static_cast<uint32_t>(length));
-                for (int side = 0; side < 2; ++side) {
-                    along[side].at += along[side].step * length;
-                    left[side] -= length;
-                }
-                continue;
-            }
-            if (stop - at < 2 || (is_gap(at[0]) && is_gap(at[1])))
-                return faults_.blame(PAIRALIGN_FAULT_CIGAR);
-            for (int side = 0; side < 2; ++side) {
-                if (is_gap(at[side])) continue;
-                if (left[side]-- == 0) return faults_.blame(PAIRALIGN_FAULT_CIGAR);
-                const int64_t place = along[side].at;
-                if (of_.encoding[static_cast<uint8_t>(at[side])] != along[side].next())
-                    return faults_.blame(PAIRALIGN_FAULT_QUERY_LETTERS + side,
-                                         static_cast<double>(at - text_ - record.btop + side + 1),
-                                         static_cast<double>(place + 1));
-            }
-            extend(is_gap(at[0]) ? DELETION : is_gap(at[1]) ? INSERTION : UNEQUAL, 1);
-            at += 2;
-        }
-        check_runs(record, made_.data(), static_cast<int64_t>(made_.size()));
-    }
-
-    const char* const text_;
-    const uint32_t* const runs_;
-    const pairalign_check& of_;
-    Faults faults_;
-    Side sides_[2];
-    int64_t spans_[2][2];
-    uint8_t same_[256];
-    std::vector<uint32_t> made_;
+    std::vector<uint32_t> kept_;
 };
 
 }  // namespace

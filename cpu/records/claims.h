@@ -14,6 +14,7 @@ struct Counts {
     int64_t matches = 0, columns = 0, aligned = 0, openings = 0, gaps = 0, positives = 0;
     int64_t both_ambiguous = 0;  // may be taken for matches
     int64_t ambiguous = 0;       // columns with any ambiguous letter, in gaps too
+    int64_t at_ends = 0;         // letters in gaps at the ends of whole sequences
     int64_t score = 0;
     bool scored = true;
 };
@@ -58,8 +59,17 @@ public:
         rate(PAIRALIGN_SAYS_PER_CENT_ALIGNED, 100, counts.matches, counts.both_ambiguous, counts.aligned);
         rate(PAIRALIGN_SAYS_IDENTITY_SHORTER, 1, counts.matches, counts.both_ambiguous, shorter);
         rate(PAIRALIGN_SAYS_IDENTITY_LONGER, 1, counts.matches, counts.both_ambiguous, longer);
-        for (int side = 0; side < 2; ++side)
-            rate(PAIRALIGN_SAYS_QUERY_COVERAGE + side, 1, aligned[side], 0, lengths[side]);
+        const int64_t more = counts.both_ambiguous, internal = counts.columns - counts.at_ends;
+        const int64_t different = unequal + counts.openings;
+        rate(PAIRALIGN_SAYS_IDENTITY_INTERNAL, 1, counts.matches, more, internal);
+        rate(PAIRALIGN_SAYS_IDENTITY_MBL, 1, std::max<int64_t>(longer - different, 0), more, longer);
+        rate(PAIRALIGN_SAYS_IDENTITY_FULL, 1, counts.matches, more, shorter + longer - counts.aligned);
+        rate(PAIRALIGN_SAYS_IDENTITY_MEAN, 2, counts.matches, more, shorter + longer);
+        rate(PAIRALIGN_SAYS_PER_CENT_GAPS, 100, counts.gaps, 0, counts.columns);
+        // vsearch takes an ambiguous letter for a match of all that it may be.
+        const int64_t maybe = std::min(unequal, counts.ambiguous);
+        claim(PAIRALIGN_SAYS_EDITS_INTERNAL, unequal + counts.gaps - counts.at_ends - maybe, maybe);
+        check_coverages(lengths, aligned);
         if (scale == 0 || !counts.scored) return;
         // BLAST takes X opposite X for a match, and so for positive.
         claim(PAIRALIGN_SAYS_POSITIVES, counts.positives, counts.both_ambiguous);
@@ -67,7 +77,69 @@ public:
         check_score(counts.score, scale);
     }
 
+    // Letters of the spans by letters.
+    void check_coverages(const int64_t (&lengths)[2], const int64_t (&aligned)[2]) {
+        for (int side = 0; side < 2; ++side)
+            rate(PAIRALIGN_SAYS_QUERY_COVERAGE + side, 1, aligned[side], 0, lengths[side]);
+        rate(PAIRALIGN_SAYS_PER_CENT_COVERAGE, 100, aligned[0], 0, lengths[0]);
+        rate(PAIRALIGN_SAYS_PER_CENT_COVERAGES, 100, aligned[0], lengths[0] - aligned[0], lengths[0]);
+    }
+
+    // A record without columns: its counts must agree with each other and with its spans. `letters` of both
+    // spans, of which `ambiguous` may count as matches or not.
+    void check_counts(const int64_t (&letters)[2], const int64_t (&lengths)[2], int64_t ambiguous) {
+        const int64_t most = std::min(letters[0], letters[1]);
+        between(PAIRALIGN_SAYS_MATCHES, 0, most);
+        between(PAIRALIGN_SAYS_MISMATCHES, 0, most);
+        if (record_.trimmed) return;
+        check_coverages(lengths, letters);
+        const int64_t columns = record_.says[PAIRALIGN_SAYS_COLUMNS];
+        if (columns == PAIRALIGN_UNSAID) return;
+        between(PAIRALIGN_SAYS_COLUMNS, std::max(letters[0], letters[1]), letters[0] + letters[1]);
+        if (faults_.finding->faults != 0) return;
+        const int64_t aligned = letters[0] + letters[1] - columns, gaps = columns - aligned;
+        between(PAIRALIGN_SAYS_GAP_LETTERS, gaps, gaps);
+        between(PAIRALIGN_SAYS_GAP_OPENINGS, (columns > letters[0]) + (columns > letters[1]), gaps);
+        between(PAIRALIGN_SAYS_ALIGNED, aligned, aligned);
+        between(PAIRALIGN_SAYS_MATCHES, 0, aligned);
+        rate(PAIRALIGN_SAYS_PER_CENT_GAPS, 100, gaps, 0, columns);
+        check_matches(columns, aligned, ambiguous);
+    }
+
 private:
+    // Matches as each number says them: all must be one number, and with mismatches the columns of two
+    // letters.
+    void check_matches(int64_t columns, int64_t aligned, int64_t ambiguous) {
+        const struct {
+            int number;
+            double factor, whole;
+        } known[] = {
+            {PAIRALIGN_SAYS_MATCHES, 1, 1},
+            {PAIRALIGN_SAYS_MISMATCHES, -1, 1},
+            {PAIRALIGN_SAYS_IDENTITY, 1, static_cast<double>(columns)},
+            {PAIRALIGN_SAYS_PER_CENT_IDENTITY, 100, static_cast<double>(columns)},
+            {PAIRALIGN_SAYS_IDENTITY_ALIGNED, 1, static_cast<double>(aligned)},
+            {PAIRALIGN_SAYS_PER_CENT_ALIGNED, 100, static_cast<double>(aligned)},
+        };
+        double low = 0, high = static_cast<double>(aligned);
+        for (const auto& [number, factor, whole] : known) {
+            if (record_.says[number] == PAIRALIGN_UNSAID) continue;
+            const double unit = whole == 1 ? 0 : std::pow(10.0, -record_.decimals[number]);
+            double least = whole * (value(number) - unit) / factor,
+                   most = whole * (value(number) + unit) / factor;
+            if (factor < 0) {
+                least += static_cast<double>(aligned - ambiguous);
+                most += static_cast<double>(aligned);
+            }
+            low = std::max(low, least);
+            high = std::min(high, most);
+            if (std::ceil(low - 1e-6) > std::floor(high + 1e-6))
+                return faults_.blame(PAIRALIGN_FAULT_COUNTS, value(number), static_cast<double>(aligned));
+        }
+    }
+
+    void between(int number, int64_t least, int64_t most) { claim(number, least, most - least); }
+
     // A count from `least` to `least + more`.
     void claim(int number, int64_t least, int64_t more) {
         const int64_t said = record_.says[number];

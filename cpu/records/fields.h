@@ -1,7 +1,10 @@
 // Words of alignment files, and what they say of a record.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -44,21 +47,69 @@ inline bool read_whole(Text word, int64_t& value) {
     return read_number(word, value, decimals) && decimals == 0;
 }
 
+// Whether a word is a number, with an exponent or not, and no less than another.
+inline bool is_real(Text word, double least) {
+    char copy[64];
+    if (word.empty() || word.size() >= sizeof copy) return false;
+    std::memcpy(copy, word.data(), word.size());
+    copy[word.size()] = 0;
+    char* end = nullptr;
+    const double value = std::strtod(copy, &end);
+    return end == copy + word.size() && value >= least;
+}
+
 // A record of which nothing is known.
 inline void clear(pairalign_record& record) {
     std::memset(&record, 0, sizeof record);
     for (int64_t& one : record.spans) one = -1;
     for (int64_t& one : record.says) one = PAIRALIGN_UNSAID;
     record.runs = record.row_bytes[0] = record.row_bytes[1] = record.letter_bytes = record.btop_bytes = -1;
+    record.cs_bytes = record.md_bytes = record.bar_bytes = -1;
     record.query = record.target = -1;
 }
 
+// A fault that ends what is looked at.
+inline void stop_at(int32_t fault, pairalign_record& record, double says = 0, double is = 0) {
+    if (record.first == 0) {
+        record.first = fault;
+        record.first_says = says;
+        record.first_is = is;
+    }
+    if (record.fault == 0) record.fault = fault;
+}
+
+// One that does not.
+inline void notice(int32_t fault, pairalign_record& record, double says = 0, double is = 0) {
+    if (record.first == 0) {
+        record.first = fault;
+        record.first_says = says;
+        record.first_is = is;
+    }
+    record.noticed |= uint64_t{1} << fault;
+}
+
+inline double value_of(int64_t digits, int8_t decimals) {
+    return static_cast<double>(digits) / std::pow(10.0, decimals);
+}
+
+// A number that the file states. One that it states twice must be the same, to a unit of the coarser where
+// it has decimals.
 inline void claim(int32_t number, Text word, pairalign_record& record) {
     if (is_unsaid(word)) return;
-    if (!read_number(word, record.says[number], record.decimals[number])) {
-        record.says[number] = PAIRALIGN_UNSAID;
-        record.fault = PAIRALIGN_FAULT_NUMBER;
+    int64_t digits;
+    int8_t decimals;
+    if (!read_number(word, digits, decimals)) return stop_at(PAIRALIGN_FAULT_NUMBER, record);
+    if (record.says[number] == PAIRALIGN_UNSAID) {
+        record.says[number] = digits;
+        record.decimals[number] = decimals;
+        return;
     }
+    const double before = value_of(record.says[number], record.decimals[number]);
+    const double now = value_of(digits, decimals);
+    const int coarser = std::min(decimals, record.decimals[number]);
+    const double unit = decimals == 0 && record.decimals[number] == 0 ? 0 : std::pow(10.0, -coarser);
+    if (std::abs(now - before) > unit * (1 + 1e-9))
+        notice(PAIRALIGN_FAULT_CLAIM + number, record, now, before);
 }
 
 inline int32_t find(const NameIndex& index, Text name) {
@@ -68,9 +119,8 @@ inline int32_t find(const NameIndex& index, Text name) {
 
 // Faults of names, where nothing else is wrong; the query's comes first.
 inline void blame_names(pairalign_record& record) {
-    if (record.fault == 0 && record.target < 0) record.fault = PAIRALIGN_FAULT_TARGET;
-    if (record.query < 0 && (record.fault == 0 || record.fault == PAIRALIGN_FAULT_TARGET))
-        record.fault = PAIRALIGN_FAULT_QUERY;
+    if (record.fault == 0 && record.query < 0) stop_at(PAIRALIGN_FAULT_QUERY, record);
+    if (record.fault == 0 && record.target < 0) stop_at(PAIRALIGN_FAULT_TARGET, record);
 }
 
 // Lines of a text, without their ends.

@@ -1,6 +1,7 @@
 // Rows of letters and gaps as records: FASTA pairs, and EMBOSS srspair. The ctypes declarations are in
 // pairalign/alignments/records.py.
 
+#include <algorithm>
 #include <new>
 #include <vector>
 
@@ -28,10 +29,10 @@ Text next_word(Text& line) {
     return Text(start, static_cast<size_t>(at - start));
 }
 
-bool has_letters(Text letters) {
-    for (const char letter : letters)
-        if (letter != '-' && letter != '.') return true;
-    return false;
+int64_t count_letters(Text row) {
+    int64_t count = 0;
+    for (const char letter : row) count += letter != '-' && letter != '.';
+    return count;
 }
 
 // One of the two sequences of a pair, as its lines say it.
@@ -62,7 +63,7 @@ public:
             take_header(line.substr(1), headers++ % 2);
         }
         if (headers == 0) return;
-        if (headers % 2 == 1) record().fault = PAIRALIGN_FAULT_COLUMNS;
+        if (headers % 2 == 1) stop_at(PAIRALIGN_FAULT_TRUNCATED, record(), 1, 2);
         finish();
     }
 
@@ -71,7 +72,9 @@ public:
         int64_t number = 0, rows = -1;
         for (Text line; lines.next(line); ++number) {
             if (line.empty()) continue;
-            if (line[0] == '#') {
+            if (rows % 2 == 1 && (line[0] == ' ' || line[0] == '\t')) {
+                take_bars(line);
+            } else if (line[0] == '#') {
                 if (line.substr(0, BEGIN.size()) == BEGIN) {
                     finish_blocks(rows);
                     begin(number);
@@ -80,7 +83,7 @@ public:
                     take_field(line);
                 }
             } else if (rows >= 0 && line[0] != ' ' && line[0] != '\t') {
-                rows += take_block(line, sides_[rows % 2]);
+                rows += take_block(line, rows % 2);
             }
         }
         finish_blocks(rows);
@@ -97,6 +100,8 @@ private:
             side.parts.clear();
             side.start = side.end = -1;
         }
+        bars_.clear();
+        has_bars_ = false;
     }
 
     // A name, and start=, end= and score= among the words behind it.
@@ -109,8 +114,8 @@ private:
             const Text key = word.substr(0, equals), value = word.substr(equals + 1);
             if (key == "start" || key == "end") {
                 if (!read_whole(value, key == "start" ? side.start : side.end))
-                    record().fault = PAIRALIGN_FAULT_NUMBER;
-            } else if (key == "score" && number == 0) {
+                    stop_at(PAIRALIGN_FAULT_NUMBER, record());
+            } else if (key == "score") {
                 claim(PAIRALIGN_SAYS_SCORE, value, record());
             }
         }
@@ -121,40 +126,77 @@ private:
         line.remove_prefix(1);
         const Text key = next_word(line);
         const Text value = next_word(line);
-        const Text part = value.substr(0, value.find('/'));
         if (key == "1:" || key == "2:") {
             sides_[key == "2:"].name = value;
         } else if (key == "Length:") {
             claim(PAIRALIGN_SAYS_COLUMNS, value, record());
         } else if (key == "Identity:") {
-            claim(PAIRALIGN_SAYS_MATCHES, part, record());
+            take_share(value, line, PAIRALIGN_SAYS_MATCHES, PAIRALIGN_SAYS_PER_CENT_IDENTITY);
         } else if (key == "Similarity:") {
-            claim(PAIRALIGN_SAYS_POSITIVES, part, record());
+            take_share(value, line, PAIRALIGN_SAYS_POSITIVES, PAIRALIGN_SAYS_PER_CENT_POSITIVES);
         } else if (key == "Gaps:") {
-            claim(PAIRALIGN_SAYS_GAP_LETTERS, part, record());
+            take_share(value, line, PAIRALIGN_SAYS_GAP_LETTERS, PAIRALIGN_SAYS_PER_CENT_GAPS);
         } else if (key == "Score:") {
             claim(PAIRALIGN_SAYS_SCORE, value, record());
         }
     }
 
-    // ``name  12 MKV-LW  16``; false: the line is none such. Blocks of gaps alone have no positions.
-    static bool take_block(Text line, Side& side) {
+    // ``9/11 (81.8%)``, of which `rest` follows the first word: a count, the columns, per cent.
+    void take_share(Text value, Text rest, int32_t count, int32_t per_cent) {
+        const size_t slash = value.find('/');
+        claim(count, value.substr(0, slash), record());
+        if (slash != value.npos) claim(PAIRALIGN_SAYS_COLUMNS, value.substr(slash + 1), record());
+        const size_t open = rest.find('('), close = rest.find('%');
+        if (open == rest.npos || close == rest.npos || close < open) return;
+        Text share = rest.substr(open + 1, close - open - 1);
+        claim(per_cent, next_word(share), record());
+    }
+
+    // ``name  12 MKV-LW  16``; false: the line is none such. The numbers are those of the first and the last
+    // letter; a row of gaps alone repeats that of the last one.
+    bool take_block(Text line, int64_t number) {
+        Side& side = sides_[number];
+        const char* const begin = line.data();
         next_word(line);
         int64_t first = 0, last = 0;
         if (!read_whole(next_word(line), first)) return false;
-        const Text letters = next_word(line);
+        const Text row = next_word(line);
         if (!read_whole(next_word(line), last) || !next_word(line).empty()) return false;
-        side.parts.push_back(letters);
-        if (has_letters(letters)) {
-            if (side.start < 0) side.start = first - 1;
-            side.end = last;
+        side.parts.push_back(row);
+        const int64_t letters = count_letters(row);
+        if (side.start < 0 && letters > 0) {
+            side.start = first - 1;
+            side.end = side.start;
+        }
+        const int64_t before = std::max<int64_t>(side.end, 0), now = before + letters;
+        const bool sound = letters > 0 ? first == before + 1 : first == before || first == before + 1;
+        if (!sound || last != now)
+            notice(PAIRALIGN_FAULT_COORDINATES, record(), static_cast<double>(last),
+                   static_cast<double>(now));
+        if (side.start >= 0) side.end = now;
+        if (number == 0) {
+            indent_ = static_cast<size_t>(row.data() - begin);
+            width_ = row.size();
+            bars_.resize(bars_.size() + width_, ' ');
         }
         return true;
     }
 
+    // What stands below the row of the query, as far as that goes.
+    void take_bars(Text line) {
+        const Text bars = line.substr(std::min(indent_, line.size())).substr(0, width_);
+        std::copy(bars.begin(), bars.end(), bars_.end() - static_cast<std::ptrdiff_t>(width_));
+        has_bars_ = true;
+    }
+
     void finish_blocks(int64_t rows) {
         if (rows < 0) return;
-        if (rows == 0 || rows % 2 != 0) record().fault = PAIRALIGN_FAULT_COLUMNS;
+        if (rows == 0 || rows % 2 != 0) {
+            record().noticed = 0;  // rows that are taken for others
+            record().first = 0;
+            stop_at(PAIRALIGN_FAULT_TRUNCATED, record(), static_cast<double>(rows),
+                    static_cast<double>(rows == 0 ? 2 : rows + 1));
+        }
         for (Side& side : sides_)
             if (side.start < 0) side.start = side.end = 0;
         finish();
@@ -178,6 +220,10 @@ private:
             for (const Text part : from.parts) put(part);
             made.row_bytes[side] = bytes_ - made.rows[side];
         }
+        if (has_bars_) {
+            made.bars = put(Text(bars_.data(), bars_.size()));
+            made.bar_bytes = static_cast<int64_t>(bars_.size());
+        }
         made.query = find(queries_, sides_[0].name);
         made.target = find(targets_, sides_[1].name);
         blame_names(made);
@@ -189,6 +235,9 @@ private:
     pairalign_record* const records_;
     char* const letters_;
     Side sides_[2];
+    std::vector<char> bars_;  // as long as the row of the query
+    bool has_bars_ = false;
+    size_t indent_ = 0, width_ = 0;  // of the last row of the query
     int64_t count_ = 0, bytes_ = 0;
 };
 

@@ -2,7 +2,6 @@
 // pairalign/alignments/records.py.
 
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "fields.h"
@@ -15,10 +14,12 @@ enum pairalign_role : int32_t {
     PAIRALIGN_ROLE_STRAND,
     PAIRALIGN_ROLE_QUERY_START,  // from 0
     PAIRALIGN_ROLE_QUERY_FIRST,  // from 1
-    PAIRALIGN_ROLE_QUERY_END,    // after the last letter from 0: the last letter from 1
+    PAIRALIGN_ROLE_QUERY_END,    // after the last letter, from 0
+    PAIRALIGN_ROLE_QUERY_LAST,   // the last letter, from 1
     PAIRALIGN_ROLE_TARGET_START,
     PAIRALIGN_ROLE_TARGET_FIRST,
     PAIRALIGN_ROLE_TARGET_END,
+    PAIRALIGN_ROLE_TARGET_LAST,
     PAIRALIGN_ROLE_CIGAR,
     PAIRALIGN_ROLE_EXCHANGED_CIGAR,  // with the meanings of I and D exchanged
     PAIRALIGN_ROLE_QUERY_ROW,
@@ -27,7 +28,15 @@ enum pairalign_role : int32_t {
     PAIRALIGN_ROLE_FLAG,       // SAM's
     PAIRALIGN_ROLE_SAM_CIGAR,  // says where the query's letters lie, too
     PAIRALIGN_ROLE_SAM_SEQUENCE,
-    PAIRALIGN_ROLE_CLAIM,  // and one for each claim
+    PAIRALIGN_ROLE_SAM_QUALITY,
+    PAIRALIGN_ROLE_NEXT_NAME,  // of SAM's next read: its target, where it begins,
+    PAIRALIGN_ROLE_NEXT_PLACE,
+    PAIRALIGN_ROLE_TEMPLATE,  // and the length of both
+    PAIRALIGN_ROLE_MAPPING_QUALITY,
+    PAIRALIGN_ROLE_TARGET_STRAND,  // plus or minus, as the target's coordinates say
+    PAIRALIGN_ROLE_REAL,           // any number
+    PAIRALIGN_ROLE_EVALUE,         // none that is negative
+    PAIRALIGN_ROLE_CLAIM,          // and one for each claim
 };
 
 // How lines are read.
@@ -36,6 +45,16 @@ struct pairalign_layout {
     int32_t columns;
     int32_t tags;     // whether NM, AS, cg follow the columns as in PAF and SAM
     int32_t comment;  // lines that begin with this byte are not read; -1: there are none such
+    int32_t program;  // whose SAM it is, of pairalign_program
+};
+
+// Programs whose SAM differs from what the specification says; the order is that of PROGRAMS in
+// pairalign/alignments/records.py.
+enum pairalign_program : int32_t {
+    PAIRALIGN_ANY_PROGRAM,
+    PAIRALIGN_DIAMOND,  // letters of the aligned part alone, without clips; ZS says where; AS has bits, ZR
+                        // the score
+    PAIRALIGN_VSEARCH,  // NM without gaps at ends; AS has an identity
 };
 
 namespace {
@@ -62,8 +81,12 @@ public:
     // False: the line is no alignment (SAM: not mapped).
     bool read(Text line, pairalign_record& record) {
         clear(record);
-        query_first_ = target_first_ = is_sam_ = is_mapped_ = false;
-        flag_ = 0;
+        is_sam_ = is_mapped_ = false;
+        part_first_ = 1;
+        target_strand_ = flag_ = 0;
+        next_name_ = Text("*");
+        quality_bytes_ = -1;
+        for (int64_t& one : from_one_) one = -1;
         int32_t column = 0;
         size_t at = 0;
         for (; at <= line.size(); ++column) {
@@ -80,7 +103,11 @@ public:
                 take_tag(word, record);
             }
         }
-        if (column < layout_.columns) record.fault = PAIRALIGN_FAULT_COLUMNS;
+        if (column < layout_.columns) {
+            record.fault = record.first = 0;  // what is missing explains what was found
+            record.noticed = 0;
+            stop_at(PAIRALIGN_FAULT_TRUNCATED, record, column, layout_.columns);
+        }
         return finish(record);
     }
 
@@ -92,33 +119,32 @@ private:
             case PAIRALIGN_ROLE_IGNORED:
                 return;
             case PAIRALIGN_ROLE_QUERY:
-                record.query_name = place(word);
-                record.query_name_bytes = static_cast<int32_t>(word.size());
-                record.query = find(queries_, word);
-                return;
+                return take_name(word, 0, record);
             case PAIRALIGN_ROLE_TARGET:
-                record.target_name = place(word);
-                record.target_name_bytes = static_cast<int32_t>(word.size());
-                record.target = find(targets_, word);
-                return;
+                return take_name(word, 1, record);
             case PAIRALIGN_ROLE_STRAND:
                 if (word == "-") {
                     record.turned = 1;
                 } else if (word != "+") {
-                    record.fault = PAIRALIGN_FAULT_STRAND;
+                    stop_at(PAIRALIGN_FAULT_STRAND, record);
                 }
                 return;
-            case PAIRALIGN_ROLE_QUERY_FIRST:
-            case PAIRALIGN_ROLE_TARGET_FIRST:
-                (role == PAIRALIGN_ROLE_QUERY_FIRST ? query_first_ : target_first_) = true;
-                [[fallthrough]];
             case PAIRALIGN_ROLE_QUERY_START:
+                return take_place(word, record.spans[0], record);
+            case PAIRALIGN_ROLE_QUERY_FIRST:
+                return take_place(word, from_one_[0], record);
             case PAIRALIGN_ROLE_QUERY_END:
+                return take_place(word, record.spans[1], record);
+            case PAIRALIGN_ROLE_QUERY_LAST:
+                return take_place(word, from_one_[1], record);
             case PAIRALIGN_ROLE_TARGET_START:
+                return take_place(word, record.spans[2], record);
+            case PAIRALIGN_ROLE_TARGET_FIRST:
+                return take_place(word, from_one_[2], record);
             case PAIRALIGN_ROLE_TARGET_END:
-                if (!read_whole(word, record.spans[place_in_spans(role)]))
-                    record.fault = PAIRALIGN_FAULT_NUMBER;
-                return;
+                return take_place(word, record.spans[3], record);
+            case PAIRALIGN_ROLE_TARGET_LAST:
+                return take_place(word, from_one_[3], record);
             case PAIRALIGN_ROLE_CIGAR:
             case PAIRALIGN_ROLE_EXCHANGED_CIGAR:
             case PAIRALIGN_ROLE_SAM_CIGAR:
@@ -128,15 +154,14 @@ private:
                 return;
             case PAIRALIGN_ROLE_QUERY_ROW:
             case PAIRALIGN_ROLE_TARGET_ROW:
-                record.rows[role - PAIRALIGN_ROLE_QUERY_ROW] = place(word);
-                record.row_bytes[role - PAIRALIGN_ROLE_QUERY_ROW] = static_cast<int64_t>(word.size());
-                return;
+                return take_row(word, role - PAIRALIGN_ROLE_QUERY_ROW, record);
             case PAIRALIGN_ROLE_BTOP:
                 record.btop = place(word);
                 record.btop_bytes = static_cast<int64_t>(word.size());
                 return;
             case PAIRALIGN_ROLE_FLAG:
-                if (!read_whole(word, flag_)) record.fault = PAIRALIGN_FAULT_NUMBER;
+                take_whole(word, flag_, record);
+                if (flag_ < 0 || flag_ >= 1 << 12) stop_at(PAIRALIGN_FAULT_NUMBER, record);
                 return;
             case PAIRALIGN_ROLE_SAM_SEQUENCE:
                 if (word == "*") return;
@@ -144,26 +169,123 @@ private:
                 record.letter_bytes = static_cast<int64_t>(word.size());
                 return;
             default:
+                take_aside(role, word, record);
+        }
+    }
+
+    // What is not of the alignment itself.
+    void take_aside(int32_t role, Text word, pairalign_record& record) {
+        int64_t value = 0;
+        switch (role) {
+            case PAIRALIGN_ROLE_SAM_QUALITY:
+                if (word == "*") return;
+                quality_bytes_ = static_cast<int64_t>(word.size());
+                for (const char one : word)
+                    if (one < '!' || one > '~') return notice(PAIRALIGN_FAULT_QUALITY, record, -1);
+                return;
+            case PAIRALIGN_ROLE_NEXT_NAME:
+                next_name_ = word;
+                return;
+            case PAIRALIGN_ROLE_NEXT_PLACE:
+                // Without a next read it begins nowhere.
+                if (!read_whole(word, value) || value < 0 || (value > 0 && next_name_ == "*"))
+                    notice(PAIRALIGN_FAULT_MATE, record);
+                if (next_name_ != "*" && next_name_ != "=" && find(targets_, next_name_) < 0)
+                    notice(PAIRALIGN_FAULT_MATE, record);
+                return;
+            case PAIRALIGN_ROLE_TEMPLATE:
+                if (!read_whole(word, value) || (value != 0 && next_name_ == "*"))
+                    notice(PAIRALIGN_FAULT_MATE, record);
+                return;
+            case PAIRALIGN_ROLE_MAPPING_QUALITY:
+                if (!read_whole(word, value) || value < 0 || value > 255)
+                    notice(PAIRALIGN_FAULT_MAPPING_QUALITY, record, static_cast<double>(value));
+                return;
+            case PAIRALIGN_ROLE_TARGET_STRAND:
+                if (word == "plus" || word == "minus") {
+                    target_strand_ = word == "plus" ? 1 : -1;
+                } else if (!is_unsaid(word) && word != "N/A") {
+                    stop_at(PAIRALIGN_FAULT_STRAND, record);
+                }
+                return;
+            case PAIRALIGN_ROLE_REAL:
+            case PAIRALIGN_ROLE_EVALUE:
+                record.trimmed |= role == PAIRALIGN_ROLE_EVALUE && word == "-1";
+                if (!is_unsaid(word) && word != "-1" &&
+                    !is_real(word, role == PAIRALIGN_ROLE_EVALUE ? 0 : -HUGE_VAL))
+                    stop_at(PAIRALIGN_FAULT_NUMBER, record);
+                return;
+            default:
                 claim(role - PAIRALIGN_ROLE_CLAIM, word, record);
         }
     }
 
-    static int place_in_spans(int32_t role) {
-        if (role == PAIRALIGN_ROLE_QUERY_END) return 1;
-        if (role == PAIRALIGN_ROLE_TARGET_END) return 3;
-        return role == PAIRALIGN_ROLE_QUERY_START || role == PAIRALIGN_ROLE_QUERY_FIRST ? 0 : 2;
+    static void take_whole(Text word, int64_t& value, pairalign_record& record) {
+        if (!read_whole(word, value)) stop_at(PAIRALIGN_FAULT_NUMBER, record);
+    }
+
+    static void take_place(Text word, int64_t& value, pairalign_record& record) {
+        take_whole(word, value, record);
+        if (value < 0) stop_at(PAIRALIGN_FAULT_NUMBER, record);
+    }
+
+    // Names and rows may stand in two columns, and must be the same there.
+    void take_name(Text word, int32_t side, pairalign_record& record) {
+        int64_t& name = side ? record.target_name : record.query_name;
+        int32_t& bytes = side ? record.target_name_bytes : record.query_name_bytes;
+        if (bytes > 0 && Text(text_ + name, static_cast<size_t>(bytes)) != word)
+            stop_at(PAIRALIGN_FAULT_QUERY + side, record);
+        name = place(word);
+        bytes = static_cast<int32_t>(word.size());
+        (side ? record.target : record.query) = find(side ? targets_ : queries_, word);
+    }
+
+    void take_row(Text word, int32_t side, pairalign_record& record) {
+        int64_t &row = record.rows[side], &bytes = record.row_bytes[side];
+        if (bytes >= 0 && Text(text_ + row, static_cast<size_t>(bytes)) != word)
+            stop_at(PAIRALIGN_FAULT_ALIGNMENT, record);
+        row = place(word);
+        bytes = static_cast<int64_t>(word.size());
+    }
+
+    // The number that a tag states; PAIRALIGN_CLAIMS: none that is known.
+    int32_t claim_of(Text name) const {
+        const bool is_diamond = layout_.program == PAIRALIGN_DIAMOND;
+        const bool is_vsearch = layout_.program == PAIRALIGN_VSEARCH;
+        if (name == "NM") return is_vsearch ? PAIRALIGN_SAYS_EDITS_INTERNAL : PAIRALIGN_SAYS_EDITS;
+        if (name == "AS" && !is_diamond && !is_vsearch) return PAIRALIGN_SAYS_SCORE;
+        if (name == "ZR" && is_diamond) return PAIRALIGN_SAYS_SCORE;
+        if (name == "ZL" && is_diamond) return PAIRALIGN_SAYS_TARGET_LENGTH;
+        if (name == "ZI" && is_diamond) return PAIRALIGN_SAYS_PER_CENT_IDENTITY;
+        return PAIRALIGN_CLAIMS;
     }
 
     void take_tag(Text word, pairalign_record& record) {
-        if (word.size() < 5 || word[2] != ':' || word[4] != ':') return;
+        if (word.size() < 5 || word[2] != ':' || word[4] != ':') return notice(PAIRALIGN_FAULT_TAG, record);
+        const char kind = word[3];
         const Text value = word.substr(5);
         const Text name = word.substr(0, 2);
-        if (name == "NM") {
-            claim(PAIRALIGN_SAYS_EDITS, value, record);
-        } else if (name == "AS") {
-            claim(PAIRALIGN_SAYS_SCORE, value, record);
+        if (const int32_t number = claim_of(name); number != PAIRALIGN_CLAIMS) {
+            int64_t digits;
+            int8_t decimals;
+            const bool is_number = (kind == 'i' || kind == 'f') && read_number(value, digits, decimals);
+            if (!is_number || (kind == 'i' && decimals > 0)) return stop_at(PAIRALIGN_FAULT_NUMBER, record);
+            claim(number, value, record);
+        } else if (name == "ZS" && layout_.program == PAIRALIGN_DIAMOND) {
+            take_whole(value, part_first_, record);
         } else if (name == "cg" && !is_sam_) {
+            if (record.runs >= 0) return notice(PAIRALIGN_FAULT_TAG, record);
             read_cigar(value, false, record);
+        } else if (name == "cs") {
+            record.cs = place(value);
+            record.cs_bytes = static_cast<int64_t>(value.size());
+        } else if (name == "MD" && is_sam_) {
+            record.md = place(value);
+            record.md_bytes = static_cast<int64_t>(value.size());
+        } else if (name == "tp" && value != "P" && value != "S" && value != "I" && value != "i") {
+            notice(PAIRALIGN_FAULT_TAG, record);
+        } else if (kind == 'i' || kind == 'f') {
+            if (!is_real(value, -HUGE_VAL)) notice(PAIRALIGN_FAULT_TAG, record);
         }
     }
 
@@ -205,7 +327,7 @@ private:
             digits = false;
         }
         // Digits are left where no operation follows them, or where something was wrong.
-        if (digits || length != 0) record.fault = PAIRALIGN_FAULT_CIGAR;
+        if (digits || length != 0) stop_at(PAIRALIGN_FAULT_CIGAR, record);
     }
 
     bool finish(pairalign_record& record) {
@@ -217,9 +339,13 @@ private:
                 return false;
             }
             place_sam(record);
+            if (record.letter_bytes >= 0 && quality_bytes_ >= 0 && record.letter_bytes != quality_bytes_)
+                notice(PAIRALIGN_FAULT_QUALITY, record, static_cast<double>(quality_bytes_),
+                       static_cast<double>(record.letter_bytes));
         }
-        turn_blast(record.spans[0], record.spans[1], query_first_, 1, record);
-        turn_blast(record.spans[2], record.spans[3], target_first_, 2, record);
+        for (int side = 0; side < 2 && !is_sam_; ++side) place_from_one(side, record);
+        if (target_strand_ != 0 && (record.turned == 2) != (target_strand_ < 0))
+            stop_at(PAIRALIGN_FAULT_STRAND, record);
         blame_names(record);
         return true;
     }
@@ -236,22 +362,35 @@ private:
         const bool minus = flag_ & 16;
         const int64_t around[2] = {record.clipped[0] + hard_[0], record.clipped[1] + hard_[1]};
         record.turned = minus;
-        record.says[PAIRALIGN_SAYS_QUERY_LENGTH] = around[0] + used[0] + around[1];
         record.spans[0] = around[minus];
+        if (layout_.program == PAIRALIGN_DIAMOND) {
+            record.spans[0] = part_first_ - 1;
+        } else {
+            record.says[PAIRALIGN_SAYS_QUERY_LENGTH] = around[0] + used[0] + around[1];
+        }
         record.spans[1] = record.spans[0] + used[0];
-        record.spans[3] = record.spans[2] - 1 + used[1];
+        record.spans[2] = from_one_[2] - 1;
+        record.spans[3] = record.spans[2] + used[1];
         hard_[0] = hard_[1] = 0;
     }
 
-    // Positions from 1, both letters included; of a strand that is turned the first is the larger.
-    static void turn_blast(int64_t& start, int64_t& end, bool from_one, int32_t side,
-                           pairalign_record& record) {
-        if (!from_one) return;
-        if (end >= 0 && start > end) {
-            std::swap(start, end);
-            record.turned ^= side;
+    // Coordinates from 1, both letters included; of a strand that is turned the first is the larger. Those
+    // from 0, where they are said as well, must be the same.
+    void place_from_one(int side, pairalign_record& record) {
+        int64_t &first = from_one_[2 * side], &last = from_one_[2 * side + 1];
+        int64_t* const span = record.spans + 2 * side;
+        if (first >= 0 && last >= 0 && first > last) {
+            std::swap(first, last);
+            record.turned ^= side + 1;
         }
-        start--;
+        const int64_t found[2] = {first < 0 ? -1 : first - 1, last};
+        for (int end = 0; end < 2; ++end) {
+            if (from_one_[2 * side + end] < 0) continue;
+            if (span[end] >= 0 && span[end] != found[end])
+                stop_at(PAIRALIGN_FAULT_QUERY_SPAN + side, record, static_cast<double>(span[0]),
+                        static_cast<double>(span[1]));
+            span[end] = found[end];
+        }
     }
 
     const char* const text_;
@@ -261,32 +400,14 @@ private:
     uint32_t* const runs_;
     int64_t run_count_ = 0;
     int64_t hard_[2] = {0, 0};
-    int64_t flag_ = 0;
-    bool query_first_ = false, target_first_ = false, is_sam_ = false, is_mapped_ = false;
+    int64_t from_one_[4] = {-1, -1, -1, -1};  // spans as they are said from 1
+    int64_t flag_ = 0, quality_bytes_ = -1, part_first_ = 1;
+    int32_t target_strand_ = 0;
+    Text next_name_;
+    bool is_sam_ = false, is_mapped_ = false;
 };
 
 }  // namespace
-
-// Makes an index of the names of a set, which have to stay where they are; null where there is no memory.
-PAIRALIGN_API void* pairalign_open_names(const pairalign_names* names) {
-    try {
-        return new NameIndex(pairalign::index_of(*names));
-    } catch (const std::bad_alloc&) {
-        return nullptr;
-    }
-}
-
-PAIRALIGN_API void pairalign_close_names(void* index) { delete static_cast<NameIndex*>(index); }
-
-// Places of some names: found[count], -1 where the set has no such name.
-PAIRALIGN_API void pairalign_find_names(const void* index, const pairalign_names* names, int32_t* found) {
-    const NameIndex& known = *static_cast<const NameIndex*>(index);
-    int64_t start = 0;
-    for (int64_t k = 0; k < names->count; start = names->ends[k++]) {
-        const auto place = known.find(Text(names->text + start, static_cast<size_t>(names->ends[k] - start)));
-        found[k] = place == known.end() ? -1 : place->second;
-    }
-}
 
 // Reads the lines of a text: records[lines], runs[bytes / 2 + 1]. Returns how many records.
 // counts[2]: runs, and lines that are no alignments.

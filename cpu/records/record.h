@@ -15,7 +15,7 @@
 // What is wrong with a record; the order is that of KINDS in pairalign/alignments/records.py. 0: nothing is.
 enum pairalign_fault : int32_t {
     PAIRALIGN_LEGAL,
-    PAIRALIGN_FAULT_COLUMNS,       // too few columns, or rows that are missing
+    PAIRALIGN_FAULT_TRUNCATED,     // too few columns, or rows that are missing
     PAIRALIGN_FAULT_NUMBER,        // a number that cannot be read
     PAIRALIGN_FAULT_QUERY,         // a name that the queries do not have
     PAIRALIGN_FAULT_TARGET,        // or the targets
@@ -31,8 +31,18 @@ enum pairalign_fault : int32_t {
     PAIRALIGN_FAULT_ROWS,           // of different lengths, or a gap opposite a gap
     PAIRALIGN_FAULT_QUERY_LETTERS,  // letters that are not the sequence's
     PAIRALIGN_FAULT_TARGET_LETTERS,
-    PAIRALIGN_FAULT_MODE,   // spans that the mode does not allow
-    PAIRALIGN_FAULT_CLAIM,  // and one for each claim: its number is not true
+    PAIRALIGN_FAULT_ALIGNMENT,  // CIGAR, rows and traceback of a record differ
+    PAIRALIGN_FAULT_MODE,       // spans that the mode does not allow
+    PAIRALIGN_FAULT_TAG,      // a tag that cannot be read; from here on, what is not of the alignment itself
+    PAIRALIGN_FAULT_HEADER,   // a target that the header does not have
+    PAIRALIGN_FAULT_MD,       // SAM's MD is not that of the alignment
+    PAIRALIGN_FAULT_QUALITY,  // of the letters: their number, or their characters
+    PAIRALIGN_FAULT_MAPPING_QUALITY,
+    PAIRALIGN_FAULT_MATE,         // SAM's next read
+    PAIRALIGN_FAULT_COORDINATES,  // at the ends of rows
+    PAIRALIGN_FAULT_BARS,         // between rows
+    PAIRALIGN_FAULT_COUNTS,       // that contradict each other or the spans
+    PAIRALIGN_FAULT_CLAIM,        // and one for each claim: its number is not true
 };
 
 // Numbers that a file may state; the order is that of CLAIMS in pairalign/alignments/records.py.
@@ -57,6 +67,14 @@ enum pairalign_claim : int32_t {
     PAIRALIGN_SAYS_PER_CENT_POSITIVES,
     PAIRALIGN_SAYS_QUERY_COVERAGE,  // letters of the span by letters
     PAIRALIGN_SAYS_TARGET_COVERAGE,
+    PAIRALIGN_SAYS_IDENTITY_INTERNAL,  // by columns that are not in gaps at ends,
+    PAIRALIGN_SAYS_IDENTITY_MBL,       // with a gap as one difference,
+    PAIRALIGN_SAYS_IDENTITY_FULL,      // by columns of whole sequences,
+    PAIRALIGN_SAYS_IDENTITY_MEAN,      // by the mean length
+    PAIRALIGN_SAYS_EDITS_INTERNAL,     // edits without gaps at ends
+    PAIRALIGN_SAYS_PER_CENT_GAPS,
+    PAIRALIGN_SAYS_PER_CENT_COVERAGE,   // of the query by this record,
+    PAIRALIGN_SAYS_PER_CENT_COVERAGES,  // and by all of its pair: no less
     PAIRALIGN_CLAIMS,
 };
 
@@ -78,14 +96,25 @@ struct pairalign_record {
     int64_t clipped[2];  // of which are not in the CIGAR, before it and after it
     int64_t btop;        // place of a BLAST traceback
     int64_t btop_bytes;
+    int64_t cs;  // and of minimap2's
+    int64_t cs_bytes;
+    int64_t md;  // of SAM's MD
+    int64_t md_bytes;
+    int64_t bars;  // of what stands between the rows
+    int64_t bar_bytes;
     int64_t says[PAIRALIGN_CLAIMS];     // digits without the point; PAIRALIGN_UNSAID
     int8_t decimals[PAIRALIGN_CLAIMS];  // how many of the digits are behind the point
     int32_t query_name_bytes;
     int32_t target_name_bytes;
     int32_t query;  // input indices; -1: no such name
     int32_t target;
-    int32_t turned;  // 0: none; 1: the query is reverse-complemented; 2: the target is
-    int32_t fault;   // what the reader has found
+    int32_t turned;     // 0: none; 1: the query is reverse-complemented; 2: the target is
+    int32_t fault;      // what the reader has found: the record is not looked at further
+    int32_t trimmed;    // whether counts leave out gaps at ends, which the spans have (vsearch's tables)
+    int32_t first;      // the first of `noticed` and `fault`
+    uint64_t noticed;   // faults with which it is looked at further: bit 1 << fault
+    double first_says;  // of `first`
+    double first_is;
 };
 
 // What is found of a record.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "text_cigar.h"
 #include "text_format.h"
+#include "text_tags.h"
 
 namespace pairalign::text {
 namespace {
@@ -41,11 +41,17 @@ char* put_paf(char* out, const pairalign_text& text, const Pair& given, bool exc
     out = text.decimals == 0 ? put(out, "\tAS:i:") : put(out, "\tAS:f:");
     out = put_score(out, pair.raw_score, text.decimals, 0);
     if (pair.kind != 0) out = put_kind(out, pair.kind, exchanged);
+    if (text.tags & PAIRALIGN_TAG_TP) out = put(out, "\ttp:A:P");
     if (text.cigar != nullptr) {
         out = put(out, "\tcg:Z:");
-        out = exchanged ? put_cigar_turned(out, pair, pair.minus, true) : put_cigar(out, pair);
+        if (text.tags & PAIRALIGN_PLAIN_CIGAR) {
+            out = put_plain_cigar(out, pair, exchanged && pair.minus, exchanged);
+        } else {
+            out = exchanged ? put_cigar_turned(out, pair, pair.minus, true) : put_cigar(out, pair);
+        }
         if (out == nullptr) return nullptr;
     }
+    if (text.tags & PAIRALIGN_TAG_CS) out = put_cs(put(out, "\tcs:Z:"), pair, exchanged);
     *out++ = '\n';
     return out;
 }
@@ -135,6 +141,21 @@ struct Paf : LineFormat {
     }
 };
 
+// With more tags, or M in the CIGAR; a CIGAR is then checked before letters are looked at.
+struct PafTags : Paf {
+    static constexpr bool kByPairs = true;
+
+    using Paf::Paf;
+    static int64_t bound(const pairalign_text& text, const Pair& pair) {
+        const int64_t letters = text.tags & PAIRALIGN_TAG_CS ? letters_bound(pair) : 0;
+        return Paf::bound(text, pair) + (text.dual ? 2 : 1) * (letters + kNumber);
+    }
+    char* put(char* out, const pairalign_text& text, const Pair& pair, int64_t number) const {
+        if (text.cigar != nullptr && !runs_fit(pair)) return nullptr;
+        return Paf::put(out, text, pair, number);
+    }
+};
+
 // Takes what there is, and shows all pairs.
 struct Tsv : LineFormat {
     using LineFormat::LineFormat;
@@ -203,5 +224,6 @@ int64_t format_pairs(const pairalign_text& text, const Range& range, char* out, 
 }  // namespace pairalign::text
 
 PAIRALIGN_TEXT_FORMAT(paf, pairalign::text::Paf)
+PAIRALIGN_TEXT_FORMAT(paf_tags, pairalign::text::PafTags)
 PAIRALIGN_API const pairalign_text_format pairalign_format_tsv;
 const pairalign_text_format pairalign_format_tsv = {nullptr, pairalign::text::format_tsv};

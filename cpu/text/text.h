@@ -26,6 +26,14 @@ enum pairalign_overlap_kind : uint8_t {
     PAIRALIGN_INTERNAL = 4,
 };
 
+// What lines have besides, or in another way: bits of `pairalign_text.tags`.
+enum pairalign_tag : int32_t {
+    PAIRALIGN_TAG_TP = 1,       // PAF: primary
+    PAIRALIGN_TAG_CS = 2,       // PAF: minimap2's traceback
+    PAIRALIGN_TAG_MD = 4,       // SAM: the target's letters where the query's differ
+    PAIRALIGN_PLAIN_CIGAR = 8,  // PAF, SAM: M for = and X
+};
+
 // What a chosen column shows; the order is that of pairalign/alignments/fields.py.
 enum pairalign_field : int32_t {
     PAIRALIGN_QUERY,
@@ -110,4 +118,5 @@ struct pairalign_text {
     int32_t decimals;  // 0..6
     int32_t whole;     // rows show whole sequences (free end gaps as gaps): not local
     int32_t dual;      // PAF: each pair a second time with query and target exchanged
+    int32_t tags;      // bits of pairalign_tag
 };

@@ -35,9 +35,12 @@ char* put_span_name(char* out, const pairalign_text& text, const Side& side) {
 struct Stockholm : BlockFormat {
     using BlockFormat::BlockFormat;
 
-    [[gnu::noinline]] char* put(char* out, const pairalign_text& text, const Pair& pair, int64_t) const {
+    [[gnu::noinline]] char* put(char* out, const pairalign_text& text, const Pair& pair,
+                                int64_t number) const {
         if (!runs_fit(pair)) return nullptr;
-        out = pairalign::text::put(out, "# STOCKHOLM 1.0\n#=GF SC ");
+        out = pairalign::text::put(out, "# STOCKHOLM 1.0\n#=GF ID pair");
+        out = put_unsigned(out, static_cast<uint64_t>(number));
+        out = pairalign::text::put(out, "\n#=GF SC ");
         out = put_score(out, pair.raw_score, text.decimals, 0);
         *out++ = '\n';
         out = put_span_name(out, text, pair.query);

@@ -4,22 +4,38 @@
 //           C  container  +       contained  orientation  position  CIGAR
 // The first sequence is the CIGAR's reference: D consumes it alone, I the other. Runs of = and X are
 // joined to M, which is all that many readers know.
+//
+// An overlap goes on to the ends of the two sequences: what hangs over the alignment on both of them is M on
+// each side of its CIGAR, so that the letters of a path are each there once.
 
 #include "text_format.h"
+
+#include <algorithm>
 
 namespace pairalign::text {
 namespace {
 
+// Letters that hang over an alignment on both sequences, along the target.
+struct Ends {
+    explicit Ends(const Pair& pair) {
+        const int64_t before = pair.query.start, after = pair.query.length - pair.query.end;
+        left = std::min(pair.minus ? after : before, pair.target.start);
+        right = std::min(pair.minus ? before : after, pair.target.length - pair.target.end);
+    }
+    int64_t left, right;
+};
+
 // How the pair's CIGAR is written: backwards, with I and D exchanged, or both. Without runs, as one of the
 // reference's letters.
-char* put_joined_cigar(char* out, const Pair& pair, bool backwards, bool exchanged) {
+char* put_joined_cigar(char* out, const Pair& pair, const Ends& ends, bool backwards, bool exchanged) {
     if (pair.run_count == 0) {
         const Side& reference = exchanged ? pair.query : pair.target;
-        *(out = put_unsigned(out, static_cast<uint64_t>(reference.end - reference.start))) = 'M';
+        const int64_t span = ends.left + reference.end - reference.start + ends.right;
+        *(out = put_unsigned(out, static_cast<uint64_t>(span))) = 'M';
         return out + 1;
     }
     int64_t letters = 0;
-    uint32_t joined = 0;
+    int64_t joined = backwards ? ends.right : ends.left;
     for (int64_t r = 0; r < pair.run_count; ++r) {
         const uint32_t run = pair.runs[backwards ? pair.run_count - 1 - r : r];
         const uint32_t op = run & 15, length = run >> 4;
@@ -29,11 +45,12 @@ char* put_joined_cigar(char* out, const Pair& pair, bool backwards, bool exchang
             joined += length;
             continue;
         }
-        if (joined) *(out = put_unsigned(out, joined)) = 'M', ++out, joined = 0;
+        if (joined) *(out = put_unsigned(out, static_cast<uint64_t>(joined))) = 'M', ++out, joined = 0;
         out = put_unsigned(out, length);
         *out++ = (op == kInsertion) != exchanged ? 'I' : 'D';
     }
-    if (joined) *(out = put_unsigned(out, joined)) = 'M', ++out;
+    joined += backwards ? ends.left : ends.right;
+    if (joined) *(out = put_unsigned(out, static_cast<uint64_t>(joined))) = 'M', ++out;
     return out;
 }
 
@@ -46,6 +63,7 @@ char* put_segment(char* out, const Side& side, bool minus) {
 // Null when the CIGAR has more letters than the pair has columns.
 char* put_gfa(char* out, const Pair& pair) {
     const Side &query = pair.query, &target = pair.target;
+    const Ends ends(pair);
     if (pair.kind == PAIRALIGN_DOVETAIL) {
         // What hangs over to the left of the target as it was read decides who comes first.
         const int64_t query_left = pair.minus ? query.length - query.end : query.start;
@@ -54,7 +72,7 @@ char* put_gfa(char* out, const Pair& pair) {
         out = query_first ? put_segment(out, query, pair.minus) : put_segment(out, target, false);
         out = query_first ? put_segment(out, target, false) : put_segment(out, query, pair.minus);
         *out++ = '\t';
-        out = put_joined_cigar(out, pair, false, query_first);
+        out = put_joined_cigar(out, pair, ends, false, query_first);
     } else {
         const bool query_inside = pair.kind == PAIRALIGN_CONTAINED;
         const Side &container = query_inside ? target : query, &contained = query_inside ? query : target;
@@ -62,9 +80,11 @@ char* put_gfa(char* out, const Pair& pair) {
         out = put_segment(out, container, false);
         out = put_segment(out, contained, pair.minus);
         *out++ = '\t';
-        out = put_unsigned(out, static_cast<uint64_t>(container.start));
+        const bool backwards = pair.minus && !query_inside;
+        out =
+            put_unsigned(out, static_cast<uint64_t>(container.start - (backwards ? ends.right : ends.left)));
         *out++ = '\t';
-        out = put_joined_cigar(out, pair, pair.minus && !query_inside, !query_inside);
+        out = put_joined_cigar(out, pair, ends, backwards, !query_inside);
     }
     if (out == nullptr) return nullptr;
     out = put(out, "\tNM:i:");

@@ -1,12 +1,11 @@
 // SAM records. The contract is in text.h.
 //
-// Columns:  query  flag  target  position  255  CIGAR  *  0  0  letters  *  NM:i:  AS:i:
+// Columns:  query  flag  target  position  255  CIGAR  *  0  0  letters  *  NM:i:  AS:i:, MD:Z: where asked
 // The query's letters outside the alignment are clipped (S), so that all of them are there. On strand - they
 // are those of the other strand (flag 16).
 
-#include "text_cigar.h"
 #include "text_format.h"
-#include "text_rows.h"
+#include "text_tags.h"
 
 namespace pairalign::text {
 namespace {
@@ -20,22 +19,9 @@ char* put_clip(char* out, int64_t letters) {
     return out;
 }
 
-// The letter opposite: of DNA and RNA with IUPAC's codes; others stay.
-struct Complement {
-    char letters[256];
-    Complement() {
-        constexpr char from[] = "ACGTURYSWKMBDHVN", to[] = "TGCAAYRSWMKVHDBN";
-        for (int k = 0; k < 256; ++k) letters[k] = static_cast<char>(k);
-        for (int k = 0; from[k] != 0; ++k) {
-            letters[static_cast<int>(from[k])] = to[k];
-            letters[from[k] - 'A' + 'a'] = static_cast<char>(to[k] - 'A' + 'a');
-        }
-    }
-};
-
 char* put_other_strand(char* out, const uint8_t* letters, int64_t count) {
-    static const Complement complement;
-    for (int64_t k = count - 1; k >= 0; --k) *out++ = complement.letters[letters[k]];
+    const Complement& opposite = complement();
+    for (int64_t k = count - 1; k >= 0; --k) *out++ = opposite.letters[letters[k]];
     return out;
 }
 
@@ -45,8 +31,9 @@ struct Sam {
 
     explicit Sam(const pairalign_text&) {}
     static bool shown(const Pair& pair) { return pair.matches + pair.mismatches > 0; }
-    static int64_t bound(const pairalign_text&, const Pair& pair) {
-        return pair.query.name_bytes + pair.target.name_bytes + pair.query.length + 4 * pair.run_count +
+    static int64_t bound(const pairalign_text& text, const Pair& pair) {
+        return (text.tags & PAIRALIGN_TAG_MD ? letters_bound(pair) : 0) + pair.query.name_bytes +
+               pair.target.name_bytes + pair.query.length + 4 * pair.run_count +
                6 * (pair.columns / kTableLength) + kTags + kSlack;
     }
     [[gnu::noinline]] char* put(char* out, const pairalign_text& text, const Pair& pair, int64_t) const {
@@ -61,7 +48,8 @@ struct Sam {
         out = pairalign::text::put(out, "\t255\t");
         const int64_t clips[2] = {pair.query.start, pair.query.length - pair.query.end};
         out = put_clip(out, clips[pair.minus]);
-        out = put_cigar(out, pair);
+        out = text.tags & PAIRALIGN_PLAIN_CIGAR ? put_plain_cigar(out, pair, false, false)
+                                                : put_cigar(out, pair);
         if (out == nullptr) return nullptr;
         out = put_clip(out, clips[!pair.minus]);
         out = pairalign::text::put(out, "\t*\t0\t0\t");
@@ -73,6 +61,7 @@ struct Sam {
         out =
             text.decimals == 0 ? pairalign::text::put(out, "\tAS:i:") : pairalign::text::put(out, "\tAS:f:");
         out = put_score(out, pair.raw_score, text.decimals, 0);
+        if (text.tags & PAIRALIGN_TAG_MD) out = put_md(pairalign::text::put(out, "\tMD:Z:"), pair);
         *out++ = '\n';
         return out;
     }

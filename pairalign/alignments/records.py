@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.choices import END_GAPS
 from pairalign.base.native import library
 from pairalign.pairs.lists import NamesOf
 from pairalign.scoring.scoring import Scoring
@@ -25,12 +26,14 @@ CLAIMS = (
     *("gap_openings", "gap_letters", "edits", "positives"),
     *("identity", "pident", "identity_aligned", "pident_aligned"),
     *("identity_shorter", "identity_longer", "ppos", "query_coverage", "target_coverage"),
+    *("identity_internal", "identity_mbl", "identity_full", "identity_mean"),
+    *("edits_internal", "pgaps", "qcovhsp", "qcovs"),
 )
 """Numbers that a file may state; the order is that of pairalign_claim."""
 
 _SENTENCES = {
     "legal": "",
-    "columns": "columns or rows are missing",
+    "truncated": "{says} columns or rows, expected {is_}",
     "number": "a number cannot be read",
     "query": "no such name among the queries",
     "target": "no such name among the targets",
@@ -46,21 +49,36 @@ _SENTENCES = {
     "rows": "{says} columns or letters, expected {is_}",
     "query_letters": "letter {says} is not that at position {is_} of the query",
     "target_letters": "letter {says} is not that at position {is_} of the target",
-    "mode": "the spans leave out letters that the mode aligns",
+    "alignment": "the CIGAR, the rows and the traceback are not one alignment",
+    "mode": "the spans leave out residues that the mode aligns",
+    "tag": "a tag cannot be read, or comes twice",
+    "header": "the file's header has no such target",
+    "md": "MD is not that of the alignment, from its character {says} on",
+    "quality": "{says} qualities of {is_} residues",
+    "mapping_quality": "{says}, expected a whole number from 0 to 255",
+    "mate": "the next read has a name, a coordinate or a length that it cannot have",
+    "coordinates": "the row ends at {says}, its residues at {is_}",
+    "bars": "what stands between the rows is not true of column {says}",
+    "counts": "{says} contradicts the other counts and the spans: {is_} columns of two residues",
     **{name: "says {says}, is {is_}" for name in CLAIMS if "length" not in name},
 }
 _TWO_GAPS = "column {says} has two gaps"
-FAULTS = (*list(_SENTENCES)[: list(_SENTENCES).index("mode") + 1], *CLAIMS)
+FAULTS = (*list(_SENTENCES)[: list(_SENTENCES).index("counts") + 1], *CLAIMS)
 """What can be wrong with a record; the order is that of pairalign_fault."""
 
 ROLES = (
     *("ignored", "query", "target", "strand"),
-    *("query_start", "query_first", "query_end", "target_start", "target_first", "target_end"),
+    *("query_start", "query_first", "query_end", "query_last"),
+    *("target_start", "target_first", "target_end", "target_last"),
     *("cigar", "exchanged_cigar", "query_row", "target_row", "btop"),
-    *("flag", "sam_cigar", "sam_sequence"),
+    *("flag", "sam_cigar", "sam_sequence", "sam_quality", "next_name", "next_place", "template"),
+    *("mapping_quality", "target_strand", "real", "evalue"),
     *(f"says_{name}" for name in CLAIMS),
 )
 """What a column of a table may hold; the order is that of pairalign_role."""
+
+PROGRAMS = ("", "diamond", "vsearch")
+"""Programs whose SAM is read in a way of its own; the order is that of pairalign_program."""
 
 ROW_FORMATS = ("fasta", "srspair")
 """How pairs of rows are written; the order is that of pairalign_row_format."""
@@ -75,11 +93,14 @@ RECORD = np.dtype(
         *((name, np.int64, 2) for name in ("rows", "row_bytes")),
         *((name, np.int64) for name in ("letters", "letter_bytes")),
         ("clipped", np.int64, 2),
-        *((name, np.int64) for name in ("btop", "btop_bytes")),
+        *((name, np.int64) for name in ("btop", "btop_bytes", "cs", "cs_bytes", "md", "md_bytes")),
+        *((name, np.int64) for name in ("bars", "bar_bytes")),
         ("says", np.int64, len(CLAIMS)),
         ("decimals", np.int8, len(CLAIMS)),
         *((name, np.int32) for name in ("query_name_bytes", "target_name_bytes")),
-        *((name, np.int32) for name in ("query", "target", "turned", "fault")),
+        *((name, np.int32) for name in ("query", "target", "turned", "fault", "trimmed", "first")),
+        ("noticed", np.uint64),
+        *((name, np.float64) for name in ("first_says", "first_is")),
     ],
     align=True,
 )
@@ -102,7 +123,10 @@ FINDING = np.dtype(
 class NativeLayout(Structure):
     """How lines are read: ``pairalign_layout``."""
 
-    _fields_ = (("roles", c_void_p), ("columns", c_int32), ("tags", c_int32), ("comment", c_int32))
+    _fields_ = (
+        ("roles", c_void_p),
+        *((name, c_int32) for name in ("columns", "tags", "comment", "program")),
+    )
 
 
 class NativeCheckedSet(Structure):
@@ -118,8 +142,10 @@ class NativeCheck(Structure):
         ("queries", NativeCheckedSet),
         ("targets", NativeCheckedSet),
         *((name, c_void_p) for name in ("encoding", "complement", "matrix")),
-        *((name, c_int64) for name in ("gap_open", "gap_extend", "scale")),
-        *((name, c_int32) for name in ("definite", "free_ends", "mode", "skips_scores")),
+        *((name, c_int64) for name in ("gap_open", "gap_extend")),
+        ("end_costs", c_int64 * 8),
+        ("scale", c_int64),
+        *((name, c_int32) for name in ("definite", "mode", "skips_scores")),
     )
 
 
@@ -173,13 +199,27 @@ class SetNames:
     Parameters
     ----------
     sequences : SequenceSet
+
+    Attributes
+    ----------
+    lengths : ndarray, shape (n,)
+        Residues of the sequences, in the order of the input.
     """
 
     def __init__(self, sequences: SequenceSet) -> None:
         self._kept = NamesOf(sequences.names)
+        self.lengths = sequences.lengths
+        self._sequences = sequences
         self.index = library.pairalign_open_names(ctypes.byref(self._kept.struct))
         if not self.index:
             raise MemoryError("out of memory while names are read")
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def letters_of(self, place: int) -> str:
+        """Return the letters of a sequence as they were read."""
+        return self._sequences[place].letters
 
     def find(self, names: Sequence[str]) -> npt.NDArray[np.int32]:
         """Return input indices of some names, int32; -1 where the set has no such name."""
@@ -205,11 +245,14 @@ class Layout:
         Whether tags follow the columns as in PAF and SAM.
     comment : str
         Lines that begin with it are not read; empty: there are none such.
+    program : str
+        Of `PROGRAMS`, whose habits the file has.
     """
 
     roles: tuple[str, ...]
     tags: bool = False
     comment: str = ""
+    program: str = ""
 
 
 def read_lines(text: bytes, layout: Layout, names: tuple[SetNames, SetNames]) -> AlignmentRecords:
@@ -229,7 +272,9 @@ def read_lines(text: bytes, layout: Layout, names: tuple[SetNames, SetNames]) ->
     counts = np.zeros(2, np.int64)
     roles = np.array([ROLES.index(role) for role in layout.roles], np.int32)
     comment = ord(layout.comment) if layout.comment else -1
-    native = NativeLayout(roles.ctypes.data, len(roles), layout.tags, comment)
+    native = NativeLayout(
+        roles.ctypes.data, len(roles), layout.tags, comment, PROGRAMS.index(layout.program)
+    )
     count = library.pairalign_read_records(
         text,
         len(text),
@@ -257,7 +302,7 @@ def read_rows(
         Of the queries and of the targets.
     """
     records = np.empty(most, RECORD)
-    letters = np.empty(len(text), np.uint8)
+    letters = np.empty(2 * len(text), np.uint8)  # marks between rows may have been cut short
     used = np.zeros(1, np.int64)
     count = library.pairalign_read_rows(
         text,
@@ -278,7 +323,9 @@ def empty_records(count: int) -> npt.NDArray[np.void]:
     records["number"] = np.arange(count)
     records["spans"] = -1
     records["says"] = UNSAID
-    for name in ("runs", "row_bytes", "letter_bytes", "btop_bytes", "query", "target"):
+    for name in ("runs", "row_bytes", "letter_bytes", "btop_bytes", "cs_bytes", "md_bytes"):
+        records[name] = -1
+    for name in ("bar_bytes", "query", "target"):
         records[name] = -1
     return records
 
@@ -317,10 +364,10 @@ class RecordChecker:
             alphabet.encoding.ctypes.data,
             None if alphabet.complement is None else alphabet.complement.ctypes.data,
             scoring.matrix.ctypes.data,
-            *(scoring.gap_open, scoring.gap_extend, scoring.scale),
-            alphabet.definite,
-            scoring.mode == "semiglobal",
-            ("local", "global", "semiglobal").index(scoring.mode) if whole else 0,
+            *(scoring.gap_open, scoring.gap_extend),
+            (c_int64 * 8)(*_end_costs(scoring)),
+            *(scoring.scale, alphabet.definite),
+            ("local", "global", "semiglobal", END_GAPS).index(scoring.mode) if whole else 0,
             not scores,
         )
 
@@ -338,6 +385,14 @@ class RecordChecker:
         if failed:
             raise MemoryError("out of memory while alignments are checked")
         return findings
+
+
+def _end_costs(scoring: Scoring) -> tuple[int, ...]:
+    """Return what opening and extending cost at each of the four ends, scaled."""
+    if scoring.end_gaps is not None:
+        return scoring.end_gaps.numbers
+    free = scoring.mode == "semiglobal"
+    return 4 * ((0, 0) if free else (scoring.gap_open, scoring.gap_extend))
 
 
 def fault_names(faults: int) -> list[str]:

@@ -47,8 +47,15 @@ NETWORK_NAMES = ("graphml", "gexf", "abc", "edges")
 OVERLAP_FORMAT_NAMES = ("paf", "sam", "gfa")
 """Formats of alignments, those of networks, those of overlaps: `pairalign.formats.WRITERS` again,
 by name, for the command line; a test holds them together."""
-READER_NAMES = ("paf", "sam", "tsv", "blast6", "srspair", "fasta", "parquet")
+READER_NAMES = (
+    *("paf", "sam", "tsv", "blast6", "srspair", "fasta", "parquet"),
+    *("maf", "stockholm", "a3m", "tc_lib"),
+)
 """Those of `pairalign.formats.readers.READERS`."""
+
+PAF_TAGS = ("tp", "cs")
+SAM_TAGS = ("MD",)
+"""Tags that are written where they are asked for."""
 
 DISTANCE_SUFFIXES = {
     "phylip": (".phy", ".phylip", ".dist", ".mat", ".dst"),

@@ -26,6 +26,7 @@ from pairalign.cli.planning import (
 )
 from pairalign.cli.report import check_report, finish_report, make_collector
 from pairalign.cli.summary import Summary, describe_steps
+from pairalign.cli.tags import tags_of
 from pairalign.cli.thresholds import thresholds_of
 from pairalign.clusters.best_edges import BestEdges
 from pairalign.errors import FormatError
@@ -56,6 +57,7 @@ class _Table:
     writer_type: type[Writer]
     fields: tuple[Field, ...]
     detail: Detail
+    tags: frozenset[str]
 
     @property
     def shown_fields(self) -> tuple[Field, ...]:
@@ -73,6 +75,7 @@ def run_align(options: argparse.Namespace) -> None:
     decided = {"columns": [field.name for field in table.fields], "both_ways": options.both_ways}
     decided |= {"max_evalue": options.max_evalue, "db_size": options.db_size}
     decided |= {"comp_based_stats": options.comp_based_stats, "space": options.search_space}
+    decided |= {"tags": sorted(table.tags)}
     if options.cluster is not None:
         run_on_cluster(options, run, table.writer_type, **decided)
         if not options.quiet:
@@ -93,7 +96,7 @@ def run_align(options: argparse.Namespace) -> None:
     if not going.is_done:
         shown: dict[str, Any] = {"fields": table.fields, "both_ways": options.both_ways}
         keep_freed_memory(run.memory_bytes)
-        shown |= {"significance": plan.significance}
+        shown |= {"significance": plan.significance, "tags": table.tags}
         with going.held():
             _write(options, run, going, summary, collector, shown)
     going.finish()
@@ -111,7 +114,9 @@ def _check(options: argparse.Namespace) -> tuple[_Table, PartPlace | None]:
     check_best(options, writer_type.name)
     _check_top(options, writer_type.name)
     fields = () if options.columns is None else parse_fields(options.columns)
-    table = _Table(writer_type, fields, _detail(options, writer_type, fields))
+    detail = _detail(options, writer_type, fields)
+    tags = tags_of(options, writer_type, detail, options.top)
+    table = _Table(writer_type, fields, detail, tags)
     check_detail(writer_type, table.detail)
     check_columns(writer_type, fields, table.detail)
     check_both_ways(writer_type, options.both_ways)

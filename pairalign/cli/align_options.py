@@ -20,6 +20,7 @@ from pairalign.cli.options import (
     add_scoring,
     add_sequences,
     add_shard,
+    add_tags,
     add_thresholds,
     converter,
     describe_thresholds,
@@ -125,3 +126,4 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="each pair a second time with query and target exchanged (paf, tsv, blast6, blast7)",
     )
+    add_tags(parser)

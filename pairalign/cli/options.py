@@ -192,6 +192,11 @@ def add_scoring(parser: argparse.ArgumentParser, mode: str = "global") -> None:
         help="substitution matrix: Biopython's name, or NCBI format",
     )
     add_costs(group)
+    add_end_gaps(group)
+
+
+def add_end_gaps(group: argparse._ArgumentGroup) -> None:
+    """Add the costs of gaps at ends, and the rule for ties."""
     group.add_argument(
         "--free-ends",
         metavar="END,...",
@@ -368,6 +373,21 @@ def add_thresholds(
         "--explain",
         action="store_true",
         help="say on stderr how many pairs each step of the thresholds has dropped",
+    )
+
+
+def add_tags(parser: argparse.ArgumentParser) -> None:
+    """Add what lines of PAF and SAM have besides."""
+    parser.add_argument(
+        "--paf-tags", metavar="TAG,...", help="PAF: tp (primary), cs (minimap2's traceback)"
+    )
+    parser.add_argument(
+        "--sam-tags", metavar="TAG,...", help="SAM: MD (the target's residues that differ)"
+    )
+    parser.add_argument(
+        "--plain-cigar",
+        action="store_true",
+        help="PAF, SAM: CIGARs with M in the place of = and X, for programs that know no others",
     )
 
 

@@ -20,6 +20,7 @@ from pairalign.cli.options import (
     add_resume,
     add_sequences,
     add_shard,
+    add_tags,
     converter,
     parse_above_zero,
 )
@@ -60,6 +61,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="PAF without CIGARs, and GFA with each overlap as one nM",
     )
+    add_tags(parser)
     _add_reads(parser)
     _add_thresholds(parser)
     _add_graph(parser)

@@ -23,6 +23,7 @@ from pairalign.cli.planning import (
 )
 from pairalign.cli.report import check_report, finish_report
 from pairalign.cli.summary import describe_set
+from pairalign.cli.tags import tags_of
 from pairalign.formats import (
     OVERLAP_FORMATS,
     check_both_ways,
@@ -54,6 +55,7 @@ def run_overlap(options: argparse.Namespace) -> None:
     writer_type = find_format(options.output, options.format, OVERLAP_FORMATS)
     check_detail(writer_type, Detail.STATS if options.no_cigar else Detail.CIGAR, overlaps=True)
     check_both_ways(writer_type, options.dual, overlaps=True)
+    tags = tags_of(options, writer_type, Detail.STATS if options.no_cigar else Detail.CIGAR)
     check_files(options)
     check_cluster(options)
     presets = PRESETS.values() if options.preset == AUTO else [PRESETS[options.preset]]
@@ -70,6 +72,7 @@ def run_overlap(options: argparse.Namespace) -> None:
     run, preset = _plan(options, reads)
     overhang = preset.max_overhang if options.max_overhang is None else options.max_overhang
     decided = {"max_overhang": overhang, "dual": options.dual, "cigars": not options.no_cigar}
+    decided |= {"tags": sorted(tags)}
     if options.cluster is not None:
         run_on_cluster(options, run, writer_type, **decided)
         if not options.quiet:
@@ -81,7 +84,7 @@ def run_overlap(options: argparse.Namespace) -> None:
     keep_freed_memory(run.memory_bytes)
     if not going.is_done:
         with going.held():
-            counts = _write(options, run, going, overhang, seen)
+            counts = _write(options, run, going, overhang, seen, tags)
     seconds = time.perf_counter() - started
     going.finish()
     if not going.is_resumed and options.shard is None:
@@ -90,6 +93,8 @@ def run_overlap(options: argparse.Namespace) -> None:
     text = _summary(run, preset.name, reads, counts, seconds, options.output)
     if seen.removing:
         text += f"\n{'left':>13}  {seen.describe_left(int(counts.sum()))}"
+    if counts.sum() and preset.mode == "local" and not going.is_resumed and options.shard is None:
+        text += f"\n{seen.describe_advice()}"
     finish_report(options, seen.report, text)
     if not options.quiet:
         say(text)
@@ -141,6 +146,7 @@ def _write(
     going: Going,
     overhang: int,
     seen: OverlapWatcher,
+    tags: frozenset[str],
 ) -> np.ndarray:
     """Find and write; return how many there are of each kind."""
     with run.open() as results:
@@ -155,6 +161,7 @@ def _write(
             max_overhang=overhang,
             dual=options.dual,
             cigars=not options.no_cigar,
+            tags=tags,
             kept=seen.kept,
             threads=run.threads,
             piece=going.piece,

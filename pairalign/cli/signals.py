@@ -26,6 +26,9 @@ IMPATIENCE_SECONDS = 1.0
 """Signals that come sooner after the first one mean the same: a key is held, or a terminal and a
 shell in it send one each."""
 
+PATIENCE_SECONDS = 1.6
+"""What cleaning up after the first signal may take; then the process ends as at a second one."""
+
 WATCH_SECONDS = 10.0
 """A thread that has not begun after twice that never will."""
 _AGAIN_SECONDS = 0.01
@@ -106,6 +109,15 @@ class StopHandler:
         if now - self._since >= IMPATIENCE_SECONDS:
             _end(self._give_up(stopped), stopped.exit_code)
 
+    def has_waited(self, number: int) -> None:
+        """End the process: the first signal came a while ago, and what runs has not ended."""
+        if self._is_done and self.stopped is None:  # the signal came after the work
+            return
+        stopped = Stopped(number)
+        if self._is_done or self._give_up is None:
+            os._exit(stopped.exit_code)  # what was to be said is
+        _end(self._give_up(stopped), stopped.exit_code)
+
     def cannot_go_on(self) -> None:
         """End the process: a thread had no memory to begin, and who starts it waits forever."""
         if not self._is_done:
@@ -148,6 +160,30 @@ def _watch_threads(stop: StopHandler) -> None:
             if late & beginning:
                 stop.cannot_go_on()
             late = beginning
+
+
+def _watch_signals(stop: StopHandler, reader: int) -> None:
+    """End the process if it outlives a signal; the target of a thread of its own.
+
+    The handler is called between steps of Python in the main thread: not while native code runs
+    there, and what it raises may wait for other threads on its way.
+    """
+    while True:
+        number = os.read(reader, 1)[0]
+        if number in STOP_SIGNALS:
+            time.sleep(PATIENCE_SECONDS)
+            stop.has_waited(number)
+
+
+def _start_watching(stop: StopHandler) -> None:
+    """Start the threads that see to it that the process ends."""
+    with suppress(RuntimeError, MemoryError):  # they are of use where there are other threads
+        _thread.start_new_thread(_watch_threads, (stop,))
+        reader, writer = os.pipe()  # until the process ends
+        os.set_blocking(writer, False)
+        with suppress(ValueError):  # not the main thread
+            signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+            _thread.start_new_thread(_watch_signals, (stop, reader))
 
 
 def _has_not_begun(owner: object) -> bool:
@@ -193,8 +229,7 @@ def stop_signals(*, is_last: bool = False) -> Iterator[StopHandler]:
 
     sys.unraisablehook = dropped
     if is_last:
-        with suppress(RuntimeError, MemoryError):  # it is of use where there are other threads
-            _thread.start_new_thread(_watch_threads, (stop,))
+        _start_watching(stop)
     try:
         yield stop
     finally:

@@ -47,7 +47,7 @@ def run_verify(options: argparse.Namespace) -> None:
         scoring,
         format=options.read_as,
         columns=tuple(options.columns.replace(",", " ").split()),
-        mode=options.mode,
+        mode=scoring.mode if options.mode or _has_end_costs(options) else None,
         scores=not options.ignore_scores,
         optimal=options.optimal,
         threads=options.threads or usable_cores(),
@@ -70,6 +70,12 @@ def run_verify(options: argparse.Namespace) -> None:
     if job.totals.illegal:
         records = f"{job.totals.illegal:,} of {job.totals.records:,} records"
         raise IllegalRecordsError(f"{job.reader.source}: {records} are illegal")
+
+
+def _has_end_costs(options: argparse.Namespace) -> bool:
+    """Whether gaps at ends are said to cost something of their own: then the mode is known."""
+    names = ("free_ends", "end_gap_open", "end_gap_extend")
+    return any(getattr(options, name) is not None for name in names)
 
 
 def _write(options: argparse.Namespace, job: VerifyJob) -> None:

@@ -8,6 +8,7 @@ from pairalign.base.choices import MODES, READER_NAMES
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
     add_costs,
+    add_end_gaps,
     add_input,
     add_output,
     add_path,
@@ -74,5 +75,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="substitution matrix: Biopython's name, or NCBI format",
     )
     add_costs(scoring)
+    add_end_gaps(scoring)
     add_input(parser)
     add_resources(parser)

@@ -29,7 +29,7 @@ from pairalign.formats.srspair import SrspairWriter
 from pairalign.formats.stockholm import StockholmWriter
 from pairalign.formats.tc_lib import TcLibWriter
 from pairalign.formats.tsv import TsvWriter
-from pairalign.formats.writer import WHOLE, Content, Piece, Writer
+from pairalign.formats.writer import PLAIN_CIGAR, WHOLE, Content, Piece, Writer
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
@@ -45,6 +45,7 @@ __all__ = [
     "check_both_ways",
     "check_columns",
     "check_detail",
+    "check_tags",
     "find_format",
     "open_overlap_writer",
     "open_writer",
@@ -111,6 +112,7 @@ def open_writer(
     fields: tuple[Field, ...] = (),
     both_ways: bool = False,
     significance: Significance | None = None,
+    tags: frozenset[str] = frozenset(),
 ) -> Writer:
     """Open a file for alignments.
 
@@ -141,6 +143,8 @@ def open_writer(
         Write each pair a second time with query and target exchanged: PAF and tables.
     significance : Significance, optional
         What bit scores and E-values are made of.
+    tags : frozenset of str
+        What PAF and SAM have besides: some of `pairalign.formats.writer.TAGS`.
 
     Returns
     -------
@@ -166,6 +170,7 @@ def open_writer(
         both_ways=both_ways,
         fields=fields,
         significance=significance,
+        tags=tags,
     )
     return _open(writer, path, content, threads, output)
 
@@ -180,6 +185,7 @@ def open_overlap_writer(
     dual: bool = False,
     cigars: bool = True,
     kept: npt.NDArray[np.bool_] | None = None,
+    tags: frozenset[str] = frozenset(),
     threads: int = 1,
     piece: Piece = WHOLE,
     output: Output | None = None,
@@ -200,6 +206,8 @@ def open_overlap_writer(
         Write CIGARs.
     kept : ndarray of bool, shape (reads,), optional
         Reads that a graph has; overlaps to come are of these. Default: all.
+    tags : frozenset of str
+        As for `open_writer`.
 
     Returns
     -------
@@ -222,6 +230,7 @@ def open_overlap_writer(
         both_ways=dual,
         piece=piece,
         kept=kept,
+        tags=tags,
     )
     return _open(writer, path, content, threads, output)
 
@@ -234,6 +243,17 @@ def check_both_ways(writer: type[Writer], both_ways: bool, *, overlaps: bool = F
         raise FormatError(f"{writer.name} has each overlap once: leave --dual out, or write paf")
     fitting = ", ".join(name for name, other in FORMATS.items() if other.both_ways)
     raise FormatError(f"{writer.name} has each pair once; written both ways are {fitting}")
+
+
+def check_tags(writer: type[Writer], tags: frozenset[str], detail: Detail) -> None:
+    """Raise FormatError if a format cannot have these tags, or they need more than is computed."""
+    for tag in sorted(tags):
+        if tag not in writer.known_tags:
+            fitting = " and ".join(n for n, other in FORMATS.items() if tag in other.known_tags)
+            what = "CIGARs with M" if tag == PLAIN_CIGAR else f"the tag {tag}"
+            raise FormatError(f"{writer.name} cannot have {what}; {fitting} can")
+        if tag != "tp" and detail < Detail.CIGAR:
+            raise FormatError(f"--tags {tag} needs alignments, which are not computed")
 
 
 def check_columns(
@@ -270,6 +290,7 @@ def _open(
     check_detail(writer, content.detail, overlaps=overlaps)
     check_columns(writer, content.fields, content.detail)
     check_both_ways(writer, content.both_ways, overlaps=overlaps)
+    check_tags(writer, content.tags, content.detail)
     if not writer.compressible and os.fspath(path).endswith(".gz"):
         raise FormatError(f"{writer.name} is compressed inside: leave '.gz' out of the name")
     writer.check()

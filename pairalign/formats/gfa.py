@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from pairalign.errors import FormatError
 from pairalign.formats.output import Output
+from pairalign.formats.text import SetText
 from pairalign.formats.writer import Content, TextWriter
 from pairalign.pairs.want import Detail
 from pairalign.sequences.sets import SequenceSet
@@ -21,9 +22,14 @@ class GfaWriter(TextWriter):
 
     ``L`` is a dovetail: the end of the first read, as oriented, overlaps the start of the second.
     ``C`` is a containment: container, ``+``, contained, its orientation, where it begins in the
-    container. CIGARs have M, I and D; the first read is the reference (D consumes it alone). Both
-    have ``NM:i:`` mismatches and gap letters. Internal matches are left out. Without CIGARs, the
-    overlap is as many ``M`` as the first read has letters in it, as Bandage and others read it.
+    container. CIGARs have M, I and D; the first read is the reference (D consumes it alone). They
+    go on to the ends of the reads: what hangs over the alignment on both is M, so that the bases of
+    a path are each there once. Both have ``NM:i:`` mismatches and gap letters of the alignment.
+    Internal matches are left out. Without CIGARs, the overlap is as many ``M`` as the first read
+    has letters in it, as Bandage and others read it.
+
+    Bandage takes the last ``+`` or ``-`` of a name for a strand: such names get ``.`` behind, and
+    their segments ``on:Z:`` with the name that was read.
 
     Raises
     ------
@@ -41,11 +47,15 @@ class GfaWriter(TextWriter):
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         check_gfa_names(content.queries)
         super().__init__(output, content, threads)
+        shown = gfa_names(content.queries.names)
+        self._sets = (SetText(content.queries, shown),) * 2
         chosen = np.arange(len(content.queries) if content.piece.first else 0)
         if content.kept is not None:
             chosen = chosen[content.kept[chosen]]
         for start in range(0, len(chosen), 1024):
-            self._output.write(_segments(content.queries, chosen[start : start + 1024].tolist()))
+            self._output.write(
+                _segments(content.queries, shown, chosen[start : start + 1024].tolist())
+            )
 
     def header(self) -> bytes:
         """Return the line that names the version."""
@@ -62,10 +72,24 @@ def check_gfa_names(sequences: SequenceSet) -> None:
             )
 
 
-def _segments(sequences: SequenceSet, chosen: Iterable[int]) -> bytes:
+def gfa_names(names: Sequence[str]) -> list[str]:
+    """Return names that no program takes for a name and a strand, each another one."""
+    taken = set(names)
+    shown = []
+    for name in names:
+        if name.endswith(("+", "-")):
+            while name in taken:
+                name += "."
+            taken.add(name)
+        shown.append(name)
+    return shown
+
+
+def _segments(sequences: SequenceSet, shown: Sequence[str], chosen: Iterable[int]) -> bytes:
     lines = []
     for index in chosen:
         letters = sequences.letters[sequences.offsets[index] : sequences.offsets[index + 1]]
-        name = sequences.names[index].encode()
-        lines.append(b"S\t%s\t%s\tLN:i:%d\n" % (name, letters.tobytes(), len(letters)))
+        name, own = shown[index].encode(), sequences.names[index].encode()
+        tag = b"" if name == own else b"\ton:Z:%s" % own
+        lines.append(b"S\t%s\t%s\tLN:i:%d%s\n" % (name, letters.tobytes(), len(letters), tag))
     return b"".join(lines)

@@ -11,7 +11,7 @@ from pairalign.formats.parts import Manifest, check_parts, checked_blocks, part_
 from pairalign.formats.writer import Writer
 
 _TYPES = {writer.name: writer for writer in WRITERS}
-_PAIR_NUMBER = re.compile(rb"^(>\S+ pair=)(\d+)", re.MULTILINE)
+_PAIR_NUMBER = re.compile(rb"^(>\S+ pair=|#=GF ID pair)(\d+)", re.MULTILINE)
 _PRIMARY = re.compile(rb"^([^\t\n]+)\t(0|16)\t", re.MULTILINE)
 _SECONDARY = 256
 
@@ -61,8 +61,8 @@ def _copy(
 ) -> None:
     """Write parts one after the other, amended where they could not know what comes before them.
 
-    FASTA numbers its pairs: where some were left out, by a threshold or because nothing was
-    aligned, numbers are counted again. SAM says which record of a query is the first.
+    FASTA and Stockholm number their pairs: where some were left out, by a threshold or because
+    nothing was aligned, numbers are counted again. SAM says which record of a query is the first.
     """
     number = 1
     seen: set[bytes] = set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pairalign.formats.writer import TextWriter
+from pairalign.formats.writer import PLAIN_CIGAR, TextWriter
 from pairalign.pairs.want import Detail
 
 
@@ -19,6 +19,9 @@ class PafWriter(TextWriter):
     Overlaps have a tag ``ov:Z:`` before the CIGAR: ``dovetail``, ``contained`` (the query in the
     target), ``contains`` (the target in the query) or ``internal``, see `pairalign.reads.kinds`;
     racon -f wants each of them both ways.
+
+    Where they are asked for, ``tp:A:P`` comes before the CIGAR and ``cs:Z:`` after it, minimap2's
+    short form: ``:6*ag+tc-a``, which runs along the target as the CIGAR does.
     """
 
     name = "paf"
@@ -27,3 +30,9 @@ class PafWriter(TextWriter):
     either_strand = True
     of_overlaps = True
     both_ways = True
+    known_tags = ("tp", "cs", PLAIN_CIGAR)
+
+    @property
+    def native_name(self) -> str:
+        """What native code calls it: another name where there are more tags."""
+        return "paf_tags" if self._content.tags else "paf"

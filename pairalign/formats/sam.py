@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.errors import FormatError, PartsError
 from pairalign.formats.output import Output
-from pairalign.formats.writer import Content, TextWriter
+from pairalign.formats.writer import PLAIN_CIGAR, Content, TextWriter
 from pairalign.pairs.want import Detail
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.statements import statements
@@ -29,8 +29,9 @@ class SamWriter(TextWriter):
     (``AS:f:`` where costs or matrix have decimals). The first record of a query in the file is its
     primary one, the others are secondary (flag 256), whatever their scores. On strand ``-`` (flag
     16) letters, clipping and CIGAR are those of the query's other strand, as the CIGAR runs along
-    the target. Pairs without an aligned pair of letters are left out. ``@CO`` lines name the
-    scoring and, where bits and E-values of its scores are known, lambda, K and the search space.
+    the target. Pairs without an aligned pair of letters are left out. ``DS`` of ``@PG`` names
+    the scoring and, where bits and E-values of its scores are known, lambda, K and the search
+    space: Biopython reads no file with ``@CO`` lines. ``MD:Z:`` is written where it is asked for.
 
     htslib knows the letters of DNA alone: samtools and pysam show those of proteins as N, and keep
     all else. The file itself has all letters.
@@ -46,6 +47,7 @@ class SamWriter(TextWriter):
     needs = Detail.CIGAR
     either_strand = True
     of_overlaps = True
+    known_tags = ("MD", PLAIN_CIGAR)
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         _check_names(content.queries, _QUERY_NAME)
@@ -68,11 +70,9 @@ class SamWriter(TextWriter):
         targets = content.targets
         pairs = zip(targets.names, targets.lengths.tolist(), strict=True)
         lines = [f"@SQ\tSN:{name}\tLN:{length}\n" for name, length in pairs if length]
-        program = f"@PG\tID:pairalign\tPN:pairalign\tVN:{__version__}\n"
-        comments = [
-            f"@CO\t{statement}\n" for statement in statements(content.scoring, content.significance)
-        ]
-        return "".join(["@HD\tVN:1.6\tSO:unsorted\n", *lines, program, *comments]).encode()
+        said = " | ".join(statements(content.scoring, content.significance))
+        program = f"@PG\tID:pairalign\tPN:pairalign\tVN:{__version__}\tDS:{said}\n"
+        return "".join(["@HD\tVN:1.6\tSO:unsorted\n", *lines, program]).encode()
 
     def secondary(self, alignments: Alignments) -> npt.NDArray[np.bool_]:
         """Which pairs are not the first of their query."""

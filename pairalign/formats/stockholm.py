@@ -6,29 +6,44 @@ from pairalign.errors import FormatError
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, TextWriter
 from pairalign.pairs.want import Detail
+from pairalign.sequences.sets import SequenceSet
 
 
 class StockholmWriter(TextWriter):
     """Stockholm 1.0, an alignment of two rows a pair, query and then target.
 
     Rows are named ``NAME/FIRST-LAST``, positions from 1 and inclusive. Modes global and semiglobal
-    show whole sequences, free end gaps as gap letters; mode local the aligned parts. ``#=GF SC`` is
-    the score. Pairs of which nothing is aligned are left out.
+    show whole sequences, free end gaps as gap letters; mode local the aligned parts. ``#=GF ID`` is
+    ``pair`` and the number of the pair in the file, ``#=GF SC`` the score. Pairs of which nothing
+    is aligned are left out.
 
     Raises
     ------
     FormatError
         By the constructor, if a query and a target have the same name: readers would take their
-        rows for one.
+        rows for one; or if a name begins with ``#`` or ``//``, and its row would be none.
     """
 
     name = "stockholm"
     suffixes = (".sto", ".stk", ".stockholm")
     needs = Detail.CIGAR
+    numbers = True
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         check_distinct_names(content, "Stockholm", "tell rows apart by name")
+        for sequences in dict.fromkeys((content.queries, content.targets)):
+            _check_first_letters(sequences)
         super().__init__(output, content, threads)
+
+
+def _check_first_letters(sequences: SequenceSet) -> None:
+    """Raise FormatError for a name that readers take for something else."""
+    for index, name in enumerate(sequences.names):
+        if name.startswith(("#", "//")):
+            raise FormatError(
+                f"{sequences.source}: {sequences.record(index)}: a row of Stockholm cannot begin "
+                "with '#' or '//'; rename it, or write another format"
+            )
 
 
 def check_distinct_names(content: Content, format: str, why: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -54,17 +55,25 @@ class NativeText(ctypes.Structure):
         ("decimals", ctypes.c_int32),
         ("whole", ctypes.c_int32),
         ("dual", ctypes.c_int32),
+        ("tags", ctypes.c_int32),
     )
 
 
 class SetText:
-    """What native code needs of a SequenceSet; made once a file. Keeps the arrays alive."""
+    """What native code needs of a SequenceSet; made once a file. Keeps the arrays alive.
 
-    def __init__(self, sequences: SequenceSet) -> None:
-        names = [name.encode() for name in sequences.names]
-        lengths = np.fromiter(map(len, names), np.int64, len(names))
+    Parameters
+    ----------
+    sequences : SequenceSet
+    names : sequence of str, optional
+        What the file calls them; default: their names.
+    """
+
+    def __init__(self, sequences: SequenceSet, names: Sequence[str] | None = None) -> None:
+        shown = [name.encode() for name in (sequences.names if names is None else names)]
+        lengths = np.fromiter(map(len, shown), np.int64, len(shown))
         self._keep: tuple[Any, ...] = (
-            b"".join(names),
+            b"".join(shown),
             np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))),
             np.ascontiguousarray(sequences.letters, np.uint8),
             np.ascontiguousarray(sequences.codes, np.uint8),
@@ -72,7 +81,7 @@ class SetText:
         )
         blob, *arrays = self._keep
         addresses = (array.ctypes.data for array in arrays)
-        self.native = NativeSet(len(names), blob, *addresses, int(lengths.max(initial=0)))
+        self.native = NativeSet(len(shown), blob, *addresses, int(lengths.max(initial=0)))
 
 
 class PairText:
@@ -98,6 +107,8 @@ class PairText:
         For tables of chosen columns: codes of `pairalign.alignments.fields`.
     significance : Significance, optional
         For tables with bit scores and E-values.
+    tags : int
+        For PAF and SAM: bits of ``pairalign_tag``.
     """
 
     def __init__(
@@ -112,6 +123,7 @@ class PairText:
         secondary: npt.NDArray[np.bool_] | None = None,
         fields: npt.NDArray[np.int32] | None = None,
         significance: Significance | None = None,
+        tags: int = 0,
     ) -> None:
         scoring = alignments.scoring
         values = [getattr(alignments, name) for name in _FIELDS]
@@ -137,6 +149,7 @@ class PairText:
             decimals_of(scoring),
             scoring.mode != "local",
             dual,
+            tags,
         )
 
 

@@ -32,6 +32,11 @@ MOST_FORMATTERS = 32
 MOST_UNFORMATTED = 2
 
 
+PLAIN_CIGAR = "M"
+TAGS = {"tp": 1, "cs": 2, "MD": 4, PLAIN_CIGAR: 8}
+"""What lines may have besides, and CIGARs with M for = and X; bits of ``pairalign_tag``."""
+
+
 @dataclass(frozen=True)
 class Piece:
     """Which part of a whole file is written; the parts, one after the other, are the file.
@@ -80,6 +85,8 @@ class Content:
         What bit scores and E-values are made of; None: they are not known.
     kept : ndarray of bool, or None
         Of overlaps: reads that are in a graph; None: all.
+    tags : frozenset of str
+        Some of `TAGS`.
     """
 
     queries: SequenceSet
@@ -93,6 +100,7 @@ class Content:
     fields: tuple[Field, ...] = ()
     significance: Significance | None = None
     kept: npt.NDArray[np.bool_] | None = None
+    tags: frozenset[str] = frozenset()
 
 
 class Writer(Abortable):
@@ -127,6 +135,8 @@ class Writer(Abortable):
     default_fields : tuple of Field or None
         The columns of a table whose columns can be chosen; empty where they follow from what was
         computed. None: they cannot be chosen.
+    known_tags : tuple of str
+        Some of `TAGS` that it can have.
     """
 
     name: ClassVar[str]
@@ -140,6 +150,7 @@ class Writer(Abortable):
     numbers: ClassVar[bool] = False
     joined: ClassVar[bool] = False
     default_fields: ClassVar[tuple[Field, ...] | None] = None
+    known_tags: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         self._output = output
@@ -289,6 +300,7 @@ class TextWriter(Writer):
             secondary=self.secondary(alignments),
             fields=self._fields,
             significance=self._content.significance,
+            tags=sum(TAGS[tag] for tag in self._content.tags),
         )
 
     def flush(self) -> int:

@@ -141,7 +141,7 @@ def test_a_second_signal_ends_at_once(
     with running(*command, program=[sys.executable, "-c", SLOW_TO_END]) as process:
         wait_for(Path("aligning").exists, process)
         process.send_signal(number)
-        time.sleep(IMPATIENCE_SECONDS + 0.5)
+        time.sleep(IMPATIENCE_SECONDS + 0.2)
         assert process.poll() is None
         process.send_signal(number)
         out, err = process.communicate(timeout=TIMEOUT_SECONDS)

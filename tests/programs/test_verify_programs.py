@@ -128,3 +128,68 @@ def test_ssearch36(folder):
     rows = verify("x.m8", "p.fa", "--columns", columns, *costs)
     assert len(rows) > 60
     assert {row["verdict"] for row in rows} == {"ok"}
+
+
+@needs_program("diamond")
+def test_diamond_sam(folder):
+    """Its SEQ is the aligned part, ZS says where that begins; AS has bits and ZR the score."""
+    (folder / "p.fa").write_text(fasta(family("protein")).replace("X", "A").replace("x", "a"))
+    run("diamond", "makedb", "--in", "p.fa", "-d", "p")
+    plain = ["--comp-based-stats", "0", "--masking", "0", "--ultra-sensitive", "-p", "1"]
+    for format, columns in (
+        ("101", ""),
+        (
+            "6 qseqid sseqid pident length mismatch gapopen qstart qend sstart send score cigar",
+            None,
+        ),
+    ):
+        name = "x.sam" if format == "101" else "x.b6"
+        run("diamond", "blastp", "-q", "p.fa", "-d", "p", "-f", *format.split(), *plain, "-o", name)
+        chosen = [] if columns is not None else ["--columns", format[2:].replace(" ", ",")]
+        costs = ["--gap-open", 12, "--gap-extend", 1, "--mode", "local"]
+        rows = verify(name, "p.fa", "p.fa", *chosen, *costs)
+        assert len(rows) > 20
+        assert {row["verdict"] for row in rows} == {"ok"}
+        assert all(row["score"] == row["file_score"] for row in rows)
+    text = (folder / "x.sam").read_text()
+    (folder / "y.sam").write_text(text.replace("ZS:i:1\t", "ZS:i:2\t"))
+    assert "ok" not in {
+        row["verdict"]
+        for row, line in zip(
+            verify("y.sam", "p.fa", "p.fa", *costs, code=1),
+            [line for line in text.splitlines() if line[0] != "@" and "\t4\t*" not in line],
+            strict=True,
+        )
+        if "ZS:i:1\t" in line
+    }
+
+
+VSEARCH_COSTS = [
+    *("--match", 2, "--mismatch", -4, "--gap-open", 20, "--gap-extend", 2),
+    *("--end-gap-open", 2, "--end-gap-extend", 1),
+]
+
+
+@needs_program("vsearch")
+def test_vsearch(folder):
+    """Its SAM has NM without end gaps, its table spans with and columns without them."""
+    (folder / "d.fa").write_text(fasta(family("dna")).upper())
+    files = ["--samout", "x.sam", "--samheader", "--blast6out", "x.b6", "--minseqlength", "1"]
+    run("vsearch", "--allpairs_global", "d.fa", "--acceptall", "--threads", "1", *files)
+    rows = verify("x.sam", "d.fa", *VSEARCH_COSTS)
+    assert len(rows) == 36
+    assert {row["verdict"] for row in rows} == {"ok"}
+    assert {row["verdict"] for row in verify("x.b6", "d.fa")} == {"ok"}
+    text = (folder / "x.sam").read_text()
+    (folder / "y.sam").write_text(text.replace("\tNM:i:", "\tNM:i:1"))
+    assert "edits_internal" in {row["verdict"] for row in verify("y.sam", "d.fa", code=1)}
+
+
+@needs_program("mmseqs")
+def test_mmseqs(folder):
+    columns = "query,target,fident,alnlen,mismatch,gapopen,qstart,qend,tstart,tend,evalue,bits"
+    (folder / "p.fa").write_text(fasta(family("protein")))
+    run("mmseqs", "easy-search", "p.fa", "p.fa", "x.m8", "tmp", "-a", "--threads", "1")
+    rows = verify("x.m8", "p.fa", "p.fa", "--columns", columns)
+    assert len(rows) > 8
+    assert {row["verdict"] for row in rows} == {"ok"}

@@ -14,8 +14,9 @@ from strand_problems import other_strand
 
 import pairalign
 from pairalign.cli.main import main
-from pairalign.errors import MissingPackageError, PairListError
-from pairalign.jobs.overlaps.seeded_candidates import _short_seed
+from pairalign.errors import DeviceError, MissingPackageError, PairListError
+from pairalign.jobs.overlaps.presets import PRESETS
+from pairalign.jobs.overlaps.seeded_candidates import _short_seed, seed_candidates
 from pairalign.pairs.windows import Window
 from pairalign.reads.candidates import CandidateStrands, read_candidates
 from pairalign.sequences.sets import SequenceSet
@@ -191,6 +192,31 @@ def test_seeds_are_shorter_in_small_sets() -> None:
     assert found == [10, 11, 12]
     assert _short_seed(reads_with(rich, 100_000)) == 12
     assert _short_seed(SequenceSet.from_strings(["N" * 50] * 2, alphabet="dna")) == 10
+
+
+def test_mappy_finds_overlaps_of_accurate_reads_rich_in_a_and_t() -> None:
+    """With seeds of reads without their runs of a base, this took minutes."""
+    pytest.importorskip("mappy")
+    rng = np.random.default_rng(5)
+    circle = 2 * "".join(rng.choice(list("ACGT"), 12_000, p=[0.45, 0.05, 0.05, 0.45]))
+    starts = rng.integers(0, 12_000, 24).tolist()
+    reads = SequenceSet.from_strings(
+        [changed(circle[start : start + 5000], 0.002, k) for k, start in enumerate(starts)]
+    )
+    found = seed_candidates(reads, PRESETS["hifi"], 500, 2)
+    pairs = set(map(tuple, np.transpose([found.first, found.second, found.strands]).tolist()))
+    apart = {(j, k): (starts[j] - starts[k]) % 12_000 for k in range(24) for j in range(k)}
+    true = {(j, k, 1) for (j, k), way in apart.items() if min(way, 12_000 - way) <= 5000 - 550}
+    assert len(true) > 100
+    assert true <= pairs
+    assert len(pairs) < 1.3 * len(true)
+
+
+def test_mappy_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("mappy")
+    monkeypatch.setattr("pairalign.jobs.overlaps.seeded_candidates._BAND", "wide")
+    with pytest.raises(DeviceError, match=r"(?s)failed \(exit code 1\): .*TypeError"):
+        seed_candidates(SequenceSet.from_strings(reads_of()), PRESETS["ont"], 500, 2)
 
 
 def test_mappy_finds_noisy_amplicons() -> None:

@@ -150,14 +150,15 @@ def test_a_search_space_that_is_given_is_taken_as_it_is():
             assert evalue == pytest.approx(0.041 * 1e9 * math.exp(-0.267 * score), rel=0.006)
 
 
-def test_sam_says_it_in_comments():
+def test_sam_says_it_in_its_program_line():
     pysam = pytest.importorskip("pysam")
     align("p.fa", *BLAST, "-o", "a.sam", "-q")
     align("p.fa", "-o", "b.sam", "-q")
     found = []
     for name in ("a.sam", "b.sam"):
         with pysam.AlignmentFile(name) as file:
-            found.append(file.header.to_dict()["CO"])
+            (program,) = file.header.to_dict()["PG"]
+            found.append(program["DS"].split(" | "))
             assert len(list(file)) > 20
     stated, plain = found
     assert [line.partition(":")[0] for line in stated] == ["Scoring", "Statistics"]

@@ -8,6 +8,12 @@ from __future__ import annotations
 
 from pairalign.alignments.records import SetNames
 from pairalign.formats.names import choose_format
+from pairalign.formats.readers.blocks import (
+    A3mReader,
+    MafReader,
+    StockholmReader,
+    TcLibReader,
+)
 from pairalign.formats.readers.fasta import FastaReader
 from pairalign.formats.readers.lines import PafReader, SamReader
 from pairalign.formats.readers.parquet import ParquetReader
@@ -25,6 +31,10 @@ READERS: tuple[type[RecordReader], ...] = (
     SrspairReader,
     FastaReader,
     ParquetReader,
+    MafReader,
+    StockholmReader,
+    A3mReader,
+    TcLibReader,
 )
 
 

@@ -23,7 +23,11 @@ COLUMN_ROLES = {
     },
     "query_aligned": "query_row",
     "target_aligned": "target_row",
+    "bits": "real",
+    "evalue": "evalue",
     # BLAST's names
+    "bitscore": "real",
+    "sstrand": "target_strand",
     "qseqid": "query",
     "sseqid": "target",
     "length": "says_columns",
@@ -35,9 +39,9 @@ COLUMN_ROLES = {
     "qlen": "says_query_length",
     "slen": "says_target_length",
     "qstart": "query_first",
-    "qend": "query_end",
+    "qend": "query_last",
     "sstart": "target_first",
-    "send": "target_end",
+    "send": "target_last",
     "qseq": "query_row",
     "sseq": "target_row",
     # those of MMseqs2
@@ -46,7 +50,7 @@ COLUMN_ROLES = {
     "alnlen": "says_columns",
     "tlen": "says_target_length",
     "tstart": "target_first",
-    "tend": "target_end",
+    "tend": "target_last",
     "qaln": "query_row",
     "taln": "target_row",
     "qcov": "says_query_coverage",
@@ -56,11 +60,14 @@ COLUMN_ROLES = {
 mismatches and gap letters, `aligned` columns without gaps, `pident_aligned` 100 matches by those,
 and `exchanged_cigar` has I where others have D."""
 
-NOT_CHECKED = (
-    *("identity_internal", "identity_mbl", "identity_full", "identity_mean"),
-    *("bits", "evalue", "bitscore", "qcovs", "qcovhsp", "sstrand"),
-    *("stitle", "salltitles", "qtitle", "theader", "qheader", "_"),
+_ONCE = (
+    *("strand", "target_strand", "cigar", "exchanged_cigar", "btop"),
+    *("query_start", "query_end", "query_first", "query_last"),
+    *("target_start", "target_end", "target_first", "target_last"),
 )
+"""What only one column may hold; others may come twice, and must agree."""
+
+NOT_CHECKED = (*("stitle", "salltitles", "qtitle", "theader", "qheader", "_"),)
 """Columns that may be named and are not looked at; ``_`` is any."""
 
 
@@ -118,6 +125,6 @@ def _check_names(
     for role, expected in (("query", "query or qseqid"), ("target", "target or sseqid")):
         if role not in roles:
             raise error(f"{where}: no column of the {role}s' names, expected {expected}")
-    for role in dict.fromkeys(roles):
-        if role != "ignored" and not role.startswith("says") and roles.count(role) > 1:
+    for role in _ONCE:
+        if roles.count(role) > 1:
             raise error(f"{where}: two columns hold the same: {role}")

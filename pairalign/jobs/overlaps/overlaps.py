@@ -381,8 +381,9 @@ def overlaps(
         asked, first, scoring_of, lambda message: warnings.warn(message, stacklevel=4)
     )
     found = concatenate(list(run))
-    kinds = classify(found, chosen.max_overhang if max_overhang is None else max_overhang)
-    return Overlaps(found, kinds, chosen, run.stages)
+    if max_overhang is not None:
+        chosen = replace(chosen, max_overhang=max_overhang)
+    return Overlaps(found, classify(found, chosen.max_overhang), chosen, run.stages)
 
 
 def plan_overlap_job(

@@ -7,14 +7,18 @@ H. Li: Minimap2: pairwise alignment for nucleotide sequences. Bioinformatics 34(
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
-from pairalign.errors import MissingPackageError, PairListError
+from pairalign.base.arrays import Int32s
+from pairalign.errors import DeviceError, MissingPackageError, PairListError
+from pairalign.jobs.overlaps import seed_worker
 from pairalign.jobs.overlaps.presets import Preset
 from pairalign.reads.candidates import Candidates
 from pairalign.sequences.sets import SequenceSet
@@ -32,7 +36,10 @@ _WORDS_A_LETTER = 4
 _ACCURATE_CHAIN, _NOISY_SEED, _SEEDS, _LEAST_CHAIN = 100, 15, 3, 20
 """A candidate needs so many letters in seeds of accurate reads, as with minimap2; of noisy ones as
 many as three seeds have, since an overlap of 560 letters may have no more."""
-_BLOCK_LETTERS = 1_000_000
+_ACCURATE_SEED, _ACCURATE_WINDOW = 19, 10
+"""Seeds of accurate reads, not compressed: where A and T are many, reads without their runs of a
+base look alike everywhere."""
+_SHOWN_BYTES = 2000
 
 
 def import_mappy() -> Any:
@@ -63,8 +70,8 @@ def seed_candidates(
     reads : SequenceSet
         Of DNA.
     preset : Preset
-        ``hifi`` takes minimap2's ``ava-pb``, others ``ava-ont``, with seeds of 10 to 12 letters,
-        and more of them, in sets of up to 4 million.
+        minimap2's ``ava-ont``: of ``hifi`` with seeds of 19 bases; of others, in sets of up to 4
+        million bases, with seeds of 10 to 12 and more of them.
     min_overlap : int
         Letters: chains of less than a fifth as many, or three seeds (``hifi``: 100), are no
         candidates.
@@ -82,39 +89,53 @@ def seed_candidates(
     PairListError
         No two reads share seeds.
     """
-    mappy = import_mappy()
-    is_hifi = preset.name == "hifi"
-    options: dict[str, Any] = {}
-    chain = _ACCURATE_CHAIN if is_hifi else _SEEDS * _NOISY_SEED
-    if not is_hifi and reads.total_residues <= _MOST_FOR_SHORT:
-        seed = _short_seed(reads)
-        options = {"k": seed, "w": _WINDOW}
-        chain = _SEEDS * seed
-    options["min_chain_score"] = max(_LEAST_CHAIN, min(chain, min_overlap // 5))
+    import_mappy()
+    options = _seed_options(reads, preset, min_overlap)
     with tempfile.TemporaryDirectory(prefix="pairalign-") as folder:
         path = os.path.join(folder, "reads.fa")
         _write_numbered(path, reads)
-        index = mappy.Aligner(
-            path, preset="ava-pb" if is_hifi else "ava-ont", bw=_BAND, n_threads=threads, **options
-        )
-    if not index:
-        raise PairListError(f"{reads.source}: mappy cannot make an index of the reads")
-
-    def partners(numbers: range) -> set[tuple[int, int, int]]:
-        buffer, found = mappy.ThreadBuffer(), set()
-        for number in numbers:
-            for hit in index.map(reads[number].letters, name=str(number), buf=buffer):
-                other = int(hit.ctg)
-                if other != number:
-                    found.add((min(number, other), max(number, other), int(hit.strand)))
-        return found
-
-    with ThreadPoolExecutor(threads) as pool:
-        pairs = sorted(set().union(*pool.map(partners, _blocks(reads))))
-    if not pairs:
+        table = _run_worker(reads.source, {"path": path, "threads": threads, "options": options})
+    if not len(table):
         raise PairListError(f"{reads.source}: mappy finds no two reads that share seeds")
-    table = np.array(pairs, np.int32)
     return Candidates(table[:, 0], table[:, 1], table[:, 2].astype(np.int8), MAPPY)
+
+
+def _seed_options(reads: SequenceSet, preset: Preset, min_overlap: int) -> dict[str, Any]:
+    """Choose what mappy is asked for: seeds, and how many bases of them make a candidate."""
+    options: dict[str, Any] = {"preset": "ava-ont", "bw": _BAND}
+    chain = _SEEDS * _NOISY_SEED
+    if preset.name == "hifi":
+        chain = _ACCURATE_CHAIN
+        options.update(k=_ACCURATE_SEED, w=_ACCURATE_WINDOW)
+    elif reads.total_residues <= _MOST_FOR_SHORT:
+        seed = _short_seed(reads)
+        chain = _SEEDS * seed
+        options.update(k=seed, w=_WINDOW)
+    return {**options, "min_chain_score": max(_LEAST_CHAIN, min(chain, min_overlap // 5))}
+
+
+def _run_worker(source: str, request: dict[str, Any]) -> Int32s:
+    """Run mappy in a process of its own, which a signal ends; return its table of pairs."""
+    run = f"import sys; sys.path[:] = {sys.path!r}; from {seed_worker.__name__} import main; main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", run, json.dumps(request)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as worker:
+        try:
+            assert worker.stdout is not None
+            assert worker.stderr is not None
+            data, said = worker.stdout.read(), worker.stderr.read()  # what it says fits a pipe
+            code = worker.wait()
+        finally:
+            worker.kill()
+    if code == seed_worker.NO_INDEX:
+        raise PairListError(f"{source}: mappy cannot make an index of the reads")
+    if code:
+        last = said.decode(errors="replace").strip()[-_SHOWN_BYTES:]
+        raise DeviceError(f"{source}: mappy failed (exit code {code}): {last}")
+    return np.frombuffer(data, np.int32).reshape(-1, 3)
 
 
 def _short_seed(reads: SequenceSet) -> int:
@@ -133,11 +154,3 @@ def _write_numbered(path: str, reads: SequenceSet) -> None:
     with open(path, "w", encoding="ascii") as file:
         for number in range(len(reads)):
             file.write(f">{number}\n{reads[number].letters}\n")
-
-
-def _blocks(reads: SequenceSet) -> list[range]:
-    """Cut the reads into ranges of about as many letters."""
-    ends = np.cumsum(reads.lengths.astype(np.int64))
-    marks = np.arange(_BLOCK_LETTERS, ends[-1] + _BLOCK_LETTERS, _BLOCK_LETTERS)
-    cuts = np.unique(np.minimum(np.searchsorted(ends, marks) + 1, len(reads))).tolist()
-    return [range(start, stop) for start, stop in zip([0, *cuts], cuts, strict=False)]

@@ -228,6 +228,7 @@ class VerifyJob:
         first = SetNames(queries)
         names = first, first if targets is None else SetNames(targets)
         self.reader: RecordReader = open_reader(path, format, names, columns)
+        self.reader.whole, self.reader.scores = mode in ("global", END_GAPS), scores
         self._optima: Optima | None = None
 
     @property
@@ -244,14 +245,16 @@ class VerifyJob:
             first = next(pieces, None)
             if self.mode is None:
                 self.mode = self.reader.mode
-            if self.mode == END_GAPS:
+            if self.mode == END_GAPS and self.scoring.end_gaps is None:
                 raise FormatError(
-                    f"{self.reader.source}: its end gaps have costs of their own, which are not "
-                    "known here: give --mode global and --ignore-scores"
+                    f"{self.reader.source}: its end gaps have costs of their own: say which with "
+                    "--end-gap-open, --end-gap-extend and --free-ends"
                 )
             if self._optimal and self.mode is None:
                 raise FormatError("--optimal needs --mode: the file does not say which it is")
-            self.scoring = replace(self.scoring, mode=self.mode or "global")
+            mode = self.mode or "global"
+            end_gaps = self.scoring.end_gaps if mode == END_GAPS else None
+            self.scoring = replace(self.scoring, mode=mode, end_gaps=end_gaps)
             checker = RecordChecker(
                 self.queries,
                 self.targets,

@@ -1,0 +1,47 @@
+"""Options for what lines of PAF and SAM have besides: more tags, and CIGARs with M."""
+
+from __future__ import annotations
+
+import argparse
+
+from pairalign.base.choices import PAF_TAGS, SAM_TAGS
+from pairalign.errors import FormatError
+from pairalign.formats import Writer, check_tags
+from pairalign.formats.writer import PLAIN_CIGAR
+from pairalign.pairs.want import Detail
+
+
+def tags_of(
+    options: argparse.Namespace, writer: type[Writer], detail: Detail, top: int = 1
+) -> frozenset[str]:
+    """Return what is asked for.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+    writer : type of Writer
+        The format that is written.
+    detail : Detail
+        What is computed of each pair.
+    top : int
+        The most alignments of a pair.
+
+    Raises
+    ------
+    FormatError
+        There is no such tag, or the format cannot have it.
+    """
+    found: list[str] = [PLAIN_CIGAR] if options.plain_cigar else []
+    for option, text, known in (
+        ("--paf-tags", options.paf_tags, PAF_TAGS),
+        ("--sam-tags", options.sam_tags, SAM_TAGS),
+    ):
+        names = (text or "").replace(",", " ").split()
+        for name in names:
+            if name not in known:
+                raise FormatError(f"{option}: no tag {name!r}, expected {', '.join(known)}")
+        found += names
+    if "tp" in found and top > 1:
+        raise FormatError("--paf-tags tp: with --top a pair has several alignments, leave one out")
+    check_tags(writer, frozenset(found), detail)
+    return frozenset(found)

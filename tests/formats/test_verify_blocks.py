@@ -1,0 +1,163 @@
+"""`pairalign verify` finds planted errors in MAF, Stockholm, A3M and T-Coffee's library."""
+
+import pytest
+from verifying import align, verify
+
+from pairalign.cli.main import main
+
+QUERY = ">a the query\nMKVLWACGGWYTRRSTPQEDLKNHCWVAYGGMFPLLKERDNQSTACW\n"
+TARGET = ">b\nKVLWCGGHYTRRSTPQEELKNHCWVAYGGGMFPLLKERDNQS\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.fa").write_text(QUERY)
+    (tmp_path / "t.fa").write_text(TARGET)
+    return tmp_path
+
+
+def check(folder, name, old, new, verdict):
+    """Plant an error in what `align` writes; the file without it is legal."""
+    align("q.fa", "t.fa", "-o", f"a.{name}", "--mode", "local")
+    text = (folder / f"a.{name}").read_text()
+    assert text.count(old) >= 1
+    (folder / f"x.{name}").write_text(text.replace(old, new, 1))
+    assert [row["verdict"] for row in verify(f"a.{name}", "q.fa", "t.fa")] == ["ok"]
+    (row,) = verify(f"x.{name}", "q.fa", "t.fa", code=1)
+    assert verdict in row["verdict"].split(",")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("score=203", "score=204", "score"),
+        ("score=203", "score=x", "number"),
+        ("s b 0 42", "s c 0 42", "target"),
+        ("s b 0 42", "s b 1 42", "target_span"),
+        ("s b 0 42", "s b 0 41", "target_cigar"),
+        ("s b 0 42", "s b x 42", "number"),
+        ("+ 42 KVLW", "- 42 KVLW", "strand"),
+        ("+ 42 KVLW", "+ 43 KVLW", "target_length"),
+        ("KVLW-CGG", "KVL-WCGG", "score"),
+        ("KVLW-CGG", "KVLWCGG", "rows"),
+        ("KVLW-CGG", "KVLW-CGH", "target_letters"),
+        ("s a 1 42", "s c 1 42", "query"),
+        ("s a 1 42", "s a 2 42", "query_letters"),
+        ("s a 1 42", "s a 1 43", "query_cigar"),
+        ("+ 47 KVLW", "- 47 KVLW", "strand"),
+        ("+ 47 KVLW", "+ 46 KVLW", "query_length"),
+        ("+ 47 KVLW", "47 KVLW", "truncated"),
+        ("s a", "i a", "truncated"),
+    ],
+)
+def test_maf(folder, old, new, verdict):
+    check(folder, "maf", old, new, verdict)
+
+
+def test_strands_of_maf(folder):
+    (folder / "q.fa").write_text(">r\nGGGTACCAAC\n")
+    (folder / "t.fa").write_text(">g\nTTGTTGGTACTT\n")
+    block = "a score=16 EG2=1\ns g 2 8 + 12 GTTGGTAC\ns r {start} 8 - 10 GTTGGTAC\n\n"
+    for start, verdict in ((0, "ok"), (1, "query_letters")):
+        (folder / "x.maf").write_text(block.format(start=start))
+        (row,) = verify("x.maf", "q.fa", "t.fa", code=verdict != "ok")
+        assert row["verdict"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("SC 203", "SC 202", "score"),
+        ("a/2-43", "c/2-43", "query"),
+        ("a/2-43", "a/1-43", "query_cigar"),
+        ("a/2-43", "a/3-44", "query_letters"),
+        ("a/2-43", "a/2-48", "query_span"),
+        ("a/2-43", "a", "query_letters"),
+        ("b/1-42", "c/1-42", "target"),
+        ("b/1-42", "b/2-42", "target_cigar"),
+        ("b/1-42", "b/1-43", "target_span"),
+        ("KVLW-CGG", "KVLWCGG", "rows"),
+        ("KVLW-CGG", "KVL-WCGG", "score"),
+        ("KVLWACGG", "KVLWACGH", "query_letters"),
+        ("b/1-42", "#b/1-42", "truncated"),
+        ("//\n", "", "truncated"),
+    ],
+)
+def test_stockholm(folder, old, new, verdict):
+    check(folder, "stockholm", old, new, verdict)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        (">a", ">c", "query"),
+        ("MKVLW", "MKVLV", "query_letters"),
+        (">b", ">c", "target"),
+        ("start=0", "start=1", "target_cigar"),
+        ("end=42", "end=41", "target_cigar"),
+        ("end=42", "end=43", "target_span"),
+        ("score=203", "score=201", "score"),
+        ("-KVLW-CGG", "KVLW--CGG", "score"),
+        ("-KVLW-CGG", "-KVLW-CG", "rows"),
+        ("AYgGG", "AYGGG", "query_cigar"),
+        ("NQS----", "NQS---", "rows"),
+        ("-KVLW-CGG", "-KVLW-CGH", "target_letters"),
+    ],
+)
+def test_a3m(folder, old, new, verdict):
+    check(folder, "a3m", old, new, verdict)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("#1 2", "#2 2", "query_span"),
+        ("#1 2", "#1 3", "target"),
+        ("#1 2", "#1", "truncated"),
+        ("2 1 95\n", "1 1 95\n", "pident_aligned"),
+        ("2 1 95\n", "3 1 95\n", "cigar"),
+        ("3 2 95\n", "3 1 95\n", "cigar"),
+        ("3 2 95\n", "4 2 95\n", "cigar"),
+        ("3 2 95\n", "3 2\n", "truncated"),
+        ("3 2 95\n", "3 x 95\n", "truncated"),
+        ("3 2 95\n", "3 2 93\n", "pident_aligned"),
+        ("43 42 95\n", "44 43 95\n", "target_span"),
+    ],
+)
+def test_tc_lib(folder, old, new, verdict):
+    (folder / "q.fa").write_text(QUERY + TARGET)
+    align("q.fa", "-o", "a.tc_lib", "--mode", "local")
+    text = (folder / "a.tc_lib").read_text()
+    assert text.count(f"\n{old}") == 1
+    (folder / "x.tc_lib").write_text(text.replace(f"\n{old}", f"\n{new}"))
+    assert [row["verdict"] for row in verify("a.tc_lib", "q.fa")] == ["ok"]
+    (row,) = verify("x.tc_lib", "q.fa", code=1)
+    assert verdict in row["verdict"].split(",")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("\n2\n", "\n3\n", "says 3 sequences and lists 2"),
+        ("a 47 ", "a 46 ", "line 3: expected a name, a length and as many letters"),
+        ("a 47 M", "a 47 V", "line 3: the sequences have no 'a' of these residues"),
+        ("a 47 ", "c 47 ", "line 3: the sequences have no 'c'"),
+    ],
+)
+def test_list_of_a_library(folder, capfd, old, new, message):
+    (folder / "q.fa").write_text(QUERY + TARGET)
+    align("q.fa", "-o", "a.tc_lib", "--mode", "local")
+    text = (folder / "a.tc_lib").read_text()
+    assert text.count(old) == 1
+    (folder / "x.tc_lib").write_text(text.replace(old, new))
+    assert main(["verify", "x.tc_lib", "q.fa", "-o", "found.tsv"]) == 1
+    assert message in capfd.readouterr().err
+
+
+def test_weights_of_another_kind(folder):
+    (folder / "q.fa").write_text(QUERY + TARGET)
+    align("q.fa", "-o", "a.tc_lib", "--mode", "local")
+    text = (folder / "a.tc_lib").read_text().replace("3 2 95", "3 2 801")
+    (folder / "x.tc_lib").write_text(text)
+    assert verify("x.tc_lib", "q.fa", "--ignore-scores")[0]["verdict"] == "ok"

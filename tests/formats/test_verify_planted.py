@@ -1,0 +1,378 @@
+"""`pairalign verify` finds an error that is planted in any field of any format."""
+
+import re
+
+import pytest
+from commands import fasta
+from strategies import MODES
+from verifying import align, family, verify
+
+from pairalign.alignments.fields import FIELDS
+from pairalign.cli.main import main
+
+SEQUENCES = """\
+>a the query
+MKVLWACGGWYTRRSTPQEDLKNHCWVAYGGMFPLLKERDNQSTACW
+>b
+KVLWCGGHYTRRSTPQEELKNHCWVAYGGGMFPLLKERDNQS
+"""
+DNA = ">g\nTTACGTTAGCTAGCTTTTAAGCATCGATCAGCTACGGG\n>r\nCGATCGATGCTTAAAGAGCTAGCAACGTCC\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.fa").write_text(SEQUENCES)
+    (tmp_path / "d.fa").write_text(DNA)
+    return tmp_path
+
+
+def perturbed(value):
+    """Another value of the same kind: a number two units of its last digit away, other letters."""
+    if re.fullmatch(r"-?\d+", value):
+        return str(int(value) - 1)
+    if re.fullmatch(r"-?\d*\.\d+", value):
+        decimals = len(value.partition(".")[2])
+        return f"{float(value) - 2.1 * 10**-decimals:.{decimals}f}"
+    if re.fullmatch(r"(\d+[=XIDM])+", value):
+        return re.sub(r"^(\d+)", lambda run: str(int(run[1]) - 1), value)
+    return value[:-1] + ("w" if value[-1] != "w" else "v")
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+REAL = ("bits", "evalue", "bitscore")
+"""What is not compared must be a number still."""
+
+
+def damaged_table(folder, name, format, columns, options=()):
+    """Write a table with an error in one column; return how it is verified."""
+    align("s.fa", "-o", f"a.{format}", "--mode", "local", "--columns", ",".join(columns))
+    lines = (folder / f"a.{format}").read_text().splitlines()
+    values = lines[-1].split("\t")
+    place = list(columns).index(name)
+    values[place] = "none" if name in REAL else perturbed(values[place])
+    lines[-1] = "\t".join(values)
+    (folder / f"x.{format}").write_text("\n".join(lines) + "\n")
+    chosen = ["--columns", ",".join(columns)] if format == "blast6" else []
+    verify(f"a.{format}", "s.fa", *chosen, "--mode", "local")
+    return verify(f"x.{format}", "s.fa", *chosen, "--mode", "local", code=1)
+
+
+@pytest.mark.parametrize("name", FIELDS)
+@pytest.mark.parametrize("format", ["tsv", "blast6"])
+def test_each_column_of_a_table(folder, format, name):
+    (row,) = damaged_table(folder, name, format, tuple(FIELDS))
+    assert row["verdict"] != "ok"
+
+
+TWELVE = (
+    *("qseqid", "sseqid", "pident", "length", "mismatch", "gapopen"),
+    *("qstart", "qend", "sstart", "send", "evalue", "bitscore"),
+)
+
+
+@pytest.mark.parametrize("name", TWELVE)
+def test_each_of_twelve_columns(folder, name):
+    (row,) = damaged_table(folder, name, "blast6", TWELVE)
+    assert row["verdict"] != "ok"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("\t2\t43\t", "\t1\t43\t"), ("\t2\t43\t", "\t2\t42\t"), ("\t1\t42\t", "\t2\t42\t")],
+)
+def test_coordinates_against_counts(folder, old, new):
+    align("s.fa", "-o", "a.b6", "--mode", "local")
+    text = (folder / "a.b6").read_text()
+    assert text.count(old) == 1
+    (folder / "x.b6").write_text(text.replace(old, new))
+    verify("a.b6", "s.fa")
+    (row,) = verify("x.b6", "s.fa", code=1)
+    assert "counts" in row["verdict"].split(",")
+
+
+@pytest.mark.parametrize("columns", ["cigar,query_aligned,target_aligned", "qseq,cigar"])
+def test_a_cigar_beside_rows(folder, columns):
+    """Both are legal by themselves, and not the same alignment."""
+    spans = "query,target,query_start,query_end,target_start,target_end"
+    names = f"{spans},{columns}".split(",")
+    align("s.fa", "-o", "a.tsv", "--mode", "local", "--columns", ",".join(names))
+    head, line = (folder / "a.tsv").read_text().splitlines()
+    values = dict(zip(names, line.split("\t"), strict=True))
+    assert verify("a.tsv", "s.fa")[0]["verdict"] == "ok"
+    values["cigar"] = "5M1I22M1D14M"
+    (folder / "x.tsv").write_text(f"{head}\n" + "\t".join(values.values()) + "\n")
+    (row,) = verify("x.tsv", "s.fa", "--ignore-scores", code="target" in columns)
+    assert row["verdict"] == ("alignment" if "target" in columns else "ok")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_all_columns_in_all_modes(folder, mode):
+    """A table that holds everything several times, end gaps too, is legal."""
+    (folder / "f.fa").write_text(fasta(family("protein")))
+    align("f.fa", "-o", "a.tsv", "--mode", mode, "--columns", ",".join(FIELDS))
+    rows = verify("a.tsv", "f.fa", "--mode", mode, "--optimal")
+    assert len(rows) > 30
+    assert {(row["verdict"], row["below"]) for row in rows} == {("ok", "0")}
+
+
+# ---- lines with tags -----------------------------------------------------------------------------
+
+PAF = (
+    "a\t47\t1\t43\t+\tb\t42\t0\t42\t39\t43\t255\tNM:i:4\tAS:i:203\t"
+    "cg:Z:4=1I3=1X9=1X9=1D14=\tcs:Z::4+a:3*hw:9*ed:9-g:14"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("a\t47", "c\t47", "query"),
+        ("a\t47", "a\t46", "query_length"),
+        ("47\t1\t43", "47\t2\t43", "operation"),
+        ("47\t1\t43", "47\t1\t42", "cigar"),
+        ("47\t1\t43", "47\t1\t48", "query_span"),
+        ("47\t1\t43", "47\t43\t1", "query_span"),
+        ("\t+\t", "\t-\t", "strand"),
+        ("\t+\t", "\t.\t", "strand"),
+        ("\tb\t", "\tc\t", "target"),
+        ("b\t42", "b\t43", "target_length"),
+        ("42\t0\t42", "42\t1\t42", "operation"),
+        ("42\t0\t42", "42\t0\t41", "cigar"),
+        ("42\t0\t42", "42\t0\t43", "target_span"),
+        ("39\t43", "38\t43", "matches"),
+        ("39\t43", "39\t42", "columns"),
+        ("39\t43", "39.5\t43", "matches"),
+        ("\t255", "\t256", "mapping_quality"),
+        ("\t255", "\t-1", "mapping_quality"),
+        ("\t255", "\t*", "mapping_quality"),
+        ("NM:i:4", "NM:i:5", "edits"),
+        ("NM:i:4", "NM:Z:4", "number"),
+        ("NM:i:4", "NM:i:six", "number"),
+        ("NM:i:4", "NMi4", "tag"),
+        ("AS:i:203", "AS:i:204", "score"),
+        ("AS:i:203", "AS:i:", "number"),
+        ("AS:i:203", "AS:i:203\tAS:i:202", "score"),
+        ("4=1I3=", "4=1I2=", "query_cigar"),
+        ("4=1I3=", "3=1I4=", "operation"),
+        ("4=1I3=", "4=1D3=", "query_cigar"),
+        ("4=1I3=", "4=1N3=", "query_cigar"),
+        ("4=1I3=", "4=I3=", "cigar"),
+        ("4=1I3=", "4=1I0M3=", "cigar"),
+        ("cg:Z:", "cg:Z:44M\tcg:Z:", "tag"),
+        (":4+a:3", ":4+g:3", "query_letters"),
+        (":4+a:3", ":4:1:3", "operation"),
+        (":4+a:3", ":4-a:3", "target_letters"),
+        (":4+a:3", ":4+:3", "cigar"),
+        ("*hw", "*wh", "target_letters"),
+        ("*hw", "*hy", "query_letters"),
+        ("-g:14", "-g:13", "alignment"),
+        (":9*ed", "=TTRRSTPQE*ed", "target_letters"),
+        ("\tcs:Z", "\ttp:A:Q\tcs:Z", "tag"),
+        ("\tcs:Z", "\tde:f:x\tcs:Z", "tag"),
+        ("\tb\t42", "", "number"),
+    ],
+)
+def test_paf(folder, old, new, verdict):
+    assert PAF.count(old) == 1
+    (folder / "a.paf").write_text(PAF + "\n")
+    (folder / "x.paf").write_text(PAF.replace(old, new) + "\n")
+    assert verify("a.paf", "s.fa")[0]["verdict"] == "ok"
+    (row,) = verify("x.paf", "s.fa", code=1)
+    assert verdict in row["verdict"].split(",")
+
+
+SAM_HEADER = "@HD\tVN:1.6\n@SQ\tSN:r\tLN:30\n@SQ\tSN:g\tLN:38\n"
+SAM = (
+    "g\t16\tr\t2\t60\t9S14=1D7=8S\t*\t0\t0\tCCCGTAGCTGATCGATGCTTAAAAGCTAGCTAACGTAA\t"
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJKL\tNM:i:1\tAS:i:16\tMD:Z:14^G7\tcs:Z::14-g:7"
+)
+SAM_COSTS = ("--match", "1", "--mismatch", "-3", "--gap-open", "5", "--gap-extend", "2")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("g\t16", "h\t16", "query"),
+        ("g\t16", "g\t0", "operation"),
+        ("g\t16", "g\t4112", "number"),
+        ("g\t16", "g\tx", "number"),
+        ("\tr\t2", "\ts\t2", "target"),
+        ("\tr\t2", "\tr\t3", "operation"),
+        ("\tr\t2", "\tr\t0", "target_span"),
+        ("\tr\t2", "\tr\t29", "target_span"),
+        ("\t60\t", "\t256\t", "mapping_quality"),
+        ("9S14=", "9S13=", "query_length"),
+        ("9S14=", "8S14=", "query_length"),
+        ("9S14=", "9H14=", "rows"),
+        ("9S14=", "9S13=1X", "operation"),
+        ("9S14=", "9S14?", "cigar"),
+        ("\t*\t0\t0", "\tz\t0\t0", "mate"),
+        ("\t*\t0\t0", "\t*\t5\t0", "mate"),
+        ("\t*\t0\t0", "\t*\t0\t7", "mate"),
+        ("\t*\t0\t0", "\t=\tx\t0", "mate"),
+        ("CCCGTAGCT", "CCCGTAGCA", "query_letters"),
+        ("CCCGTAGCT", "CCGTAGCT", "rows"),
+        ("\tABC", "\tAC", "quality"),
+        ("\tABC", "\tA C", "quality"),
+        ("NM:i:1", "NM:i:2", "edits"),
+        ("NM:i:1", "NM:A:1", "number"),
+        ("AS:i:16", "AS:i:17", "score"),
+        ("AS:i:16", "AS:i:", "number"),
+        ("MD:Z:14^G7", "MD:Z:13^G8", "md"),
+        ("MD:Z:14^G7", "MD:Z:14^T7", "md"),
+        ("MD:Z:14^G7", "MD:Z:13A0^G7", "md"),
+        ("MD:Z:14^G7", "MD:Z:14^G8", "md"),
+        ("MD:Z:14^G7", "MD:Z:14", "md"),
+        ("MD:Z:14^G7", "MD:Z:21", "md"),
+        (":14-g:7", ":14-a:7", "target_letters"),
+        (":14-g:7", ":13-g:8", "target_letters"),
+        ("\tNM", "\tN", "tag"),
+    ],
+)
+def test_sam(folder, old, new, verdict):
+    assert SAM.count(old) == 1
+    (folder / "a.sam").write_text(SAM_HEADER + SAM + "\n")
+    (folder / "x.sam").write_text(SAM_HEADER + SAM.replace(old, new) + "\n")
+    assert verify("a.sam", "d.fa", *SAM_COSTS)[0]["verdict"] == "ok"
+    (row,) = verify("x.sam", "d.fa", *SAM_COSTS, code=1)
+    assert verdict in row["verdict"].split(",")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("LN:30", "LN:31", "@SQ 'r' has LN:31, the target has 30 residues"),
+        ("LN:30", "LN:x", "x.sam: line 2: @SQ without a name SN and a length LN"),
+        ("SN:g", "SN:r", "x.sam: line 3: @SQ 'r' comes a second time"),
+    ],
+)
+def test_header_of_sam(folder, capfd, old, new, message):
+    (folder / "x.sam").write_text(SAM_HEADER.replace(old, new) + SAM + "\n")
+    assert main(["verify", "x.sam", "d.fa", "-o", "found.tsv"]) == 1
+    assert message in capfd.readouterr().err
+
+
+def test_a_target_that_the_header_of_sam_lacks(folder):
+    (folder / "x.sam").write_text(SAM_HEADER.replace("SN:r", "SN:q") + SAM + "\n")
+    (row,) = verify("x.sam", "d.fa", *SAM_COSTS, code=1)
+    assert row["verdict"] == "header"
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+
+NEEDLE = """\
+# Aligned_sequences: 2
+# 1: a
+# 2: b
+# Length: 43
+# Identity:      39/43 (90.7%)
+# Similarity:    40/43 (93.0%)
+# Gaps:           2/43 ( 4.7%)
+# Score: 203.0
+
+a                  2 KVLWACGGWYTRRSTPQEDLKNHCWVAY-     29
+                     |||| |||.|||||||||:|||||||||
+b                  1 KVLW-CGGHYTRRSTPQEELKNHCWVAYG     28
+
+a                 30 GGMFPLLKERDNQS     43
+                     ||||||||||||||
+b                 29 GGMFPLLKERDNQS     42
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("1: a", "1: c", "query"),
+        ("2: b", "2: c", "target"),
+        ("Length: 43", "Length: 44", "columns"),
+        ("39/43", "38/43", "matches"),
+        ("39/43", "39/44", "columns"),
+        ("90.7%", "90.9%", "pident"),
+        ("40/43", "39/43", "positives"),
+        ("93.0%", "93.4%", "ppos"),
+        ("2/43", "3/43", "gap_letters"),
+        (" 4.7%", " 5.7%", "pgaps"),
+        ("203.0", "203.5", "score"),
+        ("  2 KVLW", "  3 KVLW", "coordinates"),
+        ("     29\n", "     30\n", "coordinates"),
+        ("a                 30", "a                 31", "coordinates"),
+        ("     42\n", "     43\n", "coordinates"),
+        ("KVLWACGG", "KVLWACGR", "query_letters"),
+        ("KVLW-CGG", "KVL-WCGG", "score"),
+        ("|||| |||.", "|||||||| ", "bars"),
+        ("|||| |||.", "|||| ||..", "bars"),
+        ("|||| |||.", "|||| ||||", "bars"),
+        ("|||| |||.", "|||| |||:", "bars"),
+        ("                     ||||||||||||||\n", "                     |||||||||||||\n", "bars"),
+        ("b                 29 GGMFPLLKERDNQS     42\n", "", "truncated"),
+    ],
+)
+def test_needle(folder, old, new, verdict):
+    assert NEEDLE.count(old) == 1
+    (folder / "a.needle").write_text(NEEDLE)
+    (folder / "x.needle").write_text(NEEDLE.replace(old, new))
+    assert verify("a.needle", "s.fa")[0]["verdict"] == "ok"
+    (row,) = verify("x.needle", "s.fa", code=1)
+    assert verdict in row["verdict"].split(",")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        (">a pair=1 start=1 end=43", ">c pair=1 start=1 end=43", "query"),
+        (">b", ">c", "target"),
+        ("start=1", "start=2", "query_cigar"),
+        ("end=43", "end=42", "query_cigar"),
+        ("end=43", "end=48", "query_span"),
+        ("start=0", "start=1", "target_cigar"),
+        ("end=42", "end=41", "target_cigar"),
+        ("score=203\nKVLWA", "score=204\nKVLWA", "score"),
+        ("score=203\nKVLW-", "score=204\nKVLW-", "score"),
+        ("KVLWACG", "KVLWACC", "query_letters"),
+        ("KVLW-C", "KVLWC-", "score"),
+        ("\nKVLW-", "\n-KVLW-", "rows"),
+    ],
+)
+def test_fasta_pairs(folder, old, new, verdict):
+    align("s.fa", "-o", "a.fasta", "--mode", "local")
+    text = (folder / "a.fasta").read_text()
+    assert text.count(old) == 1
+    (folder / "x.fasta").write_text(text.replace(old, new))
+    assert verify("a.fasta", "s.fa")[0]["verdict"] == "ok"
+    (row,) = verify("x.fasta", "s.fa", code=1)
+    assert verdict in row["verdict"].split(",")
+
+
+# ---- end gaps ------------------------------------------------------------------------------------
+
+END_GAPS = (
+    ("--end-gap-open", "3", "--end-gap-extend", "1"),
+    ("--free-ends", "query-start,query-end"),
+    ("--free-ends", "target-end", "--end-gap-open", "2"),
+    ("--gap-open", "20", "--gap-extend", "2", "--end-gap-open", "2", "--end-gap-extend", "1",
+     "--ties", "vsearch"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("costs", END_GAPS)
+@pytest.mark.parametrize("format", ["paf", "tsv", "sam", "fasta", "srspair"])
+@pytest.mark.parametrize("alphabet", ["protein", "dna"])
+def test_end_gaps(folder, format, costs, alphabet):
+    (folder / "f.fa").write_text(fasta(family(alphabet)))
+    align("f.fa", "-o", f"a.{format}", *costs)
+    rows = verify(f"a.{format}", "f.fa", *costs, "--optimal")
+    assert len(rows) > 30
+    assert {(row["verdict"], row["below"]) for row in rows} == {("ok", "0")}
+    assert all(row["score"] == row["file_score"] for row in rows)
+    verify(f"a.{format}", "f.fa", "--mode", "global", code=1)
+
+
+def test_letters_left_out_where_the_end_is_not_free(folder):
+    line = "a\t47\t1\t43\t+\tb\t42\t0\t42\t39\t43\t255\tcg:Z:4=1I3=1X9=1X9=1D14=\n"
+    (folder / "x.paf").write_text(line)
+    assert verify("x.paf", "s.fa", "--free-ends", "query-start,query-end")[0]["verdict"] == "ok"
+    for ends in ("query-start", "query-end,target-start"):
+        assert verify("x.paf", "s.fa", "--free-ends", ends, code=1)[0]["verdict"] == "mode"

@@ -1,0 +1,158 @@
+"""Our files in HMMER, Biopython, samtools and paftools, and tags of ours as `verify` reads them."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from commands import fasta
+from readable import needs_program
+from strategies import MODES
+from verifying import align, family, verify
+
+from pairalign.cli.main import main
+
+COSTS = ["--match", "1", "--mismatch", "-1", "--gap-open", "2", "--gap-extend", "1"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    reads = {f"r{k}": one.upper() for k, one in enumerate(family("dna", 6, 8).values())}
+    other = str.maketrans("ACGT", "TGCA")
+    reads |= {f"m{k}": one[::-1].translate(other) for k, one in enumerate(reads.values())}
+    (tmp_path / "r.fa").write_text(fasta(reads))
+    (tmp_path / "p.fa").write_text(fasta(family("protein")))
+    (tmp_path / "d.fa").write_text(fasta(family("dna")))
+    return tmp_path
+
+
+def overlap(*arguments):
+    limits = [
+        "--mode",
+        "local",
+        "--min-overlap",
+        "20",
+        "--min-score",
+        "20",
+        "--min-identity",
+        "0.5",
+    ]
+    assert main(["overlap", "r.fa", *limits, *arguments, "--quiet"]) == 0
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@needs_program("hmmbuild")
+@pytest.mark.parametrize("mode", MODES)
+def test_hmmbuild_reads_all_alignments(folder, mode):
+    align("p.fa", "-o", "a.sto", "--mode", mode)
+    blocks = (folder / "a.sto").read_text().count("# STOCKHOLM")
+    assert blocks > 30
+    run("hmmbuild", "--fragthresh", "0", "--amino", "a.hmm", "a.sto")
+    names = re.findall(r"^NAME  (.*)$", (folder / "a.hmm").read_text(), re.MULTILINE)
+    assert names == [f"pair{k + 1}" for k in range(blocks)]
+
+
+@pytest.mark.parametrize("name", ["#a", "//a"])
+def test_names_that_are_no_rows_of_stockholm(folder, capfd, name):
+    (folder / "x.fa").write_text(f">{name}\nMKVLW\n>b\nMKVLW\n")
+    assert main(["align", "x.fa", "-o", "x.sto"]) == 2
+    assert "a row of Stockholm cannot begin with '#' or '//'" in capfd.readouterr().err
+    assert not (folder / "x.sto").exists()
+
+
+def test_numbers_of_stockholm_go_on_in_the_next_part(folder):
+    align("p.fa", "-o", "a.sto")
+    for k in (1, 2, 3):
+        align("p.fa", "-o", "parts", "--format", "stockholm", "--shard", f"{k}/3")
+    assert main(["merge", "parts", "-o", "b.sto"]) == 0
+    whole, merged = (re.sub(r"GF ID .*", "", (folder / n).read_text()) for n in ("a.sto", "b.sto"))
+    assert merged == whole
+    assert (folder / "b.sto").read_bytes() == (folder / "a.sto").read_bytes()
+
+
+@pytest.mark.parametrize("options", [[], ["--sam-tags", "MD"], ["--plain-cigar"]])
+def test_sam_by_biopython(folder, options):
+    sam = pytest.importorskip("Bio.Align.sam")
+    overlap("-o", "o.sam", *options, *COSTS)
+    lines = [one for one in (folder / "o.sam").read_text().splitlines() if one[0] != "@"]
+    found = list(sam.AlignmentIterator("o.sam"))
+    assert len(found) == len(lines) > 30
+    for alignment, line in zip(found, lines, strict=True):
+        fields = line.split("\t")
+        assert (alignment.query.id, alignment.target.id) == (fields[0], fields[2])
+        assert alignment.coordinates[0].min() == int(fields[3]) - 1
+    with open("o.sam") as file:
+        program = next(line for line in file if line.startswith("@PG"))
+    assert "\tDS:Scoring: local, match" in program
+
+
+@needs_program("samtools")
+def test_md_is_that_of_samtools(folder):
+    align("d.fa", "-o", "a.sam", "--mode", "local", "--sam-tags", "MD")
+    align("d.fa", "-o", "b.sam", "--mode", "local")
+    (folder / "t.fa").write_text((folder / "d.fa").read_text())
+    run("samtools", "faidx", "t.fa")
+    theirs = run("samtools", "calmd", "b.sam", "t.fa")
+    found = [
+        dict(re.findall(r"\t(MD|NM):.:(\S+)", one)) for one in theirs.splitlines() if one[0] != "@"
+    ]
+    lines = [one for one in (folder / "a.sam").read_text().splitlines() if one[0] != "@"]
+    ours = [dict(re.findall(r"\t(MD|NM):.:(\S+)", one)) for one in lines]
+    assert len(ours) > 30
+    assert [one["MD"] for one in ours] == [one["MD"] for one in found]
+
+
+@pytest.mark.parametrize("more", [[], ["--plain-cigar"], ["--dual"]])
+def test_tags_are_those_of_the_alignments(folder, more):
+    """verify reads cs and MD letter by letter, on both strands and both ways."""
+    overlap("-o", "o.paf", "--paf-tags", "tp,cs", *more, *COSTS)
+    text = (folder / "o.paf").read_text()
+    lines = text.splitlines()
+    strands = [line.split("\t")[4] for line in lines]
+    assert strands.count("-") > 10
+    assert all("\ttp:A:P\t" in line and "\tcs:Z:" in line for line in lines)
+    assert any("\tcs:Z::" in line and "*" in line and "+" in line for line in lines)
+    assert {row["verdict"] for row in verify("o.paf", "r.fa", *COSTS)} == {"ok"}
+    assert bool(re.search(r"cg:Z:\S*=", text)) == ("--plain-cigar" not in more)
+    plain = re.sub(r"\t(tp:A:P|cs:Z:\S+)", "", text)
+    overlap("-o", "b.paf", *more, *COSTS)
+    assert plain == (folder / "b.paf").read_text()
+    if "--dual" not in more:
+        overlap("-o", "o.sam", "--sam-tags", "MD", *more, *COSTS)
+        assert {row["verdict"] for row in verify("o.sam", "r.fa", *COSTS)} == {"ok"}
+
+
+def test_tags_of_proteins_with_ambiguous_and_small_letters(folder):
+    align("p.fa", "-o", "a.paf", "--paf-tags", "cs")
+    align("p.fa", "-o", "a.sam", "--sam-tags", "MD")
+    for name in ("a.paf", "a.sam"):
+        assert {row["verdict"] for row in verify(name, "p.fa")} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-o", "x.tsv", "--paf-tags", "cs"], "tsv cannot have the tag cs; paf can"),
+        (["-o", "x.paf", "--sam-tags", "MD"], "paf cannot have the tag MD; sam can"),
+        (["-o", "x.paf", "--paf-tags", "ts"], "--paf-tags: no tag 'ts', expected tp, cs"),
+        (["-o", "x.maf", "--plain-cigar"], "maf cannot have CIGARs with M; paf and sam can"),
+        (["-o", "x.paf", "--paf-tags", "tp", "--mode", "local", "--top", "2"], "with --top a pair"),
+    ],
+)
+def test_refused(folder, capfd, arguments, message):
+    assert main(["align", "p.fa", *arguments]) == 2
+    assert message in capfd.readouterr().err
+
+
+PAFTOOLS = shutil.which("paftools.js") or shutil.which("paftools")
+
+
+@pytest.mark.skipif(PAFTOOLS is None, reason="paftools.js is not installed")
+def test_paftools(folder):
+    overlap("-o", "o.paf", "--paf-tags", "tp,cs", "--plain-cigar")
+    shown = run(PAFTOOLS, "view", "o.paf")
+    assert shown.count(">") >= 1
