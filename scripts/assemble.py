@@ -20,6 +20,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -84,11 +85,16 @@ def true_pairs(names: list[str], letters: int, least: int) -> set[tuple[str, str
     return found
 
 
-def measured(command: list[str], output: Path) -> float:
-    """Run a command into a file; return the processor seconds that it took."""
+def measured(command: list[str], output: Path, said: Path | None = None) -> float:
+    """Run a command into a file; return the processor seconds that it took.
+
+    What it says on standard error goes to another file.
+    """
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with output.open("wb") as file:
         done = subprocess.run(command, stdout=file, stderr=subprocess.PIPE)
+    if said is not None:
+        said.write_bytes(done.stderr)
     if done.returncode:
         sys.exit(f"{command[0]}: {done.stderr.decode()}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -121,11 +127,17 @@ def half_turned(contigs: Path, turned: Path) -> Path:
 
 
 def assembled(
-    reads: Path, paf: Path, genome: Path, letters: int, folder: Path, rounds: int = 0
+    reads: Path,
+    paf: Path,
+    genome: Path,
+    letters: int,
+    folder: Path,
+    rounds: int = 0,
+    options: Sequence[str] = (),
 ) -> str:
-    """Assemble with miniasm; describe the contigs, after so many rounds of racon."""
+    """Assemble with miniasm and its options; describe contigs after so many rounds of racon."""
     graph = folder / "graph.gfa"
-    measured(["miniasm", "-f", str(reads), str(paf)], graph)
+    measured(["miniasm", *options, "-f", str(reads), str(paf)], graph)
     rows = [line.split("\t") for line in graph.read_text().splitlines() if line.startswith("S\t")]
     contigs = folder / "contigs.fa"
     contigs.write_text("".join(f">{row[1]}\n{row[2]}\n" for row in rows))

@@ -9,6 +9,7 @@
     python scripts/benchmark.py host --parts
     python scripts/benchmark.py papers --data proteome.fa.gz --queries queries.fa
     python scripts/benchmark.py overlaps --data reads.fa --reference genome.fa
+    python scripts/benchmark.py reads --folder data
     python scripts/benchmark.py bitwise --data amplicons.fa.gz
     python scripts/benchmark.py similar --data genomes/*.fa.gz
     python scripts/benchmark.py similar-grid --lengths 1000 5000
@@ -50,6 +51,7 @@ from bench import (  # noqa: E402
     msa,
     overlaps,
     papers,
+    reads,
     report,
     similar,
     similar_grid,
@@ -71,6 +73,7 @@ MODULES = (
     trees,
     trees_speed,
     overlaps,
+    reads,
     bitwise,
     similar,
     similar_grid,

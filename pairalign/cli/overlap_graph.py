@@ -13,6 +13,7 @@ from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.cli.report import make_collector
 from pairalign.errors import FormatError
 from pairalign.formats.output import check_writable
+from pairalign.reads.advice import AssemblyAdvice
 from pairalign.reads.kinds import classify
 from pairalign.reads.passes import mark_indices
 
@@ -56,6 +57,8 @@ class OverlapWatcher:
     Attributes
     ----------
     overlapping : ndarray of bool, shape (reads,)
+    advice : AssemblyAdvice
+        Of the overlaps that are written.
     report : ReportCollector or None
         Of ``--report``.
     removing : bool
@@ -66,6 +69,7 @@ class OverlapWatcher:
 
     def __init__(self, options: argparse.Namespace, reads: SequenceSet, overhang: int) -> None:
         self.overlapping = np.zeros(len(reads), np.bool_)
+        self.advice = AssemblyAdvice(reads)
         self.report = make_collector(options, reads, None)
         self.removing = any(getattr(options, name) for name in _REMOVING)
         self.kept: npt.NDArray[np.bool_] | None = None
@@ -88,6 +92,8 @@ class OverlapWatcher:
                 self.report.add(found)
             if self._reads is not None:
                 self._reads.add(found, classify(found, self._overhang))
+            if not self.removing:
+                self.advice.add(found)
             yield found
             del found  # or they would stay in memory while the next ones are waited for
 
@@ -105,6 +111,7 @@ class OverlapWatcher:
             found, kinds = found.take(left), kinds[left]
         if self._options.remove_transitive:
             found = found.take(~find_transitive(found, kinds, self._overhang))
+        self.advice.add(found)
         return iter([found])
 
     def describe_left(self, written: int) -> str:
@@ -112,6 +119,13 @@ class OverlapWatcher:
         reads = len(self.overlapping)
         kept = reads if self.kept is None else int(self.kept.sum())
         return f"{kept:,} of {reads:,} reads, {written:,} of {self._found:,} overlaps"
+
+    def describe_advice(self) -> str:
+        """Return lines of the summary: what to give miniasm, and what to leave out before."""
+        lines = [f"{'miniasm':>13}  {self.advice.miniasm()}"]
+        if self.advice.are_old and not self._options.remove_weak:
+            lines.append(f"{'weak':>13}  --remove-weak leaves out what misleads an assembler")
+        return "\n".join(lines)
 
     def write_reads(self) -> None:
         """Write the report on reads, if one is wanted."""

@@ -93,6 +93,8 @@ def run_overlap(options: argparse.Namespace) -> None:
     text = _summary(run, preset.name, reads, counts, seconds, options.output)
     if seen.removing:
         text += f"\n{'left':>13}  {seen.describe_left(int(counts.sum()))}"
+    if counts.sum() and preset.mode == "local" and not going.is_resumed and options.shard is None:
+        text += f"\n{seen.describe_advice()}"
     finish_report(options, seen.report, text)
     if not options.quiet:
         say(text)

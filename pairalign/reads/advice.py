@@ -1,0 +1,85 @@
+"""What to give miniasm along with overlaps, from what the overlaps are like.
+
+miniasm drops overlaps shorter than its minimum span before it does anything else, and takes what
+hangs over by less than its maximum for the same place.
+
+References
+----------
+H. Li: Minimap and miniasm: fast mapping and de novo assembly for noisy long sequences.
+Bioinformatics 32(14):2103-2110, 2016.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.sequences.sets import SequenceSet
+
+SPANS = (2000, 1000, 500, 200, 100)
+"""Minimum spans, the first miniasm's own; the first that overlaps reach is advised."""
+REACHED, MOSTLY = 0.5, 0.9
+"""Share of overlaps that reach miniasm's own span, or else another one is advised that this share
+of them reaches."""
+LOW_DEPTH = 10.0
+"""Where overlaps cover reads less deep, one is enough for a base: miniasm asks for three."""
+OLD_READS, OLD_OVERHANG = 0.8, 300
+"""Where the best partners of reads are less identical, ends of reads are bad, too: less may hang
+over."""
+
+
+class AssemblyAdvice:
+    """Looks at overlaps as they come; says what assembles them best.
+
+    Parameters
+    ----------
+    reads : SequenceSet
+    """
+
+    def __init__(self, reads: SequenceSet) -> None:
+        self._best = np.zeros(len(reads))
+        self._reached = np.zeros(len(SPANS), np.int64)
+        self._count = 0
+        self._bases = 0
+        self._total = reads.total_residues
+
+    def add(self, found: Alignments) -> None:
+        """Take more overlaps; with spans and counts."""
+        of_query = found.field("query_end").astype(np.int64) - found.field("query_start")
+        of_target = found.field("target_end").astype(np.int64) - found.field("target_start")
+        spans = np.minimum(of_query, of_target)
+        self._bases += int(of_query.sum() + of_target.sum())
+        self._count += len(found)
+        self._reached += [np.count_nonzero(spans >= one) for one in SPANS]
+        identity = found.identity
+        for indices in (found.query, found.target):
+            np.maximum.at(self._best, indices, identity)
+
+    @property
+    def best_identity(self) -> float:
+        """Median of the identities of reads with their best partners; 1 without overlaps."""
+        return float(np.median(self._best[self._best > 0])) if self._best.any() else 1.0
+
+    @property
+    def are_old(self) -> bool:
+        """Whether reads are so bad that weak overlaps mislead an assembler."""
+        return self.best_identity < OLD_READS
+
+    def miniasm(self) -> str:
+        """Return the options of miniasm, or that its defaults fit, and why; empty: no overlaps."""
+        if not self._count:
+            return ""
+        shares: npt.NDArray[np.float64] = self._reached / self._count
+        options, reasons = [], [f"{100 * shares[0]:.0f}% of overlaps reach its -s {SPANS[0]}"]
+        if shares[0] < REACHED:
+            enough = np.flatnonzero(shares >= MOSTLY)
+            options.append(f"-s {SPANS[enough[0] if len(enough) else -1]}")
+        depth = self._bases / self._total
+        if depth < LOW_DEPTH:
+            options.append("-c 1")
+            reasons.append(f"they cover reads {depth:.1f} times")
+        if self.are_old:
+            options.append(f"-h {OLD_OVERHANG}")
+            reasons.append(f"best partners are {100 * self.best_identity:.0f}% identical")
+        return f"{' '.join(options) or 'defaults'} ({'; '.join(reasons)})"
