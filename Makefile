@@ -6,9 +6,9 @@
 #   make build    the native library, after a change in cpu/
 #   make man      the manual page, build/man/pairalign.1; pip install . takes it along
 #   make cuda     compile the GPU kernels ahead (otherwise they are compiled at first use); CUDA_OPTIONS="--for 90"
-#   make sanitize the tests with the native library under sanitizers of addresses and undefined
-#                 behaviour; its kernels for one instruction set, or SANITIZE_OPTIONS="--sets all";
-#                 SANITIZE_OPTIONS=--races: two threads of the CPU engine under that of threads
+#   make sanitize the tests of engine, readers and text with the native library under sanitizers of
+#                 addresses and undefined behaviour; its kernels for one instruction set, or
+#                 SANITIZE_OPTIONS="--sets all"; SANITIZE_OPTIONS=--races: under that of threads
 #   make neon     the NEON kernels under qemu-user, against this machine's; needs g++ for aarch64 too
 #   make docs     the documentation as a site, in build/site
 #   make wheel    sdist and wheel for any Linux with glibc 2.17, in dist/; WHEEL_OPTIONS="--machine aarch64"

@@ -17,17 +17,20 @@ from setuptools.command.build_py import build_py
 
 COMMON_FLAGS = ["-std=c++17", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread", "-g0"]
 
-# `make sanitize` compiles a library for tests with these: any undefined behaviour ends the process.
-SANITIZER_FLAGS = [
-    "-fsanitize=address,undefined",
-    "-fno-sanitize-recover=all",
-    "-fno-wrapv",  # which Python adds, and which makes overflows no error
-    "-fno-omit-frame-pointer",
-    "-O1",
-    "-g1",
-]
-if os.environ.get("PAIRALIGN_SANITIZE") != "1":
-    SANITIZER_FLAGS = []
+# `make sanitize` compiles libraries for tests with these: what a sanitizer finds ends the process.
+SANITIZERS = {
+    "": [],
+    "undefined": [
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+        "-fno-wrapv",  # which Python adds, and which makes overflows no error
+        "-fno-omit-frame-pointer",
+        "-O1",
+        "-g1",
+    ],
+    "races": ["-fsanitize=thread", "-O1", "-g1"],
+}
+SANITIZER_FLAGS = SANITIZERS[os.environ.get("PAIRALIGN_SANITIZE", "")]
 
 # Go last: "-O0" makes a library in a third of the time, for tests of packages.
 LAST_FLAGS = os.environ.get("PAIRALIGN_FLAGS", "").split()

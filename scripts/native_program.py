@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("align", "bitwise", "further", "pruned")
+WITH_KERNELS = ("align", "bitwise", "further", "pruned")
+FOLDERS = ("core", *WITH_KERNELS)
 FLAGS = ("-std=c++17", "-w", "-pthread", "-D_GLIBCXX_ASSERTIONS")
 KERNELS = {
     "aarch64": {"neon": []},
@@ -46,7 +47,7 @@ def build(
     calls = " ".join(f"DO({name})" for name in kernels)
     common = [*compiler, *FLAGS, *flags, f"-DPAIRALIGN_INSTRUCTION_SETS(DO)={calls}"]
     jobs: list[tuple[Path, list[str]]] = []
-    for part in FOLDERS:  # kernels take longest
+    for part in WITH_KERNELS:  # kernels take longest
         jobs += [(ROOT / "cpu" / part / f"kernel_{name}.cpp", own) for name, own in kernels.items()]
     others = [one for part in FOLDERS for one in sorted((ROOT / "cpu" / part).glob("*.cpp"))]
     jobs += [(one, []) for one in others if not one.name.startswith("kernel_")]

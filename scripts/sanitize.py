@@ -1,17 +1,17 @@
-"""Run tests with the native library compiled for address and undefined behaviour sanitizers.
+"""Run tests with the native library compiled for sanitizers.
 
-    python scripts/sanitize.py [--sets "sse41 avx512"] [arguments of pytest]
-    python scripts/sanitize.py [--sets "sse41 avx512"] --races
+    python scripts/sanitize.py [--races] [--sets "sse41 avx512"] [arguments of pytest]
 
-Everything is in ``build/sanitize``: a copy of the package with a library of its own, and links to
-the rest of the working copy. Any overflow, shift or access out of bounds ends the process with a
-report. GCC or clang with their sanitizers' run-time libraries are needed.
+The sanitizers are those of addresses and undefined behaviour, or that of threads with ``--races``.
+Everything is in ``build/sanitize`` or ``build/races``: a copy of the package with a library of its
+own, and links to the rest of the working copy. An overflow, a shift, an access out of bounds or a
+race ends the process with a report. GCC or clang with their sanitizers' run-time libraries are
+needed.
 
 Kernels are written once for all instruction sets, and with sanitizers the compiler takes minutes
-for each. So the library has those of one set, unless ``--sets`` names others or ``all``.
-
-``--races`` runs the program of ``tests/native`` instead, two threads of the CPU engine, with the
-sanitizer of threads.
+for each. So the library has those of one set, unless ``--sets`` names others or ``all``. The tests
+are those of engine, readers and text, with ``--races`` those that use threads, unless others are
+named.
 """
 
 from __future__ import annotations
@@ -23,18 +23,54 @@ import shlex
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
-from native_program import build
-
 ROOT = Path(__file__).resolve().parents[1]
-FOLDER = ROOT / "build" / "sanitize"
-BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder")  # as `make test`
-NOT_MEANT = (
-    "--ignore=tests/repo/test_packaging.py",  # makes libraries of its own
-    # What a sanitizer takes would be counted, too.
-    "--ignore=tests/jobs/test_memory_limit.py",
-    "--deselect=tests/cli/test_cli.py::test_memory_is_bounded",
+BY_FILE = ("-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")  # as `make test`
+ON_CORES = ("-m", "not slow", "-k", "not on-host and not opencl and not cuda")
+
+
+@dataclass(frozen=True)
+class Sanitizer:
+    """How a library is compiled, loaded and tested; `name` is a key of setup.py's table."""
+
+    name: str
+    folder: Path
+    libraries: tuple[str, ...]
+    options: dict[str, str]
+    workers: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+UNDEFINED = Sanitizer(
+    "undefined",
+    ROOT / "build" / "sanitize",
+    ("libasan.so", "libubsan.so", "libstdc++.so.6"),
+    {
+        # Python keeps what it allocates until it ends.
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+    },
+    BY_FILE,
+    (
+        *("tests/engines", "tests/formats", "tests/sequences", "tests/alignments", "tests/pairs"),
+        *("tests/scoring", "tests/reads", "tests/statistics", "tests/jobs/test_verify.py"),
+    ),
+)
+RACES = Sanitizer(
+    "races",
+    ROOT / "build" / "races",
+    ("libtsan.so", "libstdc++.so.6"),
+    {"TSAN_OPTIONS": "halt_on_error=1:report_signal_unsafe=0:die_after_fork=0"},
+    ("-n", "0"),
+    (
+        *("tests/engines/test_engine_cpu.py", "tests/engines/test_engine_cpu_chosen.py"),
+        *("tests/engines/test_engine_posterior.py", "tests/formats/test_formats.py"),
+        *("tests/formats/test_output.py", "tests/formats/test_other_formats.py"),
+        *("tests/formats/test_verify_rows.py", "tests/formats/test_verify_tables.py"),
+        *("tests/jobs/test_verify.py", "tests/sequences"),
+    ),
 )
 QUICKEST = {"x86_64": "sse41"}  # to compile; of other machines there is one
 COPIED = ("pyproject.toml", "setup.cfg", "setup.py", "LICENSE")
@@ -48,54 +84,46 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--races", action="store_true")
     options, tests = parser.parse_known_args(arguments)
     sets = "" if options.sets == "all" else options.sets
-    if options.races:
-        return find_races(sets.split())
-    copy_package()
-    build_library(sets)
-    tests = tests or ["-n", "auto", *BY_FILE, "-m", "not slow", *NOT_MEANT, "tests"]
+    sanitizer = RACES if options.races else UNDEFINED
+    copy_package(sanitizer.folder)
+    build_library(sanitizer, sets)
+    tests = tests or [*sanitizer.workers, *ON_CORES, *sanitizer.tests]
     # Capturing descriptors would swallow the report that comes when the process is ended.
     quiet = ("-q", "-p", "no:cacheprovider", "--capture=sys")
     command = [sys.executable, "-m", "pytest", *quiet, *tests]
-    return subprocess.run(command, cwd=FOLDER, env=environment(), check=False).returncode
+    env = environment(sanitizer)
+    return subprocess.run(command, cwd=sanitizer.folder, env=env, check=False).returncode
 
 
-def find_races(sets: list[str]) -> int:
-    """Run the program of ``tests/native`` with the sanitizer of threads; return its exit code."""
-    folder = FOLDER / "races"
-    folder.mkdir(parents=True, exist_ok=True)
-    flags = ("-O1", "-g1", "-fsanitize=thread")
-    program = build(compiler(), platform.machine(), folder, flags, sets)
-    stop_at_first = {**os.environ, "TSAN_OPTIONS": "halt_on_error=1"}
-    return subprocess.run([program], env=stop_at_first, check=False).returncode
-
-
-def copy_package() -> None:
+def copy_package(folder: Path) -> None:
     """Make the folder as a working copy looks, but for compiled code."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     shutil.copytree(
         ROOT / "pairalign",
-        FOLDER / "pairalign",
+        folder / "pairalign",
         ignore=shutil.ignore_patterns("*.so", "__pycache__"),
         dirs_exist_ok=True,
     )
     for name in COPIED:
-        shutil.copy2(ROOT / name, FOLDER / name)
+        shutil.copy2(ROOT / name, folder / name)
     for entry in ROOT.iterdir():
-        link = FOLDER / entry.name
-        if entry.name in NOT_LINKED or entry.suffix == ".egg-info" or link.is_symlink():
+        link = folder / entry.name
+        if entry.name in NOT_LINKED or entry.suffix == ".egg-info" or link.exists():
             continue
         link.symlink_to(entry)
 
 
-def build_library(sets: str) -> None:
-    """Compile the library with sanitizers, unless it is newer than its sources.
+def build_library(sanitizer: Sanitizer, sets: str) -> None:
+    """Compile the library with a sanitizer, unless it is newer than its sources.
 
     Parameters
     ----------
+    sanitizer : Sanitizer
     sets : str
         The instruction sets of its kernels; none: all.
     """
-    library, built = FOLDER / "pairalign" / "_native.so", FOLDER / "sets"
+    folder = sanitizer.folder
+    library, built = folder / "pairalign" / "_native.so", folder / "sets"
     sources = (ROOT / "setup.py", *(ROOT / "cpu").rglob("*.*"))
     newest = max(one.stat().st_mtime for one in sources)
     same = library.exists() and built.exists() and built.read_text() == sets
@@ -103,23 +131,25 @@ def build_library(sets: str) -> None:
         return
     subprocess.run(
         [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
-        cwd=FOLDER,
-        env={**os.environ, "PAIRALIGN_SANITIZE": "1", "PAIRALIGN_BUILD_SETS": sets},
+        cwd=folder,
+        env={
+            **os.environ,
+            "PAIRALIGN_SANITIZE": sanitizer.name,
+            "PAIRALIGN_BUILD_SETS": sets,
+        },
         check=True,
     )
     built.write_text(sets)
 
 
-def environment() -> dict[str, str]:
+def environment(sanitizer: Sanitizer) -> dict[str, str]:
     """Return the environment of the tests: Python itself knows nothing of sanitizers."""
-    preloaded = " ".join(map(find_library, ("libasan.so", "libubsan.so", "libstdc++.so.6")))
     return {
+        "HYPOTHESIS_PROFILE": "few",
         **os.environ,
-        "PYTHONPATH": str(FOLDER),
-        "LD_PRELOAD": preloaded,
-        # Python keeps what it allocates until it ends.
-        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
-        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "PYTHONPATH": str(sanitizer.folder),
+        "LD_PRELOAD": " ".join(map(find_library, sanitizer.libraries)),
+        **sanitizer.options,
     }
 
 

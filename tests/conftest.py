@@ -28,12 +28,13 @@ from pairalign.sequences.sets import SequenceSet
 pytest_plugins = ["left_out"]
 
 # The default profile always draws the same examples: a test that passed yesterday passes today.
-# HYPOTHESIS_PROFILE=search looks for new ones, twenty times as many.
+# HYPOTHESIS_PROFILE=search looks for new ones, twenty times as many; with "few" a third are drawn.
 COMMON = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
 }
 settings.register_profile("repeatable", derandomize=True, database=None, **COMMON)
+settings.register_profile("few", derandomize=True, database=None, **COMMON)
 settings.register_profile("search", print_blob=True, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 if settings.default.derandomize and hasattr(providers, "_get_local_constants"):
@@ -58,7 +59,8 @@ def examples(number: int, open_engine: OpenEngine | None = None) -> int:
     """How many examples a test draws in the profile that is in use, with an engine."""
     if open_engine is open_opencl:
         number //= 6  # it takes its time to open
-    return number * (20 if os.environ.get("HYPOTHESIS_PROFILE") == "search" else 1)
+    profile = os.environ.get("HYPOTHESIS_PROFILE")
+    return {"search": 20 * number, "few": max(1, number // 3)}.get(profile or "", number)
 
 
 def open_cpu(sets: Sequence[SequenceSet], scoring: Scoring, **options: object) -> Engine:

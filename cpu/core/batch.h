@@ -2,6 +2,7 @@
 // pair a lane, or one pair. Shared by the engine and by every instruction set's kernels.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -103,7 +104,7 @@ struct Batch {
     void* end_state;        // end_bytes
     uint8_t* flags;         // flags_bytes(block_rows)
     void* checkpoints;      // checkpoint_bytes, when block_rows < rows
-    const volatile bool* cancelled;
+    const std::atomic<bool>* cancelled;
     Path paths[MAX_LANES];
 };
 
@@ -157,7 +158,7 @@ struct LongPair {
     void* work;         // work_bytes
     uint8_t* flags;     // flags_bytes, when tracing
     void* checkpoints;  // checkpoint_bytes, when tracing and the tile is not the whole matrix
-    const volatile bool* cancelled;
+    const std::atomic<bool>* cancelled;
     Path path;
 };
 

@@ -2,6 +2,7 @@
 // sequences. Shared by the engine and by every instruction set's kernels; see byte_kernel.h.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -91,7 +92,7 @@ struct ByteBatch {
     bool floors;            // local mode: scores of any size, see byte_floors.h
     int definite;           // codes below it are letters that can be equal
     uint8_t* work;          // ByteLayout::bytes, 64-byte aligned
-    const volatile bool* cancelled;
+    const std::atomic<bool>* cancelled;
     uint64_t overflowed;    // bit set of lanes: scores that 8 bits do not hold, whose paths are not set
     Path paths[MAX_LANES];  // without runs
     // When tracing: a byte a column of each alignment, see byte_walk.h. They are written from the end of

@@ -58,7 +58,7 @@ struct pairalign_engine {
     int64_t memory_bytes;
     const pairalign::InstructionSet* set;
     pairalign::Use long_pairs;
-    volatile bool cancelled = false;
+    std::atomic<bool> cancelled = false;
     std::mutex large;  // held by the one batch that may use more than its thread's share
     std::unique_ptr<pairalign::Set> reversed;  // the set of the columns, reverse-complemented
     pairalign::PruningOptions pruning;

@@ -1,6 +1,7 @@
 // Fills the corridor of a pair and follows its path, within the memory that there is for flags and lanes.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -14,7 +15,7 @@ namespace pairalign {
 class CorridorFiller {
 public:
     // room: bytes that flags and saved lanes of a pair may take.
-    CorridorFiller(const PruningOptions& options, size_t room, const volatile bool* cancelled)
+    CorridorFiller(const PruningOptions& options, size_t room, const std::atomic<bool>* cancelled)
         : options_(options), room_(room), cancelled_(cancelled) {}
 
     // The flags of narrow corridors are kept; of others, lanes are saved every now and then, and only flags
@@ -28,7 +29,7 @@ private:
 
     const PruningOptions options_;
     const size_t room_;
-    const volatile bool* const cancelled_;
+    const std::atomic<bool>* const cancelled_;
     Buffer flags_, saved_;
 };
 

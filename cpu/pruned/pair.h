@@ -3,6 +3,7 @@
 // (antidiagonal_corridor.h).
 #pragma once
 
+#include <atomic>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -70,7 +71,7 @@ struct PrunedPair {
     int32_t ramps[4][16];  // what the rest loses in gaps, by lane: least and usual of the rows', of the
                            // columns' gaps
     int32_t origin;        // lane of diagonal 0
-    const volatile bool* cancelled;
+    const std::atomic<bool>* cancelled;
 
     // The state between two blocks.
     int32_t step, alive_low, alive_high;
@@ -144,7 +145,7 @@ struct WavePair {
     bool gives_up;                   // when the cost would come to more, if it went on as it began
     int32_t padding;                 // diagonals beside a front that may be read; some vectors may be written
     int32_t counting[16];            // 0, 1, 2, ..
-    const volatile bool* cancelled;
+    const std::atomic<bool>* cancelled;
 
     WaveFront* fronts;      // [most + 1]
     int32_t* none;          // [4 * padding + 1]: a front before the first one

@@ -46,7 +46,7 @@ bool fits_narrow_lanes(const Scheme& s) {
 }  // namespace
 
 Pruner::Pruner(const Scheme& scheme, const char* instruction_set, const PruningOptions& options, size_t room,
-               const volatile bool* cancelled)
+               const std::atomic<bool>* cancelled)
     : scheme_(scheme),
       kernels_(pruned_kernels(instruction_set)),
       options_(options),

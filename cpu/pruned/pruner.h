@@ -2,6 +2,7 @@
 // wavefronts (waves.h), or in a corridor (corridor_policy.h, corridor_filler.h).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -26,7 +27,7 @@ class Pruner {
 public:
     // room: bytes that flags and saved lanes of a pair may take.
     Pruner(const Scheme& scheme, const char* instruction_set, const PruningOptions& options, size_t room,
-           const volatile bool* cancelled);
+           const std::atomic<bool>* cancelled);
 
     // Whether an attempt is worth its while, from the lengths alone.
     bool may_pay(int32_t rows, int32_t columns) const;
@@ -54,7 +55,7 @@ private:
     const PrunedKernels* kernels_;
     PruningOptions options_;
     PlannedCorridor planned_{};
-    const volatile bool* cancelled_;
+    const std::atomic<bool>* cancelled_;
     PairMemory memory_;
     CorridorFiller filler_;
     Waves waves_;

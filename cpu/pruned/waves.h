@@ -1,6 +1,7 @@
 // Aligns very similar pairs by wavefronts of equal cost: what wavefronts.h needs, and when it pays.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -17,7 +18,7 @@ class Waves {
 public:
     // room: bytes that the fronts of a pair may take. `lanes`: of a corridor's vectors.
     Waves(const Scheme& scheme, const WaveKernel& kernel, int lanes, size_t room,
-          const volatile bool* cancelled)
+          const std::atomic<bool>* cancelled)
         : scheme_(scheme), kernel_(kernel), lanes_(lanes), room_(room), cancelled_(cancelled) {}
 
     // DONE: `path` is set as Pruner::align sets it. Else the pair is to be aligned otherwise: it would cost
@@ -41,7 +42,7 @@ private:
     const WaveKernel& kernel_;
     const int lanes_;
     const size_t room_;
-    const volatile bool* cancelled_;
+    const std::atomic<bool>* cancelled_;
     Costs costs_{};
     Buffer row_, column_, fronts_, none_, reached_;
 };

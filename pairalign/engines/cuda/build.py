@@ -15,13 +15,13 @@ import re
 import shutil
 import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from pairalign.base.fork_lock import fork_lock
 from pairalign.base.part_file import PartFile
 from pairalign.base.user_cache import cache_folder
 from pairalign.engines.cuda.ahead_files import (
@@ -50,7 +50,7 @@ _MODE = 0o644
 """Of a compiled kernel: whoever may read the cache may use it."""
 
 log = logging.getLogger("pairalign")
-_lock = threading.Lock()
+_lock = fork_lock()
 _said: set[str] = set()
 _compiling: dict[str, Future[Binary]] = {}  # by name, under `_lock`
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from pairalign.base.fork_lock import fork_lock
 from pairalign.engines.cuda import build as cuda_build
 from pairalign.engines.cuda.build import Binary, ModuleRequest
 from pairalign.engines.cuda.pinning import Pinning
@@ -20,7 +21,7 @@ from pairalign.errors import DeviceError, KernelBuildError
 
 _SIGNS_OF_A_GPU = ("proc/driver/nvidia", "dev/nvidia0", "dev/nvidiactl", "dev/dxg")
 
-_lock = threading.Lock()
+_lock = fork_lock()
 _devices: list[CudaDevice] | None = None
 
 

@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pairalign.base.fork_lock import fork_lock
 from pairalign.errors import DeviceError, KernelBuildError
 
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -24,7 +25,7 @@ LEAST_GROUP = 64
 
 _PROBE = "kernel void probe(global int* found) { found[0] = 1; }"
 
-_lock = threading.Lock()
+_lock = fork_lock()
 _devices: list[OpenClDevice] | None = None
 
 
