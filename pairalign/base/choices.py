@@ -132,6 +132,8 @@ GROUP_SUFFIXES = {
 LINKAGES = ("greedy", "single", "complete", "average")
 REPRESENTATIVES = ("longest", "medoid")
 
+MUTUAL = ("keep", "drop", "one")
+"""What is done about reads that are contained in each other; the first is the default."""
 OVERLAP_FILTERS = ("auto", "none", "bitwise", "runs")
 
 COMMIT_SECONDS = 10.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pairalign.base.choices import OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
+from pairalign.base.choices import MUTUAL, OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
     NUMBER,
@@ -154,6 +154,13 @@ def _add_graph(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="leave out overlaps less than 60%% identical, as far as others cover reads 10 times: "
         "for assemblers, which else take bad ends of reads for good",
+    )
+    group.add_argument(
+        "--mutual",
+        choices=MUTUAL,
+        default=MUTUAL[0],
+        help="reads that are contained in each other, which miniasm deletes both: keep their "
+        "overlaps (default), drop these, or keep one read, the longest, of equals the first",
     )
     group.add_argument(
         "--remove-contained",
