@@ -53,6 +53,9 @@ READER_NAMES = (
 )
 """Those of `pairalign.formats.readers.READERS`."""
 
+WEIGHTS = ("identity", "score", "coverage", "columns", "bits", "evalue")
+"""What an edge of a network may have as its weight; the order is that of its fields."""
+
 PAF_TAGS = ("tp", "cs")
 SAM_TAGS = ("MD",)
 """Tags that are written where they are asked for."""
