@@ -49,7 +49,7 @@ OVERLAP_FORMAT_NAMES = ("paf", "sam", "gfa")
 by name, for the command line; a test holds them together."""
 READER_NAMES = (
     *("paf", "sam", "tsv", "blast6", "srspair", "fasta", "parquet"),
-    *("maf", "stockholm", "a3m", "tc_lib"),
+    *("maf", "stockholm", "a3m", "tc_lib", "gfa", "abc", "graphml"),
 )
 """Those of `pairalign.formats.readers.READERS`."""
 
