@@ -14,6 +14,7 @@ from pairalign.base.choices import MUTUAL
 from pairalign.cli.report import make_collector
 from pairalign.errors import FormatError
 from pairalign.formats.output import check_writable
+from pairalign.jobs.overlaps.trimming import FASTQ_SUFFIXES
 from pairalign.reads.advice import AssemblyAdvice
 from pairalign.reads.kinds import classify
 from pairalign.reads.passes import mark_indices
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pairalign.sequences.sets import SequenceSet
 
 _REMOVING = ("remove_weak", "mutual", "remove_contained", "remove_transitive")
-_NEEDING_ALL = ("read_report", *_REMOVING)
+_NEEDING_ALL = ("read_report", "trim", "trimmed", *_REMOVING)
 
 
 def check_graph(options: argparse.Namespace) -> None:
@@ -41,8 +42,13 @@ def check_graph(options: argparse.Namespace) -> None:
             if _is_asked(options, needing) and getattr(options, name, None):
                 option = needing.replace("_", "-")
                 raise FormatError(f"--{option} needs all overlaps of a run: leave --{name} out")
-    if options.read_report is not None:
-        check_writable(options.read_report)
+    for path in (options.read_report, options.trimmed):
+        if path is not None:
+            check_writable(path)
+    if options.trimmed is not None:
+        if options.input == "-" and options.trimmed.lower().endswith(FASTQ_SUFFIXES):
+            raise FormatError("--trimmed reads qualities again: write FASTA, or name the reads")
+        options.trim = True
 
 
 def _is_asked(options: argparse.Namespace, name: str) -> bool:

@@ -150,6 +150,18 @@ def _add_graph(parser: argparse.ArgumentParser) -> None:
         "suddenly: adapters and chimeras",
     )
     group.add_argument(
+        "--trim",
+        action="store_true",
+        help="cut reads where overlaps end suddenly, at adapters and chimeras, and align them "
+        "again: an assembler then needs the cut reads, too (--trimmed)",
+    )
+    add_path(
+        group,
+        "--trimmed",
+        metavar="READS",
+        help="with --trim, which it means: write the cut reads, FASTQ (.fastq, .fq) or FASTA",
+    )
+    group.add_argument(
         "--remove-weak",
         action="store_true",
         help="leave out overlaps less than 60%% identical, as far as others cover reads 10 times: "

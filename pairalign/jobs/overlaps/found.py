@@ -16,6 +16,7 @@ from pairalign.errors import FormatError
 from pairalign.formats import open_overlap_writer
 from pairalign.jobs.overlaps.presets import Preset
 from pairalign.jobs.overlaps.read_report import ReadReport, report_reads
+from pairalign.jobs.overlaps.trimming import Trimmed, trim_reads
 from pairalign.jobs.run.stage_counts import Stages
 from pairalign.reads.kinds import KIND_NAMES
 from pairalign.reads.string_graph import Reduction
@@ -125,6 +126,10 @@ class Overlaps(Tabular):
     def report_reads(self) -> ReadReport:
         """Report on each read: depth, sudden ends, kind; see `read_report`."""
         return report_reads(self.alignments, self.kind_codes)
+
+    def trim_reads(self) -> Trimmed:
+        """Cut the reads at adapters and chimeras; see `pairalign.jobs.overlaps.trimming`."""
+        return trim_reads(self.alignments, self.preset.max_overhang)
 
     def to_arrow(self) -> pa.Table:
         """Convert to a ``pyarrow.Table``: as `Alignments.to_arrow`, and ``kind``."""
