@@ -49,9 +49,12 @@ OVERLAP_FORMAT_NAMES = ("paf", "sam", "gfa")
 by name, for the command line; a test holds them together."""
 READER_NAMES = (
     *("paf", "sam", "tsv", "blast6", "srspair", "fasta", "parquet"),
-    *("maf", "stockholm", "a3m", "tc_lib"),
+    *("maf", "stockholm", "a3m", "tc_lib", "gfa", "abc", "graphml"),
 )
 """Those of `pairalign.formats.readers.READERS`."""
+
+WEIGHTS = ("identity", "score", "coverage", "columns", "bits", "evalue")
+"""What an edge of a network may have as its weight; the order is that of its fields."""
 
 PAF_TAGS = ("tp", "cs")
 SAM_TAGS = ("MD",)
@@ -132,6 +135,8 @@ GROUP_SUFFIXES = {
 LINKAGES = ("greedy", "single", "complete", "average")
 REPRESENTATIVES = ("longest", "medoid")
 
+MUTUAL = ("keep", "drop", "one")
+"""What is done about reads that are contained in each other; the first is the default."""
 OVERLAP_FILTERS = ("auto", "none", "bitwise", "runs")
 
 COMMIT_SECONDS = 10.0

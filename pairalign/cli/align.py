@@ -14,7 +14,7 @@ from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
 from pairalign.cli.files import check_files
 from pairalign.cli.going_on import Going
-from pairalign.cli.networks import check_best, write_best
+from pairalign.cli.networks import check_best, check_weight, write_best
 from pairalign.cli.parts import PartPlace, choose_part
 from pairalign.cli.planning import (
     check_scoring,
@@ -75,7 +75,7 @@ def run_align(options: argparse.Namespace) -> None:
     decided = {"columns": [field.name for field in table.fields], "both_ways": options.both_ways}
     decided |= {"max_evalue": options.max_evalue, "db_size": options.db_size}
     decided |= {"comp_based_stats": options.comp_based_stats, "space": options.search_space}
-    decided |= {"tags": sorted(table.tags)}
+    decided |= {"tags": sorted(table.tags), "weight": options.weight}
     if options.cluster is not None:
         run_on_cluster(options, run, table.writer_type, **decided)
         if not options.quiet:
@@ -97,6 +97,7 @@ def run_align(options: argparse.Namespace) -> None:
         shown: dict[str, Any] = {"fields": table.fields, "both_ways": options.both_ways}
         keep_freed_memory(run.memory_bytes)
         shown |= {"significance": plan.significance, "tags": table.tags}
+        shown |= {"weight": options.weight}
         with going.held():
             _write(options, run, going, summary, collector, shown)
     going.finish()
@@ -120,6 +121,7 @@ def _check(options: argparse.Namespace) -> tuple[_Table, PartPlace | None]:
     check_detail(writer_type, table.detail)
     check_columns(writer_type, fields, table.detail)
     check_both_ways(writer_type, options.both_ways)
+    check_weight(options, writer_type.name)
     check_files(options)
     check_cluster(options)
     check_scoring(options)
@@ -157,7 +159,8 @@ def _plan(options: argparse.Namespace, table: _Table) -> AlignmentPlan:
         thresholds=thresholds_of(options),
         max_evalue=options.max_evalue,
         both_ways=options.both_ways,
-        statistics=any(field.of_statistics for field in table.shown_fields),
+        statistics=options.weight in ("bits", "evalue")
+        or any(field.of_statistics for field in table.shown_fields),
         db_size=options.db_size,
         search_space=options.search_space,
         comp_based_stats=options.comp_based_stats,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pairalign.base.choices import DEFAULT_WINDOW, FORMAT_NAMES, LIST_WINDOW
+from pairalign.base.choices import DEFAULT_WINDOW, FORMAT_NAMES, LIST_WINDOW, WEIGHTS
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
     NUMBER,
@@ -61,6 +61,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "letters together (default: 1)",
     )
     add_best(results)
+    results.add_argument(
+        "--weight",
+        choices=WEIGHTS,
+        default=WEIGHTS[0],
+        help="abc and gexf: the weight of an edge (%(default)s); mcxload takes the negative "
+        "logarithm of evalue with --stream-neg-log10",
+    )
     add_report(results)
     results.add_argument("--score-only", action="store_true", help="scores without alignments")
     results.add_argument(

@@ -22,6 +22,7 @@ _WRITTEN = {
     "plot": "--plot",
     "representatives": "--representatives",
     "read_report": "--read-report",
+    "trimmed": "--trimmed",
     "removed": "--removed",
     "report": "--report",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from pairalign.base.choices import WEIGHTS
 from pairalign.clusters.best_edges import BestEdges
 from pairalign.clusters.clusters import Clusters
 from pairalign.errors import FormatError
@@ -11,6 +12,9 @@ from pairalign.formats import NETWORK_FORMATS, Writer, open_writer
 from pairalign.jobs.run.statistics import chosen_composition
 from pairalign.pairs.want import Detail
 from pairalign.statistics.significance import find_gumbel, find_significance
+
+WEIGHTED = ("abc", "gexf")
+"""Networks whose edges have a weight."""
 
 
 def check_best(options: argparse.Namespace, format: str) -> None:
@@ -28,6 +32,25 @@ def check_best(options: argparse.Namespace, format: str) -> None:
     for name in ("shard", "resume", "cluster"):
         if getattr(options, name, None):
             raise FormatError(f"--best needs all pairs of a sequence: leave --{name} out")
+
+
+def check_weight(options: argparse.Namespace, format: str) -> None:
+    """Refuse ``--weight`` where edges have none, or where it is not known.
+
+    Raises
+    ------
+    FormatError
+        The format has no weights, or E-values are not of the mode.
+    """
+    if options.weight == WEIGHTS[0]:
+        return
+    if format not in WEIGHTED:
+        raise FormatError(
+            f"--weight is for {' and '.join(WEIGHTED)}, but the format is {format}"
+            + ("; its edges have all of them" if format in NETWORK_FORMATS else "")
+        )
+    if options.weight in ("bits", "evalue") and options.mode != "local":
+        raise FormatError(f"--weight {options.weight} needs --mode local, not {options.mode}")
 
 
 def write_best(best: BestEdges | None, writer: Writer) -> None:

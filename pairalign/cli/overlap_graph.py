@@ -10,38 +10,55 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.base.choices import MUTUAL
 from pairalign.cli.report import make_collector
 from pairalign.errors import FormatError
-from pairalign.formats.output import check_writable
+from pairalign.formats.gfa import GfaWriter, write_unitigs
+from pairalign.formats.output import check_writable, open_output
+from pairalign.formats.writer import Writer
+from pairalign.jobs.overlaps.trimming import FASTQ_SUFFIXES
 from pairalign.reads.advice import AssemblyAdvice
-from pairalign.reads.kinds import classify
+from pairalign.reads.kinds import classify, classify_and_count
 from pairalign.reads.passes import mark_indices
 
 if TYPE_CHECKING:
     from pairalign.jobs.overlaps.read_report import ReadCollector
     from pairalign.sequences.sets import SequenceSet
 
-_REMOVING = ("remove_weak", "remove_contained", "remove_transitive")
-_NEEDING_ALL = ("read_report", *_REMOVING)
+_REMOVING = ("remove_weak", "mutual", "remove_contained", "remove_transitive")
+_NEEDING_ALL = ("read_report", "trim", "trimmed", "unitigs", *_REMOVING)
 
 
-def check_graph(options: argparse.Namespace) -> None:
+def check_graph(options: argparse.Namespace, writer_type: type[Writer]) -> None:
     """Refuse, before any work, what cannot be done or written.
 
     Raises
     ------
     FormatError
-        The run does not see all overlaps.
+        The run does not see all overlaps, or the format has no unitigs.
     OutputError
         The table cannot be written.
     """
     for needing in _NEEDING_ALL:
         for name in ("shard", "resume", "cluster"):
-            if getattr(options, needing) and getattr(options, name, None):
+            if _is_asked(options, needing) and getattr(options, name, None):
                 option = needing.replace("_", "-")
                 raise FormatError(f"--{option} needs all overlaps of a run: leave --{name} out")
-    if options.read_report is not None:
-        check_writable(options.read_report)
+    if options.unitigs:
+        if writer_type is not GfaWriter:
+            raise FormatError("--unitigs are GFA: name the output OUT.gfa, or give --format gfa")
+        options.remove_contained = options.remove_transitive = True
+    for path in (options.read_report, options.trimmed):
+        if path is not None:
+            check_writable(path)
+    if options.trimmed is not None:
+        if options.input == "-" and options.trimmed.lower().endswith(FASTQ_SUFFIXES):
+            raise FormatError("--trimmed reads qualities again: write FASTA, or name the reads")
+        options.trim = True
+
+
+def _is_asked(options: argparse.Namespace, name: str) -> bool:
+    return getattr(options, name) not in (None, False, MUTUAL[0])
 
 
 class OverlapWatcher:
@@ -71,7 +88,7 @@ class OverlapWatcher:
         self.overlapping = np.zeros(len(reads), np.bool_)
         self.advice = AssemblyAdvice(reads)
         self.report = make_collector(options, reads, None)
-        self.removing = any(getattr(options, name) for name in _REMOVING)
+        self.removing = any(_is_asked(options, name) for name in _REMOVING)
         self.kept: npt.NDArray[np.bool_] | None = None
         self._options = options
         self._overhang = overhang
@@ -99,20 +116,27 @@ class OverlapWatcher:
 
     def reduce(self, results: Iterable[Alignments]) -> Iterator[Alignments]:
         """Return what is left of all overlaps; `kept` is known then."""
-        from pairalign.reads.string_graph import find_kept, find_transitive, find_weak
+        from pairalign.reads.string_graph import Reduction
 
-        found = concatenate(list(results))
-        if self._options.remove_weak:
-            found = found.take(~find_weak(found))
-        kinds = classify(found, self._overhang)
-        if self._options.remove_contained:
-            self.kept = find_kept(found, kinds)
-            left = np.flatnonzero(self.kept[found.query] & self.kept[found.target])
-            found, kinds = found.take(left), kinds[left]
-        if self._options.remove_transitive:
-            found = found.take(~find_transitive(found, kinds, self._overhang))
+        wanted = self._options
+        found, _, self.kept = Reduction(
+            wanted.remove_weak, wanted.mutual, wanted.remove_contained, wanted.remove_transitive
+        ).apply(concatenate(list(results)), self._overhang, self._overhang)
         self.advice.add(found)
         return iter([found])
+
+    def write_unitigs(self, results: Iterable[Alignments], path: str) -> npt.NDArray[np.int64]:
+        """Write the unitigs of what is left; return how many overlaps of each kind that is."""
+        from pairalign.reads.unitigs import make_unitigs
+
+        (found,) = self.reduce(results)
+        kinds, counts = classify_and_count(found, self._overhang)
+        output = open_output(path)
+        try:
+            write_unitigs(output, make_unitigs(found, kinds), found.queries)
+        finally:
+            output.abort()
+        return counts
 
     def describe_left(self, written: int) -> str:
         """Say how much was removed, of which `written` overlaps are left."""
@@ -125,6 +149,7 @@ class OverlapWatcher:
         lines = [f"{'miniasm':>13}  {self.advice.miniasm()}"]
         if self.advice.are_old and not self._options.remove_weak:
             lines.append(f"{'weak':>13}  --remove-weak leaves out what misleads an assembler")
+        lines += [f"{title:>13}  {text}" for title, text in self.advice.warnings()]
         return "\n".join(lines)
 
     def write_reads(self) -> None:

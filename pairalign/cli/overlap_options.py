@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pairalign.base.choices import OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
+from pairalign.base.choices import MUTUAL, OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
     NUMBER,
@@ -150,10 +150,29 @@ def _add_graph(parser: argparse.ArgumentParser) -> None:
         "suddenly: adapters and chimeras",
     )
     group.add_argument(
+        "--trim",
+        action="store_true",
+        help="cut reads where overlaps end suddenly, at adapters and chimeras, and align them "
+        "again: an assembler then needs the cut reads, too (--trimmed)",
+    )
+    add_path(
+        group,
+        "--trimmed",
+        metavar="READS",
+        help="with --trim, which it means: write the cut reads, FASTQ (.fastq, .fq) or FASTA",
+    )
+    group.add_argument(
         "--remove-weak",
         action="store_true",
         help="leave out overlaps less than 60%% identical, as far as others cover reads 10 times: "
         "for assemblers, which else take bad ends of reads for good",
+    )
+    group.add_argument(
+        "--mutual",
+        choices=MUTUAL,
+        default=MUTUAL[0],
+        help="reads that are contained in each other, which miniasm deletes both: keep their "
+        "overlaps (default), drop these, or keep one read, the longest, of equals the first",
     )
     group.add_argument(
         "--remove-contained",
@@ -164,4 +183,10 @@ def _add_graph(parser: argparse.ArgumentParser) -> None:
         "--remove-transitive",
         action="store_true",
         help="leave out dovetails that two others make superfluous",
+    )
+    group.add_argument(
+        "--unitigs",
+        action="store_true",
+        help="GFA of the stretches of the graph without a fork, circles closed, with the bases of "
+        "their reads; removes contained reads and transitive overlaps",
     )

@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 
+from pairalign.alignments.alignments import concatenate
 from pairalign.base.native import keep_freed_memory
 from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
@@ -37,8 +38,10 @@ from pairalign.jobs.overlaps.plan import Limits
 from pairalign.jobs.overlaps.presets import AUTO, PRESETS, Preset
 from pairalign.jobs.overlaps.request import OverlapRequest
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy
+from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
 from pairalign.jobs.run.stage_counts import ALIGN, FILTER, FURTHER, SCORE
 from pairalign.pairs.want import Detail
+from pairalign.reads.candidates import Candidates
 from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
@@ -60,7 +63,7 @@ def run_overlap(options: argparse.Namespace) -> None:
     check_cluster(options)
     presets = PRESETS.values() if options.preset == AUTO else [PRESETS[options.preset]]
     check_any(presets, lambda preset: _scoring_of(options, preset))
-    check_graph(options)
+    check_graph(options, writer_type)
     check_report(options)
     place = choose_part(options, writer_type.suffixes[0])
     check_writable(options.output)
@@ -71,6 +74,11 @@ def run_overlap(options: argparse.Namespace) -> None:
     started = time.perf_counter()
     run, preset = _plan(options, reads)
     overhang = preset.max_overhang if options.max_overhang is None else options.max_overhang
+    if options.trim:
+        run, trimmed = _trim(options, run, preset, overhang)
+        reads = trimmed.reads
+        if options.trimmed is not None:
+            trimmed.write(options.trimmed, options.input)
     decided = {"max_overhang": overhang, "dual": options.dual, "cigars": not options.no_cigar}
     decided |= {"tags": sorted(tags)}
     if options.cluster is not None:
@@ -93,7 +101,9 @@ def run_overlap(options: argparse.Namespace) -> None:
     text = _summary(run, preset.name, reads, counts, seconds, options.output)
     if seen.removing:
         text += f"\n{'left':>13}  {seen.describe_left(int(counts.sum()))}"
-    if counts.sum() and preset.mode == "local" and not going.is_resumed and options.shard is None:
+    sees_all = not going.is_resumed and options.shard is None
+    is_whole = sees_all and not options.remove_contained and not options.remove_transitive
+    if counts.sum() and preset.mode == "local" and is_whole:
         text += f"\n{seen.describe_advice()}"
     finish_report(options, seen.report, text)
     if not options.quiet:
@@ -112,17 +122,28 @@ def _scoring_of(options: argparse.Namespace, preset: Preset) -> Scoring:
 
 def _plan(options: argparse.Namespace, reads: SequenceSet) -> tuple[OverlapJob, Preset]:
     """Choose preset and thresholds, and plan the job."""
+    limits = Limits(
+        options.min_overlap,
+        options.min_identity,
+        options.min_score,
+        options.all_strands,
+        options.max_false,
+        options.max_overlaps,
+    )
+    return _plan_with(options, reads, options.preset, limits, options.candidates)
+
+
+def _plan_with(
+    options: argparse.Namespace,
+    reads: SequenceSet,
+    preset: str,
+    limits: Limits,
+    candidates: Candidates | str | None,
+) -> tuple[OverlapJob, Preset]:
     asked = OverlapRequest(
-        preset=options.preset,
-        limits=Limits(
-            options.min_overlap,
-            options.min_identity,
-            options.min_score,
-            options.all_strands,
-            options.max_false,
-            options.max_overlaps,
-        ),
-        candidates=options.candidates,
+        preset=preset,
+        limits=limits,
+        candidates=candidates,
         filter=options.filter,
         device=options.device,
         threads=options.threads,
@@ -140,6 +161,27 @@ def _plan(options: argparse.Namespace, reads: SequenceSet) -> tuple[OverlapJob, 
     )
 
 
+def _trim(
+    options: argparse.Namespace, run: OverlapJob, preset: Preset, overhang: int
+) -> tuple[OverlapJob, Trimmed]:
+    """Find all overlaps, cut the reads, and plan the alignment of those that overlap."""
+    with run.open() as results:
+        found = concatenate(list(results))
+    trimmed = trim_reads(found, overhang)
+    if not len(found):
+        return run, trimmed
+    log.info("%s of %s reads are cut", f"{trimmed.cut:,}", f"{len(trimmed.reads):,}")
+    limits = run.thresholds
+    chosen = Limits(
+        limits.min_overlap,
+        limits.min_identity,
+        run.scoring.format_score(limits.min_raw_score),
+        limits.all_strands,
+        max_overlaps=limits.max_overlaps,
+    )
+    return _plan_with(options, trimmed.reads, preset.name, chosen, candidates_of(found))[0], trimmed
+
+
 def _write(
     options: argparse.Namespace,
     run: OverlapJob,
@@ -152,6 +194,8 @@ def _write(
     with run.open() as results:
         watched = seen.watch(results)
         if seen.removing:  # nothing can be written before everything is known
+            if options.unitigs:
+                return seen.write_unitigs(watched, options.output)
             watched = seen.reduce(watched)
         with open_overlap_writer(
             options.output,

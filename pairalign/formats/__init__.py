@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.fields import Field
+from pairalign.base.choices import WEIGHTS
 from pairalign.errors import FormatError
 from pairalign.formats.a3m import A3mWriter
 from pairalign.formats.blast6 import Blast6Writer
@@ -113,6 +114,7 @@ def open_writer(
     both_ways: bool = False,
     significance: Significance | None = None,
     tags: frozenset[str] = frozenset(),
+    weight: str = WEIGHTS[0],
 ) -> Writer:
     """Open a file for alignments.
 
@@ -145,6 +147,8 @@ def open_writer(
         What bit scores and E-values are made of.
     tags : frozenset of str
         What PAF and SAM have besides: some of `pairalign.formats.writer.TAGS`.
+    weight : str
+        Of edges of networks: one of `pairalign.base.choices.WEIGHTS`.
 
     Returns
     -------
@@ -171,6 +175,7 @@ def open_writer(
         fields=fields,
         significance=significance,
         tags=tags,
+        weight=weight,
     )
     return _open(writer, path, content, threads, output)
 

@@ -49,6 +49,10 @@ class NetworkWriter(Writer):
         self._edge_fields = [*_EDGE_FIELDS]
         if content.significance is not None:
             self._edge_fields += _STATISTICS
+        fields = [name for name, _ in self._edge_fields]
+        if content.weight not in fields:
+            raise FormatError(f"{self.name}: {content.weight} of these scores is not known")
+        self._weight = fields.index(content.weight)
         self._ids = [[f"n{k}" for k in range(len(content.queries))]]
         sets = [content.queries]
         if content.targets is content.queries:
@@ -138,7 +142,9 @@ class NetworkWriter(Writer):
 
 
 class AbcWriter(NetworkWriter):
-    """What mcl and mcxload read (``--abc``): two names and the identity, between tabs.
+    """What mcl and mcxload read (``--abc``): two names and the weight, between tabs.
+
+    The weight is the identity, where no other is asked for.
 
     Sequences without a pair are not in it.
     """
@@ -148,7 +154,7 @@ class AbcWriter(NetworkWriter):
 
     def edge(self, ids: tuple[str, str], names: tuple[str, str], values: list[float]) -> str:
         """Text of an edge."""
-        return f"{names[0]}\t{names[1]}\t{values[0]:.6g}\n"
+        return f"{names[0]}\t{names[1]}\t{values[self._weight]:.6g}\n"
 
 
 class EdgesWriter(NetworkWriter):
@@ -232,7 +238,7 @@ class GraphmlWriter(NetworkWriter):
 
 
 class GexfWriter(NetworkWriter):
-    """GEXF 1.2, Gephi's format; undirected, the weight of an edge is its identity."""
+    """GEXF 1.2, Gephi's format; undirected, with the identity or another weight of an edge."""
 
     name: ClassVar[str] = "gexf"
     suffixes: ClassVar[tuple[str, ...]] = (".gexf",)
@@ -261,7 +267,7 @@ class GexfWriter(NetworkWriter):
 
     def edge(self, ids: tuple[str, str], names: tuple[str, str], values: list[float]) -> str:
         """Text of an edge."""
-        ends = f'source="{ids[0]}" target="{ids[1]}" weight="{values[0]:.10g}"'
+        ends = f'source="{ids[0]}" target="{ids[1]}" weight="{values[self._weight]:.10g}"'
         fields = (name for name, _ in self._edge_fields)
         shown = dict(zip(fields, (f"{value:.10g}" for value in values), strict=True))
         return f'<edge id="{ids[0]}-{ids[1]}" {ends}>{_gexf_values(shown)}</edge>\n'

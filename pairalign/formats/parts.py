@@ -9,9 +9,11 @@ manifest of another name, ``.part-03-of-64.begun``, so a part without either is 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import stat
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -27,6 +29,7 @@ from pairalign.errors import OutputError, PartsError
 from pairalign.formats.output import open_output
 from pairalign.formats.schemas import MANIFEST, MOST_MANIFEST_BYTES, SchemaError, read_object
 
+_log = logging.getLogger("pairalign")
 _MANIFEST = re.compile(r"part-\d+-of-\d+\.json")
 _EITHER_MANIFEST = re.compile(r"part-\d+-of-\d+\.json|\.part-\d+-of-\d+\.begun")
 _SHOWN_DIFFERENCES = 6
@@ -111,6 +114,9 @@ def prepare_folder(folder: str) -> None:
 def read_manifests(folder: str) -> list[Manifest]:
     """Read the manifests of a folder, in the order of their parts.
 
+    Of one run that was cut into several numbers of parts, whose results are the same, those of the
+    smallest number that is complete; a warning names the first of the others.
+
     Raises
     ------
     PartsError
@@ -123,9 +129,30 @@ def read_manifests(folder: str) -> list[Manifest]:
     if not names:
         raise PartsError(f"'{folder}': there is no part (part-1-of-N.json) in it")
     found = [_read_manifest(os.path.join(folder, name)) for name in names]
+    found, names = _without_left_over(folder, found, names)
     for name, manifest in zip(names, found, strict=True):
         _check_same(folder, names[0], found[0], name, manifest)
     return sorted(found, key=lambda manifest: manifest.shard)
+
+
+def _without_left_over(
+    folder: str, found: list[Manifest], names: list[str]
+) -> tuple[list[Manifest], list[str]]:
+    """Leave out parts of another number of parts of the same run; say which."""
+    present = Counter(manifest.shards for manifest in found)
+    complete = [shards for shards, count in present.items() if count == shards]
+    if len(present) == 1 or not complete or any(one.run != found[0].run for one in found):
+        return found, names
+    chosen = min(complete)
+    others = [name for name, one in zip(names, found, strict=True) if one.shards != chosen]
+    _log.warning(
+        "'%s': its %s parts are taken; left over is what the same run was cut into otherwise: %s",
+        folder,
+        f"{chosen:,}",
+        f"{others[0]}{f' and {len(others) - 1:,} more' if len(others) > 1 else ''}",
+    )
+    kept = [k for k, one in enumerate(found) if one.shards == chosen]
+    return [found[k] for k in kept], [names[k] for k in kept]
 
 
 def _read_manifest(path: str) -> Manifest:

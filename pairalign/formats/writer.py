@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.fields import Field
+from pairalign.base.choices import WEIGHTS
 from pairalign.errors import FormatError
 from pairalign.formats.output import Abortable, Output
 from pairalign.formats.text import PairText, SetText
@@ -87,6 +88,8 @@ class Content:
         Of overlaps: reads that are in a graph; None: all.
     tags : frozenset of str
         Some of `TAGS`.
+    weight : str
+        What the weight of an edge is, one of `WEIGHTS`.
     """
 
     queries: SequenceSet
@@ -101,6 +104,7 @@ class Content:
     significance: Significance | None = None
     kept: npt.NDArray[np.bool_] | None = None
     tags: frozenset[str] = frozenset()
+    weight: str = WEIGHTS[0]
 
 
 class Writer(Abortable):

@@ -11,10 +11,16 @@ Bioinformatics 32(14):2103-2110, 2016.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.reads.kinds import overhangs
+from pairalign.reads.string_graph import find_mutual
 from pairalign.sequences.sets import SequenceSet
 
 SPANS = (2000, 1000, 500, 200, 100)
@@ -27,6 +33,60 @@ LOW_DEPTH = 10.0
 OLD_READS, OLD_OVERHANG = 0.8, 300
 """Where the best partners of reads are less identical, ends of reads are bad, too: less may hang
 over."""
+
+
+_HANGING = 1000
+"""Residues beyond an overlap that do not keep it from being a dovetail."""
+SUBREAD = re.compile(r"(\S+/\d+)/\d+_\d+\Z")
+"""PacBio's names of subreads: movie, well, span."""
+
+
+def reads_round_a_circle(found: Alignments) -> list[tuple[int, int]]:
+    """Find reads that are longer than the circle that they come from.
+
+    Parameters
+    ----------
+    found : Alignments
+        Of one set, the overlaps of a pair one after the other.
+
+    Returns
+    -------
+    list of (int, int)
+        Reads, which may come again, and residues of the circle: two dovetails of a pair, one at
+        each end, hold all of the other read.
+    """
+    query_left, query_right, target_left, target_right = overhangs(found)
+    query_first = (query_left > target_left) & (target_right > query_right)
+    target_first = (target_left > query_left) & (query_right > target_right)
+    hanging = np.minimum(query_left, target_left) + np.minimum(query_right, target_right)
+    lengths = found.queries.lengths
+    both: dict[tuple[int, int, int], list[int]] = {}
+    strands = np.ones(len(found), np.int8) if found.strand is None else found.strand
+    keys = zip(found.query.tolist(), found.target.tolist(), strands.tolist(), strict=True)
+    for k, key in enumerate(keys):
+        if hanging[k] <= _HANGING:
+            both.setdefault(key, []).append(k)
+    spans = found.field("query_end").astype(np.int64) - found.field("query_start")
+    result = []
+    for (query, target, _), numbers in both.items():
+        firsts = [k for k in numbers if query_first[k]]
+        seconds = [k for k in numbers if target_first[k]]
+        if not firsts or not seconds:
+            continue
+        shared = int(max(spans[firsts]) + max(spans[seconds]))
+        one, other = int(lengths[query]), int(lengths[target])
+        result += [
+            (read, one + other - shared)
+            for read, partner in ((query, other), (target, one))
+            if shared >= partner
+        ]
+    return result
+
+
+def _subreads(names: Sequence[str]) -> int:
+    """Count the molecules of which several reads are there."""
+    wells = Counter(match[1] for name in names if (match := SUBREAD.match(name)))
+    return sum(count > 1 for count in wells.values())
 
 
 class AssemblyAdvice:
@@ -43,6 +103,9 @@ class AssemblyAdvice:
         self._count = 0
         self._bases = 0
         self._total = reads.total_residues
+        self._reads = reads
+        self._mutual = np.zeros(len(reads), np.bool_)
+        self._round: dict[int, int] = {}
 
     def add(self, found: Alignments) -> None:
         """Take more overlaps; with spans and counts."""
@@ -52,6 +115,10 @@ class AssemblyAdvice:
         self._bases += int(of_query.sum() + of_target.sum())
         self._count += len(found)
         self._reached += [np.count_nonzero(spans >= one) for one in SPANS]
+        mutual = find_mutual(found)
+        self._mutual[found.query[mutual]] = self._mutual[found.target[mutual]] = True
+        for read, bases in reads_round_a_circle(found):
+            self._round[read] = bases
         identity = found.identity
         for indices in (found.query, found.target):
             np.maximum.at(self._best, indices, identity)
@@ -65,6 +132,26 @@ class AssemblyAdvice:
     def are_old(self) -> bool:
         """Whether reads are so bad that weak overlaps mislead an assembler."""
         return self.best_identity < OLD_READS
+
+    def warnings(self) -> list[tuple[str, str]]:
+        """Return what stands in the way of an assembly, and what to do, each with a title."""
+        found = []
+        mutual = int(self._mutual.sum())
+        if mutual:
+            several = _subreads(self._reads.names)
+            names = f"; {several:,} molecules have several subreads" if several else ""
+            text = f"{mutual:,} reads are contained in each other, and miniasm deletes both{names}"
+            found.append(("mutual", f"{text}: give --mutual one"))
+        if self._round:
+            bases = int(np.median(list(self._round.values())))
+            found.append(
+                (
+                    "circle",
+                    f"{len(self._round):,} reads go all the way round about {bases:,} bases; if "
+                    "miniasm gives nothing, take one of them, cut it there, and correct it (racon)",
+                )
+            )
+        return found
 
     def miniasm(self) -> str:
         """Return the options of miniasm, or that its defaults fit, and why; empty: no overlaps."""

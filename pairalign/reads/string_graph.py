@@ -19,13 +19,73 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int64s
-from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, overhangs
+from pairalign.base.choices import MUTUAL
+from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, classify, overhangs
 
 Mask = npt.NDArray[np.bool_]
 
 WEAK, ENOUGH_DEPTH = 0.6, 10.0
 """Overlaps less identical are weak; not needed where reads are covered so deep by others."""
+MUTUAL_END = 50
+"""Residues that both reads have at most beyond each end of an alignment of both of them whole."""
 _STEPS_AT_A_TIME = 1 << 21
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """What is left out of overlaps, in this order.
+
+    Attributes
+    ----------
+    weak : bool
+        Overlaps that are little alike, see `find_weak`.
+    mutual : {"keep", "drop", "one"}
+        Where reads are contained in each other: keep their overlaps, drop them, or keep one read,
+        see `find_representatives`.
+    contained : bool
+        Reads that are contained in others, see `find_kept`.
+    transitive : bool
+        Dovetails that two others make superfluous, see `find_transitive`.
+    """
+
+    weak: bool = False
+    mutual: str = MUTUAL[0]
+    contained: bool = False
+    transitive: bool = False
+
+    def apply(
+        self, found: Alignments, max_overhang: int, tolerance: int
+    ) -> tuple[Alignments, npt.NDArray[np.uint8], Mask | None]:
+        """Return what is left, with its kinds, and the reads that are; None: all.
+
+        Parameters
+        ----------
+        found : Alignments
+            All of one set, with spans.
+        max_overhang : int
+            See `pairalign.reads.kinds.classify`.
+        tolerance : int
+            See `find_transitive`.
+        """
+        kept: Mask | None = None
+        if self.weak:
+            found = found.take(~find_weak(found))
+        if self.mutual != MUTUAL[0]:
+            mutual = find_mutual(found)
+            if self.mutual == "one":
+                kept = find_representatives(found, mutual)
+                mutual = ~(kept[found.query] & kept[found.target])
+            found = found.take(~mutual)
+        kinds = classify(found, max_overhang)
+        if self.contained:
+            left = find_kept(found, kinds)
+            chosen = np.flatnonzero(left[found.query] & left[found.target])
+            found, kinds = found.take(chosen), kinds[chosen]
+            kept = left if kept is None else kept & left
+        if self.transitive:
+            needed = ~find_transitive(found, kinds, tolerance)
+            found, kinds = found.take(needed), kinds[needed]
+        return found, kinds, kept
 
 
 @dataclass(frozen=True)
@@ -107,6 +167,53 @@ def find_weak(found: Alignments, depth: float = ENOUGH_DEPTH) -> Mask:
         return np.zeros(len(found), np.bool_)
     weak: Mask = identity < min(WEAK, float(identity[order[last]]))
     return weak
+
+
+def find_mutual(found: Alignments) -> Mask:
+    """Say which overlaps reach both ends of both reads: each read is contained in the other.
+
+    Parameters
+    ----------
+    found : Alignments
+        Of one set, with spans.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+        Whether no read has more than `MUTUAL_END` residues beyond either end.
+    """
+    mutual: Mask = np.max(overhangs(found), axis=0, initial=0) <= MUTUAL_END
+    return mutual
+
+
+def find_representatives(found: Alignments, mutual: Mask) -> Mask:
+    """Say which reads stand for others that they are mutually contained with.
+
+    Parameters
+    ----------
+    found : Alignments
+        Of one set.
+    mutual : ndarray of bool, shape (n,)
+        See `find_mutual`.
+
+    Returns
+    -------
+    ndarray of bool, shape (reads,)
+        Longest first, of equals the earliest in the input: a read is kept unless it is mutually
+        contained with one that is.
+    """
+    partners: dict[int, list[int]] = {}
+    for one, other in zip(found.query[mutual].tolist(), found.target[mutual].tolist(), strict=True):
+        partners.setdefault(one, []).append(other)
+        partners.setdefault(other, []).append(one)
+    kept = np.ones(len(found.queries), np.bool_)
+    decided: set[int] = set()
+    for read in found.queries.order.tolist():
+        if read in partners:
+            kept[read] = not any(other in decided for other in partners[read])
+            if kept[read]:
+                decided.add(read)
+    return kept
 
 
 def find_transitive(found: Alignments, kinds: npt.NDArray[np.uint8], tolerance: int) -> Mask:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.chance import compare_programs
 from pairalign import Scoring, SequenceSet, align, make_scoring, read_fasta
 from pairalign.errors import ScoringError
 from pairalign.jobs.run.statistics import estimate_gumbel, find_or_estimate_gumbel, pair_composition
@@ -51,6 +52,12 @@ def add_command(commands: Any) -> None:
     parser.add_argument("--longest", type=int, default=3000, help="leave out longer ones (3,000)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--comp-based-stats", type=int, choices=(0, 1), default=1, help="(1)")
+    parser.add_argument(
+        "--programs",
+        action="store_true",
+        help="proteins: shuffled queries against all sequences, ours and other programs' default",
+    )
+    parser.add_argument("--real", action="store_true", help="and queries that are not shuffled")
     parser.set_defaults(run=_run)
 
 
@@ -87,6 +94,8 @@ def count_chance_hits(
 
 
 def _run(options: argparse.Namespace) -> None:
+    if options.programs:
+        return compare_programs(options)
     if options.data is None:
         return _compare_with_published(options.threads)
     sets = shuffled(options.data, options.sequences, options.longest, options.seed)

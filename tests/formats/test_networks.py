@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import run
+from commands import fasta, rows_of, run
+from verifying import align, family
 from written_files import write
 
 import pairalign
+from pairalign.cli.main import main
 from pairalign.clusters.best_edges import BestEdges
 from pairalign.errors import FormatError
 
@@ -227,3 +230,41 @@ def test_commands(tmp_path: Path) -> None:
     done = run("align", "in.fa", "-o", "x.paf", "--best", "1", cwd=tmp_path)
     assert done.returncode == 2
     assert b"--best is for graphml" in done.stderr
+
+
+@pytest.mark.parametrize("weight", ["identity", "score", "coverage", "columns", "bits", "evalue"])
+def test_weights_are_those_of_the_table(tmp_path, monkeypatch, weight):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.fa").write_text(fasta(family("protein")))
+    costs = ["--mode", "local", "--gap-open", "12", "--weight", weight]
+    for format in ("abc", "gexf"):
+        align("p.fa", "-o", f"a.{format}", *costs)
+    shown = "query,target,identity,score,columns,bits,evalue"
+    align("p.fa", "-o", "a.tsv", *costs[:-2], "--columns", shown)
+    rows = rows_of((tmp_path / "a.tsv").read_text())
+    lines = [line.split("\t") for line in (tmp_path / "a.abc").read_text().splitlines()]
+    assert len(lines) == len(rows) == 36
+    text = (tmp_path / "a.gexf").read_text()
+    weights = [float(one) for one in re.findall(r' weight="([^"]*)"', text)]
+    told = [float(one) for one in re.findall(rf'for="{weight}" value="([^"]*)"', text)]
+    assert weights == told
+    assert [float(line[2]) for line in lines] == pytest.approx(told, rel=1e-5)
+    if weight != "coverage":
+        close = 0.06 if weight == "bits" else 1e-6
+        expected = [float(row[weight]) for row in rows]
+        assert told == pytest.approx(expected, rel=0.01 if weight == "evalue" else 1e-9, abs=close)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-o", "x.paf", "--weight", "score"], "--weight is for abc and gexf, but the format is"),
+        (["-o", "x.graphml", "--weight", "score"], "its edges have all of them"),
+        (["-o", "x.abc", "--weight", "bits"], "--weight bits needs --mode local, not global"),
+    ],
+)
+def test_weights_that_are_refused(tmp_path, monkeypatch, capfd, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.fa").write_text(fasta(family("protein")))
+    assert main(["align", "p.fa", *arguments]) == 2
+    assert message in capfd.readouterr().err

@@ -17,7 +17,9 @@ from pairalign.errors import AlignmentFileError
 from pairalign.formats.readers import READERS, open_reader, reader
 from pairalign.sequences.sets import SequenceSet
 
-FORMATS = [one.name for one in READERS if one.name != "a3m"]
+GRAPHS = ("a3m", "gfa", "abc", "graphml")
+"""Those that have tests of their own."""
+FORMATS = [one.name for one in READERS if one.name not in GRAPHS]
 
 
 @pytest.fixture

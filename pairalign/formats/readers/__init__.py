@@ -15,6 +15,7 @@ from pairalign.formats.readers.blocks import (
     TcLibReader,
 )
 from pairalign.formats.readers.fasta import FastaReader
+from pairalign.formats.readers.graphs import AbcReader, GfaReader, NetworkReader
 from pairalign.formats.readers.lines import PafReader, SamReader
 from pairalign.formats.readers.parquet import ParquetReader
 from pairalign.formats.readers.reader import RecordReader
@@ -35,6 +36,9 @@ READERS: tuple[type[RecordReader], ...] = (
     StockholmReader,
     A3mReader,
     TcLibReader,
+    GfaReader,
+    AbcReader,
+    NetworkReader,
 )
 
 

@@ -272,7 +272,7 @@ class TcLibReader(BlockReader):
                 raise AlignmentFileError(
                     f"{self.source}: line {number}: expected a name, a length and as many letters"
                 )
-            if not any(_is_known(names, words[0], words[2]) for names in self.names):
+            if not any(is_known(names, words[0], words[2]) for names in self.names):
                 raise AlignmentFileError(
                     f"{self.source}: line {number}: the sequences have no {words[0]!r} of these "
                     "residues"
@@ -324,10 +324,12 @@ class TcLibReader(BlockReader):
         return number.isdecimal() and 1 <= int(number) <= len(self._listed)
 
 
-def _is_known(names: SetNames, name: str, letters: str) -> bool:
-    """Whether a set has a sequence of this name and these letters."""
+def is_known(names: SetNames, name: str, letters: str | None) -> bool:
+    """Whether a set has a sequence of this name and, where they are said, of these letters."""
     place = int(names.find([name])[0])
-    return place >= 0 and names.letters_of(place).upper() == letters.upper()
+    if place < 0:
+        return False
+    return letters is None or names.letters_of(place).upper() == letters.upper()
 
 
 def _cigar_of(columns: np.ndarray) -> str:

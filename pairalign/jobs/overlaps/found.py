@@ -11,13 +11,15 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.tables import Tabular
+from pairalign.base.choices import MUTUAL
 from pairalign.errors import FormatError
 from pairalign.formats import open_overlap_writer
 from pairalign.jobs.overlaps.presets import Preset
 from pairalign.jobs.overlaps.read_report import ReadReport, report_reads
+from pairalign.jobs.overlaps.trimming import Trimmed, trim_reads
 from pairalign.jobs.run.stage_counts import Stages
 from pairalign.reads.kinds import KIND_NAMES
-from pairalign.reads.string_graph import find_kept, find_transitive, find_weak
+from pairalign.reads.string_graph import Reduction
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
@@ -83,6 +85,7 @@ class Overlaps(Tabular):
         transitive: bool = True,
         tolerance: int | None = None,
         weak: bool = False,
+        mutual: str = MUTUAL[0],
     ) -> Overlaps:
         """Leave out what the string graph of an assembler has no need of (Myers 2005).
 
@@ -99,23 +102,34 @@ class Overlaps(Tabular):
         weak : bool
             First remove overlaps that are little alike, as far as others cover reads deep enough,
             see `pairalign.reads.string_graph.find_weak`.
+        mutual : {"keep", "drop", "one"}
+            Then what to do where reads are contained in each other, see
+            `pairalign.reads.string_graph.find_representatives`.
 
         Returns
         -------
         Overlaps
+
+        Raises
+        ------
+        ValueError
+            An unknown `mutual`.
         """
+        if mutual not in MUTUAL:
+            raise ValueError(f"mutual {mutual!r}: expected one of {', '.join(MUTUAL)}")
         tolerance = self.preset.max_overhang if tolerance is None else tolerance
-        found = self.take(~find_weak(self.alignments)) if weak else self
-        if contained:
-            kept = find_kept(found.alignments, found.kind_codes)
-            found = replace(found.take(kept[found.query] & kept[found.target]), kept=kept)
-        if transitive:
-            found = found.take(~find_transitive(found.alignments, found.kind_codes, tolerance))
-        return found
+        found, kinds, kept = Reduction(weak, mutual, contained, transitive).apply(
+            self.alignments, self.preset.max_overhang, tolerance
+        )
+        return replace(self, alignments=found, kind_codes=kinds, kept=kept)
 
     def report_reads(self) -> ReadReport:
         """Report on each read: depth, sudden ends, kind; see `read_report`."""
         return report_reads(self.alignments, self.kind_codes)
+
+    def trim_reads(self) -> Trimmed:
+        """Cut the reads at adapters and chimeras; see `pairalign.jobs.overlaps.trimming`."""
+        return trim_reads(self.alignments, self.preset.max_overhang)
 
     def to_arrow(self) -> pa.Table:
         """Convert to a ``pyarrow.Table``: as `Alignments.to_arrow`, and ``kind``."""

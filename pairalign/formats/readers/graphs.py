@@ -1,0 +1,193 @@
+"""GFA and networks: what they say of sequences, and of pairs as far as a graph does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import IO, Any
+
+import numpy as np
+
+from pairalign.alignments.records import AlignmentRecords, Layout, read_lines
+from pairalign.errors import AlignmentFileError, shown_name
+from pairalign.formats.readers.blocks import BlockReader, Row, is_known
+from pairalign.formats.readers.lines import LineReader
+from pairalign.formats.readers.reader import RecordReader
+
+_RUN = re.compile(r"(\d+)([MIDX=])")
+_EDGES = 1 << 14
+
+
+class GfaReader(BlockReader):
+    """GFA 1 of reads: segments are the sequences, links and containments are records.
+
+    Links and containments have names, orientations, a coordinate, and a CIGAR whose letters must be
+    inside of the segments; a contained segment is aligned whole. ``NM`` is not looked at: it is of
+    the alignment, and the CIGAR goes on to the ends of the segments.
+    """
+
+    name = "gfa"
+    suffixes = (".gfa",)
+    layout = Layout(
+        (
+            *("query", "target", "strand", "query_start", "query_end"),
+            *("target_start", "target_end", "cigar"),
+        )
+    )
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield pieces of whole lines; their segments are checked before.
+
+        Raises
+        ------
+        AlignmentFileError
+            A segment is not one of the sequences.
+        """
+        self._names: dict[str, str] = {}
+        line = 0
+        for piece in self._text_pieces():
+            for text in piece.split(b"\n"):
+                line += 1
+                if text.startswith(b"S\t"):
+                    self._take_segment(text.decode("utf-8", "surrogateescape").rstrip("\r"), line)
+            line -= 1
+            yield piece
+
+    def _take_segment(self, text: str, line: int) -> None:
+        _, name, letters, *tags = [*text.split("\t"), "", ""]
+        own = next((tag[5:] for tag in tags if tag.startswith("on:Z:")), name)
+        said = next((tag[5:] for tag in tags if tag.startswith("LN:i:")), str(len(letters)))
+        where = f"{self.source}: line {line}: segment {shown_name(name)}"
+        if not any(
+            is_known(names, own, None if letters == "*" else letters) for names in self.names
+        ):
+            raise AlignmentFileError(f"{where} is none of the sequences, or has other residues")
+        if letters != "*" and said != str(len(letters)):
+            raise AlignmentFileError(f"{where} has LN:i:{said} and {len(letters):,} residues")
+        self._names[name] = own
+
+    def _rows(self, lines: list[str]) -> Iterator[Row]:
+        for number, line in enumerate(lines):
+            words = line.split("\t")
+            if words[0] in ("L", "C"):
+                least = 6 if words[0] == "L" else 7
+                names = tuple(self._names.get(words[k], words[k]) for k in (3, 1) if k < len(words))
+                is_whole = len(words) >= least and {words[2], words[4]} <= {"+", "-"}
+                yield number, self._columns(words, names) if is_whole else names or ("",)
+
+    def _columns(self, words: list[str], names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return columns of a line; its first segment is the target, which D consumes alone."""
+        turned = [words[4] == "-", words[2] == "-"]
+        written = words[5 + (words[0] == "C")]
+        runs = _RUN.findall(written)
+        is_read = "".join(length + op for length, op in runs) == written
+        if not is_read:
+            runs = []
+        used = [sum(int(n) for n, op in runs if op != other) for other in ("D", "I")]
+        lengths = [self._length(side, names[side], used[side]) for side in (0, 1)]
+        if words[0] == "L":
+            # The end of the first, as it is oriented, and the beginning of the second.
+            starts = [
+                lengths[0] - used[0] if turned[0] else 0,
+                0 if turned[1] else lengths[1] - used[1],
+            ]
+        else:
+            starts = [0, int(words[5]) if words[5].isdecimal() else -1]
+            used[0] = lengths[0]  # all of it
+        if turned[1]:  # records run along the target
+            runs = runs[::-1]
+        cigar = "".join(length + op for length, op in runs) if is_read else "?"
+        strand = "-" if turned[0] != turned[1] else "+"
+        spans = (
+            str(start + more) for start, n in zip(starts, used, strict=True) for more in (0, n)
+        )
+        return (*names, strand, *spans, cigar)
+
+    def _length(self, side: int, name: str, used: int) -> int:
+        place = int(self.names[side].find([name])[0])
+        return int(self.names[side].lengths[place]) if place >= 0 else used
+
+
+class AbcReader(LineReader):
+    """mcl's abc: two names and a number that is not negative."""
+
+    name = "abc"
+    suffixes = (".abc",)
+    layout = Layout(("query", "target", "evalue"))
+
+
+class NetworkReader(RecordReader):
+    """GraphML and GEXF, as we write them: nodes are the sequences, edges are records.
+
+    Of nodes name and length, of edges the ends and ``score``; identity and coverage must be shares.
+    What an edge says of an alignment is not compared: the file has none.
+    """
+
+    name = "graphml"
+    suffixes = (".graphml", ".gexf")
+    layout = Layout(("query", "target", "says_query_length", "says_target_length", "says_score"))
+
+    def pieces(self) -> Iterator[list[tuple[str, ...]]]:
+        """Yield some edges.
+
+        Raises
+        ------
+        AlignmentFileError
+            It is no XML, or an edge has an end that is no node.
+        """
+        from xml.etree.ElementTree import ParseError
+
+        held: list[tuple[str, ...]] = []
+        nodes: dict[str, tuple[str, str]] = {}
+        try:
+            for element, values in _elements(self._file):
+                if element.tag.endswith("}node"):
+                    nodes[element.get("id", "")] = values.get("name", ""), values.get("length", "*")
+                    continue
+                ends = [nodes.get(element.get(end, "")) for end in ("source", "target")]
+                if None in ends:
+                    raise AlignmentFileError(f"{self.source}: an edge has an end that is no node")
+                held.append(_edge_columns([end for end in ends if end], values))
+                if len(held) == _EDGES:
+                    yield held
+                    held = []
+        except (ParseError, OSError, EOFError) as error:
+            raise self._unreadable(error) from error
+        if held:
+            yield held
+
+    def read(self, piece: list[tuple[str, ...]]) -> AlignmentRecords:
+        """Read some edges."""
+        table = "".join("\t".join(columns) + "\n" for columns in piece)
+        found = read_lines(table.encode("utf-8", "surrogateescape"), self.layout, self.names)
+        found.records["line"] = np.arange(len(piece))
+        return found
+
+
+def _elements(file: IO[bytes]) -> Iterator[tuple[Any, dict[str, str]]]:
+    """Yield nodes and edges with what they say, and forget them."""
+    from xml.etree.ElementTree import iterparse
+
+    for _, element in iterparse(file):
+        if not element.tag.endswith(("}node", "}edge")):
+            continue
+        values = {
+            one.get("key", ""): one.text or "" for one in element if one.tag.endswith("}data")
+        }
+        for one in element.iter():
+            if one.tag.endswith("}attvalue"):
+                values[one.get("for", "")] = one.get("value", "")
+        yield element, values
+        element.clear()
+
+
+def _edge_columns(ends: list[tuple[str, str]], values: dict[str, str]) -> tuple[str, ...]:
+    names = tuple(name for name, _ in ends)
+    for name in ("identity", "coverage"):
+        try:
+            is_share = 0 <= float(values.get(name, "0")) <= 1
+        except ValueError:
+            is_share = False
+        if not is_share:
+            return (*names, *(length for _, length in ends), f"{name} {values[name]}")
+    return (*names, *(length for _, length in ends), values.get("score", "*"))

@@ -1,0 +1,155 @@
+"""Reads cut where overlaps end suddenly: without adapters, and chimeras with their better part."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Int64s
+from pairalign.errors import FormatError
+from pairalign.formats.output import open_output
+from pairalign.jobs.overlaps.read_report import ReadReport, report_reads
+from pairalign.reads.candidates import Candidates
+from pairalign.reads.kinds import classify
+from pairalign.sequences.fasta import Records, Source, read_text
+from pairalign.sequences.sets import SequenceSet
+
+FASTQ_SUFFIXES = (".fastq", ".fq", ".fastq.gz", ".fq.gz")
+
+
+@dataclass(frozen=True, eq=False)
+class Trimmed:
+    """Reads that were cut.
+
+    Attributes
+    ----------
+    reads : SequenceSet
+        What is left of each, with the names that they had.
+    starts, stops : ndarray of int64, shape (reads,)
+        Where that is in the reads as they were.
+    original : SequenceSet
+    """
+
+    reads: SequenceSet
+    starts: Int64s
+    stops: Int64s
+    original: SequenceSet
+
+    @property
+    def cut(self) -> int:
+        """How many reads have lost residues."""
+        return int(np.count_nonzero(self.stops - self.starts < self.original.lengths))
+
+    def write(self, path: str | os.PathLike[str], source: Source) -> None:
+        """Write the reads: FASTQ by the end of the name, else FASTA.
+
+        Parameters
+        ----------
+        path : str or path
+            The file appears when it is complete.
+        source : path
+            FASTQ that the reads come from, where FASTQ is written: it has the qualities.
+
+        Raises
+        ------
+        FormatError
+            FASTQ is written, and the source is no FASTQ of four lines a record.
+        OutputError
+        """
+        qualities = None
+        if os.fspath(path).lower().endswith(FASTQ_SUFFIXES):
+            qualities = _read_qualities(source, self.original)
+        output = open_output(path)
+        try:
+            for number, read in enumerate(self.reads):
+                title, letters = read.description.encode(), read.letters.encode()
+                if qualities is None:
+                    output.write(b">%s\n%s\n" % (title, letters))
+                    continue
+                own = qualities[number][self.starts[number] : self.stops[number]]
+                output.write(b"@%s\n%s\n+\n%s\n" % (title, letters, own))
+            output.close()
+        finally:
+            output.abort()
+
+
+def trim_reads(found: Alignments, max_overhang: int) -> Trimmed:
+    """Cut reads where a report on them has adapters and chimeras.
+
+    Parameters
+    ----------
+    found : Alignments
+        All overlaps of a set, with spans.
+    max_overhang : int
+        See `pairalign.reads.kinds.classify`.
+
+    Returns
+    -------
+    Trimmed
+        A read is cut at all its sudden ends; the piece in which overlaps have most residues stays,
+        of equals the first.
+    """
+    report = report_reads(found, classify(found, max_overhang))
+    starts, stops = good_spans(report, found)
+    return Trimmed(_cut(report.reads, starts, stops), starts, stops, report.reads)
+
+
+def good_spans(report: ReadReport, found: Alignments) -> tuple[Int64s, Int64s]:
+    """Return where the good piece of each read starts and stops."""
+    starts = np.zeros(len(report.reads), np.int64)
+    stops = report.reads.lengths.astype(np.int64)
+    sides = [
+        (getattr(found, side), found.field(f"{side}_start"), found.field(f"{side}_end"))
+        for side in ("query", "target")
+    ]
+    read, begin, end = (np.concatenate(one) for one in zip(*sides, strict=True))
+    order = np.argsort(read, kind="stable")
+    bounds = np.searchsorted(read[order], np.arange(len(starts) + 1))
+    for number, ends in enumerate(report.sudden_ends):
+        if not ends:
+            continue
+        own = order[bounds[number] : bounds[number + 1]]
+        marks = np.unique([0, *(one.position for one in ends), stops[number]])
+        inside = [
+            int(np.clip(np.minimum(end[own], last) - np.maximum(begin[own], first), 0, None).sum())
+            for first, last in itertools.pairwise(marks)
+        ]
+        best = int(np.argmax(inside))
+        starts[number], stops[number] = marks[best], marks[best + 1]
+    return starts, stops
+
+
+def candidates_of(found: Alignments) -> Candidates:
+    """Return the pairs that overlap, on their strands, so that cut reads are aligned again."""
+    strands = np.ones(len(found), np.int8) if found.strand is None else found.strand
+    return Candidates(found.query, found.target, strands.astype(np.int8), "overlaps")
+
+
+def _cut(reads: SequenceSet, starts: Int64s, stops: Int64s) -> SequenceSet:
+    """Return a set of a piece of each read."""
+    letters = reads.letters
+    pieces = [
+        letters[offset + start : offset + stop].tobytes()
+        for offset, start, stop in zip(reads.offsets[:-1], starts, stops, strict=True)
+    ]
+    offsets: npt.NDArray[np.int64] = np.concatenate(([0], np.cumsum(stops - starts)))
+    records = Records(reads.names, reads.descriptions, b"".join(pieces), offsets)
+    return SequenceSet(records, alphabet=reads.alphabet, source=reads.source)
+
+
+def _read_qualities(source: Source, reads: SequenceSet) -> list[bytes]:
+    """Return the qualities of FASTQ with four lines a record."""
+    text, name = read_text(source, "a FASTQ file")
+    lines = text.rstrip(b"\n").split(b"\n")
+    qualities = [line.rstrip() for line in lines[3::4]]
+    if not text.startswith(b"@") or list(map(len, qualities)) != reads.lengths.tolist():
+        raise FormatError(
+            f"{name}: no FASTQ with four lines a record, so there are no qualities to write: "
+            "write the cut reads as FASTA (.fa)"
+        )
+    return qualities
