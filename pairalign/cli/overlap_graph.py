@@ -13,10 +13,12 @@ from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.base.choices import MUTUAL
 from pairalign.cli.report import make_collector
 from pairalign.errors import FormatError
-from pairalign.formats.output import check_writable
+from pairalign.formats.gfa import GfaWriter, write_unitigs
+from pairalign.formats.output import check_writable, open_output
+from pairalign.formats.writer import Writer
 from pairalign.jobs.overlaps.trimming import FASTQ_SUFFIXES
 from pairalign.reads.advice import AssemblyAdvice
-from pairalign.reads.kinds import classify
+from pairalign.reads.kinds import classify, classify_and_count
 from pairalign.reads.passes import mark_indices
 
 if TYPE_CHECKING:
@@ -24,16 +26,16 @@ if TYPE_CHECKING:
     from pairalign.sequences.sets import SequenceSet
 
 _REMOVING = ("remove_weak", "mutual", "remove_contained", "remove_transitive")
-_NEEDING_ALL = ("read_report", "trim", "trimmed", *_REMOVING)
+_NEEDING_ALL = ("read_report", "trim", "trimmed", "unitigs", *_REMOVING)
 
 
-def check_graph(options: argparse.Namespace) -> None:
+def check_graph(options: argparse.Namespace, writer_type: type[Writer]) -> None:
     """Refuse, before any work, what cannot be done or written.
 
     Raises
     ------
     FormatError
-        The run does not see all overlaps.
+        The run does not see all overlaps, or the format has no unitigs.
     OutputError
         The table cannot be written.
     """
@@ -42,6 +44,10 @@ def check_graph(options: argparse.Namespace) -> None:
             if _is_asked(options, needing) and getattr(options, name, None):
                 option = needing.replace("_", "-")
                 raise FormatError(f"--{option} needs all overlaps of a run: leave --{name} out")
+    if options.unitigs:
+        if writer_type is not GfaWriter:
+            raise FormatError("--unitigs are GFA: name the output OUT.gfa, or give --format gfa")
+        options.remove_contained = options.remove_transitive = True
     for path in (options.read_report, options.trimmed):
         if path is not None:
             check_writable(path)
@@ -118,6 +124,19 @@ class OverlapWatcher:
         ).apply(concatenate(list(results)), self._overhang, self._overhang)
         self.advice.add(found)
         return iter([found])
+
+    def write_unitigs(self, results: Iterable[Alignments], path: str) -> npt.NDArray[np.int64]:
+        """Write the unitigs of what is left; return how many overlaps of each kind that is."""
+        from pairalign.reads.unitigs import make_unitigs
+
+        (found,) = self.reduce(results)
+        kinds, counts = classify_and_count(found, self._overhang)
+        output = open_output(path)
+        try:
+            write_unitigs(output, make_unitigs(found, kinds), found.queries)
+        finally:
+            output.abort()
+        return counts
 
     def describe_left(self, written: int) -> str:
         """Say how much was removed, of which `written` overlaps are left."""

@@ -184,3 +184,9 @@ def _add_graph(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="leave out dovetails that two others make superfluous",
     )
+    group.add_argument(
+        "--unitigs",
+        action="store_true",
+        help="GFA of the stretches of the graph without a fork, circles closed, with the bases of "
+        "their reads; removes contained reads and transitive overlaps",
+    )

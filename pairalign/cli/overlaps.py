@@ -63,7 +63,7 @@ def run_overlap(options: argparse.Namespace) -> None:
     check_cluster(options)
     presets = PRESETS.values() if options.preset == AUTO else [PRESETS[options.preset]]
     check_any(presets, lambda preset: _scoring_of(options, preset))
-    check_graph(options)
+    check_graph(options, writer_type)
     check_report(options)
     place = choose_part(options, writer_type.suffixes[0])
     check_writable(options.output)
@@ -101,7 +101,9 @@ def run_overlap(options: argparse.Namespace) -> None:
     text = _summary(run, preset.name, reads, counts, seconds, options.output)
     if seen.removing:
         text += f"\n{'left':>13}  {seen.describe_left(int(counts.sum()))}"
-    if counts.sum() and preset.mode == "local" and not going.is_resumed and options.shard is None:
+    sees_all = not going.is_resumed and options.shard is None
+    is_whole = sees_all and not options.remove_contained and not options.remove_transitive
+    if counts.sum() and preset.mode == "local" and is_whole:
         text += f"\n{seen.describe_advice()}"
     finish_report(options, seen.report, text)
     if not options.quiet:
@@ -192,6 +194,8 @@ def _write(
     with run.open() as results:
         watched = seen.watch(results)
         if seen.removing:  # nothing can be written before everything is known
+            if options.unitigs:
+                return seen.write_unitigs(watched, options.output)
             watched = seen.reduce(watched)
         with open_overlap_writer(
             options.output,

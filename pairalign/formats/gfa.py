@@ -12,6 +12,7 @@ from pairalign.formats.output import Output
 from pairalign.formats.text import SetText
 from pairalign.formats.writer import Content, TextWriter
 from pairalign.pairs.want import Detail
+from pairalign.reads.unitigs import UnitigGraph
 from pairalign.sequences.sets import SequenceSet
 
 _NAME = re.compile(r"[!-)+-<>-~][!-~]*\Z")
@@ -60,6 +61,30 @@ class GfaWriter(TextWriter):
     def header(self) -> bytes:
         """Return the line that names the version."""
         return b"H\tVN:Z:1.0\n"
+
+
+def write_unitigs(output: Output, graph: UnitigGraph, reads: SequenceSet) -> None:
+    """Write unitigs as GFA 1, named as miniasm does: ``utg000001c`` is a circle, ``l`` is not one.
+
+    ``rc:i:`` says how many reads a segment is made of. Closes the output.
+
+    Raises
+    ------
+    OutputError
+    """
+    names = [
+        f"utg{number:06}{'c' if one.is_circle else 'l'}"
+        for number, one in enumerate(graph.unitigs, 1)
+    ]
+    output.write(b"H\tVN:Z:1.0\n")
+    for name, one in zip(names, graph.unitigs, strict=True):
+        letters = one.spell(reads)
+        tags = f"LN:i:{len(letters)}\trc:i:{len(one.vertices)}"
+        output.write(b"S\t%s\t%s\t%s\n" % (name.encode(), letters, tags.encode()))
+    for first, turned, second, second_turned, overlap in graph.links:
+        ends = f"{names[first]}\t{'+-'[turned]}\t{names[second]}\t{'+-'[second_turned]}"
+        output.write(f"L\t{ends}\t{overlap}M\n".encode())
+    output.close()
 
 
 def check_gfa_names(sequences: SequenceSet) -> None:

@@ -198,7 +198,7 @@ def _overlaps(
         if preset == "sr":  # for mapping: here all reads against all
             arguments[4:4] = ["-X", "-k11", "-w5"]
         found[f"minimap2 -x {preset}"] = paf, assemble.measured(arguments, paf)
-    return found, ADVICE.findall(said.read_text())
+    return found, [one for one in ADVICE.findall(said.read_text()) if one != "defaults"]
 
 
 def _pairs_of(paf: Path) -> set[Pair]:

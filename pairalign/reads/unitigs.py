@@ -1,0 +1,141 @@
+"""Unitigs: stretches of the string graph without a fork, and the sequences that they spell.
+
+References
+----------
+E. W. Myers: The fragment assembly string graph. Bioinformatics 21 (Suppl. 2):ii79-ii85, 2005.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Int64s
+from pairalign.reads.string_graph import Edges, make_edges
+from pairalign.sequences.sets import SequenceSet
+
+_COMPLEMENT = bytes.maketrans(b"ACGTUacgtuRYKMBVDHrykmbvdh", b"TGCAAtgcaaYRMKVBHDyrmkvbhd")
+
+
+@dataclass(frozen=True)
+class Unitig:
+    """Reads that follow one another without a choice.
+
+    Attributes
+    ----------
+    vertices : list of int
+        See `pairalign.reads.string_graph.Edges`.
+    added : list of int
+        Residues that each adds to those before it; the first of a circle to the last.
+    is_circle : bool
+    """
+
+    vertices: list[int]
+    added: list[int]
+    is_circle: bool
+
+    def spell(self, reads: SequenceSet) -> bytes:
+        """Return the residues: of each read those that it adds."""
+        pieces = []
+        for vertex, added in zip(self.vertices, self.added, strict=True):
+            read = vertex >> 1
+            letters = reads.letters[reads.offsets[read] : reads.offsets[read + 1]].tobytes()
+            if vertex & 1:
+                letters = letters[::-1].translate(_COMPLEMENT)
+            pieces.append(letters[len(letters) - added :])
+        return b"".join(pieces)
+
+
+@dataclass(frozen=True)
+class UnitigGraph:
+    """Unitigs and how they go on.
+
+    Attributes
+    ----------
+    unitigs : list of Unitig
+        In the order of their first reads in the input.
+    links : list of (int, bool, int, bool, int)
+        A unitig, whether it is reversed, the one that follows it and whether that is, and the
+        residues by which they overlap. A circle is linked with itself by 0.
+    """
+
+    unitigs: list[Unitig]
+    links: list[tuple[int, bool, int, bool, int]]
+
+
+def make_unitigs(found: Alignments, kinds: npt.NDArray[np.uint8]) -> UnitigGraph:
+    """Make unitigs of overlaps without contained reads and transitive ones.
+
+    Parameters
+    ----------
+    found : Alignments
+        Of one set, with spans.
+    kinds : ndarray of uint8, shape (n,)
+        See `pairalign.reads.kinds.classify`.
+
+    Returns
+    -------
+    UnitigGraph
+        Reads without dovetails are in none.
+    """
+    reads = found.queries
+    edges = make_edges(found, kinds)
+    following, added = _sole_steps(edges, 2 * len(reads))
+    used = np.ones(len(reads), np.bool_)
+    used[edges.tail >> 1] = False
+    unitigs = []
+    for read in range(len(reads)):
+        if not used[read]:
+            unitigs.append(_walk(2 * read, following, added, reads, used))
+    return UnitigGraph(unitigs, _links(unitigs, edges, following, reads))
+
+
+def _sole_steps(edges: Edges, vertices: int) -> tuple[Int64s, Int64s]:
+    """Return the vertex that follows each without a choice, or -1, and what it adds."""
+    leaving = np.bincount(edges.tail, minlength=vertices)
+    sole = (leaving[edges.tail] == 1) & (leaving[edges.head ^ 1] == 1)
+    sole &= edges.tail >> 1 != edges.head >> 1
+    following, added = np.full(vertices, -1, np.int64), np.zeros(vertices, np.int64)
+    following[edges.tail[sole]] = edges.head[sole]
+    added[edges.tail[sole]] = edges.length[sole]
+    return following, added
+
+
+def _walk(
+    vertex: int, following: Int64s, added: Int64s, reads: SequenceSet, used: npt.NDArray[np.bool_]
+) -> Unitig:
+    """Go back to where a unitig begins, then along it; its reads are used."""
+    first = vertex
+    while (before := int(following[first ^ 1])) >= 0 and before ^ 1 != vertex:
+        first = before ^ 1
+    path, lengths = [first], [int(reads.lengths[first >> 1])]
+    used[first >> 1] = True
+    while (after := int(following[path[-1]])) >= 0 and not used[after >> 1]:
+        lengths.append(int(added[path[-1]]))
+        path.append(after)
+        used[after >> 1] = True
+    is_circle = following[path[-1]] == first
+    if is_circle:
+        lengths[0] = int(added[path[-1]])
+    return Unitig(path, lengths, bool(is_circle))
+
+
+def _links(
+    unitigs: list[Unitig], edges: Edges, following: Int64s, reads: SequenceSet
+) -> list[tuple[int, bool, int, bool, int]]:
+    """Return how unitigs go on: circles, and the edges where there is a choice."""
+    links = [(k, False, k, False, 0) for k, one in enumerate(unitigs) if one.is_circle]
+    begins, ends = {}, {}
+    for k, one in enumerate(unitigs):
+        begins[one.vertices[0]], begins[one.vertices[-1] ^ 1] = (k, False), (k, True)
+        ends[one.vertices[-1]], ends[one.vertices[0] ^ 1] = (k, False), (k, True)
+    rows = zip(edges.tail.tolist(), edges.head.tolist(), edges.length.tolist(), strict=True)
+    for tail, head, length in rows:
+        is_twin = (head ^ 1, tail ^ 1) < (tail, head)
+        if not is_twin and following[tail] != head and tail in ends and head in begins:
+            overlap = int(reads.lengths[head >> 1]) - length
+            links.append((*ends[tail], *begins[head], overlap))
+    return links
