@@ -55,6 +55,21 @@ def test_maf(folder, old, new, verdict):
     check(folder, "maf", old, new, verdict)
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("maf", "a score=1\n\na score=2\ns\n"),
+        ("stockholm", "# STOCKHOLM 1.0\n//\n# STOCKHOLM 1.0\n#=GF SC 1\n//\n"),
+        ("tc_lib", "! TC_LIB_FORMAT_01\n1\na 3 MKV\n#\n#\n1 1 1\n"),
+    ],
+)
+def test_blocks_of_nothing(folder, name, text):
+    (folder / "q.fa").write_text(">a\nMKV\n")
+    (folder / f"x.{name}").write_text(text)
+    rows = verify(f"x.{name}", "q.fa", code=1)
+    assert [row["verdict"] for row in rows] == ["truncated", "truncated"]
+
+
 def test_strands_of_maf(folder):
     (folder / "q.fa").write_text(">r\nGGGTACCAAC\n")
     (folder / "t.fa").write_text(">g\nTTGTTGGTACTT\n")

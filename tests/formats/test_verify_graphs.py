@@ -145,3 +145,12 @@ def test_files_that_are_no_networks(folder, capfd, text):
     (folder / "x.graphml").write_text(text)
     assert main(["verify", "x.graphml", "p.fa", "-o", "found.tsv"]) == 1
     assert "x.graphml: " in capfd.readouterr().err
+
+
+def test_names_with_tabs_and_lines(folder):
+    align("p.fa", "-o", "a.graphml", "--mode", "local")
+    text = (folder / "a.graphml").read_text()
+    (folder / "x.graphml").write_text(text.replace(">s|0<", ">s|0\t\nx<", 1))
+    rows = verify("x.graphml", "p.fa", code=1)
+    assert len(rows) == 36
+    assert {row["verdict"] for row in rows} == {"ok", "query"}

@@ -41,7 +41,8 @@ class BlockReader(RecordReader):
         """Read some blocks."""
         lines = piece.decode("utf-8", "surrogateescape").replace("\r", "").split("\n")
         rows = list(self._rows(lines))
-        table = "".join("\t".join(columns) + "\n" for _, columns in rows)
+        # A line without anything would be no record.
+        table = "".join(("\t".join(columns) or "*") + "\n" for _, columns in rows)
         found = read_lines(table.encode("utf-8", "surrogateescape"), self.layout, self.names)
         found.records["line"] = np.array([line for line, _ in rows], np.int64)
         return AlignmentRecords(

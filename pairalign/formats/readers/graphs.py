@@ -15,6 +15,7 @@ from pairalign.formats.readers.lines import LineReader
 from pairalign.formats.readers.reader import RecordReader
 
 _RUN = re.compile(r"(\d+)([MIDX=])")
+_SPACE = re.compile(r"[\t\n\r]")
 _EDGES = 1 << 14
 
 
@@ -158,7 +159,8 @@ class NetworkReader(RecordReader):
 
     def read(self, piece: list[tuple[str, ...]]) -> AlignmentRecords:
         """Read some edges."""
-        table = "".join("\t".join(columns) + "\n" for columns in piece)
+        lines = ("\t".join(_SPACE.sub(" ", word) for word in columns) for columns in piece)
+        table = "".join(f"{line}\n" for line in lines)
         found = read_lines(table.encode("utf-8", "surrogateescape"), self.layout, self.names)
         found.records["line"] = np.arange(len(piece))
         return found
