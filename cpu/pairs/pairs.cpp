@@ -35,10 +35,10 @@ PAIRALIGN_API void pairalign_place_in_triangle(int64_t pairs, const int32_t* que
 // What a distance counts, see pairalign/jobs/distances/distances.py: 1 - part / whole, or 1 where there is
 // nothing.
 enum pairalign_difference : int32_t {
-    PAIRALIGN_IDENTITY = 0,          // matches by columns without gaps
-    PAIRALIGN_IDENTITY_COLUMNS = 1,  // matches by columns
-    PAIRALIGN_IDENTITY_SHORTER = 2,  // matches by the letters of the shorter sequence
-    PAIRALIGN_SCORE = 3,             // twice the score by the scores of both with themselves
+    PAIRALIGN_BY_ALIGNED = 0,  // matches by columns without gaps
+    PAIRALIGN_BY_COLUMNS = 1,  // matches by columns
+    PAIRALIGN_BY_SHORTER = 2,  // matches by the residues of the shorter sequence
+    PAIRALIGN_SCORE = 3,       // twice the score by the scores of both with themselves
 };
 
 // Columns of pairs of one set; null where the difference does not need them.
@@ -73,12 +73,12 @@ PAIRALIGN_API void pairalign_find_differences(const pairalign_counts* counts, in
     auto matches = [&](int64_t k) { return of.matches[k]; };
     auto aligned = [&](int64_t k) { return static_cast<double>(of.matches[k]) + of.mismatches[k]; };
     switch (difference) {
-        case PAIRALIGN_IDENTITY:
+        case PAIRALIGN_BY_ALIGNED:
             return subtract_shares(of.pairs, values, matches, aligned);
-        case PAIRALIGN_IDENTITY_COLUMNS:
+        case PAIRALIGN_BY_COLUMNS:
             return subtract_shares(of.pairs, values, matches,
                                    [&](int64_t k) { return aligned(k) + of.gap_letters[k]; });
-        case PAIRALIGN_IDENTITY_SHORTER:
+        case PAIRALIGN_BY_SHORTER:
             return subtract_shares(of.pairs, values, matches, [&](int64_t k) {
                 return static_cast<double>(std::min(of.lengths[of.query[k]], of.lengths[of.target[k]]));
             });
@@ -91,24 +91,24 @@ PAIRALIGN_API void pairalign_find_differences(const pairalign_counts* counts, in
 
 namespace {
 
-// Fields of pairs and the lengths of the sequences that they point to.
+// Counts of pairs; `scores` may be null.
 struct Counted {
-    const int32_t *query, *target, *matches, *mismatches, *gap_letters;
-    const int32_t *query_lengths, *target_lengths;
+    const int32_t *matches, *mismatches, *gap_letters, *scores;
 };
 
-// Of the pairs that were looked at, how many are aligned, and of those the first with most and with least
-// matches for each letter of the shorter sequence.
+// Of the pairs that were looked at, how many are aligned, and of those the first with the highest and with
+// the lowest identity, or score where there are scores.
 struct Extremes {
     int64_t aligned = 0, most_at = 0, least_at = 0;
-    double most = -1, least = 0;
+    double most = 0, least = 0;
 
     void look_at(const Counted& of, int64_t start, int64_t stop) {
         for (int64_t k = start; k < stop; ++k) {
-            if (of.matches[k] + of.mismatches[k] + of.gap_letters[k] == 0) continue;
-            const double share = static_cast<double>(of.matches[k]) /
-                                 std::min(of.query_lengths[of.query[k]], of.target_lengths[of.target[k]]);
-            add(share, k, share, k, 1);
+            const int64_t columns = int64_t{of.matches[k]} + of.mismatches[k] + of.gap_letters[k];
+            if (columns == 0) continue;
+            const double value =
+                of.scores ? of.scores[k] : static_cast<double>(of.matches[k]) / static_cast<double>(columns);
+            add(value, k, value, k, 1);
         }
     }
 
@@ -118,7 +118,7 @@ struct Extremes {
 
 private:
     void add(double high, int64_t high_at, double low, int64_t low_at, int64_t count) {
-        if (high > most) {
+        if (aligned == 0 || high > most) {
             most = high;
             most_at = high_at;
         }
@@ -134,15 +134,14 @@ constexpr int64_t PAIRS_OF_PART = 1 << 16;  // worth a thread
 
 }  // namespace
 
-// The pairs with most and least matches for each letter of the shorter sequence, the first of equals, of
+// The pairs with the highest and lowest identity, or score if `scores` is not null, the first of equals, of
 // those of which something is aligned: most_and_least[2]. Returns how many these are, or -1 where there is no
 // memory. Many pairs are looked at by several threads.
-PAIRALIGN_API int64_t pairalign_find_extremes(int64_t pairs, const int32_t* query, const int32_t* target,
-                                              const int32_t* matches, const int32_t* mismatches,
-                                              const int32_t* gap_letters, const int32_t* query_lengths,
-                                              const int32_t* target_lengths, int32_t threads,
+PAIRALIGN_API int64_t pairalign_find_extremes(int64_t pairs, const int32_t* matches,
+                                              const int32_t* mismatches, const int32_t* gap_letters,
+                                              const int32_t* scores, int32_t threads,
                                               int64_t* most_and_least) {
-    const Counted counted{query, target, matches, mismatches, gap_letters, query_lengths, target_lengths};
+    const Counted counted{matches, mismatches, gap_letters, scores};
     const auto parts = static_cast<int32_t>((pairs + PAIRS_OF_PART - 1) / PAIRS_OF_PART);
     try {
         std::vector<Extremes> found(static_cast<size_t>(parts));

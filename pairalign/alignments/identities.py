@@ -40,6 +40,14 @@ def needs_cigar(identity: str, mode: str) -> bool:
     return identity == "internal" and mode in ("global", END_GAPS)
 
 
+def name_identity(identity: str) -> str:
+    """Return the name of a column that holds an identity, one of `IDENTITIES`.
+
+    Matches by columns are plainly ``identity``, in every file; the others say what they are.
+    """
+    return "identity" if identity == "columns" else f"identity_{identity}"
+
+
 def count_identity(found: Alignments, identity: str) -> tuple[Int64s, Int64s]:
     """Count identities exactly.
 

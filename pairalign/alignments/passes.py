@@ -44,7 +44,7 @@ class NativeCounts(ctypes.Structure):
     )
 
 
-DIFFERENCES = ("identity", "identity-columns", "identity-shorter", "score")
+DIFFERENCES = ("identity-aligned", "identity", "identity-shorter", "score")
 """What `find_differences` can count, in the order of pairalign_difference."""
 
 
@@ -115,38 +115,33 @@ def place_in_triangle(
 
 
 def find_extremes(
-    query: Int32s,
-    target: Int32s,
-    counts: tuple[Int32s, Int32s, Int32s],
-    lengths: tuple[Int32s, Int32s],
-    threads: int = 1,
+    counts: tuple[Int32s, Int32s, Int32s], scores: Int32s | None = None, threads: int = 1
 ) -> tuple[int, int] | None:
-    """Find the pairs with most and least matches for each letter of their shorter sequence.
+    """Find the pairs with the highest and the lowest identity, or score.
 
     Parameters
     ----------
-    query, target : ndarray of int32, shape (n,)
-        Input indices.
     counts : three ndarrays of int32, shape (n,)
-        Matches, mismatches, gap letters.
-    lengths : two ndarrays of int32
-        Letters of the sequences that `query` and `target` point to.
+        Matches, mismatches, gap residues.
+    scores : ndarray of int32, shape (n,), optional
+        Raw scores, by which pairs are then compared.
     threads : int
-        That many pairs are looked at by.
 
     Returns
     -------
     (int, int) or None
-        Positions of the two, the first of equals; None where nothing is aligned in any pair.
+        Indices of the two, the first of equals; None where nothing is aligned in any pair.
 
     Raises
     ------
     MemoryError
     """
-    fields = [np.ascontiguousarray(one, np.int32) for one in (query, target, *counts, *lengths)]
+    fields = [
+        None if one is None else np.ascontiguousarray(one, np.int32) for one in (*counts, scores)
+    ]
     found = np.zeros(2, np.int64)
-    addresses = (one.ctypes.data for one in fields)
-    aligned = _extremes(len(query), *addresses, threads, found.ctypes.data)
+    addresses = (None if one is None else one.ctypes.data for one in fields)
+    aligned = _extremes(len(counts[0]), *addresses, threads, found.ctypes.data)
     if aligned < 0:
         raise MemoryError("no memory to find pairs in")
     return (int(found[0]), int(found[1])) if aligned else None

@@ -84,16 +84,16 @@ TREE_METHODS = ("upgma", "mixed", "nj")
 DEFAULT_METHOD = "upgma"
 
 MEASURE_SUMMARIES = {
-    "identity": "differences by aligned pairs",
-    "identity-columns": "1 - identities by alignment columns",
-    "identity-shorter": "1 - identities by the length of the shorter sequence",
+    "identity": "1 - matches by alignment length, gaps counted",
+    "identity-aligned": "1 - matches by columns without gaps",
+    "identity-shorter": "1 - matches by length of the shorter sequence",
     "kimura": "Kimura's protein correction",
     "jukes-cantor": "Jukes and Cantor, DNA",
     "kimura-2p": "Kimura's two parameters, DNA",
     "score": "1 - score by mean score of each with itself",
 }
 """Distances of two sequences, and a line about each; `pairalign.jobs.distances` computes them."""
-DEFAULT_MEASURE = "identity"
+DEFAULT_MEASURE = "identity-aligned"
 """What ClustalW takes from full alignments; guide trees have a default of their own."""
 DEFAULT_TREE_MEASURE = "score"
 """Of all measures this gives the aligners the best trees: docs/guide-trees.md."""

@@ -78,7 +78,7 @@ SIGNATURES = {
     "merge_strands": "int64 pointer int64 pointer*2 -> none",
     # cpu/pairs/pairs.cpp
     "find_differences": "pointer int32 pointer -> none",
-    "find_extremes": "int64 pointer*7 int32 pointer -> int64",
+    "find_extremes": "int64 pointer*4 int32 pointer -> int64",
     "place_in_triangle": "int64 pointer*3 int64 pointer -> none",
     "window_positions": "int32*5 pointer*2 -> none",
     # cpu/pairs/positions.cpp

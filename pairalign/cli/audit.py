@@ -6,6 +6,7 @@ import argparse
 import time
 from collections.abc import Iterator
 
+from pairalign.alignments.identities import name_identity
 from pairalign.base.choices import CLUSTER_SUFFIXES
 from pairalign.cli.console import say
 from pairalign.cli.files import check_files
@@ -30,7 +31,7 @@ from pairalign.splits.groups import Groups
 from pairalign.statistics.statements import describe_scoring
 from pairalign.trees.distance_matrix import number_of_pairs
 
-COLUMNS = ("violation", "name", "group", "other", "other_group", "identity")
+COLUMNS = ("violation", "name", "group", "other", "other_group")
 
 
 class ViolationsError(PairalignError):
@@ -61,7 +62,8 @@ def run_audit(options: argparse.Namespace) -> None:
         assert groups is not None
         across = options.across == "all"
         audit = audit_groups(first, groups, scoring, thresholds, resources, across=across)
-    write_rows(options.output, [COLUMNS, *_rows(audit, first, second or first, groups)])
+    columns = (*COLUMNS, name_identity(thresholds.identity_of))
+    write_rows(options.output, [columns, *_rows(audit, first, second or first, groups)])
     if options.explain:
         say(describe_steps(resources.steps, number_of_pairs(len(first))))
     if not options.quiet:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _KINDS = {"protein": ("protein", "proteins"), "dna": ("DNA sequence", "DNA sequences")}
 
+_LEAST_GCUPS = 0.05
+"""What is less would be printed as 0.0."""
+
 _THREADS = 4
 """That look at results of many pairs: two GPUs have 60 million short ones a second."""
 
@@ -62,7 +65,7 @@ class Summary:
         self._kept = 0
         self._closest: Alignment | None = None
         self._most_distant: Alignment | None = None
-        self._highest_share, self._lowest_share = -math.inf, math.inf
+        self._highest, self._lowest = -math.inf, math.inf
 
     def add(self, alignments: Alignments) -> None:
         """Take in some more of the run's results."""
@@ -73,25 +76,32 @@ class Summary:
         assert alignments.mismatches is not None
         assert alignments.gap_letters is not None
         found = find_extremes(
-            alignments.query,
-            alignments.target,
             (alignments.matches, alignments.mismatches, alignments.gap_letters),
-            (alignments.queries.lengths, alignments.targets.lengths),
+            alignments.raw_score if self._is_by_score else None,
             _THREADS,
         )
         if found is None:
             return
         high, low = found
         # Copies: a view would keep all of these results in memory.
-        if (share := _share(alignments[high])) > self._highest_share:
-            self._highest_share, (self._closest,) = share, alignments.take([high])
-        if (share := _share(alignments[low])) < self._lowest_share:
-            self._lowest_share, (self._most_distant,) = share, alignments.take([low])
+        if (value := self._value(alignments[high])) > self._highest:
+            self._highest, (self._closest,) = value, alignments.take([high])
+        if (value := self._value(alignments[low])) < self._lowest:
+            self._lowest, (self._most_distant,) = value, alignments.take([low])
+
+    @property
+    def _is_by_score(self) -> bool:
+        """Whether pairs are compared by score: an overlap of five residues may be all identical."""
+        return self._scoring.mode != "global"
+
+    def _value(self, pair: Alignment) -> float:
+        return float(pair.raw_score) if self._is_by_score else pair.identity
 
     def text(self, seconds: float, output: str) -> str:
         """Lines for a person; `seconds` is what reading apart took, `output` where results went."""
-        rate = f", {self._cells / max(seconds, 1e-9) / 1e9:.1f} GCUPS (billion cells a second)"
-        if self._thresholds:  # not all cells are computed
+        gcups = self._cells / max(seconds, 1e-9) / 1e9
+        rate = f", {gcups:.1f} GCUPS (billion cells a second)"
+        if self._thresholds or gcups < _LEAST_GCUPS:  # not all cells are computed, or next to none
             rate = ""
         rows = [
             ("sequences", " against ".join(map(describe_set, self._sets))),
@@ -100,7 +110,10 @@ class Summary:
             ("cells", f"{self._cells:,}"),
             ("time", f"{seconds:.2f} s{rate}"),
         ]
-        for title, pair in (("closest", self._closest), ("most distant", self._most_distant)):
+        titles = (
+            ("highest score", "lowest score") if self._is_by_score else ("closest", "most distant")
+        )
+        for title, pair in zip(titles, (self._closest, self._most_distant), strict=True):
             if pair is not None:
                 rows.append((title, _describe_pair(pair)))
         rows.append(("written to", "standard output" if output == "-" else output))
@@ -149,14 +162,6 @@ def describe_steps(steps: Steps | None, pairs: int) -> str:
         for title, before, left in rows
     ]
     return "\n".join(lines)
-
-
-def _share(pair: Alignment) -> float:
-    """How much of the shorter sequence of a pair is identical to the other.
-
-    By columns an overlap of five letters could be closer than any two whole sequences.
-    """
-    return pair.matches / min(len(pair.query), len(pair.target))
 
 
 def _describe_pair(pair: Alignment) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from pairalign.alignments.identities import name_identity
 from pairalign.alignments.view import Alignment
 from pairalign.base.choices import CLUSTER_SUFFIXES
 from pairalign.clusters.clusters import Clusters
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import Path, open_output
 
-_COLUMNS = "cluster size representative sequence length identity coverage"
 _RESIDUES = {"protein": "aa", "dna": "nt"}
 _LINES = 1 << 14
 _MATCH, _DELETION, _INSERTION = "M", "D", "I"
@@ -43,7 +43,8 @@ def write_clusters(
     Notes
     -----
     ``tsv`` has a line a sequence: number of the cluster, from 0, sequences in it, representative,
-    sequence, its letters, identity and coverage with the representative (1 for that itself).
+    sequence, its letters, identity and coverage with the representative (1 for that itself). An
+    identity other than matches by columns has its name in the header: ``identity_shorter``.
 
     ``uc`` has vsearch's ten columns: S for a representative, H for each other sequence (cluster,
     letters, percent identity, strand, two unused, alignment, both names), and in the end a line C
@@ -68,7 +69,9 @@ def write_clusters(
 
 
 def _table(clusters: Clusters) -> Iterator[str]:
-    yield "\t".join(_COLUMNS.split()) + "\n"
+    chosen = name_identity(clusters.thresholds.identity_of)
+    columns = ("cluster", "size", "representative", "sequence", "length", chosen, "coverage")
+    yield "\t".join(columns) + "\n"
     sequences, sizes = clusters.sequences, clusters.sizes
     identity, coverage = clusters.identity, clusters.coverage
     for index in clusters.order:

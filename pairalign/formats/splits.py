@@ -8,10 +8,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from pairalign.alignments.identities import name_identity
 from pairalign.formats.output import Path, open_output
 from pairalign.splits.result import Split
 
-COLUMNS = ("name", "label", "fold", "cluster", "nearest", "nearest_identity")
 REMOVED_COLUMNS = ("name", "label", "cluster")
 
 
@@ -33,10 +33,13 @@ def write_split(path: Path, split: Split) -> None:
     -----
     The columns are name, label (empty without labels), name of the fold, number of the cluster, and
     the most similar sequence of another fold with its identity, 6 decimals; both are empty where
-    none reaches `Split.nearest_from`.
+    none reaches `Split.nearest_from`. An identity other than matches by columns has its name in
+    the header: ``nearest_identity_full``.
     """
     names, labels = split.sequences.names, _labels(split)
-    rows: list[tuple[object, ...]] = [COLUMNS]
+    chosen = name_identity(split.thresholds.identity_of)
+    columns = ("name", "label", "fold", "cluster", "nearest", f"nearest_{chosen}")
+    rows: list[tuple[object, ...]] = [columns]
     for k in np.flatnonzero(split.folds >= 0).tolist():
         near = int(split.nearest[k])
         nearest = ("", "") if near < 0 else (names[near], f"{split.nearest_identity[k]:.6f}")

@@ -49,7 +49,7 @@ JOBS = {
     "stats, none": ("none", Detail.STATS),
     "stats, tsv": ("tsv", Detail.STATS),
     "stats, paf": ("paf", Detail.STATS),
-    "stats, distance npy": ("identity", Detail.STATS),
+    "stats, distance npy": ("identity-aligned", Detail.STATS),
     "cigar, none": ("none", Detail.CIGAR),
     "cigar, tsv": ("tsv", Detail.CIGAR),
     "cigar, paf": ("paf", Detail.CIGAR),

@@ -50,12 +50,12 @@ def test_triangle(count, seed):
 @given(data=st.data())
 def test_extremes(data):
     """Small numbers, so that many pairs are equal."""
-    pairs, sequences = data.draw(st.integers(0, 20)), 4
+    pairs, by_score = data.draw(st.integers(0, 20)), data.draw(st.booleans())
     draw = np.random.default_rng(data.draw(st.integers(0, 10**6)))
-    lengths = draw.integers(1, 4, sequences).astype(np.int32)
-    query, target, *counts = draw.integers(0, 3, (5, pairs)).astype(np.int32)
-    found = find_extremes(query, target, tuple(counts), (lengths, lengths))
-    share = counts[0] / np.minimum(lengths[query], lengths[target])
+    counts = draw.integers(0, 3, (3, pairs)).astype(np.int32)
+    scores = draw.integers(-5, 5, pairs).astype(np.int32)
+    found = find_extremes(tuple(counts), scores if by_score else None)
+    share = scores if by_score else counts[0] / np.maximum(counts.sum(axis=0), 1)
     aligned = np.flatnonzero(sum(counts)) if pairs else []
     if len(aligned) == 0:
         assert found is None
@@ -67,14 +67,15 @@ def test_extremes(data):
 def test_extremes_of_many_pairs_are_the_first_of_equals_whatever_the_threads():
     """Several parts, with equals in each; the first part has nothing aligned."""
     draw = np.random.default_rng(7)
-    query, target, *counts = draw.integers(0, 3, (5, 300_000)).astype(np.int32)
-    counts = [np.where(np.arange(300_000) < 70_000, 0, one).astype(np.int32) for one in counts]
-    lengths = np.array([2, 3, 2], np.int32)
-    share = counts[0] / np.minimum(lengths[query], lengths[target])
+    counts = [
+        np.where(np.arange(300_000) < 70_000, 0, one).astype(np.int32)
+        for one in draw.integers(0, 3, (3, 300_000))
+    ]
+    share = counts[0] / np.maximum(sum(counts), 1)
     aligned = np.flatnonzero(sum(counts))
     expected = aligned[np.argmax(share[aligned])], aligned[np.argmin(share[aligned])]
     for threads in (1, 3, 9):
-        found = find_extremes(query, target, tuple(counts), (lengths, lengths), threads)
+        found = find_extremes(tuple(counts), None, threads)
         assert found == expected
 
 

@@ -61,8 +61,8 @@ def test_signs_of_a_gpu(tmp_path: Path, sign: str) -> None:
 # The summary
 
 
-def test_closest_is_no_overlap_of_a_few_letters(tmp_path: Path) -> None:
-    """Five letters at the ends of two sequences are all equal; the two others are 90% the same."""
+def test_overlaps_are_ranked_by_score(tmp_path: Path) -> None:
+    """Five residues at the ends of two sequences are all equal; the two others are 90% the same."""
     rng = np.random.default_rng(5)
     letters = list("ARNDCQEGHILKMFPSTWYV")
     one, other, third = ("".join(rng.choice(letters, 60)) for _ in range(3))
@@ -74,7 +74,10 @@ def test_closest_is_no_overlap_of_a_few_letters(tmp_path: Path) -> None:
     found = pairalign.align(records, mode="semiglobal")
     (pair,) = (p for p in found if {p.query.name, p.target.name} == {"x", "y"})
     assert max(found.identity) == 1 > pair.identity
-    assert rows["closest"] == (
+    assert "closest" not in rows
+    assert done.stderr.count(b"highest score  x and y: ") == 1
+    assert rows["highest"] == (
+        "score  "
         f"x and y: {pair.matches} of {pair.columns} columns identical "
         f"({100 * pair.identity:.1f}%), score {pair.score}"
     )

@@ -60,9 +60,9 @@ def formula(measure: str, a: pairalign.Alignment, own: np.ndarray) -> float:
     def minus_log(value: float) -> float:
         return -math.log(value) if value > 0 else math.inf
 
-    if measure == "identity":
+    if measure == "identity-aligned":
         return p
-    if measure == "identity-columns":
+    if measure == "identity":
         return 1 - matches / columns if columns else 1.0
     if measure == "identity-shorter":
         return 1 - matches / min(len(a.query), len(a.target))
@@ -100,7 +100,7 @@ def test_known_values() -> None:
     sequences = {"a": "ACGTACGTAC", "b": "ACGTACGTGA"}
     expected = {
         "identity": 0.2,
-        "identity-columns": 0.2,
+        "identity-aligned": 0.2,
         "identity-shorter": 0.2,
         "jukes-cantor": 0.23261619,
         "kimura-2p": 0.5 * -math.log(1 - 0.2 - 0.1) + 0.25 * -math.log(1 - 0.2),

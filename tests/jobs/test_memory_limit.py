@@ -54,7 +54,7 @@ def peak(*arguments: str) -> int:
     [
         (("distance", "-o", "x.npy"), 96 * MIB),
         (("distance", "-o", "x.npy", "--measure", "score"), 96 * MIB),
-        (("distance", "-o", "x.tsv", "--measure", "identity-columns"), 120 * MIB),
+        (("distance", "-o", "x.tsv", "--measure", "identity"), 120 * MIB),
         (("tree", "-o", "x.nwk"), 3 * TRIANGLE + 16 * MIB),
         (("align", "-o", "x.tsv", "--score-only"), 32 * MIB),
         (("align", "-o", "x.paf"), 32 * MIB),

@@ -228,8 +228,17 @@ def test_the_files(tmp_path: Path) -> None:
     assert len(folds) + len(gone) == 40
     assert {row["fold"] for row in folds} == {"0", "1", "2"}
     assert {row["label"] for row in folds} == {"k0", "k1"}
-    assert list(folds[0]) == ["name", "label", "fold", "cluster", "nearest", "nearest_identity"]
-    assert all(0.75 <= float(row["nearest_identity"]) < 0.85 for row in folds if row["nearest"])
+    assert list(folds[0]) == [
+        "name",
+        "label",
+        "fold",
+        "cluster",
+        "nearest",
+        "nearest_identity_full",
+    ]
+    assert all(
+        0.75 <= float(row["nearest_identity_full"]) < 0.85 for row in folds if row["nearest"]
+    )
     assert f"removed  {len(gone)}; no folds of these sizes".encode() in done.stderr
     assert b"or more" in done.stderr
     report = (tmp_path / "x.html").read_text()

@@ -6,9 +6,9 @@ and ``mismatches`` counted over the columns without gaps, and ``p = mismatches /
 mismatches)``:
 
 ======================  =================================================================
-identity                ``p``
-identity-columns        ``1 - matches / columns``, gaps counted in ``columns``
-identity-shorter        ``1 - matches / (letters of the shorter sequence)``
+identity                ``1 - matches / columns``, gaps counted in ``columns``
+identity-aligned        ``p``
+identity-shorter        ``1 - matches / (residues of the shorter sequence)``
 kimura                  ``-ln(1 - p - p*p/5)``, proteins
 jukes-cantor            ``-3/4 ln(1 - 4/3 p)``, DNA
 kimura-2p               ``-1/2 ln((1 - 2P - Q) sqrt(1 - 2Q))``, P transitions and Q
@@ -129,7 +129,7 @@ def distances(
     ... }
     >>> matrix = pairalign.distances(globins)
     >>> matrix
-    <DistanceMatrix: 3 sequences, identity>
+    <DistanceMatrix: 3 sequences, identity-aligned>
     >>> [round(float(distance), 3) for distance in matrix.row(0)]
     [0.0, 0.067, 0.672]
     """
@@ -264,8 +264,8 @@ def _identity(alignments: Alignments, own: Doubles) -> Doubles:
     return find_differences("identity", alignments)
 
 
-def _identity_columns(alignments: Alignments, own: Doubles) -> Doubles:
-    return find_differences("identity-columns", alignments)
+def _identity_aligned(alignments: Alignments, own: Doubles) -> Doubles:
+    return find_differences("identity-aligned", alignments)
 
 
 def _identity_shorter(alignments: Alignments, own: Doubles) -> Doubles:
@@ -280,12 +280,12 @@ def _minus_log(inside: Doubles) -> Doubles:
 
 
 def _kimura(alignments: Alignments, own: Doubles) -> Doubles:
-    p = _identity(alignments, own)
+    p = _identity_aligned(alignments, own)
     return np.minimum(_minus_log(1 - p - p * p / 5), SATURATED)
 
 
 def _jukes_cantor(alignments: Alignments, own: Doubles) -> Doubles:
-    p = _identity(alignments, own)
+    p = _identity_aligned(alignments, own)
     return np.minimum(0.75 * _minus_log(1 - 4 / 3 * p), SATURATED)
 
 
@@ -306,7 +306,7 @@ MEASURES: dict[str, Measure] = {
     name: Measure(name, MEASURE_SUMMARIES[name], detail, alphabet, of_alignments)
     for name, detail, alphabet, of_alignments in (
         ("identity", Detail.STATS, None, _identity),
-        ("identity-columns", Detail.STATS, None, _identity_columns),
+        ("identity-aligned", Detail.STATS, None, _identity_aligned),
         ("identity-shorter", Detail.STATS, None, _identity_shorter),
         ("kimura", Detail.STATS, PROTEIN, _kimura),
         ("jukes-cantor", Detail.STATS, DNA, _jukes_cantor),
