@@ -45,7 +45,7 @@ def commands(reads: Path, named: Path) -> Iterator[tuple[str, list[str]]]:
         yield f"{mode}.columns.tsv", chosen
         best = ["--mode", mode, "--min-score", "300"]
         yield f"{mode}.best.paf", ["align", str(PROTEINS), *best]
-    yield "local.top.tsv", ["align", str(PROTEINS), "--mode", "local", "--top", "3"]
+    yield "local.hsps.tsv", ["align", str(PROTEINS), "--mode", "local", "--hsps", "3"]
     two = ["align", str(reads), str(reads)]
     yield "two-sets.tsv", [*two, "--window", "7", "--mode", "local"]
     for name in MATRICES:

@@ -56,6 +56,9 @@ READER_NAMES = (
 WEIGHTS = ("identity", "score", "coverage", "columns", "bits", "evalue")
 """What an edge of a network may have as its weight; the order is that of its fields."""
 
+RANKS = ("score", "identity")
+"""What the best hits are the best by; the first is the default."""
+
 PAF_TAGS = ("tp", "cs")
 SAM_TAGS = ("MD",)
 """Tags that are written where they are asked for."""

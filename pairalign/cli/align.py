@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.fields import Field, parse_fields
+from pairalign.base.choices import RANKS
 from pairalign.base.native import keep_freed_memory
 from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
 from pairalign.cli.files import check_files
 from pairalign.cli.going_on import Going
-from pairalign.cli.networks import check_best, check_weight, write_best
+from pairalign.cli.networks import check_hits, check_weight, write_best
 from pairalign.cli.parts import PartPlace, choose_part
 from pairalign.cli.planning import (
     check_scoring,
@@ -91,7 +92,7 @@ def run_align(options: argparse.Namespace) -> None:
         options.max_evalue,
         run.pair_list,
     )
-    whole = all(one is None for one in limits) and run.top == 1
+    whole = all(one is None for one in limits) and run.hsps == 1
     collector = make_collector(options, run.queries, run.targets, whole)
     if not going.is_done:
         shown: dict[str, Any] = {"fields": table.fields, "both_ways": options.both_ways}
@@ -112,11 +113,11 @@ def run_align(options: argparse.Namespace) -> None:
 def _check(options: argparse.Namespace) -> tuple[_Table, PartPlace | None]:
     """Find out what is written, and where if it is a part; refuse what cannot be."""
     writer_type = find_format(options.output, options.format)
-    check_best(options, writer_type.name)
-    _check_top(options, writer_type.name)
+    check_hits(options, writer_type.name)
+    _check_hsps(options, writer_type.name)
     fields = () if options.columns is None else parse_fields(options.columns)
     detail = _detail(options, writer_type, fields)
-    tags = tags_of(options, writer_type, detail, options.top)
+    tags = tags_of(options, writer_type, detail, options.hsps)
     table = _Table(writer_type, fields, detail, tags)
     check_detail(writer_type, table.detail)
     check_columns(writer_type, fields, table.detail)
@@ -131,14 +132,14 @@ def _check(options: argparse.Namespace) -> tuple[_Table, PartPlace | None]:
     return table, place
 
 
-def _check_top(options: argparse.Namespace, format: str) -> None:
+def _check_hsps(options: argparse.Namespace, format: str) -> None:
     """Refuse several alignments of a pair where they cannot be, before anything is read."""
-    if options.top > 1 and options.mode != "local":
-        raise FormatError(f"--top needs --mode local, but the mode is {options.mode}")
+    if options.hsps > 1 and options.mode != "local":
+        raise FormatError(f"--hsps needs --mode local, but the mode is {options.mode}")
     if options.max_evalue is not None and options.mode != "local":
         raise FormatError(f"--max-evalue needs --mode local, but the mode is {options.mode}")
-    if options.top > 1 and format in NETWORK_FORMATS:
-        raise FormatError(f"{format} has an edge a pair: leave --top out, or write another format")
+    if options.hsps > 1 and format in NETWORK_FORMATS:
+        raise FormatError(f"{format} has an edge a pair: leave --hsps out, or write another format")
 
 
 def _plan(options: argparse.Namespace, table: _Table) -> AlignmentPlan:
@@ -190,7 +191,7 @@ def _summary_of(options: argparse.Namespace, run: AlignmentJob) -> Summary:
         cells=run.cells,
         min_score=options.min_score,
         thresholds=run.pair_thresholds,
-        top=run.top,
+        hsps=run.hsps,
     )
 
 
@@ -203,7 +204,9 @@ def _write(
     shown: Mapping[str, Any],
 ) -> None:
     """Align and write what is kept; `shown` is what else `open_writer` is told of the format."""
-    best = None if options.best is None else BestEdges(options.best)
+    best = None
+    if options.max_hits is not None:
+        best = BestEdges(options.max_hits, options.rank or RANKS[0])
     with (
         run.open() as results,
         open_writer(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from pairalign.base.choices import DEFAULT_WINDOW, FORMAT_NAMES, LIST_WINDOW, WEIGHTS
+from pairalign.base.choices import DEFAULT_WINDOW, FORMAT_NAMES, LIST_WINDOW, RANKS, WEIGHTS
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
     NUMBER,
     POSITIVE,
-    add_best,
     add_cluster,
+    add_hits,
     add_input,
     add_output,
     add_path,
@@ -53,14 +53,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     _add_statistics(results)
     results.add_argument(
-        "--top",
+        "--hsps",
         metavar="N",
         type=POSITIVE,
         default=1,
         help="local mode: up to N alignments of a pair, best first, no two of which put the same "
         "letters together (default: 1)",
     )
-    add_best(results)
+    add_hits(results, "networks: only pairs that are among the best K of either sequence", RANKS)
     results.add_argument(
         "--weight",
         choices=WEIGHTS,

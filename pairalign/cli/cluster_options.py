@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from pairalign.base.choices import CLUSTER_SUFFIXES, LINKAGES, NETWORK_NAMES, REPRESENTATIVES
+from pairalign.base.choices import CLUSTER_SUFFIXES, LINKAGES, NETWORK_NAMES, RANKS, REPRESENTATIVES
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
-    add_best,
+    add_hits,
     add_input,
     add_output,
     add_path,
@@ -54,7 +54,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="what stands for a cluster: its longest sequence, or the one most similar to the "
         "others (default: %(default)s)",
     )
-    add_best(group)
+    add_hits(group, "networks: only pairs that are among the best K of either sequence", RANKS)
     add_scoring(parser)
     add_input(parser)
     add_resources(parser)

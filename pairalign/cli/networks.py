@@ -1,10 +1,10 @@
-"""Networks on the command line: ``--best``, and the network of clusters."""
+"""Networks on the command line: their best edges, and the network of clusters."""
 
 from __future__ import annotations
 
 import argparse
 
-from pairalign.base.choices import WEIGHTS
+from pairalign.base.choices import RANKS, WEIGHTS
 from pairalign.clusters.best_edges import BestEdges
 from pairalign.clusters.clusters import Clusters
 from pairalign.errors import FormatError
@@ -17,21 +17,24 @@ WEIGHTED = ("abc", "gexf")
 """Networks whose edges have a weight."""
 
 
-def check_best(options: argparse.Namespace, format: str) -> None:
-    """Refuse ``--best`` where it cannot be done.
+def check_hits(options: argparse.Namespace, format: str) -> None:
+    """Refuse ``--max-hits`` where it cannot be done.
 
     Raises
     ------
     FormatError
         The format is none of a network, or only a part of all pairs is looked at.
     """
-    if options.best is None:
+    if options.max_hits is None:
+        if options.rank is not None:
+            raise FormatError("--rank is the order of hits: give --max-hits K")
         return
     if format not in NETWORK_FORMATS:
-        raise FormatError(f"--best is for {', '.join(NETWORK_FORMATS)}, but the format is {format}")
+        fitting = ", ".join(NETWORK_FORMATS)
+        raise FormatError(f"--max-hits is for {fitting}, but the format is {format}")
     for name in ("shard", "resume", "cluster"):
         if getattr(options, name, None):
-            raise FormatError(f"--best needs all pairs of a sequence: leave --{name} out")
+            raise FormatError(f"--max-hits needs all pairs of a sequence: leave --{name} out")
 
 
 def check_weight(options: argparse.Namespace, format: str) -> None:
@@ -60,12 +63,14 @@ def write_best(best: BestEdges | None, writer: Writer) -> None:
         writer.write(kept)
 
 
-def write_network(path: str, format: str, clusters: Clusters, best: int | None) -> None:
+def write_network(
+    path: str, format: str, clusters: Clusters, best: int | None, rank: str | None
+) -> None:
     """Write the pairs that are similar enough, with the cluster of each sequence."""
     edges = clusters.edges
     assert edges is not None
     if best is not None:
-        kept = BestEdges(best)
+        kept = BestEdges(best, rank or RANKS[0])
         kept.add(edges)
         chosen = kept.kept()
         assert chosen is not None

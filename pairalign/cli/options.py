@@ -399,13 +399,22 @@ def describe_thresholds() -> str:
     return "\n".join(lines)
 
 
-def add_best(group: argparse._ArgumentGroup) -> None:
-    """Add ``--best``."""
+def add_hits(group: argparse._ArgumentGroup, hits: str, ranks: Iterable[str]) -> None:
+    """Add ``--max-hits`` and ``--rank``.
+
+    Parameters
+    ----------
+    group : argparse._ArgumentGroup
+    hits : str
+        What ``--max-hits K`` keeps, for its help.
+    ranks : iterable of str
+        What hits can be ranked by; the first is the default.
+    """
+    group.add_argument("-k", "--max-hits", metavar="K", type=POSITIVE, help=hits)
     group.add_argument(
-        "--best",
-        metavar="N",
-        type=POSITIVE,
-        help="networks: only pairs that are among the N of highest identity of either sequence",
+        "--rank",
+        choices=list(ranks),
+        help=f"what the best hits are the best by (default: {next(iter(ranks))})",
     )
 
 

@@ -195,7 +195,7 @@ def plan_run(
     Parameters
     ----------
     options : argparse.Namespace
-        With `min_score` and `window` (or None) besides; `shard` and `top` count.
+        With `min_score` and `window` (or None) besides; `shard` and `hsps` count.
     queries : SequenceSet
     targets : SequenceSet or None
         None: every pair of `queries`.
@@ -234,7 +234,7 @@ def plan_run(
         kernel=options.kernel,
         pair_list=pair_list,
         shard=getattr(options, "shard", None),
-        top=getattr(options, "top", 1),
+        hsps=getattr(options, "hsps", 1),
         result_seconds=result_seconds(options),
         **more,
     )

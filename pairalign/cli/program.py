@@ -14,6 +14,7 @@ from collections.abc import Container, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
 
+from pairalign.base.old_names import new_names
 from pairalign.base.part_file import forget_published, remove_unfinished, was_published
 from pairalign.cli.console import give_up_stdout, messages, printable, say
 from pairalign.cli.loading import no_collection
@@ -216,7 +217,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with a command line, and exit."""
-        super().error(printable(message))
+        super().error(printable(message + new_names(message.split())))
 
 
 class _Version(argparse.Action):

@@ -36,7 +36,7 @@ class Summary:
         What a pair must reach to be written.
     thresholds : PairThresholds, optional
         The same, of identity and coverage.
-    top : int
+    hsps : int
         Alignments that a pair may have.
     """
 
@@ -50,9 +50,9 @@ class Summary:
         cells: int,
         min_score: str | None = None,
         thresholds: PairThresholds | None = None,
-        top: int = 1,
+        hsps: int = 1,
     ) -> None:
-        self._top = top
+        self._hsps = hsps
         self._sets = [s for s in (queries, targets) if s is not None]
         self._scoring = scoring
         self._pairs = pairs
@@ -107,8 +107,8 @@ class Summary:
         return "\n".join(f"{title:>13}  {value}" for title, value in rows)
 
     def _describe_pairs(self) -> str:
-        if self._top > 1:
-            return f"{self._pairs:,}, with {self._kept:,} alignments, up to {self._top:,} a pair"
+        if self._hsps > 1:
+            return f"{self._pairs:,}, with {self._kept:,} alignments, up to {self._hsps:,} a pair"
         if self._thresholds:
             return f"{self._pairs:,}, of which {self._kept:,} reach the thresholds"
         if self._min_score is None:

@@ -134,30 +134,33 @@ def test_scores_alone_are_no_network(tmp_path: Path) -> None:
         write(found, tmp_path / "x.graphml")
 
 
-def plain_best(found: pairalign.Alignments, best: int) -> set[tuple[int, int]]:
-    ends: dict[tuple[int, int], list[tuple[float, int, int]]] = {}
+def plain_best(found: pairalign.Alignments, best: int, rank: str) -> set[tuple[int, int]]:
+    ends: dict[tuple[int, int], list[tuple[float, int, int, int]]] = {}
     second = int(found.targets is not found.queries)
     for k, pair in enumerate(found):
-        for node in ((0, pair.query_index), (second, pair.target_index)):
-            ends.setdefault(node, []).append((-pair.identity, -pair.raw_score, k))
-    kept = {k for ranked in ends.values() for _, _, k in sorted(ranked)[:best]}
+        value = -pair.identity if rank == "identity" else 0.0
+        one, other = pair.query_index, pair.target_index
+        for node, partner in (((0, one), other), ((second, other), one)):
+            ends.setdefault(node, []).append((value, -pair.raw_score, partner, k))
+    kept = {k for ranked in ends.values() for *_, k in sorted(ranked)[:best]}
     return {(found[k].query_index, found[k].target_index) for k in kept}
 
 
+@pytest.mark.parametrize("rank", ["score", "identity"])
 @pytest.mark.parametrize("two_sets", [False, True])
-def test_the_best_of_each_node(two_sets: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_best_of_each_node(two_sets: bool, rank: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pairalign.clusters.best_edges._LEAST_HELD", 10)
     rng = np.random.default_rng(1)
     made = ["".join(rng.choice(list("ACG"), 9)) for _ in range(20)]
     found = pairalign.align(made, made[:7] if two_sets else None, device="cpu")
     for best in (1, 3, 100):
-        kept = BestEdges(best)
+        kept = BestEdges(best, rank)
         for start in range(0, len(found), 7):
             kept.add(found[start : start + 7])
         result = kept.kept()
         assert result is not None
         pairs = list(zip(result.query.tolist(), result.target.tolist(), strict=True))
-        assert set(pairs) == plain_best(found, best)
+        assert set(pairs) == plain_best(found, best, rank)
         every = list(zip(found.query.tolist(), found.target.tolist(), strict=True))
         assert pairs == [pair for pair in every if pair in set(pairs)]
 
@@ -207,9 +210,9 @@ def test_bit_scores_are_on_edges_where_they_are_known(tmp_path: Path) -> None:
 
 def test_the_best_edges_cannot_be_resumed(tmp_path: Path) -> None:
     (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in ODD.items()))
-    done = run("align", "in.fa", "-o", "x.graphml", "--best", "1", "--resume", cwd=tmp_path)
+    done = run("align", "in.fa", "-o", "x.graphml", "--max-hits", "1", "--resume", cwd=tmp_path)
     assert done.returncode == 2
-    assert b"--best needs all pairs of a sequence: leave --resume out" in done.stderr
+    assert b"--max-hits needs all pairs of a sequence: leave --resume out" in done.stderr
 
 
 def test_commands(tmp_path: Path) -> None:
@@ -224,12 +227,14 @@ def test_commands(tmp_path: Path) -> None:
     assert [nodes[n]["cluster"] for n in ODD] == clusters.labels.tolist()
     assert clusters.edges is not None
     close(edges, expected_edges(clusters.edges))
-    done = run("align", "in.fa", "--format", "abc", "--best", "1", "--device", "cpu", cwd=tmp_path)
+    done = run(
+        "align", "in.fa", "--format", "abc", "--max-hits", "1", "--device", "cpu", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert 2 <= len(done.stdout.splitlines()) <= 4
-    done = run("align", "in.fa", "-o", "x.paf", "--best", "1", cwd=tmp_path)
+    done = run("align", "in.fa", "-o", "x.paf", "--max-hits", "1", cwd=tmp_path)
     assert done.returncode == 2
-    assert b"--best is for graphml" in done.stderr
+    assert b"--max-hits is for graphml" in done.stderr
 
 
 @pytest.mark.parametrize("weight", ["identity", "score", "coverage", "columns", "bits", "evalue"])

@@ -140,7 +140,10 @@ def test_tags_of_proteins_with_ambiguous_and_small_letters(folder):
         (["-o", "x.paf", "--sam-tags", "MD"], "paf cannot have the tag MD; sam can"),
         (["-o", "x.paf", "--paf-tags", "ts"], "--paf-tags: no tag 'ts', expected tp, cs"),
         (["-o", "x.maf", "--plain-cigar"], "maf cannot have CIGARs with M; paf and sam can"),
-        (["-o", "x.paf", "--paf-tags", "tp", "--mode", "local", "--top", "2"], "with --top a pair"),
+        (
+            ["-o", "x.paf", "--paf-tags", "tp", "--mode", "local", "--hsps", "2"],
+            "with --hsps a pair",
+        ),
     ],
 )
 def test_refused(folder, capfd, arguments, message):

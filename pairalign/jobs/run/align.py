@@ -18,7 +18,7 @@ from pairalign.errors import FastaError, shown_name
 from pairalign.jobs.run import schedule
 from pairalign.jobs.run.all_pairs import AllPairs, PlannedPairs
 from pairalign.jobs.run.handing_out import HandingEngine, Users
-from pairalign.jobs.run.limits import check_lengths, check_top, whole_number
+from pairalign.jobs.run.limits import check_hsps, check_lengths, whole_number
 from pairalign.jobs.run.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
@@ -88,8 +88,8 @@ class AlignmentJob:
         Only pairs that pass are given.
     demand : Demand or None
         Of a job with thresholds: which pairs are still of use. The results may lack others.
-    top : int
-        Local alignments of a pair, see `pairalign.jobs.stages.top_engine`.
+    hsps : int
+        Local alignments of a pair, see `pairalign.jobs.stages.hsps_engine`.
 
     Raises
     ------
@@ -98,9 +98,9 @@ class AlignmentJob:
     PairListError
         `pair_list` has a pair twice, or a sequence with itself.
     AlphabetError, ScoringError
-        The sequences cannot be scored, or their scores would not fit; or `top` without mode local.
+        The sequences cannot be scored, or their scores would not fit; or `hsps` without mode local.
     ValueError
-        `threads`, `window`, `memory_bytes` or `top` is not positive, or there is no such shard;
+        `threads`, `window`, `memory_bytes` or `hsps` is not positive, or there is no such shard;
         TypeError: it is no whole number.
 
     Notes
@@ -122,7 +122,7 @@ class AlignmentJob:
     pair_list: PairList | None = None
     shard: Shard | None = None
     pair_thresholds: PairThresholds = field(default_factory=PairThresholds)
-    top: int = 1
+    hsps: int = 1
     result_seconds: float | None = None
     evalue_filter: EvalueFilter | None = None
     demand: Demand | None = None
@@ -137,7 +137,7 @@ class AlignmentJob:
         self.threads = whole_number("threads", self.threads, _MOST_THREADS)
         self.window = whole_number("window", self.window, _MOST_ROWS)
         self.memory_bytes = whole_number("memory_bytes", self.memory_bytes, _MOST_BYTES)
-        self.top = check_top(self.top, self.scoring)
+        self.hsps = check_hsps(self.hsps, self.scoring)
         for sequences in (self.queries, self.queries if self.targets is None else self.targets):
             check_lengths(sequences, self._detail)
         self.scoring.check_sets(self.queries, self.targets)
@@ -253,11 +253,11 @@ class AlignmentJob:
             sets = self.queries, self.targets
             engines = [EvalueEngine(one, self.evalue_filter, *sets) for one in engines]
         engines = self._with_thresholds(engines)
-        if self.top > 1:
-            from pairalign.jobs.stages.top_engine import add_further
+        if self.hsps > 1:
+            from pairalign.jobs.stages.hsps_engine import add_further
 
             sets, kept = (self.queries, self.targets), (self.pair_thresholds, self.evalue_filter)
-            engines = add_further(engines, self.top, sets, self.scoring, kept, self.threads)
+            engines = add_further(engines, self.hsps, sets, self.scoring, kept, self.threads)
         if not isinstance(self._planned, ListedPairs):
             return engines
         return [ListedEngine(engine, self._planned) for engine in engines]
@@ -280,7 +280,7 @@ class AlignmentJob:
     @property
     def _detail(self) -> Detail:
         """What engines compute: identities need counts, further alignments CIGARs."""
-        if self.top > 1:
+        if self.hsps > 1:
             return Detail.CIGAR
         return max(self.want.detail, self.pair_thresholds.detail(self.scoring.mode))
 
@@ -337,8 +337,8 @@ class AlignmentJob:
     def _result_bytes(self) -> tuple[int, float]:
         """What results are expected to take: a pair's, and a letter's of both."""
         if self.pair_list is not None:
-            return result_bytes(self._detail, self.top)
-        return expected_bytes(self._detail, self.top, self.queries, self.targets, self.pairs)
+            return result_bytes(self._detail, self.hsps)
+        return expected_bytes(self._detail, self.hsps, self.queries, self.targets, self.pairs)
 
     def _join(self, slabs: list[Window], engines: int, most_cells: int) -> list[Window]:
         """Join slabs where engines put results in order."""

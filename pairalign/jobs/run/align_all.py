@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.thresholds import make_pair_thresholds
+from pairalign.base.old_names import names_arguments
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.request import AlignRequest, plan_alignment
@@ -16,6 +17,7 @@ from pairalign.pairs.lists import Pairs, as_pair_list
 from pairalign.pairs.want import Detail
 
 
+@names_arguments
 def align(
     sequences: Sequences,
     targets: Sequences | None = None,
@@ -34,7 +36,7 @@ def align(
     search_space: float | None = None,
     comp_based_stats: bool | None = None,
     pairs: Pairs | None = None,
-    top: int = 1,
+    hsps: int = 1,
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
@@ -83,7 +85,7 @@ def align(
     pairs : PairList, path, array_like of int with shape (n, 2), or iterable of twos, optional
         Align just these, in the order of windows: names or input indices, or a file, see
         `pairalign.pairs.lists`. With `targets`, the first is of `sequences`, the second of them.
-    top : int
+    hsps : int
         Local alignments of a pair: the best, then the best that puts no two letters together which
         one before did, and so on, while they score more than 0 and pass what is asked for.
     device : str
@@ -159,7 +161,7 @@ def align(
         search_space=search_space,
         comp_based_stats=comp_based_stats,
         pair_list=None if pairs is None else as_pair_list(pairs, first, second),
-        top=top,
+        hsps=hsps,
         device=device,
         threads=1 if threads is None and executor is not None else threads,
         window=window,

@@ -39,7 +39,7 @@ def whole_number(name: str, value: object, most: int, least: int = 1) -> int:
     return min(number, most)
 
 
-def check_top(top: object, scoring: Scoring) -> int:
+def check_hsps(hsps: object, scoring: Scoring) -> int:
     """Return how many alignments a pair may have.
 
     Raises
@@ -49,10 +49,10 @@ def check_top(top: object, scoring: Scoring) -> int:
     TypeError, ValueError
         It is no whole number from 1 on.
     """
-    number = whole_number("top", top, _MOST_OF_A_PAIR)
+    number = whole_number("hsps", hsps, _MOST_OF_A_PAIR)
     if number > 1 and scoring.mode != "local":
         raise ScoringError(
-            f"top {number}: several alignments of a pair are local ones, but the mode is "
+            f"hsps {number}: several alignments of a pair are local ones, but the mode is "
             f"{scoring.mode}; set mode local"
         )
     return number

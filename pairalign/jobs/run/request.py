@@ -50,7 +50,7 @@ class AlignRequest:
         Cells of the search space of every query, taken as they are.
     comp_based_stats : bool or None
         E-values with the composition of each pair; None: those of proteins.
-    pair_list, top, device, threads, window, memory_bytes, progress, kernel, shard, result_seconds
+    pair_list, hsps, device, threads, window, memory_bytes, progress, kernel, shard, result_seconds
         As for `pairalign.jobs.run.align.AlignmentJob`; None: its default.
     """
 
@@ -64,7 +64,7 @@ class AlignRequest:
     search_space: float | None = None
     comp_based_stats: bool | None = None
     pair_list: PairList | None = None
-    top: int = 1
+    hsps: int = 1
     device: str = "auto"
     threads: int | None = None
     window: int | None = None
@@ -139,7 +139,7 @@ def plan_alignment(
         pair_list=request.pair_list,
         shard=request.shard,
         pair_thresholds=request.thresholds,
-        top=request.top,
+        hsps=request.hsps,
         result_seconds=request.result_seconds,
     )
     plan = _with_statistics(request, job)

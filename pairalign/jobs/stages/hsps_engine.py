@@ -1,7 +1,8 @@
 """Several local alignments of a pair: the best, then the next best on cells that are left.
 
 After Waterman and Eggert 1987, as `pairalign.engines.cpu.further` has it: each puts no two letters
-together which one before did. `TopEngine` wraps an engine, which finds the best, and is one itself.
+together which one before did. `HspsEngine` wraps an engine, which finds the
+best, and is one itself.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from pairalign.statistics.significance import EvalueFilter
 Numbers = npt.NDArray[np.int64]
 
 
-class TopEngine(WrappedEngine):
+class HspsEngine(WrappedEngine):
     """Follows each alignment that an engine finds by the further ones of the pair, best first.
 
     A pair's alignments end with the last one, or before the first that scores 0, or less than is
@@ -39,7 +40,7 @@ class TopEngine(WrappedEngine):
     engine : Engine
         Gives pairs that pass.
     further : FurtherAligner
-    top : int
+    hsps : int
         Alignments that a pair may have.
     thresholds : PairThresholds
         What further alignments must reach, too.
@@ -51,13 +52,13 @@ class TopEngine(WrappedEngine):
         self,
         engine: Engine,
         further: FurtherAligner,
-        top: int,
+        hsps: int,
         thresholds: PairThresholds,
         evalues: EvalueFilter | None,
     ) -> None:
         super().__init__(engine)
         self._further = further
-        self._top = top
+        self._hsps = hsps
         self._thresholds = thresholds
         self._evalues = evalues
 
@@ -74,7 +75,7 @@ class TopEngine(WrappedEngine):
             passing = self._passing(found)
             return found.take(passing), numbers[passing]
 
-        for layer, pairs in islice(layers_of(best.take(aligned), self._top, advance), 1, None):
+        for layer, pairs in islice(layers_of(best.take(aligned), self._hsps, advance), 1, None):
             layers.append(layer)
             owners.append(aligned[pairs])
         order = np.argsort(np.concatenate(owners), kind="stable")
@@ -100,28 +101,28 @@ class TopEngine(WrappedEngine):
 
 def add_further(
     engines: Sequence[Engine],
-    top: int,
+    hsps: int,
     sets: tuple[SequenceSet, SequenceSet | None],
     scoring: Scoring,
     kept: tuple[PairThresholds, EvalueFilter | None],
     threads: int,
-) -> list[TopEngine]:
+) -> list[HspsEngine]:
     """Wrap engines so that pairs may have several alignments.
 
     Parameters
     ----------
     engines : sequence of Engine
-    top : int
+    hsps : int
     sets : two SequenceSets
         The second is None for every pair of the first.
     scoring : Scoring
     kept : PairThresholds, EvalueFilter or None
-        As for `TopEngine`.
+        As for `HspsEngine`.
     threads : int
         Cores on which further alignments are made, whatever the engine.
     """
     queries, targets = sets[0], sets[0] if sets[1] is None else sets[1]
     return [
-        TopEngine(one, FurtherAligner(queries, targets, scoring, threads), top, *kept)
+        HspsEngine(one, FurtherAligner(queries, targets, scoring, threads), hsps, *kept)
         for one in engines
     ]
