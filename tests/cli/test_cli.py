@@ -306,7 +306,10 @@ def test_window_alone_changes_the_order_only(folder: Path, few: Path) -> None:
         (["align", "x.fa", "-o", "x.paf", "--fast"], "unrecognized arguments: --fast"),
         (["align", "x.fa", "-o", "x.paf", "--top", "2"], "; --top is --hsps N now"),
         (["align", "x.fa", "-o", "x.paf", "--rank", "score"], "give --max-hits K"),
-        (["cluster", "x.fa", "--best=2"], "; --best is --max-hits N --rank identity now"),
+        (
+            ["cluster", "x.fa", "--min-identity", "1", "--best=2"],
+            "; --best is --max-hits N --rank identity now",
+        ),
         (["align", "x.fa", "y.fa", "z.fa", "-o", "x.paf"], "unrecognized arguments: z.fa"),
         (["align", "proteins.fa", "-o", "x.paf", "--score-only"], "paf needs spans"),
         (["align", "proteins.fa", "-o", "x.parquet.gz"], "leave '.gz' out"),
