@@ -31,7 +31,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.sets import SequenceSet
-from pairalign.statistics.composition import MOST_RATIO, PairComposition
+from pairalign.statistics.composition import MOST_FACTOR, MOST_RATIO, PairComposition
 from pairalign.statistics.finite_size import LengthLaw, published_law
 from pairalign.statistics.published import PUBLISHED, PUBLISHED_DNA, UNGAPPED
 
@@ -121,8 +121,16 @@ class Significance:
 
     def log_evalues(self, found: Alignments, *, exchanged: bool = False) -> Doubles:
         """Return ln of the E-values of alignments; `exchanged`: with the targets as queries."""
-        scores: Doubles = self.ratios(found.query, found.target) * found.raw_score
-        return self.log_evalues_of(scores, found.query, found.target, exchanged=exchanged)
+        if self.composition is None:
+            ratios, factors = np.ones(len(found)), np.zeros(len(found))
+        else:
+            ratios, variances = self.composition.ratios_and_variances(found.query, found.target)
+            nats = self.gumbel.lambda_ * found.raw_score
+            factors = np.minimum(variances * nats**2 / 2, math.log(MOST_FACTOR))
+        scores = ratios * found.raw_score
+        values = self.log_evalues_of(scores, found.query, found.target, exchanged=exchanged)
+        values -= factors
+        return values
 
     def evalues(self, found: Alignments, *, exchanged: bool = False) -> Doubles:
         """Return the E-values of alignments; `exchanged`: with the targets as queries; float64."""
@@ -152,7 +160,7 @@ class Significance:
         -----
         The E-value of a pair falls with its score and rises with the length of its query, so it
         is enough to look at the shortest query with each length of target. What is best for a
-        pair is a ratio of `MOST_RATIO`.
+        pair is a ratio of `MOST_RATIO`, and an E-value that is divided by `MOST_FACTOR`.
         """
         sides = (targets, queries) if exchanged else (queries, targets)
         lengths = self.lengths[::-1] if exchanged else self.lengths
@@ -164,12 +172,12 @@ class Significance:
             smallest = sides[0][np.argmin(self.log_spaces[int(exchanged)][sides[0]])]
             pairs = np.array([smallest]), sides[1][:1]
         query, target = pairs[::-1] if exchanged else pairs
-        ratio = 1.0 if self.composition is None else MOST_RATIO
+        ratio, factor = (1.0, 1.0) if self.composition is None else (MOST_RATIO, MOST_FACTOR)
 
         def may_pass(score: int) -> bool:
             scores = np.full(len(query), ratio * score)
             values = self.log_evalues_of(scores, query, target, exchanged=exchanged)
-            return bool((values <= math.log(max_evalue)).any())
+            return bool((values <= math.log(factor * max_evalue)).any())
 
         low, high = 0, 1
         while high < _MOST_SCORE and not may_pass(high):
