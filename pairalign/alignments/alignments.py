@@ -19,13 +19,14 @@ from pairalign.alignments.runs import gather_runs, take_fields
 from pairalign.alignments.tables import Tabular, make_table
 from pairalign.alignments.view import Alignment
 from pairalign.base.arrays import Int32s
+from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Alignment", "Alignments", "concatenate"]
+__all__ = ["Alignment", "Alignments", "concatenate", "no_alignments"]
 
 
 SCORE_FIELDS = ("query", "target", "raw_score")
@@ -327,6 +328,27 @@ class Alignments(Tabular):
             wrong = lowest if lowest < -count else highest
             raise IndexError(f"there is no pair {wrong}: expected -{count} to {count - 1}")
         return np.where(chosen < 0, chosen + count, chosen) if lowest < 0 else chosen
+
+
+def no_alignments(
+    queries: SequenceSet, targets: SequenceSet | None, scoring: Scoring, detail: Detail
+) -> Alignments:
+    """Return alignments of no pair, with the fields of a detail.
+
+    Parameters
+    ----------
+    queries, targets : SequenceSet
+        `targets` is None for one set.
+    scoring : Scoring
+    detail : Detail
+    """
+    names = SCORE_FIELDS + (STATS_FIELDS if detail > Detail.SCORE else ())
+    columns: dict[str, Any] = {name: np.empty(0, np.int32) for name in names}
+    if detail == Detail.CIGAR:
+        columns["cigar"] = np.empty(0, np.uint32)
+        columns["cigar_offsets"] = np.zeros(1, np.int64)
+    others = queries if targets is None else targets
+    return Alignments(queries=queries, targets=others, scoring=scoring, **columns)
 
 
 def concatenate(parts: Sequence[Alignments]) -> Alignments:

@@ -56,8 +56,10 @@ READER_NAMES = (
 WEIGHTS = ("identity", "score", "coverage", "columns", "bits", "evalue")
 """What an edge of a network may have as its weight; the order is that of its fields."""
 
-RANKS = ("score", "identity")
+RANKS = ("score", "bits", "evalue", "identity")
 """What the best hits are the best by; the first is the default."""
+EDGE_RANKS = ("score", "identity")
+"""Those of the edges of a network of clusters."""
 
 PAF_TAGS = ("tp", "cs")
 SAM_TAGS = ("MD",)

@@ -43,6 +43,7 @@ class NetworkWriter(Writer):
     """
 
     needs = Detail.STATS
+    pairs_once = True
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)

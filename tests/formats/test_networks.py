@@ -208,13 +208,6 @@ def test_bit_scores_are_on_edges_where_they_are_known(tmp_path: Path) -> None:
     assert "bits" not in (tmp_path / "x.graphml").read_text()
 
 
-def test_the_best_edges_cannot_be_resumed(tmp_path: Path) -> None:
-    (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in ODD.items()))
-    done = run("align", "in.fa", "-o", "x.graphml", "--max-hits", "1", "--resume", cwd=tmp_path)
-    assert done.returncode == 2
-    assert b"--max-hits needs all pairs of a sequence: leave --resume out" in done.stderr
-
-
 def test_commands(tmp_path: Path) -> None:
     (tmp_path / "in.fa").write_text("".join(f">{n} header\n{s}\n" for n, s in ODD.items()))
     done = run(
@@ -232,7 +225,7 @@ def test_commands(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert 2 <= len(done.stdout.splitlines()) <= 4
-    done = run("align", "in.fa", "-o", "x.paf", "--max-hits", "1", cwd=tmp_path)
+    done = run("cluster", "in.fa", "-o", "x.tsv", "--min-identity", "1", "-k", "1", cwd=tmp_path)
     assert done.returncode == 2
     assert b"--max-hits is for graphml" in done.stderr
 
