@@ -174,11 +174,24 @@ class AlignmentJob:
         self.pairs_done = pairs
 
     def leave(self) -> dict[str, Any]:
-        """Return what a job that goes on must know besides `pairs_done`, as JSON has it."""
+        """Return what a run that goes on must know besides `pairs_done`.
+
+        Returns
+        -------
+        dict
+            As JSON has it; here empty.
+        """
         return {}
 
     def go_on(self, pairs: int, left: dict[str, Any]) -> None:
-        """Begin where a job was that had done so many pairs and has left that.
+        """Begin where another run of this job was.
+
+        Parameters
+        ----------
+        pairs : int
+            Its `pairs_done`.
+        left : dict
+            What its `leave` returned.
 
         Raises
         ------

@@ -161,7 +161,7 @@ def align(
     first, second, chosen = as_inputs(sequences, targets, scoring, mode)
     message = chosen.replaced_message(*(s for s in (first, second) if s is not None))
     if message:
-        warnings.warn(message, stacklevel=2)
+        warnings.warn(message, stacklevel=3)
     asked = AlignRequest(
         detail=Detail[detail.upper()],
         min_score=min_score,

@@ -158,7 +158,7 @@ class HitsJob(AlignmentJob):
         return {**at, "hits": hits}
 
     def go_on(self, pairs: int, left: dict[str, Any]) -> None:
-        """Begin where a job was that had ranked so many pairs and has left that.
+        """Begin where another run of this job was, see `AlignmentJob.go_on`.
 
         Raises
         ------
