@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,20 @@ STATS_FIELDS = (
 )
 _INT_FIELDS = (*SCORE_FIELDS, *STATS_FIELDS)
 _PAIR_FIELDS = (*_INT_FIELDS, "strand")
+_NOT_JOINED = (
+    *("queries", "targets", "scoring", "significance"),
+    *("cigar", "cigar_offsets", "strand"),
+)
+
+
+class Statistics(Protocol):
+    """What bit scores and E-values are made of: `pairalign.statistics.significance` has it."""
+
+    def bits(self, found: Alignments) -> npt.NDArray[np.float64]:
+        """Return the bit scores of some alignments."""
+
+    def evalues(self, found: Alignments) -> npt.NDArray[np.float64]:
+        """Return the E-values of some alignments."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -71,6 +85,9 @@ class Alignments(Tabular):
     strand : ndarray of int8, shape (n,), or None
         1, or -1 where the query was reverse-complemented: spans are on the original strands of both
         sequences and the CIGAR runs along the target, as in PAF. None: all 1.
+    significance : Statistics or None
+        What `bits` and `evalue` are made of, a `pairalign.statistics.significance.Significance`;
+        None: they are not known.
 
     Raises
     ------
@@ -100,6 +117,7 @@ class Alignments(Tabular):
     cigar: npt.NDArray[np.uint32] | None = None
     cigar_offsets: npt.NDArray[np.int64] | None = None
     strand: npt.NDArray[np.int8] | None = None
+    significance: Statistics | None = None
 
     def __post_init__(self) -> None:
         pairs = len(self.query)
@@ -156,6 +174,25 @@ class Alignments(Tabular):
         """Matches by columns, float64 of shape (n,); nan where nothing is aligned."""
         with np.errstate(invalid="ignore"):
             return self.field("matches") / self.columns
+
+    @property
+    def bits(self) -> npt.NDArray[np.float64]:
+        """Bit scores, float64 of shape (n,); ValueError where they are not known."""
+        return self._statistics.bits(self)
+
+    @property
+    def evalue(self) -> npt.NDArray[np.float64]:
+        """E-values of the queries' searches, float64 of shape (n,); ValueError as for `bits`."""
+        return self._statistics.evalues(self)
+
+    @property
+    def _statistics(self) -> Statistics:
+        if self.significance is None:
+            raise ValueError(
+                "bits and E-values are not known: they are those of local alignments with costs "
+                "that have published parameters, or of align(max_evalue=...)"
+            )
+        return self.significance
 
     def field(self, name: str) -> Int32s:
         """Return one of the spans and counts, shape (n,); ValueError if only scores were computed.
@@ -217,7 +254,8 @@ class Alignments(Tabular):
         pyarrow.Table
             The columns of the Parquet format: names, ``score``, ``identity`` (null where nothing
             is aligned), counts, lengths, spans, ``cigar`` as lists of uint32 runs ``length << 4 |
-            op``; and ``strand`` where strands were looked at. The parameters are in the metadata.
+            op``; ``bits`` and ``evalue`` where they are known; and ``strand`` where strands were
+            looked at. The parameters are in the metadata.
 
         Raises
         ------
@@ -383,8 +421,7 @@ def concatenate(parts: Sequence[Alignments]) -> Alignments:
     joined: dict[str, Any] = {
         field.name: np.concatenate([getattr(part, field.name) for part in parts])
         for field in fields(Alignments)
-        if field.name not in ("queries", "targets", "scoring", "cigar", "cigar_offsets", "strand")
-        and getattr(first, field.name) is not None
+        if field.name not in _NOT_JOINED and getattr(first, field.name) is not None
     }
     if any(part.strand is not None for part in parts):
         joined["strand"] = np.concatenate([_strands(part) for part in parts])

@@ -53,7 +53,7 @@ READER_NAMES = (
 )
 """Those of `pairalign.formats.readers.READERS`."""
 
-WEIGHTS = ("identity", "score", "coverage", "columns", "bits", "evalue")
+WEIGHTS = ("identity", "score", "coverage", "columns", "bits", "evalue", "alignment_score")
 """What an edge of a network may have as its weight; the order is that of its fields."""
 
 RANKS = ("score", "bits", "evalue", "identity")

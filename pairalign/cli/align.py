@@ -15,7 +15,7 @@ from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
 from pairalign.cli.files import check_files
 from pairalign.cli.going_on import Going
-from pairalign.cli.networks import check_hits, check_hits_once, check_weight
+from pairalign.cli.networks import OF_STATISTICS, check_hits, check_hits_once, check_weight
 from pairalign.cli.parts import PartPlace, choose_part
 from pairalign.cli.planning import (
     check_scoring,
@@ -166,7 +166,7 @@ def _plan(options: argparse.Namespace, table: _Table) -> AlignmentPlan:
         rank=options.rank or RANKS[0],
         once=table.writer_type.pairs_once,
         both_ways=options.both_ways,
-        statistics=options.weight in ("bits", "evalue")
+        statistics=options.weight in OF_STATISTICS
         or any(field.of_statistics for field in table.shown_fields),
         db_size=options.db_size,
         search_space=options.search_space,

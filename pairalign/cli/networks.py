@@ -13,6 +13,9 @@ from pairalign.jobs.run.statistics import chosen_composition
 from pairalign.pairs.want import Detail
 from pairalign.statistics.significance import find_gumbel, find_significance
 
+OF_STATISTICS = ("bits", "evalue", "alignment_score")
+"""Weights that are known of local alignments alone."""
+
 WEIGHTED = ("abc", "gexf")
 """Networks whose edges have a weight."""
 
@@ -81,7 +84,7 @@ def check_weight(options: argparse.Namespace, format: str) -> None:
             f"--weight is for {' and '.join(WEIGHTED)}, but the format is {format}"
             + ("; its edges have all of them" if format in NETWORK_FORMATS else "")
         )
-    if options.weight in ("bits", "evalue") and options.mode != "local":
+    if options.weight in OF_STATISTICS and options.mode != "local":
         raise FormatError(f"--weight {options.weight} needs --mode local, not {options.mode}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from verifying import align, family
 from written_files import write
 
 import pairalign
+from pairalign.base.choices import WEIGHTS
 from pairalign.cli.main import main
 from pairalign.clusters.best_edges import BestEdges
 from pairalign.errors import FormatError
@@ -230,14 +232,14 @@ def test_commands(tmp_path: Path) -> None:
     assert b"--max-hits is for graphml" in done.stderr
 
 
-@pytest.mark.parametrize("weight", ["identity", "score", "coverage", "columns", "bits", "evalue"])
+@pytest.mark.parametrize("weight", WEIGHTS)
 def test_weights_are_those_of_the_table(tmp_path, monkeypatch, weight):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "p.fa").write_text(fasta(family("protein")))
     costs = ["--mode", "local", "--gap-open", "12", "--weight", weight]
     for format in ("abc", "gexf"):
         align("p.fa", "-o", f"a.{format}", *costs)
-    shown = "query,target,identity,score,columns,bits,evalue"
+    shown = "query,target,identity,score,columns,bits,evalue,query_length,target_length"
     align("p.fa", "-o", "a.tsv", *costs[:-2], "--columns", shown)
     rows = rows_of((tmp_path / "a.tsv").read_text())
     lines = [line.split("\t") for line in (tmp_path / "a.abc").read_text().splitlines()]
@@ -247,8 +249,11 @@ def test_weights_are_those_of_the_table(tmp_path, monkeypatch, weight):
     told = [float(one) for one in re.findall(rf'for="{weight}" value="([^"]*)"', text)]
     assert weights == told
     assert [float(line[2]) for line in lines] == pytest.approx(told, rel=1e-5)
+    for row in rows:  # of EFI-EST, to a tenth: bits have a digit after the point
+        cells = int(row["query_length"]) * int(row["target_length"])
+        row["alignment_score"] = str(-math.log10(cells * 2 ** -float(row["bits"])))
     if weight != "coverage":
-        close = 0.06 if weight == "bits" else 1e-6
+        close = 0.06 if weight in ("bits", "alignment_score") else 1e-6
         expected = [float(row[weight]) for row in rows]
         assert told == pytest.approx(expected, rel=0.01 if weight == "evalue" else 1e-9, abs=close)
 

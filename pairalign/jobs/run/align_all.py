@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from concurrent.futures import Executor
+from dataclasses import replace
 from fractions import Fraction
 
 from pairalign.alignments.alignments import Alignments, concatenate
@@ -182,5 +183,6 @@ def align(
         progress=progress and executor is None,
         kernel=kernel,
     )
-    run = plan_alignment(asked, first, second, chosen).job
-    return concatenate(list(run) if executor is None else align_on(executor, run))
+    plan = plan_alignment(asked, first, second, chosen)
+    found = concatenate(list(plan.job) if executor is None else align_on(executor, plan.job))
+    return replace(found, significance=plan.significance)
