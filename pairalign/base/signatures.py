@@ -70,6 +70,9 @@ SIGNATURES = {
     "msa_open": "pointer int32 pointer*3 int64 pointer*3 -> pointer",
     "msa_relax": "pointer*2 int32*2 -> int32",
     "msa_support": "pointer*3 -> none",
+    # cpu/pairs/hits.cpp
+    "add_hits": "pointer int64 pointer*4 -> none",
+    "sort_hits": "pointer -> none",
     # cpu/pairs/overlaps.cpp
     "choose_strands": "pointer int32 pointer*3 -> none",
     "classify_overlaps": "pointer double*2 pointer*2 -> none",

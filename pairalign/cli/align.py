@@ -15,7 +15,7 @@ from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
 from pairalign.cli.files import check_files
 from pairalign.cli.going_on import Going
-from pairalign.cli.networks import check_hits, check_weight, write_best
+from pairalign.cli.networks import OF_STATISTICS, check_hits, check_hits_once, check_weight
 from pairalign.cli.parts import PartPlace, choose_part
 from pairalign.cli.planning import (
     check_scoring,
@@ -29,7 +29,6 @@ from pairalign.cli.report import check_report, finish_report, make_collector, re
 from pairalign.cli.summary import Summary, describe_steps
 from pairalign.cli.tags import tags_of
 from pairalign.cli.thresholds import thresholds_of
-from pairalign.clusters.best_edges import BestEdges
 from pairalign.errors import FormatError
 from pairalign.formats import (
     NETWORK_FORMATS,
@@ -42,6 +41,7 @@ from pairalign.formats import (
 )
 from pairalign.formats.output import check_writable
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.request import AlignmentPlan
 from pairalign.pairs.lists import read_pair_list
 from pairalign.pairs.want import Detail
@@ -109,7 +109,9 @@ def run_align(options: argparse.Namespace) -> None:
 def _check(options: argparse.Namespace) -> tuple[_Table, PartPlace | None]:
     """Find out what is written, and where if it is a part; refuse what cannot be."""
     writer_type = find_format(options.output, options.format)
-    check_hits(options, writer_type.name)
+    check_hits(options)
+    if writer_type.pairs_once:
+        check_hits_once(options, writer_type.name)
     _check_hsps(options, writer_type.name)
     fields = () if options.columns is None else parse_fields(options.columns)
     detail = _detail(options, writer_type, fields)
@@ -155,8 +157,11 @@ def _plan(options: argparse.Namespace, table: _Table) -> AlignmentPlan:
         pair_list=pair_list,
         thresholds=thresholds_of(options),
         max_evalue=options.max_evalue,
+        max_hits=options.max_hits,
+        rank=options.rank or RANKS[0],
+        once=table.writer_type.pairs_once,
         both_ways=options.both_ways,
-        statistics=options.weight in ("bits", "evalue")
+        statistics=options.weight in OF_STATISTICS
         or (options.report is not None and scoring.mode == "local")
         or any(field.of_statistics for field in table.shown_fields),
         db_size=options.db_size,
@@ -184,11 +189,12 @@ def _summary_of(options: argparse.Namespace, run: AlignmentJob) -> Summary:
         run.queries,
         run.targets,
         run.scoring,
-        pairs=run.pairs,
+        pairs=run.pairs_ranked if isinstance(run, HitsJob) else run.pairs,
         cells=run.cells,
         min_score=options.min_score,
         thresholds=run.pair_thresholds,
         hsps=run.hsps,
+        max_hits=options.max_hits,
     )
 
 
@@ -201,9 +207,6 @@ def _write(
     shown: Mapping[str, Any],
 ) -> None:
     """Align and write what is kept; `shown` is what else `open_writer` is told of the format."""
-    best = None
-    if options.max_hits is not None:
-        best = BestEdges(options.max_hits, options.rank or RANKS[0])
     with (
         run.open() as results,
         open_writer(
@@ -220,16 +223,12 @@ def _write(
         ) as writer,
     ):
         for alignments in results:
-            if best is None:
-                writer.write(alignments)
-            else:
-                best.add(alignments)
+            writer.write(alignments)
             summary.add(alignments)
             if collector is not None:
                 collector.add(alignments)
             del alignments  # or they would stay in memory while the next ones are waited for
             going.wrote(writer)
-        write_best(best, writer)
         going.wrote_all(writer)
 
 

@@ -60,7 +60,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="local mode: up to N alignments of a pair, best first, no two of which put the same "
         "letters together (default: 1)",
     )
-    add_hits(results, "networks: only pairs that are among the best K of either sequence", RANKS)
+    add_hits(
+        results,
+        "the K best hits of each query, query by query, best first; of one set each pair counts "
+        "for both sequences",
+        RANKS,
+    )
     results.add_argument(
         "--weight",
         choices=WEIGHTS,

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from pairalign.base.choices import CLUSTER_SUFFIXES, LINKAGES, NETWORK_NAMES, RANKS, REPRESENTATIVES
+from pairalign.base.choices import (
+    CLUSTER_SUFFIXES,
+    EDGE_RANKS,
+    LINKAGES,
+    NETWORK_NAMES,
+    REPRESENTATIVES,
+)
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
     add_hits,
@@ -54,7 +60,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="what stands for a cluster: its longest sequence, or the one most similar to the "
         "others (default: %(default)s)",
     )
-    add_hits(group, "networks: only pairs that are among the best K of either sequence", RANKS)
+    add_hits(group, "networks: only pairs that are among the best K of either sequence", EDGE_RANKS)
     add_scoring(parser)
     add_input(parser)
     add_resources(parser)

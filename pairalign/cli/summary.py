@@ -38,6 +38,8 @@ class Summary:
         The same, of identity and coverage.
     hsps : int
         Alignments that a pair may have.
+    max_hits : int or None
+        Hits that a query may have, where there are only hits.
     """
 
     def __init__(
@@ -51,7 +53,9 @@ class Summary:
         min_score: str | None = None,
         thresholds: PairThresholds | None = None,
         hsps: int = 1,
+        max_hits: int | None = None,
     ) -> None:
+        self._max_hits = max_hits
         self._hsps = hsps
         self._sets = [s for s in (queries, targets) if s is not None]
         self._scoring = scoring
@@ -107,6 +111,9 @@ class Summary:
         return "\n".join(f"{title:>13}  {value}" for title, value in rows)
 
     def _describe_pairs(self) -> str:
+        if self._max_hits is not None:
+            what = "alignments of hits" if self._hsps > 1 else "hits"
+            return f"{self._pairs:,}, with {self._kept:,} {what}, up to {self._max_hits:,} a query"
         if self._hsps > 1:
             return f"{self._pairs:,}, with {self._kept:,} alignments, up to {self._hsps:,} a pair"
         if self._thresholds:

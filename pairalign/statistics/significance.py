@@ -246,11 +246,17 @@ class EvalueFilter:
 
     def passes(self, found: Alignments) -> npt.NDArray[np.bool_]:
         """Return which of some alignments pass."""
-        most = math.log(self._most)
-        passes: npt.NDArray[np.bool_] = self._significance.log_evalues(found) <= most
+        passes = self.passes_one_way(found)
         if self.both_ways:
-            passes |= self._significance.log_evalues(found, exchanged=True) <= most
+            passes |= self.passes_one_way(found, exchanged=True)
         return passes
+
+    def passes_one_way(
+        self, found: Alignments, *, exchanged: bool = False
+    ) -> npt.NDArray[np.bool_]:
+        """Return which of some alignments pass; `exchanged`: with the targets as queries."""
+        values = self._significance.log_evalues(found, exchanged=exchanged)
+        return np.asarray(values <= math.log(self._most))
 
     def passing(self, found: Alignments) -> Alignments:
         """Return those of some alignments that pass, in their order."""

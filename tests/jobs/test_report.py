@@ -289,6 +289,19 @@ def test_several_alignments_of_a_pair_are_aligned_again_alike(tmp_path: Path) ->
     assert len(found) > 3
 
 
+@pytest.mark.parametrize("ending", ["paf", "tsv", "abc"])
+def test_best_hits_come_once(ending: str, tmp_path: Path) -> None:
+    records = {f"s{k}": text for k, text in enumerate(FAMILY)}
+    page = report(tmp_path, "align", "-o", f"o.{ending}", "--max-hits", "2", records=records)
+    found = pairalign.align(records, device="cpu", max_hits=2)
+    pairs = {tuple(sorted((p.query_index, p.target_index))) for p in found}
+    assert sorted(page.pairs) == sorted((f"s{a}", f"s{b}") for a, b in pairs)
+    expected = {(p.query.name, p.target.name): p.rows() for p in pairalign.align(records)}
+    for number, names in enumerate(page.pairs):
+        assert page.rows(number) == expected[names]
+    assert re.search(r"device\s*cpu\s", page.text)
+
+
 # ---------------------------------------------------------------------------------------------
 # The heat map
 

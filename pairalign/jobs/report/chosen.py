@@ -93,7 +93,7 @@ class ChosenPairs:
         """
         if not self._held:
             return None
-        found = concatenate(self._parts)
+        found = _distinct(concatenate(self._parts))
         values = self._rank(found)
         places = self._places(found, values)
         kept = np.flatnonzero(places < self._each)
@@ -109,7 +109,7 @@ class ChosenPairs:
         return found.query.astype(np.int64), found.target.astype(np.int64) + self._shift
 
     def _prune(self) -> None:
-        found = concatenate(self._parts)
+        found = _distinct(concatenate(self._parts))
         values = self._rank(found)
         kept = found.take(self._places(found, values, floors=True) < self._each)
         self._parts, self._held = [kept], len(kept)
@@ -147,3 +147,16 @@ class ChosenPairs:
                 room -= needed
             fitting.append(fits)
         return np.array(fitting, np.bool_)
+
+
+def _distinct(found: Alignments) -> Alignments:
+    """Return each alignment once, as it came first."""
+    keys = [found.query, found.target, found.raw_score]
+    if found.has_stats:
+        keys += [found.field("query_start"), found.field("target_start")]
+    order = np.lexsort(keys)
+    same = np.ones(len(found), np.bool_)
+    same[0] = False
+    for key in keys:
+        same[1:] &= key[order[1:]] == key[order[:-1]]
+    return found.take(np.sort(order[~same])) if same.any() else found

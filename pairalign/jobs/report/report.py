@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.exchange import exchange
 from pairalign.alignments.identities import count_coverage
 from pairalign.errors import DistanceError
 from pairalign.jobs.distances.guide_tree import build_tree
@@ -133,6 +134,8 @@ class ReportCollector:
         """Take in some more of the run's results."""
         if not len(found):
             return
+        if self.queries is self.targets:  # hits of queries may come from both sequences
+            found = exchange(found, found.query > found.target)
         self.pairs += len(found)
         self._count(found)
         if self._triangle is not None:

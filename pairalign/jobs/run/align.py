@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
-from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.alignments import Alignments, no_alignments
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import Shard, check_shard
 from pairalign.base.choices import DEFAULT_WINDOW
@@ -16,7 +16,7 @@ from pairalign.engines import Engine
 from pairalign.engines.selection import open_engines, usable_cores
 from pairalign.errors import FastaError, shown_name
 from pairalign.jobs.run import schedule
-from pairalign.jobs.run.all_pairs import AllPairs, PlannedPairs
+from pairalign.jobs.run.all_pairs import AllPairs, PairsOfQueries, PlannedPairs
 from pairalign.jobs.run.handing_out import HandingEngine, Users
 from pairalign.jobs.run.limits import check_hsps, check_lengths, whole_number
 from pairalign.jobs.run.listed_pairs import ListedEngine, ListedPairs
@@ -88,6 +88,9 @@ class AlignmentJob:
         Those that were opened: ``cpu``, ``cuda:0``, ...
     evalue_filter : EvalueFilter or None
         Only pairs that pass are given.
+    only : (int, int) or None
+        Half-open range of queries: only their pairs; of one set those with either sequence among
+        them. Without a list of pairs.
     demand : Demand or None
         Of a job with thresholds: which pairs are still of use. The results may lack others.
     hsps : int
@@ -128,6 +131,7 @@ class AlignmentJob:
     result_seconds: float | None = None
     evalue_filter: EvalueFilter | None = None
     demand: Demand | None = None
+    only: tuple[int, int] | None = None
     steps: Steps | None = field(default=None, init=False)
     devices: tuple[str, ...] = field(default=(), init=False)
 
@@ -160,12 +164,44 @@ class AlignmentJob:
             pairs = sort_pairs(self.pair_list, self.queries, self.targets, self.window)
             return ListedPairs(pairs, rows, columns, triangular=self.targets is None)
         targets = None if self.targets is None else len(self.targets)
-        return AllPairs(plan_windows(len(self.queries), targets, self.window), rows, columns)
+        windows = plan_windows(len(self.queries), targets, self.window)
+        if self.only is None:
+            return AllPairs(windows, rows, columns)
+        start, stop = self.only
+        are_queries = (self.queries.order >= start) & (self.queries.order < stop)
+        return PairsOfQueries(windows, rows, columns, are_queries)
 
     def skip(self, pairs: int) -> None:
         """Begin after so many pairs of those that were planned: they have been done before."""
         self._planned = self._planned.part(pairs, self.pairs)
         self.pairs_done = pairs
+
+    def leave(self) -> dict[str, Any]:
+        """Return what a run that goes on must know besides `pairs_done`.
+
+        Returns
+        -------
+        dict
+            As JSON has it; here empty.
+        """
+        return {}
+
+    def go_on(self, pairs: int, left: dict[str, Any]) -> None:
+        """Begin where another run of this job was.
+
+        Parameters
+        ----------
+        pairs : int
+            Its `pairs_done`.
+        left : dict
+            What its `leave` returned.
+
+        Raises
+        ------
+        PartsError
+            `left` makes no sense.
+        """
+        self.skip(pairs)
 
     @property
     def pairs(self) -> int:
@@ -262,9 +298,10 @@ class AlignmentJob:
 
             sets, kept = (self.queries, self.targets), (self.pair_thresholds, self.evalue_filter)
             engines = add_further(engines, self.hsps, sets, self.scoring, kept, self.threads)
-        if not isinstance(self._planned, ListedPairs):
+        if not isinstance(self._planned, (ListedPairs, PairsOfQueries)):
             return engines
-        return [ListedEngine(engine, self._planned) for engine in engines]
+        nothing = partial(no_alignments, self.queries, self.targets, self.scoring)
+        return [ListedEngine(engine, self._planned, nothing) for engine in engines]
 
     def _with_thresholds(self, engines: Sequence[Engine]) -> Sequence[Engine]:
         """Wrap engines so that they skip pairs which cannot reach what is asked for."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from concurrent.futures import Executor
+from dataclasses import replace
 from fractions import Fraction
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.thresholds import make_pair_thresholds
+from pairalign.base.choices import RANKS
 from pairalign.base.old_names import names_arguments
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs.run.progress import Progress
@@ -37,6 +39,8 @@ def align(
     comp_based_stats: bool | None = None,
     pairs: Pairs | None = None,
     hsps: int = 1,
+    max_hits: int | None = None,
+    rank: str = RANKS[0],
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
@@ -88,6 +92,14 @@ def align(
     hsps : int
         Local alignments of a pair: the best, then the best that puts no two letters together which
         one before did, and so on, while they score more than 0 and pass what is asked for.
+    max_hits : int, optional
+        Only the best hits of each query, at most that number: query by query in the order of the
+        input, each with its hits, best first. A hit is a pair that passes, in mode local with a
+        score above 0. Of a set with itself each pair counts for both sequences, so that it may come
+        twice, the second time with query and target exchanged. Of equally good hits the one of the
+        higher score is better, then the one whose target comes first in the input.
+    rank : {"score", "bits", "evalue", "identity"}
+        What the best hits are the best by. By identity all pairs are aligned, else hits alone.
     device : str
         ``"auto"``, ``"cpu"``, ``"cuda"``, ``"cuda:0,1"``, ``"opencl"`` or ``"opencl:0,1"``.
     kernel : str, optional
@@ -109,8 +121,8 @@ def align(
     Returns
     -------
     Alignments
-        In the order of windows; held in memory as a whole. For sets too large for that iterate
-        over an `AlignmentJob`, or use the command line.
+        In the order of windows, with `max_hits` by query; held in memory as a whole. For sets too
+        large for that iterate over an `AlignmentJob`, or use the command line.
 
     Raises
     ------
@@ -150,7 +162,7 @@ def align(
     first, second, chosen = as_inputs(sequences, targets, scoring, mode)
     message = chosen.replaced_message(*(s for s in (first, second) if s is not None))
     if message:
-        warnings.warn(message, stacklevel=2)
+        warnings.warn(message, stacklevel=3)
     asked = AlignRequest(
         detail=Detail[detail.upper()],
         min_score=min_score,
@@ -162,6 +174,8 @@ def align(
         comp_based_stats=comp_based_stats,
         pair_list=None if pairs is None else as_pair_list(pairs, first, second),
         hsps=hsps,
+        max_hits=max_hits,
+        rank=rank,
         device=device,
         threads=1 if threads is None and executor is not None else threads,
         window=window,
@@ -169,5 +183,6 @@ def align(
         progress=progress and executor is None,
         kernel=kernel,
     )
-    run = plan_alignment(asked, first, second, chosen).job
-    return concatenate(list(run) if executor is None else align_on(executor, run))
+    plan = plan_alignment(asked, first, second, chosen)
+    found = concatenate(list(plan.job) if executor is None else align_on(executor, plan.job))
+    return replace(found, significance=plan.significance)

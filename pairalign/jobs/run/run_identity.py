@@ -27,7 +27,7 @@ Description = dict[str, Any]
 _ONLY_HOW = {
     *("device", "threads", "memory_bytes", "progress", "kernel", "shard"),
     "result_seconds",
-    "evalue_filter",  # the command describes what it is made of
+    *("evalue_filter", "significance"),  # the command describes what they are made of
     *("filter", "stages"),  # of overlaps; a filter loses nothing
 }
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.alignments import SCORE_FIELDS, STATS_FIELDS, Alignments
+from pairalign.alignments.alignments import Alignments, no_alignments
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines import Engine
 from pairalign.engines.cpu.pair_filter import Demand, PairFilter, PairsLeft
@@ -124,7 +124,7 @@ class ThresholdEngine(WrappedEngine):
             choice = self._filter.choose(window, pair_mask)
         if choice.left == 0:
             self._steps.add(choice, 0, 0)
-            return self._nothing(want.detail)
+            return no_alignments(**self._sets, detail=want.detail)
         found = self._align_chosen(window, want, pair_mask, choice)
         passing = found
         if self._thresholds:
@@ -182,15 +182,6 @@ class ThresholdEngine(WrappedEngine):
             reaching = int(np.count_nonzero(found.raw_score >= choice.min_raw_score))
         self._reaching = min(reaching / choice.left, 1.0)
         return min(reaching, choice.left)
-
-    def _nothing(self, detail: Detail) -> Alignments:
-        """Alignments of no pair, with the columns of a detail."""
-        names = SCORE_FIELDS + (STATS_FIELDS if detail > Detail.SCORE else ())
-        columns: dict[str, Any] = {name: np.empty(0, np.int32) for name in names}
-        if detail == Detail.CIGAR:
-            columns["cigar"] = np.empty(0, np.uint32)
-            columns["cigar_offsets"] = np.zeros(1, np.int64)
-        return Alignments(**self._sets, **columns)
 
 
 def skip_pairs(
