@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,7 +19,6 @@ _MOST_CLUSTERS = 50
 _BINS = 40
 
 
-@dataclass
 class _SplitCollector(ReportCollector):
     """Collects the closest pairs across folds; knows the identities of all nearest ones."""
 
@@ -48,8 +46,8 @@ def report_split(
 ) -> None:
     """Write the report of a split; the closest pairs across folds are aligned again for it."""
     sequences = split.sequences
-    collector = _SplitCollector(sequences, sequences, split=split)
-    collector.no_picture = "it is made by align and distance"
+    collector = _SplitCollector(sequences, sequences, no_map="align and distance draw it")
+    collector.split = split
     pairs = _closest(split)
     if len(pairs):
         for found in align_pairs(sequences, scoring, pairs, resources):
