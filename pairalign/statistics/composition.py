@@ -7,13 +7,13 @@ two sequences have, and of the usual ones. Here the ratio may exceed 1, up to `M
 that, E-values of short sequences, whose composition varies most, would be too large on average.
 
 Few residues say little of a composition: each sequence is given `PSEUDOCOUNTS` usual ones more, as
-in the composition-based matrix adjustment of BLAST [2]_.
+in the composition-based matrix adjustment of BLAST [2]_, which has 20 and no variance.
 
 A composition is known from few residues, so lambda varies: the fewer there are, the more. Then
 ``exp(-lambda S)`` is too large in the mean, by ``exp(V S^2 / 2)`` with V the variance of lambda, as
 of a logarithm that is normal. V follows from the derivatives of lambda by the shares of residues
 and their multinomial variances (the delta method [3]_), and E-values are divided by that factor.
-Only the second order is known, so the factor is at most `MOST_FACTOR`.
+It is at most `MOST_FACTOR`.
 
 References
 ----------
@@ -45,13 +45,13 @@ Numbers = npt.NDArray[np.integer[Any]]
 LETTERS = {"protein": 20, "dna": 4}
 """Codes of residues that have a share: the ambiguous and the rare ones are left out."""
 
-PSEUDOCOUNTS = 20
+PSEUDOCOUNTS = 10
 """Usual residues that each sequence is given beside its own."""
 
 MOST_RATIO, LEAST_RATIO = 1.25, 0.05
 """Of lambda of a pair to that of all. Residues that score 0 or more on average have the least."""
 
-MOST_FACTOR = math.e
+MOST_FACTOR = math.exp(4)
 """That the variance of lambda divides an E-value by."""
 
 _DECIMALS, _VARIANCE_DECIMALS = 6, 9
@@ -115,7 +115,8 @@ class PairComposition:
         (first, noise), (second, noise2) = self._shares
         _pair_lambdas(
             len(lambdas),
-            *(one.ctypes.data for one in (*indices, first, second, noise, noise2)),
+            *(one.ctypes.data for one in indices),
+            *(one.ctypes.data for one in (first, second, noise, noise2)),
             *(len(self._places), self._places.ctypes.data),
             *(self._scores.ctypes.data, len(self._scores)),
             *(LEAST_RATIO * self._usual, MOST_RATIO * self._usual),

@@ -31,8 +31,8 @@ def biased(count, length, seed, spread):
 
 
 def shares_of(sequences, index):
-    """As the letters are, and twenty usual ones more."""
-    counts = np.bincount(sequences.codes_of(index), minlength=20)[:20] + 20 * background()
+    """As the letters are, and ten usual ones more."""
+    counts = np.bincount(sequences.codes_of(index), minlength=20)[:20] + 10 * background()
     return counts / counts.sum()
 
 
@@ -82,7 +82,7 @@ def test_variances_are_those_of_the_delta_method():
     query, target = (x.ravel() for x in np.meshgrid(np.arange(3), np.arange(3)))
     of_pairs = PairComposition(SCORING, queries, targets, USUAL_SHARES, USUAL)
     ratios, variances = of_pairs.ratios_and_variances(query, target)
-    a, b = 60 / 80**2, 45 / 65**2
+    a, b = 60 / 70**2, 45 / 55**2
     compared = 0
     for q, t, ratio, variance in zip(query, target, ratios, variances, strict=True):
         first, second, both = by_differences(shares_of(queries, q), shares_of(targets, t))
