@@ -207,6 +207,8 @@ def test_hits_of_a_sequence_with_what_they_cover(browser) -> None:
     }
     bars = [one.get_attribute("aria-label") for one in browser.find_elements("class name", "bar")]
     assert set(zip(cells(browser, 0, "hits"), bars, strict=True)) == spans
+    depth = browser.find_element("css selector", "#depth svg").get_attribute("aria-label")
+    assert depth == "At most 3 hits cover a place of the sequence"
     browser.find_element("id", "hits-back").click()
     assert browser.find_element("id", "sequences-table").is_displayed()
 
