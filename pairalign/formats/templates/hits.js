@@ -47,8 +47,9 @@
   function describePairs() {
     const all = data.allPairs, here = report.pairs.length;
     const ranked = data.rankedBy ? `, by ${data.rankedBy}` : "";
-    const which = here === all ? `All ${report.number(all)} pairs${ranked}.`
-      : `${report.number(here)} of ${report.number(all)} pairs: the best of each sequence${ranked}.`;
+    const kind = data.which ? ` (${data.which})` : "";
+    const which = here === all ? `All ${report.number(all)} pairs${kind}${ranked}.`
+      : `${report.number(here)} of ${report.number(all)} pairs${kind}: the best of each sequence${ranked}.`;
     byId("pairs-note").textContent = which + " A click on a pair, or Enter, shows its alignment; a click on a name shows its hits.";
   }
 

@@ -76,6 +76,7 @@ def page_data(
         "isOneSet": one_set,
         "pairs": _pairs(collector, offered, (listed[0], listed[-1])),
         "allPairs": collector.pairs,
+        "which": collector.which,
         "rankedBy": collector.ranked_by,
         "histograms": [_histogram(one) for one in collector.histograms()],
         "map": None if heat_map is None else _map(heat_map, listed[0]),

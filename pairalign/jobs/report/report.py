@@ -98,6 +98,8 @@ class ReportCollector:
         What bits and E-values are made of, where they are known.
     no_map : str
         Why there is no heat map; empty if there may be one.
+    which : str
+        What pairs they are, if they are not all that the run has.
     pairs : int
         Alignments that came, of which the page offers some.
     ranked_by : str
@@ -108,6 +110,7 @@ class ReportCollector:
     targets: SequenceSet
     significance: Significance | None = None
     no_map: str = ""
+    which: str = field(default="", init=False)
     pairs: int = field(default=0, init=False)
     ranked_by: str = field(default="", init=False)
     _chosen: ChosenPairs | None = field(default=None, init=False)
@@ -191,7 +194,8 @@ class ReportCollector:
         self._has_stats = True
         aligned, longer = count_coverage(found)
         for row, values in enumerate((np.nan_to_num(found.identity), aligned / longer)):
-            self._shares[row] += np.histogram(values, _SHARES)[0]
+            bins = np.minimum((values * _BINS).astype(np.int64), _BINS - 1)
+            self._shares[row] += np.bincount(bins, minlength=_BINS)
 
     def _choose(self, found: Alignments) -> None:
         if self._chosen is None:
