@@ -130,6 +130,7 @@ def test_every_pair_has_its_alignment(arguments: tuple[str, ...], tmp_path: Path
         assert page.data["pairs"]["score"][number] == expected[names].score
         assert page.data["pairs"]["matches"][number] == expected[names].matches
     assert page.data["allPairs"] == len(found)
+    assert page.data["isAll"]
 
 
 def test_bits_and_evalues_of_local_alignments(tmp_path: Path) -> None:
@@ -165,6 +166,7 @@ def test_pairs_are_chosen_by_use_and_cover_each_sequence(monkeypatch: pytest.Mon
         best = found.identity[mine].max()
         assert offered.identity[(offered.query == k) | (offered.target == k)].max() == best
     assert len(offered) <= 9
+    assert not collector.is_all
     assert collector.pairs == len(found) == 36
 
 
@@ -300,6 +302,7 @@ def test_best_hits_come_once(ending: str, tmp_path: Path) -> None:
     records = {f"s{k}": text for k, text in enumerate(FAMILY)}
     page = report(tmp_path, "align", "-o", f"o.{ending}", "--max-hits", "2", records=records)
     found = pairalign.align(records, device="cpu", max_hits=2)
+    assert page.data["isAll"]
     pairs = {tuple(sorted((p.query_index, p.target_index))) for p in found}
     assert sorted(page.pairs) == sorted((f"s{a}", f"s{b}") for a, b in pairs)
     expected = {(p.query.name, p.target.name): p.rows() for p in pairalign.align(records)}
@@ -392,3 +395,25 @@ def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert b"there is no directory" in done.stderr
     assert not (tmp_path / "o.paf").exists()
+
+
+def test_pairs_that_cost_too_much_are_not_aligned_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = pairalign.align(FAMILY, device="cpu", detail="stats")
+    collector = ReportCollector(found.queries, found.targets)
+    collector.add(found)
+    monkeypatch.setattr("pairalign.jobs.report.report._MOST_CELLS", 2000)
+    asked = []
+
+    def realign(pairs: pairalign.PairList) -> list[pairalign.Alignments]:
+        asked.append(pairs)
+        return [pairalign.align(FAMILY, pairs=pairs, device="cpu")]
+
+    offered = collector.offered(realign)
+    assert offered is not None
+    (pairs,) = asked
+    cells = [
+        len(FAMILY[i]) * len(FAMILY[j]) for i, j in zip(pairs.first, pairs.second, strict=True)
+    ]
+    assert sum(cells) <= 2000
+    assert 0 < len(offered) == len(pairs) < len(found)
+    assert not collector.is_all

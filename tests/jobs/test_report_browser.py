@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import shutil
 import time
@@ -278,15 +279,20 @@ def test_the_network_is_of_the_pairs_shown(browser) -> None:
 
 
 def test_logarithmic_histograms(browser) -> None:
-    heights = "#histograms figure:first-child rect"
     script = (
-        f"return [...document.querySelectorAll('{heights}')].map(r => +r.getAttribute('height'))"
+        "return [...document.querySelectorAll('#histograms figure')].map((figure) =>"
+        "[...figure.querySelectorAll('rect')].map((bar) => +bar.getAttribute('height')))"
     )
+    every = browser.execute_script("return report.data.histograms.map((one) => one.counts)")
+    counts = [[count for count in one if count] for one in every]
     plain = browser.execute_script(script)
     browser.find_element("id", "log").click()
     logs = browser.execute_script(script)
-    assert len(plain) == len(logs)
-    assert min(logs) / max(logs) > min(plain) / max(plain)
+    assert plain != logs
+    for numbers, heights in zip(counts, logs, strict=True):
+        room = math.log(2 * max(2, *numbers))
+        shares = [height / 140 for height in heights]
+        assert shares == pytest.approx([math.log(2 * one) / room for one in numbers])
 
 
 def test_by_keyboard_alone(browser) -> None:

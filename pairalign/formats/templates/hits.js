@@ -48,7 +48,7 @@
     const all = data.allPairs, here = report.pairs.length;
     const ranked = data.rankedBy ? `, by ${data.rankedBy}` : "";
     const kind = data.which ? ` (${data.which})` : "";
-    const which = here === all ? `All ${report.number(all)} pairs${kind}${ranked}.`
+    const which = data.isAll ? `All ${report.number(here)} pairs${here < all ? " that have an alignment" : ""}${kind}${ranked}.`
       : `${report.number(here)} of ${report.number(all)} pairs${kind}: the best of each sequence${ranked}.`;
     byId("pairs-note").textContent = which + " A click on a pair, or Enter, shows its alignment; a click on a name shows its hits.";
   }
