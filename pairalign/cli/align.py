@@ -25,7 +25,7 @@ from pairalign.cli.planning import (
     scoring_of,
     warn_of_letters,
 )
-from pairalign.cli.report import check_report, finish_report, make_collector
+from pairalign.cli.report import check_report, finish_report, make_collector, realign_with
 from pairalign.cli.summary import Summary, describe_steps
 from pairalign.cli.tags import tags_of
 from pairalign.cli.thresholds import thresholds_of
@@ -86,16 +86,7 @@ def run_align(options: argparse.Namespace) -> None:
     join = table.writer_type.join if table.writer_type.joined else None
     going = Going(options, run, table.writer_type.name, place, join=join, **decided)
     summary = _summary_of(options, run)
-    limits: tuple[Any, ...] = (
-        options.min_score,
-        options.min_identity,
-        options.min_coverage,
-        options.max_evalue,
-        options.max_hits,
-        run.pair_list,
-    )
-    whole = all(one is None for one in limits) and run.hsps == 1
-    collector = make_collector(options, run.queries, run.targets, whole)
+    collector = make_collector(options, run.queries, run.targets, plan.significance)
     if not going.is_done:
         shown: dict[str, Any] = {"fields": table.fields, "both_ways": options.both_ways}
         keep_freed_memory(run.memory_bytes)
@@ -107,7 +98,11 @@ def run_align(options: argparse.Namespace) -> None:
     if options.explain:
         say(describe_steps(run.steps, run.pairs))
     text = summary.text(time.perf_counter() - started, options.output)
-    finish_report(options, collector, text)
+    realign = realign_with(options, run.queries, run.targets, run.scoring)
+    facts = text
+    if plan.significance is not None:
+        facts += f"\nE-values  {describe_statistics(plan.significance, run.scoring)}"
+    finish_report(options, collector, facts, devices=run.devices, realign=realign)
     if not options.quiet:
         say(text)
 
@@ -169,6 +164,7 @@ def _plan(options: argparse.Namespace, table: _Table) -> AlignmentPlan:
         once=table.writer_type.pairs_once,
         both_ways=options.both_ways,
         statistics=options.weight in OF_STATISTICS
+        or (options.report is not None and scoring.mode == "local")
         or any(field.of_statistics for field in table.shown_fields),
         db_size=options.db_size,
         search_space=options.search_space,

@@ -105,7 +105,9 @@ def run_overlap(options: argparse.Namespace) -> None:
     is_whole = sees_all and not options.remove_contained and not options.remove_transitive
     if counts.sum() and preset.mode == "local" and is_whole:
         text += f"\n{seen.describe_advice()}"
-    finish_report(options, seen.report, text)
+    if seen.report is not None:
+        reports = seen.read_report.columns()
+        finish_report(options, seen.report, text, devices=run.devices, reads=reports)
     if not options.quiet:
         say(text)
 

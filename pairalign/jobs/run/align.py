@@ -84,6 +84,8 @@ class AlignmentJob:
         often as memory makes them come.
     steps : Steps or None
         How many pairs each step has left, of a job with thresholds or a least score.
+    devices : tuple of str
+        Those that were opened: ``cpu``, ``cuda:0``, ...
     evalue_filter : EvalueFilter or None
         Only pairs that pass are given.
     only : (int, int) or None
@@ -136,6 +138,7 @@ class AlignmentJob:
     only: tuple[int, int] | None = None
     strand: str = STRANDS[0]
     steps: Steps | None = field(default=None, init=False)
+    devices: tuple[str, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
         if self.targets is None and len(self.queries) < 2:
@@ -280,6 +283,7 @@ class AlignmentJob:
             detail=self._detail,
             per_gpu=per_gpu,
         )
+        self.devices = tuple(dict.fromkeys(engine.name for engine in engines))
         try:
             return self._wrap_engines(engines)
         except BaseException:
