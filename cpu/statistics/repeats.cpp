@@ -115,31 +115,38 @@ struct pairalign_masked_set {
 };
 
 // The best stretch of each alignment where a pair with a masked residue scores 0 at most, into best[pairs].
-//   index, start [pairs] of the aligned part, in either set
-//   runs         the CIGARs, length << 4 | operation; those of pair k from run_offsets[k]
+//   index, spans [pairs] of the aligned parts, on the strands that were read
+//   strand       [pairs] -1 where the query is reverse-complemented, or null
+//   complement   [alphabet] codes on the other strand
+//   runs         the CIGARs along the target, length << 4 | operation; those of pair k from run_offsets[k]
 //   matrix       [alphabet][alphabet] raw scores
 PAIRALIGN_API void pairalign_masked_scores(int64_t pairs, const pairalign_masked_set* queries,
                                            const pairalign_masked_set* targets, const int32_t* query,
                                            const int32_t* target, const int32_t* query_start,
-                                           const int32_t* target_start, const uint32_t* runs,
-                                           const int64_t* run_offsets, const int32_t* matrix,
-                                           int32_t alphabet, int32_t gap_open, int32_t gap_extend,
-                                           int32_t* best) {
+                                           const int32_t* query_end, const int32_t* target_start,
+                                           const int8_t* strand, const uint8_t* complement,
+                                           const uint32_t* runs, const int64_t* run_offsets,
+                                           const int32_t* matrix, int32_t alphabet, int32_t gap_open,
+                                           int32_t gap_extend, int32_t* best) {
     using namespace pairalign::statistics;
     for (int64_t k = 0; k < pairs; ++k) {
-        int64_t i = queries->offsets[query[k]] + query_start[k];
+        const bool turned = strand != nullptr && strand[k] < 0;
+        const int64_t step = turned ? -1 : 1;
+        int64_t i = queries->offsets[query[k]] + (turned ? query_end[k] - 1 : query_start[k]);
         int64_t j = targets->offsets[target[k]] + target_start[k];
         int64_t score = 0, most = 0;
         for (int64_t r = run_offsets[k]; r < run_offsets[k + 1]; ++r) {
             const uint32_t operation = runs[r] & 15;
             const int64_t length = runs[r] >> 4;
             if (operation == INSERTION || operation == DELETION) {
-                (operation == INSERTION ? i : j) += length;
+                if (operation == INSERTION) i += step * length;
+                if (operation == DELETION) j += length;
                 score = std::max<int64_t>(score - gap_open - (length - 1) * gap_extend, 0);
                 continue;
             }
-            for (const int64_t stop = i + length; i < stop; ++i, ++j) {
-                const int32_t pair = matrix[int64_t{queries->codes[i]} * alphabet + targets->codes[j]];
+            for (const int64_t stop = j + length; j < stop; ++j, i += step) {
+                const uint8_t code = turned ? complement[queries->codes[i]] : queries->codes[i];
+                const int32_t pair = matrix[int64_t{code} * alphabet + targets->codes[j]];
                 const bool is_masked = queries->is_masked[i] || targets->is_masked[j];
                 score = std::max<int64_t>(score + (is_masked ? std::min(pair, 0) : pair), 0);
                 most = std::max(most, score);

@@ -53,6 +53,9 @@ READER_NAMES = (
 )
 """Those of `pairalign.formats.readers.READERS`."""
 
+STRANDS = ("plus", "both")
+"""Which strands of DNA are looked at; the first is the default."""
+
 WEIGHTS = ("identity", "score", "coverage", "columns", "bits", "evalue", "alignment_score")
 """What an edge of a network may have as its weight; the order is that of its fields."""
 

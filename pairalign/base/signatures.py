@@ -120,7 +120,7 @@ SIGNATURES = {
     # cpu/statistics/evalues.cpp
     "log_evalues": "pointer int64 pointer*4 -> none",
     # cpu/statistics/repeats.cpp
-    "masked_scores": "int64 pointer*9 int32*3 pointer -> none",
+    "masked_scores": "int64 pointer*12 int32*3 pointer -> none",
     "repeat_probabilities": "int64 pointer*2 int32 pointer int32 double*3 pointer -> none",
     # cpu/text/runs.cpp
     "gather_runs": "int64 pointer*4 -> none",

@@ -36,6 +36,7 @@ from pairalign.formats import (
     check_both_ways,
     check_columns,
     check_detail,
+    check_strands,
     find_format,
     open_writer,
 )
@@ -123,6 +124,7 @@ def _check(options: argparse.Namespace) -> tuple[_Table, PartPlace | None]:
     check_columns(writer_type, fields, table.detail)
     check_both_ways(writer_type, options.both_ways)
     check_weight(options, writer_type.name)
+    check_strands(writer_type, options.strand)
     check_files(options)
     check_cluster(options)
     check_scoring(options)

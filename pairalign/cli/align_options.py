@@ -20,6 +20,7 @@ from pairalign.cli.options import (
     add_scoring,
     add_sequences,
     add_shard,
+    add_strand,
     add_tags,
     add_thresholds,
     converter,
@@ -47,6 +48,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_table(parser)
     add_scoring(parser)
     results = parser.add_argument_group("results")
+    add_strand(results)
     results.add_argument("--min-score", metavar="N", type=NUMBER, help="leave out lower scores")
     add_thresholds(
         results, min_identity="leave out pairs with a lower identity", coverage_of="both"

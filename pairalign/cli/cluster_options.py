@@ -20,6 +20,7 @@ from pairalign.cli.options import (
     add_resources,
     add_scoring,
     add_sequences,
+    add_strand,
     add_thresholds,
     describe_thresholds,
 )
@@ -61,6 +62,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "others (default: %(default)s)",
     )
     add_hits(group, "networks: only pairs that are among the best K of either sequence", EDGE_RANKS)
+    add_strand(group)
     add_scoring(parser)
     add_input(parser)
     add_resources(parser)

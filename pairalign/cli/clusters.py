@@ -63,6 +63,7 @@ def run_cluster(options: argparse.Namespace) -> None:
         memory_bytes=options.memory,
         progress=progress_of(options),
         kernel=options.kernel,
+        strand=options.strand,
     )
     clusters = job.run()
     seconds = time.perf_counter() - started

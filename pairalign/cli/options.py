@@ -15,7 +15,15 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from pairalign.base.arguments import MOST_SHARDS, parse_shard, parse_share, parse_size
-from pairalign.base.choices import COMMIT_SECONDS, COVERAGES, IDENTITIES, LOCAL_CLUSTER, MODES, TIES
+from pairalign.base.choices import (
+    COMMIT_SECONDS,
+    COVERAGES,
+    IDENTITIES,
+    LOCAL_CLUSTER,
+    MODES,
+    STRANDS,
+    TIES,
+)
 from pairalign.engines.kernels import AUTO, kernel_names
 
 _Value = TypeVar("_Value")
@@ -193,6 +201,17 @@ def add_scoring(parser: argparse.ArgumentParser, mode: str = "global") -> None:
     )
     add_costs(group)
     add_end_gaps(group)
+
+
+def add_strand(group: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """Add ``--strand``."""
+    group.add_argument(
+        "--strand",
+        choices=STRANDS,
+        default=STRANDS[0],
+        help="both, of DNA: each pair on the strand on which it scores more, of equals on plus "
+        "(default: %(default)s)",
+    )
 
 
 def add_end_gaps(group: argparse._ArgumentGroup) -> None:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from pairalign.base.choices import STRANDS
 from pairalign.cli.console import log
 from pairalign.cli.loading import no_collection
 from pairalign.errors import FormatError, ScoringError
@@ -235,6 +236,7 @@ def plan_run(
         pair_list=pair_list,
         shard=getattr(options, "shard", None),
         hsps=getattr(options, "hsps", 1),
+        strand=getattr(options, "strand", STRANDS[0]),
         result_seconds=result_seconds(options),
         **more,
     )

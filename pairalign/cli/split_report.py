@@ -33,7 +33,8 @@ class _SplitCollector(ReportCollector):
         nearest = self.split.nearest_identity[self.split.nearest >= 0]
         if len(nearest):
             counts, edges = np.histogram(nearest, _BINS)
-            shown.append(Histogram("Identity with the nearest in another fold", edges, counts))
+            title = "Identity with the nearest in another fold"
+            shown.append(Histogram(title, edges, counts, is_share=True))
         return [*shown, super().histograms()[-1]]
 
 
@@ -48,11 +49,13 @@ def report_split(
     sequences = split.sequences
     collector = _SplitCollector(sequences, sequences, no_map="align and distance draw it")
     collector.split = split
+    collector.which = "sequences and the nearest ones in other folds"
     pairs = _closest(split)
     if len(pairs):
         for found in align_pairs(sequences, scoring, pairs, resources):
             collector.add(found)
-    finish_report(options, collector, summary, (_folds_table(split), _clusters_table(split)))
+    tables = _folds_table(split), _clusters_table(split)
+    finish_report(options, collector, summary, tables, devices=resources.devices)
 
 
 def _closest(split: Split) -> PairList:

@@ -48,6 +48,7 @@ class NetworkWriter(Writer):
 
     needs = Detail.STATS
     pairs_once = True
+    either_strand = True  # an edge is the same on both
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)

@@ -28,6 +28,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s
 from pairalign.base.native import library
 from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.complement import complement_of
 from pairalign.sequences.sets import Alphabet, SequenceSet
 
 Doubles = npt.NDArray[np.float64]
@@ -130,25 +131,25 @@ class RepeatMasks:
         Parameters
         ----------
         found : Alignments
-            With CIGARs, on the strands that were read.
+            With CIGARs; on either strand of the query.
         """
         assert found.cigar is not None
         assert found.cigar_offsets is not None
-        assert found.strand is None or bool((found.strand == 1).all())
         scoring = found.scoring
         matrix = np.ascontiguousarray(scoring.matrix, np.int32)
+        complement = None if found.strand is None else complement_of(scoring.alphabet)
         sides = [
             _NativeMasked(one.codes.ctypes.data, masked.ctypes.data, one.offsets.ctypes.data)
             for one, masked in zip((self.queries, self.targets), self.masked, strict=True)
         ]
-        arrays: list[npt.NDArray[Any]] = [found.query, found.target]
-        arrays += [found.field("query_start"), found.field("target_start")]
-        arrays += [found.cigar, found.cigar_offsets, matrix]
+        spans = (found.field(name) for name in ("query_start", "query_end", "target_start"))
+        arrays: list[npt.NDArray[Any] | None] = [found.query, found.target, *spans]
+        arrays += [found.strand, complement, found.cigar, found.cigar_offsets, matrix]
         best = np.empty(len(found), np.int32)
         _scores(
             len(found),
             *(ctypes.addressof(one) for one in sides),
-            *(one.ctypes.data for one in arrays),
+            *(None if one is None else one.ctypes.data for one in arrays),
             *(len(matrix), scoring.gap_open, scoring.gap_extend, best.ctypes.data),
         )
         return best

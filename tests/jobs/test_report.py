@@ -83,9 +83,15 @@ class Page(HTMLParser):
         return rows[0], rows[1]
 
 
-def report(folder: Path, command: str, *arguments: str, records: dict[str, str] = PLAIN) -> Page:
+def report(
+    folder: Path,
+    command: str,
+    *arguments: str,
+    records: dict[str, str] = PLAIN,
+    device: str = "cpu",
+) -> Page:
     (folder / "in.fa").write_text(fasta(records))
-    given = (command, "in.fa", *arguments, "--report", "r.html", "--device", "cpu")
+    given = (command, "in.fa", *arguments, "--report", "r.html", "--device", device)
     done = run(*given, cwd=folder)
     assert done.returncode == 0, done.stderr
     return Page(folder / "r.html")
@@ -124,6 +130,7 @@ def test_every_pair_has_its_alignment(arguments: tuple[str, ...], tmp_path: Path
         assert page.data["pairs"]["score"][number] == expected[names].score
         assert page.data["pairs"]["matches"][number] == expected[names].matches
     assert page.data["allPairs"] == len(found)
+    assert page.data["isAll"]
 
 
 def test_bits_and_evalues_of_local_alignments(tmp_path: Path) -> None:
@@ -159,6 +166,7 @@ def test_pairs_are_chosen_by_use_and_cover_each_sequence(monkeypatch: pytest.Mon
         best = found.identity[mine].max()
         assert offered.identity[(offered.query == k) | (offered.target == k)].max() == best
     assert len(offered) <= 9
+    assert not collector.is_all
     assert collector.pairs == len(found) == 36
 
 
@@ -294,12 +302,12 @@ def test_best_hits_come_once(ending: str, tmp_path: Path) -> None:
     records = {f"s{k}": text for k, text in enumerate(FAMILY)}
     page = report(tmp_path, "align", "-o", f"o.{ending}", "--max-hits", "2", records=records)
     found = pairalign.align(records, device="cpu", max_hits=2)
+    assert page.data["isAll"]
     pairs = {tuple(sorted((p.query_index, p.target_index))) for p in found}
     assert sorted(page.pairs) == sorted((f"s{a}", f"s{b}") for a, b in pairs)
     expected = {(p.query.name, p.target.name): p.rows() for p in pairalign.align(records)}
     for number, names in enumerate(page.pairs):
         assert page.rows(number) == expected[names]
-    assert re.search(r"device\s*cpu\s", page.text)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -364,8 +372,19 @@ def test_cigars_are_merged() -> None:
         assert text == "".join(f"{n}{kind}" for n, kind in runs)
 
 
-def test_when_and_where_it_was_made(tmp_path: Path) -> None:
-    page = report(tmp_path, "align", "-o", "o.paf")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("align", "-o", "o.paf"),
+        ("align", "-o", "o.tsv", "--max-hits", "1"),
+        ("distance", "-o", "o.phy"),
+        ("tree", "-o", "o.nwk"),
+        ("split", "-o", "o.csv", "--min-identity", "0.9", "--folds", "2"),
+    ],
+)
+def test_when_and_where_it_was_made(command: tuple[str, ...], tmp_path: Path) -> None:
+    """A small set is aligned on the CPU, on machines with GPUs as well."""
+    page = report(tmp_path, *command, device="auto")
     assert re.search(r"date\s*20\d\d-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}", page.text)
     assert re.search(r"device\s*cpu\s", page.text)
 
@@ -376,3 +395,25 @@ def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert b"there is no directory" in done.stderr
     assert not (tmp_path / "o.paf").exists()
+
+
+def test_pairs_that_cost_too_much_are_not_aligned_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = pairalign.align(FAMILY, device="cpu", detail="stats")
+    collector = ReportCollector(found.queries, found.targets)
+    collector.add(found)
+    monkeypatch.setattr("pairalign.jobs.report.report._MOST_CELLS", 2000)
+    asked = []
+
+    def realign(pairs: pairalign.PairList) -> list[pairalign.Alignments]:
+        asked.append(pairs)
+        return [pairalign.align(FAMILY, pairs=pairs, device="cpu")]
+
+    offered = collector.offered(realign)
+    assert offered is not None
+    (pairs,) = asked
+    cells = [
+        len(FAMILY[i]) * len(FAMILY[j]) for i, j in zip(pairs.first, pairs.second, strict=True)
+    ]
+    assert sum(cells) <= 2000
+    assert 0 < len(offered) == len(pairs) < len(found)
+    assert not collector.is_all

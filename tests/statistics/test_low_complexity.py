@@ -12,6 +12,7 @@ from readable import needs_program
 import pairalign
 from pairalign.cli.main import main
 from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.complement import reverse_complement_set
 from pairalign.sequences.sets import PROTEIN, SequenceSet
 from pairalign.statistics import low_complexity
 from pairalign.statistics.low_complexity import RepeatMasks, mask_repeats, repeat_probabilities
@@ -20,6 +21,7 @@ pandas = pytest.importorskip("pandas")
 
 LETTERS = {"protein": list(PROTEIN.letters[:20]), "dna": list("ACGT")}
 SHARES = {"protein": background(), "dna": np.full(4, 0.25)}
+COMPLEMENT = str.maketrans("ACGT", "TGCA")
 LOCAL = ("--mode", "local", "--gap-open", "12", "--device", "cpu", "-q")
 
 
@@ -133,6 +135,37 @@ def test_masked_scores(kind):
         assert scores[k] == best_stretch(one, masked)
     assert (scores <= found.raw_score).all()
     assert len(set((found.raw_score - scores).tolist())) > 3
+
+
+def test_either_strand():
+    """Turned queries have the scores of what they were turned from."""
+    queries, targets = sets_of("dna", 8, 120, 7), sets_of("dna", 8, 120, 8)
+    turned = reverse_complement_set(queries)
+    scoring = make_scoring("dna", mode="local")
+    scores = []
+    for first, strand in ((queries, "plus"), (turned, "minus")):
+        found = pairalign.align(first, targets, scoring=scoring, device="cpu", strand=strand)
+        assert len(found) == 64
+        scores.append(RepeatMasks(first, targets).raw_scores(found))
+        assert (scores[-1] < found.raw_score).sum() > 5
+    # Repeats are found in both directions, nearly alike.
+    assert (scores[0] == scores[1]).mean() > 0.8
+
+
+def test_the_filter_knows_strands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    reads = with_repeats("dna", 14, 150, 9)
+    reads |= {f"m{k}": one[::-1].translate(COMPLEMENT) for k, one in enumerate(reads.values())}
+    (tmp_path / "r.fa").write_text(fasta(reads))
+    shown = ("--mode", "local", "--device", "cpu", "-q", "--strand", "both", "--mask", "tantan")
+    shown += ("--columns", "query,target,strand,score,evalue", "--db-size", "100000")
+    align("r.fa", *shown, "-o", "all.tsv")
+    align("r.fa", *shown, "-o", "few.tsv", "--max-evalue", "0.1")
+    every, few = table("all.tsv"), table("few.tsv")
+    kept = every[every.evalue <= 0.1].reset_index(drop=True)
+    assert set(kept.strand) == {"+", "-"}
+    assert 0 < len(kept) < len(every)
+    assert few.equals(kept)
 
 
 def table(path):

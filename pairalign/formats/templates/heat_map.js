@@ -91,6 +91,23 @@
     drawing.restore();
     drawTree(drawing);
     drawNames(drawing);
+    markFound(drawing);
+  }
+
+  // Names that are searched for: a mark beside the map and above it.
+  function markFound(drawing) {
+    const wanted = byId("map-search").value.trim().toLowerCase();
+    if (!wanted) return;
+    const { branches, size } = place;
+    const row = (size * view.k) / (side * map.block);
+    drawing.fillStyle = report.color("--path");
+    map.order.forEach((leaf, k) => {
+      if (!`${nodes[leaf].name} ${nodes[leaf].description}`.toLowerCase().includes(wanted)) return;
+      const high = Math.max(1.5, Math.min(row, 6)), middle = (k + 0.5) * row;
+      const y = view.y + middle, x = view.x + middle;
+      if (y >= 0 && y < size) drawing.fillRect(branches - 5, y - high / 2, 5, high);
+      if (x >= 0 && x < size) drawing.fillRect(branches + x - high / 2, 0, high, 5);
+    });
   }
 
   function drawTree(drawing) {
@@ -163,6 +180,7 @@
 
   function click(event) {
     const at = cellAt(event);
+    hover(event); // a touch has no other
     if (!at || map.block > 1) return;
     const pair = report.pairOf(map.order[at[0]], map.order[at[1]]);
     if (pair !== undefined) report.openPair(pair);
@@ -215,6 +233,7 @@
   };
   canvas.addEventListener("mousemove", hover);
   canvas.addEventListener("click", click);
+  byId("map-search").addEventListener("input", draw);
   byId("map-reset").addEventListener("click", () => onCanvas.call(zoom.transform, d3.zoomIdentity));
   byId("save-tree").addEventListener("click", () => report.save("tree.nwk", "text/plain", newick()));
 })();

@@ -8,10 +8,9 @@
 
   function nameColumn(title, nodeOf) {
     return {
-      title, value: (id) => nodes[nodeOf(id)].name,
+      title, isText: true, value: (id) => nodes[nodeOf(id)].name,
       fill: (id, cell) => {
         const node = nodes[nodeOf(id)];
-        cell.classList.add("name");
         const button = report.element("button", node.name, { type: "button", class: "link", tabindex: "-1" });
         button.title = node.description || node.name;
         button.addEventListener("click", () => report.openSequence(nodeOf(id)));
@@ -20,6 +19,11 @@
     };
   }
 
+  const hasDescriptions = nodes.some((node) => node.description);
+  const described = (nodeOf) => (hasDescriptions ? [{
+    title: "Description", minor: true, isText: true,
+    value: (id) => nodes[nodeOf(id)].description, text: (id) => nodes[nodeOf(id)].description,
+  }] : []);
   const number = (title, field, more) => ({ title, number: true, value: (k) => columns[field][k], ...more });
   const share = (title, field, hint) => number(title, field, { text: (k) => report.percent(columns[field][k]), hint });
   const measures = [
@@ -28,7 +32,7 @@
       number("Bits", "bits", { text: (k) => columns.bits[k].toFixed(1) }),
       number("E-value", "logEvalue", { smallFirst: true, text: (k) => report.evalue(columns.logEvalue[k]) }),
     ] : []),
-    ...(columns.distance ? [number("Distance", "distance", { smallFirst: true })] : []),
+    ...(columns.distance ? [number("Distance", "distance", { smallFirst: true, text: (k) => columns.distance[k].toFixed(4) })] : []),
     share("Identity", "identity", "Matches / alignment length"),
     share("Coverage", "coverage", "Aligned residues / residues of the longer sequence"),
     number("Length", "columns", { hint: "Columns of the alignment", minor: true }),
@@ -43,8 +47,9 @@
   function describePairs() {
     const all = data.allPairs, here = report.pairs.length;
     const ranked = data.rankedBy ? `, by ${data.rankedBy}` : "";
-    const which = here === all ? `All ${report.number(all)} pairs${ranked}.`
-      : `${report.number(here)} of ${report.number(all)} pairs: the best of each sequence${ranked}.`;
+    const kind = data.which ? ` (${data.which})` : "";
+    const which = data.isAll ? `All ${report.number(here)} pairs${here < all ? " that have an alignment" : ""}${kind}${ranked}.`
+      : `${report.number(here)} of ${report.number(all)} pairs${kind}: the best of each sequence${ranked}.`;
     byId("pairs-note").textContent = which + " A click on a pair, or Enter, shows its alignment; a click on a name shows its hits.";
   }
 
@@ -67,7 +72,7 @@
     label: "Sequences", open: (id) => report.openSequence(id),
     columns: [
       nameColumn("Name", (id) => id),
-      { title: "Description", minor: true, value: (id) => nodes[id].description, text: (id) => nodes[id].description },
+      ...described((id) => id),
       ...(report.isOneSet ? [] : [{ title: "Set", value: (id) => nodes[id].side + 1, text: (id) => ["queries", "targets"][nodes[id].side] }]),
       { title: "Length", number: true, value: (id) => nodes[id].length },
       { title: "Hits here", number: true, hint: "Pairs of this page", value: (id) => report.pairsOfNode[id].length },
@@ -110,7 +115,7 @@
         text: (k) => report.percent((spanOf(k)[1] - spanOf(k)[0]) / nodes[chosen].length), hint: "Share of this sequence inside the alignment" },
       ...measures,
       { title: "Hit length", number: true, minor: true, value: (k) => nodes[other(k)].length },
-      { title: "Description", minor: true, value: (k) => nodes[other(k)].description, text: (k) => nodes[other(k)].description },
+      ...described(other),
     ],
   });
 
@@ -120,12 +125,39 @@
     const facts = [node.description, `${report.number(node.length)} residues`];
     knownColumns.forEach((column) => facts.push(`${column.title.toLowerCase()}: ${column.text(chosen)}`));
     byId("hits-facts").textContent = facts.filter(Boolean).join("; ");
-    hitTable.show(report.pairsOfNode[chosen].filter(report.passes));
+    const shown = report.pairsOfNode[chosen].filter(report.passes);
+    drawDepth(shown);
+    hitTable.show(shown);
+  }
+
+  // How many of the hits that are shown cover each place.
+  function drawDepth(shown) {
+    const WIDTH = 1000, HEIGHT = 90, LEFT = 36, BOTTOM = 18;
+    const length = nodes[chosen].length;
+    const changes = shown.flatMap((k) => [[spanOf(k)[0], 1], [spanOf(k)[1], -1]]).sort((a, b) => a[0] - b[0] || b[1] - a[1]);
+    const steps = [[0, 0]];
+    let depth = 0;
+    changes.forEach(([at, by]) => {
+      depth += by;
+      if (steps[steps.length - 1][0] === at) steps[steps.length - 1][1] = depth;
+      else steps.push([at, depth]);
+    });
+    steps.push([length, depth]);
+    const most = Math.max(1, d3.max(steps, (step) => step[1]));
+    const width = Math.max(300, byId("depth").clientWidth || WIDTH);
+    const along = d3.scaleLinear([0, length], [LEFT, width - 12]), up = d3.scaleLinear([0, most], [HEIGHT - BOTTOM, 6]);
+    const svg = d3.create("svg").attr("viewBox", `0 0 ${width} ${HEIGHT}`).attr("role", "img")
+      .attr("aria-label", `At most ${most} hits cover a place of the sequence`);
+    svg.append("path").attr("d", d3.area().curve(d3.curveStepAfter).x((step) => along(step[0])).y0(up(0)).y1((step) => up(step[1]))(steps));
+    svg.append("g").attr("transform", `translate(${LEFT},0)`).call(d3.axisLeft(up).ticks(3).tickFormat(report.number));
+    svg.append("g").attr("transform", `translate(0,${HEIGHT - BOTTOM})`).call(d3.axisBottom(along).ticks(width / 90).tickFormat(report.number));
+    byId("depth").replaceChildren(report.element("figcaption", "Hits that cover each place"), svg.node());
   }
 
   report.panels.sequences = () => {
     byId("hits").hidden = chosen === null;
     byId("sequences-all").hidden = chosen !== null;
+    byId("filters").hidden = chosen === null; // they are for pairs
     if (chosen === null) sequenceTable.show(listed());
     else showHits();
   };

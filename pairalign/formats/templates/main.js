@@ -19,7 +19,11 @@
       document.getElementById(nameOf(tab)).hidden = !isIt;
     });
     document.getElementById("filters").hidden = !FILTERED.has(name);
-    history.replaceState(null, "", "#/" + name);
+    try {
+      history.replaceState(null, "", "#/" + name);
+    } catch {
+      // A frame without an address of its own has no history: the tab is shown all the same.
+    }
     redraw();
   };
 

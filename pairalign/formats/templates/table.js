@@ -43,6 +43,7 @@ report.makeTable = function (place, { columns, open, label, compare }) {
       else cell.textContent = column.text ? column.text(id) : report.number(column.value(id));
       if (column.number && !column.fill) cell.classList.add("number");
       if (column.minor) cell.classList.add("minor");
+      if (column.isText) cell.classList.add("text");
     });
     return row;
   }

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from pairalign.alignments.alignments import Alignments, no_alignments
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import Shard, check_shard
-from pairalign.base.choices import DEFAULT_WINDOW
+from pairalign.base.choices import DEFAULT_WINDOW, STRANDS
 from pairalign.engines import Engine
 from pairalign.engines.selection import open_engines, usable_cores
 from pairalign.errors import FastaError, shown_name
 from pairalign.jobs.run import schedule
 from pairalign.jobs.run.all_pairs import AllPairs, PairsOfQueries, PlannedPairs
 from pairalign.jobs.run.handing_out import HandingEngine, Users
-from pairalign.jobs.run.limits import check_hsps, check_lengths, whole_number
+from pairalign.jobs.run.limits import check_hsps, check_lengths, check_strand, whole_number
 from pairalign.jobs.run.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
@@ -91,6 +91,9 @@ class AlignmentJob:
     only : (int, int) or None
         Half-open range of queries: only their pairs; of one set those with either sequence among
         them. Without a list of pairs.
+    strand : {"plus", "both"}
+        Both: each pair is aligned on the strand of DNA on which it scores more, of equals plus; see
+        `pairalign.jobs.stages.strand_engine`.
     demand : Demand or None
         Of a job with thresholds: which pairs are still of use. The results may lack others.
     hsps : int
@@ -103,7 +106,8 @@ class AlignmentJob:
     PairListError
         `pair_list` has a pair twice, or a sequence with itself.
     AlphabetError, ScoringError
-        The sequences cannot be scored, or their scores would not fit; or `hsps` without mode local.
+        The sequences cannot be scored, or have no other strand, or their scores would not fit; or
+        `hsps` without mode local.
     ValueError
         `threads`, `window`, `memory_bytes` or `hsps` is not positive, or there is no such shard;
         TypeError: it is no whole number.
@@ -132,6 +136,7 @@ class AlignmentJob:
     evalue_filter: EvalueFilter | None = None
     demand: Demand | None = None
     only: tuple[int, int] | None = None
+    strand: str = STRANDS[0]
     steps: Steps | None = field(default=None, init=False)
     devices: tuple[str, ...] = field(default=(), init=False)
 
@@ -148,6 +153,7 @@ class AlignmentJob:
         for sequences in (self.queries, self.queries if self.targets is None else self.targets):
             check_lengths(sequences, self._detail)
         self.scoring.check_sets(self.queries, self.targets)
+        check_strand(self.strand, self.queries, self.scoring)
         other = self.queries if self.targets is None else self.targets
         self._planned = self._plan(
             self.queries.lengths[self.queries.order], other.lengths[other.order]
@@ -286,7 +292,11 @@ class AlignmentJob:
             raise
 
     def _wrap_engines(self, engines: Sequence[Engine]) -> Sequence[Engine]:
-        """Have engines do what is asked of pairs: E-values, thresholds, only those of a list."""
+        """Have engines do what is asked of pairs: strands, E-values, thresholds, only some."""
+        if self._both_strands:
+            from pairalign.jobs.stages.strand_engine import StrandEngine
+
+            engines = [StrandEngine(one) for one in engines]
         if self.evalue_filter is not None:
             from pairalign.jobs.stages.evalue_engine import EvalueEngine
 
@@ -315,8 +325,13 @@ class AlignmentJob:
             self.want.min_raw_score,
             self.threads,
             self.demand,
+            both_strands=self._both_strands,
         )
         return engines
+
+    @property
+    def _both_strands(self) -> bool:
+        return self.strand == STRANDS[1]
 
     @property
     def _detail(self) -> Detail:
@@ -390,5 +405,5 @@ class AlignmentJob:
 
     @property
     def _fills(self) -> int:
-        """How often the matrix of a pair is filled."""
-        return 1
+        """How often the matrix of a pair is filled: once a strand."""
+        return 2 if self._both_strands else 1

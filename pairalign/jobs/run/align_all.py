@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.thresholds import make_pair_thresholds
-from pairalign.base.choices import RANKS
+from pairalign.base.choices import RANKS, STRANDS
 from pairalign.base.old_names import names_arguments
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs.run.progress import Progress
@@ -37,6 +37,7 @@ def align(
     db_size: int | None = None,
     search_space: float | None = None,
     comp_based_stats: bool | None = None,
+    strand: str = STRANDS[0],
     pairs: Pairs | None = None,
     hsps: int = 1,
     max_hits: int | None = None,
@@ -86,6 +87,8 @@ def align(
         Cells of the search space of every query, so that E-values do not depend on the sets.
     comp_based_stats : bool, optional
         E-values with the composition of each pair; default: those of proteins.
+    strand : {"plus", "both"}
+        Both, of DNA: each pair is aligned on the strand on which it scores more, of equals on plus.
     pairs : PairList, path, array_like of int with shape (n, 2), or iterable of twos, optional
         Align just these, in the order of windows: names or input indices, or a file, see
         `pairalign.pairs.lists`. With `targets`, the first is of `sequences`, the second of them.
@@ -173,6 +176,7 @@ def align(
         search_space=search_space,
         comp_based_stats=comp_based_stats,
         pair_list=None if pairs is None else as_pair_list(pairs, first, second),
+        strand=strand,
         hsps=hsps,
         max_hits=max_hits,
         rank=rank,

@@ -261,7 +261,7 @@ class HitsJob(AlignmentJob):
                     self.pairs_done = before + pairs * self._scored // whole
                     if self.result_seconds is not None:
                         yield self._nothing()
-            self.steps = job.steps
+            self.steps, self.devices = job.steps, job.devices
         self.pairs_done = before + pairs
 
     def _add(self, best: BestHits, found: Alignments) -> None:

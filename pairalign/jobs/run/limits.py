@@ -7,9 +7,11 @@ from typing import SupportsIndex
 
 import numpy as np
 
+from pairalign.base.choices import STRANDS
 from pairalign.errors import CapacityError, ScoringError
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.complement import complement_of
 from pairalign.sequences.sets import SequenceSet
 
 _MOST_OF_A_PAIR = 2**20
@@ -37,6 +39,29 @@ def whole_number(name: str, value: object, most: int, least: int = 1) -> int:
     if number < least:
         raise ValueError(f"{name} {number}: expected at least {least}")
     return min(number, most)
+
+
+def check_strand(strand: str, queries: SequenceSet, scoring: Scoring) -> None:
+    """Refuse both strands where there is one, or where it matters which one an end is of.
+
+    Raises
+    ------
+    ValueError
+        There is no such choice.
+    AlphabetError
+        The sequences are no DNA.
+    ScoringError
+        End gaps have costs of their own.
+    """
+    if strand not in STRANDS:
+        raise ValueError(f"strand {strand!r}: expected one of {', '.join(STRANDS)}")
+    if strand == STRANDS[0]:
+        return
+    complement_of(queries.alphabet, queries.source)
+    if scoring.end_gaps is not None:
+        raise ScoringError(
+            "strand both: end gaps with costs of their own are those of one strand; leave them out"
+        )
 
 
 def check_hsps(hsps: object, scoring: Scoring) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pairalign.alignments.thresholds import PairThresholds, raw_minimum
 from pairalign.base.arguments import Shard
-from pairalign.base.choices import MASKS, RANKS
+from pairalign.base.choices import MASKS, RANKS, STRANDS
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import ScoringError
 from pairalign.jobs.run.align import AlignmentJob
@@ -61,6 +61,8 @@ class AlignRequest:
         What the best hits are the best by, one of `RANKS`.
     once : bool
         Each pair comes once, also where it is a hit of both sequences.
+    strand : str
+        One of `STRANDS`.
     pair_list, hsps, device, threads, window, memory_bytes, progress, kernel, shard, result_seconds
         As for `pairalign.jobs.run.align.AlignmentJob`; None: its default.
     """
@@ -78,6 +80,7 @@ class AlignRequest:
     max_hits: int | None = None
     rank: str = RANKS[0]
     once: bool = False
+    strand: str = STRANDS[0]
     pair_list: PairList | None = None
     hsps: int = 1
     device: str = "auto"
@@ -181,6 +184,7 @@ def plan_alignment(
         shard=request.shard,
         pair_thresholds=request.thresholds,
         hsps=request.hsps,
+        strand=request.strand,
         result_seconds=request.result_seconds,
         **more,
     )

@@ -7,8 +7,9 @@ best, and is one itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -70,17 +71,23 @@ class HspsEngine(WrappedEngine):
         aligned = np.flatnonzero(best.raw_score > 0)
         layers, owners = [best], [np.arange(len(best))]
 
-        def advance(known: Sequence[Alignments]) -> tuple[Alignments, Numbers]:
-            found, numbers = self._further.next_of(known, window, max(1, want.least_raw_score))
-            passing = self._passing(found)
-            return found.take(passing), numbers[passing]
-
-        for layer, pairs in islice(layers_of(best.take(aligned), self._hsps, advance), 1, None):
-            layers.append(layer)
-            owners.append(aligned[pairs])
+        for strand, numbers in _by_strand(best, aligned):
+            advance = partial(self._advance, replace(window, strand=strand), want)
+            each = layers_of(best.take(numbers), self._hsps, advance)
+            for layer, pairs in islice(each, 1, None):
+                layers.append(_of_strand(layer, strand) if best.strand is not None else layer)
+                owners.append(numbers[pairs])
         order = np.argsort(np.concatenate(owners), kind="stable")
         every = concatenate(layers).take(order)
         return every.without(stats=want.detail == Detail.SCORE, cigar=want.detail < Detail.CIGAR)
+
+    def _advance(
+        self, window: Window, want: Want, known: Sequence[Alignments]
+    ) -> tuple[Alignments, Numbers]:
+        """Return the next alignments of pairs that pass, and whose they are."""
+        found, numbers = self._further.next_of(known, window, max(1, want.least_raw_score))
+        passing = self._passing(found)
+        return found.take(passing), numbers[passing]
 
     def cancel(self) -> None:
         """Make a running `align` return early by raising."""
@@ -97,6 +104,19 @@ class HspsEngine(WrappedEngine):
             similar[self._thresholds.passing(found)] = True
             passes &= similar
         return np.flatnonzero(passes)
+
+
+def _by_strand(found: Alignments, numbers: Numbers) -> Iterator[tuple[int, Numbers]]:
+    """Yield each strand with the numbers of its alignments, where there are any."""
+    if found.strand is None:
+        yield 1, numbers
+        return
+    for strand in (1, -1):
+        yield strand, numbers[found.strand[numbers] == strand]
+
+
+def _of_strand(found: Alignments, strand: int) -> Alignments:
+    return replace(found, strand=np.full(len(found), strand, np.int8))
 
 
 def add_further(
