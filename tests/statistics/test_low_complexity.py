@@ -1,5 +1,6 @@
 """Repeats of few residues: tantan's probabilities, and bits and E-values without them."""
 
+import dataclasses
 import subprocess
 
 import numpy as np
@@ -16,6 +17,7 @@ from pairalign.sequences.complement import reverse_complement_set
 from pairalign.sequences.sets import PROTEIN, SequenceSet
 from pairalign.statistics import low_complexity
 from pairalign.statistics.low_complexity import RepeatMasks, mask_repeats, repeat_probabilities
+from pairalign.statistics.significance import find_significance
 
 pandas = pytest.importorskip("pandas")
 
@@ -137,35 +139,51 @@ def test_masked_scores(kind):
     assert len(set((found.raw_score - scores).tolist())) > 3
 
 
-def test_either_strand():
-    """Turned queries have the scores of what they were turned from."""
+def test_the_other_strand():
     queries, targets = sets_of("dna", 8, 120, 7), sets_of("dna", 8, 120, 8)
     turned = reverse_complement_set(queries)
     scoring = make_scoring("dna", mode="local")
-    scores = []
-    for first, strand in ((queries, "plus"), (turned, "minus")):
-        found = pairalign.align(first, targets, scoring=scoring, device="cpu", strand=strand)
-        assert len(found) == 64
-        scores.append(RepeatMasks(first, targets).raw_scores(found))
-        assert (scores[-1] < found.raw_score).sum() > 5
-    # Repeats are found in both directions, nearly alike.
-    assert (scores[0] == scores[1]).mean() > 0.8
+    found = pairalign.align(turned, targets, scoring=scoring, device="cpu", strand="both")
+    masks = RepeatMasks(turned, targets)
+    scores = masks.raw_scores(found)
+    minus = np.flatnonzero(found.strand == -1)
+    for k in minus:
+        one = found.take(np.array([k]))
+        length = len(queries.codes_of(one.query[0]))
+        one = dataclasses.replace(
+            one,
+            queries=queries,
+            query_start=length - one.query_end,
+            query_end=length - one.query_start,
+        )
+        sides = zip((turned, targets), masks.masked, (one.query[0], one.target[0]), strict=True)
+        masked = [mask[of.offsets[i] : of.offsets[i + 1]] for of, mask, i in sides]
+        assert scores[k] == best_stretch(one, (masked[0][::-1], masked[1]))
+    assert (scores[minus] < found.raw_score[minus]).sum() > 5
 
 
 def test_the_filter_knows_strands(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    reads = with_repeats("dna", 14, 150, 9)
-    reads |= {f"m{k}": one[::-1].translate(COMPLEMENT) for k, one in enumerate(reads.values())}
-    (tmp_path / "r.fa").write_text(fasta(reads))
-    shown = ("--mode", "local", "--device", "cpu", "-q", "--strand", "both", "--mask", "tantan")
-    shown += ("--columns", "query,target,strand,score,evalue", "--db-size", "100000")
-    align("r.fa", *shown, "-o", "all.tsv")
-    align("r.fa", *shown, "-o", "few.tsv", "--max-evalue", "0.1")
-    every, few = table("all.tsv"), table("few.tsv")
-    kept = every[every.evalue <= 0.1].reset_index(drop=True)
-    assert set(kept.strand) == {"+", "-"}
-    assert 0 < len(kept) < len(every)
-    assert few.equals(kept)
+    texts = with_repeats("dna", 14, 150, 9)
+    texts |= {f"m{k}": one[::-1].translate(COMPLEMENT) for k, one in enumerate(texts.values())}
+    texts |= {f"c{k}": texts[f"s{k}"] for k in range(4)}
+    (tmp_path / "r.fa").write_text(fasta(texts))
+    reads = SequenceSet.from_strings(texts, alphabet="dna")
+    costs = {"match": 2, "mismatch": -3, "gap_open": 7, "gap_extend": 2}
+    scoring = make_scoring("dna", mode="local", **costs)
+    found = pairalign.align(reads, scoring=scoring, device="cpu", strand="both")
+    evalues = find_significance(scoring, reads, mask="tantan").evalues(found)
+    kept = found.take(np.flatnonzero(evalues <= 0.1))
+    options = ("--match", "2", "--mismatch", "-3", "--gap-open", "7", "--gap-extend", "2")
+    align("r.fa", *options, "--mode", "local", "--device", "cpu", "--strand", "both",
+          "--mask", "tantan", "--max-evalue", "0.1", "-o", "few.paf")  # fmt: skip
+    lines = [line.split("\t") for line in (tmp_path / "few.paf").read_text().splitlines()]
+    shown = sorted((row[0], row[5], row[4]) for row in lines)
+    signs = {1: "+", -1: "-"}
+    ends = zip(kept.query, kept.target, kept.strand, strict=True)
+    assert shown == sorted((reads.names[q], reads.names[t], signs[s]) for q, t, s in ends)
+    assert {row[2] for row in shown} == {"+", "-"}
+    assert len(shown) < (find_significance(scoring, reads).evalues(found) <= 0.1).sum()
 
 
 def table(path):
