@@ -103,7 +103,8 @@ def test_one_file_with_names_escaped(tmp_path: Path) -> None:
     assert all(address.startswith("data:") for address in page.addresses)
     styles = (tmp_path / "r.html").read_text().split("<script>")[0]
     assert not re.search(r"@import|url\(", styles)
-    assert "connect-src" not in styles
+    assert "script-src 'sha256-" in styles
+    assert not re.search(r"(script|connect)-src[^;]*unsafe", styles)
     assert "default-src 'none'" in styles
     assert page.data["sets"][0]["names"] == list(RECORDS)
 
@@ -130,6 +131,7 @@ def test_every_pair_has_its_alignment(arguments: tuple[str, ...], tmp_path: Path
         assert page.data["pairs"]["score"][number] == expected[names].score
         assert page.data["pairs"]["matches"][number] == expected[names].matches
     assert page.data["allPairs"] == len(found)
+    assert page.data["isAll"]
 
 
 def test_bits_and_evalues_of_local_alignments(tmp_path: Path) -> None:
@@ -165,6 +167,7 @@ def test_pairs_are_chosen_by_use_and_cover_each_sequence(monkeypatch: pytest.Mon
         best = found.identity[mine].max()
         assert offered.identity[(offered.query == k) | (offered.target == k)].max() == best
     assert len(offered) <= 9
+    assert not collector.is_all
     assert collector.pairs == len(found) == 36
 
 
@@ -270,6 +273,17 @@ def test_overlaps_have_alignments_and_reads(tmp_path: Path) -> None:
     assert {"median depth", "flags", "kind"} <= set(known)
 
 
+@pytest.mark.parametrize("given", [("align", "-o", "o.paf"), ("distance", "-o", "d.phy")])
+def test_both_strands(given: tuple[str, ...], tmp_path: Path) -> None:
+    records = {"a": "ACGTTGCAACGTACGGTCATTAGCCA", "b": "TGGCTAATGACCTACGTTGCAACG"}
+    page = report(tmp_path, *given, "--strand", "both", records={**records, "c": "ACGTTGCAA"})
+    (k,) = (k for k, names in enumerate(page.pairs) if set(names) == {"a", "b"})
+    (pair,) = pairalign.align(records, strand="both", device="cpu")
+    assert page.data["pairs"]["strand"][k] == pair.strand == -1
+    assert page.data["pairs"]["matches"][k] == pair.matches
+    assert page.data["pairs"]["queryStart"][k] == pair.query_start
+
+
 def test_reads_without_cigars_in_their_file(tmp_path: Path) -> None:
     reads = {"a": "ACGTTGCAACGTACGGTCATTAGCCA" * 8, "b": "ACGTTGCAACGTACGGTCATTAGCCA" * 8}
     given = ("-o", "o.paf", "--preset", "short", "--no-cigar")
@@ -300,6 +314,7 @@ def test_best_hits_come_once(ending: str, tmp_path: Path) -> None:
     records = {f"s{k}": text for k, text in enumerate(FAMILY)}
     page = report(tmp_path, "align", "-o", f"o.{ending}", "--max-hits", "2", records=records)
     found = pairalign.align(records, device="cpu", max_hits=2)
+    assert page.data["isAll"]
     pairs = {tuple(sorted((p.query_index, p.target_index))) for p in found}
     assert sorted(page.pairs) == sorted((f"s{a}", f"s{b}") for a, b in pairs)
     expected = {(p.query.name, p.target.name): p.rows() for p in pairalign.align(records)}
@@ -392,3 +407,37 @@ def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert b"there is no directory" in done.stderr
     assert not (tmp_path / "o.paf").exists()
+
+
+def test_pairs_that_cost_too_much_are_not_aligned_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = pairalign.align(FAMILY, device="cpu", detail="stats")
+    collector = ReportCollector(found.queries, found.targets)
+    collector.add(found)
+    monkeypatch.setattr("pairalign.jobs.report.report._MOST_CELLS", 2000)
+    asked = []
+
+    def realign(pairs: pairalign.PairList) -> list[pairalign.Alignments]:
+        asked.append(pairs)
+        return [pairalign.align(FAMILY, pairs=pairs, device="cpu")]
+
+    offered = collector.offered(realign)
+    assert offered is not None
+    (pairs,) = asked
+    cells = [
+        len(FAMILY[i]) * len(FAMILY[j]) for i, j in zip(pairs.first, pairs.second, strict=True)
+    ]
+    assert sum(cells) <= 2000
+    assert 0 < len(offered) == len(pairs) < len(found)
+    assert not collector.is_all
+
+
+def test_scripts_set_text_as_text_alone() -> None:
+    """No script of ours makes HTML or programs of texts; nothing else may run on the page."""
+    folder = Path(pairalign.__file__).parent / "formats" / "templates"
+    ours = [path for path in folder.glob("*.js") if not path.name.startswith("d3.")]
+    assert len(ours) > 5
+    risky = (
+        r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|new Function|\.html\(|fetch\("
+    )
+    for path in ours:
+        assert not re.search(risky, path.read_text()), path.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import shutil
 import time
@@ -219,6 +220,9 @@ def test_downloads(browser) -> None:
     assert len(lines) == 7
     assert {"query", "target", "score", "bits", "evalue", "identity", "cigar"} <= set(lines[0])
     assert saved(browser, "save-sequences") == AS_FASTA
+    show(browser, "sequences")
+    assert saved(browser, "save-listed-sequences") == AS_FASTA
+    assert saved(browser, "save-listed").count("\n") == 5
     show(browser, "map")
     newick = saved(browser, "save-tree")
     assert newick.endswith(";\n")
@@ -278,15 +282,20 @@ def test_the_network_is_of_the_pairs_shown(browser) -> None:
 
 
 def test_logarithmic_histograms(browser) -> None:
-    heights = "#histograms figure:first-child rect"
     script = (
-        f"return [...document.querySelectorAll('{heights}')].map(r => +r.getAttribute('height'))"
+        "return [...document.querySelectorAll('#histograms figure')].map((figure) =>"
+        "[...figure.querySelectorAll('rect')].map((bar) => +bar.getAttribute('height')))"
     )
+    every = browser.execute_script("return report.data.histograms.map((one) => one.counts)")
+    counts = [[count for count in one if count] for one in every]
     plain = browser.execute_script(script)
     browser.find_element("id", "log").click()
     logs = browser.execute_script(script)
-    assert len(plain) == len(logs)
-    assert min(logs) / max(logs) > min(plain) / max(plain)
+    assert plain != logs
+    for numbers, heights in zip(counts, logs, strict=True):
+        room = math.log(2 * max(2, *numbers))
+        shares = [height / 140 for height in heights]
+        assert shares == pytest.approx([math.log(2 * one) / room for one in numbers])
 
 
 def test_by_keyboard_alone(browser) -> None:
@@ -381,6 +390,10 @@ def test_overlaps_on_strand_minus(opened, tmp_path: Path) -> None:
     assert int(query[-1][3].replace(",", "")) == pair.query_start + 1
     target = [line.split() for line in text if line.startswith("target")]
     assert (int(target[0][1]), int(target[-1][3])) == (pair.target_start + 1, pair.target_end)
+    opened.find_element("id", "close").click()
+    show(opened, "sequences")
+    opened.find_element("id", "sequences-search").send_keys("contained")
+    assert cells(opened, 0, "sequences") == []
     assert opened.get_log("browser") == []
 
 

@@ -172,7 +172,7 @@
     const isReverse = report.isReverse(k);
     let q = isReverse ? columns.queryEnd[k] : columns.queryStart[k], t = columns.targetStart[k];
     drawing.strokeStyle = report.color("--path");
-    drawing.lineWidth = 1.5;
+    drawing.globalAlpha = 0.7;
     drawing.beginPath();
     drawing.moveTo(x(t), y(q));
     for (const [, size, kind] of columns.cigar[k].matchAll(/(\d+)([MID])/g)) {
@@ -181,7 +181,7 @@
       drawing.lineTo(x(t), y(q));
     }
     drawing.stroke();
-    drawing.lineWidth = 1;
+    drawing.globalAlpha = 1;
   }
 
   more.addEventListener("click", addBlocks);

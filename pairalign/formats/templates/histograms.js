@@ -9,11 +9,12 @@
     const most = Math.max(1, ...one.counts);
     const write = one.isShare ? report.percent : report.number;
     const along = d3.scaleLinear([one.edges[0], one.edges[one.edges.length - 1]], [LEFT, WIDTH - RIGHT]);
-    const up = (log.checked ? d3.scaleLog([0.5, most], [HEIGHT - BOTTOM, TOP]) : d3.scaleLinear([0, most], [HEIGHT - BOTTOM, TOP])).nice();
+    const heights = [HEIGHT - BOTTOM, TOP];
+    const up = log.checked ? d3.scaleLog([0.5, Math.max(2, most)], heights) : d3.scaleLinear([0, most], heights).nice();
     const figure = report.element("figure");
     figure.append(report.element("figcaption", one.title));
     const svg = d3.create("svg").attr("viewBox", `0 0 ${WIDTH} ${HEIGHT}`).attr("role", "img").attr("aria-label", one.title);
-    const ticks = log.checked ? up.ticks().filter((v) => Number.isInteger(Math.log10(v))) : up.ticks(4).filter(Number.isInteger);
+    const ticks = log.checked ? up.ticks().filter((tick) => tick >= 1 && Number.isInteger(Math.log10(tick))) : up.ticks(4).filter(Number.isInteger);
     svg.append("g").attr("transform", `translate(${LEFT},0)`).call(d3.axisLeft(up).tickValues(ticks).tickFormat(report.number));
     svg.append("g").attr("transform", `translate(0,${HEIGHT - BOTTOM})`)
       .call(d3.axisBottom(along).ticks(5).tickFormat(one.isShare ? d3.format(".0%") : report.number));

@@ -56,6 +56,11 @@ class ChosenPairs:
     rank : callable
         Values of alignments, the higher the better; see `ranking`.
 
+    Attributes
+    ----------
+    dropped : int
+        Alignments for which there is no room, after `best`.
+
     Notes
     -----
     Of each sequence as many are kept as `MOST_PAIRS` has room for, at least one; of equals those
@@ -72,12 +77,14 @@ class ChosenPairs:
         self._each = max(1, MOST_PAIRS // self._nodes)
         self._parts: list[Alignments] = []
         self._held = 0
+        self.dropped = 0
         self._floors = np.full(self._nodes, -np.inf)
 
     def add(self, found: Alignments) -> None:
         """Take in some alignments."""
         values = self._rank(found)
         useful = values >= np.minimum(*(self._floors[ends] for ends in self._ends(found)))
+        self.dropped += len(found) - int(useful.sum())
         if found.has_stats:
             useful &= found.columns > 0
         self._parts.append(found.take(useful))
@@ -100,6 +107,7 @@ class ChosenPairs:
         order = kept[np.lexsort((kept, -values[kept], places[kept]))][:MOST_PAIRS]
         chosen = found.take(order)
         chosen = chosen.take(self._fitting(chosen))
+        self.dropped += len(found) - len(chosen)
         if not len(chosen):
             return None
         return chosen.take(np.argsort(-self._rank(chosen), kind="stable"))
@@ -112,6 +120,7 @@ class ChosenPairs:
         found = _distinct(concatenate(self._parts))
         values = self._rank(found)
         kept = found.take(self._places(found, values, floors=True) < self._each)
+        self.dropped += len(found) - len(kept)
         self._parts, self._held = [kept], len(kept)
 
     def _places(self, found: Alignments, values: Doubles, *, floors: bool = False) -> Int64s:

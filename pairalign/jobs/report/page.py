@@ -53,8 +53,10 @@ def page_data(
     """
     one_set = collector.queries is collector.targets
     sets = [collector.queries] if one_set else [collector.queries, collector.targets]
+    is_all = collector.is_all
     if offered is not None:
-        offered = _with_few_runs(offered)
+        all_runs, offered = len(offered), _with_few_runs(offered)
+        is_all &= all_runs == len(offered)
     used: list[npt.NDArray[np.int32]] = [np.zeros(0, np.int32)] * len(sets)
     if offered is not None:
         ends = (offered.query, offered.target)
@@ -76,6 +78,7 @@ def page_data(
         "isOneSet": one_set,
         "pairs": _pairs(collector, offered, (listed[0], listed[-1])),
         "allPairs": collector.pairs,
+        "isAll": is_all,
         "which": collector.which,
         "rankedBy": collector.ranked_by,
         "histograms": [_histogram(one) for one in collector.histograms()],

@@ -104,6 +104,8 @@ class ReportCollector:
         Alignments that came, of which the page offers some.
     ranked_by : str
         What decides which pairs are offered.
+    is_all : bool
+        Whether all that have an alignment are offered, after `offered`.
     """
 
     queries: SequenceSet
@@ -113,6 +115,7 @@ class ReportCollector:
     which: str = field(default="", init=False)
     pairs: int = field(default=0, init=False)
     ranked_by: str = field(default="", init=False)
+    is_all: bool = field(default=False, init=False)
     _chosen: ChosenPairs | None = field(default=None, init=False)
     _scores: _Counted = field(default_factory=_Counted, init=False)
     _evalues: _Counted = field(default_factory=_Counted, init=False)
@@ -175,12 +178,18 @@ class ReportCollector:
             Aligns the pairs if the run itself has no CIGARs of them; without it no pair is
             offered then.
         """
-        best = None if self._chosen is None else self._chosen.best()
+        if self._chosen is None:
+            return None
+        best = self._chosen.best()
+        self.is_all = not self._chosen.dropped
         if best is None or best.has_cigar:
             return best
         if realign is None:
             return None
-        again = list(realign(_affordable(best)))
+        pairs = _pairs_of(best)
+        affordable = _affordable(pairs, best)
+        self.is_all &= len(affordable) == len(pairs)
+        again = list(realign(affordable))
         return concatenate(again) if again else None
 
     def _count(self, found: Alignments) -> None:
@@ -287,11 +296,17 @@ def _all_pairs(
         yield rows, (rows + 1 + within).astype(np.int32)
 
 
-def _affordable(best: Alignments) -> PairList:
-    """Return the pairs of some alignments, the first ones whose matrices are not too large."""
+def _pairs_of(best: Alignments) -> PairList:
+    """Return the pairs of some alignments, each once, in their order."""
     pairs = np.stack([best.query, best.target], axis=1)
     _, first = np.unique(pairs, axis=0, return_index=True)
     query, target = pairs[np.sort(first)].T
-    cells = best.queries.lengths[query].astype(np.int64) * best.targets.lengths[target]
+    return PairList(query.copy(), target.copy())
+
+
+def _affordable(pairs: PairList, found: Alignments) -> PairList:
+    """Return the first pairs, whose matrices are not too large together; at least one."""
+    lengths = found.queries.lengths.astype(np.int64), found.targets.lengths
+    cells = lengths[0][pairs.first] * lengths[1][pairs.second]
     few = max(1, int(np.searchsorted(np.cumsum(cells), _MOST_CELLS, "right")))
-    return PairList(query[:few].copy(), target[:few].copy())
+    return PairList(pairs.first[:few], pairs.second[:few])
