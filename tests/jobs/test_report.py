@@ -103,7 +103,8 @@ def test_one_file_with_names_escaped(tmp_path: Path) -> None:
     assert all(address.startswith("data:") for address in page.addresses)
     styles = (tmp_path / "r.html").read_text().split("<script>")[0]
     assert not re.search(r"@import|url\(", styles)
-    assert "connect-src" not in styles
+    assert "script-src 'sha256-" in styles
+    assert not re.search(r"(script|connect)-src[^;]*unsafe", styles)
     assert "default-src 'none'" in styles
     assert page.data["sets"][0]["names"] == list(RECORDS)
 
@@ -272,6 +273,17 @@ def test_overlaps_have_alignments_and_reads(tmp_path: Path) -> None:
     assert {"median depth", "flags", "kind"} <= set(known)
 
 
+@pytest.mark.parametrize("given", [("align", "-o", "o.paf"), ("distance", "-o", "d.phy")])
+def test_both_strands(given: tuple[str, ...], tmp_path: Path) -> None:
+    records = {"a": "ACGTTGCAACGTACGGTCATTAGCCA", "b": "TGGCTAATGACCTACGTTGCAACG"}
+    page = report(tmp_path, *given, "--strand", "both", records={**records, "c": "ACGTTGCAA"})
+    (k,) = (k for k, names in enumerate(page.pairs) if set(names) == {"a", "b"})
+    (pair,) = pairalign.align(records, strand="both", device="cpu")
+    assert page.data["pairs"]["strand"][k] == pair.strand == -1
+    assert page.data["pairs"]["matches"][k] == pair.matches
+    assert page.data["pairs"]["queryStart"][k] == pair.query_start
+
+
 def test_reads_without_cigars_in_their_file(tmp_path: Path) -> None:
     reads = {"a": "ACGTTGCAACGTACGGTCATTAGCCA" * 8, "b": "ACGTTGCAACGTACGGTCATTAGCCA" * 8}
     given = ("-o", "o.paf", "--preset", "short", "--no-cigar")
@@ -417,3 +429,15 @@ def test_pairs_that_cost_too_much_are_not_aligned_again(monkeypatch: pytest.Monk
     assert sum(cells) <= 2000
     assert 0 < len(offered) == len(pairs) < len(found)
     assert not collector.is_all
+
+
+def test_scripts_set_text_as_text_alone() -> None:
+    """No script of ours makes HTML or programs of texts; nothing else may run on the page."""
+    folder = Path(pairalign.__file__).parent / "formats" / "templates"
+    ours = [path for path in folder.glob("*.js") if not path.name.startswith("d3.")]
+    assert len(ours) > 5
+    risky = (
+        r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|new Function|\.html\(|fetch\("
+    )
+    for path in ours:
+        assert not re.search(risky, path.read_text()), path.name

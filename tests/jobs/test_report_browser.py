@@ -220,6 +220,9 @@ def test_downloads(browser) -> None:
     assert len(lines) == 7
     assert {"query", "target", "score", "bits", "evalue", "identity", "cigar"} <= set(lines[0])
     assert saved(browser, "save-sequences") == AS_FASTA
+    show(browser, "sequences")
+    assert saved(browser, "save-listed-sequences") == AS_FASTA
+    assert saved(browser, "save-listed").count("\n") == 5
     show(browser, "map")
     newick = saved(browser, "save-tree")
     assert newick.endswith(";\n")
@@ -387,6 +390,10 @@ def test_overlaps_on_strand_minus(opened, tmp_path: Path) -> None:
     assert int(query[-1][3].replace(",", "")) == pair.query_start + 1
     target = [line.split() for line in text if line.startswith("target")]
     assert (int(target[0][1]), int(target[-1][3])) == (pair.target_start + 1, pair.target_end)
+    opened.find_element("id", "close").click()
+    show(opened, "sequences")
+    opened.find_element("id", "sequences-search").send_keys("contained")
+    assert cells(opened, 0, "sequences") == []
     assert opened.get_log("browser") == []
 
 

@@ -84,7 +84,8 @@
 
   function listed() {
     const wanted = byId("sequences-search").value.trim().toLowerCase();
-    return nodes.map((_, id) => id).filter((id) => !wanted || `${nodes[id].name} ${nodes[id].description}`.toLowerCase().includes(wanted));
+    const textOf = (id) => [nodes[id].name, nodes[id].description, ...Object.values(known).map((values) => values[id])].join(" ").toLowerCase();
+    return nodes.map((_, id) => id).filter((id) => !wanted || textOf(id).includes(wanted));
   }
 
   // ---------------------------------------------------------------------------------------------
@@ -193,6 +194,12 @@
     })]);
   }
 
+  // Of very large sets the page has only the residues of the pairs' sequences.
+  function saveSequences(some) {
+    const records = some.filter((node) => node.residues !== null).map((node) => `>${[node.name, node.description].filter(Boolean).join(" ")}\n${node.residues}\n`);
+    report.save("sequences.fasta", "text/plain", records.join(""));
+  }
+
   byId("save-pairs").addEventListener("click", () => report.save("pairs.tsv", "text/tab-separated-values", pairsAsText(pairTable.rows)));
   byId("save-hits").addEventListener("click", () => report.save("hits.tsv", "text/tab-separated-values", pairsAsText(hitTable.rows)));
   byId("save-listed").addEventListener("click", () => {
@@ -203,7 +210,7 @@
   });
   byId("save-sequences").addEventListener("click", () => {
     const used = new Set(pairTable.rows.flatMap((k) => [columns.query[k], columns.target[k]]));
-    const records = nodes.filter((_, id) => used.has(id)).map((node) => `>${[node.name, node.description].filter(Boolean).join(" ")}\n${node.residues}\n`);
-    report.save("sequences.fasta", "text/plain", records.join(""));
+    saveSequences(nodes.filter((_, id) => used.has(id)));
   });
+  byId("save-listed-sequences").addEventListener("click", () => saveSequences(sequenceTable.rows.slice().sort((a, b) => a - b).map((id) => nodes[id])));
 })();
