@@ -94,7 +94,7 @@ def show(browser, tab: str) -> None:
 def cells(browser, column: int, table: str = "pairs") -> list[str]:
     script = (
         f"return [...document.querySelectorAll('#{table}-table tbody tr')]"
-        f".map(row => row.cells[{column}].textContent)"
+        f".map(row => row.cells[{column}]).map(cell => (cell.firstChild || cell).textContent)"
     )
     return browser.execute_script(script)
 
