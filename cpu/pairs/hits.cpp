@@ -21,6 +21,7 @@ struct pairalign_best_hits {
     int32_t most;         // hits of a query
     int32_t least;        // raw score of a hit
     int32_t* counts;      // [queries]: hits that a query has
+    int32_t* floors;      // [queries]: of a lower raw score no pair is a hit any more; at first `least`
     pairalign_hit* hits;  // [queries][most]
 };
 
@@ -35,14 +36,16 @@ bool better(const pairalign_hit& one, const pairalign_hit& other) {
 }  // namespace
 
 // Takes in pairs of which some have one of the queries; each pair comes once. query[n], target[n],
-// raw_score[n]; rank[n], or null: all are equal.
+// raw_score[n]; rank[n], or null: all are equal. Most pairs are no hit: where nothing but scores counts, a
+// query's floor says so without a look at its heap.
 PAIRALIGN_API void pairalign_add_hits(const pairalign_best_hits* kept, int64_t n, const int32_t* query,
                                       const int32_t* target, const int32_t* raw_score, const double* rank) {
+    const auto queries = static_cast<uint32_t>(kept->queries);
     for (int64_t k = 0; k < n; ++k) {
-        const int64_t place = static_cast<int64_t>(query[k]) - kept->first;
-        if (place < 0 || place >= kept->queries || raw_score[k] < kept->least) continue;
+        const auto place = static_cast<uint32_t>(query[k]) - static_cast<uint32_t>(kept->first);
+        if (place >= queries || raw_score[k] < kept->floors[place]) continue;
         const pairalign_hit hit{rank == nullptr ? 0 : rank[k], raw_score[k], target[k]};
-        pairalign_hit* const heap = kept->hits + place * kept->most;
+        pairalign_hit* const heap = kept->hits + static_cast<int64_t>(place) * kept->most;
         int32_t& count = kept->counts[place];
         if (count == kept->most) {
             if (!better(hit, heap[0])) continue;
@@ -52,6 +55,7 @@ PAIRALIGN_API void pairalign_add_hits(const pairalign_best_hits* kept, int64_t n
         }
         heap[count - 1] = hit;
         std::push_heap(heap, heap + count, better);
+        if (count == kept->most && rank == nullptr) kept->floors[place] = heap[0].raw_score;
     }
 }
 

@@ -18,7 +18,7 @@ from pairalign.base.native import library
 HIT = np.dtype([("rank", np.float64), ("raw_score", np.int32), ("target", np.int32)])
 """``pairalign_hit``."""
 
-_QUERY_BYTES = 16
+_QUERY_BYTES = 24
 
 
 class NativeBestHits(ctypes.Structure):
@@ -27,6 +27,7 @@ class NativeBestHits(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_int32) for name in ("first", "queries", "most", "least")),
         ("counts", ctypes.c_void_p),
+        ("floors", ctypes.c_void_p),
         ("hits", ctypes.c_void_p),
     )
 
@@ -65,10 +66,12 @@ class BestHits:
         self.counts = np.zeros(stop - first, np.int32)
         self.hits = np.zeros((stop - first, most), HIT)
         self._least = least
+        self._floors = np.full(stop - first, least, np.int32)
 
     def _native(self) -> NativeBestHits:
         sizes = len(self.counts), self.hits.shape[1], self._least
-        return NativeBestHits(self.first, *sizes, self.counts.ctypes.data, self.hits.ctypes.data)
+        arrays = self.counts, self._floors, self.hits
+        return NativeBestHits(self.first, *sizes, *(one.ctypes.data for one in arrays))
 
     def add(
         self,

@@ -15,6 +15,7 @@ from commands import rows_of
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from opencl_engines import opencl_device
 from strategies import Problem, small_problems
 
 import pairalign
@@ -394,6 +395,20 @@ def test_summary(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write("one.fa", proteins(30, 1))
     assert main(["align", "one.fa", "-k", "2", "--device", "cpu", "-o", "out.tsv"]) == 0
     assert "435, with 60 hits, up to 2 a query" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("rank", ["score", "evalue", "identity"])
+@pytest.mark.parametrize("two_sets", [False, True])
+def test_on_opencl(rank: str, two_sets: bool) -> None:
+    """Whole and in shards, whose masks leave few pairs of a window."""
+    opencl_device()
+    first, second = proteins(60, 17), proteins(30, 18) if two_sets else None
+    job = job_of(first, second, "local", max_hits=4, rank=rank)
+    expected = concatenate(list(job))
+    other = replace(job, device="opencl")
+    assert_same(expected, concatenate(list(other)))
+    shards = [replace(other, shard=(k, 3)) for k in (1, 2, 3)]
+    assert_same(expected, concatenate([found for shard in shards for found in shard]))
 
 
 @pytest.mark.gpu

@@ -110,6 +110,7 @@ def test_workers_on_this_machine(capfd: pytest.CaptureFixture[str]) -> None:
         ("out.parquet", ("align", "in.fa", "--mode", "local", "--min-score", "15")),
         ("out.sam", ("align", "in.fa", "--window", "9")),
         ("hsps.paf", ("align", "in.fa", "--mode", "local", "--hsps", "3", "--min-score", "8")),
+        ("hits.sam", ("align", "in.fa", "--mode", "local", "--max-hits", "2")),
         ("out.paf", ("overlap", "reads.fa", "--min-overlap", "60", "--dual")),
         ("out.gfa", ("overlap", "reads.fa", "--min-overlap", "60")),
         ("out.phylip", ("distance", "in.fa", "--measure", "kimura", "--lower")),
