@@ -6,7 +6,8 @@
   const identityColor = d3.scaleSequential([0.2, 1], d3.interpolateViridis).clamp(true);
   let chosen = null;
 
-  function nameColumn(title, nodeOf) {
+  // A name that opens its hits; with `sub` the description and the length below it.
+  function nameColumn(title, nodeOf, sub) {
     return {
       title, isText: true, value: (id) => nodes[nodeOf(id)].name,
       fill: (id, cell) => {
@@ -15,6 +16,10 @@
         button.title = node.description || node.name;
         button.addEventListener("click", () => report.openSequence(nodeOf(id)));
         cell.append(button);
+        if (sub) {
+          const below = [`${report.number(node.length)} residues`, node.description].filter(Boolean).join("; ");
+          cell.append(report.element("div", below, { class: "below minor", title: below }));
+        }
       },
     };
   }
@@ -27,9 +32,9 @@
   const number = (title, field, more) => ({ title, number: true, value: (k) => columns[field][k], ...more });
   const share = (title, field, hint) => number(title, field, { text: (k) => report.percent(columns[field][k]), hint });
   const measures = [
-    number("Score", "score"),
+    number("Score", "score", { minor: report.hasEvalues }),
     ...(report.hasEvalues ? [
-      number("Bits", "bits", { text: (k) => columns.bits[k].toFixed(1) }),
+      number("Bits", "bits", { minor: true, text: (k) => columns.bits[k].toFixed(1) }),
       number("E-value", "logEvalue", { smallFirst: true, text: (k) => report.evalue(columns.logEvalue[k]) }),
     ] : []),
     ...(columns.distance ? [number("Distance", "distance", { smallFirst: true, text: (k) => columns.distance[k].toFixed(4) })] : []),
@@ -41,7 +46,7 @@
 
   const pairTable = report.makeTable(byId("pairs-table"), {
     label: "Pairs", open: (k) => report.openPair(k), compare: report.better,
-    columns: [nameColumn("Query", (k) => columns.query[k]), nameColumn("Target", (k) => columns.target[k]), ...measures],
+    columns: [nameColumn("Query", (k) => columns.query[k], true), nameColumn("Target", (k) => columns.target[k], true), ...measures],
   });
 
   function describePairs() {
@@ -159,6 +164,8 @@
     byId("hits").hidden = chosen === null;
     byId("sequences-all").hidden = chosen !== null;
     byId("filters").hidden = chosen === null; // they are for pairs
+    byId("sequences-note").textContent = data.sets.some((set) => set.all > set.names.length)
+      ? `Of ${data.sets.map((set) => report.number(set.all)).join(" and ")} sequences those that have a pair on this page.` : "";
     if (chosen === null) sequenceTable.show(listed());
     else showHits();
   };
