@@ -59,6 +59,9 @@ STRANDS = ("plus", "both")
 WEIGHTS = ("identity", "score", "coverage", "columns", "bits", "evalue", "alignment_score")
 """What an edge of a network may have as its weight; the order is that of its fields."""
 
+MASKS = ("none", "tantan")
+"""What residues of low complexity are found by; the first is the default."""
+
 RANKS = ("score", "bits", "evalue", "identity")
 """What the best hits are the best by; the first is the default."""
 EDGE_RANKS = ("score", "identity")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.fields import Field, parse_fields
-from pairalign.base.choices import RANKS
+from pairalign.base.choices import MASKS, RANKS
 from pairalign.base.native import keep_freed_memory
 from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
@@ -77,6 +77,7 @@ def run_align(options: argparse.Namespace) -> None:
     decided = {"columns": [field.name for field in table.fields], "both_ways": options.both_ways}
     decided |= {"max_evalue": options.max_evalue, "db_size": options.db_size}
     decided |= {"comp_based_stats": options.comp_based_stats, "space": options.search_space}
+    decided |= {"mask": options.mask}
     decided |= {"tags": sorted(table.tags), "weight": options.weight}
     if options.cluster is not None:
         run_on_cluster(options, run, table.writer_type, **decided)
@@ -114,6 +115,7 @@ def _check(options: argparse.Namespace) -> tuple[_Table, PartPlace | None]:
     if writer_type.pairs_once:
         check_hits_once(options, writer_type.name)
     _check_hsps(options, writer_type.name)
+    _check_mask(options)
     fields = () if options.columns is None else parse_fields(options.columns)
     detail = _detail(options, writer_type, fields)
     tags = tags_of(options, writer_type, detail, options.hsps)
@@ -140,6 +142,16 @@ def _check_hsps(options: argparse.Namespace, format: str) -> None:
         raise FormatError(f"--max-evalue needs --mode local, but the mode is {options.mode}")
     if options.hsps > 1 and format in NETWORK_FORMATS:
         raise FormatError(f"{format} has an edge a pair: leave --hsps out, or write another format")
+
+
+def _check_mask(options: argparse.Namespace) -> None:
+    """Refuse a mask where E-values are not of whole alignments, before anything is read."""
+    if options.mask == MASKS[0]:
+        return
+    if options.mode != "local":
+        raise FormatError(f"--mask needs --mode local, but the mode is {options.mode}")
+    if options.hsps > 1 or options.max_hits is not None:
+        raise FormatError("--mask looks at whole alignments: leave --hsps and --max-hits out")
 
 
 def _plan(options: argparse.Namespace, table: _Table) -> AlignmentPlan:
@@ -169,6 +181,7 @@ def _plan(options: argparse.Namespace, table: _Table) -> AlignmentPlan:
         db_size=options.db_size,
         search_space=options.search_space,
         comp_based_stats=options.comp_based_stats,
+        mask=options.mask,
     )
 
 

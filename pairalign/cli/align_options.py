@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pairalign.base.choices import DEFAULT_WINDOW, FORMAT_NAMES, LIST_WINDOW, RANKS, WEIGHTS
+from pairalign.base.choices import DEFAULT_WINDOW, FORMAT_NAMES, LIST_WINDOW, MASKS, RANKS, WEIGHTS
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
     NUMBER,
@@ -125,6 +125,13 @@ def _add_statistics(results: argparse._ArgumentGroup) -> None:
         choices=(0, 1),
         help="1: E-values by the composition of each pair, as BLAST's mode 1; 0: whatever the "
         "composition (1 for proteins, 0 for DNA)",
+    )
+    results.add_argument(
+        "--mask",
+        choices=MASKS,
+        default=MASKS[0],
+        help="tantan: bits and E-values of alignments in which repeats of few residues add nothing "
+        "to the score; scores and alignments stay",
     )
 
 

@@ -40,7 +40,8 @@ class ParquetWriter(Writer):
     ``pairalign.mode``, ``.matrix``, ``.gap_open``, ``.gap_extend``, ``.scale``, ``.alphabet`` and
     ``.version``; where bits and E-values of the scores are known, what they are made of is in
     ``.lambda``, ``.k``, ``.statistics`` (where these come from), ``.database_letters``,
-    ``.database_sequences``, ``.search_space`` (how it is found) and ``.comp_based_stats``.
+    ``.database_sequences``, ``.search_space`` (how it is found), ``.comp_based_stats`` and
+    ``.mask``.
 
     A row group, with the dictionaries of its names (in the order in which they come), follows from
     the pairs and their place in the table alone: what was written in parts, or before and after

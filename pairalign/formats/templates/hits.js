@@ -6,7 +6,8 @@
   const identityColor = d3.scaleSequential([0.2, 1], d3.interpolateViridis).clamp(true);
   let chosen = null;
 
-  function nameColumn(title, nodeOf) {
+  // A name that opens its hits; with `sub` the description and the length below it.
+  function nameColumn(title, nodeOf, sub) {
     return {
       title, isText: true, value: (id) => nodes[nodeOf(id)].name,
       fill: (id, cell) => {
@@ -15,6 +16,10 @@
         button.title = node.description || node.name;
         button.addEventListener("click", () => report.openSequence(nodeOf(id)));
         cell.append(button);
+        if (sub) {
+          const below = [`${report.number(node.length)} ${report.unit}`, node.description].filter(Boolean).join("; ");
+          cell.append(report.element("div", below, { class: "below minor", title: below }));
+        }
       },
     };
   }
@@ -27,21 +32,21 @@
   const number = (title, field, more) => ({ title, number: true, value: (k) => columns[field][k], ...more });
   const share = (title, field, hint) => number(title, field, { text: (k) => report.percent(columns[field][k]), hint });
   const measures = [
-    number("Score", "score"),
+    number("Score", "score", { minor: report.hasEvalues }),
     ...(report.hasEvalues ? [
-      number("Bits", "bits", { text: (k) => columns.bits[k].toFixed(1) }),
+      number("Bits", "bits", { minor: true, text: (k) => columns.bits[k].toFixed(1) }),
       number("E-value", "logEvalue", { smallFirst: true, text: (k) => report.evalue(columns.logEvalue[k]) }),
     ] : []),
     ...(columns.distance ? [number("Distance", "distance", { smallFirst: true, text: (k) => columns.distance[k].toFixed(4) })] : []),
     share("Identity", "identity", "Matches / alignment length"),
-    share("Coverage", "coverage", "Aligned residues / residues of the longer sequence"),
+    share("Coverage", "coverage", `Aligned ${report.unit} / ${report.unit} of the longer sequence`),
     number("Length", "columns", { hint: "Columns of the alignment", minor: true }),
     ...(columns.strand ? [{ title: "Strand", value: (k) => (report.isReverse(k) ? "-" : "+"), text: (k) => (report.isReverse(k) ? "-" : "+") }] : []),
   ];
 
   const pairTable = report.makeTable(byId("pairs-table"), {
     label: "Pairs", open: (k) => report.openPair(k), compare: report.better,
-    columns: [nameColumn("Query", (k) => columns.query[k]), nameColumn("Target", (k) => columns.target[k]), ...measures],
+    columns: [nameColumn("Query", (k) => columns.query[k], true), nameColumn("Target", (k) => columns.target[k], true), ...measures],
   });
 
   function describePairs() {
@@ -123,7 +128,7 @@
   function showHits() {
     const node = nodes[chosen];
     byId("hits-title").textContent = node.name;
-    const facts = [node.description, `${report.number(node.length)} residues`];
+    const facts = [node.description, `${report.number(node.length)} ${report.unit}`];
     knownColumns.forEach((column) => facts.push(`${column.title.toLowerCase()}: ${column.text(chosen)}`));
     byId("hits-facts").textContent = facts.filter(Boolean).join("; ");
     const shown = report.pairsOfNode[chosen].filter(report.passes);
@@ -148,17 +153,19 @@
     const width = Math.max(300, byId("depth").clientWidth || WIDTH);
     const along = d3.scaleLinear([0, length], [LEFT, width - 12]), up = d3.scaleLinear([0, most], [HEIGHT - BOTTOM, 6]);
     const svg = d3.create("svg").attr("viewBox", `0 0 ${width} ${HEIGHT}`).attr("role", "img")
-      .attr("aria-label", `At most ${most} hits cover a place of the sequence`);
+      .attr("aria-label", `At most ${most} hits cover one of the ${report.unit}`);
     svg.append("path").attr("d", d3.area().curve(d3.curveStepAfter).x((step) => along(step[0])).y0(up(0)).y1((step) => up(step[1]))(steps));
     svg.append("g").attr("transform", `translate(${LEFT},0)`).call(d3.axisLeft(up).ticks(3).tickFormat(report.number));
     svg.append("g").attr("transform", `translate(0,${HEIGHT - BOTTOM})`).call(d3.axisBottom(along).ticks(width / 90).tickFormat(report.number));
-    byId("depth").replaceChildren(report.element("figcaption", "Hits that cover each place"), svg.node());
+    byId("depth").replaceChildren(report.element("figcaption", `Hits that cover each of the ${report.unit}`), svg.node());
   }
 
   report.panels.sequences = () => {
     byId("hits").hidden = chosen === null;
     byId("sequences-all").hidden = chosen !== null;
     byId("filters").hidden = chosen === null; // they are for pairs
+    byId("sequences-note").textContent = data.sets.some((set) => set.all > set.names.length)
+      ? `Of ${data.sets.map((set) => report.number(set.all)).join(" and ")} sequences those that have a pair on this page.` : "";
     if (chosen === null) sequenceTable.show(listed());
     else showHits();
   };

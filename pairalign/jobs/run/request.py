@@ -11,7 +11,7 @@ from typing import Any
 
 from pairalign.alignments.thresholds import PairThresholds, raw_minimum
 from pairalign.base.arguments import Shard
-from pairalign.base.choices import RANKS, STRANDS
+from pairalign.base.choices import MASKS, RANKS, STRANDS
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import ScoringError
 from pairalign.jobs.run.align import AlignmentJob
@@ -53,6 +53,8 @@ class AlignRequest:
         Cells of the search space of every query, taken as they are.
     comp_based_stats : bool or None
         E-values with the composition of each pair; None: those of proteins.
+    mask : str
+        What residues of low complexity are found by, one of `MASKS`.
     max_hits : int or None
         Hits of each query at most, see `pairalign.jobs.run.hits`; None: all pairs that pass.
     rank : str
@@ -74,6 +76,7 @@ class AlignRequest:
     db_size: int | None = None
     search_space: float | None = None
     comp_based_stats: bool | None = None
+    mask: str = MASKS[0]
     max_hits: int | None = None
     rank: str = RANKS[0]
     once: bool = False
@@ -94,8 +97,15 @@ class AlignRequest:
             raise ValueError(f"max_evalue {self.max_evalue}: expected a number above 0")
         if self.rank not in RANKS:
             raise ValueError(f"rank {self.rank!r}: expected one of {', '.join(RANKS)}")
+        if self.is_masked and (self.max_hits is not None or self.hsps > 1):
+            raise ValueError("a mask looks at whole alignments: leave max_hits and hsps out")
         if self.max_hits is not None and self.both_ways:
             raise ValueError("max_hits gives each hit with its query first: leave both_ways out")
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether bits and E-values leave residues of low complexity out."""
+        return self.mask != MASKS[0]
 
     @property
     def ranks_by_statistics(self) -> bool:
@@ -154,11 +164,12 @@ def plan_alignment(
     if request.max_hits is not None:
         kind = HitsJob
         more = {"max_hits": request.max_hits, "rank": request.rank, "once": request.once}
+    detail = Detail.CIGAR if request.is_masked else request.detail
     job = kind(
         queries,
         targets,
         scoring,
-        Want(request.detail, raw_minimum(request.min_score, scoring)),
+        Want(detail, raw_minimum(request.min_score, scoring)),
         device=request.device,
         threads=usable_cores() if request.threads is None else request.threads,
         window=(
@@ -211,5 +222,7 @@ def _with_statistics(request: AlignRequest, job: AlignmentJob) -> AlignmentPlan:
 
         composition = chosen_composition(request.comp_based_stats, job.scoring, *sets)
     space = request.search_space
-    found = find_significance(job.scoring, *sets, request.db_size, gumbel, composition, space)
+    found = find_significance(
+        job.scoring, *sets, request.db_size, gumbel, composition, space, request.mask
+    )
     return AlignmentPlan(job, found, reason, gumbel is not None and found is not None)
