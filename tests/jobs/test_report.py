@@ -171,6 +171,20 @@ def test_pairs_are_chosen_by_use_and_cover_each_sequence(monkeypatch: pytest.Mon
     assert collector.pairs == len(found) == 36
 
 
+@pytest.mark.parametrize("most", [9, 20, 30, 36])
+def test_the_room_is_used(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one sequence has no hits for is there for the hits of others."""
+    monkeypatch.setattr(chosen, "MOST_PAIRS", most)
+    found = pairalign.align(FAMILY, device="cpu")
+    collector = ReportCollector(found.queries, found.targets)
+    for start in range(0, len(found), 7):
+        collector.add(found[start : start + 7])
+    offered = collector.offered()
+    assert offered is not None
+    assert 0.75 * most <= len(offered) <= most
+    assert collector.is_all == (len(offered) == 36)
+
+
 def test_local_pairs_are_chosen_by_evalue_or_score(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chosen, "MOST_PAIRS", 9)
     found = pairalign.align(FAMILY, mode="local", device="cpu")
