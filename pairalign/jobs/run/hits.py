@@ -15,7 +15,7 @@ from __future__ import annotations
 import base64
 import zlib
 from bisect import bisect_left
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
@@ -280,33 +280,41 @@ class HitsJob(AlignmentJob):
 
     def _add(self, best: BestHits, found: Alignments) -> None:
         """Take in some pairs; of a set with itself each as a hit of both of its sequences."""
-        for exchanged in (False, True) if self._one_set else (False,):
-            passing = self._passing(found, exchanged)
-            sides = passing.query, passing.target
-            if exchanged:
-                sides = sides[::-1]
-            best.add(*sides, passing.raw_score, self._ranks(passing, exchanged))
+        pair = found.query, found.target, found.raw_score
+        for exchanged, rank in enumerate(self._ranks(found)):
+            passes = self._passes(found, bool(exchanged))
+            query, target, raw_score = (one if passes is None else one[passes] for one in pair)
+            sides = (target, query) if exchanged else (query, target)
+            best.add(*sides, raw_score, rank if rank is None or passes is None else rank[passes])
 
-    def _passing(self, found: Alignments, exchanged: bool) -> Alignments:
-        """Return the pairs that pass with that sequence as the query."""
+    def _passes(self, found: Alignments, exchanged: bool) -> npt.NDArray[np.bool_] | None:
+        """Return which pairs pass with that sequence as the query; None: all."""
+        passes = None
         if self._covers_one_way:
             turned = exchange(found, np.full(len(found), exchanged))
-            found = found.take(self.pair_thresholds.passing(turned))
+            passes = np.zeros(len(found), np.bool_)
+            passes[self.pair_thresholds.passing(turned)] = True
         if self.evalue_filter is not None and self._one_set:
-            passes = self.evalue_filter.passes_one_way(found, exchanged=exchanged)
-            found = found if passes.all() else found.take(passes)
-        return found
+            others = self.evalue_filter.passes_one_way(found, exchanged=exchanged)
+            passes = others if passes is None else passes & others
+        return passes
 
-    def _ranks(self, found: Alignments, exchanged: bool) -> npt.NDArray[np.float64] | None:
-        """Return the ranks of pairs, higher ones better; None: their raw scores."""
+    def _ranks(self, found: Alignments) -> Sequence[npt.NDArray[np.float64] | None]:
+        """Return the ranks of pairs, higher ones better, for each way that they count.
+
+        None: the raw scores rank.
+        """
+        ways = 2 if self._one_set else 1
         if self.rank == "identity":
-            return np.nan_to_num(found.identity, nan=-1.0)
+            return [np.nan_to_num(found.identity, nan=-1.0)] * ways
         if self.rank not in OF_STATISTICS:
-            return None
+            return [None] * ways
         assert self.significance is not None
         if self.rank == "bits":
-            return self.significance.bits(found)
-        return -self.significance.log_evalues(found, exchanged=exchanged)
+            return [self.significance.bits(found)] * ways
+        if ways == 1:
+            return [-self.significance.log_evalues(found)]
+        return [-one for one in self.significance.log_evalues_each_way(found)]
 
     def _align(self, best: BestHits, stop: int) -> Iterator[Alignments]:
         """Align the hits of a block of queries, some queries at a time."""
