@@ -212,8 +212,10 @@ class ReportCollector:
         if self._chosen is None:
             self.ranked_by, rank = ranking(found.scoring.mode, found.has_stats, self.significance)
             self._chosen = self._chooser(rank)
-        is_known = log_evalues is not None and self.ranked_by == "E-value"
-        self._chosen.add(found, np.negative(log_evalues) if is_known else None)
+        known = None
+        if log_evalues is not None and self.ranked_by == "E-value":
+            known = -log_evalues
+        self._chosen.add(found, known)
 
     def _chooser(self, rank: Callable[[Alignments], Doubles]) -> ChosenPairs:
         counts = len(self.queries), len(self.targets)
