@@ -81,9 +81,9 @@ class ChosenPairs:
         self.dropped = 0
         self._floors = np.full(self._nodes, -np.inf)
 
-    def add(self, found: Alignments) -> None:
-        """Take in some alignments."""
-        values = self._rank(found)
+    def add(self, found: Alignments, values: Doubles | None = None) -> None:
+        """Take in some alignments; `values`: what they are ranked by, where it is known."""
+        values = self._rank(found) if values is None else values
         useful = values >= np.minimum(*(self._floors[ends] for ends in self._ends(found)))
         self.dropped += len(found) - int(useful.sum())
         if found.has_stats:
