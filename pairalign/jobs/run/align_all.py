@@ -9,8 +9,9 @@ from fractions import Fraction
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.thresholds import make_pair_thresholds
-from pairalign.base.choices import RANKS, STRANDS
+from pairalign.base.choices import MASKS, RANKS, STRANDS
 from pairalign.base.old_names import names_arguments
+from pairalign.errors import ScoringError
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.request import AlignRequest, plan_alignment
@@ -37,6 +38,7 @@ def align(
     db_size: int | None = None,
     search_space: float | None = None,
     comp_based_stats: bool | None = None,
+    mask: str = MASKS[0],
     strand: str = STRANDS[0],
     pairs: Pairs | None = None,
     hsps: int = 1,
@@ -87,6 +89,9 @@ def align(
         Cells of the search space of every query, so that E-values do not depend on the sets.
     comp_based_stats : bool, optional
         E-values with the composition of each pair; default: those of proteins.
+    mask : {"none", "tantan"}
+        tantan: bits and E-values of alignments in which repeats of few residues add nothing to the
+        score, see `pairalign.statistics.low_complexity`. There are CIGARs then whatever `detail`.
     strand : {"plus", "both"}
         Both, of DNA: each pair is aligned on the strand on which it scores more, of equals on plus.
     pairs : PairList, path, array_like of int with shape (n, 2), or iterable of twos, optional
@@ -175,6 +180,7 @@ def align(
         db_size=db_size,
         search_space=search_space,
         comp_based_stats=comp_based_stats,
+        mask=mask,
         pair_list=None if pairs is None else as_pair_list(pairs, first, second),
         strand=strand,
         hsps=hsps,
@@ -188,5 +194,7 @@ def align(
         kernel=kernel,
     )
     plan = plan_alignment(asked, first, second, chosen)
+    if asked.is_masked and plan.significance is None:
+        raise ScoringError("a mask is for E-values, and those are not known: give max_evalue")
     found = concatenate(list(plan.job) if executor is None else align_on(executor, plan.job))
     return replace(found, significance=plan.significance)
