@@ -20,6 +20,7 @@ References
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -130,6 +131,16 @@ class Significance:
 
     def log_evalues(self, found: Alignments, *, exchanged: bool = False) -> Doubles:
         """Return ln of the E-values of alignments; `exchanged`: with the targets as queries."""
+        return self._log_evalues(found, (exchanged,))[0]
+
+    def log_evalues_each_way(self, found: Alignments) -> list[Doubles]:
+        """Return `log_evalues` with the queries as queries, and with the targets.
+
+        In less time than one after the other: what the composition does is the same.
+        """
+        return self._log_evalues(found, (False, True))
+
+    def _log_evalues(self, found: Alignments, ways: Iterable[bool]) -> list[Doubles]:
         raw_scores = self.counted_scores(found)
         if self.composition is None:
             ratios, factors = np.ones(len(found)), np.zeros(len(found))
@@ -138,9 +149,8 @@ class Significance:
             nats = self.gumbel.lambda_ * raw_scores
             factors = np.minimum(variances * nats**2 / 2, math.log(MOST_FACTOR))
         scores = ratios * raw_scores
-        values = self.log_evalues_of(scores, found.query, found.target, exchanged=exchanged)
-        values -= factors
-        return values
+        pairs = found.query, found.target
+        return [self.log_evalues_of(scores, *pairs, exchanged=way) - factors for way in ways]
 
     def evalues(self, found: Alignments, *, exchanged: bool = False) -> Doubles:
         """Return the E-values of alignments; `exchanged`: with the targets as queries; float64."""

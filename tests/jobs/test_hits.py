@@ -21,6 +21,7 @@ from strategies import Problem, small_problems
 import pairalign
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.exchange import exchange
+from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.cli.main import main
 from pairalign.errors import CapacityError, PartsError, ScoringError
 from pairalign.formats import FORMATS
@@ -162,6 +163,21 @@ def test_thresholds_come_first(threshold: str, two_sets: bool) -> None:
     assert pairs_of(found) == plain_hits(twice, 4, [0.0] * len(twice))
 
 
+@pytest.mark.parametrize("coverage_of", ["query", "target"])
+def test_coverage_of_the_query_of_each_hit(coverage_of: str) -> None:
+    first = proteins(40, 3)
+    asked: dict[str, Any] = {"mode": "local", "device": "cpu"}
+    coverage: dict[str, Any] = {"min_coverage": 0.9, "coverage_of": coverage_of}
+    twice = both_ways(pairalign.align(first, **asked))
+    thresholds = make_pair_thresholds(0.3, "columns", 0.9, coverage_of)
+    passing = twice.take(thresholds.passing(twice))
+    pairs = set(pairs_of(passing))
+    assert any(pair[::-1] not in pairs for pair in pairs)
+    found = pairalign.align(first, max_hits=6, min_identity=0.3, **coverage, **asked)
+    assert pairs_of(found) == plain_hits(passing, 6, [0.0] * len(passing))
+    assert len(found) < len(passing)
+
+
 def test_of_a_list() -> None:
     first = proteins(30, 5)
     rng = np.random.default_rng(1)
@@ -237,7 +253,17 @@ def test_nothing_is_a_hit() -> None:
         ({"max_hits": 1, "rank": "odd"}, ValueError, "rank 'odd': expected one of score, bits"),
         ({"max_hits": 1, "rank": "bits"}, ScoringError, "add --mode local"),
         ({"max_hits": 1, "both_ways": True}, ValueError, "leave both_ways out"),
-        ({"max_hits": 1, "min_coverage": 0.5, "coverage_of": "query"}, ScoringError, "of both,"),
+        (
+            {
+                "max_hits": 1,
+                "hsps": 2,
+                "mode": "local",
+                "min_coverage": 0.5,
+                "coverage_of": "query",
+            },
+            ScoringError,
+            "take the coverage of both",
+        ),
     ],
 )
 def test_refused(asked: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import random
 import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from commands import fasta, run
+from report_page import cells, fill, make_page, saved, show, texts, until
 
 import pairalign
 
@@ -40,7 +40,6 @@ AS_FASTA = "".join(
 )
 BROWSER = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
 BROWSER += ("--disable-dev-shm-usage",)  # containers have little room there, and it would crash
-BACKSPACE = "\ue003"
 MANY = 5000
 SECONDS = 2
 
@@ -84,47 +83,6 @@ def browser(opened, page: Path):
     yield opened
     assert opened.title == "pairalign: in.fa"
     assert opened.get_log("browser") == []
-
-
-def show(browser, tab: str) -> None:
-    browser.find_element("id", f"tab-{tab}").click()
-    assert browser.find_element("id", tab).is_displayed()
-
-
-def cells(browser, column: int, table: str = "pairs") -> list[str]:
-    script = (
-        f"return [...document.querySelectorAll('#{table}-table tbody tr')]"
-        f".map(row => row.cells[{column}]).map(cell => (cell.firstChild || cell).textContent)"
-    )
-    return browser.execute_script(script)
-
-
-def texts(browser, selector: str) -> list[str]:
-    script = f"return [...document.querySelectorAll('{selector}')].map(one => one.textContent)"
-    return browser.execute_script(script)
-
-
-def fill(browser, field: str, text: str) -> None:
-    found = browser.find_element("id", field)
-    for _ in found.get_attribute("value"):
-        found.send_keys(BACKSPACE)
-    found.send_keys(text)
-
-
-def saved(browser, button: str) -> str:
-    """What a button would save."""
-    browser.execute_script(
-        "window.saved = null; const old = URL.createObjectURL;"
-        "URL.createObjectURL = (blob) => { blob.text().then((t) => { window.saved = t; });"
-        "URL.createObjectURL = old; return 'data:,'; };"
-        f"document.getElementById('{button}').click()"
-    )
-    for _ in range(100):
-        text = browser.execute_script("return window.saved")
-        if text is not None:
-            return text
-        time.sleep(0.02)
-    raise AssertionError("nothing was saved")
 
 
 def test_names_and_descriptions_are_text(browser) -> None:
@@ -186,8 +144,7 @@ def test_a_click_shows_the_alignment(browser) -> None:
     rows = saved(browser, "save-alignment").splitlines()[1::2]
     assert tuple(rows) == pair.rows()
     browser.find_element("css selector", "#dots summary").click()
-    time.sleep(0.1)
-    assert "words that both have" in browser.find_element("id", "dots-note").text
+    until(lambda: "words that both have" in browser.find_element("id", "dots-note").text)
     browser.find_element("id", "close").click()
     assert dialog.get_attribute("open") is None
 
@@ -209,7 +166,7 @@ def test_hits_of_a_sequence_with_what_they_cover(browser) -> None:
     bars = [one.get_attribute("aria-label") for one in browser.find_elements("class name", "bar")]
     assert set(zip(cells(browser, 0, "hits"), bars, strict=True)) == spans
     depth = browser.find_element("css selector", "#depth svg").get_attribute("aria-label")
-    assert depth == "At most 3 hits cover a place of the sequence"
+    assert depth == "At most 3 hits cover one of the residues"
     browser.find_element("id", "hits-back").click()
     assert browser.find_element("id", "sequences-table").is_displayed()
 
@@ -263,11 +220,10 @@ def test_the_map_under_the_pointer(browser) -> None:
     before = browser.execute_script("return document.getElementById('map-canvas').toDataURL()")
     wheel = pytest.importorskip("selenium.webdriver.common.actions.wheel_input").ScrollOrigin
     actions.scroll_from_origin(wheel.from_element(canvas), 0, -400).perform()
-    time.sleep(0.2)
     script = "return document.getElementById('map-canvas').toDataURL()"
-    assert browser.execute_script(script) != before
+    until(lambda: browser.execute_script(script) != before)
     browser.find_element("id", "map-reset").click()
-    time.sleep(0.2)
+    until(lambda: browser.execute_script(script) == before)
     actions.move_to_element_with_offset(canvas, 0, -size["height"] // 3).perform()
     assert canvas.size == size
 
@@ -358,14 +314,6 @@ def test_widths_and_colours(browser, width: int, dark: bool) -> None:
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-
-
-def make_page(folder: Path, records: dict[str, str], *arguments: str) -> Path:
-    (folder / "in.fa").write_text(fasta(records))
-    command = ("--report", "r.html", "--device", "cpu", "--quiet")
-    done = run(arguments[0], "in.fa", *arguments[1:], *command, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return folder / "r.html"
 
 
 def test_overlaps_on_strand_minus(opened, tmp_path: Path) -> None:

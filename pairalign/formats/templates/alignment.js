@@ -81,7 +81,7 @@
       ...(columns.distance ? [["distance", report.number(columns.distance[k])]] : []),
       ["identity", `${report.percent(columns.identity[k])} (${report.number(columns.matches[k])} of ${report.number(columns.columns[k])} columns)`],
       ["coverage", report.percent(columns.coverage[k])],
-      ["gaps", `${report.number(columns.gapLetters[k])} residues in ${report.number(columns.gapOpenings[k])} gaps`],
+      ["gaps", `${report.number(columns.gapLetters[k])} ${report.unit} in ${report.number(columns.gapOpenings[k])} gaps`],
       ["query", span(columns.queryStart[k], columns.queryEnd[k], nodes[columns.query[k]].length)],
       ["target", span(columns.targetStart[k], columns.targetEnd[k], nodes[columns.target[k]].length)],
       ...(columns.strand ? [["strand", report.isReverse(k) ? "- (the query is reverse-complemented)" : "+"]] : []),

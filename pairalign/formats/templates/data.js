@@ -83,6 +83,7 @@ const report = (function () {
     return drawing;
   }
 
+  const unit = data.alphabet === "dna" ? "bases" : "residues";
   const hasEvalues = Boolean(columns.logEvalue);
   const better = {
     "E-value": (a, b) => columns.logEvalue[a] - columns.logEvalue[b],
@@ -92,7 +93,7 @@ const report = (function () {
 
   return {
     data, nodes, columns, pairs, definite, isOneSet, hasEvalues, pairOf, pairsOfNode, save, element, color, prepare,
-    number, percent, evalue, better,
+    number, percent, evalue, better, unit,
     panels: {}, // name of a tab -> what draws it
   };
 })();

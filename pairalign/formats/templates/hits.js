@@ -17,7 +17,7 @@
         button.addEventListener("click", () => report.openSequence(nodeOf(id)));
         cell.append(button);
         if (sub) {
-          const below = [`${report.number(node.length)} residues`, node.description].filter(Boolean).join("; ");
+          const below = [`${report.number(node.length)} ${report.unit}`, node.description].filter(Boolean).join("; ");
           cell.append(report.element("div", below, { class: "below minor", title: below }));
         }
       },
@@ -39,7 +39,7 @@
     ] : []),
     ...(columns.distance ? [number("Distance", "distance", { smallFirst: true, text: (k) => columns.distance[k].toFixed(4) })] : []),
     share("Identity", "identity", "Matches / alignment length"),
-    share("Coverage", "coverage", "Aligned residues / residues of the longer sequence"),
+    share("Coverage", "coverage", `Aligned ${report.unit} / ${report.unit} of the longer sequence`),
     number("Length", "columns", { hint: "Columns of the alignment", minor: true }),
     ...(columns.strand ? [{ title: "Strand", value: (k) => (report.isReverse(k) ? "-" : "+"), text: (k) => (report.isReverse(k) ? "-" : "+") }] : []),
   ];
@@ -128,7 +128,7 @@
   function showHits() {
     const node = nodes[chosen];
     byId("hits-title").textContent = node.name;
-    const facts = [node.description, `${report.number(node.length)} residues`];
+    const facts = [node.description, `${report.number(node.length)} ${report.unit}`];
     knownColumns.forEach((column) => facts.push(`${column.title.toLowerCase()}: ${column.text(chosen)}`));
     byId("hits-facts").textContent = facts.filter(Boolean).join("; ");
     const shown = report.pairsOfNode[chosen].filter(report.passes);
@@ -153,11 +153,11 @@
     const width = Math.max(300, byId("depth").clientWidth || WIDTH);
     const along = d3.scaleLinear([0, length], [LEFT, width - 12]), up = d3.scaleLinear([0, most], [HEIGHT - BOTTOM, 6]);
     const svg = d3.create("svg").attr("viewBox", `0 0 ${width} ${HEIGHT}`).attr("role", "img")
-      .attr("aria-label", `At most ${most} hits cover a place of the sequence`);
+      .attr("aria-label", `At most ${most} hits cover one of the ${report.unit}`);
     svg.append("path").attr("d", d3.area().curve(d3.curveStepAfter).x((step) => along(step[0])).y0(up(0)).y1((step) => up(step[1]))(steps));
     svg.append("g").attr("transform", `translate(${LEFT},0)`).call(d3.axisLeft(up).ticks(3).tickFormat(report.number));
     svg.append("g").attr("transform", `translate(0,${HEIGHT - BOTTOM})`).call(d3.axisBottom(along).ticks(width / 90).tickFormat(report.number));
-    byId("depth").replaceChildren(report.element("figcaption", "Hits that cover each place"), svg.node());
+    byId("depth").replaceChildren(report.element("figcaption", `Hits that cover each of the ${report.unit}`), svg.node());
   }
 
   report.panels.sequences = () => {

@@ -118,7 +118,7 @@
     canvas.style.cursor = found ? "pointer" : "";
     if (found) {
       const node = nodes[found.id];
-      byId("network-hover").textContent = [node.name, node.description, `${report.number(node.length)} residues`, `${report.number(found.links)} pairs`].filter(Boolean).join("; ");
+      byId("network-hover").textContent = [node.name, node.description, `${report.number(node.length)} ${report.unit}`, `${report.number(found.links)} pairs`].filter(Boolean).join("; ");
     }
     draw();
   }

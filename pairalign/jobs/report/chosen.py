@@ -64,7 +64,8 @@ class ChosenPairs:
     Notes
     -----
     Of each sequence as many are kept as `MOST_PAIRS` has room for, at least one; of equals those
-    that came first. Memory: at most about twice the alignments that are kept, and one call's.
+    that came first. Memory: 2.5 alignments for each of `MOST_PAIRS`, or 1.25 a sequence if that
+    is more, and one call's.
     """
 
     def __init__(
@@ -74,22 +75,22 @@ class ChosenPairs:
         self._nodes = counts[0] if is_one_set else sum(counts)
         self._shift = 0 if is_one_set else counts[0]
         self._rank = rank
-        self._each = max(1, MOST_PAIRS // self._nodes)
+        self._each = max(1, 2 * MOST_PAIRS // self._nodes)  # a pair is of two sequences
         self._parts: list[Alignments] = []
         self._held = 0
         self.dropped = 0
         self._floors = np.full(self._nodes, -np.inf)
 
-    def add(self, found: Alignments) -> None:
-        """Take in some alignments."""
-        values = self._rank(found)
+    def add(self, found: Alignments, values: Doubles | None = None) -> None:
+        """Take in some alignments; `values`: what they are ranked by, where it is known."""
+        values = self._rank(found) if values is None else values
         useful = values >= np.minimum(*(self._floors[ends] for ends in self._ends(found)))
         self.dropped += len(found) - int(useful.sum())
         if found.has_stats:
             useful &= found.columns > 0
         self._parts.append(found.take(useful))
         self._held += len(self._parts[-1])
-        if self._held > 2 * max(MOST_PAIRS, self._nodes):
+        if self._held > 1.25 * self._each * self._nodes:
             self._prune()
 
     def best(self) -> Alignments | None:

@@ -143,10 +143,13 @@ class ReportCollector:
         if self.queries is self.targets:  # hits of queries may come from both sequences
             found = exchange(found, found.query > found.target)
         self.pairs += len(found)
-        self._count(found)
+        logs = None  # which cost more than all else
+        if self.significance is not None:
+            logs = self.significance.log_evalues(found)
+        self._count(found, logs)
         if self._triangle is not None:
             self._triangle.add(found)
-        self._choose(found)
+        self._choose(found, logs)
 
     def histograms(self) -> list[Histogram]:
         """Return the histograms of what is known of the pairs, and of lengths."""
@@ -192,12 +195,11 @@ class ReportCollector:
         again = list(realign(affordable))
         return concatenate(again) if again else None
 
-    def _count(self, found: Alignments) -> None:
+    def _count(self, found: Alignments, log_evalues: Doubles | None) -> None:
         self._scale = found.scoring.scale
         self._scores.add(found.raw_score)
-        if self.significance is not None:
-            logs = -self.significance.log_evalues(found) / np.log(10)
-            self._evalues.add(np.floor(logs).astype(np.int64))
+        if log_evalues is not None:
+            self._evalues.add(np.floor(-log_evalues / np.log(10)).astype(np.int64))
         if not found.has_stats:
             return
         self._has_stats = True
@@ -206,11 +208,14 @@ class ReportCollector:
             bins = np.minimum((values * _BINS).astype(np.int64), _BINS - 1)
             self._shares[row] += np.bincount(bins, minlength=_BINS)
 
-    def _choose(self, found: Alignments) -> None:
+    def _choose(self, found: Alignments, log_evalues: Doubles | None) -> None:
         if self._chosen is None:
             self.ranked_by, rank = ranking(found.scoring.mode, found.has_stats, self.significance)
             self._chosen = self._chooser(rank)
-        self._chosen.add(found)
+        known = None
+        if log_evalues is not None and self.ranked_by == "E-value":
+            known = -log_evalues
+        self._chosen.add(found, known)
 
     def _chooser(self, rank: Callable[[Alignments], Doubles]) -> ChosenPairs:
         counts = len(self.queries), len(self.targets)

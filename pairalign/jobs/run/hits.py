@@ -15,9 +15,10 @@ from __future__ import annotations
 import base64
 import zlib
 from bisect import bisect_left
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -44,6 +45,8 @@ OF_STATISTICS = ("bits", "evalue")
 """Ranks that need what bit scores and E-values are made of."""
 
 _LEAST_SCORE = -(2**31)
+_ONE_WAY = ("query", "target")
+"""Coverages that another sequence of a pair may not have."""
 
 
 @dataclass
@@ -65,7 +68,7 @@ class HitsJob(AlignmentJob):
     Raises
     ------
     ScoringError
-        The coverage is one of query or target, of a set with itself.
+        Several alignments of a pair, with a coverage of query or target, of a set with itself.
     ValueError
         `max_hits` is not positive; or see `AlignmentJob`.
     """
@@ -79,11 +82,11 @@ class HitsJob(AlignmentJob):
         shard, self.shard = self.shard, None
         super().__post_init__()
         self.shard = shard
-        covered = self.pair_thresholds.coverage_of
-        if self._one_set and self.pair_thresholds.min_coverage and covered in ("query", "target"):
+        if self._covers_one_way and self.hsps > 1:
             raise ScoringError(
-                f"coverage of the {covered}: of a set with itself each sequence is the query of "
-                "its hits; take that of both, shorter or aligned"
+                f"hsps {self.hsps} of hits with a coverage of the "
+                f"{self.pair_thresholds.coverage_of}: of a set with itself each sequence is the "
+                "query of its hits; take the coverage of both, shorter or aligned"
             )
         others = len(self.queries) - 1 if self.targets is None else len(self.targets)
         self.max_hits = min(whole_number("max_hits", self.max_hits, others), others)
@@ -102,6 +105,12 @@ class HitsJob(AlignmentJob):
     @property
     def _one_set(self) -> bool:
         return self.targets is None
+
+    @property
+    def _covers_one_way(self) -> bool:
+        """Whether a pair may reach the coverage as a hit of one of its sequences alone."""
+        asked = self.pair_thresholds
+        return self._one_set and asked.min_coverage > 0 and asked.coverage_of in _ONE_WAY
 
     @cached_property
     def _ends(self) -> npt.NDArray[np.int64]:
@@ -230,7 +239,12 @@ class HitsJob(AlignmentJob):
     def _ranking(self, block: tuple[int, int]) -> AlignmentJob | None:
         """Return the job that ranks the pairs of a block of queries; None if it has none."""
         detail = Detail.STATS if self.rank == "identity" else Detail.SCORE
-        changes: dict[str, Any] = {"want": replace(self.want, detail=detail), "hsps": 1}
+        changes: dict[str, Any] = {"hsps": 1}
+        if self._covers_one_way:  # looked at in `_passing`
+            asked = self.pair_thresholds
+            detail = max(detail, asked.detail(self.scoring.mode))
+            changes["pair_thresholds"] = replace(asked, min_coverage=Fraction(0))
+        changes["want"] = replace(self.want, detail=detail)
         if block == (0, len(self.queries)):
             return self._part(**changes)
         if self.pair_list is None:
@@ -266,26 +280,41 @@ class HitsJob(AlignmentJob):
 
     def _add(self, best: BestHits, found: Alignments) -> None:
         """Take in some pairs; of a set with itself each as a hit of both of its sequences."""
-        for exchanged in (False, True) if self._one_set else (False,):
-            passing = found
-            if self.evalue_filter is not None and self._one_set:
-                passes = self.evalue_filter.passes_one_way(found, exchanged=exchanged)
-                passing = found if passes.all() else found.take(passes)
-            sides = passing.query, passing.target
-            if exchanged:
-                sides = sides[::-1]
-            best.add(*sides, passing.raw_score, self._ranks(passing, exchanged))
+        pair = found.query, found.target, found.raw_score
+        for exchanged, rank in enumerate(self._ranks(found)):
+            passes = self._passes(found, bool(exchanged))
+            query, target, raw_score = (one if passes is None else one[passes] for one in pair)
+            sides = (target, query) if exchanged else (query, target)
+            best.add(*sides, raw_score, rank if rank is None or passes is None else rank[passes])
 
-    def _ranks(self, found: Alignments, exchanged: bool) -> npt.NDArray[np.float64] | None:
-        """Return the ranks of pairs, higher ones better; None: their raw scores."""
+    def _passes(self, found: Alignments, exchanged: bool) -> npt.NDArray[np.bool_] | None:
+        """Return which pairs pass with that sequence as the query; None: all."""
+        passes = None
+        if self._covers_one_way:
+            turned = exchange(found, np.full(len(found), exchanged))
+            passes = np.zeros(len(found), np.bool_)
+            passes[self.pair_thresholds.passing(turned)] = True
+        if self.evalue_filter is not None and self._one_set:
+            others = self.evalue_filter.passes_one_way(found, exchanged=exchanged)
+            passes = others if passes is None else passes & others
+        return passes
+
+    def _ranks(self, found: Alignments) -> Sequence[npt.NDArray[np.float64] | None]:
+        """Return the ranks of pairs, higher ones better, for each way that they count.
+
+        None: the raw scores rank.
+        """
+        ways = 2 if self._one_set else 1
         if self.rank == "identity":
-            return np.nan_to_num(found.identity, nan=-1.0)
+            return [np.nan_to_num(found.identity, nan=-1.0)] * ways
         if self.rank not in OF_STATISTICS:
-            return None
+            return [None] * ways
         assert self.significance is not None
         if self.rank == "bits":
-            return self.significance.bits(found)
-        return -self.significance.log_evalues(found, exchanged=exchanged)
+            return [self.significance.bits(found)] * ways
+        if ways == 1:
+            return [-self.significance.log_evalues(found)]
+        return [-one for one in self.significance.log_evalues_each_way(found)]
 
     def _align(self, best: BestHits, stop: int) -> Iterator[Alignments]:
         """Align the hits of a block of queries, some queries at a time."""

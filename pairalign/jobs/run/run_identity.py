@@ -18,7 +18,7 @@ import numpy as np
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.sequences.sets import Alphabet, SequenceSet
 
-_ONLY_FOR_MESSAGES = {"stand_ins", "source", "lines"}
+_ONLY_FOR_MESSAGES = {"stand_ins", "source", "lines", "seconds"}
 
 Description = dict[str, Any]
 """Strings, numbers, None, and lists and dictionaries of these, as in JSON."""
