@@ -6,7 +6,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-OPTIONS = {"--top": "--hsps N", "--best": "--max-hits N --rank identity"}
+OPTIONS = {
+    "--top": "--hsps N",
+    "--best": "--max-hits N --rank identity",
+    "--cluster": "--dask ADDRESS",
+}
 """Of the command line, by their old names."""
 
 ARGUMENTS = {"top": "hsps"}

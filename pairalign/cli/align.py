@@ -79,7 +79,7 @@ def run_align(options: argparse.Namespace) -> None:
     decided |= {"comp_based_stats": options.comp_based_stats, "space": options.search_space}
     decided |= {"mask": options.mask}
     decided |= {"tags": sorted(table.tags), "weight": options.weight}
-    if options.cluster is not None:
+    if options.dask is not None:
         run_on_cluster(options, run, table.writer_type, **decided)
         if not options.quiet:
             say(f"pairalign: {run.pairs:,} pairs written to {options.output}")

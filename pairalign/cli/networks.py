@@ -48,7 +48,7 @@ def check_hits_once(options: argparse.Namespace, format: str) -> None:
     """
     if options.max_hits is None or options.input2 is not None:
         return
-    for name in ("shard", "cluster"):
+    for name in ("shard", "dask"):
         if getattr(options, name, None):
             raise FormatError(
                 f"{format} has each pair once: --max-hits needs all hits, so leave --{name} out"

@@ -41,7 +41,7 @@ def check_graph(options: argparse.Namespace, writer_type: type[Writer]) -> None:
         The table cannot be written.
     """
     for needing in _NEEDING_ALL:
-        for name in ("shard", "resume", "cluster"):
+        for name in ("shard", "resume", "dask"):
             if _is_asked(options, needing) and getattr(options, name, None):
                 option = needing.replace("_", "-")
                 raise FormatError(f"--{option} needs all overlaps of a run: leave --{name} out")

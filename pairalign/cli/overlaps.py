@@ -81,7 +81,7 @@ def run_overlap(options: argparse.Namespace) -> None:
             trimmed.write(options.trimmed, options.input)
     decided = {"max_overhang": overhang, "dual": options.dual, "cigars": not options.no_cigar}
     decided |= {"tags": sorted(tags)}
-    if options.cluster is not None:
+    if options.dask is not None:
         run_on_cluster(options, run, writer_type, **decided)
         if not options.quiet:
             say(f"pairalign: overlaps of {run.pairs:,} pairs written to {options.output}")

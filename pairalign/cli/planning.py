@@ -172,7 +172,11 @@ def warn_of_letters(scoring: Scoring, *sets: SequenceSet | None) -> None:
 
 def progress_of(options: argparse.Namespace) -> Progress:
     """Return how progress is to be shown, of ``--quiet`` and ``--progress``."""
-    return "lines" if options.progress else not options.quiet
+    if options.progress:
+        return "lines"
+    # A bar would stand between the results.
+    results_are_seen = options.output == "-" and sys.stdout is not None and sys.stdout.isatty()
+    return not (options.quiet or results_are_seen)
 
 
 def result_seconds(options: argparse.Namespace) -> float | None:

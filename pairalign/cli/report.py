@@ -58,7 +58,7 @@ def check_report(options: argparse.Namespace) -> None:
     """
     if options.report is None:
         return
-    for name in ("shard", "resume", "cluster"):
+    for name in ("shard", "resume", "dask"):
         if getattr(options, name, None):
             raise FormatError(f"a report needs all pairs of a run: leave --{name} out")
     from pairalign.formats.report import check_jinja

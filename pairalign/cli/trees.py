@@ -215,8 +215,8 @@ def _matrix_of(
         check_count(len(sequences), sequences.source)
         _check_names(options, sequences.names, sequences, format, sequences.source)
         return _measure(options, sequences, measure, report, options.method), sequences
-    if options.cluster is not None:
-        raise FormatError("--cluster is for sequences, IN are distances")
+    if options.dask is not None:
+        raise FormatError("--dask is for sequences, IN are distances")
     for name, default in options.unset.items():
         if getattr(options, name) != default:
             raise FormatError(f"--{name.replace('_', '-')} is for sequences, IN are distances")
@@ -274,7 +274,7 @@ def _measure(
     warn_of_letters(scoring, sequences, None)
     run = plan_run(options, sequences, None, scoring, measure.detail, memory_bytes).job
     started = time.perf_counter()
-    if options.cluster is not None:
+    if options.dask is not None:
         matrix = measure_on_cluster(options, run, measure)
     elif options.resume:
         matrix = measure_resumed(options, run, measure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from pairalign.engines.cpu.pair_filter import Demand
     from pairalign.jobs.stages.threshold_engine import Steps
     from pairalign.statistics.significance import EvalueFilter
+
+log = logging.getLogger("pairalign")
 
 _MOST_THREADS = 4096
 _MOST_ROWS = 2**31 - 1
@@ -284,6 +287,7 @@ class AlignmentJob:
             per_gpu=per_gpu,
         )
         self.devices = tuple(dict.fromkeys(engine.name for engine in engines))
+        log.debug("aligning on %s", ", ".join(self.devices))
         try:
             return self._wrap_engines(engines)
         except BaseException:
