@@ -31,12 +31,13 @@ from pairalign.sequences.sets import DNA, SequenceSet, read_fasta
 ERRORS = {
     "hifi": (0.0005, 0.001, 0.0015),
     "ont": (0.02, 0.012, 0.02),
+    "r10": (0.004, 0.002, 0.004),
     "uneven": (0.05, 0.025, 0.045),
 }
 """Shares of substituted, inserted and lost letters."""
 SPREAD = {"uneven": 0.35}
 """How much reads differ: the standard deviation of what their shares are multiplied with."""
-PRESETS = {"hifi": "ava-pb", "ont": "ava-ont", "uneven": "ava-ont"}
+PRESETS = {"hifi": "ava-pb", "ont": "ava-ont", "r10": "ava-ont", "uneven": "ava-ont"}
 
 
 def simulate(genome: np.ndarray, options: argparse.Namespace) -> dict[str, str]:

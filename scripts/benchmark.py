@@ -14,6 +14,7 @@
     python scripts/benchmark.py similar --data genomes/*.fa.gz
     python scripts/benchmark.py similar-grid --lengths 1000 5000
     python scripts/benchmark.py clusters --data amplicons.fa.gz
+    python scripts/benchmark.py hits --data mean0257.fa.gz
     python scripts/benchmark.py thresholds --data amplicons.fa.gz
     python scripts/benchmark.py end-gaps --data genes.fa.gz
     python scripts/benchmark.py trees --reference bench1.0 --results trees.jsonl
@@ -46,6 +47,7 @@ from bench import (  # noqa: E402
     draw,
     end_gaps,
     gpu,
+    hits,
     host,
     jobs,
     msa,
@@ -68,6 +70,7 @@ from bench import overlaps_bitwise as bitwise  # noqa: E402
 MODULES = (
     chosen,
     gpu,
+    hits,
     host,
     clusters,
     trees,

@@ -45,7 +45,12 @@ def commands(reads: Path, named: Path) -> Iterator[tuple[str, list[str]]]:
         yield f"{mode}.columns.tsv", chosen
         best = ["--mode", mode, "--min-score", "300"]
         yield f"{mode}.best.paf", ["align", str(PROTEINS), *best]
-    yield "local.top.tsv", ["align", str(PROTEINS), "--mode", "local", "--top", "3"]
+    yield "local.hsps.tsv", ["align", str(PROTEINS), "--mode", "local", "--hsps", "3"]
+    for rank in ("score", "bits", "evalue", "identity"):
+        hits = ["align", str(PROTEINS), "--mode", "local", "--max-hits", "4", "--rank", rank]
+        yield f"hits.{rank}.paf", hits
+    strands = ["align", str(reads), "--mode", "local", "--strand", "both", "--format", "paf"]
+    yield "both-strands.paf", strands
     two = ["align", str(reads), str(reads)]
     yield "two-sets.tsv", [*two, "--window", "7", "--mode", "local"]
     for name in MATRICES:

@@ -27,7 +27,7 @@ import numpy as np
 
 ORACLE = Path(__file__).with_name("fuzz_pairs.cpp")
 MODES = ("global", "semiglobal", "local", "end-gaps")
-KINDS = (*MODES, "top", "thresholds")
+KINDS = (*MODES, "hsps", "thresholds")
 SEQUENCES = 160
 ENDS = ("query_start", "query_end", "target_start", "target_end")
 
@@ -96,16 +96,16 @@ def random_scoring(rng: np.random.Generator, kind: str) -> Any:
             options["free_ends"] = ",".join(free)
         mode = "global"
     else:
-        mode = "local" if kind == "top" else kind if kind in MODES else str(rng.choice(MODES[:3]))
+        mode = "local" if kind == "hsps" else kind if kind in MODES else str(rng.choice(MODES[:3]))
     return alphabet, pairalign.make_scoring(alphabet, mode=mode, **options)
 
 
-def ask_oracle(program: Path, sequences: Any, scoring: Any, top: int) -> list[list[Expected]]:
+def ask_oracle(program: Path, sequences: Any, scoring: Any, hsps: int) -> list[list[Expected]]:
     """Return the oracle's alignments of all pairs of a set, in the order of its indices."""
     numbers = [MODES.index(scoring.mode), scoring.alphabet.definite]
     numbers += [scoring.gap_open, scoring.gap_extend]
     numbers += scoring.end_gaps.numbers if scoring.mode == "end-gaps" else [0] * 8
-    text = [np.array([*numbers, top], np.int32).tobytes(), scoring.matrix.astype("<i4").tobytes()]
+    text = [np.array([*numbers, hsps], np.int32).tobytes(), scoring.matrix.astype("<i4").tobytes()]
     codes = [sequences.codes_of(k).astype(np.uint8).tobytes() for k in range(len(sequences))]
     for first in range(len(codes)):
         for second in range(first + 1, len(codes)):
@@ -169,9 +169,9 @@ def compare(program: Path, seed: int, kind: str) -> tuple[int, str | None]:
     letters = "ACGTN" if alphabet == "dna" else "ARNDCQEGHILKMFPSTWYVX"
     texts = random_sequences(rng, letters[: int(rng.integers(2, len(letters) + 1))])
     sequences = pairalign.SequenceSet.from_strings(texts, alphabet=alphabet)
-    top = int(rng.integers(2, 6)) if kind == "top" else 1
-    expected = ask_oracle(program, sequences, scoring, top)
-    options: dict[str, Any] = {"top": top} if top > 1 else {}
+    hsps = int(rng.integers(2, 6)) if kind == "hsps" else 1
+    expected = ask_oracle(program, sequences, scoring, hsps)
+    options: dict[str, Any] = {"hsps": hsps} if hsps > 1 else {}
     least, identity_of = Fraction(0), "columns"
     if kind == "thresholds":
         identity_of = str(rng.choice(["columns", "aligned", "shorter"]))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the programs that tests/programs/test_clusters_programs.py, tests/formats/test_networks.py and tests/jobs/test_report.py use: vsearch, CD-HIT, mcl,
+# Installs the programs that tests/programs/test_clusters_programs.py, tests/formats/test_networks.py and tests/jobs/test_report_browser.py use: vsearch, CD-HIT, mcl,
 # and Chromium with its driver, from Debian. What cannot be installed is said and left out: its tests are
 # then skipped.
 set -uo pipefail

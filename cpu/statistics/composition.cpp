@@ -4,7 +4,16 @@
 //
 // The function is convex and 0 less 1 at lambda = 0, so Newton's steps from above its root fall to the root
 // and never pass it. Sums run in one order, so the same pair gives the same bytes whatever is beside it.
+//
+// How much lambda varies because sequences have few residues follows from its derivatives by the delta method.
+// With f = exp(lambda s(i, j)), u(i) its mean over the target's residues, v(j) that over the query's, and D the
+// derivative of the sum above,
+//
+//     D^2 Var lambda = a Var u + b Var v - a b Var (f - u - v),    a, b = n / (n + pseudocounts)^2
+//
+// of each sequence of n residues. The last term is in both of the others, once too often.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -45,23 +54,66 @@ double root(const std::vector<double>& weights, const double* scores, double lea
     return lambda;
 }
 
+// D^2 Var lambda by D^2; `powers` is exp(lambda score) of each score.
+struct Variance {
+    int32_t residues;
+    const int32_t* value;
+    std::vector<double> powers, of_query, of_target;
+
+    Variance(int32_t count, const int32_t* places, size_t values)
+        : residues(count), value(places), powers(values), of_query(count), of_target(count) {}
+
+    double at(const double* q, const double* t, double a, double b, double slope) {
+        if (slope <= 0) return 0;
+        double mean = 0, squares = 0;
+        for (int32_t j = 0; j < residues; ++j) of_target[j] = 0;
+        for (int32_t i = 0; i < residues; ++i) {
+            double sum = 0, square = 0;
+            for (int32_t j = 0; j < residues; ++j) {
+                const double power = powers[value[i * residues + j]];
+                sum += t[j] * power;
+                square += t[j] * power * power;
+                of_target[j] += q[i] * power;
+            }
+            of_query[i] = sum;
+            mean += q[i] * sum;
+            squares += q[i] * square;
+        }
+        double query = -mean * mean, target = -mean * mean;
+        for (int32_t i = 0; i < residues; ++i) query += q[i] * of_query[i] * of_query[i];
+        for (int32_t j = 0; j < residues; ++j) target += t[j] * of_target[j] * of_target[j];
+        const double both = squares - mean * mean - query - target;
+        return std::max(a * query + b * target - a * b * both, 0.0) / (slope * slope);
+    }
+};
+
 }  // namespace
 }  // namespace pairalign::statistics
 
-// Lambda without gaps of each pair, from `least` to `most`, into lambdas[pairs].
+// Lambda without gaps of each pair, from `least` to `most`, into lambdas[pairs], and its variance because
+// sequences have few residues into variances[pairs].
 //   first, second  [sequences][residues] shares of the residues of each sequence of either set
+//   noise, noise2  [sequences] n / (n + pseudocounts)^2 of each sequence of n residues
 //   query, target  [pairs] indices into them
 //   value          [residues][residues] index into scores of each pair of residues
 //   scores         [values] the different raw scores, ascending
 PAIRALIGN_API void pairalign_pair_lambdas(int64_t pairs, const int32_t* query, const int32_t* target,
-                                          const double* first, const double* second, int32_t residues,
-                                          const int32_t* value, const double* scores, int32_t values,
-                                          double least, double most, double* lambdas) {
+                                          const double* first, const double* second, const double* noise,
+                                          const double* noise2, int32_t residues, const int32_t* value,
+                                          const double* scores, int32_t values, double least, double most,
+                                          double* lambdas, double* variances) {
     std::vector<double> weights(static_cast<size_t>(values));
+    pairalign::statistics::Variance variance(residues, value, weights.size());
     for (int64_t k = 0; k < pairs; ++k) {
         const double* q = first + int64_t{query[k]} * residues;
         const double* t = second + int64_t{target[k]} * residues;
         pairalign::statistics::weigh(q, t, value, residues, weights);
         lambdas[k] = pairalign::statistics::root(weights, scores, least, most);
+        double slope = 0;
+        for (int32_t v = 0; v < values; ++v) {
+            variance.powers[v] = std::exp(lambdas[k] * scores[v]);
+            slope += weights[v] * variance.powers[v] * scores[v];
+        }
+        variances[k] = variance.at(q, t, noise[query[k]], noise2[target[k]], slope);
     }
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +19,14 @@ from pairalign.alignments.runs import gather_runs, take_fields
 from pairalign.alignments.tables import Tabular, make_table
 from pairalign.alignments.view import Alignment
 from pairalign.base.arrays import Int32s
+from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Alignment", "Alignments", "concatenate"]
+__all__ = ["Alignment", "Alignments", "concatenate", "no_alignments"]
 
 
 SCORE_FIELDS = ("query", "target", "raw_score")
@@ -41,6 +42,20 @@ STATS_FIELDS = (
 )
 _INT_FIELDS = (*SCORE_FIELDS, *STATS_FIELDS)
 _PAIR_FIELDS = (*_INT_FIELDS, "strand")
+_NOT_JOINED = (
+    *("queries", "targets", "scoring", "significance"),
+    *("cigar", "cigar_offsets", "strand"),
+)
+
+
+class Statistics(Protocol):
+    """What bit scores and E-values are made of: `pairalign.statistics.significance` has it."""
+
+    def bits(self, found: Alignments) -> npt.NDArray[np.float64]:
+        """Return the bit scores of some alignments."""
+
+    def evalues(self, found: Alignments) -> npt.NDArray[np.float64]:
+        """Return the E-values of some alignments."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -70,6 +85,9 @@ class Alignments(Tabular):
     strand : ndarray of int8, shape (n,), or None
         1, or -1 where the query was reverse-complemented: spans are on the original strands of both
         sequences and the CIGAR runs along the target, as in PAF. None: all 1.
+    significance : Statistics or None
+        What `bits` and `evalue` are made of, a `pairalign.statistics.significance.Significance`;
+        None: they are not known.
 
     Raises
     ------
@@ -99,6 +117,7 @@ class Alignments(Tabular):
     cigar: npt.NDArray[np.uint32] | None = None
     cigar_offsets: npt.NDArray[np.int64] | None = None
     strand: npt.NDArray[np.int8] | None = None
+    significance: Statistics | None = None
 
     def __post_init__(self) -> None:
         pairs = len(self.query)
@@ -155,6 +174,25 @@ class Alignments(Tabular):
         """Matches by columns, float64 of shape (n,); nan where nothing is aligned."""
         with np.errstate(invalid="ignore"):
             return self.field("matches") / self.columns
+
+    @property
+    def bits(self) -> npt.NDArray[np.float64]:
+        """Bit scores, float64 of shape (n,); ValueError where they are not known."""
+        return self._statistics.bits(self)
+
+    @property
+    def evalue(self) -> npt.NDArray[np.float64]:
+        """E-values of the queries' searches, float64 of shape (n,); ValueError as for `bits`."""
+        return self._statistics.evalues(self)
+
+    @property
+    def _statistics(self) -> Statistics:
+        if self.significance is None:
+            raise ValueError(
+                "bits and E-values are not known: they are those of local alignments with costs "
+                "that have published parameters, or of align(max_evalue=...)"
+            )
+        return self.significance
 
     def field(self, name: str) -> Int32s:
         """Return one of the spans and counts, shape (n,); ValueError if only scores were computed.
@@ -216,7 +254,8 @@ class Alignments(Tabular):
         pyarrow.Table
             The columns of the Parquet format: names, ``score``, ``identity`` (null where nothing
             is aligned), counts, lengths, spans, ``cigar`` as lists of uint32 runs ``length << 4 |
-            op``; and ``strand`` where strands were looked at. The parameters are in the metadata.
+            op``; ``bits`` and ``evalue`` where they are known; and ``strand`` where strands were
+            looked at. The parameters are in the metadata.
 
         Raises
         ------
@@ -329,6 +368,27 @@ class Alignments(Tabular):
         return np.where(chosen < 0, chosen + count, chosen) if lowest < 0 else chosen
 
 
+def no_alignments(
+    queries: SequenceSet, targets: SequenceSet | None, scoring: Scoring, detail: Detail
+) -> Alignments:
+    """Return alignments of no pair, with the fields of a detail.
+
+    Parameters
+    ----------
+    queries, targets : SequenceSet
+        `targets` is None for one set.
+    scoring : Scoring
+    detail : Detail
+    """
+    names = SCORE_FIELDS + (STATS_FIELDS if detail > Detail.SCORE else ())
+    columns: dict[str, Any] = {name: np.empty(0, np.int32) for name in names}
+    if detail == Detail.CIGAR:
+        columns["cigar"] = np.empty(0, np.uint32)
+        columns["cigar_offsets"] = np.zeros(1, np.int64)
+    others = queries if targets is None else targets
+    return Alignments(queries=queries, targets=others, scoring=scoring, **columns)
+
+
 def concatenate(parts: Sequence[Alignments]) -> Alignments:
     """Join alignments of the same sets into one, in the order given.
 
@@ -361,8 +421,7 @@ def concatenate(parts: Sequence[Alignments]) -> Alignments:
     joined: dict[str, Any] = {
         field.name: np.concatenate([getattr(part, field.name) for part in parts])
         for field in fields(Alignments)
-        if field.name not in ("queries", "targets", "scoring", "cigar", "cigar_offsets", "strand")
-        and getattr(first, field.name) is not None
+        if field.name not in _NOT_JOINED and getattr(first, field.name) is not None
     }
     if any(part.strand is not None for part in parts):
         joined["strand"] = np.concatenate([_strands(part) for part in parts])

@@ -84,8 +84,14 @@ def _node_ids(found: PairColumns) -> list[list[Any]]:
 
 
 def _best_of_pairs(found: PairColumns) -> npt.NDArray[np.int64]:
-    """Return the number of each pair's first alignment, which is its best, ascending."""
-    pairs = found.query.astype(np.int64) << 32 | found.target
+    """Return the number of each pair's first alignment, which is its best, ascending.
+
+    Of a set with itself a pair is the same whichever sequence is the query.
+    """
+    sides = found.query, found.target
+    if found.queries is found.targets:
+        sides = np.minimum(*sides), np.maximum(*sides)
+    pairs = sides[0].astype(np.int64) << 32 | sides[1]
     numbers: npt.NDArray[np.int64] = np.sort(np.unique(pairs, return_index=True)[1])
     return numbers
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.view import Fields
+from pairalign.alignments.view import OP_LETTERS, Fields
 from pairalign.errors import MissingPackageError
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
@@ -44,8 +44,14 @@ COLUMNS = {
 }
 """Names of the columns of a pair, by what was computed."""
 
+STATISTICS_COLUMNS = ("bits", "evalue")
+"""Those after the scores, where bits and E-values are known."""
+
 _MOST_RUNS = 2**31 - 1
 """What the offsets of an Arrow list reach; those of a large list are twice as wide."""
+
+_PAIRS_OF_TEXTS = 1 << 16
+"""Whose CIGARs are made text at a time: offsets of Arrow's text have 32 bits."""
 
 
 class PairColumns(Fields, Protocol):
@@ -63,6 +69,18 @@ class PairColumns(Fields, Protocol):
     def columns(self) -> npt.NDArray[np.int32]:
         """Columns of each alignment."""
 
+    @property
+    def significance(self) -> Any:
+        """What bits and E-values are made of, or None."""
+
+    @property
+    def bits(self) -> npt.NDArray[np.float64]:
+        """Bit scores."""
+
+    @property
+    def evalue(self) -> npt.NDArray[np.float64]:
+        """E-values."""
+
 
 class Tabular:
     """What has columns that become an Arrow table, and so a table of pandas and polars."""
@@ -74,6 +92,8 @@ class Tabular:
     def to_pandas(self) -> pandas.DataFrame:
         """Convert to a ``pandas.DataFrame``: the columns of `to_arrow`, names as categories.
 
+        CIGARs are strings.
+
         Raises
         ------
         MissingPackageError
@@ -83,11 +103,13 @@ class Tabular:
             import pandas  # noqa: F401
         except ImportError as error:
             raise _missing("pandas") from error
-        frame: pandas.DataFrame = self.to_arrow().to_pandas()
+        frame: pandas.DataFrame = with_text_cigars(self.to_arrow()).to_pandas()
         return frame
 
     def to_polars(self) -> polars.DataFrame:
         """Convert to a ``polars.DataFrame``: the columns of `to_arrow`, names as categories.
+
+        CIGARs are strings.
 
         Raises
         ------
@@ -98,7 +120,7 @@ class Tabular:
             import polars
         except ImportError as error:
             raise _missing("polars") from error
-        frame = polars.from_arrow(self.to_arrow())
+        frame = polars.from_arrow(with_text_cigars(self.to_arrow()))
         assert isinstance(frame, polars.DataFrame)
         return frame
 
@@ -129,7 +151,8 @@ def make_table(alignments: PairColumns) -> pa.Table:
     runs = 0
     if alignments.cigar is not None:
         detail, runs = Detail.CIGAR, len(alignments.cigar)
-    schema = arrow_schema(alignments.scoring, detail, large=runs > _MOST_RUNS)
+    statistics = alignments.significance is not None
+    schema = arrow_schema(alignments.scoring, detail, statistics, large=runs > _MOST_RUNS)
     names = [arrow_names(alignments.queries), arrow_names(alignments.targets)]
     table = arrow_table(alignments, names, schema)
     if alignments.strand is not None:
@@ -144,7 +167,33 @@ def arrow_names(sequences: SequenceSet) -> pa.Array:
     return pa.array(sequences.names, pa.string())
 
 
-def arrow_schema(scoring: Scoring, detail: Detail, *, large: bool = False) -> pa.Schema:
+def with_text_cigars(table: pa.Table) -> pa.Table:
+    """Return a table with CIGARs, if it has any, as in SAM instead of as runs."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if "cigar" not in table.column_names:
+        return table
+    operations = pa.array(list(OP_LETTERS))
+    texts = []
+    for chunk in table["cigar"].chunks:
+        for start in range(0, len(chunk), _PAIRS_OF_TEXTS):
+            runs = chunk.slice(start, _PAIRS_OF_TEXTS)
+            flat = runs.flatten()
+            lengths = pc.shift_right(flat, pa.scalar(4, pa.uint32())).cast(pa.string())
+            letters = operations.take(pc.bit_wise_and(flat, pa.scalar(15, pa.uint32())))
+            parts = pc.binary_join_element_wise(lengths, letters, "")
+            offsets = pc.subtract(runs.offsets, runs.offsets[0]).cast(pa.int32())
+            joined = pc.binary_join(pa.ListArray.from_arrays(offsets, parts), "")
+            texts.append(pc.replace_with_mask(joined, pc.equal(joined, ""), "*"))
+    place = table.column_names.index("cigar")
+    column = pa.chunked_array(texts, pa.string())
+    return table.set_column(place, pa.field("cigar", pa.string(), nullable=False), column)
+
+
+def arrow_schema(
+    scoring: Scoring, detail: Detail, statistics: bool = False, *, large: bool = False
+) -> pa.Schema:
     """Return names and types of the columns; what the scores mean is in the metadata.
 
     Parameters
@@ -152,6 +201,8 @@ def arrow_schema(scoring: Scoring, detail: Detail, *, large: bool = False) -> pa
     scoring : Scoring
     detail : Detail
         What was computed.
+    statistics : bool
+        Whether bits and E-values are known.
     large : bool
         Whether there may be more than 2^31 runs of CIGARs.
     """
@@ -162,7 +213,7 @@ def arrow_schema(scoring: Scoring, detail: Detail, *, large: bool = False) -> pa
     types = dict.fromkeys(COLUMNS[Detail.CIGAR], pa.int32())
     types["query"] = types["target"] = pa.dictionary(pa.int32(), pa.string())
     types["score"] = pa.int64() if scoring.scale == 1 else pa.float64()
-    types["identity"] = pa.float64()
+    types |= dict.fromkeys(("identity", *STATISTICS_COLUMNS), pa.float64())
     types["cigar"] = (pa.large_list if large else pa.list_)(pa.uint32())
     metadata = {
         "version": __version__,
@@ -175,8 +226,11 @@ def arrow_schema(scoring: Scoring, detail: Detail, *, large: bool = False) -> pa
     }
     if scoring.end_gaps is not None:
         metadata["end_gaps"] = scoring.end_gaps.describe(scoring.format_score)
+    names = [*COLUMNS[detail]]
+    if statistics:
+        names[len(SCORE_COLUMNS) : len(SCORE_COLUMNS)] = STATISTICS_COLUMNS
     return pa.schema(
-        [pa.field(name, types[name], nullable=name == "identity") for name in COLUMNS[detail]],
+        [pa.field(name, types[name], nullable=name == "identity") for name in names],
         metadata={f"pairalign.{key}": value for key, value in metadata.items()},
     )
 
@@ -199,6 +253,8 @@ def arrow_table(group: PairColumns, names: list[pa.Array], schema: pa.Schema) ->
         "target": _dictionary(group.target, names[1]),
         "score": pa.array(group.score).cast(schema.field("score").type),
     }
+    if STATISTICS_COLUMNS[0] in schema.names:
+        columns |= {name: pa.array(getattr(group, name)) for name in STATISTICS_COLUMNS}
     if "identity" in schema.names:
         columns["identity"] = pa.array(group.identity, from_pandas=True)
         columns["columns"] = pa.array(group.columns)

@@ -108,6 +108,22 @@ class Alignment:
         scale = self.alignments.scoring.scale
         return self.raw_score if scale == 1 else self.raw_score / scale
 
+    @property
+    def bits(self) -> float:
+        """Bit score; ValueError where it is not known."""
+        return float(self._alone.bits[0])
+
+    @property
+    def evalue(self) -> float:
+        """E-value of the query's search; ValueError where it is not known."""
+        return float(self._alone.evalue[0])
+
+    @property
+    def _alone(self) -> Any:
+        """The pair as an `Alignments` of one."""
+        fields: Any = self.alignments
+        return fields[self.index : self.index + 1]
+
     def _stat(self, name: str) -> int:
         return int(self.alignments.field(name)[self.index])
 

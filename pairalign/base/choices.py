@@ -53,8 +53,19 @@ READER_NAMES = (
 )
 """Those of `pairalign.formats.readers.READERS`."""
 
-WEIGHTS = ("identity", "score", "coverage", "columns", "bits", "evalue")
+STRANDS = ("plus", "both")
+"""Which strands of DNA are looked at; the first is the default."""
+
+WEIGHTS = ("identity", "score", "coverage", "columns", "bits", "evalue", "alignment_score")
 """What an edge of a network may have as its weight; the order is that of its fields."""
+
+MASKS = ("none", "tantan")
+"""What residues of low complexity are found by; the first is the default."""
+
+RANKS = ("score", "bits", "evalue", "identity")
+"""What the best hits are the best by; the first is the default."""
+EDGE_RANKS = ("score", "identity")
+"""Those of the edges of a network of clusters."""
 
 PAF_TAGS = ("tp", "cs")
 SAM_TAGS = ("MD",)

@@ -70,6 +70,9 @@ SIGNATURES = {
     "msa_open": "pointer int32 pointer*3 int64 pointer*3 -> pointer",
     "msa_relax": "pointer*2 int32*2 -> int32",
     "msa_support": "pointer*3 -> none",
+    # cpu/pairs/hits.cpp
+    "add_hits": "pointer int64 pointer*4 -> none",
+    "sort_hits": "pointer -> none",
     # cpu/pairs/overlaps.cpp
     "choose_strands": "pointer int32 pointer*3 -> none",
     "classify_overlaps": "pointer double*2 pointer*2 -> none",
@@ -113,9 +116,12 @@ SIGNATURES = {
     "lay_out_letters": "int64 pointer*6 -> none",
     "sum_worth": "int64 pointer*5 -> none",
     # cpu/statistics/composition.cpp
-    "pair_lambdas": "int64 pointer*4 int32 pointer*2 int32 double*2 pointer -> none",
+    "pair_lambdas": "int64 pointer*6 int32 pointer*2 int32 double*2 pointer*2 -> none",
     # cpu/statistics/evalues.cpp
     "log_evalues": "pointer int64 pointer*4 -> none",
+    # cpu/statistics/repeats.cpp
+    "masked_scores": "int64 pointer*12 int32*3 pointer -> none",
+    "repeat_probabilities": "int64 pointer*2 int32 pointer int32 double*3 pointer -> none",
     # cpu/text/runs.cpp
     "gather_runs": "int64 pointer*4 -> none",
     "offsets_of_runs": "int64 pointer*3 -> none",

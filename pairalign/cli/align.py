@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.fields import Field, parse_fields
+from pairalign.base.choices import MASKS, RANKS
 from pairalign.base.native import keep_freed_memory
 from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
 from pairalign.cli.files import check_files
 from pairalign.cli.going_on import Going
-from pairalign.cli.networks import check_best, check_weight, write_best
+from pairalign.cli.networks import OF_STATISTICS, check_hits, check_hits_once, check_weight
 from pairalign.cli.parts import PartPlace, choose_part
 from pairalign.cli.planning import (
     check_scoring,
@@ -24,11 +25,10 @@ from pairalign.cli.planning import (
     scoring_of,
     warn_of_letters,
 )
-from pairalign.cli.report import check_report, finish_report, make_collector
+from pairalign.cli.report import check_report, finish_report, make_collector, realign_with
 from pairalign.cli.summary import Summary, describe_steps
 from pairalign.cli.tags import tags_of
 from pairalign.cli.thresholds import thresholds_of
-from pairalign.clusters.best_edges import BestEdges
 from pairalign.errors import FormatError
 from pairalign.formats import (
     NETWORK_FORMATS,
@@ -36,11 +36,13 @@ from pairalign.formats import (
     check_both_ways,
     check_columns,
     check_detail,
+    check_strands,
     find_format,
     open_writer,
 )
 from pairalign.formats.output import check_writable
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.request import AlignmentPlan
 from pairalign.pairs.lists import read_pair_list
 from pairalign.pairs.want import Detail
@@ -75,8 +77,9 @@ def run_align(options: argparse.Namespace) -> None:
     decided = {"columns": [field.name for field in table.fields], "both_ways": options.both_ways}
     decided |= {"max_evalue": options.max_evalue, "db_size": options.db_size}
     decided |= {"comp_based_stats": options.comp_based_stats, "space": options.search_space}
+    decided |= {"mask": options.mask}
     decided |= {"tags": sorted(table.tags), "weight": options.weight}
-    if options.cluster is not None:
+    if options.dask is not None:
         run_on_cluster(options, run, table.writer_type, **decided)
         if not options.quiet:
             say(f"pairalign: {run.pairs:,} pairs written to {options.output}")
@@ -84,15 +87,7 @@ def run_align(options: argparse.Namespace) -> None:
     join = table.writer_type.join if table.writer_type.joined else None
     going = Going(options, run, table.writer_type.name, place, join=join, **decided)
     summary = _summary_of(options, run)
-    limits: tuple[Any, ...] = (
-        options.min_score,
-        options.min_identity,
-        options.min_coverage,
-        options.max_evalue,
-        run.pair_list,
-    )
-    whole = all(one is None for one in limits) and run.top == 1
-    collector = make_collector(options, run.queries, run.targets, whole)
+    collector = make_collector(options, run.queries, run.targets, plan.significance)
     if not going.is_done:
         shown: dict[str, Any] = {"fields": table.fields, "both_ways": options.both_ways}
         keep_freed_memory(run.memory_bytes)
@@ -104,7 +99,11 @@ def run_align(options: argparse.Namespace) -> None:
     if options.explain:
         say(describe_steps(run.steps, run.pairs))
     text = summary.text(time.perf_counter() - started, options.output)
-    finish_report(options, collector, text)
+    realign = realign_with(options, run.queries, run.targets, run.scoring)
+    facts = text
+    if plan.significance is not None:
+        facts += f"\nE-values  {describe_statistics(plan.significance, run.scoring)}"
+    finish_report(options, collector, facts, devices=run.devices, realign=realign)
     if not options.quiet:
         say(text)
 
@@ -112,16 +111,20 @@ def run_align(options: argparse.Namespace) -> None:
 def _check(options: argparse.Namespace) -> tuple[_Table, PartPlace | None]:
     """Find out what is written, and where if it is a part; refuse what cannot be."""
     writer_type = find_format(options.output, options.format)
-    check_best(options, writer_type.name)
-    _check_top(options, writer_type.name)
+    check_hits(options)
+    if writer_type.pairs_once:
+        check_hits_once(options, writer_type.name)
+    _check_hsps(options, writer_type.name)
+    _check_mask(options)
     fields = () if options.columns is None else parse_fields(options.columns)
     detail = _detail(options, writer_type, fields)
-    tags = tags_of(options, writer_type, detail, options.top)
+    tags = tags_of(options, writer_type, detail, options.hsps)
     table = _Table(writer_type, fields, detail, tags)
     check_detail(writer_type, table.detail)
     check_columns(writer_type, fields, table.detail)
     check_both_ways(writer_type, options.both_ways)
     check_weight(options, writer_type.name)
+    check_strands(writer_type, options.strand)
     check_files(options)
     check_cluster(options)
     check_scoring(options)
@@ -131,14 +134,24 @@ def _check(options: argparse.Namespace) -> tuple[_Table, PartPlace | None]:
     return table, place
 
 
-def _check_top(options: argparse.Namespace, format: str) -> None:
+def _check_hsps(options: argparse.Namespace, format: str) -> None:
     """Refuse several alignments of a pair where they cannot be, before anything is read."""
-    if options.top > 1 and options.mode != "local":
-        raise FormatError(f"--top needs --mode local, but the mode is {options.mode}")
+    if options.hsps > 1 and options.mode != "local":
+        raise FormatError(f"--hsps needs --mode local, but the mode is {options.mode}")
     if options.max_evalue is not None and options.mode != "local":
         raise FormatError(f"--max-evalue needs --mode local, but the mode is {options.mode}")
-    if options.top > 1 and format in NETWORK_FORMATS:
-        raise FormatError(f"{format} has an edge a pair: leave --top out, or write another format")
+    if options.hsps > 1 and format in NETWORK_FORMATS:
+        raise FormatError(f"{format} has an edge a pair: leave --hsps out, or write another format")
+
+
+def _check_mask(options: argparse.Namespace) -> None:
+    """Refuse a mask where E-values are not of whole alignments, before anything is read."""
+    if options.mask == MASKS[0]:
+        return
+    if options.mode != "local":
+        raise FormatError(f"--mask needs --mode local, but the mode is {options.mode}")
+    if options.hsps > 1 or options.max_hits is not None:
+        raise FormatError("--mask looks at whole alignments: leave --hsps and --max-hits out")
 
 
 def _plan(options: argparse.Namespace, table: _Table) -> AlignmentPlan:
@@ -158,12 +171,17 @@ def _plan(options: argparse.Namespace, table: _Table) -> AlignmentPlan:
         pair_list=pair_list,
         thresholds=thresholds_of(options),
         max_evalue=options.max_evalue,
+        max_hits=options.max_hits,
+        rank=options.rank or RANKS[0],
+        once=table.writer_type.pairs_once,
         both_ways=options.both_ways,
-        statistics=options.weight in ("bits", "evalue")
+        statistics=options.weight in OF_STATISTICS
+        or (options.report is not None and scoring.mode == "local")
         or any(field.of_statistics for field in table.shown_fields),
         db_size=options.db_size,
         search_space=options.search_space,
         comp_based_stats=options.comp_based_stats,
+        mask=options.mask,
     )
 
 
@@ -186,11 +204,12 @@ def _summary_of(options: argparse.Namespace, run: AlignmentJob) -> Summary:
         run.queries,
         run.targets,
         run.scoring,
-        pairs=run.pairs,
+        pairs=run.pairs_ranked if isinstance(run, HitsJob) else run.pairs,
         cells=run.cells,
         min_score=options.min_score,
         thresholds=run.pair_thresholds,
-        top=run.top,
+        hsps=run.hsps,
+        max_hits=options.max_hits,
     )
 
 
@@ -203,7 +222,6 @@ def _write(
     shown: Mapping[str, Any],
 ) -> None:
     """Align and write what is kept; `shown` is what else `open_writer` is told of the format."""
-    best = None if options.best is None else BestEdges(options.best)
     with (
         run.open() as results,
         open_writer(
@@ -220,16 +238,12 @@ def _write(
         ) as writer,
     ):
         for alignments in results:
-            if best is None:
-                writer.write(alignments)
-            else:
-                best.add(alignments)
+            writer.write(alignments)
             summary.add(alignments)
             if collector is not None:
                 collector.add(alignments)
             del alignments  # or they would stay in memory while the next ones are waited for
             going.wrote(writer)
-        write_best(best, writer)
         going.wrote_all(writer)
 
 

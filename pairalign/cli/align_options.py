@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from pairalign.base.choices import DEFAULT_WINDOW, FORMAT_NAMES, LIST_WINDOW, WEIGHTS
+from pairalign.base.choices import DEFAULT_WINDOW, FORMAT_NAMES, LIST_WINDOW, MASKS, RANKS, WEIGHTS
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
     NUMBER,
     POSITIVE,
-    add_best,
     add_cluster,
+    add_hits,
     add_input,
     add_output,
     add_path,
@@ -20,6 +20,7 @@ from pairalign.cli.options import (
     add_scoring,
     add_sequences,
     add_shard,
+    add_strand,
     add_tags,
     add_thresholds,
     converter,
@@ -47,20 +48,26 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_table(parser)
     add_scoring(parser)
     results = parser.add_argument_group("results")
+    add_strand(results)
     results.add_argument("--min-score", metavar="N", type=NUMBER, help="leave out lower scores")
     add_thresholds(
         results, min_identity="leave out pairs with a lower identity", coverage_of="both"
     )
     _add_statistics(results)
     results.add_argument(
-        "--top",
+        "--hsps",
         metavar="N",
         type=POSITIVE,
         default=1,
         help="local mode: up to N alignments of a pair, best first, no two of which put the same "
         "letters together (default: 1)",
     )
-    add_best(results)
+    add_hits(
+        results,
+        "the K best hits of each query, query by query, best first; of one set each pair counts "
+        "for both sequences",
+        RANKS,
+    )
     results.add_argument(
         "--weight",
         choices=WEIGHTS,
@@ -118,6 +125,13 @@ def _add_statistics(results: argparse._ArgumentGroup) -> None:
         choices=(0, 1),
         help="1: E-values by the composition of each pair, as BLAST's mode 1; 0: whatever the "
         "composition (1 for proteins, 0 for DNA)",
+    )
+    results.add_argument(
+        "--mask",
+        choices=MASKS,
+        default=MASKS[0],
+        help="tantan: bits and E-values of alignments in which repeats of few residues add nothing "
+        "to the score; scores and alignments stay",
     )
 
 

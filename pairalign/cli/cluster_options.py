@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import argparse
 
-from pairalign.base.choices import CLUSTER_SUFFIXES, LINKAGES, NETWORK_NAMES, REPRESENTATIVES
+from pairalign.base.choices import (
+    CLUSTER_SUFFIXES,
+    EDGE_RANKS,
+    LINKAGES,
+    NETWORK_NAMES,
+    REPRESENTATIVES,
+)
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
-    add_best,
+    add_hits,
     add_input,
     add_output,
     add_path,
     add_resources,
     add_scoring,
     add_sequences,
+    add_strand,
     add_thresholds,
     describe_thresholds,
 )
@@ -54,7 +61,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="what stands for a cluster: its longest sequence, or the one most similar to the "
         "others (default: %(default)s)",
     )
-    add_best(group)
+    add_hits(group, "networks: only pairs that are among the best K of either sequence", EDGE_RANKS)
+    add_strand(group)
     add_scoring(parser)
     add_input(parser)
     add_resources(parser)

@@ -8,7 +8,7 @@ import time
 from pairalign.base.choices import CLUSTER_SUFFIXES
 from pairalign.cli.console import say
 from pairalign.cli.files import check_files
-from pairalign.cli.networks import check_best, write_network
+from pairalign.cli.networks import check_edge_hits, write_network
 from pairalign.cli.planning import (
     check_scoring,
     choose_output,
@@ -41,7 +41,7 @@ def run_cluster(options: argparse.Namespace) -> None:
     """Carry out ``pairalign cluster``."""
     choose_output(options)
     format = choose_format(options.output, options.format, _SUFFIXES, "clusters")
-    check_best(options, format)
+    check_edge_hits(options, format)
     outputs = [path for path in (options.output, options.representatives) if path is not None]
     check_files(options)
     check_scoring(options)
@@ -63,12 +63,13 @@ def run_cluster(options: argparse.Namespace) -> None:
         memory_bytes=options.memory,
         progress=progress_of(options),
         kernel=options.kernel,
+        strand=options.strand,
     )
     clusters = job.run()
     seconds = time.perf_counter() - started
     threads = options.threads or usable_cores()
     if format in NETWORK_FORMATS:
-        write_network(options.output, format, clusters, options.best)
+        write_network(options.output, format, clusters, options.max_hits, options.rank)
     else:
         write_clusters(options.output, clusters, format, threads=threads)
     if options.representatives is not None:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from pairalign.cli.program import build_parser
 from pairalign.errors import MissingPackageError
 
 SHELLS = ("bash", "zsh")
+_MATRICES = {
+    "bash": '_pairalign_matrices() { compgen -W "NAMES" -- "$1"; compgen -f -- "$1"; }',
+    "zsh": "_pairalign_matrices() { _alternative 'matrices:matrix:(NAMES)' 'files:file:_files'; }",
+}
+"""Names of matrices, or files."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -30,4 +36,8 @@ def _complete(options: argparse.Namespace) -> None:
         raise MissingPackageError(
             "completion needs shtab: pip install 'pairalign[completion]'"
         ) from error
-    print(shtab.complete(build_parser(), options.shell))
+    from pairalign.scoring.matrices import known_names
+
+    names = " ".join(known_names())
+    preamble: Any = {shell: text.replace("NAMES", names) for shell, text in _MATRICES.items()}
+    print(shtab.complete(build_parser(), options.shell, preamble=preamble))

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from typing import TextIO
+
+from pairalign.errors import OutputError
 
 log = logging.getLogger("pairalign")
+_log_files: list[TextIO] = []
+"""That of ``--log``, while a command is carried out."""
 
 
 _SHOWN_AS_THEY_ARE = (ord("\t"), ord("\n"))
@@ -26,6 +33,9 @@ def printable(text: str) -> str:
 
 def say(text: str) -> None:
     """Print on stderr; a run does not fail because nobody can read what it says."""
+    for file in _log_files:
+        with suppress(OSError):
+            print(time.strftime("%Y-%m-%d %H:%M:%S"), printable(text), file=file, flush=True)
     if sys.stderr is None:
         return
     try:
@@ -60,13 +70,39 @@ class _Messages(logging.Handler):
 
 
 @contextmanager
-def messages(quiet: bool) -> Iterator[None]:
-    """Show what the package logs on stderr; with `quiet` only errors."""
+def messages(quiet: bool, verbose: bool = False) -> Iterator[None]:
+    """Show what the package logs on stderr; with `quiet` only errors, with `verbose` all."""
     handler, level = _Messages(), log.level
     log.addHandler(handler)
-    log.setLevel(logging.ERROR if quiet else logging.INFO)
+    log.setLevel(logging.ERROR if quiet else logging.DEBUG if verbose else logging.INFO)
     try:
         yield
     finally:
         log.removeHandler(handler)
         log.setLevel(level)
+        while _log_files:
+            with suppress(OSError):
+                _log_files.pop().close()
+
+
+def log_into(path: str, given: Sequence[str]) -> None:
+    """Append from now on to a file what is said, with the time, and first the command line.
+
+    Parameters
+    ----------
+    path : str
+    given : sequence of str
+        The arguments of the command.
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written.
+    """
+    try:
+        file = open(path, "a", encoding="utf-8", errors="surrogateescape")  # noqa: SIM115
+        print(time.strftime("%Y-%m-%d %H:%M:%S"), shlex.join(["pairalign", *given]), file=file)
+        file.flush()
+    except OSError as error:
+        raise OutputError(f"{path}: cannot write: {error.strerror}") from error
+    _log_files.append(file)

@@ -1,4 +1,4 @@
-"""``--cluster``: a command's shards as tasks on workers, merged in the end.
+"""``--dask``: a command's shards as tasks on workers, merged in the end.
 
 Workers are those of a Dask cluster, or processes on this machine (`pairalign.cli.local_workers`).
 Every task runs the command itself, with ``--shard``, in a process of its own, and writes its part
@@ -84,7 +84,8 @@ def run_on_cluster(
     DeviceError
         A task failed again and again; the message has what it said.
     """
-    command = without_option(options.given, "--cluster", values=1)
+    command = without_option(options.given, "--dask", values=1)
+    command = without_option(command, "--log", values=1)
     command = [*without_option(command, "--resume", values=0), "--format", format.name]
     parts = Parts(format.name, format.suffixes[0], command)
     folder = make_parts(options, job, parts, **more)
@@ -120,13 +121,13 @@ def check_cluster(options: argparse.Namespace) -> None:
     FormatError
         An input cannot be read by workers, or only a part is asked for.
     """
-    if options.cluster is None:
+    if options.dask is None:
         return
     if getattr(options, "shard", None) is not None:
-        raise FormatError("--cluster makes shards itself: leave --shard out")
+        raise FormatError("--dask makes shards itself: leave --shard out")
     check_resumable(options.output)
     if "-" in (options.input, getattr(options, "input2", None)):
-        raise FormatError("--cluster needs files as input: workers do not see standard input")
+        raise FormatError("--dask needs files as input: workers do not see standard input")
 
 
 def make_parts(options: argparse.Namespace, job: AlignmentJob, parts: Parts, **more: Any) -> str:
@@ -174,11 +175,11 @@ def _reusable(
 
 def _resources_of_a_task(options: argparse.Namespace) -> list[str]:
     """Arguments that share this machine between its workers; those of others have it for them."""
-    if not options.cluster.startswith(_LOCAL):
+    if not options.dask.startswith(_LOCAL):
         return []
     more = ["--device", "cuda"] if _gpus_here(options) else []
     if options.threads is None:
-        workers = int(options.cluster.removeprefix(_LOCAL))
+        workers = int(options.dask.removeprefix(_LOCAL))
         more += ["--threads", str(max(1, usable_cores() // workers))]
     return more
 
@@ -284,8 +285,8 @@ def _needed_resources(device: str, workers: Iterable[dict[str, Any]]) -> dict[st
 
 @contextmanager
 def _open_workers(options: argparse.Namespace) -> Iterator[Workers]:
-    """Find the workers that ``--cluster`` names; they are let go in the end."""
-    address = options.cluster
+    """Find the workers that ``--dask`` names; they are let go in the end."""
+    address = options.dask
     if address.startswith(_LOCAL):
         yield LocalWorkers(int(address.removeprefix(_LOCAL)), _gpus_here(options), _RETRIES)
         return
@@ -293,11 +294,11 @@ def _open_workers(options: argparse.Namespace) -> Iterator[Workers]:
         from distributed import Client
     except ImportError as error:
         raise MissingPackageError(
-            "--cluster needs Dask, which is not installed: pip install 'pairalign[cluster]'"
+            "--dask needs Dask, which is not installed: pip install 'pairalign[cluster]'"
         ) from error
     try:
         client = Client(address)
     except (ValueError, OSError) as error:
-        raise DeviceError(f"--cluster {address}: {error}") from error
+        raise DeviceError(f"--dask {address}: {error}") from error
     with client:
         yield _DaskWorkers(client, options.device)

@@ -23,7 +23,7 @@ _COMPRESSED = (".gz", ".bgz", ".bz2", ".xz", ".zst")
 _PACKED = 4
 """Compressed files hold so many times as many letters, about."""
 
-_NO_GPU_HERE = ("--cluster", "--help", "-h", "help", "--version", "completion", "merge", "verify")
+_NO_GPU_HERE = ("--dask", "--help", "-h", "help", "--version", "completion", "merge", "verify")
 """Words of a command line that aligns elsewhere or not at all."""
 
 _DEVICE_FILE = Path("/dev/nvidiactl")

@@ -25,10 +25,11 @@ _WRITTEN = {
     "trimmed": "--trimmed",
     "removed": "--removed",
     "report": "--report",
+    "log": "--log",
 }
 """Options that may name a file to write, and what they are called."""
 
-_BESIDE_OUTPUT = ("resume", "cluster")
+_BESIDE_OUTPUT = ("resume", "dask")
 """Options that keep files beside the output."""
 
 
@@ -58,6 +59,22 @@ def check_files(options: argparse.Namespace) -> None:
         if other != called:
             shown = "standard output" if path == "-" else f"'{path}'"
             raise FormatError(f"{other} and {called} are both {shown}; choose another file")
+
+
+def check_log(options: argparse.Namespace) -> None:
+    """Refuse a log, before it is opened, that is another file of the run.
+
+    Raises
+    ------
+    FormatError
+        It is an input or an output.
+    """
+    refuse_inputs(options.log, (getattr(options, name, None) for name in _READ))
+    place = os.path.realpath(options.log)
+    for name, called in _WRITTEN.items():
+        path = getattr(options, name, None)
+        if name != "log" and path is not None and os.path.realpath(path) == place:
+            raise FormatError(f"{called} and --log are both '{path}'; choose another file")
 
 
 def refuse_inputs(output: str, inputs: Iterable[str | None]) -> None:

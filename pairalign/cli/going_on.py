@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from pairalign.cli.console import log
 from pairalign.cli.parts import PartPlace
 from pairalign.errors import PartsError
+from pairalign.formats.journal import Commit
 from pairalign.formats.output import Output
 from pairalign.formats.resumable import Join, Resumable, remove_leftovers
 from pairalign.formats.writer import WHOLE, Piece
@@ -116,10 +117,18 @@ class Going:
             self.piece = replace(self.piece, first=False, number=last.number, left=resumable.left)
             say_resumed(last.pairs, self._pairs)
             if not self.is_done:
-                self._job.skip(last.pairs)
+                self._go_on(resumable, last)
         self.is_resumed = last is not None
         self._resumable = resumable
         self.output = resumable.output
+
+    def _go_on(self, resumable: Resumable, last: Commit) -> None:
+        """Have the job begin where a commit was."""
+        try:
+            self._job.go_on(last.pairs, last.job)
+        except PartsError:
+            resumable.output.abort()
+            raise
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -148,7 +157,8 @@ class Going:
     def _commit(self, writer: Written) -> None:
         assert self._resumable is not None
         self._number = writer.flush()
-        self._resumable.commit(self._job.pairs_done, self._number, writer.leave())
+        left, job = writer.leave(), self._job.leave()
+        self._resumable.commit(self._job.pairs_done, self._number, left=left, job=job)
 
     def finish(self) -> None:
         """Write the manifest of a part, which is in its place."""

@@ -1,4 +1,4 @@
-"""``--cluster local:N``: a command's shards as processes on this machine, N at a time.
+"""``--dask local:N``: a command's shards as processes on this machine, N at a time.
 
 Nothing listens. A process gets its shard by its arguments and says by its exit code how that went,
 so no other user of this machine has a way to give it work.

@@ -9,6 +9,7 @@ from pairalign.cli.loading import later
 from pairalign.cli.options import (
     PATH,
     POSITIVE,
+    add_messages,
     add_path,
 )
 
@@ -31,4 +32,4 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--plan", action="store_true", help="only print the commands that make missing parts"
     )
     parser.add_argument("-t", "--threads", metavar="N", type=POSITIVE, help="default: all cores")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no summary")
+    add_messages(parser, "no summary")

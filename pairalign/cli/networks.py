@@ -1,37 +1,72 @@
-"""Networks on the command line: ``--best``, and the network of clusters."""
+"""Networks on the command line: their best edges, and the network of clusters."""
 
 from __future__ import annotations
 
 import argparse
 
-from pairalign.base.choices import WEIGHTS
+from pairalign.base.choices import RANKS, WEIGHTS
 from pairalign.clusters.best_edges import BestEdges
 from pairalign.clusters.clusters import Clusters
 from pairalign.errors import FormatError
-from pairalign.formats import NETWORK_FORMATS, Writer, open_writer
+from pairalign.formats import NETWORK_FORMATS, open_writer
 from pairalign.jobs.run.statistics import chosen_composition
 from pairalign.pairs.want import Detail
 from pairalign.statistics.significance import find_gumbel, find_significance
+
+OF_STATISTICS = ("bits", "evalue", "alignment_score")
+"""Weights that are known of local alignments alone."""
 
 WEIGHTED = ("abc", "gexf")
 """Networks whose edges have a weight."""
 
 
-def check_best(options: argparse.Namespace, format: str) -> None:
-    """Refuse ``--best`` where it cannot be done.
+def check_hits(options: argparse.Namespace) -> None:
+    """Refuse ``--rank`` without hits, hits both ways, and ranks that are not those of a mode.
 
     Raises
     ------
     FormatError
-        The format is none of a network, or only a part of all pairs is looked at.
+        The message says what to leave out or add.
     """
-    if options.best is None:
+    if options.max_hits is None:
+        if options.rank is not None:
+            raise FormatError("--rank is the order of hits: give --max-hits K")
         return
-    if format not in NETWORK_FORMATS:
-        raise FormatError(f"--best is for {', '.join(NETWORK_FORMATS)}, but the format is {format}")
-    for name in ("shard", "resume", "cluster"):
+    if getattr(options, "both_ways", False):
+        raise FormatError("--max-hits writes each hit with its query first: leave --both-ways out")
+    if options.rank in ("bits", "evalue") and options.mode != "local":
+        raise FormatError(f"--rank {options.rank} needs --mode local, not {options.mode}")
+
+
+def check_hits_once(options: argparse.Namespace, format: str) -> None:
+    """Refuse parts of the hits of a set with itself where each pair is written once.
+
+    Raises
+    ------
+    FormatError
+        A part does not know whether a pair is a hit of the other sequence as well.
+    """
+    if options.max_hits is None or options.input2 is not None:
+        return
+    for name in ("shard", "dask"):
         if getattr(options, name, None):
-            raise FormatError(f"--best needs all pairs of a sequence: leave --{name} out")
+            raise FormatError(
+                f"{format} has each pair once: --max-hits needs all hits, so leave --{name} out"
+            )
+
+
+def check_edge_hits(options: argparse.Namespace, format: str) -> None:
+    """Refuse ``--max-hits`` of clusters where no network is written.
+
+    Raises
+    ------
+    FormatError
+        The format has no edges.
+    """
+    check_hits(options)
+    if options.max_hits is not None and format not in NETWORK_FORMATS:
+        fitting = ", ".join(NETWORK_FORMATS)
+        raise FormatError(f"--max-hits is for {fitting}, but the format is {format}")
 
 
 def check_weight(options: argparse.Namespace, format: str) -> None:
@@ -49,23 +84,18 @@ def check_weight(options: argparse.Namespace, format: str) -> None:
             f"--weight is for {' and '.join(WEIGHTED)}, but the format is {format}"
             + ("; its edges have all of them" if format in NETWORK_FORMATS else "")
         )
-    if options.weight in ("bits", "evalue") and options.mode != "local":
+    if options.weight in OF_STATISTICS and options.mode != "local":
         raise FormatError(f"--weight {options.weight} needs --mode local, not {options.mode}")
 
 
-def write_best(best: BestEdges | None, writer: Writer) -> None:
-    """Write the pairs that were kept, if any were chosen."""
-    kept = None if best is None else best.kept()
-    if kept is not None:
-        writer.write(kept)
-
-
-def write_network(path: str, format: str, clusters: Clusters, best: int | None) -> None:
+def write_network(
+    path: str, format: str, clusters: Clusters, best: int | None, rank: str | None
+) -> None:
     """Write the pairs that are similar enough, with the cluster of each sequence."""
     edges = clusters.edges
     assert edges is not None
     if best is not None:
-        kept = BestEdges(best)
+        kept = BestEdges(best, rank or RANKS[0])
         kept.add(edges)
         chosen = kept.kept()
         assert chosen is not None

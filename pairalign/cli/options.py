@@ -15,7 +15,15 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from pairalign.base.arguments import MOST_SHARDS, parse_shard, parse_share, parse_size
-from pairalign.base.choices import COMMIT_SECONDS, COVERAGES, IDENTITIES, LOCAL_CLUSTER, MODES, TIES
+from pairalign.base.choices import (
+    COMMIT_SECONDS,
+    COVERAGES,
+    IDENTITIES,
+    LOCAL_CLUSTER,
+    MODES,
+    STRANDS,
+    TIES,
+)
 from pairalign.engines.kernels import AUTO, kernel_names
 
 _Value = TypeVar("_Value")
@@ -103,6 +111,8 @@ NUMBER = converter(_parse_number, "a number")
 """The text of a finite decimal number, which is kept as it is: costs are exact."""
 _COMPLETE_FILES = {"bash": "_shtab_compgen_files", "zsh": "_files"}
 """What shtab asks each shell for."""
+MATRICES = {"bash": "_pairalign_matrices", "zsh": "_pairalign_matrices"}
+"""Functions of the scripts that `pairalign.cli.completion` makes."""
 SECONDS = converter(_parse_seconds, "a number of seconds, 0 or more")
 SHARD = converter(parse_shard, f"K/N with K from 1 to N, and N up to {MOST_SHARDS:,}, such as 3/64")
 CLUSTER = converter(_parse_cluster, "the address of a Dask scheduler, or local:N")
@@ -186,13 +196,25 @@ def add_scoring(parser: argparse.ArgumentParser, mode: str = "global") -> None:
         "scoring", "default: BLOSUM62 and gaps 11/1 for proteins, 2/-3 and gaps 5/2 for DNA"
     )
     group.add_argument("--mode", choices=MODES, default=mode, help="default: %(default)s")
-    group.add_argument(
+    matrix: Any = group.add_argument(
         "--matrix",
         metavar="NAME|FILE",
         help="substitution matrix: Biopython's name, or NCBI format",
     )
+    matrix.complete = MATRICES
     add_costs(group)
     add_end_gaps(group)
+
+
+def add_strand(group: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """Add ``--strand``."""
+    group.add_argument(
+        "--strand",
+        choices=STRANDS,
+        default=STRANDS[0],
+        help="both, of DNA: each pair on the strand on which it scores more, of equals on plus "
+        "(default: %(default)s)",
+    )
 
 
 def add_end_gaps(group: argparse._ArgumentGroup) -> None:
@@ -273,15 +295,40 @@ def add_resources(parser: argparse.ArgumentParser) -> None:
         type=SIZE,
         help="what may be held in memory, such as 4G; default: half of what is free",
     )
-    loudness = group.add_mutually_exclusive_group()
-    loudness.add_argument(
-        "-q", "--quiet", action="store_true", help="no progress, no summary, no warnings"
-    )
-    loudness.add_argument(
+    add_messages(group, "no progress, no summary, no warnings").add_argument(
         "--progress",
         action="store_true",
         help="a line every 30 s on how far it is, as in a log, also on a terminal instead of a bar",
     )
+
+
+def add_messages(group: Any, quiet: str) -> argparse._MutuallyExclusiveGroup:
+    """Add ``--quiet``, ``--verbose`` and ``--log``.
+
+    Parameters
+    ----------
+    group : argparse.ArgumentParser, or a group of one
+        Of a subcommand.
+    quiet : str
+        What ``--quiet`` leaves out, for its help.
+
+    Returns
+    -------
+    argparse._MutuallyExclusiveGroup
+        For what cannot be with ``--quiet``.
+    """
+    loudness: argparse._MutuallyExclusiveGroup = group.add_mutually_exclusive_group()
+    loudness.add_argument("-q", "--quiet", action="store_true", help=quiet)
+    group.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="say also what engines do, and what time and memory the run takes",
+    )
+    add_path(
+        group, "--log", metavar="FILE", help="append what is said to FILE as well, with the time"
+    )
+    return loudness
 
 
 def add_core_resources(parser: argparse.ArgumentParser) -> None:
@@ -300,7 +347,7 @@ def add_core_resources(parser: argparse.ArgumentParser) -> None:
         type=SIZE,
         help="what may be held in memory, such as 4G; default: half of what is free",
     )
-    group.add_argument("-q", "--quiet", action="store_true", help="no progress, no summary")
+    add_messages(group, "no progress, no summary")
     parser.set_defaults(progress=False)
 
 
@@ -399,13 +446,22 @@ def describe_thresholds() -> str:
     return "\n".join(lines)
 
 
-def add_best(group: argparse._ArgumentGroup) -> None:
-    """Add ``--best``."""
+def add_hits(group: argparse._ArgumentGroup, hits: str, ranks: Iterable[str]) -> None:
+    """Add ``--max-hits`` and ``--rank``.
+
+    Parameters
+    ----------
+    group : argparse._ArgumentGroup
+    hits : str
+        What ``--max-hits K`` keeps, for its help.
+    ranks : iterable of str
+        What hits can be ranked by; the first is the default.
+    """
+    group.add_argument("-k", "--max-hits", metavar="K", type=POSITIVE, help=hits)
     group.add_argument(
-        "--best",
-        metavar="N",
-        type=POSITIVE,
-        help="networks: only pairs that are among the N of highest identity of either sequence",
+        "--rank",
+        choices=list(ranks),
+        help=f"what the best hits are the best by (default: {next(iter(ranks))})",
     )
 
 
@@ -443,7 +499,7 @@ def add_resume(parser: argparse.ArgumentParser) -> None:
 
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:
-    """Add ``--cluster``.
+    """Add ``--dask``.
 
     Parameters
     ----------
@@ -451,7 +507,7 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
         Of a subcommand.
     """
     parser.add_argument_group("on a cluster").add_argument(
-        "--cluster",
+        "--dask",
         metavar="ADDRESS|local:N",
         type=CLUSTER,
         help="align on the workers of a Dask scheduler (pip install 'pairalign[cluster]'), or in N "

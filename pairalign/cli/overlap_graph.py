@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ from pairalign.reads.kinds import classify, classify_and_count
 from pairalign.reads.passes import mark_indices
 
 if TYPE_CHECKING:
-    from pairalign.jobs.overlaps.read_report import ReadCollector
+    from pairalign.jobs.overlaps.read_report import ReadCollector, ReadReport
     from pairalign.sequences.sets import SequenceSet
 
 _REMOVING = ("remove_weak", "mutual", "remove_contained", "remove_transitive")
@@ -40,7 +41,7 @@ def check_graph(options: argparse.Namespace, writer_type: type[Writer]) -> None:
         The table cannot be written.
     """
     for needing in _NEEDING_ALL:
-        for name in ("shard", "resume", "cluster"):
+        for name in ("shard", "resume", "dask"):
             if _is_asked(options, needing) and getattr(options, name, None):
                 option = needing.replace("_", "-")
                 raise FormatError(f"--{option} needs all overlaps of a run: leave --{name} out")
@@ -87,14 +88,15 @@ class OverlapWatcher:
     def __init__(self, options: argparse.Namespace, reads: SequenceSet, overhang: int) -> None:
         self.overlapping = np.zeros(len(reads), np.bool_)
         self.advice = AssemblyAdvice(reads)
-        self.report = make_collector(options, reads, None)
+        no_map = "overlaps are of few of the pairs"
+        self.report = make_collector(options, reads, None, no_map=no_map)
         self.removing = any(_is_asked(options, name) for name in _REMOVING)
         self.kept: npt.NDArray[np.bool_] | None = None
         self._options = options
         self._overhang = overhang
         self._found = 0
         self._reads: ReadCollector | None = None
-        if options.read_report is not None:
+        if options.read_report is not None or options.report is not None:
             from pairalign.jobs.overlaps.read_report import ReadCollector
 
             self._reads = ReadCollector(reads)
@@ -152,7 +154,13 @@ class OverlapWatcher:
         lines += [f"{title:>13}  {text}" for title, text in self.advice.warnings()]
         return "\n".join(lines)
 
+    @cached_property
+    def read_report(self) -> ReadReport:
+        """What the overlaps say of each read."""
+        assert self._reads is not None
+        return self._reads.report()
+
     def write_reads(self) -> None:
         """Write the report on reads, if one is wanted."""
-        if self._reads is not None:
-            self._reads.report().write(self._options.read_report)
+        if self._options.read_report is not None:
+            self.read_report.write(self._options.read_report)

@@ -81,31 +81,33 @@ def run_overlap(options: argparse.Namespace) -> None:
             trimmed.write(options.trimmed, options.input)
     decided = {"max_overhang": overhang, "dual": options.dual, "cigars": not options.no_cigar}
     decided |= {"tags": sorted(tags)}
-    if options.cluster is not None:
+    if options.dask is not None:
         run_on_cluster(options, run, writer_type, **decided)
         if not options.quiet:
             say(f"pairalign: overlaps of {run.pairs:,} pairs written to {options.output}")
         return
     going = Going(options, run, writer_type.name, place, **decided)
     seen = OverlapWatcher(options, reads, overhang)
-    counts = np.zeros(INTERNAL + 1, np.int64)
+    counts, writing = np.zeros(INTERNAL + 1, np.int64), 0.0
     keep_freed_memory(run.memory_bytes)
     if not going.is_done:
         with going.held():
-            counts = _write(options, run, going, overhang, seen, tags)
+            counts, writing = _write(options, run, going, overhang, seen, tags)
     seconds = time.perf_counter() - started
     going.finish()
     if not going.is_resumed and options.shard is None:
         _warn_of_few(seen.overlapping)
     seen.write_reads()
-    text = _summary(run, preset.name, reads, counts, seconds, options.output)
+    text = _summary(run, preset.name, reads, counts, (seconds, writing), options.output)
     if seen.removing:
         text += f"\n{'left':>13}  {seen.describe_left(int(counts.sum()))}"
     sees_all = not going.is_resumed and options.shard is None
     is_whole = sees_all and not options.remove_contained and not options.remove_transitive
     if counts.sum() and preset.mode == "local" and is_whole:
         text += f"\n{seen.describe_advice()}"
-    finish_report(options, seen.report, text)
+    if seen.report is not None:
+        reports = seen.read_report.columns()
+        finish_report(options, seen.report, text, devices=run.devices, reads=reports)
     if not options.quiet:
         say(text)
 
@@ -189,13 +191,14 @@ def _write(
     overhang: int,
     seen: OverlapWatcher,
     tags: frozenset[str],
-) -> np.ndarray:
-    """Find and write; return how many there are of each kind."""
+) -> tuple[np.ndarray, float]:
+    """Find and write; return how many there are of each kind, and seconds of writing."""
+    writing = 0.0
     with run.open() as results:
         watched = seen.watch(results)
         if seen.removing:  # nothing can be written before everything is known
             if options.unitigs:
-                return seen.write_unitigs(watched, options.output)
+                return seen.write_unitigs(watched, options.output), writing
             watched = seen.reduce(watched)
         with open_overlap_writer(
             options.output,
@@ -212,11 +215,13 @@ def _write(
             output=going.output,
         ) as writer:
             for alignments in watched:
+                started = time.perf_counter()
                 writer.write(alignments)
+                writing += time.perf_counter() - started
                 del alignments  # or they would stay in memory while the next are waited for
                 going.wrote(writer)
             going.wrote_all(writer)
-    return writer.kind_counts
+    return writer.kind_counts, writing
 
 
 def _warn_of_few(overlapping: np.ndarray) -> None:
@@ -239,17 +244,23 @@ def _summary(
     preset: str,
     reads: SequenceSet,
     counts: np.ndarray,
-    seconds: float,
+    seconds: tuple[float, float],
     output: str,
 ) -> str:
-    """Lines for a person: what each stage did, and what came of it."""
+    """Lines for a person: what each stage did, and what came of it.
+
+    `seconds` are those of everything, and of writing.
+    """
     limits, stages = run.thresholds, run.stages
-    rate = run.cells / max(seconds, 1e-9) / 1e9
+    rate = run.cells / max(seconds[0], 1e-9) / 1e9
     rows = [
         ("reads", describe_set(reads)),
         ("scoring", f"{describe_scoring(run.scoring)} (preset {preset})"),
         ("pairs", f"{run.pairs:,}, on {'both' if run.candidates is None else 'their'} strands"),
     ]
+    if run.candidates is not None and run.candidates.seconds:
+        found = run.candidates
+        rows.append(("candidates", f"{len(found.first):,} in {found.seconds:.2f} s"))
     if stages[FILTER].alignments:
         stage = stages[FILTER]
         rows.append(
@@ -286,7 +297,11 @@ def _summary(
         kinds += f", {counts[INTERNAL]:,} internal"
     rows += [
         ("overlaps", f"{counts.sum():,}: {kinds}"),
-        ("time", f"{seconds:.2f} s, {rate:.1f} GCUPS (billion cells a second)"),
+        (
+            "time",
+            f"{seconds[0]:.2f} s, {seconds[1]:.2f} of it writing, {rate:.1f} GCUPS (billion cells "
+            "a second)",
+        ),
         ("written to", "standard output" if output == "-" else output),
     ]
     return "\n".join(f"{title:>13}  {value}" for title, value in rows)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from pairalign.base.choices import STRANDS
 from pairalign.cli.console import log
 from pairalign.cli.loading import no_collection
 from pairalign.errors import FormatError, ScoringError
@@ -171,7 +172,11 @@ def warn_of_letters(scoring: Scoring, *sets: SequenceSet | None) -> None:
 
 def progress_of(options: argparse.Namespace) -> Progress:
     """Return how progress is to be shown, of ``--quiet`` and ``--progress``."""
-    return "lines" if options.progress else not options.quiet
+    if options.progress:
+        return "lines"
+    # A bar would stand between the results.
+    results_are_seen = options.output == "-" and sys.stdout is not None and sys.stdout.isatty()
+    return not (options.quiet or results_are_seen)
 
 
 def result_seconds(options: argparse.Namespace) -> float | None:
@@ -195,7 +200,7 @@ def plan_run(
     Parameters
     ----------
     options : argparse.Namespace
-        With `min_score` and `window` (or None) besides; `shard` and `top` count.
+        With `min_score` and `window` (or None) besides; `shard` and `hsps` count.
     queries : SequenceSet
     targets : SequenceSet or None
         None: every pair of `queries`.
@@ -234,7 +239,8 @@ def plan_run(
         kernel=options.kernel,
         pair_list=pair_list,
         shard=getattr(options, "shard", None),
-        top=getattr(options, "top", 1),
+        hsps=getattr(options, "hsps", 1),
+        strand=getattr(options, "strand", STRANDS[0]),
         result_seconds=result_seconds(options),
         **more,
     )

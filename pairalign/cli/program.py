@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import argparse
 import errno
+import logging
 import sys
+import time
 from collections.abc import Container, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from pairalign.base.part_file import forget_published, remove_unfinished, was_published
-from pairalign.cli.console import give_up_stdout, messages, printable, say
+from pairalign.cli.console import give_up_stdout, log, log_into, messages, say
 from pairalign.cli.loading import no_collection
+from pairalign.cli.parser import Parser
 from pairalign.cli.signals import SIGNAL_CODE, StopHandler
 from pairalign.errors import FormatError, MatrixFileError, PairalignError, ScoringError
 
@@ -128,17 +131,24 @@ COMMANDS = (
 def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
     """Carry out a command line; see `pairalign.cli.main.main`."""
     given = sys.argv[1:] if arguments is None else arguments
+    if not given:
+        build_parser(given).print_help(sys.stderr)
+        return WRONG_USAGE
     try:
         with no_collection():
             options = build_parser(given).parse_args(given)
     except MemoryError as error:
         return _fail(error, FAILED)
     options.given = list(given)
-    with messages(quiet=getattr(options, "quiet", False)):
+    with messages(
+        quiet=getattr(options, "quiet", False), verbose=getattr(options, "verbose", False)
+    ):
         forget_published()
         try:
             stop.work_begins(lambda stopped: _give_up(stopped, options))
+            _start_log(options)
             options.run(options)
+            _say_what_it_took()
             if sys.stdout is not None:
                 sys.stdout.flush()
             stop.work_is_done()
@@ -168,7 +178,7 @@ def _say_end(error: BaseException, options: argparse.Namespace, stop: StopHandle
         return None
     give_up_stdout()
     if getattr(error, "errno", None) == errno.EPIPE and _output(options) == "-":
-        return FAILED  # the reader has what it wanted
+        return DONE  # the reader has what it wanted
     is_usage = isinstance(error, (FormatError, ScoringError))
     is_usage &= not isinstance(error, MatrixFileError)
     return _fail(error, WRONG_USAGE if is_usage else FAILED)
@@ -188,12 +198,11 @@ def build_parser(used: Container[str] | None = None) -> argparse.ArgumentParser:
         Words of a command line: commands that are not among them stay without options, and their
         code is not loaded. Default: all commands are complete.
     """
-    parser = _Parser(
+    parser = Parser(
         prog="pairalign",
         description="Exact alignment of every pair in a set of sequences.",
     )
     parser.add_argument(
-        "-v",
         "-V",
         "--version",
         action=_Version,
@@ -203,20 +212,12 @@ def build_parser(used: Container[str] | None = None) -> argparse.ArgumentParser:
     parser.add_argument(
         "--cite", action=_Cite, nargs=0, help="show how to cite pairalign, and the papers, and exit"
     )
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    commands = parser.add_commands(title="commands", required=True, metavar="COMMAND")
     for command in COMMANDS:
         subparser = commands.add_parser(command.name, help=command.help)
         if used is None or command.name in used:
             getattr(import_module(command.module), command.function)(subparser)
     return parser
-
-
-class _Parser(argparse.ArgumentParser):
-    """Shows what was given without what a terminal would take for commands."""
-
-    def error(self, message: str) -> NoReturn:
-        """Say what is wrong with a command line, and exit."""
-        super().error(printable(message))
 
 
 class _Version(argparse.Action):
@@ -237,6 +238,31 @@ class _Cite(argparse.Action):
 
         print(citation())
         parser.exit(DONE)
+
+
+def _start_log(options: argparse.Namespace) -> None:
+    """Open the file of ``--log``, and say what runs."""
+    if getattr(options, "log", None) is not None:
+        from pairalign.cli.files import check_log
+
+        check_log(options)
+        log_into(options.log, options.given)
+    if log.isEnabledFor(logging.DEBUG):
+        import platform
+
+        from pairalign.base.version import __version__
+
+        what = __version__, platform.python_version(), platform.platform()
+        log.debug("pairalign %s, Python %s, %s", *what)
+
+
+def _say_what_it_took() -> None:
+    """Say, with ``--verbose``, how much time and memory the process has taken."""
+    if log.isEnabledFor(logging.DEBUG):
+        import resource
+
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        log.debug("%.2f s of CPU, %.0f MiB at most", time.process_time(), used.ru_maxrss / 1024)
 
 
 def _fail(message: object, code: int) -> int:

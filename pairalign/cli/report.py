@@ -3,40 +3,47 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import shlex
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from pairalign.cli.console import log
 from pairalign.cli.planning import plan_run
+from pairalign.cli.thresholds import thresholds_of
 from pairalign.errors import FormatError
 from pairalign.formats.output import check_writable
 from pairalign.pairs.want import Detail
 
 if TYPE_CHECKING:  # what makes reports is loaded where one is wanted
+    from pairalign.alignments.alignments import Alignments
     from pairalign.formats.report import Table
-    from pairalign.jobs.report.report import ReportCollector
+    from pairalign.jobs.report.report import Realign, ReportCollector
+    from pairalign.pairs.lists import PairList
     from pairalign.scoring.scoring import Scoring
     from pairalign.sequences.sets import SequenceSet
+    from pairalign.statistics.significance import Significance
     from pairalign.trees.distance_matrix import DistanceMatrix
+    from pairalign.trees.tree import GuideTree
 
 
 def make_collector(
     options: argparse.Namespace,
     queries: SequenceSet,
     targets: SequenceSet | None,
-    whole: bool = False,
+    significance: Significance | None = None,
+    no_map: str = "",
 ) -> ReportCollector | None:
     """Return what collects a report of a run; None where none is wanted.
 
-    `whole`: whether all pairs of the sets will come.
+    `no_map`: why there is no heat map, if there is to be none.
     """
     if options.report is None:
         return None
     from pairalign.jobs.report.report import ReportCollector
 
-    return ReportCollector(queries, queries if targets is None else targets, whole)
+    return ReportCollector(queries, queries if targets is None else targets, significance, no_map)
 
 
 def check_report(options: argparse.Namespace) -> None:
@@ -51,7 +58,7 @@ def check_report(options: argparse.Namespace) -> None:
     """
     if options.report is None:
         return
-    for name in ("shard", "resume", "cluster"):
+    for name in ("shard", "resume", "dask"):
         if getattr(options, name, None):
             raise FormatError(f"a report needs all pairs of a run: leave --{name} out")
     from pairalign.formats.report import check_jinja
@@ -60,23 +67,39 @@ def check_report(options: argparse.Namespace) -> None:
     check_writable(options.report)
 
 
+def realign_with(
+    options: argparse.Namespace,
+    queries: SequenceSet,
+    targets: SequenceSet | None,
+    scoring: Scoring,
+) -> Realign:
+    """Return what aligns some pairs as the run does, but with CIGARs."""
+    limits: dict[str, Any] = {}
+    if hasattr(options, "min_identity"):  # which decide the further alignments of a pair
+        limits["thresholds"] = thresholds_of(options)
+
+    def realign(pairs: PairList) -> Iterable[Alignments]:
+        plan = plan_run(options, queries, targets, scoring, Detail.CIGAR, pair_list=pairs, **limits)
+        return plan.job
+
+    return realign
+
+
 def report_distances(
     options: argparse.Namespace,
     matrix: DistanceMatrix,
     sequences: SequenceSet,
     scoring: Scoring,
     summary: str,
+    tree: GuideTree | None = None,
+    devices: Sequence[str] = (),
 ) -> None:
     """Write the report of distances; the closest pairs are aligned again for it."""
-    from pairalign.jobs.report.report import DistanceCollector, closest_pairs
+    from pairalign.jobs.report.report import DistanceCollector
 
-    collector = DistanceCollector(sequences, sequences, matrix=matrix)
-    pairs = closest_pairs(matrix)
-    plan = plan_run(options, sequences, None, scoring, Detail.CIGAR, pair_list=pairs)
-    for found in plan.job:
-        collector.add(found)
-    collector.pairs = len(matrix.condensed)
-    finish_report(options, collector, summary)
+    collector = DistanceCollector(sequences, scoring, matrix, tree)
+    realign = realign_with(options, sequences, None, scoring)
+    finish_report(options, collector, summary, devices=devices, realign=realign)
 
 
 def finish_report(
@@ -84,6 +107,10 @@ def finish_report(
     collector: ReportCollector | None,
     summary: str,
     tables: Sequence[Table] = (),
+    *,
+    devices: Sequence[str] = (),
+    realign: Realign | None = None,
+    reads: Mapping[str, Sequence[object]] | None = None,
 ) -> None:
     """Write the report, if one is wanted.
 
@@ -96,39 +123,49 @@ def finish_report(
         The lines of the summary, "title  text" each.
     tables : sequence of Table
         Shown besides.
+    devices : sequence of str
+        On which pairs were aligned.
+    realign : callable, optional
+        See `pairalign.jobs.report.report.ReportCollector.offered`.
+    reads : dict of lists, optional
+        See `pairalign.jobs.report.page.page_data`.
     """
     if collector is None:
         return
-    from pairalign.base.version import __version__  # looks the version up
     from pairalign.formats.report import Report, write_report
-    from pairalign.jobs.report.report import pair_rows
+    from pairalign.jobs.report.page import page_data
 
     inputs = [path for path in (options.input, getattr(options, "input2", None)) if path]
     names = " and ".join("standard input" if path == "-" else path for path in inputs)
+    heat_map = collector.heat_map()
+    if collector.no_map:
+        log.warning("%s: no heat map: %s", options.report, collector.no_map)
+    report = Report(
+        title=f"pairalign: {names}",
+        facts=_facts(options, devices, summary),
+        data=page_data(collector, collector.offered(realign), heat_map, reads),
+        tables=tables,
+    )
+    write_report(options.report, report)
+
+
+def _facts(
+    options: argparse.Namespace, devices: Sequence[str], summary: str
+) -> list[tuple[str, str]]:
+    """Return titles and texts of what was run."""
+    from pairalign.base.version import __version__  # looks the version up
+
+    now = datetime.datetime.now().astimezone()
     facts = [
         ("command", shlex.join(["pairalign", *_command(options)])),
         ("version", __version__),
-        ("device", options.device),
+        ("date", f"{now:%Y-%m-%d %H:%M:%S %z}"),
+        ("device", ", ".join(devices) or options.device),
     ]
     for line in summary.splitlines():
         title, _, text = line.strip().partition("  ")
         facts.append((title, text.strip()))
-    alphabet = collector.queries.alphabet
-    picture = collector.picture()
-    if picture is None:
-        log.warning("%s: no heat map: %s", options.report, collector.no_picture)
-    report = Report(
-        title=f"pairalign: {names}",
-        facts=facts,
-        histograms=collector.histograms(),
-        pairs=pair_rows(collector.best),
-        all_pairs=collector.pairs,
-        definite=alphabet.letters[: alphabet.definite],
-        picture=picture,
-        no_picture=collector.no_picture,
-        tables=tables,
-    )
-    write_report(options.report, report)
+    return facts
 
 
 def _command(options: argparse.Namespace) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,7 +19,6 @@ _MOST_CLUSTERS = 50
 _BINS = 40
 
 
-@dataclass
 class _SplitCollector(ReportCollector):
     """Collects the closest pairs across folds; knows the identities of all nearest ones."""
 
@@ -35,7 +33,8 @@ class _SplitCollector(ReportCollector):
         nearest = self.split.nearest_identity[self.split.nearest >= 0]
         if len(nearest):
             counts, edges = np.histogram(nearest, _BINS)
-            shown.append(Histogram("Identity with the nearest in another fold", edges, counts))
+            title = "Identity with the nearest in another fold"
+            shown.append(Histogram(title, edges, counts, is_share=True))
         return [*shown, super().histograms()[-1]]
 
 
@@ -48,13 +47,15 @@ def report_split(
 ) -> None:
     """Write the report of a split; the closest pairs across folds are aligned again for it."""
     sequences = split.sequences
-    collector = _SplitCollector(sequences, sequences, split=split)
-    collector.no_picture = "it is made by align and distance"
+    collector = _SplitCollector(sequences, sequences, no_map="align and distance draw it")
+    collector.split = split
+    collector.which = "sequences and the nearest ones in other folds"
     pairs = _closest(split)
     if len(pairs):
         for found in align_pairs(sequences, scoring, pairs, resources):
             collector.add(found)
-    finish_report(options, collector, summary, (_folds_table(split), _clusters_table(split)))
+    tables = _folds_table(split), _clusters_table(split)
+    finish_report(options, collector, summary, tables, devices=resources.devices)
 
 
 def _closest(split: Split) -> PairList:

@@ -39,8 +39,10 @@ class Summary:
         What a pair must reach to be written.
     thresholds : PairThresholds, optional
         The same, of identity and coverage.
-    top : int
+    hsps : int
         Alignments that a pair may have.
+    max_hits : int or None
+        Hits that a query may have, where there are only hits.
     """
 
     def __init__(
@@ -53,9 +55,11 @@ class Summary:
         cells: int,
         min_score: str | None = None,
         thresholds: PairThresholds | None = None,
-        top: int = 1,
+        hsps: int = 1,
+        max_hits: int | None = None,
     ) -> None:
-        self._top = top
+        self._max_hits = max_hits
+        self._hsps = hsps
         self._sets = [s for s in (queries, targets) if s is not None]
         self._scoring = scoring
         self._pairs = pairs
@@ -120,8 +124,11 @@ class Summary:
         return "\n".join(f"{title:>13}  {value}" for title, value in rows)
 
     def _describe_pairs(self) -> str:
-        if self._top > 1:
-            return f"{self._pairs:,}, with {self._kept:,} alignments, up to {self._top:,} a pair"
+        if self._max_hits is not None:
+            what = "alignments of hits" if self._hsps > 1 else "hits"
+            return f"{self._pairs:,}, with {self._kept:,} {what}, up to {self._max_hits:,} a query"
+        if self._hsps > 1:
+            return f"{self._pairs:,}, with {self._kept:,} alignments, up to {self._hsps:,} a pair"
         if self._thresholds:
             return f"{self._pairs:,}, of which {self._kept:,} reach the thresholds"
         if self._min_score is None:

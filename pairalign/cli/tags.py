@@ -12,7 +12,7 @@ from pairalign.pairs.want import Detail
 
 
 def tags_of(
-    options: argparse.Namespace, writer: type[Writer], detail: Detail, top: int = 1
+    options: argparse.Namespace, writer: type[Writer], detail: Detail, hsps: int = 1
 ) -> frozenset[str]:
     """Return what is asked for.
 
@@ -23,7 +23,7 @@ def tags_of(
         The format that is written.
     detail : Detail
         What is computed of each pair.
-    top : int
+    hsps : int
         The most alignments of a pair.
 
     Raises
@@ -41,7 +41,7 @@ def tags_of(
             if name not in known:
                 raise FormatError(f"{option}: no tag {name!r}, expected {', '.join(known)}")
         found += names
-    if "tp" in found and top > 1:
-        raise FormatError("--paf-tags tp: with --top a pair has several alignments, leave one out")
+    if "tp" in found and hsps > 1:
+        raise FormatError("--paf-tags tp: with --hsps a pair has several alignments, leave one out")
     check_tags(writer, frozenset(found), detail)
     return frozenset(found)

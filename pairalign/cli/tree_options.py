@@ -27,6 +27,7 @@ from pairalign.cli.options import (
     add_scoring,
     add_sequences,
     add_shard,
+    add_strand,
 )
 
 _DECIDE_DISTANCES = (
@@ -48,6 +49,7 @@ def add_distance_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strict-names", action="store_true", help="PHYLIP: names of ten characters"
     )
+    add_strand(parser)
     add_path(parser, "--plot", metavar="FILE", help="heat map with a tree, .svg or .png")
     add_shard(parser)
     _add_common(parser, DEFAULT_MEASURE)

@@ -64,13 +64,15 @@ from pairalign.trees.tree import GuideTree
 
 SEQUENCES = "sequences"
 PARTS = "parts"
+_NO_SEQUENCES = "a report needs the sequences: give --names with their file"
 
 
 @dataclass
 class _Report:
-    """The lines that a person reads in the end."""
+    """The lines that a person reads in the end, and the devices that were used."""
 
     rows: list[tuple[str, str]] = field(default_factory=list)
+    devices: tuple[str, ...] = ()
 
     def add(self, title: str, value: str) -> None:
         self.rows.append((title, value))
@@ -159,9 +161,11 @@ def run_tree(options: argparse.Namespace) -> None:
     check_report(options)
     report = _Report()
     matrix, sequences = _matrix_of(options, measure, report, format)
-    _write_report(options, matrix, sequences, report)
+    if options.report is not None and sequences is None:
+        raise FormatError(_NO_SEQUENCES)
     started = time.perf_counter()
     tree = build_tree(matrix, options.method, sequences)
+    _write_report(options, matrix, sequences, report, tree)
     if options.rename is None:
         _write(options.output, _tree_text(tree, format, options))
     else:
@@ -211,8 +215,8 @@ def _matrix_of(
         check_count(len(sequences), sequences.source)
         _check_names(options, sequences.names, sequences, format, sequences.source)
         return _measure(options, sequences, measure, report, options.method), sequences
-    if options.cluster is not None:
-        raise FormatError("--cluster is for sequences, IN are distances")
+    if options.dask is not None:
+        raise FormatError("--dask is for sequences, IN are distances")
     for name, default in options.unset.items():
         if getattr(options, name) != default:
             raise FormatError(f"--{name.replace('_', '-')} is for sequences, IN are distances")
@@ -270,7 +274,7 @@ def _measure(
     warn_of_letters(scoring, sequences, None)
     run = plan_run(options, sequences, None, scoring, measure.detail, memory_bytes).job
     started = time.perf_counter()
-    if options.cluster is not None:
+    if options.dask is not None:
         matrix = measure_on_cluster(options, run, measure)
     elif options.resume:
         matrix = measure_resumed(options, run, measure)
@@ -278,6 +282,7 @@ def _measure(
         replace_distances(options)
         matrix = measure_run(run, measure)
     seconds = time.perf_counter() - started
+    report.devices = run.devices
     report.add("sequences", f"{len(sequences):,}, {sequences.total_residues:,} letters")
     report.add("scoring", describe_scoring(scoring))
     report.add("pairs", f"{run.pairs:,}")
@@ -297,13 +302,14 @@ def _write_report(
     matrix: DistanceMatrix,
     sequences: SequenceSet | None,
     report: _Report,
+    tree: GuideTree | None = None,
 ) -> None:
     if options.report is None:
         return
-    if sequences is None:
-        raise FormatError("a report needs the sequences: give --names with their file")
+    assert sequences is not None
     scoring = scoring_of(options, sequences)
-    report_distances(options, matrix, sequences, scoring, report.text())
+    summary = report.text()
+    report_distances(options, matrix, sequences, scoring, summary, tree, report.devices)
 
 
 def _finish(options: argparse.Namespace, report: _Report, outputs: list[str]) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from pairalign.base.choices import MODES, READER_NAMES
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
+    MATRICES,
     add_costs,
     add_end_gaps,
     add_input,
@@ -69,11 +71,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         choices=MODES,
         help="which spans are legal, and what optimal means; default: what the file says, or any",
     )
-    scoring.add_argument(
+    matrix: Any = scoring.add_argument(
         "--matrix",
         metavar="NAME|FILE",
         help="substitution matrix: Biopython's name, or NCBI format",
     )
+    matrix.complete = MATRICES
     add_costs(scoring)
     add_end_gaps(scoring)
     add_input(parser)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -16,16 +18,18 @@ class BestEdges:
     Parameters
     ----------
     best : int
-        So many of each sequence: of highest identity, then highest score, then those that come
-        first.
+        How many of each sequence: of highest rank, then highest score, then those whose other
+        sequence comes first in the input.
+    rank : {"score", "identity"}
 
     Notes
     -----
     Memory: at most about twice the pairs kept, and one call's.
     """
 
-    def __init__(self, best: int) -> None:
+    def __init__(self, best: int, rank: str = "score") -> None:
         self._best = best
+        self._by_identity = rank == "identity"
         self._parts: list[Alignments] = []
         self._held = 0
         self._most_held = _LEAST_HELD
@@ -46,25 +50,27 @@ class BestEdges:
         if not self._parts:
             return None
         found = concatenate(self._parts)
-        keep = self._among_best(found, found.query) if found.queries is not found.targets else None
-        if keep is None:
-            return found.take(self._of_one_set(found))
-        return found.take(keep | self._among_best(found, found.target))
-
-    def _of_one_set(self, found: Alignments) -> npt.NDArray[np.bool_]:
-        both = np.concatenate([np.arange(len(found)), np.arange(len(found))])
-        keep = self._among_best(found, np.concatenate([found.query, found.target]), both)
-        return np.asarray(keep[: len(found)] | keep[len(found) :])
+        numbers = np.arange(len(found))
+        sides = [(found.query, found.target), (found.target, found.query)]
+        if found.queries is found.targets:
+            ends = np.concatenate(sides[0]), np.concatenate(sides[1])
+            keep = self._among_best(found, ends, np.concatenate([numbers, numbers]))
+            return found.take(keep[: len(found)] | keep[len(found) :])
+        one, other = (self._among_best(found, ends, numbers) for ends in sides)
+        return found.take(one | other)
 
     def _among_best(
         self,
         found: Alignments,
-        nodes: npt.NDArray[np.int32],
-        pairs: npt.NDArray[np.int64] | None = None,
+        ends: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]],
+        pairs: npt.NDArray[np.int64],
     ) -> npt.NDArray[np.bool_]:
         """Return which ends of pairs are among the best of their node, bool of shape (ends,)."""
-        pairs = np.arange(len(found)) if pairs is None else pairs
-        order = np.lexsort((pairs, -found.raw_score[pairs], -found.identity[pairs], nodes))
+        nodes, others = ends
+        keys: list[npt.NDArray[Any]] = [others, -found.raw_score[pairs].astype(np.int64)]
+        if self._by_identity:
+            keys.append(-found.identity[pairs])
+        order = np.lexsort([*keys, nodes])
         sorted_nodes = nodes[order]
         first = np.searchsorted(sorted_nodes, sorted_nodes)
         keep = np.zeros(len(nodes), np.bool_)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.fields import Field
-from pairalign.base.choices import WEIGHTS
+from pairalign.base.choices import STRANDS, WEIGHTS
 from pairalign.errors import FormatError
 from pairalign.formats.a3m import A3mWriter
 from pairalign.formats.blast6 import Blast6Writer
@@ -248,6 +248,14 @@ def check_both_ways(writer: type[Writer], both_ways: bool, *, overlaps: bool = F
         raise FormatError(f"{writer.name} has each overlap once: leave --dual out, or write paf")
     fitting = ", ".join(name for name, other in FORMATS.items() if other.both_ways)
     raise FormatError(f"{writer.name} has each pair once; written both ways are {fitting}")
+
+
+def check_strands(writer: type[Writer], strand: str) -> None:
+    """Raise FormatError if both strands are looked at, and a format does not say which it is."""
+    if strand == STRANDS[0] or writer.either_strand:
+        return
+    fitting = ", ".join(n for n, other in FORMATS.items() if other.either_strand)
+    raise FormatError(f"{writer.name} has no strands: leave --strand both out, or write {fitting}")
 
 
 def check_tags(writer: type[Writer], tags: frozenset[str], detail: Detail) -> None:

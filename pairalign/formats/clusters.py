@@ -95,22 +95,32 @@ def _uc(clusters: Clusters) -> Iterator[str]:
             yield f"S\t{label}\t{length}\t*\t*\t*\t*\t*\t{name}\t*\n"
             continue
         representative = sequences.names[clusters.representatives[label]]
-        path = _uc_path(clusters.alignments[int(rows[index])])
-        percent = 100 * identity[index]
-        yield f"H\t{label}\t{length}\t{percent:.1f}\t+\t0\t0\t{path}\t{name}\t{representative}\n"
+        pair = clusters.alignments[int(rows[index])]
+        percent = f"{100 * identity[index]:.1f}"
+        columns = (percent, _sign(pair), 0, 0, _uc_path(pair), name, representative)
+        yield f"H\t{label}\t{length}\t" + "\t".join(map(str, columns)) + "\n"
     for label, (index, size) in enumerate(
         zip(clusters.representatives, clusters.sizes, strict=True)
     ):
         yield f"C\t{label}\t{size}\t*\t*\t*\t*\t*\t{sequences.names[index]}\t*\n"
 
 
+def _sign(pair: Alignment) -> str:
+    return "-" if pair.strand < 0 else "+"
+
+
 def _uc_path(pair: Alignment) -> str:
-    """Return the alignment of a sequence with its representative, from end to end."""
+    """Return the alignment of a sequence with its representative, from end to end.
+
+    On strand - it runs along the representative, as in vsearch's files.
+    """
+    outside = [pair.query_start, len(pair.query) - pair.query_end]
+    before, after = outside[:: pair.strand]
     runs = [
-        (pair.query_start, _DELETION),
+        (before, _DELETION),
         (pair.target_start, _INSERTION),
         *((length, _UC_OPERATIONS[operation]) for length, operation in _runs_of(pair.cigar)),
-        (len(pair.query) - pair.query_end, _DELETION),
+        (after, _DELETION),
         (len(pair.target) - pair.target_end, _INSERTION),
     ]
     if pair.matches == len(pair.query) == len(pair.target):
@@ -137,7 +147,6 @@ def _runs_of(cigar: str) -> Iterator[tuple[int, str]]:
 def _clstr(clusters: Clusters) -> Iterator[str]:
     sequences, rows, identity = clusters.sequences, clusters.rows, clusters.identity
     unit = _RESIDUES[sequences.alphabet.name]
-    strand = "+/" if unit == "nt" else ""
     number = 0
     for index in clusters.order:
         place = "*"
@@ -145,6 +154,8 @@ def _clstr(clusters: Clusters) -> Iterator[str]:
             yield f">Cluster {clusters.labels[index]}\n"
             number = 0
         else:
+            pair = clusters.alignments[int(rows[index])]
+            strand = f"{_sign(pair)}/" if unit == "nt" else ""
             place = f"at {strand}{100 * identity[index]:.2f}%"
         yield f"{number}\t{sequences.lengths[index]}{unit}, >{sequences.names[index]}... {place}\n"
         number += 1

@@ -23,6 +23,7 @@ from pairalign.errors import OutputError, PartsError
 from pairalign.formats.parts import find_differences
 from pairalign.formats.schemas import (
     COMMIT,
+    JOB_LEFT,
     JOURNAL_HEAD,
     WRITER_LEFT,
     Schema,
@@ -53,6 +54,8 @@ class Commit:
         Of the next pair, in formats that number them.
     state : dict
         What the output needs besides to go on; that of the last commit counts.
+    job : dict
+        What the job needs besides to go on; that of the last commit counts.
     left : dict
         What the writer needs to know of what came since the commit before, see
         `pairalign.formats.writer.Writer.leave`.
@@ -65,6 +68,7 @@ class Commit:
     checksum: int
     number: int = 1
     state: dict[str, Any] = field(default_factory=dict)
+    job: dict[str, Any] = field(default_factory=dict)
     left: dict[str, Any] = field(default_factory=dict)
     complete: bool = False
 
@@ -83,7 +87,7 @@ class Journal:
     last : Commit or None
         Where the run that left it had got to.
     history : list of Commit
-        All commits, without `Commit.state`.
+        All commits, without `Commit.state` and `Commit.job`.
     is_new : bool
         There was none before.
 
@@ -139,7 +143,7 @@ class Journal:
             if other.pairs < one.pairs or other.bytes < one.bytes:
                 raise PartsError(_damaged(self.path, place))
         self.last = commits[-1] if commits else None
-        self.history = [replace(one, state={}) for one in commits]
+        self.history = [replace(one, state={}, job={}) for one in commits]
         if cut:
             self._file.truncate(os.fstat(self._file.fileno()).st_size - len(cut))
         self._file.seek(0, os.SEEK_END)
@@ -158,7 +162,7 @@ class Journal:
             self._file.truncate(start)
             raise OutputError(f"cannot write '{self.path}': {error.strerror}") from error
         self.last = commit
-        self.history.append(replace(commit, state={}))
+        self.history.append(replace(commit, state={}, job={}))
 
     def _shorten(self) -> int:
         """Write the journal again with no more than is still of use; return its size."""
@@ -256,6 +260,8 @@ def _read_commit(line: bytes, path: str, place: int) -> Commit:
     commit = Commit(**_unpack(line, path, place, COMMIT))
     try:
         check_object(commit.left, WRITER_LEFT)
+        if commit.job:
+            check_object(commit.job, JOB_LEFT)
     except SchemaError as error:
         raise PartsError(_damaged(path, place)) from error
     return commit

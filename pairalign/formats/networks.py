@@ -7,6 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import count_coverage, count_identity
 from pairalign.errors import FormatError, shown_name
@@ -28,7 +31,7 @@ _EDGE_FIELDS = (
     ("coverage", "double"),
     ("columns", "int"),
 )
-_STATISTICS = (("bits", "double"), ("evalue", "double"))
+_STATISTICS = (("bits", "double"), ("evalue", "double"), ("alignment_score", "double"))
 _NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # compiled when it is used
 _PAIRS = 1 << 14  # formatted at a time
 
@@ -39,10 +42,13 @@ class NetworkWriter(Writer):
     A node has ``name``, ``header`` (the whole header), ``length``, with two sets ``set`` (1 or 2),
     and ``cluster`` where there are clusters. An edge has ``identity`` (matches by columns),
     ``score``, ``coverage`` (aligned residues by those of the longer sequence), ``columns`` and,
-    where they are known, ``bits``, the bit score, and ``evalue`` of the first sequence as query.
+    where they are known, ``bits``, the bit score, ``evalue`` of the first sequence as query, and
+    ``alignment_score``, EFI's: -log10 of the lengths' product by 2 to the power of the bits.
     """
 
     needs = Detail.STATS
+    pairs_once = True
+    either_strand = True  # an edge is the same on both
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)
@@ -103,7 +109,8 @@ class NetworkWriter(Writer):
         columns.append(part.columns)
         if self._content.significance is not None:
             significance = self._content.significance
-            columns += [significance.bits(part), significance.evalues(part)]
+            bits = significance.bits(part)
+            columns += [bits, significance.evalues(part), _alignment_scores(part, bits)]
         rows = zip(*(column.tolist() for column in columns), strict=True)
         names = self._content.queries.names, self._content.targets.names
         for query, target, *values in rows:
@@ -180,6 +187,16 @@ class EdgesWriter(NetworkWriter):
             part.query.tolist(), part.target.tolist(), values, strict=True
         ):
             yield f"{self._short[0][query]},{self._short[1][target]},{value:.6f}\n"
+
+
+def _alignment_scores(part: Alignments, bits: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return -log10 of the E-values of the pairs by themselves, whichever is the query.
+
+    That is the score of an edge in EFI-EST (Zallot, Oberg and Gerlt 2019), which rounds it down.
+    """
+    lengths = part.queries.lengths[part.query], part.targets.lengths[part.target]
+    scores: npt.NDArray[np.float64] = np.log10(2) * bits
+    return scores - np.log10(lengths[0]) - np.log10(lengths[1])
 
 
 def _short_names(sequences: SequenceSet) -> list[str]:

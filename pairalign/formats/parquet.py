@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +31,8 @@ GROUP_RUNS = 1 << 23
 class ParquetWriter(Writer):
     """Parquet with the columns of TSV that were computed.
 
-    ``query`` and ``target`` are strings, dictionary encoded; ``score`` is int64, or float64 when
+    ``bits`` and ``evalue``, float64, stand behind the score where they are known. ``query`` and
+    ``target`` are strings, dictionary encoded; ``score`` is int64, or float64 when
     costs or matrix have decimals (``score * scale``, rounded, is the exact integer; ``scale`` is
     in the metadata); ``identity`` is float64, null where nothing is aligned; ``cigar`` is a list
     of uint32 runs ``length << 4 | op`` with the SAM operations I = 1, D = 2, ``=`` = 7, X = 8;
@@ -38,7 +40,8 @@ class ParquetWriter(Writer):
     ``pairalign.mode``, ``.matrix``, ``.gap_open``, ``.gap_extend``, ``.scale``, ``.alphabet`` and
     ``.version``; where bits and E-values of the scores are known, what they are made of is in
     ``.lambda``, ``.k``, ``.statistics`` (where these come from), ``.database_letters``,
-    ``.database_sequences``, ``.search_space`` (how it is found) and ``.comp_based_stats``.
+    ``.database_sequences``, ``.search_space`` (how it is found), ``.comp_based_stats`` and
+    ``.mask``.
 
     A row group, with the dictionaries of its names (in the order in which they come), follows from
     the pairs and their place in the table alone: what was written in parts, or before and after
@@ -56,7 +59,9 @@ class ParquetWriter(Writer):
         self._parts: list[Alignments] = []
         self._groups = _Groups()
         self._names = [arrow_names(content.queries), arrow_names(content.targets)]
-        self._schema = _with_statistics(arrow_schema(content.scoring, content.detail), content)
+        has_statistics = content.significance is not None
+        schema = arrow_schema(content.scoring, content.detail, has_statistics)
+        self._schema = _with_statistics(schema, content)
         self._file: _TableFile | None = _TableFile(output, self._schema)
 
     @classmethod
@@ -108,7 +113,7 @@ class ParquetWriter(Writer):
                 self._end_group()
 
     def _end_group(self) -> None:
-        group = concatenate(self._parts)
+        group = replace(concatenate(self._parts), significance=self._content.significance)
         self._parts.clear()
         if self._file is None:
             self._file = _TableFile(self._output, self._schema)

@@ -180,6 +180,7 @@ class ResumableFile(Output):
         *,
         number: int = 1,
         state: dict[str, Any] | None = None,
+        job: dict[str, Any] | None = None,
         left: dict[str, Any] | None = None,
         complete: bool = False,
     ) -> None:
@@ -195,7 +196,8 @@ class ResumableFile(Output):
             raise output_error(self.path, error) from error
         checksum = self._checksum.value
         self._committing = self._pool.submit(
-            self._commit, Commit(pairs, end, checksum, number, state or {}, left or {}, complete)
+            self._commit,
+            Commit(pairs, end, checksum, number, state or {}, job or {}, left or {}, complete),
         )
 
     def _commit(self, commit: Commit) -> None:
@@ -406,10 +408,10 @@ class Resumable:
         """Remove what was written and its journal, instead of closing the output."""
         self._file.discard()
 
-    def commit(self, pairs: int, number: int = 1, left: dict[str, Any] | None = None) -> None:
+    def commit(self, pairs: int, number: int = 1, **left: Any) -> None:
         """Commit what has been written to `output`: the results of so many pairs."""
         state = {} if self._gzip is None else self._gzip.suspend()
-        self._file.commit(pairs, number=number, state=state, left=left)
+        self._file.commit(pairs, number=number, state=state, **left)
         self._committed = time.monotonic()
 
 

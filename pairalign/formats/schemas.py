@@ -107,6 +107,7 @@ COMMIT: Schema = {
     "checksum": Field(_whole(0, 2**32 - 1)),
     "number": Field(_FROM_ONE, required=False),
     "state": Field(_OBJECT, required=False),
+    "job": Field(_OBJECT, required=False),
     "left": Field(_OBJECT, required=False),
     "complete": Field(_FLAG, required=False),
 }
@@ -117,6 +118,14 @@ GZIP_STATE: Schema = {"members": Field(_COUNT), "rest": Field(_TEXT)}
 
 WRITER_LEFT: Schema = {"queries": Field(_list_of(_whole(0, 2**31 - 1)), required=False)}
 """`Commit.left`: the queries whose first record SAM has."""
+
+JOB_LEFT: Schema = {
+    "block": Field(_COUNT),
+    "scored": Field(_COUNT),
+    "written": Field(_COUNT),
+    "hits": Field(_TEXT),
+}
+"""`Commit.job`: how far a search for the best hits has come; of other jobs it is empty."""
 
 DISTANCES_HEAD: Schema = {
     "names": Field(_list_of(_TEXT)),

@@ -28,6 +28,7 @@ class TcLibWriter(TextWriter):
     name = "tc_lib"
     suffixes = (".tc_lib", ".tclib")
     needs = Detail.CIGAR
+    pairs_once = True
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         check_distinct_names(content, "libraries", "know sequences by name")

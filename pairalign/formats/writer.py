@@ -126,6 +126,8 @@ class Writer(Abortable):
         Whether it is a format of alignments, and of overlaps.
     both_ways : bool
         Whether it can have each pair a second time with query and target exchanged.
+    pairs_once : bool
+        Whether it has a pair once, without saying which sequence is the query.
     numbers : bool
         Whether it numbers the pairs that it shows.
     joined : bool
@@ -151,6 +153,7 @@ class Writer(Abortable):
     of_pairs: ClassVar[bool] = True
     of_overlaps: ClassVar[bool] = False
     both_ways: ClassVar[bool] = False
+    pairs_once: ClassVar[bool] = False
     numbers: ClassVar[bool] = False
     joined: ClassVar[bool] = False
     default_fields: ClassVar[tuple[Field, ...] | None] = None

@@ -38,12 +38,15 @@ class Candidates:
         1 or -1; a pair on both strands is there twice.
     source : str
         Where they come from, for messages.
+    seconds : float
+        That it took to find them; 0: they were there.
     """
 
     first: Int32s
     second: Int32s
     strands: npt.NDArray[np.int8]
     source: str = "candidates"
+    seconds: float = 0.0
 
     @property
     def pairs(self) -> PairList:

@@ -71,7 +71,7 @@ def load_table(matrix: str | os.PathLike[str]) -> Table:
         if not os.path.exists(matrix):
             raise ScoringError(
                 f"matrix {matrix!r}: neither a file nor a known name; "
-                f"known are {', '.join(_known_names())}"
+                f"known are {', '.join(known_names())}"
             )
     name, scores, _ = _load_file(Path(matrix))
     return Table(name, scores, MatrixFileError)
@@ -192,7 +192,7 @@ def _folder() -> Path:
     return Path(found.origin).parent / "Align" / "substitution_matrices" / "data"
 
 
-def _known_names() -> list[str]:
+def known_names() -> list[str]:
     """Return Biopython's names of the matrices over single letters."""
     # SCHNEIDER scores codons.
     return sorted(path.name for path in _folder().iterdir() if path.name != "SCHNEIDER")
@@ -203,7 +203,7 @@ def _find_name(matrix: str) -> str | None:
     wanted = matrix.upper()
     if wanted in _DNA_NAMES:
         wanted = "NUC.4.4"
-    known = {name.upper(): name for name in _known_names()}
+    known = {name.upper(): name for name in known_names()}
     return known.get(wanted) or known.get(wanted.removeprefix("E"))
 
 

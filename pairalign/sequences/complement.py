@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.errors import AlphabetError
-from pairalign.sequences.sets import Alphabet
+from pairalign.sequences.fasta import Records
+from pairalign.sequences.sets import Alphabet, SequenceSet
 
 
 def complement_of(alphabet: Alphabet, source: str | None = None) -> npt.NDArray[np.uint8]:
@@ -41,3 +42,21 @@ def reverse_complement(codes: npt.NDArray[np.uint8], alphabet: Alphabet) -> npt.
         The alphabet has no complements.
     """
     return complement_of(alphabet)[codes[::-1]]
+
+
+def reverse_complement_set(sequences: SequenceSet) -> SequenceSet:
+    """Return the other strand of each sequence of a set, under the same names.
+
+    Raises
+    ------
+    AlphabetError
+        The alphabet has no complements.
+    """
+    alphabet, offsets = sequences.alphabet, sequences.offsets
+    complement = complement_of(alphabet, sequences.source)
+    ends = np.repeat(offsets[:-1] + offsets[1:] - 1, sequences.lengths)
+    codes = complement[sequences.codes[ends - np.arange(len(sequences.codes))]]
+    letters = np.frombuffer(alphabet.letters.encode(), np.uint8)[codes]
+    names = list(sequences.names)
+    records = Records(names, names, letters.tobytes(), offsets)
+    return SequenceSet(records, alphabet=alphabet, source=sequences.source)

@@ -7,7 +7,13 @@ two sequences have, and of the usual ones. Here the ratio may exceed 1, up to `M
 that, E-values of short sequences, whose composition varies most, would be too large on average.
 
 Few residues say little of a composition: each sequence is given `PSEUDOCOUNTS` usual ones more, as
-in the composition-based matrix adjustment of BLAST [2]_.
+in the composition-based matrix adjustment of BLAST [2]_, which has 20 and no variance.
+
+A composition is known from few residues, so lambda varies: the fewer there are, the more. Then
+``exp(-lambda S)`` is too large in the mean, by ``exp(V S^2 / 2)`` with V the variance of lambda, as
+of a logarithm that is normal. V follows from the derivatives of lambda by the shares of residues
+and their multinomial variances (the delta method [3]_), and E-values are divided by that factor.
+It is at most `MOST_FACTOR`.
 
 References
 ----------
@@ -17,10 +23,12 @@ References
 .. [2] S. F. Altschul, J. C. Wootton, E. M. Gertz, R. Agarwala, A. Morgulis, A. A. Schaffer, Y.-K.
    Yu. Protein database searches using compositionally adjusted substitution matrices. FEBS Journal
    272:5101-5109, 2005.
+.. [3] G. W. Oehlert. A note on the delta method. The American Statistician 46:27-29, 1992.
 """
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any
 
@@ -37,13 +45,16 @@ Numbers = npt.NDArray[np.integer[Any]]
 LETTERS = {"protein": 20, "dna": 4}
 """Codes of residues that have a share: the ambiguous and the rare ones are left out."""
 
-PSEUDOCOUNTS = 20
+PSEUDOCOUNTS = 10
 """Usual residues that each sequence is given beside its own."""
 
 MOST_RATIO, LEAST_RATIO = 1.25, 0.05
 """Of lambda of a pair to that of all. Residues that score 0 or more on average have the least."""
 
-_DECIMALS = 6
+MOST_FACTOR = math.exp(4)
+"""That the variance of lambda divides an E-value by."""
+
+_DECIMALS, _VARIANCE_DECIMALS = 6, 9
 
 _pair_lambdas = library.pairalign_pair_lambdas
 
@@ -78,7 +89,7 @@ class PairComposition:
         self._usual = usual_lambda
 
     @cached_property
-    def _shares(self) -> list[Doubles]:
+    def _shares(self) -> list[tuple[Doubles, Doubles]]:
         return [_shares_of(*one) for one in self._sets]
 
     def ratios(self, query: Numbers, target: Numbers) -> Doubles:
@@ -89,26 +100,42 @@ class PairComposition:
         query, target : ndarray of int, shape (pairs,)
             Input indices.
         """
+        return self.ratios_and_variances(query, target)[0]
+
+    def ratios_and_variances(self, query: Numbers, target: Numbers) -> tuple[Doubles, Doubles]:
+        """Return lambda of pairs by that of all, and its variance, two arrays of float64.
+
+        Parameters
+        ----------
+        query, target : ndarray of int, shape (pairs,)
+            Input indices.
+        """
         indices = [np.ascontiguousarray(one, np.int32) for one in (query, target)]
-        lambdas = np.empty(len(indices[0]))
+        lambdas, variances = np.empty((2, len(indices[0])))
+        (first, noise), (second, noise2) = self._shares
         _pair_lambdas(
             len(lambdas),
             *(one.ctypes.data for one in indices),
-            *(one.ctypes.data for one in self._shares),
+            *(one.ctypes.data for one in (first, second, noise, noise2)),
             *(len(self._places), self._places.ctypes.data),
             *(self._scores.ctypes.data, len(self._scores)),
-            *(LEAST_RATIO * self._usual, MOST_RATIO * self._usual, lambdas.ctypes.data),
+            *(LEAST_RATIO * self._usual, MOST_RATIO * self._usual),
+            *(lambdas.ctypes.data, variances.ctypes.data),
         )
-        rounded: Doubles = np.round(lambdas / self._usual, _DECIMALS)
-        return rounded
+        ratios: Doubles = np.round(lambdas / self._usual, _DECIMALS)
+        return ratios, np.round(variances / self._usual**2, _VARIANCE_DECIMALS)
 
 
-def _shares_of(sequences: SequenceSet, usual: Doubles) -> Doubles:
-    """Return the shares of the residues of each sequence, shape (sequences, residues)."""
+def _shares_of(sequences: SequenceSet, usual: Doubles) -> tuple[Doubles, Doubles]:
+    """Return the shares of the residues of each sequence, shape (sequences, residues).
+
+    And what a share of one residue in n varies by, n by its square with pseudocounts, by sequence.
+    """
     counts = np.empty((len(sequences), len(usual)))
     for index in range(len(sequences)):
         codes = np.bincount(sequences.codes_of(index), minlength=len(usual))
         counts[index] = codes[: len(usual)]
+    residues = counts.sum(axis=1)
     counts += PSEUDOCOUNTS * usual
     shares: Doubles = counts / counts.sum(axis=1, keepdims=True)
-    return shares
+    return shares, residues / (residues + PSEUDOCOUNTS) ** 2

@@ -20,6 +20,7 @@ References
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,10 +30,12 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s
+from pairalign.base.choices import MASKS
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.sets import SequenceSet
-from pairalign.statistics.composition import MOST_RATIO, PairComposition
+from pairalign.statistics.composition import MOST_FACTOR, MOST_RATIO, PairComposition
 from pairalign.statistics.finite_size import LengthLaw, published_law
+from pairalign.statistics.low_complexity import RepeatMasks
 from pairalign.statistics.published import PUBLISHED, PUBLISHED_DNA, UNGAPPED
 
 Doubles = npt.NDArray[np.float64]
@@ -83,6 +86,8 @@ class Significance:
         What the residues of a pair do to its lambda; None: nothing.
     search_space : float or None
         Cells of the search space of every query, taken as they are; None: see the module.
+    masks : RepeatMasks or None
+        Residues of low complexity, which add nothing to the scores of bits and E-values.
     """
 
     gumbel: Gumbel
@@ -90,6 +95,7 @@ class Significance:
     databases: tuple[tuple[int, int], tuple[int, int]]
     composition: PairComposition | None = None
     search_space: float | None = None
+    masks: RepeatMasks | None = None
 
     @property
     def database(self) -> tuple[int, int]:
@@ -119,10 +125,32 @@ class Significance:
             return np.ones(len(query))
         return self.composition.ratios(query, target)
 
+    def counted_scores(self, found: Alignments) -> Int32s:
+        """Return the raw scores that bits and E-values are of, int32; with masks, of CIGARs."""
+        return found.raw_score if self.masks is None else self.masks.raw_scores(found)
+
     def log_evalues(self, found: Alignments, *, exchanged: bool = False) -> Doubles:
         """Return ln of the E-values of alignments; `exchanged`: with the targets as queries."""
-        scores: Doubles = self.ratios(found.query, found.target) * found.raw_score
-        return self.log_evalues_of(scores, found.query, found.target, exchanged=exchanged)
+        return self._log_evalues(found, (exchanged,))[0]
+
+    def log_evalues_each_way(self, found: Alignments) -> list[Doubles]:
+        """Return `log_evalues` with the queries as queries, and with the targets.
+
+        In less time than one after the other: what the composition does is the same.
+        """
+        return self._log_evalues(found, (False, True))
+
+    def _log_evalues(self, found: Alignments, ways: Iterable[bool]) -> list[Doubles]:
+        raw_scores = self.counted_scores(found)
+        if self.composition is None:
+            ratios, factors = np.ones(len(found)), np.zeros(len(found))
+        else:
+            ratios, variances = self.composition.ratios_and_variances(found.query, found.target)
+            nats = self.gumbel.lambda_ * raw_scores
+            factors = np.minimum(variances * nats**2 / 2, math.log(MOST_FACTOR))
+        scores = ratios * raw_scores
+        pairs = found.query, found.target
+        return [self.log_evalues_of(scores, *pairs, exchanged=way) - factors for way in ways]
 
     def evalues(self, found: Alignments, *, exchanged: bool = False) -> Doubles:
         """Return the E-values of alignments; `exchanged`: with the targets as queries; float64."""
@@ -131,7 +159,8 @@ class Significance:
 
     def bits(self, found: Alignments) -> Doubles:
         """Return the bit scores of some alignments, float64."""
-        nats = self.gumbel.lambda_ * self.ratios(found.query, found.target) * found.raw_score
+        ratios = self.ratios(found.query, found.target)
+        nats = self.gumbel.lambda_ * ratios * self.counted_scores(found)
         values: Doubles = (nats - math.log(self.gumbel.k)) / math.log(2)
         return values
 
@@ -152,7 +181,7 @@ class Significance:
         -----
         The E-value of a pair falls with its score and rises with the length of its query, so it
         is enough to look at the shortest query with each length of target. What is best for a
-        pair is a ratio of `MOST_RATIO`.
+        pair is a ratio of `MOST_RATIO`, and an E-value that is divided by `MOST_FACTOR`.
         """
         sides = (targets, queries) if exchanged else (queries, targets)
         lengths = self.lengths[::-1] if exchanged else self.lengths
@@ -164,12 +193,12 @@ class Significance:
             smallest = sides[0][np.argmin(self.log_spaces[int(exchanged)][sides[0]])]
             pairs = np.array([smallest]), sides[1][:1]
         query, target = pairs[::-1] if exchanged else pairs
-        ratio = 1.0 if self.composition is None else MOST_RATIO
+        ratio, factor = (1.0, 1.0) if self.composition is None else (MOST_RATIO, MOST_FACTOR)
 
         def may_pass(score: int) -> bool:
             scores = np.full(len(query), ratio * score)
             values = self.log_evalues_of(scores, query, target, exchanged=exchanged)
-            return bool((values <= math.log(max_evalue)).any())
+            return bool((values <= math.log(factor * max_evalue)).any())
 
         low, high = 0, 1
         while high < _MOST_SCORE and not may_pass(high):
@@ -246,11 +275,17 @@ class EvalueFilter:
 
     def passes(self, found: Alignments) -> npt.NDArray[np.bool_]:
         """Return which of some alignments pass."""
-        most = math.log(self._most)
-        passes: npt.NDArray[np.bool_] = self._significance.log_evalues(found) <= most
+        passes = self.passes_one_way(found)
         if self.both_ways:
-            passes |= self._significance.log_evalues(found, exchanged=True) <= most
+            passes |= self.passes_one_way(found, exchanged=True)
         return passes
+
+    def passes_one_way(
+        self, found: Alignments, *, exchanged: bool = False
+    ) -> npt.NDArray[np.bool_]:
+        """Return which of some alignments pass; `exchanged`: with the targets as queries."""
+        values = self._significance.log_evalues(found, exchanged=exchanged)
+        return np.asarray(values <= math.log(self._most))
 
     def passing(self, found: Alignments) -> Alignments:
         """Return those of some alignments that pass, in their order."""
@@ -300,6 +335,7 @@ def find_significance(
     gumbel: Gumbel | None = None,
     composition: PairComposition | None = None,
     search_space: float | None = None,
+    mask: str = MASKS[0],
 ) -> Significance | None:
     """Return what bit scores and E-values of a run are made of; None where it is not known.
 
@@ -316,6 +352,8 @@ def find_significance(
         What the residues of a pair do to its lambda.
     search_space : float, optional
         Cells of the search space of every query.
+    mask : {"none", "tantan"}
+        What residues of low complexity are found by.
 
     Notes
     -----
@@ -330,8 +368,9 @@ def find_significance(
         for searched in (other, queries)
     )
     lengths = tuple(np.ascontiguousarray(one.lengths, np.int32) for one in (queries, other))
+    masks = None if mask == MASKS[0] else RepeatMasks(queries, other)
     return Significance(
-        gumbel, (lengths[0], lengths[1]), (first, second), composition, search_space
+        gumbel, (lengths[0], lengths[1]), (first, second), composition, search_space, masks
     )
 
 

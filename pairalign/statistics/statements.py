@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pairalign.base.choices import MASKS
 from pairalign.scoring.scoring import Scoring
 from pairalign.statistics.significance import Significance
 
@@ -29,6 +30,8 @@ def describe_statistics(significance: Significance, scoring: Scoring) -> str:
     parts = [line, _describe_space(significance)]
     if significance.composition is not None:
         parts.append("lambda by the composition of each pair (--comp-based-stats 1)")
+    if significance.masks is not None:
+        parts.append("residues that tantan masks add nothing (Frith 2011)")
     return ", ".join(parts)
 
 
@@ -61,4 +64,5 @@ def statistics_by_name(significance: Significance, scoring: Scoring) -> dict[str
         "database_sequences": str(sequences),
         "search_space": _describe_space(significance),
         "comp_based_stats": str(int(significance.composition is not None)),
+        "mask": MASKS[significance.masks is not None],
     }

@@ -13,12 +13,13 @@ import re
 import sys
 import tempfile
 from argparse import Namespace
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import assemble
 import numpy as np
+import numpy.typing as npt
 
 from bench import report
 from pairalign.sequences.sets import DNA, SequenceSet, read_fasta
@@ -27,7 +28,8 @@ Pair = tuple[str, str, str]
 Places = dict[str, tuple[int, int, str]]
 
 ADVICE = re.compile(r"^ *miniasm  (.*?)(?: \(|$)", re.MULTILINE)
-PRESETS = {"ont": ("ava-ont",), "hifi": ("ava-ont", "ava-pb"), "short": ("sr",)}
+PRESETS = {"ont": ("ava-ont",), "hifi": ("ava-ont", "ava-pb"), "short": ("ava-ont",)}
+SHORT_SEEDS = ("-k11", "-w5", "-m20", "-n2")
 ROUNDS = 2
 
 
@@ -37,7 +39,7 @@ class ReadsOf:
 
     Attributes
     ----------
-    kind : {"ont", "hifi", "uneven", "short"}
+    kind : {"ont", "hifi", "r10", "uneven", "short"}
     least : int
         Bases of the genome that a true pair shares.
     options : tuple of str
@@ -47,6 +49,8 @@ class ReadsOf:
     is_circle, is_assembled : bool
     length, bases, coverage, gc, seed
         Of the simulation; with a reference, so many bases of it are the genome.
+    repeats : tuple of (int, int)
+        Bases and copies of each, on either strand of a made-up genome, copies 1% apart.
     """
 
     kind: str
@@ -61,6 +65,7 @@ class ReadsOf:
     coverage: float = 15.0
     gc: float = 0.5
     seed: int = 1
+    repeats: tuple[tuple[int, int], ...] = ()
 
 
 WEAK = "--remove-weak"
@@ -115,16 +120,29 @@ SETS = {
 }
 """By name. Nothing in pairalign was chosen by the simulated ones."""
 
+LARGE = {
+    "bacterium": ReadsOf(
+        "r10",
+        options=SEEDS,
+        length=10_000,
+        bases=5_000_000,
+        coverage=20.0,
+        repeats=((5000, 7), (1300, 30)),
+    ),
+}
+"""Measured only where they are named: a bacterium takes the better part of an hour."""
+
 
 def add_command(commands: Any) -> None:
     """Add `reads` to the command line."""
     parser = commands.add_parser("reads", help="all sets of reads: pairs, contigs, identity")
     parser.add_argument("--folder", type=Path, help="the data of the sets that are not simulated")
-    parser.add_argument("--sets", nargs="*", choices=SETS, help="only these")
+    parser.add_argument("--sets", nargs="*", choices=[*SETS, *LARGE], help="only these")
     parser.add_argument(
         "--miniasm", nargs="*", default=[], help="further options to try, as '-s 500'"
     )
     parser.add_argument("--seed", type=int, default=0, help="added to that of each simulation (0)")
+    parser.add_argument("--bases", type=int, help="of the genome of large sets, fewer than theirs")
     parser.set_defaults(run=run_reads)
 
 
@@ -133,7 +151,12 @@ def run_reads(options: Namespace) -> None:
     print(report.machine())
     print("| set | overlaps of | recall | precision | miniasm | contigs | corrected | CPU s |")
     print("|---|---|---|---|---|---|---|---|")
-    for name, one in SETS.items():
+    large = {
+        name: replace(one, bases=options.bases or one.bases)
+        for name, one in LARGE.items()
+        if options.sets and name in options.sets
+    }
+    for name, one in (SETS | large).items():
         if (not options.sets or name in options.sets) and (options.folder or not one.reads):
             with tempfile.TemporaryDirectory() as folder:
                 _measure(name, one, options, Path(folder))
@@ -151,7 +174,7 @@ def _measure(name: str, one: ReadsOf, options: Namespace, folder: Path) -> None:
         drawn = Namespace(**{**vars(one), "seed": one.seed + options.seed})
         reads = assemble.simulate(codes, drawn)
     path.write_text("".join(f">{key}\n{letters}\n" for key, letters in reads.items()))
-    places = _mapped(path, reference, folder) if one.reads else _named(list(reads))
+    places = _mapped(path, reference, one.kind, folder) if one.reads else _named(list(reads))
     truth, possible = _true_pairs(places, len(genome), one)
     found, advice = _overlaps(one, path, folder)
     advised = dict.fromkeys(["", *advice, *options.miniasm])
@@ -178,7 +201,20 @@ def _genome_of(one: ReadsOf, options: Namespace) -> str:
         return letters if one.reads else letters[: one.bases]
     rng = np.random.default_rng(1000 + one.seed + options.seed)
     shares = [(1 - one.gc) / 2, one.gc / 2, one.gc / 2, (1 - one.gc) / 2]
-    return "".join(DNA.letters[code] for code in rng.choice(4, one.bases, p=shares))
+    codes = rng.choice(4, one.bases, p=shares)
+    for bases, copies in one.repeats:
+        _repeat(codes, bases, copies * one.bases // LARGE["bacterium"].bases, rng)
+    return "".join(DNA.letters[code] for code in codes)
+
+
+def _repeat(
+    codes: npt.NDArray[np.int64], bases: int, copies: int, rng: np.random.Generator
+) -> None:
+    """Put copies of random bases somewhere into a genome, 1% of the bases of each changed."""
+    unit = rng.integers(0, 4, bases)
+    for start in rng.integers(0, len(codes) - bases, copies):
+        copy = np.where(rng.random(bases) < 0.01, rng.integers(0, 4, bases), unit)
+        codes[start : start + bases] = copy if rng.integers(2) else 3 - copy[::-1]
 
 
 def _overlaps(
@@ -194,10 +230,9 @@ def _overlaps(
     kind = one.kind if one.kind in PRESETS else "ont"
     for preset in PRESETS[kind]:
         paf = folder / f"{preset}.paf"
-        arguments = ["minimap2", "-t1", "-x", preset, str(path), str(path)]
-        if preset == "sr":  # for mapping: here all reads against all
-            arguments[4:4] = ["-X", "-k11", "-w5"]
-        found[f"minimap2 -x {preset}"] = paf, assemble.measured(arguments, paf)
+        seeds = SHORT_SEEDS if kind == "short" else ()
+        arguments = ["minimap2", "-t1", "-x", preset, *seeds, str(path), str(path)]
+        found[" ".join(["minimap2 -x", preset, *seeds])] = paf, assemble.measured(arguments, paf)
     return found, [one for one in ADVICE.findall(said.read_text()) if one != "defaults"]
 
 
@@ -212,11 +247,11 @@ def _named(names: list[str]) -> Places:
     return {name: (int(p[1]), int(p[2]), p[3]) for name, p in parts.items()}
 
 
-def _mapped(path: Path, reference: Path, folder: Path) -> Places:
+def _mapped(path: Path, reference: Path, kind: str, folder: Path) -> Places:
     """Where minimap2 puts reads of which at least half maps."""
     mapped = folder / "places.paf"
-    preset = ["-k11", "-w5"] if "short" in path.name else []
-    assemble.measured(["minimap2", "-cx", "map-ont", *preset, str(reference), str(path)], mapped)
+    preset = "sr" if kind == "short" else "map-ont"
+    assemble.measured(["minimap2", "-cx", preset, str(reference), str(path)], mapped)
     best: dict[str, tuple[int, int, int, str]] = {}
     for line in mapped.read_text().splitlines():
         row = line.split("\t")
@@ -230,15 +265,21 @@ def _true_pairs(places: Places, bases: int, one: ReadsOf) -> tuple[set[Pair], se
     """Pairs that share `least` bases of the genome, and those that share any."""
     turns = range(-2 * bases, 2 * bases + 1, bases) if one.is_circle else [0]
     names = sorted(places)
+    starts, ends = np.array([places[name][:2] for name in names]).reshape(-1, 2).T
     truth, possible = set(), set()
     for i, first in enumerate(names):
-        start, end, strand = places[first]
-        for second in names[i + 1 :]:
-            start2, end2, strand2 = places[second]
-            common = max(min(end, end2 + turn) - max(start, start2 + turn) for turn in turns)
-            pair = (first, second, "+" if strand == strand2 else "-")
-            if common >= 1:
-                possible.add(pair)
-            if common >= one.least:
+        common = np.max(
+            [
+                np.minimum(ends[i], ends[i + 1 :] + turn)
+                - np.maximum(starts[i], starts[i + 1 :] + turn)
+                for turn in turns
+            ],
+            axis=0,
+        )
+        for j in np.flatnonzero(common >= 1).tolist():
+            second = names[i + 1 + j]
+            pair = (first, second, "+" if places[first][2] == places[second][2] else "-")
+            possible.add(pair)
+            if common[j] >= one.least:
                 truth.add(pair)
     return truth, possible

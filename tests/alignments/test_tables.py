@@ -12,7 +12,8 @@ from samples import sample
 
 import pairalign
 from pairalign.alignments.alignments import Alignments, concatenate
-from pairalign.alignments.tables import COLUMNS
+from pairalign.alignments.tables import COLUMNS, with_text_cigars
+from pairalign.cli.main import main
 from pairalign.errors import MissingPackageError
 from pairalign.formats import open_writer
 from pairalign.pairs.want import Detail
@@ -58,8 +59,7 @@ def test_pandas(found: Alignments) -> None:
         np.testing.assert_array_equal(frame["identity"], found.identity)
         np.testing.assert_array_equal(frame["target_end"], found.target_end)
     if found.has_cigar:
-        for one, runs in zip(found, frame["cigar"], strict=True):
-            np.testing.assert_array_equal(one.runs, runs)
+        assert frame["cigar"].tolist() == [one.cigar for one in found]
 
 
 def test_polars(found: Alignments) -> None:
@@ -70,6 +70,44 @@ def test_polars(found: Alignments) -> None:
     assert frame["score"].to_list() == found.score.tolist()
     if found.has_stats:
         assert frame["matches"].to_list() == found.matches.tolist()
+    if found.has_cigar:
+        assert frame["cigar"].to_list() == [one.cigar for one in found]
+
+
+def test_text_cigars_of_a_part_of_a_table(found: Alignments) -> None:
+    if not found.has_cigar:
+        return
+    table = pa.concat_tables([found.to_arrow()[7:31], found.to_arrow()[2:9]])
+    texts = with_text_cigars(table)["cigar"].to_pylist()
+    every = [one.cigar for one in found]
+    assert texts == every[7:31] + every[2:9]
+
+
+def test_bits_and_evalues(tmp_path: Path) -> None:
+    """Fields, tables, Parquet and TSV say the same."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rng = np.random.default_rng(4)
+    made = {f"p{k}": "".join(rng.choice(list("ACDEFGHIKLMNPQRSTVWY"), 60)) for k in range(8)}
+    made["copy"] = made["p3"][:50]
+    (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in made.items()))
+    scoring = pairalign.make_scoring("protein", mode="local", gap_open=12)
+    found = pairalign.align(made, scoring=scoring, device="cpu")
+    assert found.evalue.shape == (36,)
+    best = int(np.argmin(found.evalue))
+    assert found[best].target.name == "copy"
+    assert found[best].evalue == found.evalue[best] < 1e-20
+    assert found[best].bits == found.bits[best] > 80
+    assert found.take([best]).evalue[0] == found.evalue[best]
+    table = found.to_arrow()
+    assert table.column_names[:5] == ["query", "target", "score", "bits", "evalue"]
+    assert table["evalue"].to_pylist() == found.evalue.tolist()
+    command = ["align", str(tmp_path / "in.fa"), "-q", "--mode", "local", "--gap-open", "12"]
+    assert main([*command, "-o", str(tmp_path / "x.parquet")]) == 0
+    read = parquet.read_table(tmp_path / "x.parquet")
+    assert read["bits"].to_pylist() == found.bits.tolist()
+    assert read["evalue"].to_pylist() == found.evalue.tolist()
+    with pytest.raises(ValueError, match="bits and E-values are not known"):
+        _ = pairalign.align(made, device="cpu").evalue
 
 
 def test_libraries_of_arrow_data_take_alignments_as_they_are(found: Alignments) -> None:

@@ -286,8 +286,12 @@ def test_window_alone_changes_the_order_only(folder: Path, few: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "required: COMMAND"),
-        (["aline"], "invalid choice: 'aline'"),
+        ([], "usage: pairalign [-h]"),
+        (["aline"], "invalid choice: 'aline'; did you mean align? (see pairalign --help)"),
+        (["align", "x.fa", "--id", "0.9"], "unrecognized arguments: --id 0.9; did you mean"),
+        (["align", "x.fa", "--devise=cpu"], "did you mean --device? (see pairalign align --help)"),
+        (["align", "x.fa", "--cluster", "local:2"], "; --cluster is --dask ADDRESS now"),
+        (["align", "x.fa", "--mode", "locl"], "; did you mean local? (see pairalign align --help)"),
         (["align"], "required: IN"),
         (["align", "x.fa", "-o", "x.paf", "--mode", "glocal"], "invalid choice: 'glocal'"),
         (["align", "x.fa", "-o", "x.paf", "--threads", "0"], "'0', expected a whole number of at"),
@@ -304,6 +308,12 @@ def test_window_alone_changes_the_order_only(folder: Path, few: Path) -> None:
         (["align", "x.fa", "-o", "x.paf", "--device", "tpu"], "'tpu', expected auto, cpu, cuda"),
         (["align", "x.fa", "-o", "x.paf", "--device", "cuda:"], "'cuda:', expected auto, cpu"),
         (["align", "x.fa", "-o", "x.paf", "--fast"], "unrecognized arguments: --fast"),
+        (["align", "x.fa", "-o", "x.paf", "--top", "2"], "; --top is --hsps N now"),
+        (["align", "x.fa", "-o", "x.paf", "--rank", "score"], "give --max-hits K"),
+        (
+            ["cluster", "x.fa", "--min-identity", "1", "--best=2"],
+            "; --best is --max-hits N --rank identity now",
+        ),
         (["align", "x.fa", "y.fa", "z.fa", "-o", "x.paf"], "unrecognized arguments: z.fa"),
         (["align", "proteins.fa", "-o", "x.paf", "--score-only"], "paf needs spans"),
         (["align", "proteins.fa", "-o", "x.parquet.gz"], "leave '.gz' out"),
@@ -321,6 +331,7 @@ def test_wrong_usage(
     assert code == 2
     assert message in said.err
     assert said.out == ""
+    assert said.err.count("\n") == 1 or not arguments
     assert sorted(os.listdir()) == before
 
 

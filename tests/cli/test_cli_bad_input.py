@@ -185,7 +185,7 @@ def test_an_input_without_permission(folder: Path, capsys: pytest.CaptureFixture
         ),
         ("verify there good.fa -o there", "'there' is an input"),
         ("align good.fa -o - --resume", "--resume needs an output that is a file"),
-        ("align good.fa -o - --cluster local:1", "--cluster needs an output that is a file"),
+        ("align good.fa -o - --dask local:1", "--dask needs an output that is a file"),
     ],
 )
 def test_no_output_is_another_file_of_the_run(
@@ -213,7 +213,7 @@ def test_devices_may_be_named_twice(folder: Path) -> None:
     assert main([*command, "--device", "cpu", "--quiet"]) == 0
 
 
-@pytest.mark.parametrize("option", ["--cluster=local:1", "--report=r.html", "--gap-open=-1"])
+@pytest.mark.parametrize("option", ["--dask=local:1", "--report=r.html", "--gap-open=-1"])
 def test_wrong_usage_makes_no_folder_for_parts(folder: Path, option: str) -> None:
     Path("good.fa").write_bytes(GOOD)
     before = listing()

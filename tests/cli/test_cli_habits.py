@@ -58,7 +58,7 @@ def test_a_terminal_is_not_flooded(
     assert capsys.readouterr().out
 
 
-@pytest.mark.parametrize("option", ["-v", "-V", "--version"])
+@pytest.mark.parametrize("option", ["-V", "--version"])
 def test_version(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main([option])
@@ -81,6 +81,33 @@ def test_help_of_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["help", "aline"])
     assert "invalid choice: 'aline'" in capsys.readouterr().err
+
+
+def test_verbose_and_log(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["align", str(folder / "in.fa"), "-o", str(folder / "x.paf"), "--device", "cpu"]
+    log = folder / "run.log"
+    assert main([*command, "-v", "--log", str(log)]) == 0
+    said = capsys.readouterr().err
+    assert f"pairalign: pairalign {__version__}, Python" in said
+    assert re.search(r"s of CPU, \d+ MiB at most", said)
+    first = log.read_text()
+    assert all(line in first for line in said.splitlines())
+    assert main([*command, "--log", str(log)]) == 0
+    assert "s of CPU" not in capsys.readouterr().err
+    assert log.read_text().startswith(first)  # appended
+    assert log.read_text().count(" pairalign align ") == 2
+
+
+@pytest.mark.parametrize("name", ["in.fa", "x.paf", "none/run.log"])
+def test_a_log_is_no_other_file(
+    folder: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (folder / "in.fa").read_bytes()
+    command = ["align", str(folder / "in.fa"), "-o", str(folder / "x.paf")]
+    assert main([*command, "--log", str(folder / name)]) in (1, 2)
+    assert str(folder / name) in capsys.readouterr().err
+    assert (folder / "in.fa").read_bytes() == before
+    assert not (folder / "x.paf").exists()
 
 
 # ---------------------------------------------------------------------------------------------
@@ -112,6 +139,9 @@ def test_bash_completes(folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert completions(script, ["pairalign", "align", "--mo"], folder) == ["--mode"]
     assert completions(script, ["pairalign", "align", "--mode", "semi"], folder) == ["semiglobal"]
     assert completions(script, ["pairalign", "align", "rea"], folder) == ["reads.fa"]
+    matrices = completions(script, ["pairalign", "align", "--matrix", "BLOSUM"], folder)
+    assert {"BLOSUM45", "BLOSUM62"} <= set(matrices)
+    assert completions(script, ["pairalign", "align", "--matrix", "rea"], folder) == ["reads.fa"]
     assert completions(script, ["pairalign", "tree", "--for", "cl"], folder) == ["clustalo"]
 
 

@@ -384,7 +384,7 @@ def test_a_reader_that_goes_away(
         process.stdout.close()
         process.stdout = None
         _, err = process.communicate(timeout=TIMEOUT_SECONDS)
-    assert process.returncode == 1
+    assert process.returncode == 0
     assert b"error" not in err
     assert b"Traceback" not in err
     assert b"Exception ignored" not in err

@@ -41,7 +41,7 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         ("align large.fa -o x.paf --device cpu", ""),
         ("align large.fa -o x.paf --device opencl", ""),
         ("align large.fa -o x.paf --device cuda --device cpu", ""),
-        ("align large.fa -o x.paf --device cuda --cluster local:2", ""),
+        ("align large.fa -o x.paf --device cuda --dask local:2", ""),
         ("align large.fa --device cuda --help", ""),
         ("merge large.fa --device cuda", ""),
         ("verify large.paf large.fa", ""),

@@ -26,7 +26,7 @@ def test_no_pair_differs(kind: str, oracle: Path) -> None:
 
 
 @pytest.mark.parametrize("changed", ["score", "spans", "runs", "missing"])
-@pytest.mark.parametrize("kind", ["end-gaps", "top", "thresholds"])
+@pytest.mark.parametrize("kind", ["end-gaps", "hsps", "thresholds"])
 def test_a_wrong_alignment_is_found(
     kind: str, changed: str, oracle: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,8 +21,8 @@ from struct_layouts import (
     opencl_layout,
 )
 
+from pairalign.alignments import best_hits, records, strands, thresholds
 from pairalign.alignments import passes as pair_fields
-from pairalign.alignments import records, strands, thresholds
 from pairalign.base import words
 from pairalign.engines.cpu import further, pair_filter, posterior
 from pairalign.engines.cpu import native_structs as cpu
@@ -85,6 +85,7 @@ TEXT = Source("cpu/text/text.h")
 TEXT_QUEUE = Source("cpu/text/text_queue.h")
 PAIRS = Source("cpu/pairs/pairs.cpp")
 STRANDS = Source("cpu/pairs/strands.cpp")
+HITS = Source("cpu/pairs/hits.cpp")
 OVERLAPS = Source("cpu/pairs/overlaps.cpp")
 TABLES = Source("cpu/records/read_table.cpp")
 CHECK = Source("cpu/records/check.cpp")
@@ -134,6 +135,8 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (text.NativeText, "pairalign_text", TEXT),
     (text_queue.NativePiece, "pairalign_text_piece", TEXT_QUEUE),
     (pair_fields.NativeCounts, "pairalign_counts", PAIRS),
+    (best_hits.HIT, "pairalign_hit", HITS),
+    (best_hits.NativeBestHits, "pairalign_best_hits", HITS),
     (strands.NativeTurned, "pairalign_turned_fields", STRANDS),
     (overlap_passes.NativeFields, "pairalign_overlap_fields", OVERLAPS),
     (overlap_passes.NativeReaching, "pairalign_reaching", OVERLAPS),

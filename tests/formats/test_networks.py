@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from verifying import align, family
 from written_files import write
 
 import pairalign
+from pairalign.base.choices import WEIGHTS
 from pairalign.cli.main import main
 from pairalign.clusters.best_edges import BestEdges
 from pairalign.errors import FormatError
@@ -134,30 +136,33 @@ def test_scores_alone_are_no_network(tmp_path: Path) -> None:
         write(found, tmp_path / "x.graphml")
 
 
-def plain_best(found: pairalign.Alignments, best: int) -> set[tuple[int, int]]:
-    ends: dict[tuple[int, int], list[tuple[float, int, int]]] = {}
+def plain_best(found: pairalign.Alignments, best: int, rank: str) -> set[tuple[int, int]]:
+    ends: dict[tuple[int, int], list[tuple[float, int, int, int]]] = {}
     second = int(found.targets is not found.queries)
     for k, pair in enumerate(found):
-        for node in ((0, pair.query_index), (second, pair.target_index)):
-            ends.setdefault(node, []).append((-pair.identity, -pair.raw_score, k))
-    kept = {k for ranked in ends.values() for _, _, k in sorted(ranked)[:best]}
+        value = -pair.identity if rank == "identity" else 0.0
+        one, other = pair.query_index, pair.target_index
+        for node, partner in (((0, one), other), ((second, other), one)):
+            ends.setdefault(node, []).append((value, -pair.raw_score, partner, k))
+    kept = {k for ranked in ends.values() for *_, k in sorted(ranked)[:best]}
     return {(found[k].query_index, found[k].target_index) for k in kept}
 
 
+@pytest.mark.parametrize("rank", ["score", "identity"])
 @pytest.mark.parametrize("two_sets", [False, True])
-def test_the_best_of_each_node(two_sets: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_best_of_each_node(two_sets: bool, rank: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pairalign.clusters.best_edges._LEAST_HELD", 10)
     rng = np.random.default_rng(1)
     made = ["".join(rng.choice(list("ACG"), 9)) for _ in range(20)]
     found = pairalign.align(made, made[:7] if two_sets else None, device="cpu")
     for best in (1, 3, 100):
-        kept = BestEdges(best)
+        kept = BestEdges(best, rank)
         for start in range(0, len(found), 7):
             kept.add(found[start : start + 7])
         result = kept.kept()
         assert result is not None
         pairs = list(zip(result.query.tolist(), result.target.tolist(), strict=True))
-        assert set(pairs) == plain_best(found, best)
+        assert set(pairs) == plain_best(found, best, rank)
         every = list(zip(found.query.tolist(), found.target.tolist(), strict=True))
         assert pairs == [pair for pair in every if pair in set(pairs)]
 
@@ -205,13 +210,6 @@ def test_bit_scores_are_on_edges_where_they_are_known(tmp_path: Path) -> None:
     assert "bits" not in (tmp_path / "x.graphml").read_text()
 
 
-def test_the_best_edges_cannot_be_resumed(tmp_path: Path) -> None:
-    (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in ODD.items()))
-    done = run("align", "in.fa", "-o", "x.graphml", "--best", "1", "--resume", cwd=tmp_path)
-    assert done.returncode == 2
-    assert b"--best needs all pairs of a sequence: leave --resume out" in done.stderr
-
-
 def test_commands(tmp_path: Path) -> None:
     (tmp_path / "in.fa").write_text("".join(f">{n} header\n{s}\n" for n, s in ODD.items()))
     done = run(
@@ -224,22 +222,24 @@ def test_commands(tmp_path: Path) -> None:
     assert [nodes[n]["cluster"] for n in ODD] == clusters.labels.tolist()
     assert clusters.edges is not None
     close(edges, expected_edges(clusters.edges))
-    done = run("align", "in.fa", "--format", "abc", "--best", "1", "--device", "cpu", cwd=tmp_path)
+    done = run(
+        "align", "in.fa", "--format", "abc", "--max-hits", "1", "--device", "cpu", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert 2 <= len(done.stdout.splitlines()) <= 4
-    done = run("align", "in.fa", "-o", "x.paf", "--best", "1", cwd=tmp_path)
+    done = run("cluster", "in.fa", "-o", "x.tsv", "--min-identity", "1", "-k", "1", cwd=tmp_path)
     assert done.returncode == 2
-    assert b"--best is for graphml" in done.stderr
+    assert b"--max-hits is for graphml" in done.stderr
 
 
-@pytest.mark.parametrize("weight", ["identity", "score", "coverage", "columns", "bits", "evalue"])
+@pytest.mark.parametrize("weight", WEIGHTS)
 def test_weights_are_those_of_the_table(tmp_path, monkeypatch, weight):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "p.fa").write_text(fasta(family("protein")))
     costs = ["--mode", "local", "--gap-open", "12", "--weight", weight]
     for format in ("abc", "gexf"):
         align("p.fa", "-o", f"a.{format}", *costs)
-    shown = "query,target,identity,score,columns,bits,evalue"
+    shown = "query,target,identity,score,columns,bits,evalue,query_length,target_length"
     align("p.fa", "-o", "a.tsv", *costs[:-2], "--columns", shown)
     rows = rows_of((tmp_path / "a.tsv").read_text())
     lines = [line.split("\t") for line in (tmp_path / "a.abc").read_text().splitlines()]
@@ -249,8 +249,11 @@ def test_weights_are_those_of_the_table(tmp_path, monkeypatch, weight):
     told = [float(one) for one in re.findall(rf'for="{weight}" value="([^"]*)"', text)]
     assert weights == told
     assert [float(line[2]) for line in lines] == pytest.approx(told, rel=1e-5)
+    for row in rows:  # of EFI-EST, to a tenth: bits have a digit after the point
+        cells = int(row["query_length"]) * int(row["target_length"])
+        row["alignment_score"] = str(-math.log10(cells * 2 ** -float(row["bits"])))
     if weight != "coverage":
-        close = 0.06 if weight == "bits" else 1e-6
+        close = 0.06 if weight in ("bits", "alignment_score") else 1e-6
         expected = [float(row[weight]) for row in rows]
         assert told == pytest.approx(expected, rel=0.01 if weight == "evalue" else 1e-9, abs=close)
 

@@ -1,4 +1,4 @@
-"""``--cluster local:N``: processes on this machine, to which no other user can give work."""
+"""``--dask local:N``: processes on this machine, to which no other user can give work."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def has_parts() -> bool:
 
 
 def slow_start() -> subprocess.Popen[bytes]:
-    command = ("align", "in.fa", "-o", "all.paf", "-q", "--cluster", "local:2", "--device", "cpu")
+    command = ("align", "in.fa", "-o", "all.paf", "-q", "--dask", "local:2", "--device", "cpu")
     return start(*command, cwd=Path.cwd())
 
 
@@ -142,7 +142,7 @@ def test_modules_of_the_working_directory_are_not_loaded() -> None:
     """Others may write there, as into the folder for temporary files."""
     for name in ("numpy", "argparse", "pairalign"):
         Path(f"{name}.py").write_text("open('harmed', 'w')\n")
-    command = ["align", "in.fa", "-o", "all.paf", "-q", "--cluster", "local:1"]
+    command = ["align", "in.fa", "-o", "all.paf", "-q", "--dask", "local:1"]
     assert main([*command, "--device", "cpu"]) == 0
     assert not os.path.exists("harmed")
 
@@ -153,7 +153,7 @@ def test_each_process_sees_one_gpu(
 ) -> None:
     gpus = [DeviceInfo(f"cuda:{k}", True, "") for k in (0, 1)]
     monkeypatch.setattr(dask_cluster, "list_devices", lambda: [DeviceInfo("cpu", True, ""), *gpus])
-    options = Namespace(cluster="local:2", device=device, threads=None)
+    options = Namespace(dask="local:2", device=device, threads=None)
     arguments = dask_cluster._resources_of_a_task(options)
     assert arguments[:2] == ["--device", "cuda"]
     write = "import os; open(os.environ['CUDA_VISIBLE_DEVICES'] + '.' + str(os.getpid()), 'w')"

@@ -125,7 +125,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert table.read_text() == before  # of all overlaps, whatever is left
     for options in (
         ["parts", "--shard", "1/2", "--format", "paf"],
-        ["p.paf", "--cluster", "local:1"],
+        ["p.paf", "--dask", "local:1"],
     ):
         assert main([*command, "-o", str(tmp_path / options[0]), *options[1:]]) == 2
         assert "--read-report needs all overlaps of a run" in capsys.readouterr().err

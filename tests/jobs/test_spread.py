@@ -98,7 +98,7 @@ def test_an_executor_of_dask(dask, here: str) -> None:
 def test_workers_on_this_machine(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["align", "in.fa", "-o", "one.fasta.gz", "-q", "--mode", "local"]) == 0
     command = ["align", "in.fa", "-o", "all.fasta.gz", "-q", "--mode", "local"]
-    assert main([*command, "--cluster", "local:2", "--device", "cpu"]) == 0
+    assert main([*command, "--dask", "local:2", "--device", "cpu"]) == 0
     assert md5("all.fasta.gz") == md5("one.fasta.gz")
     assert not os.path.exists("all.fasta.gz.parts")
     assert capfd.readouterr().err == ""  # that workers start and end is no news
@@ -109,7 +109,8 @@ def test_workers_on_this_machine(capfd: pytest.CaptureFixture[str]) -> None:
     [
         ("out.parquet", ("align", "in.fa", "--mode", "local", "--min-score", "15")),
         ("out.sam", ("align", "in.fa", "--window", "9")),
-        ("top.paf", ("align", "in.fa", "--mode", "local", "--top", "3", "--min-score", "8")),
+        ("hsps.paf", ("align", "in.fa", "--mode", "local", "--hsps", "3", "--min-score", "8")),
+        ("hits.sam", ("align", "in.fa", "--mode", "local", "--max-hits", "2")),
         ("out.paf", ("overlap", "reads.fa", "--min-overlap", "60", "--dual")),
         ("out.gfa", ("overlap", "reads.fa", "--min-overlap", "60")),
         ("out.phylip", ("distance", "in.fa", "--measure", "kimura", "--lower")),
@@ -126,7 +127,7 @@ def test_commands_on_a_cluster(
     Path("reads.fa").write_text("".join(f">r{i}\n{genome[i : i + 260]}\n" for i in starts))
     Path("gaps.fa").write_text(Path("in.fa").read_text().replace("W", "W-"))
     assert main([*command, "-o", f"one.{output}", "-q"]) == 0
-    assert main([*command, "-o", output, "-q", "--cluster", here, "--device", "cpu"]) == 0
+    assert main([*command, "-o", output, "-q", "--dask", here, "--device", "cpu"]) == 0
     assert md5(output) == md5(f"one.{output}")
     assert os.path.getsize(output) > 100
     assert not os.path.exists(f"{output}.parts")
@@ -143,7 +144,7 @@ def test_parts_that_are_there_are_not_made_again(
     for k in (1, 3):
         shard = ["-o", f"{output}.parts", "-q", "--shard", f"{k}/4"]
         assert main([*made_by, "in.fa", *shard]) == 0
-    cluster = ["--cluster", here, "--resume", "--device", "cpu"]
+    cluster = ["--dask", here, "--resume", "--device", "cpu"]
     assert main([command, "in.fa", "-o", output, *options, *cluster]) == 0
     assert "2 of 4 parts are there" in capfd.readouterr().err
     assert md5(output) == md5(f"one.{output}")
@@ -183,7 +184,7 @@ def test_what_a_worker_says_is_said(
 ) -> None:
     monkeypatch.setattr(dask_cluster, "_RETRIES", 0)
     for name in ("align", "distance"):
-        command = [name, "in.fa", "-o", "all.tsv", "--cluster", here, "--kernel", "striped"]
+        command = [name, "in.fa", "-o", "all.tsv", "--dask", here, "--kernel", "striped"]
         assert main([*command, "--device", "cpu"]) == 1
         assert "shard " in capfd.readouterr().err
         assert not os.path.exists("all.tsv")
@@ -192,13 +193,13 @@ def test_what_a_worker_says_is_said(
 def test_wrong_clusters() -> None:
     for address in ("local:0", "local:x"):
         with pytest.raises(SystemExit):
-            main(["align", "in.fa", "-o", "x.paf", "--cluster", address])
+            main(["align", "in.fa", "-o", "x.paf", "--dask", address])
     for name in ("align", "overlap", "distance", "tree"):
-        assert main([name, "in.fa", "-o", "-", "--cluster", "local:1"]) == 2
-    assert main(["align", "-", "-o", "x.paf", "--cluster", "local:1"]) == 2
-    assert main(["align", "in.fa", "-o", "x", "--cluster", "local:1", "--shard", "1/2"]) == 2
+        assert main([name, "in.fa", "-o", "-", "--dask", "local:1"]) == 2
+    assert main(["align", "-", "-o", "x.paf", "--dask", "local:1"]) == 2
+    assert main(["align", "in.fa", "-o", "x", "--dask", "local:1", "--shard", "1/2"]) == 2
     assert main(["distance", "in.fa", "-o", "x.phylip", "-q"]) == 0
-    assert main(["tree", "x.phylip", "-o", "x.nwk", "--cluster", "local:1"]) == 2
+    assert main(["tree", "x.phylip", "-o", "x.nwk", "--dask", "local:1"]) == 2
 
 
 # ---------------------------------------------------------------------------------------------
@@ -225,7 +226,7 @@ def test_one_task_a_gpu(dask, monkeypatch: pytest.MonkeyPatch) -> None:
         n_workers=2, threads_per_worker=4, dashboard_address=":0", resources={"GPU": 1}
     ) as cluster:
         command = ["align", "in.fa", "-o", "all.paf", "-q", "--device", "cuda"]
-        assert main([*command, "--cluster", cluster.scheduler_address]) == 0
+        assert main([*command, "--dask", cluster.scheduler_address]) == 0
     assert md5("all.paf") == md5("one.paf")
     assert not os.path.exists("collided")
 
@@ -260,7 +261,7 @@ def test_workers_that_are_killed(dask) -> None:
     assert main(["align", "in.fa", "-o", "one.paf", "-q"]) == 0
     with dask.LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0") as cluster:
         address = cluster.scheduler_address
-        options = ["--cluster", address, "--device", "cpu", "--threads", "1", "-q"]
+        options = ["--dask", address, "--device", "cpu", "--threads", "1", "-q"]
         process = subprocess.Popen([*PROGRAM, "align", "in.fa", "-o", "all.paf", *options])
         killed = 0
         chance = random.Random(1)

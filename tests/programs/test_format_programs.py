@@ -106,6 +106,23 @@ def test_md_is_that_of_samtools(folder):
     assert [one["MD"] for one in ours] == [one["MD"] for one in found]
 
 
+@pytest.mark.parametrize("options", [[], ["--paf-tags", "tp,cs"], ["--plain-cigar"]])
+def test_paf_by_readpaf(folder, options):
+    readpaf = pytest.importorskip("readpaf")
+    overlap("-o", "o.paf", *options, *COSTS)
+    lines = [line.split("\t") for line in (folder / "o.paf").read_text().splitlines()]
+    with open("o.paf") as file:
+        found = list(readpaf.parse_paf(file))
+    assert len(found) == len(lines) > 30
+    for record, line in zip(found, lines, strict=True):
+        assert str(record).split("\t")[:12] == line[:12]
+        tags = {tag: record.tags[tag].value for tag in record.tags}
+        for text in line[12:]:
+            tag, kind, value = text.split(":", 2)
+            assert tags[tag] == (int(value) if kind == "i" else value)
+        assert record.blast_identity() == int(line[9]) / int(line[10])
+
+
 @pytest.mark.parametrize("more", [[], ["--plain-cigar"], ["--dual"]])
 def test_tags_are_those_of_the_alignments(folder, more):
     """verify reads cs and MD letter by letter, on both strands and both ways."""
@@ -140,7 +157,10 @@ def test_tags_of_proteins_with_ambiguous_and_small_letters(folder):
         (["-o", "x.paf", "--sam-tags", "MD"], "paf cannot have the tag MD; sam can"),
         (["-o", "x.paf", "--paf-tags", "ts"], "--paf-tags: no tag 'ts', expected tp, cs"),
         (["-o", "x.maf", "--plain-cigar"], "maf cannot have CIGARs with M; paf and sam can"),
-        (["-o", "x.paf", "--paf-tags", "tp", "--mode", "local", "--top", "2"], "with --top a pair"),
+        (
+            ["-o", "x.paf", "--paf-tags", "tp", "--mode", "local", "--hsps", "2"],
+            "with --hsps a pair",
+        ),
     ],
 )
 def test_refused(folder, capfd, arguments, message):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 
@@ -155,6 +156,17 @@ def test_mappy_finds_what_there_is() -> None:
     assert set(keys(long)) <= set(keys(found))
     assert len(long) > 40
     assert (long.strand < 0).sum() > 10
+
+
+def test_the_summary_says_what_mappy_took(tmp_path, capsys) -> None:
+    pytest.importorskip("mappy")
+    path = tmp_path / "r.fa"
+    path.write_text("".join(f">{name}\n{one}\n" for name, one in reads_of().items()))
+    command = ["overlap", str(path), "--device", "cpu", "-o", str(tmp_path / "o.paf")]
+    assert main([*command, "--candidates", "mappy"]) == 0
+    said = capsys.readouterr().err
+    assert re.search(r"^ *candidates  \d+ in \d+\.\d\d s$", said, re.MULTILINE)
+    assert re.search(r"^ *time  \S+ s, \d+\.\d\d of it writing, ", said, re.MULTILINE)
 
 
 def test_mappy_finds_overlaps_of_very_noisy_reads() -> None:

@@ -22,6 +22,7 @@ import pairalign
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
+TEMPLATES = ROOT / "pairalign/formats/templates"
 IGNORED = (".*", "__pycache__", "*.so", "*.egg-info", "build", "demo", "dist", "cuda_kernels")
 TIMEOUT_SECONDS = 900  # the kernels take their time on a slow machine
 
@@ -153,6 +154,11 @@ def test_wheel_is_for_every_python(wheel: Path) -> None:
         tops = {name.partition("/")[0] for name in names}
         assert tops == {"pairalign", f"pairalign-{version}.dist-info"}
         assert {"pairalign/_native.so", "pairalign/py.typed", "pairalign/cli/main.py"} <= set(names)
+        page = {f"pairalign/formats/templates/{one.name}" for one in TEMPLATES.iterdir()}
+        assert page <= set(names)
+        assert any(
+            name.endswith("licenses/pairalign/formats/templates/d3.LICENSE.txt") for name in names
+        )
         (notes,) = (name for name in names if name.endswith("/METADATA"))
         metadata = archive.read(notes).decode()
         assert any(name.endswith("/LICENSE") for name in names)

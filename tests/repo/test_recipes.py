@@ -158,4 +158,4 @@ def test_the_conda_recipe_is_complete() -> None:
     assert recipe["test"]["imports"]
     assert recipe["test"]["commands"]
     assert {"license", "license_file", "summary"} <= set(recipe["about"])
-    assert (ROOT / recipe["about"]["license_file"]).exists()
+    assert all((ROOT / one).exists() for one in recipe["about"]["license_file"])

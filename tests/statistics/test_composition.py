@@ -31,8 +31,8 @@ def biased(count, length, seed, spread):
 
 
 def shares_of(sequences, index):
-    """As the letters are, and twenty usual ones more."""
-    counts = np.bincount(sequences.codes_of(index), minlength=20)[:20] + 20 * background()
+    """As the letters are, and ten usual ones more."""
+    counts = np.bincount(sequences.codes_of(index), minlength=20)[:20] + 10 * background()
     return counts / counts.sum()
 
 
@@ -52,6 +52,56 @@ def test_ratios_are_those_of_exact_lambdas():
     assert found == pytest.approx(expected, abs=2e-6)
     assert 5 < sum(one > 1 for one in expected) < len(expected) - 20
     assert {min(expected) < 0.8, max(expected) == 1.25} == {True}
+
+
+def by_differences(query, target, step=1e-5):
+    """What lambda varies by to first order, a sequence at a time, and what is in both."""
+    matrix = SCORING.matrix[:20, :20]
+    lambda_ = ungapped_lambda(matrix, query, target)
+
+    def slopes(first, second, transposed):
+        moved = [(1 - step) * first + step * np.eye(20)[i] for i in range(20)]
+        return np.array(
+            [(ungapped_lambda(transposed, one, second) - lambda_) / step for one in moved]
+        )
+
+    alone = [
+        (first * slopes(first, second, one) ** 2).sum()
+        for first, second, one in ((query, target, matrix), (target, query, matrix.T))
+    ]
+    powers = np.exp(lambda_ * matrix)
+    rest = powers - (powers @ target)[:, None] - query @ powers
+    shares = np.outer(query, target)
+    mean = (shares * rest).sum()
+    slope = (shares * matrix * powers).sum()
+    return (*alone, (shares * (rest - mean) ** 2).sum() / slope**2)
+
+
+def test_variances_are_those_of_the_delta_method():
+    queries, targets = biased(3, 60, 1, 40), biased(3, 45, 2, 40)
+    query, target = (x.ravel() for x in np.meshgrid(np.arange(3), np.arange(3)))
+    of_pairs = PairComposition(SCORING, queries, targets, USUAL_SHARES, USUAL)
+    ratios, variances = of_pairs.ratios_and_variances(query, target)
+    a, b = 60 / 70**2, 45 / 55**2
+    compared = 0
+    for q, t, ratio, variance in zip(query, target, ratios, variances, strict=True):
+        first, second, both = by_differences(shares_of(queries, q), shares_of(targets, t))
+        if ratio < 1.25:
+            expected = (a * first + b * second - a * b * both) / USUAL**2
+            assert variance == pytest.approx(expected, rel=1e-3)
+            compared += 1
+    assert compared > 4
+
+
+def test_as_many_chance_hits_as_expected_of_short_sequences():
+    """Without the variance of lambda three quarters of as many at E <= 1."""
+    sets = biased(500, 51, 5, 1e9), biased(2000, 51, 6, 1e9)
+    found = count_chance_hits(SCORING, *sets, by_composition=True)
+    for most in (10, 1):
+        hits, expected = found[most]
+        assert hits == pytest.approx(expected, rel=0.15)
+    hits, expected = found[0.1]
+    assert hits == pytest.approx(expected, abs=2 * np.sqrt(expected))
 
 
 def test_sequences_without_letters_that_have_scores():

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.exchange import exchange
 from pairalign.alignments.identities import count_identity, needs_cigar
 from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.thresholds import PairThresholds
@@ -50,7 +51,7 @@ class ClusterWork:
     sequences : SequenceSet
         In canonical order: places are input indices and sorted positions at once.
     scoring, thresholds, linkage, keep_edges
-    device, threads, memory_bytes, progress, kernel
+    device, threads, memory_bytes, progress, kernel, strand
         As for `pairalign.jobs.clusters.clusters.ClusterJob`.
     steps : Steps or None
         How many pairs each step of the thresholds has left, after `find_leaders`.
@@ -66,6 +67,7 @@ class ClusterWork:
     memory_bytes: int | None
     progress: Progress
     kernel: str | None
+    strand: str
     steps: Steps | None = field(default=None, init=False)
 
     def find_leaders(self) -> tuple[Int32s, Alignments | None]:
@@ -137,6 +139,7 @@ class ClusterWork:
             memory_bytes=memory_bytes,
             progress=self.progress,
             kernel=self.kernel,
+            strand=self.strand,
             pair_thresholds=thresholds,
         )
         job.demand = demand
@@ -176,6 +179,7 @@ class ClusterWork:
             window=LIST_WINDOW,
             memory_bytes=self.memory_bytes or default_bytes(),
             kernel=self.kernel,
+            strand=self.strand,
             pair_list=pairs,
         )
 
@@ -225,32 +229,3 @@ def _no_pairs(
     if detail == Detail.CIGAR:
         columns.update(cigar=np.zeros(0, np.uint32), cigar_offsets=np.zeros(1, np.int64))
     return Alignments(queries=sequences, targets=sequences, scoring=scoring, **columns)
-
-
-def exchange(found: Alignments, turned: Mask) -> Alignments:
-    """Exchange query and target of some alignments of a set with itself.
-
-    Parameters
-    ----------
-    found : Alignments
-        Of strand 1.
-    turned : ndarray of bool, shape (n,)
-    """
-    assert found.queries is found.targets
-    columns: dict[str, Any] = {}
-    for one, other in (
-        ("query", "target"),
-        ("query_start", "target_start"),
-        ("query_end", "target_end"),
-    ):
-        a, b = getattr(found, one), getattr(found, other)
-        if a is not None:
-            columns[one], columns[other] = np.where(turned, b, a), np.where(turned, a, b)
-    if found.cigar is not None and found.cigar_offsets is not None:
-        start, stop = found.cigar_offsets[0], found.cigar_offsets[-1]
-        runs = found.cigar[start:stop]
-        of_turned = np.repeat(turned, np.diff(found.cigar_offsets))
-        is_gap = (runs & 15) <= 2  # I is 1, D is 2
-        columns["cigar"] = np.where(of_turned & is_gap, runs ^ np.uint32(3), runs)
-        columns["cigar_offsets"] = found.cigar_offsets - start
-    return replace(found, **columns)

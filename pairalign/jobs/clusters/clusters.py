@@ -31,12 +31,13 @@ import numpy as np
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.base.arrays import Int32s
-from pairalign.base.choices import LINKAGES, REPRESENTATIVES
+from pairalign.base.choices import LINKAGES, REPRESENTATIVES, STRANDS
 from pairalign.clusters.clusters import Clusters
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import ScoringError
 from pairalign.jobs.clusters.cluster_work import ClusterWork
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, as_inputs
+from pairalign.jobs.run.limits import check_strand
 from pairalign.jobs.run.progress import Progress
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.fasta import join_records
@@ -62,6 +63,8 @@ class ClusterJob:
         Whether `Clusters.edges` is wanted; they take some 60 bytes each.
     device, threads, memory_bytes, progress, kernel
         As for `pairalign.jobs.run.align.AlignmentJob`; `memory_bytes` None: half of what is free.
+    strand : {"plus", "both"}
+        As for `pairalign.jobs.run.align.AlignmentJob`.
     steps : Steps or None
         How many pairs each step of the thresholds has left, after `run`.
     """
@@ -77,11 +80,13 @@ class ClusterJob:
     memory_bytes: int | None = None
     progress: Progress = False
     kernel: str | None = None
+    strand: str = STRANDS[0]
     steps: Steps | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         _check_choice("linkage", self.linkage, LINKAGES)
         _check_choice("representative", self.representative, REPRESENTATIVES)
+        check_strand(self.strand, self.sequences, self.scoring)
         ends = self.scoring.end_gaps
         if ends is not None and not ends.is_symmetric:
             raise ScoringError(
@@ -109,6 +114,7 @@ class ClusterJob:
             memory_bytes=self.memory_bytes,
             progress=self.progress,
             kernel=self.kernel,
+            strand=self.strand,
         )
         leaders, edges = work.find_leaders()
         self.steps = work.steps
@@ -145,6 +151,7 @@ def cluster(
     edges: bool = False,
     scoring: AnyScoring | None = None,
     mode: str | None = None,
+    strand: str = STRANDS[0],
     device: str = "auto",
     threads: int | None = None,
     memory_bytes: int | None = None,
@@ -173,7 +180,7 @@ def cluster(
         with all others of its cluster, for which the pairs of each cluster are aligned again.
     edges : bool
         Keep all pairs that are similar enough, as `Clusters.edges`.
-    scoring, mode, device, threads, memory_bytes, progress
+    scoring, mode, strand, device, threads, memory_bytes, progress
         As for `pairalign.align`.
 
     Returns
@@ -189,7 +196,7 @@ def cluster(
 
     Notes
     -----
-    Only the strands as read are compared. Time is that of the alignments of pairs that lengths,
+    Time is that of the alignments of pairs that lengths,
     q-grams and scores do not rule out; average linkage aligns all. Memory: some bytes a letter;
     linkages complete and average 12 bytes a pair.
 
@@ -228,6 +235,7 @@ def cluster(
         threads=threads,
         memory_bytes=memory_bytes,
         progress=progress,
+        strand=strand,
     ).run()
 
 

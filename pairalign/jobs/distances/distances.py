@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import find_differences, place_in_triangle
-from pairalign.base.choices import DEFAULT_MEASURE, DEFAULT_WINDOW, MEASURE_SUMMARIES
+from pairalign.base.choices import DEFAULT_MEASURE, DEFAULT_WINDOW, MEASURE_SUMMARIES, STRANDS
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import AlphabetError
 from pairalign.jobs.run.align import AlignmentJob
@@ -82,6 +82,7 @@ def distances(
     measure: str = DEFAULT_MEASURE,
     scoring: AnyScoring | None = None,
     mode: str | None = None,
+    strand: str = STRANDS[0],
     device: str = "auto",
     threads: int | None = None,
     memory_bytes: int | None = None,
@@ -99,7 +100,7 @@ def distances(
         As for `pairalign.align`.
     mode : {"global", "semiglobal", "local"}, optional
         Default: that of `scoring`, else global; one that is not that of `scoring` is an error.
-    device, threads, memory_bytes, progress
+    strand, device, threads, memory_bytes, progress
         As for `pairalign.align`; `memory_bytes` includes the distances themselves.
 
     Returns
@@ -148,6 +149,7 @@ def distances(
         window=DEFAULT_WINDOW,
         memory_bytes=bytes_beside_distances(len(first), memory_bytes),
         progress=progress,
+        strand=strand,
     )
     return measure_run(run, chosen)
 

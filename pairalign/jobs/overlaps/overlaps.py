@@ -105,7 +105,7 @@ class OverlapJob(AlignmentJob):
 
     def __post_init__(self) -> None:
         assert self.targets is None
-        assert self.top == 1  # thresholds have their own number
+        assert self.hsps == 1  # thresholds have their own number
         complement_of(self.queries.alphabet, self.queries.source)
         if self.scoring.end_gaps is not None:
             raise ScoringError("overlaps have free ends or none: expected mode semiglobal or local")

@@ -107,6 +107,18 @@ class ReadReport:
             for ends, length in zip(self.sudden_ends, lengths, strict=True)
         ]
 
+    def columns(self) -> dict[str, list[object]]:
+        """Return what a table of reads shows besides their names, a list a column."""
+        return {
+            "overlaps": self.overlaps.tolist(),
+            "kind": [READ_KINDS[code] for code in self.kind_codes.tolist()],
+            "least depth": self.min_depth.tolist(),
+            "median depth": self.median_depth.tolist(),
+            "uncovered": self.uncovered.tolist(),
+            "flags": [", ".join(one) for one in self.flags],
+            "sudden ends": [", ".join(map(str, ends)) for ends in self.sudden_ends],
+        }
+
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write a table, with tabs.
 

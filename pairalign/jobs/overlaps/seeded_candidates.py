@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,7 @@ def seed_candidates(
         No two reads share seeds.
     """
     import_mappy()
+    started = time.perf_counter()
     options = _seed_options(reads, preset, min_overlap)
     with tempfile.TemporaryDirectory(prefix="pairalign-") as folder:
         path = os.path.join(folder, "reads.fa")
@@ -97,7 +99,8 @@ def seed_candidates(
         table = _run_worker(reads.source, {"path": path, "threads": threads, "options": options})
     if not len(table):
         raise PairListError(f"{reads.source}: mappy finds no two reads that share seeds")
-    return Candidates(table[:, 0], table[:, 1], table[:, 2].astype(np.int8), MAPPY)
+    strands = table[:, 2].astype(np.int8)
+    return Candidates(table[:, 0], table[:, 1], strands, MAPPY, time.perf_counter() - started)
 
 
 def _seed_options(reads: SequenceSet, preset: Preset, min_overlap: int) -> dict[str, Any]:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
-from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.alignments import Alignments, no_alignments
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import Shard, check_shard
-from pairalign.base.choices import DEFAULT_WINDOW
+from pairalign.base.choices import DEFAULT_WINDOW, STRANDS
 from pairalign.engines import Engine
 from pairalign.engines.selection import open_engines, usable_cores
 from pairalign.errors import FastaError, shown_name
 from pairalign.jobs.run import schedule
-from pairalign.jobs.run.all_pairs import AllPairs, PlannedPairs
+from pairalign.jobs.run.all_pairs import AllPairs, PairsOfQueries, PlannedPairs
 from pairalign.jobs.run.handing_out import HandingEngine, Users
-from pairalign.jobs.run.limits import check_lengths, check_top, whole_number
+from pairalign.jobs.run.limits import check_hsps, check_lengths, check_strand, whole_number
 from pairalign.jobs.run.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from pairalign.engines.cpu.pair_filter import Demand
     from pairalign.jobs.stages.threshold_engine import Steps
     from pairalign.statistics.significance import EvalueFilter
+
+log = logging.getLogger("pairalign")
 
 _MOST_THREADS = 4096
 _MOST_ROWS = 2**31 - 1
@@ -84,12 +87,20 @@ class AlignmentJob:
         often as memory makes them come.
     steps : Steps or None
         How many pairs each step has left, of a job with thresholds or a least score.
+    devices : tuple of str
+        Those that were opened: ``cpu``, ``cuda:0``, ...
     evalue_filter : EvalueFilter or None
         Only pairs that pass are given.
+    only : (int, int) or None
+        Half-open range of queries: only their pairs; of one set those with either sequence among
+        them. Without a list of pairs.
+    strand : {"plus", "both"}
+        Both: each pair is aligned on the strand of DNA on which it scores more, of equals plus; see
+        `pairalign.jobs.stages.strand_engine`.
     demand : Demand or None
         Of a job with thresholds: which pairs are still of use. The results may lack others.
-    top : int
-        Local alignments of a pair, see `pairalign.jobs.stages.top_engine`.
+    hsps : int
+        Local alignments of a pair, see `pairalign.jobs.stages.hsps_engine`.
 
     Raises
     ------
@@ -98,9 +109,10 @@ class AlignmentJob:
     PairListError
         `pair_list` has a pair twice, or a sequence with itself.
     AlphabetError, ScoringError
-        The sequences cannot be scored, or their scores would not fit; or `top` without mode local.
+        The sequences cannot be scored, or have no other strand, or their scores would not fit; or
+        `hsps` without mode local.
     ValueError
-        `threads`, `window`, `memory_bytes` or `top` is not positive, or there is no such shard;
+        `threads`, `window`, `memory_bytes` or `hsps` is not positive, or there is no such shard;
         TypeError: it is no whole number.
 
     Notes
@@ -122,11 +134,14 @@ class AlignmentJob:
     pair_list: PairList | None = None
     shard: Shard | None = None
     pair_thresholds: PairThresholds = field(default_factory=PairThresholds)
-    top: int = 1
+    hsps: int = 1
     result_seconds: float | None = None
     evalue_filter: EvalueFilter | None = None
     demand: Demand | None = None
+    only: tuple[int, int] | None = None
+    strand: str = STRANDS[0]
     steps: Steps | None = field(default=None, init=False)
+    devices: tuple[str, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
         if self.targets is None and len(self.queries) < 2:
@@ -137,10 +152,11 @@ class AlignmentJob:
         self.threads = whole_number("threads", self.threads, _MOST_THREADS)
         self.window = whole_number("window", self.window, _MOST_ROWS)
         self.memory_bytes = whole_number("memory_bytes", self.memory_bytes, _MOST_BYTES)
-        self.top = check_top(self.top, self.scoring)
+        self.hsps = check_hsps(self.hsps, self.scoring)
         for sequences in (self.queries, self.queries if self.targets is None else self.targets):
             check_lengths(sequences, self._detail)
         self.scoring.check_sets(self.queries, self.targets)
+        check_strand(self.strand, self.queries, self.scoring)
         other = self.queries if self.targets is None else self.targets
         self._planned = self._plan(
             self.queries.lengths[self.queries.order], other.lengths[other.order]
@@ -157,12 +173,44 @@ class AlignmentJob:
             pairs = sort_pairs(self.pair_list, self.queries, self.targets, self.window)
             return ListedPairs(pairs, rows, columns, triangular=self.targets is None)
         targets = None if self.targets is None else len(self.targets)
-        return AllPairs(plan_windows(len(self.queries), targets, self.window), rows, columns)
+        windows = plan_windows(len(self.queries), targets, self.window)
+        if self.only is None:
+            return AllPairs(windows, rows, columns)
+        start, stop = self.only
+        are_queries = (self.queries.order >= start) & (self.queries.order < stop)
+        return PairsOfQueries(windows, rows, columns, are_queries)
 
     def skip(self, pairs: int) -> None:
         """Begin after so many pairs of those that were planned: they have been done before."""
         self._planned = self._planned.part(pairs, self.pairs)
         self.pairs_done = pairs
+
+    def leave(self) -> dict[str, Any]:
+        """Return what a run that goes on must know besides `pairs_done`.
+
+        Returns
+        -------
+        dict
+            As JSON has it; here empty.
+        """
+        return {}
+
+    def go_on(self, pairs: int, left: dict[str, Any]) -> None:
+        """Begin where another run of this job was.
+
+        Parameters
+        ----------
+        pairs : int
+            Its `pairs_done`.
+        left : dict
+            What its `leave` returned.
+
+        Raises
+        ------
+        PartsError
+            `left` makes no sense.
+        """
+        self.skip(pairs)
 
     @property
     def pairs(self) -> int:
@@ -238,6 +286,8 @@ class AlignmentJob:
             detail=self._detail,
             per_gpu=per_gpu,
         )
+        self.devices = tuple(dict.fromkeys(engine.name for engine in engines))
+        log.debug("aligning on %s", ", ".join(self.devices))
         try:
             return self._wrap_engines(engines)
         except BaseException:
@@ -246,21 +296,26 @@ class AlignmentJob:
             raise
 
     def _wrap_engines(self, engines: Sequence[Engine]) -> Sequence[Engine]:
-        """Have engines do what is asked of pairs: E-values, thresholds, only those of a list."""
+        """Have engines do what is asked of pairs: strands, E-values, thresholds, only some."""
+        if self._both_strands:
+            from pairalign.jobs.stages.strand_engine import StrandEngine
+
+            engines = [StrandEngine(one) for one in engines]
         if self.evalue_filter is not None:
             from pairalign.jobs.stages.evalue_engine import EvalueEngine
 
             sets = self.queries, self.targets
             engines = [EvalueEngine(one, self.evalue_filter, *sets) for one in engines]
         engines = self._with_thresholds(engines)
-        if self.top > 1:
-            from pairalign.jobs.stages.top_engine import add_further
+        if self.hsps > 1:
+            from pairalign.jobs.stages.hsps_engine import add_further
 
             sets, kept = (self.queries, self.targets), (self.pair_thresholds, self.evalue_filter)
-            engines = add_further(engines, self.top, sets, self.scoring, kept, self.threads)
-        if not isinstance(self._planned, ListedPairs):
+            engines = add_further(engines, self.hsps, sets, self.scoring, kept, self.threads)
+        if not isinstance(self._planned, (ListedPairs, PairsOfQueries)):
             return engines
-        return [ListedEngine(engine, self._planned) for engine in engines]
+        nothing = partial(no_alignments, self.queries, self.targets, self.scoring)
+        return [ListedEngine(engine, self._planned, nothing) for engine in engines]
 
     def _with_thresholds(self, engines: Sequence[Engine]) -> Sequence[Engine]:
         """Wrap engines so that they skip pairs which cannot reach what is asked for."""
@@ -274,13 +329,18 @@ class AlignmentJob:
             self.want.min_raw_score,
             self.threads,
             self.demand,
+            both_strands=self._both_strands,
         )
         return engines
 
     @property
+    def _both_strands(self) -> bool:
+        return self.strand == STRANDS[1]
+
+    @property
     def _detail(self) -> Detail:
         """What engines compute: identities need counts, further alignments CIGARs."""
-        if self.top > 1:
+        if self.hsps > 1:
             return Detail.CIGAR
         return max(self.want.detail, self.pair_thresholds.detail(self.scoring.mode))
 
@@ -337,8 +397,8 @@ class AlignmentJob:
     def _result_bytes(self) -> tuple[int, float]:
         """What results are expected to take: a pair's, and a letter's of both."""
         if self.pair_list is not None:
-            return result_bytes(self._detail, self.top)
-        return expected_bytes(self._detail, self.top, self.queries, self.targets, self.pairs)
+            return result_bytes(self._detail, self.hsps)
+        return expected_bytes(self._detail, self.hsps, self.queries, self.targets, self.pairs)
 
     def _join(self, slabs: list[Window], engines: int, most_cells: int) -> list[Window]:
         """Join slabs where engines put results in order."""
@@ -349,5 +409,5 @@ class AlignmentJob:
 
     @property
     def _fills(self) -> int:
-        """How often the matrix of a pair is filled."""
-        return 1
+        """How often the matrix of a pair is filled: once a strand."""
+        return 2 if self._both_strands else 1

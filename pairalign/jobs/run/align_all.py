@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import warnings
 from concurrent.futures import Executor
+from dataclasses import replace
 from fractions import Fraction
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.thresholds import make_pair_thresholds
+from pairalign.base.choices import MASKS, RANKS, STRANDS
+from pairalign.base.old_names import names_arguments
+from pairalign.errors import ScoringError
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.request import AlignRequest, plan_alignment
@@ -16,6 +20,7 @@ from pairalign.pairs.lists import Pairs, as_pair_list
 from pairalign.pairs.want import Detail
 
 
+@names_arguments
 def align(
     sequences: Sequences,
     targets: Sequences | None = None,
@@ -33,8 +38,12 @@ def align(
     db_size: int | None = None,
     search_space: float | None = None,
     comp_based_stats: bool | None = None,
+    mask: str = MASKS[0],
+    strand: str = STRANDS[0],
     pairs: Pairs | None = None,
-    top: int = 1,
+    hsps: int = 1,
+    max_hits: int | None = None,
+    rank: str = RANKS[0],
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
@@ -80,12 +89,25 @@ def align(
         Cells of the search space of every query, so that E-values do not depend on the sets.
     comp_based_stats : bool, optional
         E-values with the composition of each pair; default: those of proteins.
+    mask : {"none", "tantan"}
+        tantan: bits and E-values of alignments in which repeats of few residues add nothing to the
+        score, see `pairalign.statistics.low_complexity`. There are CIGARs then whatever `detail`.
+    strand : {"plus", "both"}
+        Both, of DNA: each pair is aligned on the strand on which it scores more, of equals on plus.
     pairs : PairList, path, array_like of int with shape (n, 2), or iterable of twos, optional
         Align just these, in the order of windows: names or input indices, or a file, see
         `pairalign.pairs.lists`. With `targets`, the first is of `sequences`, the second of them.
-    top : int
+    hsps : int
         Local alignments of a pair: the best, then the best that puts no two letters together which
         one before did, and so on, while they score more than 0 and pass what is asked for.
+    max_hits : int, optional
+        Only the best hits of each query, at most that number: query by query in the order of the
+        input, each with its hits, best first. A hit is a pair that passes, in mode local with a
+        score above 0. Of a set with itself each pair counts for both sequences, so that it may come
+        twice, the second time with query and target exchanged. Of equally good hits the one of the
+        higher score is better, then the one whose target comes first in the input.
+    rank : {"score", "bits", "evalue", "identity"}
+        What the best hits are the best by. By identity all pairs are aligned, else hits alone.
     device : str
         ``"auto"``, ``"cpu"``, ``"cuda"``, ``"cuda:0,1"``, ``"opencl"`` or ``"opencl:0,1"``.
     kernel : str, optional
@@ -107,8 +129,8 @@ def align(
     Returns
     -------
     Alignments
-        In the order of windows; held in memory as a whole. For sets too large for that iterate
-        over an `AlignmentJob`, or use the command line.
+        In the order of windows, with `max_hits` by query; held in memory as a whole. For sets too
+        large for that iterate over an `AlignmentJob`, or use the command line.
 
     Raises
     ------
@@ -148,7 +170,7 @@ def align(
     first, second, chosen = as_inputs(sequences, targets, scoring, mode)
     message = chosen.replaced_message(*(s for s in (first, second) if s is not None))
     if message:
-        warnings.warn(message, stacklevel=2)
+        warnings.warn(message, stacklevel=3)
     asked = AlignRequest(
         detail=Detail[detail.upper()],
         min_score=min_score,
@@ -158,8 +180,12 @@ def align(
         db_size=db_size,
         search_space=search_space,
         comp_based_stats=comp_based_stats,
+        mask=mask,
         pair_list=None if pairs is None else as_pair_list(pairs, first, second),
-        top=top,
+        strand=strand,
+        hsps=hsps,
+        max_hits=max_hits,
+        rank=rank,
         device=device,
         threads=1 if threads is None and executor is not None else threads,
         window=window,
@@ -167,5 +193,8 @@ def align(
         progress=progress and executor is None,
         kernel=kernel,
     )
-    run = plan_alignment(asked, first, second, chosen).job
-    return concatenate(list(run) if executor is None else align_on(executor, run))
+    plan = plan_alignment(asked, first, second, chosen)
+    if asked.is_masked and plan.significance is None:
+        raise ScoringError("a mask is for E-values, and those are not known: give max_evalue")
+    found = concatenate(list(plan.job) if executor is None else align_on(executor, plan.job))
+    return replace(found, significance=plan.significance)

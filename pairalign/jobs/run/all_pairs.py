@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from pairalign.base.arguments import Shard
 from pairalign.jobs.run.shards import shard_range
 from pairalign.jobs.run.slabs import cut_windows
@@ -98,3 +101,46 @@ class AllPairs:
         """
         limits = limit, most_cells
         return cut_windows(self._windows, *self._lengths, pair_bytes, letter_bytes, *limits)
+
+
+class PairsOfQueries(AllPairs):
+    """Pairs of some queries: of one set those with either sequence among them.
+
+    The windows are those of all pairs, and so is how pairs are counted; `mask_of` says which count.
+
+    Parameters
+    ----------
+    windows, rows, columns
+        As for `AllPairs`.
+    are_queries : ndarray of bool, shape (rows,)
+        Which rows are the queries, by sorted position.
+    """
+
+    def __init__(
+        self,
+        windows: Sequence[Window],
+        rows: Lengths,
+        columns: Lengths,
+        are_queries: npt.NDArray[np.bool_],
+    ) -> None:
+        super().__init__(windows, rows, columns)
+        self._are_queries = are_queries
+        self._others = np.where(are_queries, 0, rows)
+
+    def cells_of(self, slab: Window) -> int:
+        """Cells of the matrices of a slab's pairs that count."""
+        others = self._others if slab.triangular else self._lengths[1]
+        return super().cells_of(slab) - count_cells(slab, self._others, others)
+
+    def part(self, start: int, stop: int) -> PairsOfQueries:
+        """Return some of the pairs, those from `start` up to `stop`."""
+        windows = list(restrict_windows(self._windows, start, stop))
+        return PairsOfQueries(windows, *self._lengths, self._are_queries)
+
+    def mask_of(self, slab: Window) -> npt.NDArray[np.bool_] | None:
+        """Return which pairs of a slab count; None: all."""
+        rows, columns = slab.positions()
+        mask = self._are_queries[rows]
+        if slab.triangular:
+            mask = mask | self._are_queries[columns]
+        return None if mask.all() else mask

@@ -7,9 +7,11 @@ from typing import SupportsIndex
 
 import numpy as np
 
+from pairalign.base.choices import STRANDS
 from pairalign.errors import CapacityError, ScoringError
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.complement import complement_of
 from pairalign.sequences.sets import SequenceSet
 
 _MOST_OF_A_PAIR = 2**20
@@ -39,7 +41,30 @@ def whole_number(name: str, value: object, most: int, least: int = 1) -> int:
     return min(number, most)
 
 
-def check_top(top: object, scoring: Scoring) -> int:
+def check_strand(strand: str, queries: SequenceSet, scoring: Scoring) -> None:
+    """Refuse both strands where there is one, or where it matters which one an end is of.
+
+    Raises
+    ------
+    ValueError
+        There is no such choice.
+    AlphabetError
+        The sequences are no DNA.
+    ScoringError
+        End gaps have costs of their own.
+    """
+    if strand not in STRANDS:
+        raise ValueError(f"strand {strand!r}: expected one of {', '.join(STRANDS)}")
+    if strand == STRANDS[0]:
+        return
+    complement_of(queries.alphabet, queries.source)
+    if scoring.end_gaps is not None:
+        raise ScoringError(
+            "strand both: end gaps with costs of their own are those of one strand; leave them out"
+        )
+
+
+def check_hsps(hsps: object, scoring: Scoring) -> int:
     """Return how many alignments a pair may have.
 
     Raises
@@ -49,10 +74,10 @@ def check_top(top: object, scoring: Scoring) -> int:
     TypeError, ValueError
         It is no whole number from 1 on.
     """
-    number = whole_number("top", top, _MOST_OF_A_PAIR)
+    number = whole_number("hsps", hsps, _MOST_OF_A_PAIR)
     if number > 1 and scoring.mode != "local":
         raise ScoringError(
-            f"top {number}: several alignments of a pair are local ones, but the mode is "
+            f"hsps {number}: several alignments of a pair are local ones, but the mode is "
             f"{scoring.mode}; set mode local"
         )
     return number

@@ -6,8 +6,9 @@ memory. `ListedEngine` wraps an engine and is one itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,7 @@ from pairalign.jobs.run.shards import PAIR_CELLS, weigh_letters
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.lists import SortedPairs
 from pairalign.pairs.masks import mask_pairs
-from pairalign.pairs.want import Want
+from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import UNLIMITED, Lengths, Window
 
 __all__ = ["ListedEngine", "ListedPairs"]
@@ -162,16 +163,37 @@ class ListedPairs:
             start = stop
 
 
-class ListedEngine(WrappedEngine):
-    """An engine that aligns those pairs of a slab which are in a list."""
+class _Chosen(Protocol):
+    """Knows which pairs of a slab are aligned."""
 
-    def __init__(self, engine: Engine, listed: ListedPairs) -> None:
+    def mask_of(self, slab: Window) -> npt.NDArray[np.bool_] | None:
+        """Return which pairs of a slab; None: all."""
+
+
+class ListedEngine(WrappedEngine):
+    """An engine that aligns those pairs of a slab which were chosen.
+
+    Parameters
+    ----------
+    engine : Engine
+    chosen : ListedPairs or PairsOfQueries
+    nothing : callable (Detail) -> Alignments
+        Makes alignments of no pair.
+    """
+
+    def __init__(
+        self, engine: Engine, chosen: _Chosen, nothing: Callable[[Detail], Alignments]
+    ) -> None:
         super().__init__(engine)
-        self._listed = listed
+        self._chosen = chosen
+        self._nothing = nothing
 
     def align(
         self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
-        """Align the pairs of a slab of `ListedPairs.split`; `pair_mask` is None."""
+        """Align the chosen pairs of a slab; `pair_mask` is None."""
         assert pair_mask is None
-        return self._engine.align(window, want, self._listed.mask_of(window))
+        mask = self._chosen.mask_of(window)
+        if mask is not None and not mask.any():
+            return self._nothing(want.detail)
+        return self._engine.align(window, want, mask)

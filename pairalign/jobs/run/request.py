@@ -7,12 +7,15 @@ The command makes an `AlignRequest` of its options, `pairalign.align` of its arg
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pairalign.alignments.thresholds import PairThresholds, raw_minimum
 from pairalign.base.arguments import Shard
+from pairalign.base.choices import MASKS, RANKS, STRANDS
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import ScoringError
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.hits import OF_STATISTICS, HitsJob
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.pairs.lists import PairList
@@ -50,7 +53,17 @@ class AlignRequest:
         Cells of the search space of every query, taken as they are.
     comp_based_stats : bool or None
         E-values with the composition of each pair; None: those of proteins.
-    pair_list, top, device, threads, window, memory_bytes, progress, kernel, shard, result_seconds
+    mask : str
+        What residues of low complexity are found by, one of `MASKS`.
+    max_hits : int or None
+        Hits of each query at most, see `pairalign.jobs.run.hits`; None: all pairs that pass.
+    rank : str
+        What the best hits are the best by, one of `RANKS`.
+    once : bool
+        Each pair comes once, also where it is a hit of both sequences.
+    strand : str
+        One of `STRANDS`.
+    pair_list, hsps, device, threads, window, memory_bytes, progress, kernel, shard, result_seconds
         As for `pairalign.jobs.run.align.AlignmentJob`; None: its default.
     """
 
@@ -63,8 +76,13 @@ class AlignRequest:
     db_size: int | None = None
     search_space: float | None = None
     comp_based_stats: bool | None = None
+    mask: str = MASKS[0]
+    max_hits: int | None = None
+    rank: str = RANKS[0]
+    once: bool = False
+    strand: str = STRANDS[0]
     pair_list: PairList | None = None
-    top: int = 1
+    hsps: int = 1
     device: str = "auto"
     threads: int | None = None
     window: int | None = None
@@ -77,6 +95,28 @@ class AlignRequest:
     def __post_init__(self) -> None:
         if self.max_evalue is not None and not self.max_evalue > 0:
             raise ValueError(f"max_evalue {self.max_evalue}: expected a number above 0")
+        if self.rank not in RANKS:
+            raise ValueError(f"rank {self.rank!r}: expected one of {', '.join(RANKS)}")
+        if self.mask not in MASKS:
+            raise ValueError(f"mask {self.mask!r}: expected one of {', '.join(MASKS)}")
+        if self.is_masked and (self.max_hits is not None or self.hsps > 1):
+            raise ValueError("a mask looks at whole alignments: leave max_hits and hsps out")
+        if self.max_hits is not None and self.both_ways:
+            raise ValueError("max_hits gives each hit with its query first: leave both_ways out")
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether bits and E-values leave residues of low complexity out."""
+        return self.mask != MASKS[0]
+
+    @property
+    def ranks_by_statistics(self) -> bool:
+        """Whether hits are ranked by bits or E-values."""
+        return self.max_hits is not None and self.rank in OF_STATISTICS
+
+    def shows_both_ways(self, targets: SequenceSet | None) -> bool:
+        """Whether a pair counts with either sequence as its query."""
+        return self.both_ways or (self.max_hits is not None and targets is None)
 
 
 @dataclass(frozen=True)
@@ -121,11 +161,17 @@ def plan_alignment(
     FastaError, AlphabetError, ScoringError, PairListError, ValueError, TypeError
         See `AlignmentJob`; ScoringError too where `max_evalue` needs what is not known.
     """
-    job = AlignmentJob(
+    kind: type[AlignmentJob] = AlignmentJob
+    more: dict[str, Any] = {}
+    if request.max_hits is not None:
+        kind = HitsJob
+        more = {"max_hits": request.max_hits, "rank": request.rank, "once": request.once}
+    detail = Detail.CIGAR if request.is_masked else request.detail
+    job = kind(
         queries,
         targets,
         scoring,
-        Want(request.detail, raw_minimum(request.min_score, scoring)),
+        Want(detail, raw_minimum(request.min_score, scoring)),
         device=request.device,
         threads=usable_cores() if request.threads is None else request.threads,
         window=(
@@ -139,14 +185,19 @@ def plan_alignment(
         pair_list=request.pair_list,
         shard=request.shard,
         pair_thresholds=request.thresholds,
-        top=request.top,
+        hsps=request.hsps,
+        strand=request.strand,
         result_seconds=request.result_seconds,
+        **more,
     )
     plan = _with_statistics(request, job)
+    if request.ranks_by_statistics and isinstance(plan.job, HitsJob):
+        plan = replace(plan, job=replace(plan.job, significance=plan.significance))
     if request.max_evalue is None:
         return plan
     assert plan.significance is not None
-    kept = EvalueFilter(plan.significance, request.max_evalue, request.both_ways)
+    kept = EvalueFilter(plan.significance, request.max_evalue, request.shows_both_ways(targets))
+    job = plan.job
     least = max(kept.min_raw_score, job.want.least_raw_score)
     job = replace(job, want=replace(job.want, min_raw_score=least), evalue_filter=kept)
     return replace(plan, job=job)
@@ -156,7 +207,8 @@ def _with_statistics(request: AlignRequest, job: AlignmentJob) -> AlignmentPlan:
     """Find what bit scores and E-values are made of, where they are asked for."""
     gumbel = composition = reason = None
     sets = job.queries, job.targets
-    if request.statistics or request.max_evalue is not None:
+    are_needed = request.max_evalue is not None or request.ranks_by_statistics
+    if request.statistics or are_needed:
         from pairalign.jobs.run.statistics import find_or_estimate_gumbel
 
         try:
@@ -164,7 +216,7 @@ def _with_statistics(request: AlignRequest, job: AlignmentJob) -> AlignmentPlan:
                 raise ScoringError("E-values are those of local alignments: add --mode local")
             gumbel = find_or_estimate_gumbel(job.scoring, *sets, job.threads)
         except ScoringError as error:
-            if request.max_evalue is not None:
+            if are_needed:
                 raise
             reason = str(error)
     if gumbel is not None or find_gumbel(job.scoring) is not None:
@@ -172,5 +224,7 @@ def _with_statistics(request: AlignRequest, job: AlignmentJob) -> AlignmentPlan:
 
         composition = chosen_composition(request.comp_based_stats, job.scoring, *sets)
     space = request.search_space
-    found = find_significance(job.scoring, *sets, request.db_size, gumbel, composition, space)
+    found = find_significance(
+        job.scoring, *sets, request.db_size, gumbel, composition, space, request.mask
+    )
     return AlignmentPlan(job, found, reason, gumbel is not None and found is not None)

@@ -18,7 +18,7 @@ import numpy as np
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.sequences.sets import Alphabet, SequenceSet
 
-_ONLY_FOR_MESSAGES = {"stand_ins", "source", "lines"}
+_ONLY_FOR_MESSAGES = {"stand_ins", "source", "lines", "seconds"}
 
 Description = dict[str, Any]
 """Strings, numbers, None, and lists and dictionaries of these, as in JSON."""
@@ -27,7 +27,7 @@ Description = dict[str, Any]
 _ONLY_HOW = {
     *("device", "threads", "memory_bytes", "progress", "kernel", "shard"),
     "result_seconds",
-    "evalue_filter",  # the command describes what it is made of
+    *("evalue_filter", "significance"),  # the command describes what they are made of
     *("filter", "stages"),  # of overlaps; a filter loses nothing
 }
 

@@ -92,26 +92,26 @@ def waiting_bytes(engines: int, memory_bytes: int) -> int:
     return min(memory_bytes // 4, engines * _ROOM_OF_ENGINE)
 
 
-def result_bytes(detail: Detail, top: int = 1) -> tuple[int, float]:
+def result_bytes(detail: Detail, hsps: int = 1) -> tuple[int, float]:
     """Return what a pair's results take: whatever its length, and for each letter of both.
 
     Parameters
     ----------
     detail : Detail
-    top : int
+    hsps : int
         Alignments that a pair may have.
     """
-    return top * _PAIR_BYTES[detail], top * _LETTER_BYTES[detail]
+    return hsps * _PAIR_BYTES[detail], hsps * _LETTER_BYTES[detail]
 
 
 def expected_bytes(
-    detail: Detail, top: int, queries: SequenceSet, targets: SequenceSet | None, pairs: int
+    detail: Detail, hsps: int, queries: SequenceSet, targets: SequenceSet | None, pairs: int
 ) -> tuple[int, float]:
     """Return `result_bytes` as a sample of so many pairs of two sets, or of one, lets expect.
 
     Not sampled where `pairs` are so few that slabs of fewer pairs do no harm.
     """
-    pair_bytes, letter_bytes = result_bytes(detail, top)
+    pair_bytes, letter_bytes = result_bytes(detail, hsps)
     if letter_bytes and pairs >= _WORTH_SAMPLING:
         letter_bytes *= share_of_letters(queries, targets)
     return pair_bytes, letter_bytes

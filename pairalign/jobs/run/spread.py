@@ -15,7 +15,7 @@ from pairalign.sequences.sets import SequenceSet
 
 MOST_TASKS = 64
 
-_SHARED = ("queries", "targets", "scoring")
+_SHARED = ("queries", "targets", "scoring", "significance")
 
 _Columns = dict[str, Any]  # arrays, and None
 

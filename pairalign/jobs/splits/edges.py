@@ -73,6 +73,8 @@ class Resources:
     kernel : str or None
     steps : Steps or None
         How many pairs each step of the thresholds has left, after aligning.
+    devices : tuple of str
+        Those that were opened, after aligning.
     """
 
     device: str = "auto"
@@ -81,6 +83,7 @@ class Resources:
     progress: Progress = False
     kernel: str | None = None
     steps: Steps | None = field(default=None, init=False)
+    devices: tuple[str, ...] = field(default=(), init=False)
 
 
 def find_pairs(
@@ -142,7 +145,7 @@ def find_pairs(
             reaches = np.zeros(len(found), np.bool_)
             reaches[thresholds.passing(found)] = True
             parts.append(Pairs(found.query.copy(), found.target.copy(), share / whole, reaches))
-    resources.steps = job.steps
+    resources.steps, resources.devices = job.steps, job.devices
     return _join(parts)
 
 

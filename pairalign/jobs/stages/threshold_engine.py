@@ -10,25 +10,29 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.alignments import SCORE_FIELDS, STATS_FIELDS, Alignments
+from pairalign.alignments.alignments import Alignments, no_alignments
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines import Engine
 from pairalign.engines.cpu.pair_filter import Demand, PairFilter, PairsLeft
+from pairalign.jobs.stages.strand_engine import BothStrandsFilter
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.complement import reverse_complement_set
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     from pairalign.engines.cuda.pair_filter import CudaPairFilter
 
 Mask = npt.NDArray[np.bool_]
+AnyFilter = PairFilter | BothStrandsFilter
 
 _WORTH_CHOOSING = 0.9
 """Of more pairs than that, all of a window are aligned: chosen ones cost more each."""
@@ -84,7 +88,7 @@ class ThresholdEngine(WrappedEngine):
     Parameters
     ----------
     engine : Engine
-    pair_filter : PairFilter
+    pair_filter : PairFilter or BothStrandsFilter
         Of the same sets, scoring and thresholds; shared by engines. One that has
         `on_device` gets a filter of its own there, which drops the same pairs.
     thresholds : PairThresholds
@@ -99,17 +103,18 @@ class ThresholdEngine(WrappedEngine):
     def __init__(
         self,
         engine: Engine,
-        pair_filter: PairFilter,
+        pair_filter: AnyFilter,
         thresholds: PairThresholds,
         steps: Steps,
         sets: dict[str, Any],
         demand: Demand | None = None,
     ) -> None:
         super().__init__(engine)
-        self._filter: PairFilter | CudaPairFilter = pair_filter
+        self._filter = pair_filter
         self._own_filter: CudaPairFilter | None = None
         if engine.on_device is not None:
-            self._filter = self._own_filter = engine.on_device.open_pair_filter(pair_filter)
+            assert isinstance(pair_filter, PairFilter)
+            self._own_filter = engine.on_device.open_pair_filter(pair_filter)
         self._demand = demand
         self._thresholds = thresholds
         self._steps = steps
@@ -118,13 +123,13 @@ class ThresholdEngine(WrappedEngine):
 
     def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
         """Align the pairs of `window`; see `pairalign.engines.Engine`."""
-        if isinstance(self._filter, PairFilter):
+        if self._own_filter is None:
             choice = self._filter.choose(window, pair_mask, self._demand)
         else:
-            choice = self._filter.choose(window, pair_mask)
+            choice = self._own_filter.choose(window, pair_mask)
         if choice.left == 0:
             self._steps.add(choice, 0, 0)
-            return self._nothing(want.detail)
+            return no_alignments(**self._sets, detail=want.detail)
         found = self._align_chosen(window, want, pair_mask, choice)
         passing = found
         if self._thresholds:
@@ -183,15 +188,6 @@ class ThresholdEngine(WrappedEngine):
         self._reaching = min(reaching / choice.left, 1.0)
         return min(reaching, choice.left)
 
-    def _nothing(self, detail: Detail) -> Alignments:
-        """Alignments of no pair, with the columns of a detail."""
-        names = SCORE_FIELDS + (STATS_FIELDS if detail > Detail.SCORE else ())
-        columns: dict[str, Any] = {name: np.empty(0, np.int32) for name in names}
-        if detail == Detail.CIGAR:
-            columns["cigar"] = np.empty(0, np.uint32)
-            columns["cigar_offsets"] = np.zeros(1, np.int64)
-        return Alignments(**self._sets, **columns)
-
 
 def skip_pairs(
     engines: Sequence[Engine],
@@ -201,6 +197,8 @@ def skip_pairs(
     min_raw_score: int | None,
     threads: int,
     demand: Demand | None = None,
+    *,
+    both_strands: bool = False,
 ) -> tuple[Sequence[Engine], Steps]:
     """Wrap engines so that they skip pairs which cannot reach what is asked for.
 
@@ -215,6 +213,8 @@ def skip_pairs(
     threads : int
     demand : Demand, optional
         Which pairs are still of use.
+    both_strands : bool
+        Whether pairs may pass on either strand.
 
     Returns
     -------
@@ -222,20 +222,26 @@ def skip_pairs(
     steps : Steps
         What they will count.
     """
-    pair_filter = PairFilter(
-        *sets,
-        scoring,
-        thresholds,
-        min_raw_score,
+    open_filter = partial(
+        PairFilter,
+        scoring=scoring,
+        thresholds=thresholds,
+        min_raw_score=min_raw_score,
         threads=threads,
         subsequences=not any(engine.is_gpu for engine in engines),
     )
+    pair_filter: AnyFilter
+    if not both_strands:
+        pair_filter = open_filter(*sets)
+    else:
+        reversed_targets = reverse_complement_set(sets[0] if sets[1] is None else sets[1])
+        pair_filter = BothStrandsFilter(open_filter(*sets), open_filter(sets[0], reversed_targets))
     return _wrap(engines, pair_filter, sets, scoring, thresholds, demand)
 
 
 def _wrap(
     engines: Sequence[Engine],
-    pair_filter: PairFilter,
+    pair_filter: AnyFilter,
     sets: tuple[SequenceSet, SequenceSet | None],
     scoring: Scoring,
     thresholds: PairThresholds,
@@ -261,6 +267,8 @@ def skip_where_it_pays(
     min_raw_score: int | None,
     threads: int,
     demand: Demand | None = None,
+    *,
+    both_strands: bool = False,
 ) -> tuple[Sequence[Engine], Steps | None]:
     """Wrap engines as `skip_pairs` does, unless aligning all pairs is as fast.
 
@@ -273,7 +281,8 @@ def skip_where_it_pays(
     if not thresholds and (min_raw_score or 0) <= 0:
         return engines, None
     if thresholds or not any(engine.is_gpu for engine in engines):
-        return skip_pairs(engines, sets, scoring, thresholds, min_raw_score, threads, demand)
+        asked = (scoring, thresholds, min_raw_score, threads, demand)
+        return skip_pairs(engines, sets, *asked, both_strands=both_strands)
     # Scores alone a GPU finds as fast as the host says which pairs cannot reach them; with a filter
     # of its own it is faster where q-grams say something, and that is not found out for nothing.
     if not all(engine.on_device for engine in engines) or _cells(*sets) < WORTH_FILTERING:

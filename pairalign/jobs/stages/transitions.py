@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int64s
+from pairalign.sequences.complement import complement_of
 from pairalign.sequences.sets import DNA
 
 INSERTION, DELETION, MISMATCH = 1, 2, 8
@@ -54,17 +55,28 @@ def _count(part: Alignments) -> npt.NDArray[np.int64]:
     mismatched = operation == MISMATCH
     sizes = length[mismatched]
     letters = []
-    for sequences, index, first, other in (
-        (part.queries, part.query, part.query_start, DELETION),
-        (part.targets, part.target, part.target_start, INSERTION),
+    # Where the first letter of each span is in the set, and where letters go from there: those of a
+    # query on strand -1 from its end backwards.
+    steps = np.ones(len(part), np.int64) if part.strand is None else part.strand.astype(np.int64)
+    assert part.query_end is not None
+    first_of_query = np.where(steps > 0, part.query_start, part.query_end - 1)
+    for sequences, index, first, other, step in (
+        (part.queries, part.query, first_of_query, DELETION, steps),
+        (part.targets, part.target, part.target_start, INSERTION, np.ones_like(steps)),
     ):
         # Letters of this sequence that come before each run, over all pairs; then of its own pair.
         before = np.cumsum(np.where(operation == other, 0, length))
         before = np.concatenate((np.zeros(1, np.int64), before))
         place = before[:-1] - before[offsets[pair]]
-        place += (sequences.offsets[index] + first)[pair]
-        letters.append(sequences.codes[_ranges(place[mismatched], sizes)])
+        inside = _ranges(place[mismatched], sizes)
+        of_pair = np.repeat(pair[mismatched], sizes)
+        letters.append(
+            sequences.codes[(sequences.offsets[index] + first)[of_pair] + step[of_pair] * inside]
+        )
     query, target = letters
+    if part.strand is not None:
+        complement = complement_of(part.queries.alphabet)
+        query = np.where(np.repeat(steps[pair[mismatched]], sizes) < 0, complement[query], query)
     definite = (query < DNA.definite) & (target < DNA.definite)
     # A, C, G, T are 0 to 3: transitions change by 2.
     transition = (query ^ target) == 2

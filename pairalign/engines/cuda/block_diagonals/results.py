@@ -79,7 +79,7 @@ def make_alignments(
     if progress is None or pairs is None:
         progress, pairs = np.zeros(0, PROGRESS), np.zeros(0, PAIR)
     score = progress["score"].astype(np.int32)
-    fields: dict[str, npt.NDArray[Any]] = {
+    fields: dict[str, Any] = {
         "query": chosen.query,
         "target": chosen.target,
         "raw_score": score,

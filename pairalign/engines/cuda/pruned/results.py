@@ -58,7 +58,7 @@ def make_alignments(context: DeviceContext, chosen: Chosen, want: Want, found: F
     if want.min_raw_score is not None:
         kept &= results["score"] >= want.min_raw_score
     results = results[kept]
-    fields: dict[str, npt.NDArray[Any]] = {
+    fields: dict[str, Any] = {
         "query": chosen.query[kept],
         "target": chosen.target[kept],
         "raw_score": results["score"].astype(np.int32),

@@ -27,7 +27,7 @@ from pairalign.cli.main import main
 from pairalign.engines.cpu.further import FurtherAligner
 from pairalign.errors import ScoringError
 from pairalign.formats import FORMATS, NETWORK_FORMATS
-from pairalign.jobs.stages.top_engine import TopEngine
+from pairalign.jobs.stages.hsps_engine import HspsEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 
@@ -48,17 +48,19 @@ def by_pair(found: Alignments) -> dict[tuple[int, int], list[int]]:
 
 
 @settings(max_examples=examples(60))
-@given(problem=small_problems().map(local), top=st.integers(2, 5), least=st.sampled_from([None, 3]))
-def test_as_the_reference(problem: Problem, top: int, least: int | None) -> None:
+@given(
+    problem=small_problems().map(local), hsps=st.integers(2, 5), least=st.sampled_from([None, 3])
+)
+def test_as_the_reference(problem: Problem, hsps: int, least: int | None) -> None:
     sets = problem.sets()
     options = {"scoring": problem.scoring, "device": "cpu", "threads": 1}
-    found = pairalign.align(*sets, **options, top=top, min_score=least)
+    found = pairalign.align(*sets, **options, hsps=hsps, min_score=least)
     pairs = by_pair(found)
     assert list(pairs) == list(by_pair(pairalign.align(*sets, **options, min_score=least)))
     costs = costs_of(problem.scoring)
     for (i, j), numbers in pairs.items():
         query, target = sets[0].codes_of(i).tolist(), sets[-1].codes_of(j).tolist()
-        expected = reference.align_all(query, target, costs, top)
+        expected = reference.align_all(query, target, costs, hsps)
         expected = [one for one in expected if least is None or one.score >= least]
         if not expected:  # nothing is aligned, and nothing was asked for
             assert least is None
@@ -74,10 +76,10 @@ def test_every_engine(open_on: OpenEngine) -> None:
         [3 * GENOME[:40] + GENOME[100:150], changed(2 * GENOME[10:45], 0.1, 1), GENOME[110:190]]
     )
     scoring = pairalign.make_scoring("dna", mode="local")
-    expected = pairalign.align(reads, scoring=scoring, device="cpu", top=4, min_score=20)
+    expected = pairalign.align(reads, scoring=scoring, device="cpu", hsps=4, min_score=20)
     assert len(expected) > 4
     further = FurtherAligner(reads, reads, scoring, 1)
-    engine = TopEngine(open_on([reads], scoring), further, 4, PairThresholds(), None)
+    engine = HspsEngine(open_on([reads], scoring), further, 4, PairThresholds(), None)
     window = Window(0, 0, len(reads), 0, len(reads), True)
     assert_same(expected, engine.align(window, Want(Detail.CIGAR, 20)))
     scores = engine.align(window, Want(Detail.SCORE, 20))
@@ -87,10 +89,10 @@ def test_every_engine(open_on: OpenEngine) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("top", [2, 10])
-def test_on_a_gpu(top: int) -> None:
+@pytest.mark.parametrize("hsps", [2, 10])
+def test_on_a_gpu(hsps: int) -> None:
     reads = {f"r{k}": changed(3 * GENOME[k * 50 : k * 50 + 400], 0.05, k) for k in range(30)}
-    options = {"mode": "local", "top": top, "min_score": 100}
+    options = {"mode": "local", "hsps": hsps, "min_score": 100}
     assert_same(
         pairalign.align(reads, **options, device="cpu"),
         pairalign.align(reads, **options, device="cuda"),
@@ -101,13 +103,13 @@ def test_thresholds_end_a_pair() -> None:
     """The first alignment that does not pass is the end, whatever comes after it."""
     core, worse = GENOME[:100], changed(GENOME[200:300], 0.2, 1)
     pair = {"a": core + GENOME[500:600] + GENOME[200:300], "b": worse + GENOME[800:900] + core}
-    every = pairalign.align(pair, mode="local", top=3)
+    every = pairalign.align(pair, mode="local", hsps=3)
     assert len(every) == 3
     assert every.identity[0] == 1 > every.identity[1]
-    assert len(pairalign.align(pair, mode="local", top=3, min_identity=0.99)) == 1
-    assert len(pairalign.align(pair, mode="local", top=3, min_score=every.score[1])) == 2
-    assert len(pairalign.align(pair, mode="local", top=2)) == 2
-    again = pairalign.align(pair, mode="local", top=3, pairs=[("b", "a")])
+    assert len(pairalign.align(pair, mode="local", hsps=3, min_identity=0.99)) == 1
+    assert len(pairalign.align(pair, mode="local", hsps=3, min_score=every.score[1])) == 2
+    assert len(pairalign.align(pair, mode="local", hsps=2)) == 2
+    again = pairalign.align(pair, mode="local", hsps=3, pairs=[("b", "a")])
     assert_same(every, again)
     graph = every.to_networkx()
     assert graph.edges["a", "b"]["score"] == every.score[0]
@@ -117,7 +119,7 @@ def test_thresholds_end_a_pair() -> None:
 
 def test_evalues_end_a_pair(folder: Path) -> None:
     Path("two.fa").write_text(">a\n" + 2 * "MKVLAAGGWTREWCHMKPYW" + "\n>b\nMKVLAAGGWTREWCHMKPYW\n")
-    command = ["align", "two.fa", "--mode", "local", "--top", "9", "-q", "--format", "tsv"]
+    command = ["align", "two.fa", "--mode", "local", "--hsps", "9", "-q", "--format", "tsv"]
     columns = ["--columns", "score,evalue"]
     assert main([*command, *columns, "-o", "all.tsv"]) == 0
     assert main([*command, *columns, "-o", "some.tsv", "--max-evalue", "0.001"]) == 0
@@ -131,7 +133,7 @@ def write_repeats() -> None:
     Path("in.fa").write_text("".join(lines))
 
 
-OPTIONS = ("--mode", "local", "--top", "3", "--min-score", "40", "-q", "--device", "cpu")
+OPTIONS = ("--mode", "local", "--hsps", "3", "--min-score", "40", "-q", "--device", "cpu")
 
 
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "a3m"])
@@ -140,7 +142,7 @@ def test_formats_and_parts(folder: Path, format: str, capsys: pytest.CaptureFixt
     command = ["align", "in.fa", *OPTIONS, "--format", format, "--window", "4"]
     if format in NETWORK_FORMATS:
         assert main([*command, "-o", "one"]) == 2
-        assert "an edge a pair: leave --top out" in capsys.readouterr().err
+        assert "an edge a pair: leave --hsps out" in capsys.readouterr().err
         return
     assert main([*command, "-o", "one"]) == 0
     for k in (3, 1, 2):
@@ -149,7 +151,7 @@ def test_formats_and_parts(folder: Path, format: str, capsys: pytest.CaptureFixt
     assert Path("all").read_bytes() == Path("one").read_bytes()
     assert main([*command, "-o", "resumed", "--resume"]) == 0
     assert Path("resumed").read_bytes() == Path("one").read_bytes()
-    found = pairalign.align("in.fa", mode="local", top=3, min_score=40, window=4)
+    found = pairalign.align("in.fa", mode="local", hsps=3, min_score=40, window=4)
     assert len(found) > len(by_pair(found)) + 10
     if format in ("paf", "tsv", "blast6"):
         lines = Path("one").read_text().splitlines()
@@ -160,20 +162,22 @@ def test_parts_of_another_number_do_not_fit(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_repeats()
-    for k, top in ((1, "3"), (2, "2")):
-        more = ["--format", "paf", "--shard", f"{k}/2", "--top", top]
+    for k, hsps in ((1, "3"), (2, "2")):
+        more = ["--format", "paf", "--shard", f"{k}/2", "--hsps", hsps]
         assert main(["align", "in.fa", *OPTIONS, *more, "-o", "parts"]) == 0
     assert main(["merge", "parts", "-o", "all", "-q"]) == 1
-    assert "not of the same run; top: 3 and 2" in capsys.readouterr().err
+    assert "not of the same run; hsps: 3 and 2" in capsys.readouterr().err
 
 
 def test_only_local(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ScoringError, match="top 2: several alignments of a pair are local ones"):
-        pairalign.align([GENOME[:20], GENOME[:30]], top=2)
-    with pytest.raises(ValueError, match="top 0: expected at least 1"):
-        pairalign.align([GENOME[:20], GENOME[:30]], top=0)
-    assert main(["align", "dna.fa", "--top", "2", "-o", "out.paf"]) == 2
-    assert "--top needs --mode local, but the mode is global" in capsys.readouterr().err
+    with pytest.raises(ScoringError, match="hsps 2: several alignments of a pair are local ones"):
+        pairalign.align([GENOME[:20], GENOME[:30]], hsps=2)
+    with pytest.raises(ValueError, match="hsps 0: expected at least 1"):
+        pairalign.align([GENOME[:20], GENOME[:30]], hsps=0)
+    with pytest.raises(TypeError, match=r"align\(\): 'top' is 'hsps' now"):
+        pairalign.align([GENOME[:20], GENOME[:30]], top=2)  # type: ignore[call-arg]
+    assert main(["align", "dna.fa", "--hsps", "2", "-o", "out.paf"]) == 2
+    assert "--hsps needs --mode local, but the mode is global" in capsys.readouterr().err
     assert not Path("out.paf").exists()
 
 
@@ -188,7 +192,7 @@ def test_scores_are_those_of_lalign(folder: Path) -> None:
     scoring = pairalign.make_scoring(
         "dna", mode="local", match=5, mismatch=-4, gap_open=16, gap_extend=4
     )
-    ours = pairalign.align(repeats, scoring=scoring, top=8).score.tolist()
+    ours = pairalign.align(repeats, scoring=scoring, hsps=8).score.tolist()
     assert len(theirs) > 4
     assert ours[: len(theirs)] == theirs
 

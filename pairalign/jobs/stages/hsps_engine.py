@@ -1,13 +1,15 @@
 """Several local alignments of a pair: the best, then the next best on cells that are left.
 
 After Waterman and Eggert 1987, as `pairalign.engines.cpu.further` has it: each puts no two letters
-together which one before did. `TopEngine` wraps an engine, which finds the best, and is one itself.
+together which one before did. `HspsEngine` wraps an engine, which finds the
+best, and is one itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -28,7 +30,7 @@ from pairalign.statistics.significance import EvalueFilter
 Numbers = npt.NDArray[np.int64]
 
 
-class TopEngine(WrappedEngine):
+class HspsEngine(WrappedEngine):
     """Follows each alignment that an engine finds by the further ones of the pair, best first.
 
     A pair's alignments end with the last one, or before the first that scores 0, or less than is
@@ -39,7 +41,7 @@ class TopEngine(WrappedEngine):
     engine : Engine
         Gives pairs that pass.
     further : FurtherAligner
-    top : int
+    hsps : int
         Alignments that a pair may have.
     thresholds : PairThresholds
         What further alignments must reach, too.
@@ -51,13 +53,13 @@ class TopEngine(WrappedEngine):
         self,
         engine: Engine,
         further: FurtherAligner,
-        top: int,
+        hsps: int,
         thresholds: PairThresholds,
         evalues: EvalueFilter | None,
     ) -> None:
         super().__init__(engine)
         self._further = further
-        self._top = top
+        self._hsps = hsps
         self._thresholds = thresholds
         self._evalues = evalues
 
@@ -69,17 +71,23 @@ class TopEngine(WrappedEngine):
         aligned = np.flatnonzero(best.raw_score > 0)
         layers, owners = [best], [np.arange(len(best))]
 
-        def advance(known: Sequence[Alignments]) -> tuple[Alignments, Numbers]:
-            found, numbers = self._further.next_of(known, window, max(1, want.least_raw_score))
-            passing = self._passing(found)
-            return found.take(passing), numbers[passing]
-
-        for layer, pairs in islice(layers_of(best.take(aligned), self._top, advance), 1, None):
-            layers.append(layer)
-            owners.append(aligned[pairs])
+        for strand, numbers in _by_strand(best, aligned):
+            advance = partial(self._advance, replace(window, strand=strand), want)
+            each = layers_of(best.take(numbers), self._hsps, advance)
+            for layer, pairs in islice(each, 1, None):
+                layers.append(_of_strand(layer, strand) if best.strand is not None else layer)
+                owners.append(numbers[pairs])
         order = np.argsort(np.concatenate(owners), kind="stable")
         every = concatenate(layers).take(order)
         return every.without(stats=want.detail == Detail.SCORE, cigar=want.detail < Detail.CIGAR)
+
+    def _advance(
+        self, window: Window, want: Want, known: Sequence[Alignments]
+    ) -> tuple[Alignments, Numbers]:
+        """Return the next alignments of pairs that pass, and whose they are."""
+        found, numbers = self._further.next_of(known, window, max(1, want.least_raw_score))
+        passing = self._passing(found)
+        return found.take(passing), numbers[passing]
 
     def cancel(self) -> None:
         """Make a running `align` return early by raising."""
@@ -98,30 +106,43 @@ class TopEngine(WrappedEngine):
         return np.flatnonzero(passes)
 
 
+def _by_strand(found: Alignments, numbers: Numbers) -> Iterator[tuple[int, Numbers]]:
+    """Yield each strand with the numbers of its alignments, where there are any."""
+    if found.strand is None:
+        yield 1, numbers
+        return
+    for strand in (1, -1):
+        yield strand, numbers[found.strand[numbers] == strand]
+
+
+def _of_strand(found: Alignments, strand: int) -> Alignments:
+    return replace(found, strand=np.full(len(found), strand, np.int8))
+
+
 def add_further(
     engines: Sequence[Engine],
-    top: int,
+    hsps: int,
     sets: tuple[SequenceSet, SequenceSet | None],
     scoring: Scoring,
     kept: tuple[PairThresholds, EvalueFilter | None],
     threads: int,
-) -> list[TopEngine]:
+) -> list[HspsEngine]:
     """Wrap engines so that pairs may have several alignments.
 
     Parameters
     ----------
     engines : sequence of Engine
-    top : int
+    hsps : int
     sets : two SequenceSets
         The second is None for every pair of the first.
     scoring : Scoring
     kept : PairThresholds, EvalueFilter or None
-        As for `TopEngine`.
+        As for `HspsEngine`.
     threads : int
         Cores on which further alignments are made, whatever the engine.
     """
     queries, targets = sets[0], sets[0] if sets[1] is None else sets[1]
     return [
-        TopEngine(one, FurtherAligner(queries, targets, scoring, threads), top, *kept)
+        HspsEngine(one, FurtherAligner(queries, targets, scoring, threads), hsps, *kept)
         for one in engines
     ]

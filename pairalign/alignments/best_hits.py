@@ -1,0 +1,153 @@
+"""The best hits of each query, kept while pairs come in any order (``cpu/pairs/hits.cpp``).
+
+A better hit has a higher rank; of equal ones the higher raw score, of equal ones the target that
+comes first in the input. No two hits of a query are equally good, so what is kept does not depend
+on the order in which pairs come.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.native import library
+
+HIT = np.dtype([("rank", np.float64), ("raw_score", np.int32), ("target", np.int32)])
+"""``pairalign_hit``."""
+
+_QUERY_BYTES = 24
+
+
+class NativeBestHits(ctypes.Structure):
+    """``pairalign_best_hits``."""
+
+    _fields_ = (
+        *((name, ctypes.c_int32) for name in ("first", "queries", "most", "least")),
+        ("counts", ctypes.c_void_p),
+        ("floors", ctypes.c_void_p),
+        ("hits", ctypes.c_void_p),
+    )
+
+
+_add = library.pairalign_add_hits
+_sort = library.pairalign_sort_hits
+
+
+def hit_bytes(most: int) -> int:
+    """Return what the hits of a query take in memory, of `most` at most."""
+    return most * HIT.itemsize + _QUERY_BYTES
+
+
+class BestHits:
+    """Keeps the best hits of some queries.
+
+    Parameters
+    ----------
+    first, stop : int
+        Half-open range of queries: input indices.
+    most : int
+        Hits of a query that are kept.
+    least : int
+        The raw score that a hit has at least.
+
+    Attributes
+    ----------
+    counts : ndarray of int32, shape (queries,)
+        How many hits each query has.
+    hits : ndarray of `HIT`, shape (queries, most)
+        The first `counts` of each row; sorted after `sort`.
+    """
+
+    def __init__(self, first: int, stop: int, most: int, least: int) -> None:
+        self.first = first
+        self.counts = np.zeros(stop - first, np.int32)
+        self.hits = np.zeros((stop - first, most), HIT)
+        self._least = least
+        self._floors = np.full(stop - first, least, np.int32)
+
+    def _native(self) -> NativeBestHits:
+        sizes = len(self.counts), self.hits.shape[1], self._least
+        arrays = self.counts, self._floors, self.hits
+        return NativeBestHits(self.first, *sizes, *(one.ctypes.data for one in arrays))
+
+    def add(
+        self,
+        query: Int32s,
+        target: Int32s,
+        raw_score: Int32s,
+        rank: npt.NDArray[np.float64] | None = None,
+    ) -> None:
+        """Take in some pairs, each once; those of other queries are left out.
+
+        Parameters
+        ----------
+        query, target, raw_score : ndarray of int32, shape (n,)
+        rank : ndarray of float64, shape (n,), or None
+            None: the raw score alone counts.
+        """
+        arrays = [np.ascontiguousarray(one, np.int32) for one in (query, target, raw_score)]
+        ranks = None if rank is None else np.ascontiguousarray(rank, np.float64)
+        _add(
+            ctypes.byref(self._native()),
+            len(arrays[0]),
+            *(one.ctypes.data for one in arrays),
+            None if ranks is None else ranks.ctypes.data,
+        )
+
+    def sort(self) -> None:
+        """Sort the hits of each query, best first; nothing may be added afterwards."""
+        _sort(ctypes.byref(self._native()))
+
+    def pairs_of(self, start: int, stop: int) -> tuple[Int32s, Int32s, Int32s]:
+        """Return the hits of queries from `start` up to `stop`, query by query, best first.
+
+        Returns
+        -------
+        query, target, raw_score : ndarray of int32, shape (hits,)
+        """
+        which = slice(start - self.first, stop - self.first)
+        counts, rows = self.counts[which], self.hits[which]
+        kept = rows[np.arange(rows.shape[1]) < counts[:, None]]
+        query = np.repeat(np.arange(start, stop, dtype=np.int32), counts)
+        return query, kept["target"].copy(), kept["raw_score"].copy()
+
+    def dump(self) -> bytes:
+        """Return all that `load` needs to go on."""
+        return self.counts.tobytes() + self.hits.tobytes()
+
+    @property
+    def dumped_bytes(self) -> int:
+        """Size of what `dump` returns."""
+        return int(self.counts.nbytes + self.hits.nbytes)
+
+    def load(self, dumped: bytes, targets: int) -> None:
+        """Take up what `dump` has returned.
+
+        Parameters
+        ----------
+        dumped : bytes
+        targets : int
+            How many targets there are.
+
+        Raises
+        ------
+        ValueError
+            It does not make sense.
+        """
+        if len(dumped) != self.dumped_bytes:
+            raise ValueError("hits of another size")
+        size = self.counts.nbytes
+        counts = np.frombuffer(dumped[:size], np.int32)
+        hits = np.frombuffer(dumped[size:], HIT).reshape(self.hits.shape)
+        are_possible = (counts >= 0).all() and (counts <= self.hits.shape[1]).all()
+        if not (are_possible and ((hits["target"] >= 0) & (hits["target"] < targets)).all()):
+            raise ValueError("hits of other sequences")
+        self.counts[:], self.hits[:] = counts, hits
+
+
+def number_pairs(query: Int32s, target: Int32s) -> Int64s:
+    """Return a number for each pair of a query and a target, int64."""
+    return query.astype(np.int64) << 32 | target

@@ -1,0 +1,64 @@
+"""Alignments of a set with itself, seen from the other sequence: query and target exchanged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.runs import reverse_runs
+
+_SIDES = (("query", "target"), ("query_start", "target_start"), ("query_end", "target_end"))
+_INSERTION, _DELETION = 1, 2
+
+
+def exchange(found: Alignments, which: npt.NDArray[np.bool_]) -> Alignments:
+    """Return alignments of which some have query and target exchanged.
+
+    The alignment stays what it is: its columns, and so what each CIGAR says, are the same.
+
+    Parameters
+    ----------
+    found : Alignments
+        Of a set with itself.
+    which : ndarray of bool, shape (n,)
+
+    Returns
+    -------
+    Alignments
+        On strand -1 the CIGAR runs along the new target as it was read, see
+        `pairalign.alignments.strands`.
+    """
+    if not which.any():
+        return found
+    assert found.queries is found.targets
+    changed: dict[str, Any] = {}
+    for one, other in _SIDES:
+        values = getattr(found, one), getattr(found, other)
+        if values[0] is not None:
+            changed[one] = np.where(which, values[1], values[0])
+            changed[other] = np.where(which, values[0], values[1])
+    if found.cigar is not None and found.cigar_offsets is not None:
+        changed["cigar"] = _exchange_runs(found.cigar, found.cigar_offsets, which, found.strand)
+    return replace(found, **changed)
+
+
+def _exchange_runs(
+    cigar: npt.NDArray[np.uint32],
+    offsets: npt.NDArray[np.int64],
+    which: npt.NDArray[np.bool_],
+    strand: npt.NDArray[np.int8] | None,
+) -> npt.NDArray[np.uint32]:
+    """Make insertions deletions and deletions insertions; turn the runs of strand -1."""
+    runs: npt.NDArray[np.uint32] = cigar.copy()
+    inside = np.zeros(len(runs), np.bool_)
+    inside[offsets[0] : offsets[-1]] = np.repeat(which, np.diff(offsets))
+    operation = runs & 15
+    are_gaps = inside & ((operation == _INSERTION) | (operation == _DELETION))
+    runs[are_gaps] ^= np.uint32(_INSERTION ^ _DELETION)
+    if strand is not None:
+        reverse_runs(runs, offsets, which & (strand < 0))
+    return runs

@@ -1,0 +1,233 @@
+"""What the page of a report holds: sequences, pairs, heat map and tree, as plain values."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.identities import count_coverage
+from pairalign.jobs.report.chosen import MOST_RESIDUES
+from pairalign.jobs.report.heat_map import HeatMap
+from pairalign.jobs.report.report import DistanceCollector, Histogram, ReportCollector
+from pairalign.scoring.cigars import DELETION, INSERTION, MATCH, MISMATCH
+from pairalign.sequences.sets import SequenceSet
+
+_MOST_LISTED = 20_000
+"""Sequences of a set that are listed; of larger sets those of the pairs."""
+_MOST_RUNS = 4_000_000
+_NAMES = {INSERTION: "I", DELETION: "D", 0: "M"}
+_FIELDS = ("query_start", "query_end", "target_start", "target_end", "matches", "mismatches")
+_GAPS = ("gap_openings", "gap_letters")
+
+
+def page_data(
+    collector: ReportCollector,
+    offered: Alignments | None,
+    heat_map: HeatMap | None,
+    reads: Mapping[str, Sequence[object]] | None = None,
+) -> dict[str, object]:
+    """Return what the page's scripts read.
+
+    Parameters
+    ----------
+    collector : ReportCollector
+    offered : Alignments or None
+        With CIGARs; those that the page holds no runs of are left out.
+    heat_map : HeatMap or None
+    reads : dict of lists, optional
+        What is known of each sequence of the queries besides, by title.
+
+    Returns
+    -------
+    dict
+        Texts, numbers, lists and dicts of them. ``sets`` has the listed sequences of one or two
+        sets, and ``pairs`` an entry a field with a value a pair: ``query`` and ``target`` are
+        places in ``sets``, coordinates count from 0, ``cigar`` has the operations M, I and D.
+    """
+    one_set = collector.queries is collector.targets
+    sets = [collector.queries] if one_set else [collector.queries, collector.targets]
+    is_all = collector.is_all
+    if offered is not None:
+        all_runs, offered = len(offered), _with_few_runs(offered)
+        is_all &= all_runs == len(offered)
+    used: list[npt.NDArray[np.int32]] = [np.zeros(0, np.int32)] * len(sets)
+    if offered is not None:
+        ends = (offered.query, offered.target)
+        used = [np.concatenate(ends)] if one_set else list(ends)
+    listed = [_listed(one, mine) for one, mine in zip(sets, used, strict=True)]
+    taken = (one.lengths[np.unique(mine)].sum() for one, mine in zip(sets, used, strict=True))
+    room = MOST_RESIDUES - int(sum(taken))
+    shown = []
+    for sequences, numbers, mine in zip(sets, listed, used, strict=True):
+        entry, room = _sequences(sequences, numbers, mine, room)
+        shown.append(entry)
+    if reads is not None:
+        shown[0]["known"] = {k: [v[i] for i in listed[0].tolist()] for k, v in reads.items()}
+    alphabet = collector.queries.alphabet
+    return {
+        "sets": shown,
+        "definite": alphabet.letters[: alphabet.definite],
+        "alphabet": alphabet.name,
+        "isOneSet": one_set,
+        "pairs": _pairs(collector, offered, (listed[0], listed[-1])),
+        "allPairs": collector.pairs,
+        "isAll": is_all,
+        "which": collector.which,
+        "rankedBy": collector.ranked_by,
+        "histograms": [_histogram(one) for one in collector.histograms()],
+        "map": None if heat_map is None else _map(heat_map, listed[0]),
+        "noMap": collector.no_map,
+    }
+
+
+def merged_cigars(found: Alignments) -> list[str]:
+    """Return the CIGARs as texts with the operations M, I and D.
+
+    Parameters
+    ----------
+    found : Alignments
+        With CIGARs.
+    """
+    assert found.cigar is not None
+    runs, starts, bounds = _merged(found)
+    lengths = np.add.reduceat(runs >> 4, starts).tolist() if len(starts) else []
+    kinds = [_NAMES[int(op)] for op in _plain(runs[starts] & 15)]
+    texts = [f"{length}{kind}" for length, kind in zip(lengths, kinds, strict=True)]
+    ends = bounds.tolist()
+    return ["".join(texts[a:b]) for a, b in pairwise(ends)]
+
+
+def _plain(operations: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    plain: npt.NDArray[Any] = np.where(
+        (operations == MATCH) | (operations == MISMATCH), 0, operations
+    )
+    return plain
+
+
+def _merged(
+    found: Alignments,
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the runs, where merged ones start, and how many of these come before each pair."""
+    assert found.cigar is not None
+    assert found.cigar_offsets is not None
+    offsets = found.cigar_offsets - found.cigar_offsets[0]
+    runs = found.cigar[found.cigar_offsets[0] : found.cigar_offsets[-1]]
+    plain = _plain(runs & 15)
+    begins = np.ones(len(runs), np.bool_)
+    begins[1:] = plain[1:] != plain[:-1]
+    begins[offsets[:-1][offsets[:-1] < len(runs)]] = True
+    starts = np.flatnonzero(begins)
+    return runs, starts, np.searchsorted(starts, offsets)
+
+
+def _with_few_runs(found: Alignments) -> Alignments:
+    """Return the first alignments, as many as the page has room for the runs of."""
+    bounds = _merged(found)[2]
+    few = max(1, int(np.searchsorted(bounds, _MOST_RUNS, "right")) - 1)
+    return found[:few] if few < len(found) else found
+
+
+def _listed(sequences: SequenceSet, used: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """Return the input indices of the sequences that are listed, rising."""
+    if len(sequences) <= _MOST_LISTED:
+        return np.arange(len(sequences))
+    return np.unique(used).astype(np.int64)
+
+
+def _sequences(
+    sequences: SequenceSet,
+    numbers: npt.NDArray[np.int64],
+    used: npt.NDArray[np.int32],
+    room: int,
+) -> tuple[dict[str, Any], int]:
+    """Return what is said of listed sequences, and the room for residues that is left.
+
+    Those of the pairs have their residues; others as far as there is room.
+    """
+    needed = set(used.tolist())
+    residues: list[str | None] = []
+    for number in numbers.tolist():
+        length = int(sequences.lengths[number])
+        if number not in needed:
+            if length > room:
+                residues.append(None)
+                continue
+            room -= length
+        residues.append(sequences[number].letters)
+    names = [sequences.names[k] for k in numbers.tolist()]
+    headers = [sequences.descriptions[k] for k in numbers.tolist()]
+    entry: dict[str, Any] = {
+        "names": names,
+        "descriptions": [h[len(n) :].strip() for n, h in zip(names, headers, strict=True)],
+        "lengths": sequences.lengths[numbers].tolist(),
+        "residues": residues,
+        "all": len(sequences),
+    }
+    return entry, room
+
+
+def _pairs(
+    collector: ReportCollector,
+    found: Alignments | None,
+    listed: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
+) -> dict[str, list[Any]]:
+    """Return a list a field, with a value a pair."""
+    if found is None:
+        return {"query": []}
+    aligned, longer = count_coverage(found)
+    columns: dict[str, list[Any]] = {
+        "query": np.searchsorted(listed[0], found.query).tolist(),
+        "target": np.searchsorted(listed[1], found.target).tolist(),
+        "score": found.score.tolist(),
+        "identity": np.nan_to_num(found.identity).round(6).tolist(),
+        "coverage": (aligned / longer).round(6).tolist(),
+        "columns": found.columns.tolist(),
+        **{_camel(name): found.field(name).tolist() for name in (*_FIELDS, *_GAPS)},
+        "cigar": merged_cigars(found),
+    }
+    if found.strand is not None:
+        columns["strand"] = found.strand.tolist()
+    if collector.significance is not None:
+        columns["bits"] = collector.significance.bits(found).round(1).tolist()
+        logs = collector.significance.log_evalues(found) / math.log(10)
+        columns["logEvalue"] = logs.round(4).tolist()
+    if isinstance(collector, DistanceCollector):
+        columns["distance"] = [round(one, 6) for one in collector.distances_of(found).tolist()]
+    return columns
+
+
+def _camel(name: str) -> str:
+    first, second = name.split("_") if "_" in name else (name, "")
+    return first + second.capitalize()
+
+
+def _histogram(one: Histogram) -> dict[str, object]:
+    return {
+        "title": one.title,
+        "edges": one.edges.tolist(),
+        "counts": one.counts.tolist(),
+        "isShare": one.is_share,
+    }
+
+
+def _map(heat_map: HeatMap, listed: npt.NDArray[np.int64]) -> dict[str, object]:
+    assert len(listed) == len(heat_map.order)  # maps are of few sequences, which are all listed
+    tree = heat_map.tree
+    return {
+        "measure": heat_map.measure,
+        "order": heat_map.order,
+        "block": heat_map.block,
+        "low": heat_map.low,
+        "high": heat_map.high,
+        "cells": base64.b64encode(heat_map.cells.tobytes()).decode(),
+        "method": tree.method,
+        "children": tree.children.ravel().tolist(),
+        "branches": [float(f"{one:.7g}") for one in tree.lengths.ravel().tolist()],
+    }

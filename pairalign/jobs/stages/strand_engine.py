@@ -1,0 +1,101 @@
+"""Both strands of DNA: each pair is aligned on the strand on which it scores more.
+
+`StrandEngine` wraps an engine and is one itself, so that thresholds, E-values and further
+alignments are those of that strand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments, concatenate, no_alignments
+from pairalign.engines.cpu.pair_filter import Demand, PairFilter, PairsLeft
+from pairalign.jobs.stages.wrapped import WrappedEngine
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+
+Mask = npt.NDArray[np.bool_]
+
+
+class StrandEngine(WrappedEngine):
+    """Scores the pairs of a window on both strands and aligns each on the better one.
+
+    Of equal scores it is the plus strand. Results have a field `strand`.
+    """
+
+    def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
+        """Align the pairs of `window`, which is of strand 1; see `pairalign.engines.Engine`."""
+        assert window.strand == 1
+        windows = window, replace(window, strand=-1)
+        plus, minus = (self._engine.align(one, Want(Detail.SCORE), pair_mask) for one in windows)
+        is_minus = minus.raw_score > plus.raw_score
+        best = replace(
+            plus,
+            raw_score=np.where(is_minus, minus.raw_score, plus.raw_score),
+            strand=np.where(is_minus, -1, 1).astype(np.int8),
+        )
+        passes = best.raw_score >= want.least_raw_score
+        if want.detail == Detail.SCORE:
+            return best if passes.all() else best.take(passes)
+        numbers = np.arange(window.pairs) if pair_mask is None else np.flatnonzero(pair_mask)
+        chosen = [numbers[passes & ~is_minus], numbers[passes & is_minus]]
+        parts = [
+            self._aligned(one, want.detail, which)
+            for one, which in zip(windows, chosen, strict=True)
+            if len(which)
+        ]
+        if not parts:
+            return no_alignments(plus.queries, plus.targets, plus.scoring, want.detail)
+        return concatenate(parts).take(np.argsort(np.concatenate(chosen), kind="stable"))
+
+    def _aligned(
+        self, window: Window, detail: Detail, numbers: npt.NDArray[np.int64]
+    ) -> Alignments:
+        """Align pairs of some numbers, which ascend."""
+        mask = np.zeros(window.pairs, np.bool_)
+        mask[numbers] = True
+        found = self._engine.align(window, Want(detail), None if mask.all() else mask)
+        return replace(found, strand=np.full(len(found), window.strand, np.int8))
+
+
+class BothStrandsFilter:
+    """Drops pairs that cannot pass on either strand.
+
+    Parameters
+    ----------
+    plus, minus : PairFilter
+        Of the sequences as read, and of the queries with the reverse complements of the targets.
+
+    Attributes
+    ----------
+    gram : int
+        Letters of the q-grams that are compared.
+    """
+
+    def __init__(self, plus: PairFilter, minus: PairFilter) -> None:
+        self._filters = plus, minus
+        self.gram = plus.gram
+
+    def choose(
+        self, window: Window, pair_mask: Mask | None = None, demand: Demand | None = None
+    ) -> PairsLeft:
+        """Drop pairs of a window as `PairFilter.choose` does.
+
+        What the q-grams of both strands leave is not known: `PairsLeft.sharing` is what is left.
+        """
+        one, other = (each.choose(window, pair_mask, demand) for each in self._filters)
+        mask = one.mask | other.mask
+        left = int(np.count_nonzero(mask))
+        least = [each.min_raw_score for each in (one, other) if each.left]
+        known = [score for score in least if score is not None]
+        says = bool(known) and len(known) == len(least)
+        possible = max(one.possible, other.possible)
+        return PairsLeft(mask, one.looked_at, possible, left, left, min(known) if says else None)
+
+    def close(self) -> None:
+        """Free what the filters hold."""
+        for one in self._filters:
+            one.close()

@@ -1,0 +1,155 @@
+"""Low complexity: residues that repeat what stands before them, and what they do to E-values.
+
+Repeats of a few residues come about again and again without a common origin: unrelated sequences
+that are rich in them score far more than random ones. tantan [1]_ says how likely each residue is
+to be part of a repeat. In "gentle masking" [2]_ a column with a masked residue scores what it does,
+but 0 at most, and the score of an alignment is that of its best stretch. Here bits and E-values are
+of that score; raw scores and alignments stay as they are.
+
+References
+----------
+.. [1] M. C. Frith. A new repeat-masking method enables specific detection of homologous sequences.
+   Nucleic Acids Research 39:e23, 2011.
+.. [2] M. C. Frith. Gentle masking of low-complexity sequences improves homology search. PLoS ONE
+   6:e28819, 2011.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Int32s
+from pairalign.base.native import library
+from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.complement import complement_of
+from pairalign.sequences.sets import Alphabet, SequenceSet
+
+Doubles = npt.NDArray[np.float64]
+Masked = npt.NDArray[np.bool_]
+
+_LEAST = 0.5
+_START, _END, _DECAY = 0.005, 0.05, 0.9
+_PERIODS = {"protein": 50, "dna": 100}
+_RESIDUES = {"protein": 20, "dna": 4}
+
+_probabilities = library.pairalign_repeat_probabilities
+_scores = library.pairalign_masked_scores
+
+
+class _NativeMasked(ctypes.Structure):
+    """pairalign_masked_set."""
+
+    _fields_ = tuple((name, ctypes.c_void_p) for name in ("codes", "is_masked", "offsets"))
+
+
+def repeat_probabilities(sequences: SequenceSet) -> npt.NDArray[np.float32]:
+    """Return how likely each residue is to be part of a repeat.
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+
+    Returns
+    -------
+    ndarray of float32, shape (total_residues,)
+        In the order of the input.
+
+    Notes
+    -----
+    tantan's parameters: repeats of up to 50 residues (DNA: 100 bases), BLOSUM62 (DNA: 1 and -1).
+    Time is linear in residues times the longest period.
+    """
+    kind = sequences.alphabet.name
+    ratios = _likelihoods(sequences.alphabet)
+    found = np.empty(sequences.total_residues, np.float32)
+    _probabilities(
+        len(sequences),
+        *(one.ctypes.data for one in (sequences.offsets, sequences.codes)),
+        *(len(ratios), ratios.ctypes.data),
+        *(_PERIODS[kind], _START, _END, _DECAY, found.ctypes.data),
+    )
+    return found
+
+
+def mask_repeats(sequences: SequenceSet) -> Masked:
+    """Return which residues are more likely than not part of a repeat, shape (total_residues,)."""
+    masked: Masked = repeat_probabilities(sequences) >= _LEAST
+    return masked
+
+
+def _likelihoods(alphabet: Alphabet) -> Doubles:
+    """Return the likelihood of each residue as a copy of another, by that of it alone.
+
+    ``exp(lambda s)``, with the lambda at which scores are those of some residues in equilibrium.
+    Ambiguous residues copy nothing.
+    """
+    is_dna = alphabet.name == "dna"
+    scoring = make_scoring(alphabet, match=1, mismatch=-1) if is_dna else make_scoring(alphabet)
+    count = _RESIDUES[alphabet.name]
+    scores = scoring.matrix[:count, :count] / scoring.scale
+
+    def shares(value: float) -> float:
+        return float(np.linalg.inv(np.exp(value * scores)).sum())
+
+    low, high = (1.0, 1.2) if is_dna else (0.3, 0.35)
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if (shares(middle) > 1) == (shares(high) > 1) else (middle, high)
+    found: Doubles = np.zeros_like(scoring.matrix, np.float64)
+    found[:count, :count] = np.exp(low * scores)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatMasks:
+    """Which residues of two sets are masked.
+
+    Attributes
+    ----------
+    queries, targets : SequenceSet
+    """
+
+    queries: SequenceSet
+    targets: SequenceSet
+
+    @cached_property
+    def masked(self) -> tuple[Masked, Masked]:
+        """Of all residues of the queries, and of the targets."""
+        first = mask_repeats(self.queries)
+        return first, first if self.targets is self.queries else mask_repeats(self.targets)
+
+    def raw_scores(self, found: Alignments) -> Int32s:
+        """Return the raw score of the best stretch of each alignment, int32.
+
+        Parameters
+        ----------
+        found : Alignments
+            With CIGARs; on either strand of the query.
+        """
+        assert found.cigar is not None
+        assert found.cigar_offsets is not None
+        scoring = found.scoring
+        matrix = np.ascontiguousarray(scoring.matrix, np.int32)
+        complement = None if found.strand is None else complement_of(scoring.alphabet)
+        sides = [
+            _NativeMasked(one.codes.ctypes.data, masked.ctypes.data, one.offsets.ctypes.data)
+            for one, masked in zip((self.queries, self.targets), self.masked, strict=True)
+        ]
+        spans = (found.field(name) for name in ("query_start", "query_end", "target_start"))
+        arrays: list[npt.NDArray[Any] | None] = [found.query, found.target, *spans]
+        arrays += [found.strand, complement, found.cigar, found.cigar_offsets, matrix]
+        best = np.empty(len(found), np.int32)
+        _scores(
+            len(found),
+            *(ctypes.addressof(one) for one in sides),
+            *(None if one is None else one.ctypes.data for one in arrays),
+            *(len(matrix), scoring.gap_open, scoring.gap_extend, best.ctypes.data),
+        )
+        return best

@@ -1,0 +1,283 @@
+"""--strand both: each pair on its better strand, in every job that has it, on every engine."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from checks import OpenEngine, assert_same, run, windows_of
+from commands import fasta
+from conftest import examples, open_cpu
+from cuda_engines import open_on_host
+from hypothesis import given, settings
+from opencl_engines import open_opencl
+from overlapping import GENOME, changed
+from strand_problems import other_strand, problems, run_minus
+from strategies import Problem
+
+import pairalign
+from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.thresholds import make_pair_thresholds
+from pairalign.cli.main import main
+from pairalign.engines import Engine
+from pairalign.errors import AlphabetError, ScoringError
+from pairalign.formats import FORMATS
+from pairalign.jobs.stages.strand_engine import StrandEngine
+from pairalign.pairs.want import Detail, Want
+from pairalign.sequences.complement import reverse_complement_set
+
+CPU: dict[str, Any] = {"device": "cpu", "threads": 1}
+
+
+def reads(count: int, seed: int, turned: bool = True) -> dict[str, str]:
+    """Parts of a genome with errors, a third of them of the other strand."""
+    rng = np.random.default_rng(seed)
+    made = {}
+    for k in range(count):
+        start = int(rng.integers(0, 200))
+        one = changed(GENOME[start : start + int(rng.integers(60, 160))], 0.08, seed + k)
+        made[f"r{k}"] = other_strand(one) if turned and k % 3 == 0 else one
+    return made
+
+
+def better(plus: Alignments, minus: Alignments) -> Alignments:
+    """Of each pair the strand that scores more, of equals plus."""
+    minus = replace(minus, queries=plus.queries, targets=plus.targets)
+    both = concatenate([replace(plus, strand=np.ones(len(plus), np.int8)), minus])
+    numbers = np.arange(len(plus))
+    return both.take(np.where(minus.raw_score > plus.raw_score, numbers + len(plus), numbers))
+
+
+def expected_of(problem: Problem, window: int = 1 << 20) -> Alignments:
+    return better(
+        run(open_cpu, problem, window=window), run_minus(open_cpu, problem, window=window)
+    )
+
+
+@settings(max_examples=examples(100))
+@given(problem=problems)
+def test_the_better_strand(problem: Problem) -> None:
+    if problem.scoring.end_gaps is not None:
+        return
+    expected = expected_of(problem, 3)
+    sets = problem.sets()
+    found = pairalign.align(*sets, scoring=problem.scoring, strand="both", window=3, **CPU)
+    assert_same(expected, found)
+    assert found.strand is not None
+    assert expected.strand is not None
+    assert found.strand.tolist() == expected.strand.tolist()
+    scores = pairalign.align(
+        *sets, scoring=problem.scoring, strand="both", window=3, detail="score", **CPU
+    )
+    assert scores.raw_score.tolist() == expected.raw_score.tolist()
+    middle = int(np.median(expected.raw_score))
+    some = pairalign.align(
+        *sets,
+        scoring=problem.scoring,
+        strand="both",
+        window=3,
+        min_score=middle / problem.scoring.scale,
+        **CPU,
+    )
+    assert_same(expected.take(expected.raw_score >= middle), some)
+
+
+@pytest.mark.parametrize("mode", ["local", "semiglobal", "global"])
+@pytest.mark.parametrize(
+    "open_on", [open_on_host, pytest.param(open_opencl, marks=pytest.mark.slow)]
+)
+def test_every_engine(open_on: OpenEngine, mode: str) -> None:
+    some = pairalign.SequenceSet.from_strings(reads(7, 1))
+    scoring = pairalign.make_scoring("dna", mode=mode)
+
+    def of(engine: Engine) -> Alignments:
+        wrapped = StrandEngine(engine)
+        try:
+            return concatenate(
+                [wrapped.align(one, Want(Detail.CIGAR)) for one in windows_of(len(some), None, 4)]
+            )
+        finally:
+            wrapped.close()
+
+    expected = of(open_cpu([some], scoring))
+    assert expected.strand is not None
+    assert set(expected.strand.tolist()) == {1, -1}
+    assert_same(expected, of(open_on([some], scoring)))
+
+
+@pytest.mark.gpu
+def test_on_a_gpu() -> None:
+    for asked in ({}, {"min_identity": 0.8}, {"mode": "local", "hsps": 3}, {"max_hits": 2}):
+        given_ = {"strand": "both", **asked}
+        assert_same(
+            pairalign.align(reads(60, 2), **given_, device="cpu"),
+            pairalign.align(reads(60, 2), **given_, device="cuda"),
+        )
+
+
+@pytest.mark.parametrize("two_sets", [False, True])
+@pytest.mark.parametrize("mode", ["local", "semiglobal", "global"])
+def test_thresholds_lose_nothing(mode: str, two_sets: bool) -> None:
+    first, second = reads(40, 3), reads(20, 4) if two_sets else None
+    asked: dict[str, Any] = {"mode": mode, "strand": "both", **CPU}
+    every = pairalign.align(first, second, **asked)
+    for least, coverage in ((0.8, None), (0.5, 0.5), (0, 0.8)):
+        thresholds = make_pair_thresholds(least, "columns", coverage, "both")
+        expected = every.take(thresholds.passing(every))
+        assert 0 < len(expected) < len(every) or mode == "global"
+        found = pairalign.align(first, second, min_identity=least, min_coverage=coverage, **asked)
+        assert_same(expected, found)
+        assert found.strand is not None
+        assert expected.strand is not None
+        assert found.strand.tolist() == expected.strand.tolist()
+
+
+def test_pair_lists() -> None:
+    some = reads(20, 5)
+    asked: dict[str, Any] = {"mode": "semiglobal", "strand": "both", **CPU}
+    every = pairalign.align(some, **asked)
+    pairs = [(f"r{k}", f"r{k + 7}") for k in range(12)]
+    found = pairalign.align(some, pairs=pairs, **asked)
+    places = {(a.query.name, a.target.name): k for k, a in enumerate(every)}
+    expected = every.take([places[(a.query.name, a.target.name)] for a in found])
+    assert len(found) == 12
+    assert_same(expected, found)
+
+
+def test_further_alignments_are_of_the_strand() -> None:
+    unit, other = GENOME[:60], GENOME[300:360]
+    some = {"a": unit + other + unit, "b": other_strand(unit + "ACGT" + unit), "c": unit}
+    found = pairalign.align(some, mode="local", strand="both", hsps=3, min_score=60, **CPU)
+    plain = pairalign.align(
+        {"a": some["a"], "b": other_strand(some["b"]), "c": some["c"]},
+        mode="local",
+        hsps=3,
+        min_score=60,
+        **CPU,
+    )
+    assert found.raw_score.tolist() == plain.raw_score.tolist()
+    assert found.strand is not None
+    with_b = (found.query == 1) | (found.target == 1)
+    assert (found.strand[with_b] == -1).all()
+    assert (found.strand[~with_b] == 1).all()
+    assert with_b.sum() > 4
+
+
+def test_hits() -> None:
+    some = reads(30, 6)
+    asked: dict[str, Any] = {"mode": "local", "strand": "both", **CPU}
+    found = pairalign.align(some, max_hits=3, **asked)
+    scores = pairalign.align(some, detail="score", **asked)
+    matrix = np.full((30, 30), -1)
+    matrix[scores.query, scores.target] = matrix[scores.target, scores.query] = scores.raw_score
+    best = np.sort(matrix, axis=1)[:, ::-1][:, :3]
+    assert found.raw_score.tolist() == best[best > 0].tolist()
+    turned = next(one for one in found if one.strand < 0 and one.query_index > one.target_index)
+    every = {(a.query_index, a.target_index): a for a in pairalign.align(some, **asked)}
+    same = every[(turned.target_index, turned.query_index)]
+    assert (turned.query_start, turned.query_end) == (same.target_start, same.target_end)
+    runs = re.findall(r"\d+[=XID]", same.cigar)
+    assert turned.cigar == "".join(runs[::-1]).translate(str.maketrans("ID", "DI"))
+
+
+@pytest.mark.parametrize("measure", ["identity", "jukes-cantor", "kimura-2p", "score"])
+def test_distances(measure: str) -> None:
+    """Of reads that are turned as of those that are not."""
+    asked: dict[str, Any] = {"measure": measure, "mode": "semiglobal", "device": "cpu"}
+    turned = pairalign.distances(reads(24, 7), strand="both", **asked)
+    straight = pairalign.distances(reads(24, 7, turned=False), strand="both", **asked)
+    close = np.isclose(turned.condensed, straight.condensed)
+    assert close.mean() > 0.9  # ties are decided along one of the strands
+    plus = pairalign.distances(reads(24, 7), **asked)
+    assert not np.isclose(turned.condensed, plus.condensed).all()
+
+
+@pytest.mark.parametrize("linkage", ["greedy", "single", "complete", "average"])
+def test_clusters(linkage: str, folder: Path) -> None:
+    made = {f"g{g}r{k}": changed(GENOME[200 * g : 200 * g + 150], 0.02, 10 * g + k)
+            for g in range(3) for k in range(6)}  # fmt: skip
+    turned = {n: other_strand(s) if k % 2 else s for k, (n, s) in enumerate(made.items())}
+    asked: dict[str, Any] = {"min_identity": 0.9, "linkage": linkage, "device": "cpu"}
+    both = pairalign.cluster(turned, strand="both", **asked)
+    assert len(both) == 3
+    assert both.labels.tolist() == pairalign.cluster(made, **asked).labels.tolist()
+    assert len(pairalign.cluster(turned, **asked)) == 6
+    Path("in.fa").write_text(fasta(turned))
+    command = ["cluster", "in.fa", "--min-identity", "0.9", "--linkage", linkage, "-q"]
+    for name in ("x.uc", "x.clstr", "x.abc"):
+        assert main([*command, "--strand", "both", "-o", name]) == 0
+    rows = [line.split("\t") for line in Path("x.uc").read_text().splitlines()]
+    strands = {row[8]: row[4] for row in rows if row[0] == "H"}
+    centres = {row[8]: row[9] for row in rows if row[0] == "H"}
+    numbers = {name: k for k, name in enumerate(turned)}
+    for name, strand in strands.items():
+        same = numbers[name] % 2 == numbers[centres[name]] % 2
+        assert strand == "+-"[not same]
+    text = Path("x.clstr").read_text()
+    assert text.count("at -/") == list(strands.values()).count("-") > 3
+    assert len(Path("x.abc").read_text().splitlines()) == 3 * 15
+
+
+def test_paf_and_sam(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("in.fa").write_text(fasta(reads(12, 8)))
+    command = ["align", "in.fa", "--mode", "local", "--min-score", "40", "-q", "--strand", "both"]
+    for name in ("x.paf", "x.sam"):
+        assert main([*command, "-o", name]) == 0
+        assert main(["verify", name, "in.fa", "--mode", "local"]) == 0
+    lines = [line.split("\t") for line in Path("x.paf").read_text().splitlines()]
+    records = [
+        line.split("\t") for line in Path("x.sam").read_text().splitlines() if line[0] != "@"
+    ]
+    assert {line[4] for line in lines} == {"+", "-"}
+    assert [bool(int(one[1]) & 16) for one in records] == [line[4] == "-" for line in lines]
+    assert main([*command, "-o", "hits.paf", "--max-hits", "2"]) == 0
+    assert main(["verify", "hits.paf", "in.fa", "--mode", "local"]) == 0
+    assert "\t-\t" in Path("hits.paf").read_text()
+    for k in (2, 1):
+        assert main([*command, "-o", "parts", "--shard", f"{k}/2", "--format", "paf"]) == 0
+    assert main(["merge", "parts", "-o", "all.paf", "-q"]) == 0
+    assert Path("all.paf").read_bytes() == Path("x.paf").read_bytes()
+    assert main([*command, "-o", "again.paf", "--resume", "--commit-every", "0"]) == 0
+    assert Path("again.paf").read_bytes() == Path("x.paf").read_bytes()
+
+
+@pytest.mark.parametrize("format", [n for n, writer in FORMATS.items() if not writer.either_strand])
+def test_formats_without_a_strand(
+    folder: Path, format: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("in.fa").write_text(fasta(reads(4, 9)))
+    command = ["align", "in.fa", "-o", "out", "--format", format, "--strand", "both"]
+    assert main(command) == 2
+    said = capsys.readouterr().err
+    assert f"{format} has no strands: leave --strand both out, or write paf, sam" in said
+    assert not Path("out").exists()
+
+
+def test_refused() -> None:
+    with pytest.raises(AlphabetError, match="protein sequences have one strand"):
+        pairalign.align(["MKVLAWEEF", "MKVLAWEEF"], strand="both")
+    with pytest.raises(AlphabetError, match="protein sequences have one strand"):
+        pairalign.cluster(["MKVLAWEEF", "MKVLAWEEF"], min_identity=1, strand="both")
+    with pytest.raises(ValueError, match="strand 'minus': expected one of plus, both"):
+        pairalign.distances(["ACGT", "ACGT"], strand="minus")
+    scoring = pairalign.make_scoring("dna", free_ends="query-start")
+    with pytest.raises(ScoringError, match="strand both: end gaps"):
+        pairalign.align(["ACGT", "ACGT"], scoring=scoring, strand="both")
+
+
+def test_the_other_strand_of_a_set() -> None:
+    one = pairalign.SequenceSet.from_strings({"a": "ACGTN", "b": "RYK", "c": "A"}, alphabet="dna")
+    other = reverse_complement_set(one)
+    assert [s.letters for s in other] == [other_strand(s.letters) for s in one]
+    assert list(other.names) == ["a", "b", "c"]
+
+
+def test_a_table_of_hits_says_so(folder: Path) -> None:
+    """Frames have a column for the strand."""
+    pytest.importorskip("pyarrow")
+    found = pairalign.align(reads(6, 10), strand="both", mode="local", device="cpu")
+    assert found.to_arrow()["strand"].to_pylist() == [one.strand for one in found]

@@ -1,0 +1,449 @@
+"""The best hits of each query: against sorting a full run, in every format, in parts, resumed."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from checks import assert_same
+from commands import rows_of
+from conftest import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from opencl_engines import opencl_device
+from strategies import Problem, small_problems
+
+import pairalign
+from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.exchange import exchange
+from pairalign.alignments.thresholds import make_pair_thresholds
+from pairalign.cli.main import main
+from pairalign.errors import CapacityError, PartsError, ScoringError
+from pairalign.formats import FORMATS
+from pairalign.jobs.run.hits import HitsJob
+from pairalign.jobs.run.request import AlignRequest, plan_alignment
+
+LETTERS = "ARNDCQEGHILKMFPSTWYV"
+COSTS = {"gap_open": 12, "gap_extend": 1}
+Key = tuple[Any, ...]
+
+
+def proteins(count: int, seed: int, families: int = 4) -> dict[str, str]:
+    """Members of families of few letters, some of them copies: many ties."""
+    roots = np.random.default_rng(0).choice(list(LETTERS), (families, 40))
+    rng = np.random.default_rng(seed)
+    made = {}
+    for k in range(count):
+        letters = roots[int(rng.integers(families))].copy()
+        changed = rng.random(40) < rng.choice([0, 0.2, 0.5])
+        letters[changed] = rng.choice(list(LETTERS), int(changed.sum()))
+        made[f"p{k}"] = "".join(letters[: int(rng.integers(20, 41))])
+    return made
+
+
+def both_ways(found: Alignments) -> Alignments:
+    """Every pair, of a set with itself also with query and target exchanged."""
+    if found.queries is not found.targets:
+        return found
+    twice = found.take(np.concatenate([np.arange(len(found))] * 2))
+    return exchange(twice, np.arange(len(twice)) >= len(found))
+
+
+def plain_hits(found: Alignments, most: int, ranks: list[float]) -> list[tuple[int, int]]:
+    """Sort all pairs of each query in Python; `found` is both ways."""
+    rows: dict[int, list[Key]] = {}
+    for k, (query, target) in enumerate(
+        zip(found.query.tolist(), found.target.tolist(), strict=True)
+    ):
+        score = int(found.raw_score[k])
+        if found.scoring.mode != "local" or score > 0:
+            rows.setdefault(query, []).append((-ranks[k], -score, target))
+    return [(query, key[2]) for query in sorted(rows) for key in sorted(rows[query])[:most]]
+
+
+def ranks_of(found: Alignments, rank: str, job: HitsJob) -> list[float]:
+    if rank == "score":
+        return [0.0] * len(found)
+    if rank == "identity":
+        return [-1.0 if math.isnan(x) else x for x in found.identity.tolist()]
+    assert job.significance is not None
+    if rank == "bits":
+        return job.significance.bits(found).tolist()
+    return (-job.significance.log_evalues(found)).tolist()
+
+
+def job_of(
+    sequences: dict[str, str], others: dict[str, str] | None, mode: str, **asked: Any
+) -> HitsJob:
+    first = pairalign.SequenceSet.from_strings(sequences)
+    second = None if others is None else pairalign.SequenceSet.from_strings(others)
+    scoring = pairalign.make_scoring(first.alphabet, mode=mode, **COSTS)
+    asked = {"device": "cpu", "threads": 1, "window": 16, **asked}
+    job = plan_alignment(AlignRequest(**asked), first, second, scoring).job
+    assert isinstance(job, HitsJob)
+    return job
+
+
+def pairs_of(found: Alignments) -> list[tuple[int, int]]:
+    return list(zip(found.query.tolist(), found.target.tolist(), strict=True))
+
+
+def expected_of(job: HitsJob, every: Alignments, most: int, rank: str) -> Alignments:
+    """What is expected of a job, taken from a full run."""
+    twice = both_ways(every)
+    pairs = plain_hits(twice, most, ranks_of(twice, rank, job))
+    places = {pair: k for k, pair in enumerate(pairs_of(twice))}
+    return twice.take([places[pair] for pair in pairs])
+
+
+@pytest.mark.parametrize("rank", ["score", "bits", "evalue", "identity"])
+@pytest.mark.parametrize("mode", ["local", "global", "semiglobal"])
+@pytest.mark.parametrize("two_sets", [False, True])
+def test_as_sorting_a_full_run(rank: str, mode: str, two_sets: bool) -> None:
+    if rank in ("bits", "evalue") and mode != "local":
+        pytest.skip("local scores alone have bits")
+    first, second = proteins(50, 1), proteins(30, 2) if two_sets else None
+    for most in (1, 3, 1000):
+        job = job_of(first, second, mode, max_hits=most, rank=rank)
+        every = pairalign.align(
+            job.queries, job.targets, scoring=job.scoring, device="cpu", threads=1
+        )
+        expected = expected_of(job, every, most, rank)
+        assert len(set(every.raw_score.tolist())) < len(every)  # there are ties
+        assert_same(expected, concatenate(list(job)))
+
+
+@settings(max_examples=examples(60))
+@given(
+    problem=small_problems(), most=st.integers(1, 3), rank=st.sampled_from(["score", "identity"])
+)
+def test_small_problems(problem: Problem, most: int, rank: str) -> None:
+    sets = problem.sets()
+    asked = {"scoring": problem.scoring, "device": "cpu", "threads": 1}
+    every = both_ways(pairalign.align(*sets, **asked))
+    found = pairalign.align(*sets, **asked, max_hits=most, rank=rank)
+    ranks = [0.0] * len(every)
+    if rank == "identity":
+        ranks = np.nan_to_num(every.identity, nan=-1).tolist()
+    assert pairs_of(found) == plain_hits(every, most, ranks)
+    places = {pair: k for k, pair in enumerate(pairs_of(every))}
+    assert_same(every.take([places[pair] for pair in pairs_of(found)]), found)
+
+
+THRESHOLDS: dict[str, dict[str, Any]] = {
+    "score": {"min_score": 60},
+    "identity": {"min_identity": 0.5},
+    "coverage": {"min_coverage": 0.7},
+    "evalue": {"max_evalue": 1e-6},
+}
+
+
+@pytest.mark.parametrize("two_sets", [False, True])
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_thresholds_come_first(threshold: str, two_sets: bool) -> None:
+    asked: dict[str, Any] = {"mode": "local", "device": "cpu", **THRESHOLDS[threshold]}
+    first, second = proteins(40, 3), proteins(25, 4) if two_sets else None
+    scoring = pairalign.make_scoring("protein", mode="local", **COSTS)
+    every = pairalign.align(first, second, scoring=scoring, **asked)
+    assert 20 < len(every) < len(pairalign.align(first, second, mode="local"))
+    found = pairalign.align(first, second, scoring=scoring, max_hits=4, **asked)
+    twice = both_ways(every)
+    if threshold == "evalue" and not two_sets:  # those that pass with that sequence as the query
+        asked["both_ways"] = True
+        twice = both_ways(pairalign.align(first, second, scoring=scoring, **asked))
+        job = job_of(first, None, "local", max_hits=1, rank="evalue")
+        assert job.significance is not None
+        twice = twice.take(job.significance.evalues(twice) <= 1e-6)
+        assert len(every) < len(twice) < 2 * len(every) + 10
+    assert pairs_of(found) == plain_hits(twice, 4, [0.0] * len(twice))
+
+
+@pytest.mark.parametrize("coverage_of", ["query", "target"])
+def test_coverage_of_the_query_of_each_hit(coverage_of: str) -> None:
+    first = proteins(40, 3)
+    asked: dict[str, Any] = {"mode": "local", "device": "cpu"}
+    coverage: dict[str, Any] = {"min_coverage": 0.9, "coverage_of": coverage_of}
+    twice = both_ways(pairalign.align(first, **asked))
+    thresholds = make_pair_thresholds(0.3, "columns", 0.9, coverage_of)
+    passing = twice.take(thresholds.passing(twice))
+    pairs = set(pairs_of(passing))
+    assert any(pair[::-1] not in pairs for pair in pairs)
+    found = pairalign.align(first, max_hits=6, min_identity=0.3, **coverage, **asked)
+    assert pairs_of(found) == plain_hits(passing, 6, [0.0] * len(passing))
+    assert len(found) < len(passing)
+
+
+def test_of_a_list() -> None:
+    first = proteins(30, 5)
+    rng = np.random.default_rng(1)
+    pairs = sorted({tuple(sorted(rng.integers(0, 30, 2).tolist())) for _ in range(150)})
+    pairs = [pair for pair in pairs if pair[0] != pair[1]]
+    asked: dict[str, Any] = {"mode": "local", "device": "cpu", "pairs": np.array(pairs)}
+    every = both_ways(pairalign.align(first, **asked))
+    found = pairalign.align(first, max_hits=2, **asked)
+    assert pairs_of(found) == plain_hits(every, 2, [0.0] * len(every))
+
+
+def test_further_alignments_follow_their_hit() -> None:
+    unit = proteins(3, 6, 1)
+    first = {f"r{k}": 2 * sequence + "W" for k, sequence in enumerate(unit.values())}
+    first["alone"] = "MKWVTFISLLFLFSSAYSRG"
+    every = pairalign.align(first, mode="local", hsps=3, min_score=30, device="cpu")
+    found = pairalign.align(first, mode="local", hsps=3, min_score=30, max_hits=1, device="cpu")
+    twice = both_ways(every)
+    best: dict[tuple[int, int], int] = {}
+    for pair, score in zip(pairs_of(twice), twice.raw_score.tolist(), strict=True):
+        best[pair] = max(best.get(pair, 0), score)
+    kept = {min((p for p in best if p[0] == q), key=lambda p: (-best[p], p[1])) for q in range(3)}
+    assert sorted(set(pairs_of(found))) == sorted(kept)
+    assert len(found) == sum(pair in kept for pair in pairs_of(twice)) > 3
+    assert (np.diff(found.query) >= 0).all()
+
+
+@pytest.mark.parametrize("memory_bytes", [1 << 13, 1 << 15, 1 << 30])
+@pytest.mark.parametrize("rank", ["score", "identity"])
+def test_little_memory(memory_bytes: int, rank: str) -> None:
+    """Blocks of queries whose hits fit, down to a few."""
+    first = proteins(40, 7)
+    job = job_of(first, None, "local", max_hits=30, rank=rank)
+    expected = concatenate(list(job))
+    small = replace(job, memory_bytes=memory_bytes)
+    assert len(small._blocks) == {1 << 13: 10, 1 << 15: 3, 1 << 30: 1}[memory_bytes]
+    assert_same(expected, concatenate(list(small)))
+
+
+def test_each_pair_once_needs_all_hits_in_memory() -> None:
+    with pytest.raises(CapacityError, match=r"each pair once, take .* raise --memory"):
+        job_of(proteins(40, 7), None, "local", max_hits=5, once=True, memory_bytes=1 << 12)
+
+
+def test_scores_alone() -> None:
+    asked: dict[str, Any] = {"mode": "local", "device": "cpu", "max_hits": 3}
+    first = proteins(30, 8)
+    scores = pairalign.align(first, detail="score", **asked)
+    assert not scores.has_stats
+    whole = pairalign.align(first, **asked)
+    assert pairs_of(scores) == pairs_of(whole)
+    assert scores.raw_score.tolist() == whole.raw_score.tolist()
+
+
+def test_on_an_executor() -> None:
+    first = proteins(30, 9)
+    asked: dict[str, Any] = {"mode": "local", "device": "cpu", "max_hits": 3}
+    with ThreadPoolExecutor(2) as executor:
+        spread = pairalign.align(first, executor=executor, **asked)
+    assert_same(pairalign.align(first, **asked), spread)
+
+
+def test_nothing_is_a_hit() -> None:
+    assert len(pairalign.align(["WWWWWW", "AAAAAA"], mode="local", max_hits=1)) == 0
+    found = pairalign.align(["MKVLAW", "MKVLAW"], mode="local", max_hits=1, min_score=1000)
+    assert len(found) == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "message"),
+    [
+        ({"max_hits": 0}, ValueError, "max_hits 0: expected at least 1"),
+        ({"max_hits": 1, "rank": "odd"}, ValueError, "rank 'odd': expected one of score, bits"),
+        ({"max_hits": 1, "rank": "bits"}, ScoringError, "add --mode local"),
+        ({"max_hits": 1, "both_ways": True}, ValueError, "leave both_ways out"),
+        (
+            {
+                "max_hits": 1,
+                "hsps": 2,
+                "mode": "local",
+                "min_coverage": 0.5,
+                "coverage_of": "query",
+            },
+            ScoringError,
+            "take the coverage of both",
+        ),
+    ],
+)
+def test_refused(asked: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        pairalign.align(["MKVLAW", "MKVLAW"], device="cpu", **asked)
+
+
+# ---------------------------------------------------------------------------------------------
+# The command
+
+
+def write(name: str, sequences: dict[str, str]) -> None:
+    Path(name).write_text("".join(f">{n}\n{s}\n" for n, s in sequences.items()))
+
+
+OPTIONS = ("--mode", "local", "-k", "3", "-q", "--device", "cpu", "--gap-open", "12")
+ONCE = [name for name, writer in FORMATS.items() if writer.pairs_once]
+
+
+@pytest.mark.parametrize("inputs", [["one.fa"], ["one.fa", "two.fa"]])
+@pytest.mark.parametrize("format", [name for name in FORMATS if name != "a3m"])
+def test_formats_and_parts(
+    folder: Path, format: str, inputs: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("one.fa", proteins(30, 10))
+    write("two.fa", {f"t{name}": one for name, one in proteins(20, 11).items()})
+    command = ["align", *inputs, *OPTIONS, "--format", format]
+    assert main([*command, "-o", "one"]) == 0
+    assert main([*command, "-o", "resumed", "--resume", "--commit-every", "0"]) == 0
+    assert Path("resumed").read_bytes() == Path("one").read_bytes()
+    assert main([*command, "-o", "small", "--memory", "64K"]) == 0
+    assert Path("small").read_bytes() == Path("one").read_bytes()
+    if format in ONCE and len(inputs) == 1:
+        assert main([*command, "-o", "parts", "--shard", "1/2"]) == 2
+        assert "leave --shard out" in capsys.readouterr().err
+        return
+    for k in (3, 1, 2):
+        assert main([*command, "-o", "parts", "--shard", f"{k}/3"]) == 0
+    assert main(["merge", "parts", "-o", "all", "-q"]) == 0
+    assert Path("all").read_bytes() == Path("one").read_bytes()
+
+
+def test_lines_are_those_of_a_full_run(folder: Path) -> None:
+    """What is exchanged is what --both-ways writes."""
+    write("one.fa", proteins(30, 12))
+    columns = ["--columns", "query,target,score,evalue,query_start,query_end,target_start,cigar"]
+    base = ["align", "one.fa", "--mode", "local", "-q", "--device", "cpu"]
+    for more in (["--format", "paf"], ["--format", "tsv", *columns]):
+        assert main([*base, *more, "-o", "all", "--both-ways"]) == 0
+        assert main([*base, *more, "-o", "best", "--max-hits", "4"]) == 0
+        every, best = (Path(name).read_text().splitlines() for name in ("all", "best"))
+        assert len(best) >= 30 * 4
+        assert set(best) < set(every)
+        if "paf" in more:
+            Path("best").rename("best.paf")
+            assert main(["verify", "best.paf", "one.fa", "--mode", "local"]) == 0
+    rows = rows_of(Path("best").read_text())
+    assert [row["query"] for row in rows] == sorted(
+        (row["query"] for row in rows), key=lambda name: int(name[1:])
+    )
+
+
+def test_a_network_has_each_pair_once(folder: Path) -> None:
+    write("one.fa", proteins(30, 13))
+    assert main(["align", "one.fa", *OPTIONS, "--rank", "identity", "-o", "x.abc"]) == 0
+    edges = [line.split("\t")[:2] for line in Path("x.abc").read_text().splitlines()]
+    scoring = pairalign.make_scoring("protein", mode="local", **COSTS)
+    hits = pairalign.align("one.fa", scoring=scoring, max_hits=3, rank="identity", device="cpu")
+    names = hits.queries.names
+    pairs = {frozenset((names[q], names[t])) for q, t in pairs_of(hits)}
+    assert len(pairs) < len(hits)
+    assert len(edges) == len(pairs) == len({frozenset(edge) for edge in edges})
+    assert {frozenset(edge) for edge in edges} == pairs
+    graph = hits.to_scipy("score")
+    assert graph.nnz == 2 * len(pairs)
+    assert graph.max() == hits.score.max()
+
+
+def test_killed_and_resumed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ended after each of its results, in both passes, it goes on to the same bytes."""
+    write("one.fa", proteins(40, 14))
+    command = ["align", "one.fa", *OPTIONS, "--window", "8", "--format", "tsv"]
+    assert main([*command, "-o", "whole"]) == 0
+    expected = Path("whole").read_bytes()
+    search = HitsJob._search
+    ends: list[str] = []
+
+    def ended_early(job: HitsJob, after: int) -> Any:
+        ranked = job._scored
+        for count, found in enumerate(search(job)):
+            if count == after:
+                ends.append("aligning" if job._scored == len(job._planned) else "ranking")
+                raise OSError("the power failed")
+            yield found
+        assert job._scored >= ranked
+
+    monkeypatch.setattr("pairalign.jobs.run.hits.slab_cells", lambda *_: 30_000)
+    monkeypatch.setattr("pairalign.jobs.run.align.slab_cells", lambda *_: 30_000)
+    resumed = [*command, "-o", "out", "--resume", "--commit-every", "0"]
+    with monkeypatch.context() as patch:
+        patch.setattr(HitsJob, "_search", lambda job: ended_early(job, 4))
+        for _ in range(100):
+            if main(resumed) == 0:
+                break
+    assert {"ranking", "aligning"} <= set(ends)
+    assert len(ends) > 4
+    assert Path("out").read_bytes() == expected
+
+
+def test_a_damaged_journal(folder: Path) -> None:
+    job = job_of(proteins(20, 15), None, "local", max_hits=3, result_seconds=0.0)
+    results = job._search()
+    for _ in range(3):
+        next(results)
+    left = job.leave()
+    fresh = replace(job)
+    fresh.go_on(job.pairs_done, left)
+    again = [*list(fresh)]
+    assert_same(concatenate(list(replace(job))), concatenate(again))
+    other = job_of(proteins(20, 15), None, "local", max_hits=2, result_seconds=0.0)
+    for damaged in ({**left, "hits": "AAAA"}, {**left, "block": 9}, {**left, "written": 99}):
+        with pytest.raises(PartsError, match="hits make no sense"):
+            replace(job).go_on(0, damaged)
+    with pytest.raises(PartsError, match="hits make no sense"):
+        other.go_on(0, left)
+
+
+def test_shards_cover_all_queries_once() -> None:
+    job = job_of(proteins(40, 16), None, "local", max_hits=2)
+    for shards in (1, 3, 7, 64):
+        parts = [replace(job, shard=(k, shards)) for k in range(1, shards + 1)]
+        assert [part.first_pair for part in parts[1:]] == [
+            part.first_pair + part.pairs for part in parts[:-1]
+        ]
+        assert sum(part.pairs for part in parts) == job.pairs == 40 * 39
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--both-ways"], "leave --both-ways out"),
+        (["--rank", "evalue", "--mode", "global"], "--rank evalue needs --mode local"),
+    ],
+)
+def test_wrong_usage(
+    folder: Path, more: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("one.fa", proteins(5, 1))
+    assert main(["align", "one.fa", *OPTIONS, *more, "-o", "out.tsv"]) == 2
+    assert message in capsys.readouterr().err
+    assert not Path("out.tsv").exists()
+
+
+def test_summary(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write("one.fa", proteins(30, 1))
+    assert main(["align", "one.fa", "-k", "2", "--device", "cpu", "-o", "out.tsv"]) == 0
+    assert "435, with 60 hits, up to 2 a query" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("rank", ["score", "evalue", "identity"])
+@pytest.mark.parametrize("two_sets", [False, True])
+def test_on_opencl(rank: str, two_sets: bool) -> None:
+    """Whole and in shards, whose masks leave few pairs of a window."""
+    opencl_device()
+    first, second = proteins(60, 17), proteins(30, 18) if two_sets else None
+    job = job_of(first, second, "local", max_hits=4, rank=rank)
+    expected = concatenate(list(job))
+    other = replace(job, device="opencl")
+    assert_same(expected, concatenate(list(other)))
+    shards = [replace(other, shard=(k, 3)) for k in (1, 2, 3)]
+    assert_same(expected, concatenate([found for shard in shards for found in shard]))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("rank", ["score", "evalue", "identity"])
+def test_on_a_gpu(rank: str) -> None:
+    first, second = proteins(300, 17), proteins(200, 18)
+    asked: dict[str, Any] = {"mode": "local", "max_hits": 5, "rank": rank}
+    for sets in ((first,), (first, second)):
+        assert_same(
+            pairalign.align(*sets, **asked, device="cpu"),
+            pairalign.align(*sets, **asked, device="cuda"),
+        )

@@ -1,0 +1,250 @@
+"""Repeats of few residues: tantan's probabilities, and bits and E-values without them."""
+
+import dataclasses
+import subprocess
+
+import numpy as np
+import pytest
+from align_command import align
+from bench.statistics import background
+from commands import fasta
+from readable import needs_program
+
+import pairalign
+from pairalign.cli.main import main
+from pairalign.errors import ScoringError
+from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.complement import reverse_complement_set
+from pairalign.sequences.sets import PROTEIN, SequenceSet
+from pairalign.statistics import low_complexity
+from pairalign.statistics.low_complexity import RepeatMasks, mask_repeats, repeat_probabilities
+from pairalign.statistics.significance import find_significance
+
+pandas = pytest.importorskip("pandas")
+
+LETTERS = {"protein": list(PROTEIN.letters[:20]), "dna": list("ACGT")}
+SHARES = {"protein": background(), "dna": np.full(4, 0.25)}
+COMPLEMENT = str.maketrans("ACGT", "TGCA")
+LOCAL = ("--mode", "local", "--gap-open", "12", "--device", "cpu", "-q")
+
+
+def with_repeats(kind, count, length, seed):
+    """Random sequences, each with a stretch of copies of a few residues, of which some differ."""
+    rng = np.random.default_rng(seed)
+    found = {}
+    for k in range(count):
+        row = rng.choice(LETTERS[kind], length, p=SHARES[kind])
+        unit = rng.choice(LETTERS[kind], int(rng.integers(1, 6)), p=SHARES[kind])
+        start, stop = length // 4, length // 4 + int(rng.integers(8, length // 2))
+        row[start:stop] = np.resize(unit, stop - start)
+        others = rng.random(length) < 0.1
+        row[others] = rng.choice(LETTERS[kind], int(others.sum()), p=SHARES[kind])
+        found[f"s{k}"] = "".join(row)
+    return found
+
+
+def sets_of(kind, *arguments):
+    return SequenceSet.from_strings(with_repeats(kind, *arguments), alphabet=kind)
+
+
+def plainly(codes, ratios, periods):
+    """The probabilities by whole matrices of the model, as it is defined."""
+    start, end, decay = 0.005, 0.05, 0.9
+    of_period = decay ** np.arange(periods)
+    of_period /= of_period.sum()
+    steps = np.zeros((periods + 1, periods + 1))  # from, to; the first state is the background
+    steps[0, 0], steps[0, 1:] = 1 - start, start * of_period
+    steps[1:, 0] = end
+    steps[1:, 1:] = (1 - end) * np.eye(periods)
+    emitted = np.zeros((len(codes), periods + 1))
+    emitted[:, 0] = 1
+    for k in range(len(codes)):
+        for period in range(1, min(k, periods) + 1):
+            emitted[k, period] = ratios[codes[k], codes[k - period]]
+    forward, backward = np.zeros_like(emitted), np.zeros_like(emitted)
+    state = np.eye(periods + 1)[0]
+    for k in range(len(codes)):
+        state = (state @ steps) * emitted[k]
+        forward[k] = state
+    state = steps[:, 0]  # after the last residue is background
+    for k in reversed(range(len(codes))):
+        backward[k] = state
+        state = steps @ (state * emitted[k])
+    return 1 - forward[:, 0] * backward[:, 0] / (forward[-1] @ backward[-1])
+
+
+@pytest.mark.parametrize(("kind", "periods"), [("protein", 50), ("dna", 100)])
+def test_probabilities_are_those_of_the_model(kind, periods):
+    some = sets_of(kind, 4, 70, 1)
+    ratios = low_complexity._likelihoods(some.alphabet)
+    expected = [plainly(some.codes_of(k), ratios, periods) for k in range(len(some))]
+    found = repeat_probabilities(some)
+    assert found == pytest.approx(np.concatenate(expected), abs=1e-6)
+    assert found.min() < 0.1
+    assert found.max() > 0.9
+
+
+@needs_program("tantan")
+@pytest.mark.parametrize(("kind", "option"), [("protein", ["-p"]), ("dna", [])])
+def test_probabilities_are_those_of_tantan(tmp_path, kind, option):
+    texts = with_repeats(kind, 30, 400, 2)
+    (tmp_path / "s.fa").write_text(fasta(texts))
+    command = ["tantan", *option, "-f1", str(tmp_path / "s.fa")]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    theirs = [float(line) for line in said.split() if line[0].isdigit()]
+    found = repeat_probabilities(SequenceSet.from_strings(texts, alphabet=kind))
+    assert found == pytest.approx(np.array(theirs), abs=2e-3)
+
+
+def test_residues_without_a_score_repeat_nothing():
+    some = SequenceSet.from_strings(["X" * 60, "M", "Q" * 60], alphabet="protein")
+    masked = mask_repeats(some)
+    assert not masked[:61].any()
+    assert masked[65:].all()
+
+
+def best_stretch(one, masked):
+    """The score of the best part of an alignment where masked residues earn nothing."""
+    matrix, best, score = one.scoring.matrix, 0, 0
+    places = [int(one.query_start[0]), int(one.target_start[0])]
+    codes = one.queries.codes_of(one.query[0]), one.targets.codes_of(one.target[0])
+    for run in one.cigar.tolist():
+        length, operation = run >> 4, run & 15
+        if operation in (1, 2):
+            places[operation - 1] += length
+            score -= one.scoring.gap_open + (length - 1) * one.scoring.gap_extend
+        for _ in range(length if operation > 2 else 0):
+            pair = int(matrix[codes[0][places[0]], codes[1][places[1]]])
+            if masked[0][places[0]] or masked[1][places[1]]:
+                pair = min(pair, 0)
+            score += pair
+            places = [place + 1 for place in places]
+            best, score = max(best, score), max(score, 0)
+        score = max(score, 0)
+    return best
+
+
+@pytest.mark.parametrize("kind", ["protein", "dna"])
+def test_masked_scores(kind):
+    queries, targets = sets_of(kind, 6, 90, 3), sets_of(kind, 7, 110, 4)
+    scoring = make_scoring(kind, mode="local")
+    found = pairalign.align(queries, targets, scoring=scoring, device="cpu")
+    masks = RepeatMasks(queries, targets)
+    scores = masks.raw_scores(found)
+    for k in range(len(found)):
+        one = found.take(np.array([k]))
+        sides = zip((queries, targets), masks.masked, (one.query[0], one.target[0]), strict=True)
+        masked = [mask[of.offsets[i] : of.offsets[i + 1]] for of, mask, i in sides]
+        assert scores[k] == best_stretch(one, masked)
+    assert (scores <= found.raw_score).all()
+    assert len(set((found.raw_score - scores).tolist())) > 3
+
+
+def test_the_other_strand():
+    queries, targets = sets_of("dna", 8, 120, 7), sets_of("dna", 8, 120, 8)
+    turned = reverse_complement_set(queries)
+    scoring = make_scoring("dna", mode="local")
+    found = pairalign.align(turned, targets, scoring=scoring, device="cpu", strand="both")
+    masks = RepeatMasks(turned, targets)
+    scores = masks.raw_scores(found)
+    minus = np.flatnonzero(found.strand == -1)
+    for k in minus:
+        one = found.take(np.array([k]))
+        length = len(queries.codes_of(one.query[0]))
+        one = dataclasses.replace(
+            one,
+            queries=queries,
+            query_start=length - one.query_end,
+            query_end=length - one.query_start,
+        )
+        sides = zip((turned, targets), masks.masked, (one.query[0], one.target[0]), strict=True)
+        masked = [mask[of.offsets[i] : of.offsets[i + 1]] for of, mask, i in sides]
+        assert scores[k] == best_stretch(one, (masked[0][::-1], masked[1]))
+    assert (scores[minus] < found.raw_score[minus]).sum() > 5
+
+
+def test_the_filter_knows_strands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    texts = with_repeats("dna", 14, 150, 9)
+    texts |= {f"m{k}": one[::-1].translate(COMPLEMENT) for k, one in enumerate(texts.values())}
+    texts |= {f"c{k}": texts[f"s{k}"] for k in range(4)}
+    (tmp_path / "r.fa").write_text(fasta(texts))
+    reads = SequenceSet.from_strings(texts, alphabet="dna")
+    costs = {"match": 2, "mismatch": -3, "gap_open": 7, "gap_extend": 2}
+    scoring = make_scoring("dna", mode="local", **costs)
+    found = pairalign.align(reads, scoring=scoring, device="cpu", strand="both")
+    evalues = find_significance(scoring, reads, mask="tantan").evalues(found)
+    kept = found.take(np.flatnonzero(evalues <= 0.1))
+    options = ("--match", "2", "--mismatch", "-3", "--gap-open", "7", "--gap-extend", "2")
+    align("r.fa", *options, "--mode", "local", "--device", "cpu", "--strand", "both",
+          "--mask", "tantan", "--max-evalue", "0.1", "-o", "few.paf")  # fmt: skip
+    lines = [line.split("\t") for line in (tmp_path / "few.paf").read_text().splitlines()]
+    shown = sorted((row[0], row[5], row[4]) for row in lines)
+    signs = {1: "+", -1: "-"}
+    ends = zip(kept.query, kept.target, kept.strand, strict=True)
+    assert shown == sorted((reads.names[q], reads.names[t], signs[s]) for q, t, s in ends)
+    assert {row[2] for row in shown} == {"+", "-"}
+    assert len(shown) < (find_significance(scoring, reads).evalues(found) <= 0.1).sum()
+
+
+def table(path):
+    return pandas.read_csv(path, sep="\t")
+
+
+def test_only_bits_and_evalues_change(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.fa").write_text(fasta(with_repeats("protein", 20, 150, 5)))
+    shown = ("--columns", "query,target,score,cigar,bits,evalue")
+    align("p.fa", *LOCAL, *shown, "-o", "plain.tsv")
+    align("p.fa", *LOCAL, *shown, "-o", "masked.tsv", "--mask", "tantan")
+    plain, masked = table("plain.tsv"), table("masked.tsv")
+    same = ["query", "target", "score", "cigar"]
+    assert masked[same].equals(plain[same])
+    assert (masked.evalue >= plain.evalue).all()
+    assert (masked.evalue > 100 * plain.evalue).sum() > 3
+    assert (masked.bits < plain.bits - 5).sum() > 3
+    # The filter drops by the E-values that are shown, whether or not alignments are.
+    columns = ("--columns", "query,target,evalue", "--max-evalue", "1")
+    align("p.fa", *LOCAL, *columns, "-o", "few.tsv", "--mask", "tantan")
+    kept = masked[masked.evalue <= 1].reset_index(drop=True)
+    assert 0 < len(kept) < (plain.evalue <= 1).sum()
+    assert table("few.tsv").equals(kept[["query", "target", "evalue"]])
+
+
+def test_in_python():
+    texts = with_repeats("protein", 12, 150, 5)
+    scoring = make_scoring("protein", mode="local", gap_open=12)
+    asked = {"scoring": scoring, "device": "cpu"}
+    plain = pairalign.align(texts, **asked)
+    masked = pairalign.align(texts, **asked, mask="tantan", detail="score")
+    assert (masked.raw_score == plain.raw_score).all()
+    assert (masked.evalue > 100 * plain.evalue).sum() > 3
+    kept = pairalign.align(texts, **asked, mask="tantan", max_evalue=1)
+    assert 0 < len(kept) == (masked.evalue <= 1).sum() < (plain.evalue <= 1).sum()
+    with pytest.raises(ValueError, match="mask 'seg': expected one of none, tantan"):
+        pairalign.align(texts, **asked, mask="seg")
+    with pytest.raises(ValueError, match="leave max_hits and hsps out"):
+        pairalign.align(texts, **asked, mask="tantan", hsps=2)
+    with pytest.raises(ScoringError, match="those are not known"):
+        pairalign.align(texts, mask="tantan", device="cpu")
+
+
+def test_files_say_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.fa").write_text(fasta(with_repeats("protein", 4, 80, 6)))
+    align("p.fa", *LOCAL, "-o", "a.b7", "--mask", "tantan")
+    assert "residues that tantan masks add nothing (Frith 2011)" in (tmp_path / "a.b7").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "--mask needs --mode local, but the mode is global"),
+        (("--mode", "local", "--hsps", "2"), "leave --hsps and --max-hits out"),
+        (("--mode", "local", "--max-hits", "2"), "leave --hsps and --max-hits out"),
+    ],
+)
+def test_refused(tmp_path, capfd, arguments, message):
+    command = ["align", str(tmp_path / "none.fa"), "-o", str(tmp_path / "a.tsv"), *arguments]
+    assert main([*command, "--mask", "tantan"]) == 2
+    assert message in capfd.readouterr().err
