@@ -351,7 +351,7 @@ def test_files_say_the_same(reads: Path) -> None:
 def test_uc_alignments_cover_both_sequences(reads: Path) -> None:
     for mode in MODES:
         done = run(
-            "cluster", reads, "--format", "uc", "--min-identity", "0.7", "--identity", "shorter",
+            "cluster", reads, "--format", "uc", "--min-identity", "0.7", "--identity-of", "shorter",
             "--mode", mode, "--device", "cpu", cwd=reads.parent,
         )  # fmt: skip
         lengths = {s.name: len(s) for s in SequenceSet.from_strings(families(21, 40, 60))}
