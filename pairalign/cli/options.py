@@ -302,7 +302,7 @@ def add_resources(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_messages(group: Any, quiet: str) -> argparse._MutuallyExclusiveGroup:
+def add_messages(group: Any, quiet: str) -> Any:
     """Add ``--quiet``, ``--verbose`` and ``--log``.
 
     Parameters
@@ -314,10 +314,10 @@ def add_messages(group: Any, quiet: str) -> argparse._MutuallyExclusiveGroup:
 
     Returns
     -------
-    argparse._MutuallyExclusiveGroup
+    mutually exclusive group
         For what cannot be with ``--quiet``.
     """
-    loudness: argparse._MutuallyExclusiveGroup = group.add_mutually_exclusive_group()
+    loudness = group.add_mutually_exclusive_group()
     loudness.add_argument("-q", "--quiet", action="store_true", help=quiet)
     group.add_argument(
         "-v",
