@@ -26,6 +26,7 @@ _OURS = (
 PROGRAMS = {
     "pairalign, default": [_OURS],
     "pairalign --comp-based-stats 0": [f"{_OURS} --comp-based-stats 0"],
+    "pairalign --mask tantan": [f"{_OURS} --mask tantan"],
     "blastp, default": [
         "blastp -query q.fa -subject t.fa -evalue 10 -max_target_seqs 5000 "
         f"-outfmt '6 qseqid sseqid evalue' -out {_OUT}"
@@ -49,7 +50,8 @@ def compare_programs(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         count = _write_sets(Path(folder), options)
         shown = " | ".join(f"E <= {limit:g}" for limit in LIMITS)
-        what = "real queries: hits" if options.real else "shuffled queries: hits by expected"
+        queries = "reversed" if options.reversed else "shuffled"
+        what = "real queries: hits" if options.real else f"{queries} queries: hits by expected"
         print(f"{options.data}: {count} {what}")
         print(f"| program | {shown} | hits at 0.001 | CPU s |")
         print(f"|---|{'---|' * (len(LIMITS) + 2)}")
@@ -68,13 +70,15 @@ def compare_programs(options: argparse.Namespace) -> None:
 
 
 def _write_sets(folder: Path, options: argparse.Namespace) -> int:
-    """Write queries, shuffled each for itself or as they are, and all sequences as targets."""
+    """Write queries (shuffled each for itself, reversed, or as they are), and all as targets."""
     rng = np.random.default_rng(options.seed)
     every = read_fasta(options.data)
     usable = np.flatnonzero((every.lengths > 20) & (every.lengths <= options.longest))
     chosen = rng.permutation(usable)[: options.sequences]
     letters = [every[int(k)].letters for k in chosen]
-    if not options.real:
+    if options.reversed:
+        letters = [one[::-1] for one in letters]
+    elif not options.real:
         letters = ["".join(rng.permutation(list(one))) for one in letters]
     _write(folder / "q.fa", [f"q{k}" for k in chosen], letters)
     _write(folder / "t.fa", [f"t{k}" for k in range(len(every))], _letters(every))

@@ -58,6 +58,7 @@ def add_command(commands: Any) -> None:
         help="proteins: shuffled queries against all sequences, ours and other programs' default",
     )
     parser.add_argument("--real", action="store_true", help="and queries that are not shuffled")
+    parser.add_argument("--reversed", action="store_true", help="and queries read backwards")
     parser.set_defaults(run=_run)
 
 

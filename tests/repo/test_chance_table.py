@@ -28,7 +28,7 @@ def test_hits_are_counted(tmp_path, capsys, chance, real):
     half = PROTEIN[:40] + PROTEIN[:25][::-1]
     (tmp_path / "x.fa").write_text(f">a\n{PROTEIN}\n>b\n{PROTEIN}\n>c\n{half}\n")
     options = argparse.Namespace(
-        data=tmp_path / "x.fa", sequences=3, longest=100, seed=1, real=real
+        data=tmp_path / "x.fa", sequences=3, longest=100, seed=1, real=real, reversed=False
     )
     chance.compare_programs(options)
     lines = capsys.readouterr().out.splitlines()
@@ -37,6 +37,16 @@ def test_hits_are_counted(tmp_path, capsys, chance, real):
     assert ours[5] == ("6" if real else "0.00")
     assert ours[6] == ("6" if real else "0")
     assert lines[4] == "| none | not installed |"
+
+
+def test_reversed_queries(tmp_path, chance):
+    (tmp_path / "x.fa").write_text(f">a\n{PROTEIN}\n")
+    options = argparse.Namespace(
+        data=tmp_path / "x.fa", sequences=1, longest=100, seed=1, real=False, reversed=True
+    )
+    assert chance._write_sets(tmp_path, options) == 1
+    assert (tmp_path / "q.fa").read_text() == f">q0\n{PROTEIN[::-1]}\n"
+    assert (tmp_path / "t.fa").read_text() == f">t0\n{PROTEIN}\n"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from readable import needs_program
 
 import pairalign
 from pairalign.cli.main import main
+from pairalign.errors import ScoringError
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.complement import reverse_complement_set
 from pairalign.sequences.sets import PROTEIN, SequenceSet
@@ -208,6 +209,24 @@ def test_only_bits_and_evalues_change(tmp_path, monkeypatch):
     kept = masked[masked.evalue <= 1].reset_index(drop=True)
     assert 0 < len(kept) < (plain.evalue <= 1).sum()
     assert table("few.tsv").equals(kept[["query", "target", "evalue"]])
+
+
+def test_in_python():
+    texts = with_repeats("protein", 12, 150, 5)
+    scoring = make_scoring("protein", mode="local", gap_open=12)
+    asked = {"scoring": scoring, "device": "cpu"}
+    plain = pairalign.align(texts, **asked)
+    masked = pairalign.align(texts, **asked, mask="tantan", detail="score")
+    assert (masked.raw_score == plain.raw_score).all()
+    assert (masked.evalue > 100 * plain.evalue).sum() > 3
+    kept = pairalign.align(texts, **asked, mask="tantan", max_evalue=1)
+    assert 0 < len(kept) == (masked.evalue <= 1).sum() < (plain.evalue <= 1).sum()
+    with pytest.raises(ValueError, match="mask 'seg': expected one of none, tantan"):
+        pairalign.align(texts, **asked, mask="seg")
+    with pytest.raises(ValueError, match="leave max_hits and hsps out"):
+        pairalign.align(texts, **asked, mask="tantan", hsps=2)
+    with pytest.raises(ScoringError, match="those are not known"):
+        pairalign.align(texts, mask="tantan", device="cpu")
 
 
 def test_files_say_it(tmp_path, monkeypatch):

@@ -11,8 +11,9 @@ from typing import Any
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.thresholds import make_pair_thresholds
-from pairalign.base.choices import RANKS, STRANDS
+from pairalign.base.choices import MASKS, RANKS, STRANDS
 from pairalign.base.old_names import names_arguments
+from pairalign.errors import ScoringError
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.request import AlignmentPlan, AlignRequest, plan_alignment
@@ -39,6 +40,7 @@ def align(
     db_size: int | None = None,
     search_space: float | None = None,
     comp_based_stats: bool | None = None,
+    mask: str = MASKS[0],
     strand: str = STRANDS[0],
     pairs: Pairs | None = None,
     hsps: int = 1,
@@ -89,6 +91,9 @@ def align(
         Cells of the search space of every query, so that E-values do not depend on the sets.
     comp_based_stats : bool, optional
         E-values with the composition of each pair; default: those of proteins.
+    mask : {"none", "tantan"}
+        tantan: bits and E-values of alignments in which repeats of few residues add nothing to the
+        score, see `pairalign.statistics.low_complexity`. There are CIGARs then whatever `detail`.
     strand : {"plus", "both"}
         Both, of DNA: each pair is aligned on the strand on which it scores more, of equals on plus.
     pairs : PairList, path, array_like of int with shape (n, 2), or iterable of twos, optional
@@ -179,6 +184,7 @@ def align(
         db_size=db_size,
         search_space=search_space,
         comp_based_stats=comp_based_stats,
+        mask=mask,
         strand=strand,
         hsps=hsps,
         max_hits=max_hits,
@@ -257,4 +263,7 @@ def _plan(
         pair_list=None if pairs is None else as_pair_list(pairs, first, second),
         **asked,
     )
-    return plan_alignment(request, first, second, chosen)
+    plan = plan_alignment(request, first, second, chosen)
+    if request.is_masked and plan.significance is None:
+        raise ScoringError("a mask is for E-values, and those are not known: give max_evalue")
+    return plan

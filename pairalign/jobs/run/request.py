@@ -97,6 +97,8 @@ class AlignRequest:
             raise ValueError(f"max_evalue {self.max_evalue}: expected a number above 0")
         if self.rank not in RANKS:
             raise ValueError(f"rank {self.rank!r}: expected one of {', '.join(RANKS)}")
+        if self.mask not in MASKS:
+            raise ValueError(f"mask {self.mask!r}: expected one of {', '.join(MASKS)}")
         if self.is_masked and (self.max_hits is not None or self.hsps > 1):
             raise ValueError("a mask looks at whole alignments: leave max_hits and hsps out")
         if self.max_hits is not None and self.both_ways:
