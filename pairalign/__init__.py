@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pairalign.jobs.overlaps.overlaps import overlaps
     from pairalign.jobs.posterior.posterior import posteriors
     from pairalign.jobs.run.align import AlignmentJob
-    from pairalign.jobs.run.align_all import align
+    from pairalign.jobs.run.align_all import align, stream
     from pairalign.jobs.splits.split import split
     from pairalign.scoring.scoring import Scoring, make_scoring
     from pairalign.sequences.sets import DNA, PROTEIN, Alphabet, Sequence, SequenceSet, read_fasta
@@ -82,6 +82,7 @@ __all__ = [
     "read_fasta",
     "score_multiple",
     "split",
+    "stream",
 ]
 
 _NAMES = {
@@ -105,7 +106,7 @@ _NAMES = {
     ),
     "jobs.posterior.posterior": ("posteriors",),
     "jobs.run.align": ("AlignmentJob",),
-    "jobs.run.align_all": ("align",),
+    "jobs.run.align_all": ("align", "stream"),
     "jobs.clusters.clusters": ("cluster",),
     "jobs.distances.distances": ("distances",),
     "jobs.distances.guide_tree": ("guide_tree",),
@@ -145,4 +146,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*__all__, "__version__"})

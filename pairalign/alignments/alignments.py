@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from pairalign.alignments.graphs import make_igraph, make_networkx, make_scipy
 from pairalign.alignments.runs import gather_runs, take_fields
-from pairalign.alignments.tables import Tabular, make_table
+from pairalign.alignments.selection import Selectable
+from pairalign.alignments.tables import make_table
 from pairalign.alignments.view import Alignment
 from pairalign.base.arrays import Int32s
 from pairalign.pairs.want import Detail
@@ -59,7 +60,7 @@ class Statistics(Protocol):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Alignments(Tabular):
+class Alignments(Selectable):
     """Alignments of many pairs, an array a field; n pairs, in the order of output.
 
     Attributes
@@ -223,14 +224,19 @@ class Alignments(Tabular):
         return (Alignment(self, index) for index in range(len(self)))
 
     @overload
-    def __getitem__(self, index: int) -> Alignment: ...
+    def __getitem__(self, index: int | np.integer[Any] | tuple[str, str]) -> Alignment: ...
     @overload
-    def __getitem__(self, index: slice) -> Alignments: ...
-    def __getitem__(self, index: int | slice) -> Alignment | Alignments:
-        """One pair, or the pairs of a slice; a slice of step 1 shares the memory of its fields."""
+    def __getitem__(
+        self, index: slice | npt.NDArray[Any] | list[int] | list[bool]
+    ) -> Alignments: ...
+    def __getitem__(self, index: Any) -> Alignment | Alignments:
+        """One pair, by number or two names; those of a slice, which shares memory, or of a mask."""
+        if isinstance(index, tuple) and len(index) == 2 and isinstance(index[0], str):
+            return Alignment(self, self._of_names(index))
+        if not isinstance(index, (slice, tuple)) and np.ndim(index):
+            return self.take(index)
         if not isinstance(index, slice):
-            position = range(len(self))[index]  # takes negative ones, raises IndexError
-            return Alignment(self, position)
+            return Alignment(self, range(len(self))[index])  # negative ones, too, or IndexError
         start, stop, step = index.indices(len(self))
         if step != 1:
             return self.take(np.arange(start, stop, step))

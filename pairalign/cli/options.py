@@ -314,7 +314,7 @@ def add_messages(group: Any, quiet: str) -> Any:
 
     Returns
     -------
-    group of argparse
+    mutually exclusive group
         For what cannot be with ``--quiet``.
     """
     loudness = group.add_mutually_exclusive_group()

@@ -121,6 +121,14 @@ class DistanceMatrix:
             square[index + 1 :, index] = square[index, index + 1 :]
         return square
 
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> npt.NDArray[np.floating]:
+        """Give `square` to NumPy."""
+        if copy is False:
+            raise ValueError("the square matrix is made of a triangle: it cannot but be copied")
+        return self.square(np.float32 if dtype is None else dtype)
+
     def to_biopython(self) -> BiopythonMatrix:
         """Convert to ``Bio.Phylo.TreeConstruction.DistanceMatrix``."""
         from Bio.Phylo.TreeConstruction import DistanceMatrix as BiopythonMatrix

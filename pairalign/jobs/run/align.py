@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.alignments import Alignments, no_alignments
+from pairalign.alignments.selection import Selectable
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import Shard, check_shard
 from pairalign.base.choices import DEFAULT_WINDOW, STRANDS
@@ -31,6 +32,7 @@ from pairalign.jobs.run.slabs import (
     slabs_ahead,
     waiting_bytes,
 )
+from pairalign.jobs.run.written import write_alignments
 from pairalign.pairs.lists import PairList, sort_pairs
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Lengths, Window, plan_windows
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from pairalign.statistics.significance import EvalueFilter
 
 log = logging.getLogger("pairalign")
+Selectable.writer = write_alignments
 
 _MOST_THREADS = 4096
 _MOST_ROWS = 2**31 - 1

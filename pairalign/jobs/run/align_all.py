@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.thresholds import make_pair_thresholds
@@ -14,7 +16,7 @@ from pairalign.base.old_names import names_arguments
 from pairalign.errors import ScoringError
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, as_inputs
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.request import AlignRequest, plan_alignment
+from pairalign.jobs.run.request import AlignmentPlan, AlignRequest, plan_alignment
 from pairalign.jobs.run.spread import align_on
 from pairalign.pairs.lists import Pairs, as_pair_list
 from pairalign.pairs.want import Detail
@@ -165,23 +167,24 @@ def align(
     >>> len(pairalign.align(globins, min_identity="90%"))
     1
     """
-    if not isinstance(detail, str) or detail.upper() not in Detail.__members__:
-        raise ValueError(f"detail {detail!r}: expected cigar, stats or score")
-    first, second, chosen = as_inputs(sequences, targets, scoring, mode)
-    message = chosen.replaced_message(*(s for s in (first, second) if s is not None))
-    if message:
-        warnings.warn(message, stacklevel=3)
-    asked = AlignRequest(
-        detail=Detail[detail.upper()],
+    plan = _plan(
+        sequences,
+        targets,
+        scoring=scoring,
+        mode=mode,
+        detail=detail,
+        min_identity=min_identity,
+        identity_of=identity_of,
+        min_coverage=min_coverage,
+        coverage_of=coverage_of,
+        pairs=pairs,
         min_score=min_score,
-        thresholds=make_pair_thresholds(min_identity, identity_of, min_coverage, coverage_of),
         max_evalue=max_evalue,
         both_ways=both_ways,
         db_size=db_size,
         search_space=search_space,
         comp_based_stats=comp_based_stats,
         mask=mask,
-        pair_list=None if pairs is None else as_pair_list(pairs, first, second),
         strand=strand,
         hsps=hsps,
         max_hits=max_hits,
@@ -193,8 +196,74 @@ def align(
         progress=progress and executor is None,
         kernel=kernel,
     )
-    plan = plan_alignment(asked, first, second, chosen)
-    if asked.is_masked and plan.significance is None:
-        raise ScoringError("a mask is for E-values, and those are not known: give max_evalue")
     found = concatenate(list(plan.job) if executor is None else align_on(executor, plan.job))
     return replace(found, significance=plan.significance)
+
+
+@names_arguments
+def stream(
+    sequences: Sequences, targets: Sequences | None = None, **options: Any
+) -> Iterator[Alignments]:
+    """Align as `align` does, and give the results block by block, as they come.
+
+    Parameters
+    ----------
+    sequences, targets
+        As for `align`.
+    **options
+        The arguments of `align` but `executor`.
+
+    Returns
+    -------
+    iterator of Alignments
+        Together they are what `align` returns, in the same order; a few of them are in memory at
+        a time. Arguments are checked, and sequences read, before it is returned.
+
+    Raises
+    ------
+    FastaError, AlphabetError, ScoringError, PairListError, CapacityError, DeviceError, TypeError
+        See `align`.
+
+    Examples
+    --------
+    >>> import pairalign
+    >>> reads = ["ACGTTGCA", "ACGTTGGA", "TTGCAGGA"]
+    >>> for block in pairalign.stream(reads, detail="score"):
+    ...     print(len(block), block.score.max())
+    3 11
+    """
+    plan = _plan(sequences, targets, **options)
+    return (replace(found, significance=plan.significance) for found in plan.job)
+
+
+def _plan(
+    sequences: Sequences,
+    targets: Sequences | None,
+    *,
+    scoring: AnyScoring | None = None,
+    mode: str | None = None,
+    detail: str = "cigar",
+    min_identity: float | str | Fraction | None = None,
+    identity_of: str = "columns",
+    min_coverage: float | str | Fraction | None = None,
+    coverage_of: str = "both",
+    pairs: Pairs | None = None,
+    **asked: Any,
+) -> AlignmentPlan:
+    """Read what is to be aligned and plan it; see `align`."""
+    if not isinstance(detail, str) or detail.upper() not in Detail.__members__:
+        raise ValueError(f"detail {detail!r}: expected cigar, stats or score")
+    first, second, chosen = as_inputs(sequences, targets, scoring, mode)
+    message = chosen.replaced_message(*(s for s in (first, second) if s is not None))
+    if message:
+        warnings.warn(message, stacklevel=4)
+    request = AlignRequest(
+        detail=Detail[detail.upper()],
+        thresholds=make_pair_thresholds(min_identity, identity_of, min_coverage, coverage_of),
+        pair_list=None if pairs is None else as_pair_list(pairs, first, second),
+        **asked,
+    )
+    plan = plan_alignment(request, first, second, chosen)
+    if request.is_masked and plan.significance is None:
+        raise ScoringError("a mask is for E-values, and those are not known: give max_evalue")
+    return plan

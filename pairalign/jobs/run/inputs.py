@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Union
+from typing import Any, Union
 
 from pairalign.base.items import record_name
 from pairalign.errors import ScoringError
@@ -141,6 +141,9 @@ def _as_set(sequences: Sequences, alphabet: Alphabet | None) -> SequenceSet:
             "its columns, or a dict of names and letters"
         )
     records = list(sequences)
+    index: Any = getattr(sequences, "index", None)
+    if hasattr(index, "tolist") and type(index).__name__ != "RangeIndex":  # a pandas Series
+        return SequenceSet.from_strings(records, index.tolist(), alphabet=alphabet)
     names = [record_name(record) for record in records]
     if all(name is None for name in names):
         return SequenceSet.from_strings(records, alphabet=alphabet)

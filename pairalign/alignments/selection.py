@@ -1,0 +1,158 @@
+"""What people take of alignments: pairs by name, the best ones, an order, a matrix, a page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from html import escape
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.tables import Tabular
+
+Measure = Literal["score", "bits", "evalue", "identity"]
+"""What pairs can be sorted by, and what a matrix can show."""
+
+_MEASURES = ("score", "bits", "evalue", "identity")
+_SHOWN = 10
+
+
+class Selectable(Tabular):
+    """What `Alignments` offers to look at results and to take some of them."""
+
+    writer: ClassVar[Callable[[Any, Any, str | None], None] | None] = None
+    """What writes files: `pairalign.jobs.run.written`, since formats are above."""
+
+    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+        """Write a file, as the command ``align`` does.
+
+        Parameters
+        ----------
+        path : str or path
+            The file appears when it is complete.
+        format : str, optional
+            As ``--format``; default: by the end of the name. ``.gz`` after it compresses.
+
+        Raises
+        ------
+        FormatError, OutputError
+            There is no such format, it needs what was not computed, or the disk is full.
+        """
+        assert Selectable.writer is not None  # jobs, which make alignments, have set it
+        Selectable.writer(self, path, format)
+
+    def matrix(self, measure: Measure = "identity") -> npt.NDArray[np.float64]:
+        """Return one number of each pair as a matrix, by input indices.
+
+        Parameters
+        ----------
+        measure : {"identity", "score", "bits", "evalue"}
+            Of several alignments of a pair, the first, which is the best.
+
+        Returns
+        -------
+        ndarray of float64, shape (queries, targets)
+            Of one set symmetric, with nan on the diagonal. nan also for pairs that are not there
+            and where nothing is aligned.
+
+        Raises
+        ------
+        ValueError
+            There is no such measure, or it was not computed.
+        """
+        found: Any = self
+        values = np.asarray(self._measured(measure), np.float64)[::-1]  # the first comes last
+        matrix = np.full((len(found.queries), len(found.targets)), np.nan)
+        rows, columns = found.query[::-1], found.target[::-1]
+        matrix[rows, columns] = values
+        if found.queries is found.targets:
+            first, second = np.minimum(rows, columns), np.maximum(rows, columns)
+            matrix[first, second] = values
+            matrix[second, first] = matrix[first, second]
+        return matrix
+
+    def sort_by(self, measure: Measure, *, ascending: bool | None = None) -> Any:
+        """Return the same alignments in another order.
+
+        Parameters
+        ----------
+        measure : {"score", "bits", "evalue", "identity"}
+        ascending : bool, optional
+            Default: the best first. Equal ones keep their order, and nan comes last.
+
+        Returns
+        -------
+        Alignments
+            A copy.
+        """
+        values = np.asarray(self._measured(measure), np.float64)
+        rises = measure == "evalue" if ascending is None else ascending
+        return self._taken(np.argsort(values if rises else -values, kind="stable"))
+
+    def best(self, k: int = 1, rank: Measure = "score") -> Any:
+        """Return the alignments that are among the k best of a query.
+
+        Parameters
+        ----------
+        k : int
+            At least 1.
+        rank : {"score", "bits", "evalue", "identity"}
+            What they are the best by; of equal ones the higher score is better, then the one whose
+            other sequence comes first in the input.
+
+        Returns
+        -------
+        Alignments
+            A copy, in the same order. Of a set with itself a pair counts for both sequences, and
+            comes once. To align no other pairs at all, use ``align(max_hits=k)``.
+        """
+        if k < 1:
+            raise ValueError(f"k is {k}, expected 1 or more")
+        found: Any = self
+        values = np.nan_to_num(np.asarray(self._measured(rank), np.float64), nan=-np.inf)
+        keys = values if rank == "evalue" else -values
+        own, other = found.query, found.target
+        places = np.arange(len(own))
+        if found.queries is found.targets:
+            own, other = np.concatenate([own, other]), np.concatenate([other, own])
+            places = np.tile(places, 2)
+        order = np.lexsort((other, -found.raw_score[places], keys[places], own))
+        starts = np.searchsorted(own[order], own[order])
+        kept = order[np.arange(len(order)) - starts < k]
+        return self._taken(np.unique(places[kept]))
+
+    def _of_names(self, names: tuple[str, str]) -> int:
+        """Return which is the first alignment of two sequences; KeyError if there is none."""
+        found: Any = self
+        for first, second in (names, names[::-1]):
+            if first in found.queries.names and second in found.targets.names:
+                query, target = found.queries.names.index(first), found.targets.names.index(second)
+                places = np.flatnonzero((found.query == query) & (found.target == target))
+                if len(places):
+                    return int(places[0])
+        raise KeyError(f"there is no alignment of {names[0]!r} and {names[1]!r}")
+
+    def _measured(self, measure: str) -> Any:
+        if measure not in _MEASURES:
+            raise ValueError(f"{measure!r}: expected one of {', '.join(_MEASURES)}")
+        return getattr(self, measure)
+
+    def _taken(self, places: npt.NDArray[np.int64]) -> Any:
+        found: Any = self
+        return found.take(places)
+
+    def _repr_html_(self) -> str:
+        """Show the first pairs as a table, for notebooks."""
+        found: Any = self
+        heads = ["query", "target", "score", *(["identity"] if found.has_stats else [])]
+        lines = []
+        for one in found[:_SHOWN]:
+            cells = [escape(one.query.name), escape(one.target.name), f"{one.score:,}"]
+            cells += [f"{100 * one.identity:.1f}%"] if found.has_stats else []
+            lines.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+        head = "".join(f"<th>{name}</th>" for name in heads)
+        more = f", the first {_SHOWN} of them" if len(found) > _SHOWN else ""
+        caption = f"<caption>{escape(repr(self)[1:-1])}{more}</caption>"
+        return f"<table>{caption}<tr>{head}</tr>{''.join(lines)}</table>"

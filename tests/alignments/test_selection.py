@@ -1,0 +1,133 @@
+"""What people take of results: by name, mask and rank, as a matrix, a file, a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pairalign
+
+SEQUENCES = {
+    "a": "MVHLTPEEKSAVTALWGKVN",
+    "b": "MVHLTPEEKTAVNALWGKVN",
+    "c<i>": "MVHLSPEEKTAVNALWGRVD",
+    "d": "MSLTKTERTIIVSMWAKIST",
+}
+
+
+@pytest.fixture(scope="module")
+def found() -> pairalign.Alignments:
+    return pairalign.align(SEQUENCES, device="cpu")
+
+
+def test_by_names(found: pairalign.Alignments) -> None:
+    assert found["a", "b"].score == found["b", "a"].score == found[0].score
+    for names in (("a", "a"), ("a", "x")):
+        with pytest.raises(KeyError, match="there is no alignment"):
+            found[names]
+
+
+def test_by_masks_and_numbers(found: pairalign.Alignments) -> None:
+    mask = found.identity > 0.5
+    assert 0 < mask.sum() < len(found)
+    assert found[mask].query.tolist() == found.query[mask].tolist()
+    assert found[mask.tolist()].score.tolist() == found.score[mask].tolist()
+    assert found[[2, -1]].score.tolist() == [found[2].score, found[-1].score]
+    assert found[np.int64(1)].score == found[1].score
+    assert len(found[[]]) == 0
+    with pytest.raises(ValueError, match="the mask has shape"):
+        found[np.ones(3, bool)]
+
+
+@pytest.mark.parametrize("measure", ["identity", "score"])
+def test_matrix(found: pairalign.Alignments, measure: str) -> None:
+    matrix = found.matrix(measure)
+    assert np.isnan(np.diag(matrix)).all()
+    for one in found:
+        value = getattr(one, measure)
+        assert matrix[one.query_index, one.target_index] == value
+        assert matrix[one.target_index, one.query_index] == value
+    with pytest.raises(ValueError, match="expected one of score, bits"):
+        found.matrix("scores")
+
+
+def test_matrix_has_the_best_of_a_pair() -> None:
+    found = pairalign.align(["ACGTACGTTTTT", "ACGTACGGGG"], mode="local", hsps=3, device="cpu")
+    assert len(found) > 1
+    assert found.matrix("score")[1, 0] == found.matrix("score")[0, 1] == found.score.max()
+
+
+def test_matrix_of_two_sets() -> None:
+    found = pairalign.align(["ACGT"], ["ACGT", "ACGA", "TTTT"], device="cpu")
+    assert found.matrix("score").tolist() == [found.score[np.argsort(found.target)].tolist()]
+
+
+def test_sorted(found: pairalign.Alignments) -> None:
+    assert found.sort_by("score").score.tolist() == sorted(found.score.tolist(), reverse=True)
+    rising = found.sort_by("identity", ascending=True).identity
+    assert rising.tolist() == sorted(found.identity.tolist())
+    local = pairalign.align(SEQUENCES, mode="local", device="cpu").sort_by("evalue")
+    assert local.evalue.tolist() == sorted(local.evalue.tolist())
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_best(found: pairalign.Alignments, k: int) -> None:
+    """As `max_hits` has them, a pair once."""
+    hits = pairalign.align(SEQUENCES, max_hits=k, device="cpu")
+    expected = {frozenset(pair) for pair in zip(hits.query, hits.target, strict=True)}
+    best = found.best(k)
+    assert {frozenset(pair) for pair in zip(best.query, best.target, strict=True)} == expected
+    assert len(best) == len(expected)
+    with pytest.raises(ValueError, match="expected 1 or more"):
+        found.best(0)
+
+
+def test_written(found: pairalign.Alignments, tmp_path: Path) -> None:
+    found[found.identity > 0.5].write(tmp_path / "x.paf")
+    lines = (tmp_path / "x.paf").read_text().splitlines()
+    assert len(lines) == (found.identity > 0.5).sum()
+    found.write(tmp_path / "all.out", format="tsv")
+    assert len((tmp_path / "all.out").read_text().splitlines()) == len(found) + 1
+    with pytest.raises(pairalign.PairalignError, match="does not tell the format"):
+        found.write(tmp_path / "x.bam")
+    with pytest.raises(pairalign.PairalignError, match="needs"):
+        found.without(stats=True).write(tmp_path / "y.paf")
+    assert not (tmp_path / "y.paf").exists()
+
+
+def test_page(found: pairalign.Alignments) -> None:
+    page = found._repr_html_()
+    assert "c&lt;i&gt;" in page
+    assert "<i>" not in page
+    assert page.count("<tr>") == len(found) + 1
+
+
+def test_distances_as_an_array() -> None:
+    distances = pairalign.distances(SEQUENCES, device="cpu")
+    assert np.asarray(distances).tolist() == distances.square().tolist()
+    assert np.asarray(distances, np.float64).dtype == np.float64
+
+
+def test_a_series_keeps_its_index() -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    found = pairalign.align(pandas.Series(SEQUENCES), device="cpu")
+    assert found.queries.names == list(SEQUENCES)
+    found = pairalign.align(pandas.Series(list(SEQUENCES.values())), device="cpu")
+    assert found.queries.names == ["seq1", "seq2", "seq3", "seq4"]
+
+
+def test_a_stream_gives_what_align_gives(found: pairalign.Alignments) -> None:
+    blocks = list(pairalign.stream(SEQUENCES, window=2, device="cpu"))
+    assert len(blocks) > 1
+    whole = pairalign.align(SEQUENCES, window=2, device="cpu")
+    assert [one.cigar for block in blocks for one in block] == [one.cigar for one in whole]
+    with pytest.raises(ValueError, match="detail"):
+        pairalign.stream(SEQUENCES, detail="all")
+    with pytest.raises(TypeError, match="'top' is 'hsps' now"):
+        pairalign.stream(SEQUENCES, top=2)
+
+
+def test_public_names_alone() -> None:
+    assert sorted(dir(pairalign)) == sorted([*pairalign.__all__, "__version__"])

@@ -1,0 +1,49 @@
+"""The tasks of docs/api.md run as they stand there, and are short."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TASKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "api.md").read_text(), re.DOTALL)
+MOST_LINES = 8
+
+
+def test_there_are_three_and_a_stream() -> None:
+    for word, text in zip(("matrix(", "max_hits=", "guide_tree(", "stream("), TASKS, strict=True):
+        assert word in text
+        assert len([line for line in text.splitlines() if line.strip()]) <= MOST_LINES
+
+
+@pytest.mark.parametrize("text", TASKS)
+def test_a_task_runs(
+    text: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shutil.copy(ROOT / "tests" / "data" / "globins.fasta", tmp_path / "proteins.fasta")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(text, names)
+    said = capsys.readouterr().out
+    if "matrix(" in text:
+        scores = names["scores"]
+        assert scores.shape == (12, 12)
+        assert np.array_equal(scores, scores.T, equal_nan=True)
+        assert np.isnan(np.diag(scores)).all()
+        assert np.isnan(scores).sum() == 12
+    elif "max_hits=" in text:
+        assert len(names["hits"]) == 36
+        assert (tmp_path / "hits.paf").read_text().count("\n") == 36
+        assert "HBG1" in said
+    elif "guide_tree(" in text:
+        assert (tmp_path / "proteins.nwk").read_text().count(",") == 11
+    else:
+        assert "pairs" in said
