@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.thresholds import make_pair_thresholds
-from pairalign.base.choices import MASKS, RANKS, STRANDS
+from pairalign.base.choices import MASKS
 from pairalign.base.old_names import names_arguments
 from pairalign.errors import ScoringError
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, as_inputs
@@ -28,8 +28,8 @@ def align(
     targets: Sequences | None = None,
     *,
     scoring: AnyScoring | None = None,
-    mode: str | None = None,
-    detail: str = "cigar",
+    mode: Literal["global", "semiglobal", "local"] | None = None,
+    detail: Literal["cigar", "stats", "score"] = "cigar",
     min_score: float | str | None = None,
     min_identity: float | str | Fraction | None = None,
     identity_of: str = "columns",
@@ -41,11 +41,11 @@ def align(
     search_space: float | None = None,
     comp_based_stats: bool | None = None,
     mask: str = MASKS[0],
-    strand: str = STRANDS[0],
+    strand: Literal["plus", "both"] = "plus",
     pairs: Pairs | None = None,
     hsps: int = 1,
     max_hits: int | None = None,
-    rank: str = RANKS[0],
+    rank: Literal["score", "bits", "evalue", "identity"] = "score",
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
