@@ -201,6 +201,11 @@ class AlignmentJob:
         left : dict, optional
             What its `leave` returned.
 
+        Returns
+        -------
+        AlignmentJob
+            Of the same kind.
+
         Raises
         ------
         PartsError
