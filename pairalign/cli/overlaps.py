@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -34,17 +35,12 @@ from pairalign.formats import (
 from pairalign.formats.output import check_writable
 from pairalign.jobs.overlaps.overlaps import OverlapJob, plan_overlap_job
 from pairalign.jobs.overlaps.plan import Limits
-from pairalign.jobs.overlaps.presets import AUTO, PRESETS, Preset
 from pairalign.jobs.overlaps.request import OverlapRequest
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy
 from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
 from pairalign.jobs.run.stage_counts import ALIGN, FILTER, FURTHER, SCORE
 from pairalign.pairs.want import Detail
-from pairalign.reads.candidates import Candidates
 from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
-from pairalign.scoring.request import check_any
-from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.complement import complement_of
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.statements import describe_scoring
 
@@ -61,8 +57,8 @@ def run_overlap(options: argparse.Namespace) -> None:
     tags = tags_of(options, writer_type, Detail.STATS if options.no_cigar else Detail.CIGAR)
     check_files(options)
     check_cluster(options)
-    presets = PRESETS.values() if options.preset == AUTO else [PRESETS[options.preset]]
-    check_any(presets, lambda preset: _scoring_of(options, preset))
+    request = _request_of(options)
+    request.check()
     check_graph(options, writer_type)
     check_report(options)
     place = choose_part(options, writer_type.suffixes[0])
@@ -70,84 +66,68 @@ def run_overlap(options: argparse.Namespace) -> None:
     if options.candidates == MAPPY:
         import_mappy()
     reads, _ = read_sequences(options)
-    complement_of(reads.alphabet, reads.source)
     started = time.perf_counter()
-    run, preset = _plan(options, reads)
-    overhang = preset.max_overhang if options.max_overhang is None else options.max_overhang
+    run = _plan(request, reads)
+    overhang = run.preset.max_overhang
     if options.trim:
-        run, trimmed = _trim(options, run, preset, overhang)
+        run, trimmed = _trim(request, run)
         reads = trimmed.reads
         if options.trimmed is not None:
             trimmed.write(options.trimmed, options.input)
     decided = {"max_overhang": overhang, "dual": options.dual, "cigars": not options.no_cigar}
     decided |= {"tags": sorted(tags)}
+    decided |= {"thresholds": run.thresholds, "candidates": run.candidates}
+    job = run.alignment
     if options.dask is not None:
-        run_on_cluster(options, run, writer_type, **decided)
+        run_on_cluster(options, job, writer_type, **decided)
         if not options.quiet:
-            say(f"pairalign: overlaps of {run.pairs:,} pairs written to {options.output}")
+            say(f"pairalign: overlaps of {job.pairs:,} pairs written to {options.output}")
         return
-    going = Going(options, run, writer_type.name, place, **decided)
-    assert isinstance(going.job, OverlapJob)
-    run = going.job
-    seen = OverlapWatcher(options, run.problem, overhang)
+    going = Going(options, job, writer_type.name, place, **decided)
+    seen = OverlapWatcher(options, job.problem, overhang)
     counts, writing = np.zeros(INTERNAL + 1, np.int64), 0.0
-    keep_freed_memory(run.memory_bytes)
+    keep_freed_memory(job.memory_bytes)
     if not going.is_done:
         with going.held():
-            counts, writing = _write(options, run, going, overhang, seen, tags)
+            counts, writing = _write(options, going, overhang, seen, tags)
     seconds = time.perf_counter() - started
     going.finish()
     if not going.is_resumed and options.shard is None:
         _warn_of_few(seen.overlapping)
     seen.write_reads()
-    text = _summary(run, preset.name, reads, counts, (seconds, writing), options.output)
+    run = replace(run, alignment=going.job)
+    text = _summary(run, reads, counts, (seconds, writing), options.output)
     if seen.removing:
         text += f"\n{'left':>13}  {seen.describe_left(int(counts.sum()))}"
     sees_all = not going.is_resumed and options.shard is None
     is_whole = sees_all and not options.remove_contained and not options.remove_transitive
-    if counts.sum() and preset.mode == "local" and is_whole:
+    if counts.sum() and run.preset.mode == "local" and is_whole:
         text += f"\n{seen.describe_advice()}"
     if seen.report is not None:
         reports = seen.read_report.columns()
-        finish_report(options, seen.report, text, devices=run.devices, reads=reports)
+        finish_report(options, seen.report, text, devices=going.job.devices, reads=reports)
     if not options.quiet:
         say(text)
 
 
-def _scoring_of(options: argparse.Namespace, preset: Preset) -> Scoring:
-    return preset.scoring(
-        options.mode,
+def _request_of(options: argparse.Namespace) -> OverlapRequest:
+    return OverlapRequest(
+        preset=options.preset,
+        mode=options.mode,
         match=options.match,
         mismatch=options.mismatch,
         gap_open=options.gap_open,
         gap_extend=options.gap_extend,
-    )
-
-
-def _plan(options: argparse.Namespace, reads: SequenceSet) -> tuple[OverlapJob, Preset]:
-    """Choose preset and thresholds, and plan the job."""
-    limits = Limits(
-        options.min_overlap,
-        options.min_identity,
-        options.min_score,
-        options.all_strands,
-        options.max_false,
-        options.max_overlaps,
-    )
-    return _plan_with(options, reads, options.preset, limits, options.candidates)
-
-
-def _plan_with(
-    options: argparse.Namespace,
-    reads: SequenceSet,
-    preset: str,
-    limits: Limits,
-    candidates: Candidates | str | None,
-) -> tuple[OverlapJob, Preset]:
-    asked = OverlapRequest(
-        preset=preset,
-        limits=limits,
-        candidates=candidates,
+        limits=Limits(
+            options.min_overlap,
+            options.min_identity,
+            options.min_score,
+            options.all_strands,
+            options.max_false,
+            options.max_overlaps,
+        ),
+        max_overhang=options.max_overhang,
+        candidates=options.candidates,
         filter=options.filter,
         device=options.device,
         threads=options.threads,
@@ -157,21 +137,17 @@ def _plan_with(
         shard=options.shard,
         result_seconds=result_seconds(options),
     )
-    return plan_overlap_job(
-        asked,
-        reads,
-        lambda preset: _scoring_of(options, preset),
-        lambda message: log.warning("%s", message),
-    )
 
 
-def _trim(
-    options: argparse.Namespace, run: OverlapJob, preset: Preset, overhang: int
-) -> tuple[OverlapJob, Trimmed]:
+def _plan(request: OverlapRequest, reads: SequenceSet) -> OverlapJob:
+    return plan_overlap_job(request, reads, lambda message: log.warning("%s", message))
+
+
+def _trim(request: OverlapRequest, run: OverlapJob) -> tuple[OverlapJob, Trimmed]:
     """Find all overlaps, cut the reads, and plan the alignment of those that overlap."""
-    with run.open() as results:
+    with run.alignment.open() as results:
         found = concatenate(list(results))
-    trimmed = trim_reads(found, overhang)
+    trimmed = trim_reads(found, run.preset.max_overhang)
     if not len(found):
         return run, trimmed
     log.info("%s of %s reads are cut", f"{trimmed.cut:,}", f"{len(trimmed.reads):,}")
@@ -179,23 +155,25 @@ def _trim(
     chosen = Limits(
         limits.min_overlap,
         limits.min_identity,
-        run.scoring.format_score(limits.min_raw_score),
+        run.alignment.scoring.format_score(limits.min_raw_score),
         limits.all_strands,
         max_overlaps=limits.max_overlaps,
     )
-    return _plan_with(options, trimmed.reads, preset.name, chosen, candidates_of(found))[0], trimmed
+    request = replace(
+        request, preset=run.preset.name, limits=chosen, candidates=candidates_of(found)
+    )
+    return _plan(request, trimmed.reads), trimmed
 
 
 def _write(
     options: argparse.Namespace,
-    run: OverlapJob,
     going: Going,
     overhang: int,
     seen: OverlapWatcher,
     tags: frozenset[str],
 ) -> tuple[np.ndarray, float]:
     """Find and write; return how many there are of each kind, and seconds of writing."""
-    writing = 0.0
+    run, writing = going.job, 0.0
     with run.open() as results:
         watched = seen.watch(results)
         if seen.removing:  # nothing can be written before everything is known
@@ -243,7 +221,6 @@ def _warn_of_few(overlapping: np.ndarray) -> None:
 
 def _summary(
     run: OverlapJob,
-    preset: str,
     reads: SequenceSet,
     counts: np.ndarray,
     seconds: tuple[float, float],
@@ -253,12 +230,12 @@ def _summary(
 
     `seconds` are those of everything, and of writing.
     """
-    limits, stages = run.thresholds, run.stages
-    rate = run.cells / max(seconds[0], 1e-9) / 1e9
+    limits, stages, job = run.thresholds, run.stages, run.alignment
+    rate = job.cells / max(seconds[0], 1e-9) / 1e9
     rows = [
         ("reads", describe_set(reads)),
-        ("scoring", f"{describe_scoring(run.scoring)} (preset {preset})"),
-        ("pairs", f"{run.pairs:,}, on {'both' if run.candidates is None else 'their'} strands"),
+        ("scoring", f"{describe_scoring(job.scoring)} (preset {run.preset.name})"),
+        ("pairs", f"{job.pairs:,}, on {'both' if run.candidates is None else 'their'} strands"),
     ]
     if run.candidates is not None and run.candidates.seconds:
         found = run.candidates
@@ -268,7 +245,7 @@ def _summary(
         rows.append(
             ("filtered", f"{stage.alignments:,} in {stage.seconds:.2f} s, {stage.passed:,} pass")
         )
-    least = run.scoring.format_score(limits.min_raw_score)
+    least = job.scoring.format_score(limits.min_raw_score)
     stage = stages[SCORE]
     if run.candidates is None:
         rows.append(
@@ -295,7 +272,7 @@ def _summary(
         )
     contained = counts[CONTAINED] + counts[CONTAINS]
     kinds = f"{counts[DOVETAIL]:,} dovetails, {contained:,} containments"
-    if run.scoring.mode == "local":
+    if job.scoring.mode == "local":
         kinds += f", {counts[INTERNAL]:,} internal"
     rows += [
         ("overlaps", f"{counts.sum():,}: {kinds}"),

@@ -55,7 +55,7 @@ PHASES = {
         "pairalign.cli.overlaps:plan_overlap_job",
         "pairalign.jobs.overlaps.overlaps:read_candidates",
         "pairalign.jobs.overlaps.overlaps:seed_candidates",
-        "pairalign.jobs.overlaps.overlaps:open_filters",
+        "pairalign.jobs.overlaps.procedure:open_filters",
         ALIGNING,
         "pairalign.cli.overlaps:open_overlap_writer",
     ],

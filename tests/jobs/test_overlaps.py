@@ -16,8 +16,9 @@ import pairalign
 from pairalign.alignments.alignments import concatenate
 from pairalign.engines import Engine
 from pairalign.errors import AlphabetError, DeviceError, FastaError
-from pairalign.jobs.overlaps.overlaps import OverlapJob
+from pairalign.jobs.overlaps.overlaps import align_overlaps
 from pairalign.jobs.overlaps.presets import PRESETS, find_preset
+from pairalign.jobs.overlaps.procedure import OverlapProcedure
 from pairalign.jobs.overlaps.stages import Thresholds
 from pairalign.jobs.run import align as job
 from pairalign.pairs.want import Detail, Want
@@ -190,24 +191,13 @@ def test_what_the_filter_cannot_score() -> None:
 
 @pytest.mark.parametrize("window", [3, 1024])
 def test_windows_and_strands_keep_their_order(window: int) -> None:
-    from pairalign.jobs.overlaps.overlaps import OverlapJob
-    from pairalign.jobs.overlaps.stages import Thresholds
-    from pairalign.pairs.want import Want
-
     reads = SequenceSet.from_strings(
         [GENOME[k : k + 90] for k in range(0, 400, 40)]
         + [other_strand(GENOME[k : k + 80]) for k in range(20, 400, 40)]
     )
     scoring = PRESETS["short"].scoring("semiglobal")
-    run = OverlapJob(
-        reads,
-        None,
-        scoring,
-        Want(Detail.CIGAR),
-        device="cpu",
-        window=window,
-        thresholds=Thresholds(min_raw_score=5, min_overlap=5, all_strands=True),
-    )
+    asked = OverlapProcedure(Thresholds(min_raw_score=5, min_overlap=5, all_strands=True))
+    run = align_overlaps(reads, scoring, asked, device="cpu", window=window)
     found = pairalign.alignments.alignments.concatenate(list(run))
     position = np.argsort(reads.order)
     rows = np.minimum(position[found.query], position[found.target])
@@ -406,7 +396,8 @@ def test_a_gpu_is_given_joined_windows(monkeypatch: pytest.MonkeyPatch) -> None:
         thresholds = Thresholds(28, 40, Fraction("0.95"))
         options: dict[str, Any] = {"device": "cpu", "threads": 1, "memory_bytes": memory_bytes}
         scoring = PRESETS["short"].scoring()
-        planned = OverlapJob(reads, None, scoring, window=20, thresholds=thresholds, **options)
+        asked = OverlapProcedure(thresholds)
+        planned = align_overlaps(reads, scoring, asked, window=20, **options)
         return list(planned.after(skipped))
 
     whole, rest = run(0), run(1234)

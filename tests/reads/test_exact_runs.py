@@ -11,7 +11,8 @@ from overlapping import GENOME, changed, find
 from strand_problems import other_strand
 
 from pairalign.errors import ScoringError
-from pairalign.jobs.overlaps import overlaps
+from pairalign.jobs.overlaps import procedure
+from pairalign.jobs.overlaps.overlaps import align_overlaps
 from pairalign.reads import exact_runs
 from pairalign.reads.exact_runs import count_hits, pairs_of, shared_by_chance, words_of
 from pairalign.scoring.scoring import make_scoring
@@ -111,26 +112,27 @@ def test_auto_takes_it_for_many_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     reads = {f"r{k}": GENOME[100 * k : 100 * k + 700] for k in range(8)}
     options = {"preset": "hifi", "min_overlap": 100, "min_score": 80}
     assert find(reads, **options).stages["filter"].alignments == 0
-    monkeypatch.setattr(overlaps, "_CELLS_WORTH_RUNS", {True: 1, False: 1})
+    monkeypatch.setattr(procedure, "_CELLS_WORTH_RUNS", {True: 1, False: 1})
     assert find(reads, **options).stages["filter"].alignments == 2 * 28
     assert find(reads, **{**options, "min_identity": 0.6}).stages["filter"].alignments == 0
 
 
 def test_auto_takes_it_on_gpus_for_long_reads_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overlaps, "_CELLS_WORTH_RUNS", {True: 1, False: 1})
+    monkeypatch.setattr(procedure, "_CELLS_WORTH_RUNS", {True: 1, False: 1})
     reads = SequenceSet.from_strings(short_reads(1), alphabet="dna")
-    limits = overlaps.Thresholds(min_overlap=40, min_identity=Fraction(95, 100))
+    limits = procedure.Thresholds(min_overlap=40, min_identity=Fraction(95, 100))
     scoring = make_scoring("dna", mode="semiglobal")
-    job = overlaps.OverlapJob(reads, None, scoring, thresholds=limits)
-    assert job._runs_are_worth(on_cores=True)
-    assert not job._runs_are_worth(on_cores=False)
-    monkeypatch.setattr(overlaps, "_PAIR_WORTH_RUNS", {True: 1, False: 8000})
-    assert job._runs_are_worth(on_cores=False)
+    asked = procedure.OverlapProcedure(limits)
+    job = align_overlaps(reads, scoring, asked)
+    assert asked.runs_are_worth(job, on_cores=True)
+    assert not asked.runs_are_worth(job, on_cores=False)
+    monkeypatch.setattr(procedure, "_PAIR_WORTH_RUNS", {True: 1, False: 8000})
+    assert asked.runs_are_worth(job, on_cores=False)
 
 
 def test_auto_leaves_it_where_reads_repeat_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overlaps, "_CELLS_WORTH_RUNS", {True: 1, False: 1})
-    monkeypatch.setattr(overlaps, "_LONGEST_TO_FILTER", 0)
+    monkeypatch.setattr(procedure, "_CELLS_WORTH_RUNS", {True: 1, False: 1})
+    monkeypatch.setattr(procedure, "_LONGEST_TO_FILTER", 0)
     options = {"preset": "short", "min_score": 15, "min_overlap": 40}
     apart, alike = short_reads(1, apart=200), short_reads(1, apart=1)
     assert find(apart, **options).stages["filter"].alignments > 0

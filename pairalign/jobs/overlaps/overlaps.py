@@ -9,260 +9,68 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import Any
 
 from pairalign.alignments.alignments import concatenate
-from pairalign.base.arguments import parse_share
-from pairalign.base.choices import OVERLAP_FILTERS
-from pairalign.engines import Engine
-from pairalign.engines.filters import ScoreFilter, open_filters
 from pairalign.engines.selection import usable_cores
-from pairalign.errors import DeviceError, ScoringError
+from pairalign.errors import ScoringError
 from pairalign.jobs.overlaps.found import Overlaps
 from pairalign.jobs.overlaps.plan import Limits, plan_overlaps
 from pairalign.jobs.overlaps.presets import AUTO, Preset
+from pairalign.jobs.overlaps.procedure import OverlapProcedure
 from pairalign.jobs.overlaps.request import OverlapRequest
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy, seed_candidates
-from pairalign.jobs.overlaps.stages import SharedFilter, StagedEngine, Thresholds
+from pairalign.jobs.overlaps.stages import Thresholds
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.inputs import AnyScoring, Sequences, as_scoring, as_sets
+from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_sets
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.slabs import result_bytes
 from pairalign.jobs.run.stage_counts import Stages
 from pairalign.pairs.want import Detail, Want
-from pairalign.pairs.windows import Window, default_window, join_windows
-from pairalign.reads.candidates import Candidates, CandidateStrands, read_candidates
-from pairalign.reads.exact_runs import (
-    RunFilter,
-    count_hits,
-    estimate_hits,
-    shared_by_chance,
-    words_of,
-)
+from pairalign.pairs.windows import default_window
+from pairalign.reads.candidates import Candidates, read_candidates
 from pairalign.reads.kinds import classify
+from pairalign.scoring.matrices import Number
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
 from pairalign.sequences.sets import SequenceSet
 
-if TYPE_CHECKING:
-    from pairalign.engines.cpu.further import FurtherAligner
-    from pairalign.engines.cpu.strand_filter import StrandFilter
 
-_LONGEST_TO_FILTER = 600
-_CELLS_WORTH_RUNS = {False: 10**12, True: 10**10}
-"""Of fewer, scoring all pairs takes no time that matters; by whether cores do it."""
-_PAIR_WORTH_RUNS = {False: 10**6, True: 1}
-"""Cells of a mean pair; GPUs score smaller ones sooner than a core finds words."""
-_CELLS_WORTH_STRANDS = 10**9
-_ENGINES_PER_GPU = 5
-"""Their threads choose strands and pairs and copy what passes, for longer than the GPU works."""
-_PAIRS_WORTH_ENGINES = 20 << 20
-_JOINED_SLAB_BYTES = 2 << 30
-"""Results of windows that are joined, if all pairs passed."""
-_STRAND_THREADS = 4
-_CELLS_A_HIT = 10**4
-"""So many cells take a core as long as one word of two reads in the filter by runs."""
-_SAFELY = 4
-"""So many times as many, by a sample, are too many."""
-_MOST_BY_CHANCE = 0.2
-"""Share of unrelated pairs that have a word in common, above which the filter is no use."""
-
-
-@dataclass
-class OverlapJob(AlignmentJob):
-    """A planned search for overlaps; iterate over it for those found, some pairs at a time.
+@dataclass(frozen=True)
+class OverlapJob:
+    """A planned search for overlaps.
 
     Attributes
     ----------
-    thresholds : Thresholds
-    filter : {"auto", "none", "bitwise", "runs"}
-        What leaves pairs out before anything is scored, and loses nothing. ``bitwise``: scores by
-        `pairalign.engines.filters`, local and with gaps that cost no more, which are never lower.
-        ``runs``: pairs without a run of equal letters that thresholds force,
-        `Thresholds.forced_run`. ``auto`` takes them where they have been measured to be faster.
-    candidates : Candidates or None
-        Only these are aligned, at once and on their strands.
-    stages : Stages
-        What each stage did, and how long that took.
-
-    Raises
-    ------
-    AlphabetError
-        The reads are not DNA.
-    ValueError
-        An unknown filter, or thresholds out of range.
+    alignment : AlignmentJob
+        Iterate over it for the overlaps that are found, some pairs at a time.
+    procedure : OverlapProcedure
+        What it does with pairs: with thresholds, candidates and the counts of the stages.
+    preset : Preset
+        With the overhang that was asked for.
     """
 
-    thresholds: Thresholds = field(default_factory=Thresholds)
-    filter: str = "auto"
-    candidates: Candidates | None = None
-    stages: Stages = field(default_factory=Stages)
-    _filters: list[ScoreFilter | StrandFilter] = field(default_factory=list, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        assert self.targets is None
-        assert self.hsps == 1  # thresholds have their own number
-        complement_of(self.queries.alphabet, self.queries.source)
-        if self.scoring.end_gaps is not None:
-            raise ScoringError("overlaps have free ends or none: expected mode semiglobal or local")
-        if self.filter not in OVERLAP_FILTERS:
-            known = ", ".join(OVERLAP_FILTERS)
-            raise ValueError(f"filter {self.filter!r}: expected one of {known}")
-        parse_share(self.thresholds.min_identity, "min_identity")
-        if self.candidates is not None:
-            self.pair_list, self.window = self.candidates.pairs, default_window(True)
-        super().__post_init__()
+    alignment: AlignmentJob
+    procedure: OverlapProcedure
+    preset: Preset
 
     @property
-    def _chooses(self) -> bool:
-        return self.candidates is None
+    def thresholds(self) -> Thresholds:
+        """What an overlap must reach."""
+        return self.procedure.thresholds
 
     @property
-    def _fills(self) -> int:
-        return 2 if self.candidates is None else 1  # strands
+    def candidates(self) -> Candidates | None:
+        """Only these are aligned."""
+        return self.procedure.candidates
 
-    def _open_engines(self, per_gpu: int | None = None) -> Sequence[Engine]:
-        are_many = self.candidates is None and self.pairs >= _PAIRS_WORTH_ENGINES
-        return super()._open_engines(_ENGINES_PER_GPU if are_many else per_gpu)
-
-    def _with_thresholds(self, engines: Sequence[Engine]) -> Sequence[Engine]:
-        """Wrap engines so that pairs go through the stages."""
-        strands = None
-        if self.candidates is not None:
-            strands = CandidateStrands(self.candidates, self.queries)
-        filters = self._open_filters(engines)
-        strand_filter = self._open_strand_filter(filters.values())
-        if strand_filter is not None:
-            self._filters.append(strand_filter)
-        has_further = self.thresholds.max_overlaps > 1
-        staged = []
-        for engine in engines:
-            has_corridors = self._has_corridors(engine)
-            aligner = self._open_aligner() if has_further or has_corridors else None
-            staged.append(
-                StagedEngine(
-                    engine,
-                    self.thresholds,
-                    self.stages,
-                    filters.get(engine.name),
-                    aligner if has_further else None,
-                    strands,
-                    aligner if has_corridors else None,
-                    strand_filter,
-                    self.window,
-                )
-            )
-        return staged
-
-    def _join(self, slabs: list[Window], engines: int, most_cells: int) -> list[Window]:
-        """Join windows: the interpreter takes as long for each as a GPU does for its pairs."""
-        if self.candidates is not None:
-            return slabs
-        limit = min(self.memory_bytes // 8, _JOINED_SLAB_BYTES)
-        lengths = self.queries.lengths[self.queries.order]
-        pair_bytes, letter_bytes = result_bytes(self._detail)
-
-        def fits(joined: Window) -> bool:
-            letters = lengths[joined.row_start] + lengths[joined.column_start]  # none has more
-            fits_memory = joined.pairs * (pair_bytes + letter_bytes * letters) <= limit
-            return bool(fits_memory and self._planned.cells_of(joined) <= most_cells)
-
-        return list(join_windows(slabs, fits, 2 * engines))
-
-    def _has_corridors(self, engine: Engine) -> bool:
-        """Whether best alignments are tried in corridors: of candidates, where cores make them."""
-        return self.candidates is not None and not engine.is_gpu and self.scoring.mode == "local"
-
-    def _open_aligner(self) -> FurtherAligner:
-        from pairalign.engines.cpu.further import FurtherAligner
-
-        return FurtherAligner(self.queries, self.queries, self.scoring, self.threads)
-
-    def _close_engines(self, engines: Iterable[Engine]) -> None:
-        super()._close_engines(engines)
-        for one in self._filters:
-            one.close()
-        self._filters.clear()
-
-    def _open_filters(self, engines: Sequence[Engine]) -> dict[str, SharedFilter]:
-        """Open a filter for every device that has engines; none where that is the faster choice."""
-        if self.candidates is not None or self.filter == "none":
-            return {}
-        on_cores = all(engine.name == "cpu" for engine in engines)
-        names = {engine.name for engine in engines}
-        if self.filter == "runs" or (self.filter == "auto" and self._runs_are_worth(on_cores)):
-            shared = self._open_run_filter()
-            if shared is not None:
-                return dict.fromkeys(names, shared)
-        if self.filter == "auto" and not (on_cores and self._bits_are_worth()):
-            return {}
-        return self._open_bit_filters(names)
-
-    def _open_strand_filter(self, filters: Iterable[SharedFilter]) -> StrandFilter | None:
-        """Open what says which pairs are scored on the other strand; None where that is no use."""
-        looks_at_runs = any(isinstance(one.pair_filter, RunFilter) for one in filters)
-        if self.filter != "auto" or self.candidates is not None or looks_at_runs:
-            return None
-        if self.cells < _CELLS_WORTH_STRANDS or not self._runs_can_help():
-            return None
-        from pairalign.engines.cpu.strand_filter import StrandFilter
-
-        return StrandFilter.of(self.queries, self.scoring, min(self.threads, _STRAND_THREADS))
-
-    def _runs_are_worth(self, on_cores: bool) -> bool:
-        """Whether overlaps have runs that few pairs share by chance, and there are pairs enough."""
-        are_many = self.cells >= _CELLS_WORTH_RUNS[on_cores]
-        are_long = self.cells >= _PAIR_WORTH_RUNS[on_cores] * self.pairs
-        return are_many and are_long and self._runs_can_help()
-
-    def _runs_can_help(self) -> bool:
-        run = self.thresholds.forced_run
-        return run > 0 and shared_by_chance(self.queries, run) <= _MOST_BY_CHANCE
-
-    def _bits_are_worth(self) -> bool:
-        """Whether the filter by bits was measured to save time, on cores: for short reads."""
-        return int(self.queries.lengths.max()) <= _LONGEST_TO_FILTER
-
-    def _open_run_filter(self) -> SharedFilter | None:
-        """Open the filter by runs; with ``auto`` not where reads repeat each other too much."""
-        if not self._runs_can_help():
-            raise ScoringError(
-                f"filter runs: {self.thresholds.min_overlap:,} letters at "
-                f"{100 * float(self.thresholds.min_identity):g}% identity force no run of equal "
-                "letters that few of these reads share by chance; take another filter"
-            )
-        run, most_hits = self.thresholds.forced_run, self.cells // _CELLS_A_HIT
-        if self.filter == "auto" and estimate_hits(self.queries, run) > _SAFELY * most_hits:
-            return None
-        words = words_of(self.queries, run)
-        if self.filter == "auto" and count_hits(words) > most_hits:
-            return None
-        return SharedFilter(RunFilter(self.queries, words), self.thresholds.min_raw_score)
-
-    def _open_bit_filters(self, names: Iterable[str]) -> dict[str, SharedFilter]:
-        linear = replace(self.scoring, mode="local", gap_open=self.scoring.gap_extend)
-        found = {}
-        for name in names:
-            try:
-                opened = open_filters(
-                    name,
-                    self.queries,
-                    None,
-                    linear,
-                    threads=self.threads,
-                    memory_bytes=self.memory_bytes,
-                )
-            except DeviceError:
-                if self.filter == "auto":
-                    continue
-                raise
-            self._filters += opened
-            found[name] = SharedFilter(opened[0], self.thresholds.min_raw_score)
-        return found
+    @property
+    def stages(self) -> Stages:
+        """What each stage did, and how long that took."""
+        return self.procedure.stages
 
 
 def overlaps(
@@ -271,6 +79,10 @@ def overlaps(
     preset: str = AUTO,
     mode: str | None = None,
     scoring: AnyScoring | None = None,
+    match: Number | None = None,
+    mismatch: Number | None = None,
+    gap_open: Number | None = None,
+    gap_extend: Number | None = None,
     min_overlap: int | None = None,
     min_identity: float | str | Fraction | None = None,
     min_score: float | str | None = None,
@@ -302,6 +114,8 @@ def overlaps(
         else local. One that is not that of `scoring` is an error.
     scoring : Scoring, or name or path of a matrix, optional
         Instead of the preset's.
+    match, mismatch, gap_open, gap_extend : int, float or str, optional
+        Instead of the preset's, without `scoring`.
     min_overlap, min_identity, min_score : optional
         Instead of the preset's: letters of the shorter span; matches by columns, 0 to 1; score.
     max_false : float, optional
@@ -317,7 +131,7 @@ def overlaps(
         Align these pairs alone, on the strands that are given: PAF, or a list of names, see
         `pairalign.reads.candidates`; or those that mappy finds (`seeded_candidates`).
     filter : {"auto", "none", "bitwise", "runs"}
-        See `OverlapJob`.
+        See `pairalign.jobs.overlaps.procedure.OverlapProcedure`.
     max_overhang : int, optional
         Instead of the preset's: residues that both reads may have beyond an end of an overlap.
     device, kernel, threads, memory_bytes, progress
@@ -357,18 +171,16 @@ def overlaps(
     >>> found.kind.tolist()
     ['dovetail']
     """
-    alphabet = scoring.alphabet if isinstance(scoring, Scoring) else None
-    first, _ = as_sets(reads, None, alphabet)
-    complement_of(first.alphabet, first.source)
-
-    def scoring_of(chosen: Preset) -> Scoring:
-        if scoring is None:
-            return chosen.scoring(mode)
-        return as_scoring(scoring, first.alphabet, mode, chosen.mode)
-
     asked = OverlapRequest(
         preset=preset,
+        mode=mode,
+        scoring=scoring,
+        match=match,
+        mismatch=mismatch,
+        gap_open=gap_open,
+        gap_extend=gap_extend,
         limits=Limits(min_overlap, min_identity, min_score, all_strands, max_false, max_overlaps),
+        max_overhang=max_overhang,
         candidates=candidates,
         filter=filter,
         device=device,
@@ -377,21 +189,15 @@ def overlaps(
         progress=progress,
         kernel=kernel,
     )
-    run, chosen = plan_overlap_job(
-        asked, first, scoring_of, lambda message: warnings.warn(message, stacklevel=4)
-    )
-    found = concatenate(list(run))
-    if max_overhang is not None:
-        chosen = replace(chosen, max_overhang=max_overhang)
-    return Overlaps(found, classify(found, chosen.max_overhang), chosen, run.stages)
+    first, _ = read_sets(ProblemRequest(reads, scoring=scoring))
+    run = plan_overlap_job(asked, first, lambda message: warnings.warn(message, stacklevel=4))
+    found = concatenate(list(run.alignment))
+    return Overlaps(found, classify(found, run.preset.max_overhang), run.preset, run.stages)
 
 
 def plan_overlap_job(
-    request: OverlapRequest,
-    reads: SequenceSet,
-    scoring_of: Callable[[Preset], Scoring],
-    warn: Callable[[str], None],
-) -> tuple[OverlapJob, Preset]:
+    request: OverlapRequest, reads: SequenceSet, warn: Callable[[str], None]
+) -> OverlapJob:
     """Choose preset, scoring and thresholds, find candidates, and plan the job.
 
     Parameters
@@ -399,16 +205,15 @@ def plan_overlap_job(
     request : OverlapRequest
     reads : SequenceSet
         Of DNA.
-    scoring_of : callable
-        Makes the scoring of a preset, with what the user gave instead.
     warn : callable
         Told of letters that are scored as others.
 
     Returns
     -------
-    OverlapJob, Preset
+    OverlapJob
         Raises what `overlaps` raises.
     """
+    complement_of(reads.alphabet, reads.source)
     threads = usable_cores() if request.threads is None else request.threads
     memory_bytes = default_bytes() if request.memory_bytes is None else request.memory_bytes
     candidates = request.candidates
@@ -419,7 +224,7 @@ def plan_overlap_job(
     plan = plan_overlaps(
         reads,
         request.preset,
-        scoring_of,
+        request.scoring_for,
         request.limits,
         threads=threads,
         memory_bytes=memory_bytes,
@@ -430,11 +235,11 @@ def plan_overlap_job(
     if candidates == MAPPY:
         candidates = seed_candidates(reads, plan.preset, plan.thresholds.min_overlap, threads)
     assert candidates is None or isinstance(candidates, Candidates)
-    job = OverlapJob(
+    procedure = OverlapProcedure(plan.thresholds, request.filter, candidates)
+    job = align_overlaps(
         reads,
-        None,
         plan.scoring,
-        Want(Detail.CIGAR),
+        procedure,
         device=request.device,
         threads=threads,
         memory_bytes=memory_bytes,
@@ -442,8 +247,25 @@ def plan_overlap_job(
         kernel=request.kernel,
         shard=request.shard,
         result_seconds=request.result_seconds,
-        thresholds=plan.thresholds,
-        filter=request.filter,
-        candidates=candidates,
     )
-    return job, plan.preset
+    preset = plan.preset
+    if request.max_overhang is not None:
+        preset = replace(preset, max_overhang=request.max_overhang)
+    return OverlapJob(job, procedure, preset)
+
+
+def align_overlaps(
+    reads: SequenceSet, scoring: Scoring, procedure: OverlapProcedure, **how: Any
+) -> AlignmentJob:
+    """Plan the alignment of reads by a procedure; `how`: what else an `AlignmentJob` has.
+
+    Raises
+    ------
+    ScoringError
+        End gaps have costs of their own.
+    """
+    if scoring.end_gaps is not None:
+        raise ScoringError("overlaps have free ends or none: expected mode semiglobal or local")
+    if procedure.candidates is not None:
+        how |= {"pair_list": procedure.candidates.pairs, "window": default_window(True)}
+    return AlignmentJob(reads, None, scoring, Want(Detail.CIGAR), procedure=procedure, **how)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pairalign.scoring.matrices import Number
     from pairalign.scoring.scoring import Scoring
 
 AUTO = "auto"
@@ -49,7 +50,7 @@ class Preset:
     mode: str
     max_overlaps: int
 
-    def scoring(self, mode: str | None = None, **changed: int | str | None) -> Scoring:
+    def scoring(self, mode: str | None = None, **changed: Number | None) -> Scoring:
         """Make the scoring, with those of match, mismatch, gap_open and gap_extend that are given.
 
         Parameters

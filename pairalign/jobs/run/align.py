@@ -24,6 +24,7 @@ from pairalign.jobs.run.handing_out import HandingEngine, Users
 from pairalign.jobs.run.limits import check_hsps, check_problem, computed_detail, whole_number
 from pairalign.jobs.run.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.run.memory import default_bytes
+from pairalign.jobs.run.procedure import PlainProcedure, Procedure
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.jobs.run.slabs import (
     expected_bytes,
@@ -105,6 +106,8 @@ class AlignmentJob:
         Of a job with thresholds: which pairs are still of use. The results may lack others.
     hsps : int
         Local alignments of a pair, see `pairalign.jobs.stages.hsps_engine`.
+    procedure : Procedure
+        What engines do with the pairs: what the fields here say, or what `overlaps` does.
 
     Raises
     ------
@@ -144,6 +147,7 @@ class AlignmentJob:
     demand: Demand | None = None
     only: tuple[int, int] | None = None
     strand: str = STRANDS[0]
+    procedure: Procedure = field(default_factory=PlainProcedure)
     steps: Steps | None = field(default=None, init=False)
     devices: tuple[str, ...] = field(default=(), init=False)
 
@@ -276,8 +280,9 @@ class AlignmentJob:
     def _close_engines(self, engines: Iterable[Engine]) -> None:
         for engine in engines:
             engine.close()
+        self.procedure.close()
 
-    def _open_engines(self, per_gpu: int | None = None) -> Sequence[Engine]:
+    def _open_engines(self) -> Sequence[Engine]:
         _ = self._result_bytes  # which takes a while: GPUs may still be starting
         engines = open_engines(
             self.device,
@@ -288,77 +293,40 @@ class AlignmentJob:
             memory_bytes=self.memory_bytes,
             kernel=self.kernel,
             detail=self._detail,
-            per_gpu=per_gpu,
+            per_gpu=self.procedure.engines_per_gpu(self),
         )
         self.devices = tuple(dict.fromkeys(engine.name for engine in engines))
         log.debug("aligning on %s", ", ".join(self.devices))
         try:
             return self._wrap_engines(engines)
         except BaseException:
-            for engine in engines:
-                engine.close()
+            self._close_engines(engines)
             raise
 
     def _wrap_engines(self, engines: Sequence[Engine]) -> Sequence[Engine]:
-        """Have engines do what is asked of pairs: strands, E-values, thresholds, only some."""
-        if self._both_strands:
-            from pairalign.jobs.stages.strand_engine import StrandEngine
-
-            engines = [StrandEngine(one) for one in engines]
-        if self.evalue_filter is not None:
-            from pairalign.jobs.stages.evalue_engine import EvalueEngine
-
-            sets = self.queries, self.targets
-            engines = [EvalueEngine(one, self.evalue_filter, *sets) for one in engines]
-        engines = self._with_thresholds(engines)
-        if self.hsps > 1:
-            from pairalign.jobs.stages.hsps_engine import add_further
-
-            sets, kept = (self.queries, self.targets), (self.pair_thresholds, self.evalue_filter)
-            engines = add_further(engines, self.hsps, sets, self.scoring, kept, self.threads)
+        """Have engines do what is asked of pairs, and skip those that are not in the list."""
+        engines, self.steps = self.procedure.wrap(engines, self)
         if not isinstance(self._planned, (ListedPairs, PairsOfQueries)):
             return engines
         nothing = partial(no_alignments, self.queries, self.targets, self.scoring)
         return [ListedEngine(engine, self._planned, nothing) for engine in engines]
 
-    def _with_thresholds(self, engines: Sequence[Engine]) -> Sequence[Engine]:
-        """Wrap engines so that they skip pairs which cannot reach what is asked for."""
-        from pairalign.jobs.stages.threshold_engine import skip_where_it_pays
-
-        engines, self.steps = skip_where_it_pays(
-            engines,
-            (self.queries, self.targets),
-            self.scoring,
-            self.pair_thresholds,
-            self.want.min_raw_score,
-            self.threads,
-            self.demand,
-            both_strands=self._both_strands,
-        )
-        return engines
-
-    @property
-    def _both_strands(self) -> bool:
-        return self.strand == STRANDS[1]
-
     @property
     def _detail(self) -> Detail:
         return computed_detail(self.want.detail, self.pair_thresholds, self.hsps, self.scoring)
-
-    @property
-    def _chooses(self) -> bool:
-        """Whether all pairs are looked at, and only some of them aligned."""
-        return self.want.min_raw_score is not None or bool(self.pair_thresholds)
 
     def _run(
         self, engines: list[Engine], *, in_order: bool = True
     ) -> Generator[Alignments, None, None]:
         on_gpu = any(one.is_gpu for one in engines)
-        limit = slab_bytes(on_gpu, self.threads, self.memory_bytes, self._chooses)
+        limit = slab_bytes(on_gpu, self.threads, self.memory_bytes, self.procedure.chooses(self))
         most_cells = self._slab_cells(on_gpu)
         slabs = self._planned.split(*self._result_bytes, limit, most_cells)
         if on_gpu:
-            slabs = self._join(slabs, len(engines), most_cells)
+            cells_of = self._planned.cells_of
+            slabs = self.procedure.join(
+                slabs, len(engines), lambda joined: cells_of(joined) <= most_cells, self
+            )
         ahead = slabs_ahead(len(engines), self.memory_bytes, limit) if in_order else len(slabs)
         room = self._room_for_waiting(len(engines), limit)
         with (
@@ -376,7 +344,7 @@ class AlignmentJob:
 
         None where it is not known what results take, or nobody overtakes.
         """
-        if self._chooses or engines == 1:
+        if self.procedure.chooses(self) or engines == 1:
             return None
         pair_bytes, letter_bytes = self._result_bytes
         letters = int(self.queries.lengths.max()) + int(self.problem.others.lengths.max())
@@ -399,14 +367,9 @@ class AlignmentJob:
             return result_bytes(self._detail, self.hsps)
         return expected_bytes(self._detail, self.hsps, self.queries, self.targets, self.pairs)
 
-    def _join(self, slabs: list[Window], engines: int, most_cells: int) -> list[Window]:
-        """Join slabs where engines put results in order."""
-        return slabs
-
     def _cost(self, slab: Window) -> int:
         return self._fills * self._planned.cells_of(slab)
 
     @property
     def _fills(self) -> int:
-        """How often the matrix of a pair is filled: once a strand."""
-        return 2 if self._both_strands else 1
+        return self.procedure.fills(self)

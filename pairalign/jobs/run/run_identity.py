@@ -28,7 +28,7 @@ _ONLY_HOW = {
     *("device", "threads", "memory_bytes", "progress", "kernel", "shard"),
     "result_seconds",
     *("evalue_filter", "significance"),  # the command describes what they are made of
-    *("filter", "stages"),  # of overlaps; a filter loses nothing
+    "procedure",  # of overlaps; the command describes what decides, a filter loses nothing
 }
 
 

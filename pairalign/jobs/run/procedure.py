@@ -1,0 +1,103 @@
+"""What the engines of a job do with its pairs, besides aligning them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from pairalign.base.choices import STRANDS
+from pairalign.engines import Engine
+from pairalign.pairs.windows import Window
+
+if TYPE_CHECKING:
+    from pairalign.jobs.run.align import AlignmentJob
+    from pairalign.jobs.stages.threshold_engine import Steps
+
+
+class Procedure(Protocol):
+    """What is done with the pairs of a job; a job is planned with one and asks it."""
+
+    def fills(self, job: AlignmentJob) -> int:
+        """Return how often the matrix of a pair is filled: once a strand that is looked at."""
+        ...
+
+    def chooses(self, job: AlignmentJob) -> bool:
+        """Whether all pairs are looked at, and only some of them aligned."""
+        ...
+
+    def engines_per_gpu(self, job: AlignmentJob) -> int | None:
+        """Return how many engines share a GPU; None: as many as keep it busy."""
+        ...
+
+    def wrap(
+        self, engines: Sequence[Engine], job: AlignmentJob
+    ) -> tuple[Sequence[Engine], Steps | None]:
+        """Have engines do what is asked of pairs; also return what counts the steps of that."""
+        ...
+
+    def join(
+        self, slabs: list[Window], engines: int, fits: Callable[[Window], bool], job: AlignmentJob
+    ) -> list[Window]:
+        """Join slabs of a GPU where engines put results in order, as far as joined ones fit."""
+        ...
+
+    def close(self) -> None:
+        """Close what `wrap` has opened; the engines are closed already."""
+        ...
+
+
+class PlainProcedure:
+    """Strands, E-values, thresholds and further alignments, as the fields of the job say."""
+
+    def fills(self, job: AlignmentJob) -> int:
+        """Return how many strands are looked at."""
+        return 2 if job.strand == STRANDS[1] else 1
+
+    def chooses(self, job: AlignmentJob) -> bool:
+        """Whether there are thresholds, or a least score."""
+        return job.want.min_raw_score is not None or bool(job.pair_thresholds)
+
+    def engines_per_gpu(self, job: AlignmentJob) -> int | None:
+        """Return None: as many as keep a GPU busy."""
+        return None
+
+    def wrap(
+        self, engines: Sequence[Engine], job: AlignmentJob
+    ) -> tuple[Sequence[Engine], Steps | None]:
+        """Wrap engines in the stages that the job asks for."""
+        from pairalign.jobs.stages.threshold_engine import skip_where_it_pays
+
+        sets, both_strands = (job.queries, job.targets), job.strand == STRANDS[1]
+        if both_strands:
+            from pairalign.jobs.stages.strand_engine import StrandEngine
+
+            engines = [StrandEngine(one) for one in engines]
+        if job.evalue_filter is not None:
+            from pairalign.jobs.stages.evalue_engine import EvalueEngine
+
+            engines = [EvalueEngine(one, job.evalue_filter, *sets) for one in engines]
+        engines, steps = skip_where_it_pays(
+            engines,
+            sets,
+            job.scoring,
+            job.pair_thresholds,
+            job.want.min_raw_score,
+            job.threads,
+            job.demand,
+            both_strands=both_strands,
+        )
+        if job.hsps > 1:
+            from pairalign.jobs.stages.hsps_engine import add_further
+
+            kept = job.pair_thresholds, job.evalue_filter
+            engines = add_further(engines, job.hsps, sets, job.scoring, kept, job.threads)
+        return engines, steps
+
+    def join(
+        self, slabs: list[Window], engines: int, fits: Callable[[Window], bool], job: AlignmentJob
+    ) -> list[Window]:
+        """Return the slabs as they are: these engines give results in the order of one window."""
+        return slabs
+
+    def close(self) -> None:
+        """Close nothing: engines have it all."""
