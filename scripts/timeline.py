@@ -37,7 +37,7 @@ STEPS = (
     ("pairalign.cli.align", "run_align", "align"),
     ("pairalign.cli.overlaps", "run_overlap", "overlap"),
     ("pairalign.sequences.sets", "read_fasta", "FASTA is read and sorted"),
-    ("pairalign.cli.planning", "plan_run", "job is planned"),
+    ("pairalign.cli.align", "plan_alignment", "job is planned"),
     ("pairalign.engines.selection", "open_engines", "engines are opened"),
     ("pairalign.engines.cuda.devices", "_import_driver", "PyCUDA is loaded"),
     ("pairalign.engines.cuda.devices", "find_devices", "devices are found"),

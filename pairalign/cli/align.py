@@ -20,8 +20,9 @@ from pairalign.cli.parts import PartPlace, choose_part
 from pairalign.cli.planning import (
     check_scoring,
     choose_output,
-    plan_run,
     read_problem,
+    resources_of,
+    result_seconds,
 )
 from pairalign.cli.report import check_report, finish_report, make_collector, realign_with
 from pairalign.cli.summary import Summary, describe_steps
@@ -41,7 +42,7 @@ from pairalign.formats import (
 from pairalign.formats.output import check_writable
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
-from pairalign.jobs.run.request import AlignmentPlan
+from pairalign.jobs.run.request import AlignmentPlan, AlignRequest, plan_alignment
 from pairalign.pairs.lists import read_pair_list
 from pairalign.pairs.want import Detail
 from pairalign.statistics.statements import describe_statistics
@@ -68,7 +69,7 @@ def run_align(options: argparse.Namespace) -> None:
     """Carry out ``pairalign align``."""
     choose_output(options)
     table, place = _check(options)  # wrong usage is said before anything is read
-    plan = _plan(options, table)
+    request, plan = _plan(options, table)
     run = plan.job
     _say_plan(options, plan)
     started = time.perf_counter()
@@ -98,7 +99,7 @@ def run_align(options: argparse.Namespace) -> None:
     if options.explain:
         say(describe_steps(run.steps, run.pairs))
     text = summary.text(time.perf_counter() - started, options.output)
-    realign = realign_with(options, run.problem)
+    realign = realign_with(request, run.problem)
     facts = text
     if plan.significance is not None:
         facts += f"\nE-values  {describe_statistics(plan.significance, run.scoring)}"
@@ -153,17 +154,22 @@ def _check_mask(options: argparse.Namespace) -> None:
         raise FormatError("--mask looks at whole alignments: leave --hsps and --max-hits out")
 
 
-def _plan(options: argparse.Namespace, table: _Table) -> AlignmentPlan:
+def _plan(options: argparse.Namespace, table: _Table) -> tuple[AlignRequest, AlignmentPlan]:
     """Read the sequences and the list of pairs, and plan the run."""
     problem = read_problem(options)
     pair_list = None
     if options.pairs is not None:
         pair_list = read_pair_list(options.pairs, problem.queries, problem.targets)
-    return plan_run(
-        options,
-        problem,
-        table.detail,
+    request = AlignRequest(
+        detail=table.detail,
+        min_score=options.min_score,
+        strand=options.strand,
         pair_list=pair_list,
+        hsps=options.hsps,
+        window=options.window,
+        shard=options.shard,
+        result_seconds=result_seconds(options),
+        resources=resources_of(options),
         thresholds=thresholds_of(options),
         max_evalue=options.max_evalue,
         max_hits=options.max_hits,
@@ -178,6 +184,7 @@ def _plan(options: argparse.Namespace, table: _Table) -> AlignmentPlan:
         comp_based_stats=options.comp_based_stats,
         mask=options.mask,
     )
+    return request, plan_alignment(request, problem)
 
 
 def _say_plan(options: argparse.Namespace, plan: AlignmentPlan) -> None:

@@ -15,8 +15,8 @@ from pairalign.cli.planning import (
     choose_output,
     problem_of,
     read_sequences,
+    resources_of,
 )
-from pairalign.cli.split import resources_of
 from pairalign.cli.summary import describe_set, describe_steps
 from pairalign.cli.thresholds import thresholds_of
 from pairalign.errors import FormatError, PairalignError
@@ -24,7 +24,7 @@ from pairalign.formats.groups import read_groups
 from pairalign.formats.names import format_by_suffix
 from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_rows
-from pairalign.jobs.splits.audit import Audit, audit_groups, audit_sets
+from pairalign.jobs.splits.audit import Audit, AuditRequest, audit_groups, audit_sets
 from pairalign.sequences.sets import SequenceSet
 from pairalign.splits.groups import Groups
 from pairalign.statistics.statements import describe_scoring
@@ -53,18 +53,18 @@ def run_audit(options: argparse.Namespace) -> None:
     groups = None if as_sets else read_groups(options.groups, options.read_as, first)
     problem = problem_of(options, first, second)
     scoring = problem.scoring
-    thresholds, resources = thresholds_of(options), resources_of(options)
+    thresholds = thresholds_of(options)
+    request = AuditRequest(thresholds, options.across == "all", resources_of(options))
     started = time.perf_counter()
     if second is not None:
-        audit = audit_sets(first, second, scoring, thresholds, resources)
+        audit = audit_sets(problem, request)
     else:
         assert groups is not None
-        across = options.across == "all"
-        audit = audit_groups(first, groups, scoring, thresholds, resources, across=across)
+        audit = audit_groups(problem, groups, request)
     columns = (*COLUMNS, name_identity(thresholds.identity_of))
     write_rows(options.output, [columns, *_rows(audit, first, second or first, groups)])
     if options.explain:
-        say(describe_steps(resources.steps, number_of_pairs(len(first))))
+        say(describe_steps(audit.steps, number_of_pairs(len(first))))
     if not options.quiet:
         rows = [
             ("sequences", " against ".join(map(describe_set, problem.sets))),

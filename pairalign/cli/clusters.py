@@ -12,8 +12,8 @@ from pairalign.cli.networks import check_edge_hits, write_network
 from pairalign.cli.planning import (
     check_scoring,
     choose_output,
-    progress_of,
     read_problem,
+    resources_of,
 )
 from pairalign.cli.summary import describe_set, describe_steps
 from pairalign.cli.thresholds import thresholds_of
@@ -23,7 +23,7 @@ from pairalign.formats import NETWORK_FORMATS
 from pairalign.formats.clusters import write_clusters
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable
-from pairalign.jobs.clusters.clusters import ClusterJob
+from pairalign.jobs.clusters.clusters import ClusterJob, ClusterRequest
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.statements import describe_scoring
@@ -48,20 +48,15 @@ def run_cluster(options: argparse.Namespace) -> None:
     problem = read_problem(options)
     sequences, scoring = problem.queries, problem.scoring
     started = time.perf_counter()
-    job = ClusterJob(
-        sequences,
-        scoring,
+    request = ClusterRequest(
         thresholds_of(options),
         options.linkage,
         options.representative,
         format in NETWORK_FORMATS,
-        device=options.device,
-        threads=options.threads,
-        memory_bytes=options.memory,
-        progress=progress_of(options),
-        kernel=options.kernel,
-        strand=options.strand,
+        options.strand,
+        resources_of(options),
     )
+    job = ClusterJob(problem, request)
     clusters = job.run()
     seconds = time.perf_counter() - started
     threads = options.threads or usable_cores()

@@ -8,7 +8,7 @@ from pairalign.cli.console import say
 from pairalign.cli.dask_cluster import Parts, make_parts
 from pairalign.cli.going_on import Going, replace_leftovers
 from pairalign.cli.parts import choose_part
-from pairalign.cli.planning import plan_run, problem_of
+from pairalign.cli.planning import problem_of
 from pairalign.errors import FormatError
 from pairalign.formats.distance_parts import (
     FORMAT,
@@ -20,7 +20,13 @@ from pairalign.formats.distance_parts import (
 from pairalign.formats.output import Output, open_output
 from pairalign.formats.parts import clear_parts, read_manifests
 from pairalign.formats.resumable import check_resumable
-from pairalign.jobs.distances.distances import Measure, check_alphabet, measure_in_order
+from pairalign.jobs.distances.distances import (
+    DistanceRequest,
+    Measure,
+    check_alphabet,
+    measure_in_order,
+    plan_distances,
+)
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix, check_names
@@ -38,11 +44,14 @@ def check_part_options(options: argparse.Namespace) -> None:
             raise FormatError(f"--shard makes a part of the distances: {name} is for the whole")
 
 
-def write_part(options: argparse.Namespace, sequences: SequenceSet, measure: Measure) -> None:
+def write_part(
+    options: argparse.Namespace, sequences: SequenceSet, request: DistanceRequest
+) -> None:
     """Compute the distances of a shard and write them into its folder."""
+    measure = request.chosen_measure
     check_alphabet(measure, sequences)
     place = choose_part(options, SUFFIX)
-    run = plan_run(options, problem_of(options, sequences), measure.detail).job
+    run = plan_distances(request, problem_of(options, sequences))
     check_names(sequences.names, sequences.source)
     going = Going(options, run, FORMAT, place, measure=measure.name)
     if not going.is_done:

@@ -18,8 +18,8 @@ from pairalign.cli.overlap_graph import OverlapWatcher, check_graph
 from pairalign.cli.parts import choose_part
 from pairalign.cli.planning import (
     choose_output,
-    progress_of,
     read_sequences,
+    resources_of,
     result_seconds,
 )
 from pairalign.cli.report import check_report, finish_report
@@ -129,11 +129,7 @@ def _request_of(options: argparse.Namespace) -> OverlapRequest:
         max_overhang=options.max_overhang,
         candidates=options.candidates,
         filter=options.filter,
-        device=options.device,
-        threads=options.threads,
-        memory_bytes=options.memory,
-        progress=progress_of(options),
-        kernel=options.kernel,
+        resources=resources_of(options),
         shard=options.shard,
         result_seconds=result_seconds(options),
     )

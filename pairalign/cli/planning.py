@@ -1,22 +1,18 @@
-"""What the commands make of their parsed options: a `Problem`, an `AlignmentPlan`."""
+"""What the commands make of their parsed options: a `Problem`, `Resources`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from dataclasses import fields
-from typing import Any
 
 from pairalign.alignments.problem import Problem
-from pairalign.base.choices import STRANDS
 from pairalign.cli.console import log
 from pairalign.cli.loading import no_collection
 from pairalign.errors import FormatError
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.request import AlignmentPlan, AlignRequest, plan_alignment
-from pairalign.pairs.lists import PairList
-from pairalign.pairs.want import Detail
+from pairalign.jobs.run.resources import Resources
 from pairalign.scoring.request import ScoringRequest
 from pairalign.sequences.sets import SequenceSet
 
@@ -121,58 +117,12 @@ def result_seconds(options: argparse.Namespace) -> float | None:
     return seconds
 
 
-def plan_run(
-    options: argparse.Namespace,
-    problem: Problem,
-    detail: Detail,
-    memory_bytes: int | None = None,
-    pair_list: PairList | None = None,
-    **more: Any,
-) -> AlignmentPlan:
-    """Plan the alignment of all pairs with what `add_resources` added.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        With `min_score` and `window` (or None) besides; `shard` and `hsps` count.
-    problem : Problem
-    detail : Detail
-        How much is wanted of each pair.
-    memory_bytes : int, optional
-        What aligning may use where results are kept besides; default: all that ``--memory`` says.
-    pair_list : PairList, optional
-        The only pairs to align.
-    **more
-        What else an `AlignRequest` has.
-
-    Returns
-    -------
-    AlignmentPlan
-        Not begun yet: nothing is aligned before it is opened.
-
-    Raises
-    ------
-    FastaError
-        There is no pair.
-    AlphabetError, ScoringError
-        The sequences cannot be scored, or their scores would not fit.
-    PairListError
-        `pair_list` has a pair twice, or a sequence with itself.
-    """
-    asked = AlignRequest(
-        detail=detail,
-        min_score=options.min_score,
-        device=options.device,
-        threads=options.threads,
-        window=options.window,
-        memory_bytes=memory_bytes or options.memory,
-        progress=progress_of(options),
-        kernel=options.kernel,
-        pair_list=pair_list,
-        shard=getattr(options, "shard", None),
-        hsps=getattr(options, "hsps", 1),
-        strand=getattr(options, "strand", STRANDS[0]),
-        result_seconds=result_seconds(options),
-        **more,
+def resources_of(options: argparse.Namespace) -> Resources:
+    """Return what `add_resources` or `add_core_resources` has added."""
+    return Resources(
+        getattr(options, "device", "auto"),
+        getattr(options, "kernel", None),
+        options.threads,
+        options.memory,
+        progress_of(options),
     )
-    return plan_alignment(asked, problem)

@@ -7,14 +7,12 @@ import datetime
 import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pairalign.cli.console import log
-from pairalign.cli.planning import plan_run
-from pairalign.cli.thresholds import thresholds_of
 from pairalign.errors import FormatError
 from pairalign.formats.output import check_writable
-from pairalign.pairs.want import Detail
+from pairalign.jobs.run.request import AlignRequest, plan_alignment
 
 if TYPE_CHECKING:  # what makes reports is loaded where one is wanted
     from pairalign.alignments.alignments import Alignments
@@ -65,15 +63,11 @@ def check_report(options: argparse.Namespace) -> None:
     check_writable(options.report)
 
 
-def realign_with(options: argparse.Namespace, problem: Problem) -> Realign:
+def realign_with(request: AlignRequest, problem: Problem) -> Realign:
     """Return what aligns some pairs as the run does, but with CIGARs."""
-    limits: dict[str, Any] = {}
-    if hasattr(options, "min_identity"):  # which decide the further alignments of a pair
-        limits["thresholds"] = thresholds_of(options)
 
     def realign(pairs: PairList) -> Iterable[Alignments]:
-        plan = plan_run(options, problem, Detail.CIGAR, pair_list=pairs, **limits)
-        return plan.job
+        return plan_alignment(request.again(pairs), problem).job
 
     return realign
 
@@ -82,6 +76,7 @@ def report_distances(
     options: argparse.Namespace,
     matrix: DistanceMatrix,
     problem: Problem,
+    request: AlignRequest,
     summary: str,
     tree: GuideTree | None = None,
     devices: Sequence[str] = (),
@@ -90,7 +85,7 @@ def report_distances(
     from pairalign.jobs.report.report import DistanceCollector
 
     collector = DistanceCollector(problem.queries, problem.scoring, matrix, tree)
-    realign = realign_with(options, problem)
+    realign = realign_with(request, problem)
     finish_report(options, collector, summary, devices=devices, realign=realign)
 
 

@@ -10,8 +10,8 @@ from pairalign.cli.files import check_files
 from pairalign.cli.planning import (
     check_scoring,
     choose_output,
-    progress_of,
     read_problem,
+    resources_of,
 )
 from pairalign.cli.report import check_report
 from pairalign.cli.summary import describe_set, describe_steps
@@ -19,7 +19,6 @@ from pairalign.cli.thresholds import thresholds_of
 from pairalign.errors import FormatError, SplitError
 from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_removed, write_split
-from pairalign.jobs.splits.edges import Resources
 from pairalign.jobs.splits.split import SplitRequest, choose_nearest, plan_folds, run_split
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
@@ -44,8 +43,8 @@ def run_split_command(options: argparse.Namespace) -> None:
     problem = read_problem(options)
     sequences, scoring = problem.queries, problem.scoring
     started = time.perf_counter()
-    resources = resources_of(options)
-    split = run_split(sequences, scoring, _request_of(options, sequences), resources)
+    request = _request_of(options, sequences)
+    split, pairs = run_split(problem, request)
     summary = _describe(split, scoring, time.perf_counter() - started, outputs)
     write_split(options.output, split)
     if options.removed is not None:
@@ -53,9 +52,9 @@ def run_split_command(options: argparse.Namespace) -> None:
     if options.report is not None:
         from pairalign.cli.split_report import report_split
 
-        report_split(options, split, scoring, resources, summary)
+        report_split(options, split, problem, pairs.devices, request.resources, summary)
     if options.explain:
-        say(describe_steps(resources.steps, number_of_pairs(len(sequences))))
+        say(describe_steps(pairs.steps, number_of_pairs(len(sequences))))
     if not options.quiet:
         say(summary)
 
@@ -68,13 +67,6 @@ def _check_folds(options: argparse.Namespace) -> None:
         raise FormatError(str(error)) from error
     if options.table is not None and options.label is None and options.priority is None:
         raise FormatError("--table is for --label and --priority: name a column with them")
-
-
-def resources_of(options: argparse.Namespace) -> Resources:
-    """Return what aligning may use."""
-    return Resources(
-        options.device, options.threads, options.memory, progress_of(options), options.kernel
-    )
 
 
 def _request_of(options: argparse.Namespace, sequences: SequenceSet) -> SplitRequest:
@@ -94,6 +86,7 @@ def _request_of(options: argparse.Namespace, sequences: SequenceSet) -> SplitReq
         not options.no_remove,
         choose_nearest(thresholds, options.nearest_from),
         options.seed,
+        resources_of(options),
     )
 
 

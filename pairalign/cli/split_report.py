@@ -6,12 +6,13 @@ import argparse
 
 import numpy as np
 
+from pairalign.alignments.problem import Problem
 from pairalign.cli.report import finish_report
 from pairalign.formats.report import Table
 from pairalign.jobs.report.report import Histogram, ReportCollector
-from pairalign.jobs.splits.edges import Resources, align_pairs
+from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.splits.edges import align_pairs
 from pairalign.pairs.lists import PairList
-from pairalign.scoring.scoring import Scoring
 from pairalign.splits.result import Split
 
 _MOST_PAIRS = 1000
@@ -41,7 +42,8 @@ class _SplitCollector(ReportCollector):
 def report_split(
     options: argparse.Namespace,
     split: Split,
-    scoring: Scoring,
+    problem: Problem,
+    devices: tuple[str, ...],
     resources: Resources,
     summary: str,
 ) -> None:
@@ -52,10 +54,10 @@ def report_split(
     collector.which = "sequences and the nearest ones in other folds"
     pairs = _closest(split)
     if len(pairs):
-        for found in align_pairs(sequences, scoring, pairs, resources):
+        for found in align_pairs(problem, pairs, resources):
             collector.add(found)
     tables = _folds_table(split), _clusters_table(split)
-    finish_report(options, collector, summary, tables, devices=resources.devices)
+    finish_report(options, collector, summary, tables, devices=devices)
 
 
 def _closest(split: Split) -> PairList:

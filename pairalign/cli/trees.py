@@ -23,9 +23,10 @@ from pairalign.cli.files import check_files
 from pairalign.cli.planning import (
     check_scoring,
     choose_output,
-    plan_run,
     problem_of,
     read_sequences,
+    resources_of,
+    result_seconds,
     scoring_request,
 )
 from pairalign.cli.report import check_report, report_distances
@@ -38,13 +39,13 @@ from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.parts import read_manifests
 from pairalign.formats.phylip import LONGEST_LINE, check_strict_names
 from pairalign.jobs.distances.distances import (
-    Measure,
-    check_alphabet,
-    find_measure,
+    DistanceRequest,
     measure_run,
+    plan_distances,
 )
 from pairalign.jobs.distances.guide_tree import (
     METHOD_BYTES,
+    TreeRequest,
     build_tree,
     check_count,
     check_method,
@@ -56,7 +57,6 @@ from pairalign.jobs.distances.plots import (
     draw_tree,
     picture_format,
 )
-from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances
 from pairalign.sequences.sets import SequenceSet, read_fasta
 from pairalign.statistics.statements import describe_scoring
 from pairalign.trees.distance_matrix import DistanceMatrix
@@ -88,7 +88,6 @@ class _Report:
 
 def run_distance(options: argparse.Namespace) -> None:
     """Carry out ``pairalign distance``."""
-    measure = find_measure(options.measure)
     if options.shard is not None:
         check_part_options(options)
     if options.output is not None or options.plot is None:
@@ -109,18 +108,25 @@ def run_distance(options: argparse.Namespace) -> None:
     for path in outputs if options.shard is None else ():
         check_writable(path)
     check_report(options)
+    request = DistanceRequest(
+        options.measure,
+        options.strand,
+        resources_of(options),
+        0 if options.plot is None else METHOD_BYTES[DEFAULT_METHOD],
+        options.shard,
+        result_seconds(options),
+    )
     sequences, _ = read_sequences(options)
     if options.strict_names:
         check_strict_names(sequences.names, sequences.source)
     if options.plot is not None:
         check_count(len(sequences), sequences.source)
     if options.shard is not None:
-        write_part(options, sequences, measure)
+        write_part(options, sequences, request)
         return
     report = _Report()
-    tree = None if options.plot is None else DEFAULT_METHOD
-    matrix = _measure(options, sequences, measure, report, tree)
-    _write_report(options, matrix, sequences, report)
+    matrix = _measure(options, sequences, request, report)
+    _write_report(options, matrix, sequences, request, report)
     if format is not None:
         longest = write_distances(
             outputs[0],
@@ -144,7 +150,6 @@ def run_distance(options: argparse.Namespace) -> None:
 
 def run_tree(options: argparse.Namespace) -> None:
     """Carry out ``pairalign tree``."""
-    measure = find_measure(options.measure)
     if options.program is not None:
         options.default_format = None  # that of the program
     choose_output(options)
@@ -161,12 +166,15 @@ def run_tree(options: argparse.Namespace) -> None:
         check_writable(path)
     check_report(options)
     report = _Report()
-    matrix, sequences = _matrix_of(options, measure, report, format)
+    request = TreeRequest(
+        options.method, options.measure, resources_of(options), result_seconds(options)
+    )
+    matrix, sequences = _matrix_of(options, request, report, format)
     if options.report is not None and sequences is None:
         raise FormatError(_NO_SEQUENCES)
     started = time.perf_counter()
     tree = build_tree(matrix, options.method, sequences)
-    _write_report(options, matrix, sequences, report, tree)
+    _write_report(options, matrix, sequences, request.distances(), report, tree)
     if options.rename is None:
         _write(options.output, _tree_text(tree, format, options))
     else:
@@ -200,7 +208,7 @@ def _tree_format(options: argparse.Namespace) -> str:
 
 
 def _matrix_of(
-    options: argparse.Namespace, measure: Measure, report: _Report, format: str
+    options: argparse.Namespace, request: TreeRequest, report: _Report, format: str
 ) -> tuple[DistanceMatrix, SequenceSet | None]:
     """Read or compute the distances; what the tree's format cannot hold is said before that.
 
@@ -215,7 +223,7 @@ def _matrix_of(
         sequences, _ = read_sequences(options)
         check_count(len(sequences), sequences.source)
         _check_names(options, sequences.names, sequences, format, sequences.source)
-        return _measure(options, sequences, measure, report, options.method), sequences
+        return _measure(options, sequences, request.distances(), report), sequences
     if options.dask is not None:
         raise FormatError("--dask is for sequences, IN are distances")
     for name, default in options.unset.items():
@@ -229,7 +237,7 @@ def _matrix_of(
     else:
         matrix = read_distances(options.input, source, names=named.names if named else None)
     check_count(len(matrix), options.input)
-    check_tree_memory(len(matrix), options.memory, options.method)
+    check_tree_memory(len(matrix), options.memory, request.method)
     _check_names(options, matrix.names, named, format, options.input)
     report.add("distances", f"of {len(matrix):,} sequences from {options.input}")
     return matrix, named
@@ -260,18 +268,12 @@ def _tree_text(tree: GuideTree, format: str, options: argparse.Namespace) -> byt
 def _measure(
     options: argparse.Namespace,
     sequences: SequenceSet,
-    measure: Measure,
+    request: DistanceRequest,
     report: _Report,
-    method: str | None,
 ) -> DistanceMatrix:
-    """Compute the distances of all pairs, and report on it.
-
-    Where a tree is made of them, by `method`, there must be memory for that, too.
-    """
-    check_alphabet(measure, sequences)
-    pair_bytes = PAIR_BYTES + (0 if method is None else METHOD_BYTES[method])
-    memory_bytes = bytes_beside_distances(len(sequences), options.memory, pair_bytes)
-    run = plan_run(options, problem_of(options, sequences), measure.detail, memory_bytes).job
+    """Compute the distances of all pairs, and report on it."""
+    measure = request.chosen_measure
+    run = plan_distances(request, problem_of(options, sequences))
     started = time.perf_counter()
     if options.dask is not None:
         matrix = measure_on_cluster(options, run, measure)
@@ -300,6 +302,7 @@ def _write_report(
     options: argparse.Namespace,
     matrix: DistanceMatrix,
     sequences: SequenceSet | None,
+    request: DistanceRequest,
     report: _Report,
     tree: GuideTree | None = None,
 ) -> None:
@@ -308,7 +311,8 @@ def _write_report(
     assert sequences is not None
     scoring = scoring_request(options).scoring(sequences.alphabet)
     problem = Problem(sequences, None, scoring)
-    report_distances(options, matrix, problem, report.text(), tree, report.devices)
+    asked = request.alignment()
+    report_distances(options, matrix, problem, asked, report.text(), tree, report.devices)
 
 
 def _finish(options: argparse.Namespace, report: _Report, outputs: list[str]) -> None:

@@ -47,7 +47,12 @@ sys.exit(program())
 READING = "pairalign.jobs.run.inputs:read_fasta"
 ALIGNING = "pairalign.engines.cpu.engine:CpuEngine.align"
 PHASES = {
-    "align": [READING, "pairalign.cli.align:plan_run", ALIGNING, "pairalign.cli.align:open_writer"],
+    "align": [
+        READING,
+        "pairalign.cli.align:plan_alignment",
+        ALIGNING,
+        "pairalign.cli.align:open_writer",
+    ],
     "distance": [READING, ALIGNING, "pairalign.cli.trees:write_distances"],
     "tree": [READING, ALIGNING, "pairalign.cli.trees:build_tree"],
     "overlap": [

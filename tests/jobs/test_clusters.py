@@ -15,9 +15,11 @@ from commands import run
 from family_sets import families
 
 from pairalign import DNA, PROTEIN, Clusters, SequenceSet, cluster, make_scoring
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.base.choices import IDENTITIES, LINKAGES
-from pairalign.jobs.clusters.clusters import ClusterJob
+from pairalign.jobs.clusters.clusters import ClusterJob, ClusterRequest
+from pairalign.jobs.run.resources import Resources
 from pairalign.scoring.scoring import Scoring
 
 Partition = set[frozenset[str]]
@@ -253,13 +255,10 @@ def test_edges_are_the_pairs_that_pass() -> None:
 @pytest.mark.parametrize("linkage", ["greedy", "single", "complete"])
 def test_pairs_that_cannot_be_similar_enough_are_not_aligned(linkage: str) -> None:
     sequences = families(3, 40, 90)
-    job = ClusterJob(
-        SequenceSet.from_strings(sequences),
-        make_scoring(DNA),
-        make_pair_thresholds("0.97", "shorter", "0.9", "aligned"),
-        linkage,
-        device="cpu",
-    )
+    thresholds = make_pair_thresholds("0.97", "shorter", "0.9", "aligned")
+    request = ClusterRequest(thresholds, linkage, resources=Resources("cpu"))
+    problem = Problem(SequenceSet.from_strings(sequences), None, make_scoring(DNA))
+    job = ClusterJob(problem, request)
     job.run()
     assert job.steps is not None
     assert job.steps.pairs == 40 * 39 // 2
@@ -407,10 +406,9 @@ def test_pairs_that_no_longer_matter_are_not_aligned(identity: str) -> None:
     sequences = SequenceSet.from_strings(given)
     scoring = make_scoring(DNA)
     thresholds = make_pair_thresholds("0.93", identity)
-    jobs = [
-        ClusterJob(sequences, scoring, thresholds, keep_edges=keep, device="cpu", threads=2)
-        for keep in (False, True)  # with edges, all are
-    ]
+    used = Resources("cpu", threads=2)
+    asked = [ClusterRequest(thresholds, keep_edges=keep, resources=used) for keep in (False, True)]
+    jobs = [ClusterJob(Problem(sequences, None, scoring), one) for one in asked]  # with edges, all
     found, every = (job.run() for job in jobs)
     assert found.labels.tolist() == every.labels.tolist()
     assert found.representatives.tolist() == every.representatives.tolist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from pairalign.errors import CapacityError, PartsError, ScoringError
 from pairalign.formats import FORMATS
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.request import AlignRequest, plan_alignment
+from pairalign.jobs.run.resources import Resources
 
 LETTERS = "ARNDCQEGHILKMFPSTWYV"
 COSTS = {"gap_open": 12, "gap_extend": 1}
@@ -78,13 +79,17 @@ def ranks_of(found: Alignments, rank: str, job: HitsJob) -> list[float]:
     return (-job.significance.log_evalues(found)).tolist()
 
 
+USED = [one.name for one in fields(Resources)]
+
+
 def job_of(
     sequences: dict[str, str], others: dict[str, str] | None, mode: str, **asked: Any
 ) -> HitsJob:
     first = pairalign.SequenceSet.from_strings(sequences)
     second = None if others is None else pairalign.SequenceSet.from_strings(others)
     scoring = pairalign.make_scoring(first.alphabet, mode=mode, **COSTS)
-    asked = {"device": "cpu", "threads": 1, "window": 16, **asked}
+    used = {"device": "cpu", "threads": 1, **{one: asked.pop(one) for one in USED if one in asked}}
+    asked = {"window": 16, "resources": Resources(**used), **asked}
     job = plan_alignment(AlignRequest(**asked), PlannedProblem(first, second, scoring)).job
     assert isinstance(job, HitsJob)
     return job

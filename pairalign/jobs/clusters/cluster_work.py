@@ -19,8 +19,8 @@ from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW
 from pairalign.clusters.edges import EdgeClustering, GreedyLinkage, SingleLinkage
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, default_bytes
-from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances
+from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
 from pairalign.scoring.scoring import Scoring
@@ -50,9 +50,9 @@ class ClusterWork:
     ----------
     sequences : SequenceSet
         In canonical order: places are input indices and sorted positions at once.
-    scoring, thresholds, linkage, keep_edges
-    device, threads, memory_bytes, progress, kernel, strand
-        As for `pairalign.jobs.clusters.clusters.ClusterJob`.
+    scoring : Scoring
+    thresholds, linkage, keep_edges, strand, resources
+        As for `pairalign.jobs.clusters.clusters.ClusterRequest`.
     steps : Steps or None
         How many pairs each step of the thresholds has left, after `find_leaders`.
     """
@@ -62,12 +62,8 @@ class ClusterWork:
     thresholds: PairThresholds
     linkage: str
     keep_edges: bool
-    device: str
-    threads: int
-    memory_bytes: int | None
-    progress: Progress
-    kernel: str | None
     strand: str
+    resources: Resources
     steps: Steps | None = field(default=None, init=False)
 
     def find_leaders(self) -> tuple[Int32s, Alignments | None]:
@@ -88,8 +84,7 @@ class ClusterWork:
     def _stream(self, clustering: EdgeClustering, kept: list[Alignments] | None) -> Int32s:
         """Cluster the pairs that pass as they come: row by row, the longest first."""
         demand = clustering if isinstance(clustering, GreedyLinkage) and kept is None else None
-        memory = self.memory_bytes or default_bytes()
-        for passing in self._passing(self.thresholds, memory, demand):
+        for passing in self._passing(self.thresholds, self.resources, demand):
             parts, wholes = self._identity_of(passing)
             clustering.add(passing.query, passing.target, parts, wholes)
             if kept is not None:
@@ -99,12 +94,14 @@ class ClusterWork:
     def _join_closest(self, kept: list[Alignments] | None) -> Int32s:
         """Cluster by distances: complete linkage needs those of pairs that pass, average all."""
         count, is_complete = len(self.sequences), self.linkage == "complete"
-        memory = bytes_beside_distances(count, self.memory_bytes, _TRIANGLE_PAIR_BYTES)
+        limit = self.resources.memory_bytes
+        memory = bytes_beside_distances(count, limit, _TRIANGLE_PAIR_BYTES)
+        resources = replace(self.resources, memory_bytes=memory)
         condensed = np.full(number_of_pairs(count), _TOO_FAR if is_complete else 1.0, np.float32)
         wanted = self.thresholds
         if not is_complete:
             wanted = replace(wanted, min_identity=Fraction(0))
-        for found in self._passing(wanted, memory):
+        for found in self._passing(wanted, resources):
             parts, wholes = self._identity_of(found)
             place_in_triangle(found.query, found.target, 1 - parts / wholes, count, condensed)
             if kept is not None:
@@ -125,7 +122,7 @@ class ClusterWork:
         return count_identity(found, self.thresholds.identity_of)
 
     def _passing(
-        self, thresholds: PairThresholds, memory_bytes: int, demand: Demand | None = None
+        self, thresholds: PairThresholds, resources: Resources, demand: Demand | None = None
     ) -> Iterator[Alignments]:
         """Align; yield what attains some thresholds, as far as there is a demand."""
         job = AlignmentJob(
@@ -133,15 +130,11 @@ class ClusterWork:
             None,
             self.scoring,
             Want(self._detail),
-            device=self.device,
-            threads=self.threads,
             window=DEFAULT_WINDOW,
-            memory_bytes=memory_bytes,
-            progress=self.progress,
-            kernel=self.kernel,
             strand=self.strand,
             pair_thresholds=thresholds,
             demand=demand,
+            **resources.of_job(),
         )
         with job.open() as results:
             self.steps = job.steps
@@ -174,13 +167,10 @@ class ClusterWork:
             None,
             self.scoring,
             Want(detail),
-            device=self.device,
-            threads=self.threads,
             window=LIST_WINDOW,
-            memory_bytes=self.memory_bytes or default_bytes(),
-            kernel=self.kernel,
             strand=self.strand,
             pair_list=pairs,
+            **replace(self.resources, progress=False).of_job(),
         )
 
 

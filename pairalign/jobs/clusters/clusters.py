@@ -29,17 +29,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import LINKAGES, REPRESENTATIVES, STRANDS
 from pairalign.clusters.clusters import Clusters
-from pairalign.engines.selection import usable_cores
 from pairalign.errors import ScoringError
 from pairalign.jobs.clusters.cluster_work import ClusterWork
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.limits import check_strand
 from pairalign.jobs.run.progress import Progress
-from pairalign.scoring.scoring import Scoring
+from pairalign.jobs.run.resources import Resources
 from pairalign.sequences.fasta import join_records
 from pairalign.sequences.sets import SequenceSet
 
@@ -47,50 +47,64 @@ if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
 
 
-@dataclass
-class ClusterJob:
-    """What is clustered, how, on what.
+@dataclass(frozen=True)
+class ClusterRequest:
+    """What is asked of the clusters of a set.
 
     Attributes
     ----------
-    sequences : SequenceSet
-    scoring : Scoring
     thresholds : PairThresholds
         What two sequences must attain to be similar enough.
     linkage : {"greedy", "single", "complete", "average"}
     representative : {"longest", "medoid"}
     keep_edges : bool
         Whether `Clusters.edges` is wanted; they take some 60 bytes each.
-    device, threads, memory_bytes, progress, kernel
-        As for `pairalign.jobs.run.align.AlignmentJob`; `memory_bytes` None: half of what is free.
     strand : {"plus", "both"}
         As for `pairalign.jobs.run.align.AlignmentJob`.
-    steps : Steps or None
-        How many pairs each step of the thresholds has left, after `run`.
+    resources : Resources
     """
 
-    sequences: SequenceSet
-    scoring: Scoring
     thresholds: PairThresholds
     linkage: str = LINKAGES[0]
     representative: str = REPRESENTATIVES[0]
     keep_edges: bool = False
-    device: str = "auto"
-    threads: int | None = None
-    memory_bytes: int | None = None
-    progress: Progress = False
-    kernel: str | None = None
     strand: str = STRANDS[0]
-    steps: Steps | None = field(default=None, init=False)
+    resources: Resources = field(default_factory=Resources)
 
     def __post_init__(self) -> None:
         _check_choice("linkage", self.linkage, LINKAGES)
         _check_choice("representative", self.representative, REPRESENTATIVES)
-        check_strand(self.strand, self.sequences, self.scoring)
-        ends = self.scoring.end_gaps
+
+
+@dataclass
+class ClusterJob:
+    """What is clustered, and how.
+
+    Attributes
+    ----------
+    problem : Problem
+        Of one set.
+    request : ClusterRequest
+    steps : Steps or None
+        How many pairs each step of the thresholds has left, after `run`.
+
+    Raises
+    ------
+    AlphabetError, ScoringError, ValueError
+        See `pairalign.cluster`.
+    """
+
+    problem: Problem
+    request: ClusterRequest
+    steps: Steps | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        scoring = self.problem.scoring
+        check_strand(self.request.strand, self.problem.queries, scoring)
+        ends = scoring.end_gaps
         if ends is not None and not ends.is_symmetric:
             raise ScoringError(
-                f"{ends.describe(self.scoring.format_score)}: clusters need the same of query and "
+                f"{ends.describe(scoring.format_score)}: clusters need the same of query and "
                 "target, since the order of the input makes no difference"
             )
 
@@ -102,24 +116,21 @@ class ClusterJob:
         AlphabetError, ScoringError, CapacityError, DeviceError
             See `pairalign.errors`.
         """
-        order = canonical_order(self.sequences)
+        sequences, request = self.problem.queries, self.request
+        order = canonical_order(sequences)
         work = ClusterWork(
-            _in_order(self.sequences, order),
-            self.scoring,
-            self.thresholds,
-            self.linkage,
-            self.keep_edges,
-            device=self.device,
-            threads=usable_cores() if self.threads is None else self.threads,
-            memory_bytes=self.memory_bytes,
-            progress=self.progress,
-            kernel=self.kernel,
-            strand=self.strand,
+            _in_order(sequences, order),
+            self.problem.scoring,
+            request.thresholds,
+            request.linkage,
+            request.keep_edges,
+            strand=request.strand,
+            resources=request.resources,
         )
         leaders, edges = work.find_leaders()
         self.steps = work.steps
         first, labels = np.unique(leaders, return_inverse=True)
-        chosen = work.find_medoids(labels, first) if self.representative == "medoid" else first
+        chosen = work.find_medoids(labels, first) if request.representative == "medoid" else first
         alignments = work.align_with(chosen[labels])
         by_cluster = np.lexsort(
             (np.arange(len(labels)), np.arange(len(labels)) != chosen[labels], labels)
@@ -128,14 +139,14 @@ class ClusterJob:
         labels_of_input = np.empty(len(labels), np.int32)
         labels_of_input[order] = labels
         return Clusters(
-            sequences=self.sequences,
-            linkage=self.linkage,
-            thresholds=self.thresholds,
+            sequences=sequences,
+            linkage=request.linkage,
+            thresholds=request.thresholds,
             labels=labels_of_input,
             representatives=order[chosen],
             order=order[by_cluster],
-            alignments=_of_input(alignments, self.sequences, order),
-            edges=None if edges is None else _of_input(edges, self.sequences, order),
+            alignments=_of_input(alignments, sequences, order),
+            edges=None if edges is None else _of_input(edges, sequences, order),
         )
 
 
@@ -153,6 +164,7 @@ def cluster(
     mode: str | None = None,
     strand: str = STRANDS[0],
     device: str = "auto",
+    kernel: str | None = None,
     threads: int | None = None,
     memory_bytes: int | None = None,
     progress: Progress = False,
@@ -180,7 +192,7 @@ def cluster(
         with all others of its cluster, for which the pairs of each cluster are aligned again.
     edges : bool
         Keep all pairs that are similar enough, as `Clusters.edges`.
-    scoring, mode, strand, device, threads, memory_bytes, progress
+    scoring, mode, strand, device, kernel, threads, memory_bytes, progress
         As for `pairalign.align`.
 
     Returns
@@ -223,20 +235,15 @@ def cluster(
     problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)
-    first, chosen = problem.queries, problem.scoring
-    return ClusterJob(
-        first,
-        chosen,
+    request = ClusterRequest(
         make_pair_thresholds(min_identity, identity_of, min_coverage, coverage_of),
         linkage,
         representative,
         edges,
-        device=device,
-        threads=threads,
-        memory_bytes=memory_bytes,
-        progress=progress,
-        strand=strand,
-    ).run()
+        strand,
+        Resources(device, kernel, threads, memory_bytes, progress),
+    )
+    return ClusterJob(problem, request).run()
 
 
 def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:

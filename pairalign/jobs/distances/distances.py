@@ -25,22 +25,25 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import find_differences, place_in_triangle
+from pairalign.alignments.problem import Problem
+from pairalign.base.arguments import Shard
 from pairalign.base.choices import DEFAULT_MEASURE, DEFAULT_WINDOW, MEASURE_SUMMARIES, STRANDS
-from pairalign.engines.selection import usable_cores
 from pairalign.errors import AlphabetError
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory
 from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.request import AlignRequest, plan_alignment
+from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.stages.transitions import count_transitions
-from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import DNA, PROTEIN, Alphabet, SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix, check_names, number_of_pairs
@@ -76,6 +79,72 @@ class Measure:
     compute: Callable[[Alignments, Doubles], Doubles]
 
 
+@dataclass(frozen=True)
+class DistanceRequest:
+    """What is asked of the distances of a set.
+
+    Attributes
+    ----------
+    measure : str
+        One of `MEASURES`.
+    strand : str
+        One of `STRANDS`.
+    resources : Resources
+        The memory is for the distances, too, and what is made of them.
+    tree_bytes : int
+        What a tree of the distances takes for each pair besides.
+    shard, result_seconds
+        As for `pairalign.jobs.run.align.AlignmentJob`; the distances of a shard are not held.
+    """
+
+    measure: str = DEFAULT_MEASURE
+    strand: str = STRANDS[0]
+    resources: Resources = field(default_factory=Resources)
+    tree_bytes: int = 0
+    shard: Shard | None = None
+    result_seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        find_measure(self.measure)
+
+    @property
+    def chosen_measure(self) -> Measure:
+        """The measure of that name."""
+        return find_measure(self.measure)
+
+    def alignment(self) -> AlignRequest:
+        """Return what is asked of alignments."""
+        return AlignRequest(
+            detail=self.chosen_measure.detail,
+            strand=self.strand,
+            window=DEFAULT_WINDOW,
+            shard=self.shard,
+            result_seconds=self.result_seconds,
+            resources=self.resources,
+        )
+
+
+def plan_distances(request: DistanceRequest, problem: Problem) -> AlignmentJob:
+    """Plan the alignment of all pairs of a set for their distances.
+
+    Raises
+    ------
+    AlphabetError
+        The measure is not meant for the alphabet of the sequences.
+    CapacityError
+        There is not enough memory for the distances.
+    FastaError, ScoringError
+        See `AlignmentJob`.
+    """
+    sequences, asked = problem.queries, request.alignment()
+    check_alphabet(request.chosen_measure, sequences)
+    if request.shard is None:
+        pair_bytes, limit = PAIR_BYTES + request.tree_bytes, request.resources.memory_bytes
+        left = bytes_beside_distances(len(sequences), limit, pair_bytes)
+        asked = replace(asked, resources=replace(request.resources, memory_bytes=left))
+    return plan_alignment(asked, problem).job
+
+
 def distances(
     sequences: Sequences,
     *,
@@ -84,6 +153,7 @@ def distances(
     mode: str | None = None,
     strand: str = STRANDS[0],
     device: str = "auto",
+    kernel: str | None = None,
     threads: int | None = None,
     memory_bytes: int | None = None,
     progress: Progress = False,
@@ -100,7 +170,7 @@ def distances(
         As for `pairalign.align`.
     mode : {"global", "semiglobal", "local"}, optional
         Default: that of `scoring`, else global; one that is not that of `scoring` is an error.
-    strand, device, threads, memory_bytes, progress
+    strand, device, kernel, threads, memory_bytes, progress
         As for `pairalign.align`; `memory_bytes` includes the distances themselves.
 
     Returns
@@ -134,24 +204,12 @@ def distances(
     >>> [round(float(distance), 3) for distance in matrix.row(0)]
     [0.0, 0.067, 0.672]
     """
-    chosen = find_measure(measure)
+    resources = Resources(device, kernel, threads, memory_bytes, progress)
+    request = DistanceRequest(measure, strand, resources)
     problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)
-    first, way = problem.queries, problem.scoring
-    run = AlignmentJob(
-        first,
-        None,
-        way,
-        Want(chosen.detail),
-        device=device,
-        threads=usable_cores() if threads is None else threads,
-        window=DEFAULT_WINDOW,
-        memory_bytes=bytes_beside_distances(len(first), memory_bytes),
-        progress=progress,
-        strand=strand,
-    )
-    return measure_run(run, chosen)
+    return measure_run(plan_distances(request, problem), request.chosen_measure)
 
 
 def find_measure(name: str) -> Measure:

@@ -15,16 +15,19 @@ so that the same distances always give the same tree.
 from __future__ import annotations
 
 import itertools
+import warnings
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.choices import DEFAULT_METHOD, DEFAULT_TREE_MEASURE, TREE_METHODS
 from pairalign.errors import DistanceError, MissingPackageError
-from pairalign.jobs.distances.distances import distances
+from pairalign.jobs.distances.distances import DistanceRequest, measure_run, plan_distances
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory
 from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.resources import Resources
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix, first_place
 from pairalign.trees.linkage import cluster
@@ -41,6 +44,41 @@ METHOD_BYTES = {"upgma": 8, "mixed": 8, "nj": 32}
 """What making a tree takes for each pair, besides the distances."""
 
 
+@dataclass(frozen=True)
+class TreeRequest:
+    """What is asked of a guide tree.
+
+    Attributes
+    ----------
+    method : {"upgma", "mixed", "nj"}
+    measure : str
+        Of the distances, where these are not given.
+    resources : Resources
+        The memory is for distances and tree as well.
+    result_seconds
+        As for `pairalign.jobs.run.align.AlignmentJob`.
+    """
+
+    method: str = DEFAULT_METHOD
+    measure: str = DEFAULT_TREE_MEASURE
+    resources: Resources = field(default_factory=Resources)
+    result_seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in TREE_METHODS:
+            known = ", ".join(TREE_METHODS)
+            raise ValueError(f"method {self.method!r}: expected one of {known}")
+
+    def distances(self) -> DistanceRequest:
+        """Return what is asked of the distances; ValueError for an unknown measure."""
+        return DistanceRequest(
+            self.measure,
+            resources=self.resources,
+            tree_bytes=METHOD_BYTES[self.method],
+            result_seconds=self.result_seconds,
+        )
+
+
 def guide_tree(
     source: DistanceMatrix | Sequences,
     *,
@@ -49,6 +87,7 @@ def guide_tree(
     scoring: AnyScoring | None = None,
     mode: str | None = None,
     device: str = "auto",
+    kernel: str | None = None,
     threads: int | None = None,
     memory_bytes: int | None = None,
     progress: Progress = False,
@@ -61,7 +100,7 @@ def guide_tree(
         Sequences are aligned for their distances first.
     method : {"upgma", "mixed", "nj"}
         ``nj`` needs scikit-bio; ``mixed`` is MAFFT's, see `pairalign.trees.linkage`.
-    measure, scoring, mode, device, threads, memory_bytes, progress
+    measure, scoring, mode, device, kernel, threads, memory_bytes, progress
         As for `pairalign.distances`; not used with distances.
 
     Returns
@@ -96,8 +135,8 @@ def guide_tree(
     >>> print(pairalign.guide_tree(globins).newick(), end="")
     ((HBB:0.0283018872,HBD:0.0283018872):0.368850015,HBZ:0.397151902);
     """
-    if method not in TREE_METHODS:
-        raise ValueError(f"method {method!r}: expected one of {', '.join(TREE_METHODS)}")
+    resources = Resources(device, kernel, threads, memory_bytes, progress)
+    request = TreeRequest(method, measure, resources)
     if isinstance(source, np.ndarray):
         raise TypeError(
             f"an array of shape {source.shape} has no names: make distances of it first, with "
@@ -106,18 +145,11 @@ def guide_tree(
     if isinstance(source, DistanceMatrix):
         return build_tree(source, method)
     problem = read_problem(ProblemRequest(source, None, scoring, mode))
-    sequences = problem.queries
-    check_tree_memory(len(sequences), memory_bytes, method)
-    matrix = distances(
-        sequences,
-        measure=measure,
-        scoring=problem.scoring,
-        device=device,
-        threads=threads,
-        memory_bytes=memory_bytes,
-        progress=progress,
-    )
-    return build_tree(matrix, method, sequences)
+    if problem.replaced_message:
+        warnings.warn(problem.replaced_message, stacklevel=2)
+    asked = request.distances()
+    matrix = measure_run(plan_distances(asked, problem), asked.chosen_measure)
+    return build_tree(matrix, method, problem.queries)
 
 
 def build_tree(

@@ -15,7 +15,6 @@ from fractions import Fraction
 from typing import Any
 
 from pairalign.alignments.alignments import concatenate
-from pairalign.engines.selection import usable_cores
 from pairalign.errors import ScoringError
 from pairalign.jobs.overlaps.found import Overlaps
 from pairalign.jobs.overlaps.plan import Limits, plan_overlaps
@@ -26,8 +25,8 @@ from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy, seed_
 from pairalign.jobs.overlaps.stages import Thresholds
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_sets
-from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.stage_counts import Stages
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import default_window
@@ -183,11 +182,7 @@ def overlaps(
         max_overhang=max_overhang,
         candidates=candidates,
         filter=filter,
-        device=device,
-        threads=threads,
-        memory_bytes=memory_bytes,
-        progress=progress,
-        kernel=kernel,
+        resources=Resources(device, kernel, threads, memory_bytes, progress),
     )
     first, _ = read_sets(ProblemRequest(reads, scoring=scoring))
     run = plan_overlap_job(asked, first, lambda message: warnings.warn(message, stacklevel=4))
@@ -214,8 +209,8 @@ def plan_overlap_job(
         Raises what `overlaps` raises.
     """
     complement_of(reads.alphabet, reads.source)
-    threads = usable_cores() if request.threads is None else request.threads
-    memory_bytes = default_bytes() if request.memory_bytes is None else request.memory_bytes
+    used = request.resources.of_job()
+    threads, memory_bytes = used["threads"], used["memory_bytes"]
     candidates = request.candidates
     if candidates == MAPPY:
         import_mappy()  # what is missing is said before any work
@@ -240,13 +235,9 @@ def plan_overlap_job(
         reads,
         plan.scoring,
         procedure,
-        device=request.device,
-        threads=threads,
-        memory_bytes=memory_bytes,
-        progress=request.progress,
-        kernel=request.kernel,
         shard=request.shard,
         result_seconds=request.result_seconds,
+        **used,
     )
     preset = plan.preset
     if request.max_overhang is not None:

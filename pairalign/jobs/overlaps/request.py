@@ -10,7 +10,7 @@ from pairalign.base.choices import OVERLAP_FILTERS
 from pairalign.jobs.overlaps.plan import Limits
 from pairalign.jobs.overlaps.presets import AUTO, PRESETS, Preset, find_preset
 from pairalign.jobs.run.inputs import AnyScoring, as_scoring
-from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.resources import Resources
 from pairalign.reads.candidates import Candidates
 from pairalign.scoring.matrices import Number
 from pairalign.scoring.request import check_any
@@ -38,8 +38,9 @@ class OverlapRequest:
     candidates : Candidates, path, "mappy" or None
         Only these pairs.
     filter : {"auto", "none", "bitwise", "runs"}
-    device, threads, memory_bytes, progress, kernel, shard, result_seconds
-        As for `pairalign.jobs.run.align.AlignmentJob`; None: its default.
+    resources : Resources
+    shard, result_seconds
+        As for `pairalign.jobs.run.align.AlignmentJob`.
     """
 
     preset: str = AUTO
@@ -53,11 +54,7 @@ class OverlapRequest:
     max_overhang: int | None = None
     candidates: Candidates | str | os.PathLike[str] | None = None
     filter: str = "auto"
-    device: str = "auto"
-    threads: int | None = None
-    memory_bytes: int | None = None
-    progress: Progress = False
-    kernel: str | None = None
+    resources: Resources = field(default_factory=Resources)
     shard: Shard | None = None
     result_seconds: float | None = None
 

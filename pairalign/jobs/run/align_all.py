@@ -17,6 +17,7 @@ from pairalign.errors import ScoringError
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.request import AlignmentPlan, AlignRequest, plan_alignment
+from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.spread import align_on
 from pairalign.pairs.lists import Pairs, as_pair_list
 from pairalign.pairs.want import Detail
@@ -248,6 +249,11 @@ def _plan(
     min_coverage: float | str | Fraction | None = None,
     coverage_of: str = "both",
     pairs: Pairs | None = None,
+    device: str = "auto",
+    kernel: str | None = None,
+    threads: int | None = None,
+    memory_bytes: int | None = None,
+    progress: Progress = False,
     **asked: Any,
 ) -> AlignmentPlan:
     """Read what is to be aligned and plan it; see `align`."""
@@ -259,6 +265,7 @@ def _plan(
     request = AlignRequest(
         detail=Detail[detail.upper()],
         thresholds=make_pair_thresholds(min_identity, identity_of, min_coverage, coverage_of),
+        resources=Resources(device, kernel, threads, memory_bytes, progress),
         pair_list=None if pairs is None else as_pair_list(pairs, problem.queries, problem.targets),
         **asked,
     )

@@ -13,13 +13,11 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds, raw_minimum
 from pairalign.base.arguments import Shard
 from pairalign.base.choices import MASKS, RANKS, STRANDS
-from pairalign.engines.selection import usable_cores
 from pairalign.errors import ScoringError
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import OF_STATISTICS, HitsJob
 from pairalign.jobs.run.limits import check_problem
-from pairalign.jobs.run.memory import default_bytes
-from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import default_window
@@ -64,8 +62,9 @@ class AlignRequest:
         Each pair comes once, also where it is a hit of both sequences.
     strand : str
         One of `STRANDS`.
-    pair_list, hsps, device, threads, window, memory_bytes, progress, kernel, shard, result_seconds
+    pair_list, hsps, window, shard, result_seconds
         As for `pairalign.jobs.run.align.AlignmentJob`; None: its default.
+    resources : Resources
     """
 
     detail: Detail = Detail.CIGAR
@@ -84,14 +83,10 @@ class AlignRequest:
     strand: str = STRANDS[0]
     pair_list: PairList | None = None
     hsps: int = 1
-    device: str = "auto"
-    threads: int | None = None
     window: int | None = None
-    memory_bytes: int | None = None
-    progress: Progress = False
-    kernel: str | None = None
     shard: Shard | None = None
     result_seconds: float | None = None
+    resources: Resources = field(default_factory=Resources)
 
     def __post_init__(self) -> None:
         if self.max_evalue is not None and not self.max_evalue > 0:
@@ -114,6 +109,19 @@ class AlignRequest:
     def ranks_by_statistics(self) -> bool:
         """Whether hits are ranked by bits or E-values."""
         return self.max_hits is not None and self.rank in OF_STATISTICS
+
+    def again(self, pairs: PairList) -> AlignRequest:
+        """Return what asks for the alignments of some pairs that this has found."""
+        return AlignRequest(
+            detail=Detail.CIGAR,
+            min_score=self.min_score,
+            thresholds=self.thresholds,
+            strand=self.strand,
+            pair_list=pairs,
+            hsps=self.hsps,
+            window=self.window,
+            resources=self.resources,
+        )
 
     def shows_both_ways(self, problem: Problem) -> bool:
         """Whether a pair counts with either sequence as its query."""
@@ -175,10 +183,9 @@ def plan_alignment(request: AlignRequest, problem: Problem) -> AlignmentPlan:
         Detail.CIGAR if request.is_masked else request.detail,
         raw_minimum(request.min_score, problem.scoring),
     )
-    threads = usable_cores() if request.threads is None else request.threads
     # Before E-values are looked for, which may take a while.
     check_problem(problem, want.detail, request.thresholds, request.hsps, request.strand)
-    found = find_statistics(request, problem, threads)
+    found = find_statistics(request, problem)
     kept = None
     if request.max_evalue is not None:
         assert found.significance is not None
@@ -198,12 +205,7 @@ def plan_alignment(request: AlignRequest, problem: Problem) -> AlignmentPlan:
         problem.targets,
         problem.scoring,
         want,
-        device=request.device,
-        threads=threads,
         window=default_window(has_list) if request.window is None else request.window,
-        memory_bytes=default_bytes() if request.memory_bytes is None else request.memory_bytes,
-        progress=request.progress,
-        kernel=request.kernel,
         pair_list=request.pair_list,
         shard=request.shard,
         pair_thresholds=request.thresholds,
@@ -211,12 +213,13 @@ def plan_alignment(request: AlignRequest, problem: Problem) -> AlignmentPlan:
         strand=request.strand,
         result_seconds=request.result_seconds,
         evalue_filter=kept,
+        **request.resources.of_job(),
         **more,
     )
     return AlignmentPlan(job, found)
 
 
-def find_statistics(request: AlignRequest, problem: Problem, threads: int = 1) -> Statistics:
+def find_statistics(request: AlignRequest, problem: Problem) -> Statistics:
     """Find what bit scores and E-values are made of: what is published, or estimated if asked for.
 
     Parameters
@@ -225,8 +228,6 @@ def find_statistics(request: AlignRequest, problem: Problem, threads: int = 1) -
         With `statistics`, `max_evalue` or a `rank` that needs them, what nobody has published is
         estimated.
     problem : Problem
-    threads : int
-        That estimate.
 
     Raises
     ------
@@ -244,7 +245,7 @@ def find_statistics(request: AlignRequest, problem: Problem, threads: int = 1) -
             if gumbel is None:
                 from pairalign.jobs.run.statistics import find_or_estimate_gumbel
 
-                gumbel = find_or_estimate_gumbel(scoring, *sets, threads)
+                gumbel = find_or_estimate_gumbel(scoring, *sets, request.resources.used_threads)
         except ScoringError as error:
             if are_needed:
                 raise

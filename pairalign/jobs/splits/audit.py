@@ -3,18 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.jobs.splits.edges import Pairs, Resources, find_pairs
+from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.splits.edges import Pairs, find_pairs
 from pairalign.pairs.lists import PairList
-from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import SequenceSet
 from pairalign.splits.groups import Groups
+
+if TYPE_CHECKING:
+    from pairalign.jobs.stages.threshold_engine import Steps
+
+
+@dataclass(frozen=True)
+class AuditRequest:
+    """What is asked of an audit.
+
+    Attributes
+    ----------
+    thresholds : PairThresholds
+        What no pair of two groups reaches, and members do.
+    across : bool
+        Whether pairs of two groups are looked at.
+    resources : Resources
+    """
+
+    thresholds: PairThresholds
+    across: bool = True
+    resources: Resources = field(default_factory=Resources)
 
 
 @dataclass(frozen=True)
@@ -39,31 +61,25 @@ class Audit:
     members: int
 
     @property
+    def steps(self) -> Steps | None:
+        """How many pairs each step of the thresholds has left, of those aligned last."""
+        return (self.across if self.under is None else self.under).steps
+
+    @property
     def violations(self) -> int:
         """How many pairs break a promise."""
         return len(self.across) + (0 if self.under is None else len(self.under))
 
 
-def audit_groups(
-    sequences: SequenceSet,
-    groups: Groups,
-    scoring: Scoring,
-    thresholds: PairThresholds,
-    resources: Resources,
-    *,
-    across: bool = True,
-) -> Audit:
+def audit_groups(problem: Problem, groups: Groups, request: AuditRequest) -> Audit:
     """Align all pairs, and members with their representatives, and look at them.
 
     Parameters
     ----------
-    sequences : SequenceSet
+    problem : Problem
+        Of one set.
     groups : Groups
-    scoring : Scoring
-    thresholds : PairThresholds
-    resources : Resources
-    across : bool
-        Whether pairs of two groups are looked at.
+    request : AuditRequest
 
     Raises
     ------
@@ -76,58 +92,48 @@ def audit_groups(
         kept: npt.NDArray[np.bool_] = (one != other) & (one >= 0) & (other >= 0)
         return kept
 
-    least = thresholds.min_identity
+    thresholds, resources = request.thresholds, request.resources
     found = Pairs.none()
-    if across:
-        found = find_pairs(sequences, None, scoring, thresholds, least, resources, keep=is_across)
+    if request.across:
+        least = thresholds.min_identity
+        found = find_pairs(problem, thresholds, least, resources, keep=is_across)
     under = None
     if groups.representatives is not None:
-        under = _find_under(sequences, groups.representatives, scoring, thresholds, resources)
+        under = _find_under(problem, groups.representatives, request)
     return Audit(found, under, len(groups.names), int((groups.labels >= 0).sum()))
 
 
-def audit_sets(
-    first: SequenceSet,
-    second: SequenceSet,
-    scoring: Scoring,
-    thresholds: PairThresholds,
-    resources: Resources,
-) -> Audit:
+def audit_sets(problem: Problem, request: AuditRequest) -> Audit:
     """Align every sequence of a set with all of another; see `audit_groups`."""
-    found = find_pairs(first, second, scoring, thresholds, thresholds.min_identity, resources)
-    return Audit(found, None, 2, len(first) + len(second))
+    least = request.thresholds.min_identity
+    found = find_pairs(problem, request.thresholds, least, request.resources)
+    return Audit(found, None, 2, sum(map(len, problem.sets)))
 
 
 def _find_under(
-    sequences: SequenceSet,
-    representatives: npt.NDArray[np.int32],
-    scoring: Scoring,
-    thresholds: PairThresholds,
-    resources: Resources,
+    problem: Problem, representatives: npt.NDArray[np.int32], request: AuditRequest
 ) -> Pairs:
     """Return members that do not reach the thresholds with their representatives."""
-    indices = np.arange(len(sequences), dtype=np.int32)
+    thresholds = request.thresholds
+    indices = np.arange(len(problem.queries), dtype=np.int32)
     members = indices[(representatives >= 0) & (representatives != indices)]
     if not len(members):
         return Pairs.none()
     pairs = PairList(members, representatives[members], may_repeat=True)
     found = find_pairs(
-        sequences,
-        None,
-        scoring,
+        problem,
         thresholds,
         thresholds.min_identity,
-        resources,
+        request.resources,
         pair_list=pairs,
         keep=_fails(thresholds),
         everything=True,
     )
     turned = representatives[found.query] == found.target
-    return Pairs(
-        np.where(turned, found.query, found.target),
-        np.where(turned, found.target, found.query),
-        found.identity,
-        found.reaches,
+    return replace(
+        found,
+        query=np.where(turned, found.query, found.target),
+        target=np.where(turned, found.target, found.query),
     )
 
 

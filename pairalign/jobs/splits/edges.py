@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -12,16 +12,13 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import count_identity
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW
-from pairalign.engines.selection import usable_cores
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.memory import default_bytes
-from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
-from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
@@ -41,12 +38,18 @@ class Pairs:
         As the thresholds define it.
     reaches : ndarray of bool, shape (pairs,)
         Whether the pair reaches the thresholds; exact.
+    steps : Steps or None
+        How many pairs each step of the thresholds has left.
+    devices : tuple of str
+        Those that aligned.
     """
 
     query: Ints
     target: Ints
     identity: npt.NDArray[np.float64]
     reaches: npt.NDArray[np.bool_]
+    steps: Steps | None = None
+    devices: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.query)
@@ -58,38 +61,8 @@ class Pairs:
         return cls(nobody, nobody, np.zeros(0), np.zeros(0, np.bool_))
 
 
-@dataclass
-class Resources:
-    """What aligning may use: as for `pairalign.jobs.run.align.AlignmentJob`.
-
-    Attributes
-    ----------
-    device : str
-    threads : int or None
-        None: all cores.
-    memory_bytes : int or None
-        None: half of what is free.
-    progress : bool or "lines"
-    kernel : str or None
-    steps : Steps or None
-        How many pairs each step of the thresholds has left, after aligning.
-    devices : tuple of str
-        Those that were opened, after aligning.
-    """
-
-    device: str = "auto"
-    threads: int | None = None
-    memory_bytes: int | None = None
-    progress: Progress = False
-    kernel: str | None = None
-    steps: Steps | None = field(default=None, init=False)
-    devices: tuple[str, ...] = field(default=(), init=False)
-
-
 def find_pairs(
-    sequences: SequenceSet,
-    targets: SequenceSet | None,
-    scoring: Scoring,
+    problem: Problem,
     thresholds: PairThresholds,
     from_identity: Fraction,
     resources: Resources,
@@ -102,9 +75,7 @@ def find_pairs(
 
     Parameters
     ----------
-    sequences, targets : SequenceSet
-        `targets` is None for every pair of `sequences`.
-    scoring : Scoring
+    problem : Problem
     thresholds : PairThresholds
     from_identity : Fraction
         At most that of the thresholds.
@@ -124,18 +95,14 @@ def find_pairs(
     if everything:
         wanted = PairThresholds()
     job = AlignmentJob(
-        sequences,
-        targets,
-        scoring,
-        Want(max(Detail.STATS, thresholds.detail(scoring.mode))),
-        device=resources.device,
-        threads=resources.threads or usable_cores(),
+        problem.queries,
+        problem.targets,
+        problem.scoring,
+        Want(max(Detail.STATS, thresholds.detail(problem.scoring.mode))),
         window=DEFAULT_WINDOW if pair_list is None else LIST_WINDOW,
-        memory_bytes=resources.memory_bytes or default_bytes(),
-        progress=resources.progress,
-        kernel=resources.kernel,
         pair_list=pair_list,
         pair_thresholds=wanted,
+        **resources.of_job(),
     )
     parts: list[Pairs] = []
     with job.open() as results:
@@ -145,8 +112,7 @@ def find_pairs(
             reaches = np.zeros(len(found), np.bool_)
             reaches[thresholds.passing(found)] = True
             parts.append(Pairs(found.query.copy(), found.target.copy(), share / whole, reaches))
-    resources.steps, resources.devices = job.steps, job.devices
-    return _join(parts)
+    return replace(_join(parts), steps=job.steps, devices=job.devices)
 
 
 def _join(parts: list[Pairs]) -> Pairs:
@@ -160,19 +126,14 @@ def _join(parts: list[Pairs]) -> Pairs:
     )
 
 
-def align_pairs(
-    sequences: SequenceSet, scoring: Scoring, pairs: PairList, resources: Resources
-) -> Iterator[Alignments]:
+def align_pairs(problem: Problem, pairs: PairList, resources: Resources) -> Iterator[Alignments]:
     """Align some pairs of a set, with CIGARs; yield them in the order of output."""
     yield from AlignmentJob(
-        sequences,
+        problem.queries,
         None,
-        scoring,
+        problem.scoring,
         Want(Detail.CIGAR),
-        device=resources.device,
-        threads=resources.threads or usable_cores(),
         window=LIST_WINDOW,
-        memory_bytes=resources.memory_bytes or default_bytes(),
-        kernel=resources.kernel,
         pair_list=pairs,
+        **replace(resources, progress=False).of_job(),
     )

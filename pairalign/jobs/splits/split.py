@@ -13,20 +13,20 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.base.arguments import parse_share
 from pairalign.errors import SplitError
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.splits.edges import Pairs, Resources, find_pairs
-from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import SequenceSet
+from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.splits.edges import Pairs, find_pairs
 from pairalign.splits.labels import as_values, parse_priority
 from pairalign.splits.network import Network, least_removed
 from pairalign.splits.packing import Folds, Limits, find_too_large, pack
@@ -65,6 +65,7 @@ class SplitRequest:
     nearest_from : Fraction
         Least identity at which nearest sequences of other folds are looked for.
     seed : int
+    resources : Resources
     """
 
     thresholds: PairThresholds
@@ -75,6 +76,7 @@ class SplitRequest:
     remove: bool = True
     nearest_from: Fraction = Fraction(0)
     seed: int = 0
+    resources: Resources = field(default_factory=Resources)
 
 
 def plan_folds(
@@ -107,10 +109,8 @@ def plan_folds(
     return (("train", rest), *shares.items())
 
 
-def run_split(
-    sequences: SequenceSet, scoring: Scoring, request: SplitRequest, resources: Resources
-) -> Split:
-    """Align all pairs and make the folds.
+def run_split(problem: Problem, request: SplitRequest) -> tuple[Split, Pairs]:
+    """Align all pairs and make the folds; also return the pairs that were looked at.
 
     Raises
     ------
@@ -120,12 +120,11 @@ def run_split(
     AlphabetError, ScoringError, CapacityError, DeviceError
         See `pairalign.errors`.
     """
+    sequences = problem.queries
     count = len(sequences)
     if count < len(request.folds):
         raise SplitError(f"{sequences.source}: {count:,} sequences, {len(request.folds):,} folds")
-    pairs = find_pairs(
-        sequences, None, scoring, request.thresholds, request.nearest_from, resources
-    )
+    pairs = find_pairs(problem, request.thresholds, request.nearest_from, request.resources)
     network = Network(count, pairs.query[pairs.reaches], pairs.target[pairs.reaches])
     folds, sizes = _plan_sizes(count, request)
     prices = [1.0] * count
@@ -135,7 +134,7 @@ def run_split(
     places = pack(network, folds, Limits(sizes, prices if request.remove else None, request.seed))
     found = np.array(places, np.int32)
     nearest, nearest_identity = _find_nearest(pairs, found)
-    return Split(
+    split = Split(
         sequences=sequences,
         thresholds=request.thresholds,
         fold_names=tuple(name for name, _ in request.folds),
@@ -148,6 +147,7 @@ def run_split(
         nearest_identity=nearest_identity,
         nearest_from=float(request.nearest_from),
     )
+    return split, pairs
 
 
 def _plan_sizes(count: int, request: SplitRequest) -> tuple[Folds, Sizes]:
@@ -209,6 +209,7 @@ def split(
     scoring: AnyScoring | None = None,
     mode: str | None = None,
     device: str = "auto",
+    kernel: str | None = None,
     threads: int | None = None,
     memory_bytes: int | None = None,
     progress: Progress = False,
@@ -246,7 +247,7 @@ def split(
         more pairs are aligned. Default: 0.1 below `min_identity`.
     seed : int
         Of ties; the same seed gives the same folds.
-    scoring, mode, device, threads, memory_bytes, progress
+    scoring, mode, device, kernel, threads, memory_bytes, progress
         As for `pairalign.align`.
 
     Returns
@@ -288,7 +289,7 @@ def split(
     problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)
-    first, chosen = problem.queries, problem.scoring
+    first = problem.queries
     thresholds = make_pair_thresholds(min_identity, identity_of, min_coverage, coverage_of)
     request = SplitRequest(
         thresholds,
@@ -301,8 +302,9 @@ def split(
         remove,
         choose_nearest(thresholds, nearest_from),
         seed,
+        Resources(device, kernel, threads, memory_bytes, progress),
     )
-    return run_split(first, chosen, request, Resources(device, threads, memory_bytes, progress))
+    return run_split(problem, request)[0]
 
 
 def choose_nearest(
