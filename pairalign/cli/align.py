@@ -21,9 +21,7 @@ from pairalign.cli.planning import (
     check_scoring,
     choose_output,
     plan_run,
-    read_sequences,
-    scoring_of,
-    warn_of_letters,
+    read_problem,
 )
 from pairalign.cli.report import check_report, finish_report, make_collector, realign_with
 from pairalign.cli.summary import Summary, describe_steps
@@ -86,8 +84,9 @@ def run_align(options: argparse.Namespace) -> None:
         return
     join = table.writer_type.join if table.writer_type.joined else None
     going = Going(options, run, table.writer_type.name, place, join=join, **decided)
+    run = going.job
     summary = _summary_of(options, run)
-    collector = make_collector(options, run.queries, run.targets, plan.significance)
+    collector = make_collector(options, run.problem, plan.significance)
     if not going.is_done:
         shown: dict[str, Any] = {"fields": table.fields, "both_ways": options.both_ways}
         keep_freed_memory(run.memory_bytes)
@@ -99,7 +98,7 @@ def run_align(options: argparse.Namespace) -> None:
     if options.explain:
         say(describe_steps(run.steps, run.pairs))
     text = summary.text(time.perf_counter() - started, options.output)
-    realign = realign_with(options, run.queries, run.targets, run.scoring)
+    realign = realign_with(options, run.problem)
     facts = text
     if plan.significance is not None:
         facts += f"\nE-values  {describe_statistics(plan.significance, run.scoring)}"
@@ -156,17 +155,13 @@ def _check_mask(options: argparse.Namespace) -> None:
 
 def _plan(options: argparse.Namespace, table: _Table) -> AlignmentPlan:
     """Read the sequences and the list of pairs, and plan the run."""
-    queries, targets = read_sequences(options)
-    scoring = scoring_of(options, queries)
-    warn_of_letters(scoring, queries, targets)
+    problem = read_problem(options)
     pair_list = None
     if options.pairs is not None:
-        pair_list = read_pair_list(options.pairs, queries, targets)
+        pair_list = read_pair_list(options.pairs, problem.queries, problem.targets)
     return plan_run(
         options,
-        queries,
-        targets,
-        scoring,
+        problem,
         table.detail,
         pair_list=pair_list,
         thresholds=thresholds_of(options),
@@ -176,7 +171,7 @@ def _plan(options: argparse.Namespace, table: _Table) -> AlignmentPlan:
         once=table.writer_type.pairs_once,
         both_ways=options.both_ways,
         statistics=options.weight in OF_STATISTICS
-        or (options.report is not None and scoring.mode == "local")
+        or (options.report is not None and problem.scoring.mode == "local")
         or any(field.of_statistics for field in table.shown_fields),
         db_size=options.db_size,
         search_space=options.search_space,
@@ -187,9 +182,9 @@ def _plan(options: argparse.Namespace, table: _Table) -> AlignmentPlan:
 
 def _say_plan(options: argparse.Namespace, plan: AlignmentPlan) -> None:
     """Say what E-values are made of, and which listed pairs were left out."""
-    if plan.no_statistics is not None:
-        log.warning("evalue and bits are nan: %s", plan.no_statistics)
-    if plan.estimated and plan.significance is not None and not options.quiet:
+    if plan.statistics.reason is not None:
+        log.warning("evalue and bits are nan: %s", plan.statistics.reason)
+    if plan.statistics.are_shown and plan.significance is not None and not options.quiet:
         say(f"E-values: {describe_statistics(plan.significance, plan.job.scoring)}")
     if plan.job.left_out:
         log.warning(
@@ -201,9 +196,7 @@ def _say_plan(options: argparse.Namespace, plan: AlignmentPlan) -> None:
 
 def _summary_of(options: argparse.Namespace, run: AlignmentJob) -> Summary:
     return Summary(
-        run.queries,
-        run.targets,
-        run.scoring,
+        run.problem,
         pairs=run.pairs_ranked if isinstance(run, HitsJob) else run.pairs,
         cells=run.cells,
         min_score=options.min_score,
@@ -228,7 +221,7 @@ def _write(
             options.output,
             options.format,
             run.queries,
-            run.queries if run.targets is None else run.targets,
+            run.problem.others,
             run.scoring,
             run.want.detail,
             threads=run.threads,

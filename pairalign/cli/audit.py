@@ -13,9 +13,8 @@ from pairalign.cli.files import check_files
 from pairalign.cli.planning import (
     check_scoring,
     choose_output,
+    problem_of,
     read_sequences,
-    scoring_of,
-    warn_of_letters,
 )
 from pairalign.cli.split import resources_of
 from pairalign.cli.summary import describe_set, describe_steps
@@ -52,8 +51,8 @@ def run_audit(options: argparse.Namespace) -> None:
         options.input = options.groups
     first, second = read_sequences(options)
     groups = None if as_sets else read_groups(options.groups, options.read_as, first)
-    scoring = scoring_of(options, first)
-    warn_of_letters(scoring, first, second)
+    problem = problem_of(options, first, second)
+    scoring = problem.scoring
     thresholds, resources = thresholds_of(options), resources_of(options)
     started = time.perf_counter()
     if second is not None:
@@ -68,7 +67,7 @@ def run_audit(options: argparse.Namespace) -> None:
         say(describe_steps(resources.steps, number_of_pairs(len(first))))
     if not options.quiet:
         rows = [
-            ("sequences", " against ".join(describe_set(s) for s in (first, second) if s)),
+            ("sequences", " against ".join(map(describe_set, problem.sets))),
             ("scoring", describe_scoring(scoring)),
             ("time", f"{time.perf_counter() - started:.2f} s"),
             *_describe(audit),

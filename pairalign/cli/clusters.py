@@ -13,9 +13,7 @@ from pairalign.cli.planning import (
     check_scoring,
     choose_output,
     progress_of,
-    read_sequences,
-    scoring_of,
-    warn_of_letters,
+    read_problem,
 )
 from pairalign.cli.summary import describe_set, describe_steps
 from pairalign.cli.thresholds import thresholds_of
@@ -47,9 +45,8 @@ def run_cluster(options: argparse.Namespace) -> None:
     check_scoring(options)
     for path in outputs:
         check_writable(path)
-    sequences, _ = read_sequences(options)
-    scoring = scoring_of(options, sequences)
-    warn_of_letters(scoring, sequences, None)
+    problem = read_problem(options)
+    sequences, scoring = problem.queries, problem.scoring
     started = time.perf_counter()
     job = ClusterJob(
         sequences,

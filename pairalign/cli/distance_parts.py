@@ -8,7 +8,7 @@ from pairalign.cli.console import say
 from pairalign.cli.dask_cluster import Parts, make_parts
 from pairalign.cli.going_on import Going, replace_leftovers
 from pairalign.cli.parts import choose_part
-from pairalign.cli.planning import plan_run, scoring_of, warn_of_letters
+from pairalign.cli.planning import plan_run, problem_of
 from pairalign.errors import FormatError
 from pairalign.formats.distance_parts import (
     FORMAT,
@@ -42,25 +42,22 @@ def write_part(options: argparse.Namespace, sequences: SequenceSet, measure: Mea
     """Compute the distances of a shard and write them into its folder."""
     check_alphabet(measure, sequences)
     place = choose_part(options, SUFFIX)
-    scoring = scoring_of(options, sequences)
-    warn_of_letters(scoring, sequences, None)
-    run = plan_run(options, sequences, None, scoring, measure.detail).job
+    run = plan_run(options, problem_of(options, sequences), measure.detail).job
     check_names(sequences.names, sequences.source)
     going = Going(options, run, FORMAT, place, measure=measure.name)
-    pairs = run.pairs
     if not going.is_done:
         output = going.output or open_output(options.output)
         with going.held(), output:
-            _write(run, going, output, measure)
+            _write(going, output, measure)
     going.finish()
     if not options.quiet:
-        say(f"pairalign: distances of {pairs:,} pairs written to {options.output}")
+        say(f"pairalign: distances of {run.pairs:,} pairs written to {options.output}")
 
 
 def measure_resumed(
     options: argparse.Namespace, run: AlignmentJob, measure: Measure
-) -> DistanceMatrix:
-    """Compute all distances, from where a run that was ended had got to.
+) -> tuple[DistanceMatrix, AlignmentJob]:
+    """Compute all distances, from where a run that was ended had got to; also return what was left.
 
     They are kept beside the output (``OUT.distances.part``) until `forget_distances`.
     """
@@ -70,8 +67,8 @@ def measure_resumed(
     assert going.output is not None
     options.distances = going.take_back()
     with going.held():
-        _write(run, going, going.output, measure)
-    return read_values(options.distances.blocks(), options.distances.size)
+        _write(going, going.output, measure)
+    return read_values(options.distances.blocks(), options.distances.size), going.job
 
 
 def measure_on_cluster(
@@ -116,7 +113,8 @@ def _beside(options: argparse.Namespace) -> argparse.Namespace:
     return argparse.Namespace(**{**vars(options), "output": f"{options.output}{SUFFIX}"})
 
 
-def _write(run: AlignmentJob, going: Going, output: Output, measure: Measure) -> None:
+def _write(going: Going, output: Output, measure: Measure) -> None:
+    run = going.job
     writer = DistanceWriter(output, run.queries, measure.name, run.window, first=going.piece.first)
     for values in measure_in_order(run, measure):
         writer.write(values)

@@ -41,7 +41,6 @@ class Going:
     options : argparse.Namespace
         With `output`, `resume` and `commit_every`.
     job : AlignmentJob
-        Is told what was done before.
     format : str
     place : PartPlace or None
         Where a part goes, with ``--shard``.
@@ -52,6 +51,8 @@ class Going:
 
     Attributes
     ----------
+    job : AlignmentJob
+        The one that is given, or what is left of it: what is to be done.
     piece : Piece
         What is to be written.
     output : Output or None
@@ -70,7 +71,7 @@ class Going:
         join: Join | None = None,
         **more: Any,
     ) -> None:
-        self._job = job
+        self.job = job
         self._format = format
         self._place = place
         self._pairs = job.pairs
@@ -93,14 +94,14 @@ class Going:
         is_compressed = options.output.endswith(".gz")
         described = {
             **self._described,
-            "shard": self._job.shard,
-            "pairs": (self._job.first_pair, self._pairs),
+            "shard": self.job.shard,
+            "pairs": (self.job.first_pair, self._pairs),
             "gz": is_compressed,
         }
         resumable = Resumable(
             options.output,
             described,
-            threads=self._job.threads,
+            threads=self.job.threads,
             seconds=options.commit_every,
             join=join,
         )
@@ -117,15 +118,15 @@ class Going:
             self.piece = replace(self.piece, first=False, number=last.number, left=resumable.left)
             say_resumed(last.pairs, self._pairs)
             if not self.is_done:
-                self._go_on(resumable, last)
+                self.job = self._left_by(resumable, last)
         self.is_resumed = last is not None
         self._resumable = resumable
         self.output = resumable.output
 
-    def _go_on(self, resumable: Resumable, last: Commit) -> None:
-        """Have the job begin where a commit was."""
+    def _left_by(self, resumable: Resumable, last: Commit) -> AlignmentJob:
+        """Return the job that begins where a commit was."""
         try:
-            self._job.go_on(last.pairs, last.job)
+            return self.job.after(last.pairs, last.job)
         except PartsError:
             resumable.output.abort()
             raise
@@ -157,8 +158,8 @@ class Going:
     def _commit(self, writer: Written) -> None:
         assert self._resumable is not None
         self._number = writer.flush()
-        left, job = writer.leave(), self._job.leave()
-        self._resumable.commit(self._job.pairs_done, self._number, left=left, job=job)
+        left, job = writer.leave(), self.job.leave()
+        self._resumable.commit(self.job.pairs_done, self._number, left=left, job=job)
 
     def finish(self) -> None:
         """Write the manifest of a part, which is in its place."""
@@ -167,7 +168,7 @@ class Going:
             self._place.finish(
                 self._described,
                 self._format,
-                (self._job.first_pair, self._job.first_pair + self._pairs),
+                (self.job.first_pair, self.job.first_pair + self._pairs),
                 number=start.number,
                 shown=self._number - start.number,
             )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 
+from pairalign.alignments.problem import Problem
 from pairalign.base.choices import RANKS, WEIGHTS
 from pairalign.clusters.best_edges import BestEdges
 from pairalign.clusters.clusters import Clusters
 from pairalign.errors import FormatError
 from pairalign.formats import NETWORK_FORMATS, open_writer
-from pairalign.jobs.run.statistics import chosen_composition
+from pairalign.jobs.run.request import AlignRequest, find_statistics
 from pairalign.pairs.want import Detail
-from pairalign.statistics.significance import find_gumbel, find_significance
 
 OF_STATISTICS = ("bits", "evalue", "alignment_score")
 """Weights that are known of local alignments alone."""
@@ -101,10 +101,7 @@ def write_network(
         assert chosen is not None
         edges = chosen
     sequences = clusters.sequences
-    significance = None
-    if find_gumbel(edges.scoring) is not None:
-        composition = chosen_composition(None, edges.scoring, sequences)
-        significance = find_significance(edges.scoring, sequences, composition=composition)
+    known = find_statistics(AlignRequest(), Problem(sequences, None, edges.scoring))
     with open_writer(
         path,
         format,
@@ -113,6 +110,6 @@ def write_network(
         edges.scoring,
         Detail.STATS,
         labels=clusters.labels,
-        significance=significance,
+        significance=known.significance,
     ) as writer:
         writer.write(edges)

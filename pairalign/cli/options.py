@@ -183,7 +183,7 @@ def add_sequences(parser: argparse.ArgumentParser, metavar: str = "IN") -> None:
 
 
 def add_scoring(parser: argparse.ArgumentParser, mode: str = "global") -> None:
-    """Add the options that `scoring_of` reads.
+    """Add the options that `scoring_request` reads.
 
     Parameters
     ----------

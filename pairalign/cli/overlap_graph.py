@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.problem import Problem
 from pairalign.base.choices import MUTUAL
 from pairalign.cli.report import make_collector
 from pairalign.errors import FormatError
@@ -24,7 +25,6 @@ from pairalign.reads.passes import mark_indices
 
 if TYPE_CHECKING:
     from pairalign.jobs.overlaps.read_report import ReadCollector, ReadReport
-    from pairalign.sequences.sets import SequenceSet
 
 _REMOVING = ("remove_weak", "mutual", "remove_contained", "remove_transitive")
 _NEEDING_ALL = ("read_report", "trim", "trimmed", "unitigs", *_REMOVING)
@@ -68,7 +68,8 @@ class OverlapWatcher:
     Parameters
     ----------
     options : argparse.Namespace
-    reads : SequenceSet
+    problem : Problem
+        Of one set, the reads.
     overhang : int
         See `pairalign.reads.kinds.classify`; and the tolerance of transitive overlaps.
 
@@ -85,11 +86,12 @@ class OverlapWatcher:
         Reads that are left, after `reduce`; None: all.
     """
 
-    def __init__(self, options: argparse.Namespace, reads: SequenceSet, overhang: int) -> None:
+    def __init__(self, options: argparse.Namespace, problem: Problem, overhang: int) -> None:
+        reads = problem.queries
         self.overlapping = np.zeros(len(reads), np.bool_)
         self.advice = AssemblyAdvice(reads)
         no_map = "overlaps are of few of the pairs"
-        self.report = make_collector(options, reads, None, no_map=no_map)
+        self.report = make_collector(options, problem, no_map=no_map)
         self.removing = any(_is_asked(options, name) for name in _REMOVING)
         self.kept: npt.NDArray[np.bool_] | None = None
         self._options = options

@@ -16,7 +16,6 @@ from pairalign.cli.going_on import Going
 from pairalign.cli.overlap_graph import OverlapWatcher, check_graph
 from pairalign.cli.parts import choose_part
 from pairalign.cli.planning import (
-    check_any,
     choose_output,
     progress_of,
     read_sequences,
@@ -43,6 +42,7 @@ from pairalign.jobs.run.stage_counts import ALIGN, FILTER, FURTHER, SCORE
 from pairalign.pairs.want import Detail
 from pairalign.reads.candidates import Candidates
 from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
+from pairalign.scoring.request import check_any
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
 from pairalign.sequences.sets import SequenceSet
@@ -87,7 +87,9 @@ def run_overlap(options: argparse.Namespace) -> None:
             say(f"pairalign: overlaps of {run.pairs:,} pairs written to {options.output}")
         return
     going = Going(options, run, writer_type.name, place, **decided)
-    seen = OverlapWatcher(options, reads, overhang)
+    assert isinstance(going.job, OverlapJob)
+    run = going.job
+    seen = OverlapWatcher(options, run.problem, overhang)
     counts, writing = np.zeros(INTERNAL + 1, np.int64), 0.0
     keep_freed_memory(run.memory_bytes)
     if not going.is_done:

@@ -1,25 +1,24 @@
-"""What the commands make of their parsed options: sequences, a `Scoring`, an `AlignmentPlan`."""
+"""What the commands make of their parsed options: a `Problem`, an `AlignmentPlan`."""
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from dataclasses import fields
+from typing import Any
 
+from pairalign.alignments.problem import Problem
 from pairalign.base.choices import STRANDS
 from pairalign.cli.console import log
 from pairalign.cli.loading import no_collection
-from pairalign.errors import FormatError, ScoringError
+from pairalign.errors import FormatError
+from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.request import AlignmentPlan, AlignRequest, plan_alignment
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
-from pairalign.scoring.scoring import Scoring, make_scoring
-from pairalign.sequences.sets import SequenceSet, read_fasta, read_fasta_pair
-
-_Choice = TypeVar("_Choice")
+from pairalign.scoring.request import ScoringRequest
+from pairalign.sequences.sets import SequenceSet
 
 
 def choose_output(options: argparse.Namespace) -> None:
@@ -57,117 +56,54 @@ def read_sequences(options: argparse.Namespace) -> tuple[SequenceSet, SequenceSe
     options : argparse.Namespace
         With `input`, `input2` (or None) and what `add_input` added.
 
-    Returns
-    -------
-    queries : SequenceSet
-    targets : SequenceSet or None
-
     Raises
     ------
     FastaError, AlphabetError
         When a file cannot be read.
     """
-    alphabet = None if options.alphabet == "auto" else options.alphabet
+    asked = ProblemRequest(
+        options.input, options.input2, alphabet=_alphabet_of(options), degap=options.degap
+    )
     with no_collection():
-        if options.input2 is None:
-            return read_fasta(options.input, alphabet=alphabet, degap=options.degap), None
-        first, second = options.input, options.input2
-        return read_fasta_pair(first, second, alphabet=alphabet, degap=options.degap)
+        return read_sets(asked)
 
 
-_COSTS = (
-    *("matrix", "match", "mismatch", "gap_open", "gap_extend"),
-    *("free_ends", "end_gap_open", "end_gap_extend", "ties"),
-)
-"""Options that decide the scoring besides the mode; not each command has all of them."""
+def problem_of(
+    options: argparse.Namespace, queries: SequenceSet, targets: SequenceSet | None = None
+) -> Problem:
+    """Score sequences as the options say; warn once of residues that are scored as others.
+
+    Raises
+    ------
+    ScoringError
+        There is no such matrix, or costs are out of bounds.
+    """
+    problem = Problem(queries, targets, scoring_request(options).scoring(queries.alphabet))
+    message = problem.replaced_message
+    if message:
+        log.warning("%s", message)
+    return problem
 
 
-def _given_costs(options: argparse.Namespace) -> dict[str, Any]:
-    costs = {name: getattr(options, name) for name in _COSTS if hasattr(options, name)}
-    return {"mode": options.mode or "global", **costs}
+def read_problem(options: argparse.Namespace) -> Problem:
+    """Read what is to be aligned; see `read_sequences` and `problem_of`."""
+    return problem_of(options, *read_sequences(options))
+
+
+def scoring_request(options: argparse.Namespace) -> ScoringRequest:
+    """Return what the options of `add_scoring` ask for; not each command has all of them."""
+    names = [one.name for one in fields(ScoringRequest) if hasattr(options, one.name)]
+    asked = {name: getattr(options, name) for name in names}
+    return ScoringRequest(**{**asked, "mode": options.mode or "global"})
 
 
 def check_scoring(options: argparse.Namespace) -> None:
-    """Refuse scores and costs that make no sense for any sequences, before these are read.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        What `scoring_of` reads.
-
-    Raises
-    ------
-    ScoringError
-        See `scoring_of`.
-    """
-    costs = _given_costs(options)
-    alphabets = ("dna", "protein") if options.alphabet == "auto" else (options.alphabet,)
-    matrix = options.matrix
-    if matrix is not None:
-        alphabets = alphabets[::-1]  # most are for proteins: what is said of those counts
-        if os.path.exists(matrix) and not (os.path.isfile(matrix) or os.path.isdir(matrix)):
-            costs["matrix"] = None  # a pipe can be read once
-    check_any(alphabets, lambda alphabet: make_scoring(alphabet, **costs))
+    """Refuse scores and costs that make no sense for any sequences, before these are read."""
+    scoring_request(options).check(_alphabet_of(options))
 
 
-def check_any(choices: Iterable[_Choice], scoring_of: Callable[[_Choice], Scoring]) -> None:
-    """Check that a scoring can be made for at least one choice.
-
-    Parameters
-    ----------
-    choices : iterable
-        Alphabets, presets or the like.
-    scoring_of : callable
-        Makes the scoring of a choice.
-
-    Raises
-    ------
-    ScoringError
-        That of the first choice, if there is one of each.
-    """
-    errors = []
-    for choice in choices:
-        try:
-            scoring_of(choice)
-        except ScoringError as error:
-            errors.append(error)
-        else:
-            return
-    raise errors[0]
-
-
-def scoring_of(options: argparse.Namespace, queries: SequenceSet) -> Scoring:
-    """Make the scoring that the options of `add_scoring` say.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-    queries : SequenceSet
-        Its alphabet chooses the defaults.
-
-    Returns
-    -------
-    Scoring
-
-    Raises
-    ------
-    ScoringError
-        When there is no such matrix, or costs are out of bounds.
-    """
-    return make_scoring(queries.alphabet, **_given_costs(options))
-
-
-def warn_of_letters(scoring: Scoring, *sets: SequenceSet | None) -> None:
-    """Warn once of letters that are scored as others, with counts.
-
-    Parameters
-    ----------
-    scoring : Scoring
-    *sets : SequenceSet or None
-    """
-    message = scoring.replaced_message(*(one for one in sets if one is not None))
-    if message:
-        log.warning("%s", message)
+def _alphabet_of(options: argparse.Namespace) -> str | None:
+    return None if options.alphabet == "auto" else options.alphabet
 
 
 def progress_of(options: argparse.Namespace) -> Progress:
@@ -187,9 +123,7 @@ def result_seconds(options: argparse.Namespace) -> float | None:
 
 def plan_run(
     options: argparse.Namespace,
-    queries: SequenceSet,
-    targets: SequenceSet | None,
-    scoring: Scoring,
+    problem: Problem,
     detail: Detail,
     memory_bytes: int | None = None,
     pair_list: PairList | None = None,
@@ -201,10 +135,7 @@ def plan_run(
     ----------
     options : argparse.Namespace
         With `min_score` and `window` (or None) besides; `shard` and `hsps` count.
-    queries : SequenceSet
-    targets : SequenceSet or None
-        None: every pair of `queries`.
-    scoring : Scoring
+    problem : Problem
     detail : Detail
         How much is wanted of each pair.
     memory_bytes : int, optional
@@ -244,4 +175,4 @@ def plan_run(
         result_seconds=result_seconds(options),
         **more,
     )
-    return plan_alignment(asked, queries, targets, scoring)
+    return plan_alignment(asked, problem)

@@ -18,11 +18,10 @@ from pairalign.pairs.want import Detail
 
 if TYPE_CHECKING:  # what makes reports is loaded where one is wanted
     from pairalign.alignments.alignments import Alignments
+    from pairalign.alignments.problem import Problem
     from pairalign.formats.report import Table
     from pairalign.jobs.report.report import Realign, ReportCollector
     from pairalign.pairs.lists import PairList
-    from pairalign.scoring.scoring import Scoring
-    from pairalign.sequences.sets import SequenceSet
     from pairalign.statistics.significance import Significance
     from pairalign.trees.distance_matrix import DistanceMatrix
     from pairalign.trees.tree import GuideTree
@@ -30,8 +29,7 @@ if TYPE_CHECKING:  # what makes reports is loaded where one is wanted
 
 def make_collector(
     options: argparse.Namespace,
-    queries: SequenceSet,
-    targets: SequenceSet | None,
+    problem: Problem,
     significance: Significance | None = None,
     no_map: str = "",
 ) -> ReportCollector | None:
@@ -43,7 +41,7 @@ def make_collector(
         return None
     from pairalign.jobs.report.report import ReportCollector
 
-    return ReportCollector(queries, queries if targets is None else targets, significance, no_map)
+    return ReportCollector(problem.queries, problem.others, significance, no_map)
 
 
 def check_report(options: argparse.Namespace) -> None:
@@ -67,19 +65,14 @@ def check_report(options: argparse.Namespace) -> None:
     check_writable(options.report)
 
 
-def realign_with(
-    options: argparse.Namespace,
-    queries: SequenceSet,
-    targets: SequenceSet | None,
-    scoring: Scoring,
-) -> Realign:
+def realign_with(options: argparse.Namespace, problem: Problem) -> Realign:
     """Return what aligns some pairs as the run does, but with CIGARs."""
     limits: dict[str, Any] = {}
     if hasattr(options, "min_identity"):  # which decide the further alignments of a pair
         limits["thresholds"] = thresholds_of(options)
 
     def realign(pairs: PairList) -> Iterable[Alignments]:
-        plan = plan_run(options, queries, targets, scoring, Detail.CIGAR, pair_list=pairs, **limits)
+        plan = plan_run(options, problem, Detail.CIGAR, pair_list=pairs, **limits)
         return plan.job
 
     return realign
@@ -88,8 +81,7 @@ def realign_with(
 def report_distances(
     options: argparse.Namespace,
     matrix: DistanceMatrix,
-    sequences: SequenceSet,
-    scoring: Scoring,
+    problem: Problem,
     summary: str,
     tree: GuideTree | None = None,
     devices: Sequence[str] = (),
@@ -97,8 +89,8 @@ def report_distances(
     """Write the report of distances; the closest pairs are aligned again for it."""
     from pairalign.jobs.report.report import DistanceCollector
 
-    collector = DistanceCollector(sequences, scoring, matrix, tree)
-    realign = realign_with(options, sequences, None, scoring)
+    collector = DistanceCollector(problem.queries, problem.scoring, matrix, tree)
+    realign = realign_with(options, problem)
     finish_report(options, collector, summary, devices=devices, realign=realign)
 
 

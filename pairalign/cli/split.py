@@ -11,9 +11,7 @@ from pairalign.cli.planning import (
     check_scoring,
     choose_output,
     progress_of,
-    read_sequences,
-    scoring_of,
-    warn_of_letters,
+    read_problem,
 )
 from pairalign.cli.report import check_report
 from pairalign.cli.summary import describe_set, describe_steps
@@ -43,9 +41,8 @@ def run_split_command(options: argparse.Namespace) -> None:
     for path in outputs:
         check_writable(path)
     check_report(options)
-    sequences, _ = read_sequences(options)
-    scoring = scoring_of(options, sequences)
-    warn_of_letters(scoring, sequences, None)
+    problem = read_problem(options)
+    sequences, scoring = problem.queries, problem.scoring
     started = time.perf_counter()
     resources = resources_of(options)
     split = run_split(sequences, scoring, _request_of(options, sequences), resources)

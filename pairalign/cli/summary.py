@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from pairalign.alignments.alignments import Alignment, Alignments
 from pairalign.alignments.passes import find_extremes
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.errors import cut_name
-from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.statements import describe_scoring
 
@@ -30,9 +30,7 @@ class Summary:
 
     Parameters
     ----------
-    queries, targets : SequenceSet
-        `targets` is None for one set.
-    scoring : Scoring
+    problem : Problem
     pairs, cells : int
         Pairs aligned, and cells of all dynamic programming matrices.
     min_score : str or None
@@ -47,9 +45,7 @@ class Summary:
 
     def __init__(
         self,
-        queries: SequenceSet,
-        targets: SequenceSet | None,
-        scoring: Scoring,
+        problem: Problem,
         *,
         pairs: int,
         cells: int,
@@ -60,8 +56,8 @@ class Summary:
     ) -> None:
         self._max_hits = max_hits
         self._hsps = hsps
-        self._sets = [s for s in (queries, targets) if s is not None]
-        self._scoring = scoring
+        self._sets = problem.sets
+        self._scoring = problem.scoring
         self._pairs = pairs
         self._cells = cells
         self._min_score = min_score

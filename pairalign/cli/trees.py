@@ -7,6 +7,7 @@ import os
 import time
 from dataclasses import dataclass, field, replace
 
+from pairalign.alignments.problem import Problem
 from pairalign.base.choices import DEFAULT_METHOD, DISTANCE_SUFFIXES, PICTURES, TREE_SUFFIXES
 from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import check_cluster
@@ -23,9 +24,9 @@ from pairalign.cli.planning import (
     check_scoring,
     choose_output,
     plan_run,
+    problem_of,
     read_sequences,
-    scoring_of,
-    warn_of_letters,
+    scoring_request,
 )
 from pairalign.cli.report import check_report, report_distances
 from pairalign.engines.selection import usable_cores
@@ -270,21 +271,19 @@ def _measure(
     check_alphabet(measure, sequences)
     pair_bytes = PAIR_BYTES + (0 if method is None else METHOD_BYTES[method])
     memory_bytes = bytes_beside_distances(len(sequences), options.memory, pair_bytes)
-    scoring = scoring_of(options, sequences)
-    warn_of_letters(scoring, sequences, None)
-    run = plan_run(options, sequences, None, scoring, measure.detail, memory_bytes).job
+    run = plan_run(options, problem_of(options, sequences), measure.detail, memory_bytes).job
     started = time.perf_counter()
     if options.dask is not None:
         matrix = measure_on_cluster(options, run, measure)
     elif options.resume:
-        matrix = measure_resumed(options, run, measure)
+        matrix, run = measure_resumed(options, run, measure)
     else:
         replace_distances(options)
         matrix = measure_run(run, measure)
     seconds = time.perf_counter() - started
     report.devices = run.devices
     report.add("sequences", f"{len(sequences):,}, {sequences.total_residues:,} letters")
-    report.add("scoring", describe_scoring(scoring))
+    report.add("scoring", describe_scoring(run.scoring))
     report.add("pairs", f"{run.pairs:,}")
     report.add("time", f"{seconds:.2f} s, {run.cells / max(seconds, 1e-9) / 1e9:.1f} GCUPS")
     low, high, mean = matrix.summary
@@ -307,9 +306,9 @@ def _write_report(
     if options.report is None:
         return
     assert sequences is not None
-    scoring = scoring_of(options, sequences)
-    summary = report.text()
-    report_distances(options, matrix, sequences, scoring, summary, tree, report.devices)
+    scoring = scoring_request(options).scoring(sequences.alphabet)
+    problem = Problem(sequences, None, scoring)
+    report_distances(options, matrix, problem, report.text(), tree, report.devices)
 
 
 def _finish(options: argparse.Namespace, report: _Report, outputs: list[str]) -> None:

@@ -11,9 +11,7 @@ from pairalign.cli.planning import (
     check_scoring,
     choose_output,
     progress_of,
-    read_sequences,
-    scoring_of,
-    warn_of_letters,
+    read_problem,
 )
 from pairalign.cli.summary import describe_set
 from pairalign.engines.selection import usable_cores
@@ -37,13 +35,12 @@ def run_verify(options: argparse.Namespace) -> None:
     check_files(options)
     check_scoring(options)
     check_writable(options.output)
-    queries, targets = read_sequences(options)
-    scoring = scoring_of(options, queries)
-    warn_of_letters(scoring, queries, targets)
+    problem = read_problem(options)
+    scoring = problem.scoring
     job = VerifyJob(
         options.alignments,
-        queries,
-        targets,
+        problem.queries,
+        problem.targets,
         scoring,
         format=options.read_as,
         columns=tuple(options.columns.replace(",", " ").split()),
@@ -60,7 +57,7 @@ def run_verify(options: argparse.Namespace) -> None:
     started = time.perf_counter()
     _write(options, job)
     if not options.quiet:
-        sets = [describe_set(one) for one in (queries, targets) if one is not None]
+        sets = [describe_set(one) for one in problem.sets]
         say(_summary(job, " against ".join(sets), time.perf_counter() - started))
     if job.totals.better:
         raise PairalignError(

@@ -44,7 +44,7 @@ sys.exit(program())
 """
 """A phase that swallows exceptions, as native code and waiting threads do while they run."""
 
-READING = "pairalign.cli.planning:read_fasta"
+READING = "pairalign.jobs.run.inputs:read_fasta"
 ALIGNING = "pairalign.engines.cpu.engine:CpuEngine.align"
 PHASES = {
     "align": [READING, "pairalign.cli.align:plan_run", ALIGNING, "pairalign.cli.align:open_writer"],
@@ -62,7 +62,11 @@ PHASES = {
     "merge": ["pairalign.cli.merge:read_manifests", "pairalign.cli.merge:merge_alignments"],
     "cluster": [READING, ALIGNING, "pairalign.cli.clusters:write_clusters"],
     "split": [READING, ALIGNING, "pairalign.cli.split:write_split"],
-    "audit": ["pairalign.cli.planning:read_fasta_pair", ALIGNING, "pairalign.cli.audit:write_rows"],
+    "audit": [
+        "pairalign.jobs.run.inputs:read_fasta_pair",
+        ALIGNING,
+        "pairalign.cli.audit:write_rows",
+    ],
     "verify": [READING, "pairalign.cli.verify:VerifyJob"],
     "msa": [READING, "pairalign.cli.msa:align_multiple", "pairalign.cli.msa:open_output"],
     "posterior": [READING, "pairalign.cli.posterior:open_output"],

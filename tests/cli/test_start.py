@@ -73,6 +73,18 @@ def test_a_matrix_of_biopython_is_read_without_its_code() -> None:
     assert loaded_by(program, ("Bio",)) == []
 
 
+@pytest.mark.parametrize("command", [["align", "--mode", "local"], ["cluster", "--min-identity=0"]])
+def test_what_estimates_statistics_is_loaded_where_they_are_not_published(
+    command: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "in.fa").write_text(">a\nHEAGAWGHEE\n>b\nPAWHEAE\n")
+    name, *options = command
+    given = [name, str(tmp_path / "in.fa"), "-o", str(tmp_path / "out.tsv"), *options, "-q"]
+    program = f"from pairalign.cli.main import main; main({given})"
+    assert loaded_by(program, ("pairalign.jobs.run.statistics",)) == []
+    assert (tmp_path / "out.tsv").exists()
+
+
 def loaded_by(program: str, modules: tuple[str, ...]) -> list[str]:
     """Run a program; return which of these modules are loaded when it has ended."""
     loaded = all_loaded_by(program)

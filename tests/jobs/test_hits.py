@@ -21,6 +21,7 @@ from strategies import Problem, small_problems
 import pairalign
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.exchange import exchange
+from pairalign.alignments.problem import Problem as PlannedProblem
 from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.cli.main import main
 from pairalign.errors import CapacityError, PartsError, ScoringError
@@ -84,7 +85,7 @@ def job_of(
     second = None if others is None else pairalign.SequenceSet.from_strings(others)
     scoring = pairalign.make_scoring(first.alphabet, mode=mode, **COSTS)
     asked = {"device": "cpu", "threads": 1, "window": 16, **asked}
-    job = plan_alignment(AlignRequest(**asked), first, second, scoring).job
+    job = plan_alignment(AlignRequest(**asked), PlannedProblem(first, second, scoring)).job
     assert isinstance(job, HitsJob)
     return job
 
@@ -379,16 +380,15 @@ def test_a_damaged_journal(folder: Path) -> None:
     for _ in range(3):
         next(results)
     left = job.leave()
-    fresh = replace(job)
-    fresh.go_on(job.pairs_done, left)
+    fresh = replace(job).after(job.pairs_done, left)
     again = [*list(fresh)]
     assert_same(concatenate(list(replace(job))), concatenate(again))
     other = job_of(proteins(20, 15), None, "local", max_hits=2, result_seconds=0.0)
     for damaged in ({**left, "hits": "AAAA"}, {**left, "block": 9}, {**left, "written": 99}):
         with pytest.raises(PartsError, match="hits make no sense"):
-            replace(job).go_on(0, damaged)
+            replace(job).after(0, damaged)
     with pytest.raises(PartsError, match="hits make no sense"):
-        other.go_on(0, left)
+        other.after(0, left)
 
 
 def test_shards_cover_all_queries_once() -> None:

@@ -7,11 +7,11 @@ from bench.statistics import background, count_chance_hits
 from commands import fasta
 
 from pairalign.errors import ScoringError
-from pairalign.jobs.run.statistics import pair_composition
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import PROTEIN, SequenceSet
 from pairalign.statistics.composition import PairComposition
 from pairalign.statistics.gumbel_fit import ungapped_lambda
+from pairalign.statistics.usual import pair_composition
 
 pandas = pytest.importorskip("pandas")
 

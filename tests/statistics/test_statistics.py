@@ -13,13 +13,14 @@ from commands import fasta
 import pairalign
 from pairalign.errors import ScoringError
 from pairalign.jobs.run import statistics
-from pairalign.jobs.run.statistics import composition, estimate_gumbel, find_or_estimate_gumbel
+from pairalign.jobs.run.statistics import estimate_gumbel, find_or_estimate_gumbel
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import PROTEIN, SequenceSet
 from pairalign.statistics.finite_size import LengthLaw
 from pairalign.statistics.gumbel_fit import fit_gumbel, ungapped_lambda
 from pairalign.statistics.published import BACKGROUND, PUBLISHED
 from pairalign.statistics.significance import find_gumbel, find_significance
+from pairalign.statistics.usual import composition
 
 SHARES = background()
 NO_LENGTH = LengthLaw(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)

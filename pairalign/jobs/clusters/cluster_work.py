@@ -141,8 +141,8 @@ class ClusterWork:
             kernel=self.kernel,
             strand=self.strand,
             pair_thresholds=thresholds,
+            demand=demand,
         )
-        job.demand = demand
         with job.open() as results:
             self.steps = job.steps
             yield from results

@@ -36,7 +36,7 @@ from pairalign.clusters.clusters import Clusters
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import ScoringError
 from pairalign.jobs.clusters.cluster_work import ClusterWork
-from pairalign.jobs.run.inputs import AnyScoring, Sequences, as_inputs
+from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.limits import check_strand
 from pairalign.jobs.run.progress import Progress
 from pairalign.scoring.scoring import Scoring
@@ -220,10 +220,10 @@ def cluster(
     >>> found.labels.tolist()
     [1, 1, 0]
     """
-    first, _, chosen = as_inputs(sequences, None, scoring, mode)
-    message = chosen.replaced_message(first)
-    if message:
-        warnings.warn(message, stacklevel=2)
+    problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
+    if problem.replaced_message:
+        warnings.warn(problem.replaced_message, stacklevel=2)
+    first, chosen = problem.queries, problem.scoring
     return ClusterJob(
         first,
         chosen,

@@ -36,7 +36,7 @@ from pairalign.base.choices import DEFAULT_MEASURE, DEFAULT_WINDOW, MEASURE_SUMM
 from pairalign.engines.selection import usable_cores
 from pairalign.errors import AlphabetError
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.inputs import AnyScoring, Sequences, as_inputs
+from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.stages.transitions import count_transitions
@@ -135,10 +135,10 @@ def distances(
     [0.0, 0.067, 0.672]
     """
     chosen = find_measure(measure)
-    first, _, way = as_inputs(sequences, None, scoring, mode)
-    message = way.replaced_message(first)
-    if message:
-        warnings.warn(message, stacklevel=2)
+    problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
+    if problem.replaced_message:
+        warnings.warn(problem.replaced_message, stacklevel=2)
+    first, way = problem.queries, problem.scoring
     run = AlignmentJob(
         first,
         None,

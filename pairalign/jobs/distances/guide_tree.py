@@ -22,7 +22,7 @@ import numpy.typing as npt
 from pairalign.base.choices import DEFAULT_METHOD, DEFAULT_TREE_MEASURE, TREE_METHODS
 from pairalign.errors import DistanceError, MissingPackageError
 from pairalign.jobs.distances.distances import distances
-from pairalign.jobs.run.inputs import AnyScoring, Sequences, as_inputs
+from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory
 from pairalign.jobs.run.progress import Progress
 from pairalign.sequences.sets import SequenceSet
@@ -105,12 +105,13 @@ def guide_tree(
         )
     if isinstance(source, DistanceMatrix):
         return build_tree(source, method)
-    sequences, _, chosen = as_inputs(source, None, scoring, mode)
+    problem = read_problem(ProblemRequest(source, None, scoring, mode))
+    sequences = problem.queries
     check_tree_memory(len(sequences), memory_bytes, method)
     matrix = distances(
         sequences,
         measure=measure,
-        scoring=chosen,
+        scoring=problem.scoring,
         device=device,
         threads=threads,
         memory_bytes=memory_bytes,

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.alignments import Alignments, no_alignments
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.selection import Selectable
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import Shard, check_shard
 from pairalign.base.choices import DEFAULT_WINDOW, STRANDS
 from pairalign.engines import Engine
 from pairalign.engines.selection import open_engines, usable_cores
-from pairalign.errors import FastaError, shown_name
 from pairalign.jobs.run import schedule
 from pairalign.jobs.run.all_pairs import AllPairs, PairsOfQueries, PlannedPairs
 from pairalign.jobs.run.handing_out import HandingEngine, Users
-from pairalign.jobs.run.limits import check_hsps, check_lengths, check_strand, whole_number
+from pairalign.jobs.run.limits import check_hsps, check_problem, computed_detail, whole_number
 from pairalign.jobs.run.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
@@ -147,22 +148,14 @@ class AlignmentJob:
     devices: tuple[str, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
-        if self.targets is None and len(self.queries) < 2:
-            raise FastaError(
-                f"{self.queries.source}: one sequence only, {shown_name(self.queries.names[0])}; "
-                "a pair needs two (align takes a second file)"
-            )
         self.threads = whole_number("threads", self.threads, _MOST_THREADS)
         self.window = whole_number("window", self.window, _MOST_ROWS)
         self.memory_bytes = whole_number("memory_bytes", self.memory_bytes, _MOST_BYTES)
         self.hsps = check_hsps(self.hsps, self.scoring)
-        for sequences in (self.queries, self.queries if self.targets is None else self.targets):
-            check_lengths(sequences, self._detail)
-        self.scoring.check_sets(self.queries, self.targets)
-        check_strand(self.strand, self.queries, self.scoring)
-        other = self.queries if self.targets is None else self.targets
+        problem = self.problem
+        check_problem(problem, self.want.detail, self.pair_thresholds, self.hsps, self.strand)
         self._planned = self._plan(
-            self.queries.lengths[self.queries.order], other.lengths[other.order]
+            *(one.lengths[one.order] for one in (self.queries, problem.others))
         )
         self.first_pair = 0
         self.pairs_done = 0
@@ -170,11 +163,16 @@ class AlignmentJob:
             self.first_pair, stop = self._planned.shard_range(check_shard(self.shard))
             self._planned = self._planned.part(self.first_pair, stop)
 
+    @cached_property
+    def problem(self) -> Problem:
+        """What is aligned with what."""
+        return Problem(self.queries, self.targets, self.scoring)
+
     def _plan(self, rows: Lengths, columns: Lengths) -> PlannedPairs:
         """Return the pairs of the list, or all; lengths are by sorted position."""
         if self.pair_list is not None:
             pairs = sort_pairs(self.pair_list, self.queries, self.targets, self.window)
-            return ListedPairs(pairs, rows, columns, triangular=self.targets is None)
+            return ListedPairs(pairs, rows, columns, triangular=self.problem.is_one_set)
         targets = None if self.targets is None else len(self.targets)
         windows = plan_windows(len(self.queries), targets, self.window)
         if self.only is None:
@@ -182,11 +180,6 @@ class AlignmentJob:
         start, stop = self.only
         are_queries = (self.queries.order >= start) & (self.queries.order < stop)
         return PairsOfQueries(windows, rows, columns, are_queries)
-
-    def skip(self, pairs: int) -> None:
-        """Begin after so many pairs of those that were planned: they have been done before."""
-        self._planned = self._planned.part(pairs, self.pairs)
-        self.pairs_done = pairs
 
     def leave(self) -> dict[str, Any]:
         """Return what a run that goes on must know besides `pairs_done`.
@@ -198,22 +191,30 @@ class AlignmentJob:
         """
         return {}
 
-    def go_on(self, pairs: int, left: dict[str, Any]) -> None:
-        """Begin where another run of this job was.
+    def after(self, pairs: int, left: Mapping[str, Any] | None = None) -> AlignmentJob:
+        """Return the job that begins where a run of this one was.
 
         Parameters
         ----------
         pairs : int
             Its `pairs_done`.
-        left : dict
+        left : dict, optional
             What its `leave` returned.
+
+        Returns
+        -------
+        AlignmentJob
+            Of the same kind.
 
         Raises
         ------
         PartsError
             `left` makes no sense.
         """
-        self.skip(pairs)
+        rest = copy(self)
+        rest._planned = self._planned.part(pairs, self.pairs)
+        rest.pairs_done = pairs
+        return rest
 
     @property
     def pairs(self) -> int:
@@ -342,10 +343,7 @@ class AlignmentJob:
 
     @property
     def _detail(self) -> Detail:
-        """What engines compute: identities need counts, further alignments CIGARs."""
-        if self.hsps > 1:
-            return Detail.CIGAR
-        return max(self.want.detail, self.pair_thresholds.detail(self.scoring.mode))
+        return computed_detail(self.want.detail, self.pair_thresholds, self.hsps, self.scoring)
 
     @property
     def _chooses(self) -> bool:
@@ -381,8 +379,7 @@ class AlignmentJob:
         if self._chooses or engines == 1:
             return None
         pair_bytes, letter_bytes = self._result_bytes
-        letters = int(self.queries.lengths.max())
-        letters += letters if self.targets is None else int(self.targets.lengths.max())
+        letters = int(self.queries.lengths.max()) + int(self.problem.others.lengths.max())
         most = pair_bytes + letter_bytes * letters
 
         def needed_by(slab: Window) -> int:
@@ -392,8 +389,7 @@ class AlignmentJob:
 
     def _slab_cells(self, on_gpu: bool) -> int:
         """Return how many cells a slab may have."""
-        other = self.queries if self.targets is None else self.targets
-        lengths = self.queries.lengths, other.lengths
+        lengths = self.queries.lengths, self.problem.others.lengths
         return slab_cells(self.result_seconds, on_gpu, self.threads, *lengths)
 
     @cached_property

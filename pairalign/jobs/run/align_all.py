@@ -14,7 +14,7 @@ from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.base.choices import MASKS
 from pairalign.base.old_names import names_arguments
 from pairalign.errors import ScoringError
-from pairalign.jobs.run.inputs import AnyScoring, Sequences, as_inputs
+from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.request import AlignmentPlan, AlignRequest, plan_alignment
 from pairalign.jobs.run.spread import align_on
@@ -253,17 +253,16 @@ def _plan(
     """Read what is to be aligned and plan it; see `align`."""
     if not isinstance(detail, str) or detail.upper() not in Detail.__members__:
         raise ValueError(f"detail {detail!r}: expected cigar, stats or score")
-    first, second, chosen = as_inputs(sequences, targets, scoring, mode)
-    message = chosen.replaced_message(*(s for s in (first, second) if s is not None))
-    if message:
-        warnings.warn(message, stacklevel=4)
+    problem = read_problem(ProblemRequest(sequences, targets, scoring, mode))
+    if problem.replaced_message:
+        warnings.warn(problem.replaced_message, stacklevel=4)
     request = AlignRequest(
         detail=Detail[detail.upper()],
         thresholds=make_pair_thresholds(min_identity, identity_of, min_coverage, coverage_of),
-        pair_list=None if pairs is None else as_pair_list(pairs, first, second),
+        pair_list=None if pairs is None else as_pair_list(pairs, problem.queries, problem.targets),
         **asked,
     )
-    plan = plan_alignment(request, first, second, chosen)
+    plan = plan_alignment(request, problem)
     if request.is_masked and plan.significance is None:
         raise ScoringError("a mask is for E-values, and those are not known: give max_evalue")
     return plan

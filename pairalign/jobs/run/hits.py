@@ -15,8 +15,9 @@ from __future__ import annotations
 import base64
 import zlib
 from bisect import bisect_left
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from copy import copy
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -88,7 +89,7 @@ class HitsJob(AlignmentJob):
                 f"{self.pair_thresholds.coverage_of}: of a set with itself each sequence is the "
                 "query of its hits; take the coverage of both, shorter or aligned"
             )
-        others = len(self.queries) - 1 if self.targets is None else len(self.targets)
+        others = len(self.problem.others) - self._one_set
         self.max_hits = min(whole_number("max_hits", self.max_hits, others), others)
         self._first, self._stop = self._range_of_shard()
         self.first_pair = int(self._ends[self._first])
@@ -104,7 +105,7 @@ class HitsJob(AlignmentJob):
 
     @property
     def _one_set(self) -> bool:
-        return self.targets is None
+        return self.problem.is_one_set
 
     @property
     def _covers_one_way(self) -> bool:
@@ -117,7 +118,7 @@ class HitsJob(AlignmentJob):
         """Pairs of all queries before each one, int64 of shape (queries + 1,)."""
         count = len(self.queries)
         if self.pair_list is None:
-            others = count - 1 if self.targets is None else len(self.targets)
+            others = len(self.problem.others) - self._one_set
             return np.arange(count + 1, dtype=np.int64) * others
         pairs = np.bincount(self.pair_list.first, minlength=count)
         if self._one_set:
@@ -129,7 +130,7 @@ class HitsJob(AlignmentJob):
         if self.shard is None:
             return 0, len(self.queries)
         number, shards = check_shard(self.shard)
-        others = self.queries if self.targets is None else self.targets
+        others = self.problem.others
         letters = int(weigh_letters(others.lengths).sum())
         cells = np.concatenate(([0], np.cumsum(weigh_letters(self.queries.lengths)))).tolist()
         costs = [letters * c + PAIR_CELLS * len(others) * k for k, c in enumerate(cells)]
@@ -166,36 +167,40 @@ class HitsJob(AlignmentJob):
         at = {"block": self._block, "scored": self._scored, "written": self._written}
         return {**at, "hits": hits}
 
-    def go_on(self, pairs: int, left: dict[str, Any]) -> None:
-        """Begin where another run of this job was, see `AlignmentJob.go_on`.
+    def after(self, pairs: int, left: Mapping[str, Any] | None = None) -> HitsJob:
+        """Return the job that begins where a run of this one was, see `AlignmentJob.after`.
 
         Raises
         ------
         PartsError
             `left` makes no sense.
         """
-        self.pairs_done = pairs
+        rest = copy(self)
+        rest.pairs_done = pairs
         if not left:
-            return
+            return rest
         try:
-            self._block, self._scored = left["block"], left["scored"]
-            self._written = left["written"]
-            if not left["hits"]:  # between two blocks
-                return
-            start, stop = self._blocks[self._block]
-            if not start <= self._written <= stop:
-                raise ValueError(self._written)
-            best = self._open_best(start, stop)
-            packed = base64.b64decode(left["hits"], validate=True)
-            # No number in the journal decides how much memory is taken.
-            dumped = zlib.decompressobj().decompress(packed, best.dumped_bytes + 1)
-            others = self.queries if self.targets is None else self.targets
-            best.load(dumped, len(others))
-            self._best = best
+            rest._block, rest._scored = left["block"], left["scored"]
+            rest._written = left["written"]
+            if left["hits"]:  # else between two blocks
+                rest._best = self._load_best(rest._block, rest._written, left["hits"])
         except (ValueError, IndexError, zlib.error) as error:
             raise PartsError(
                 "the journal is damaged: its hits make no sense; leave --resume out to begin anew"
             ) from error
+        return rest
+
+    def _load_best(self, block: int, written: int, hits: str) -> BestHits:
+        """Return the hits of a block of queries as `leave` has given them."""
+        start, stop = self._blocks[block]
+        if not start <= written <= stop:
+            raise ValueError(written)
+        best = self._open_best(start, stop)
+        packed = base64.b64decode(hits, validate=True)
+        # No number in the journal decides how much memory is taken.
+        dumped = zlib.decompressobj().decompress(packed, best.dumped_bytes + 1)
+        best.load(dumped, len(self.problem.others))
+        return best
 
     @contextmanager
     def open(self) -> Iterator[Iterator[Alignments]]:
@@ -266,7 +271,7 @@ class HitsJob(AlignmentJob):
         pairs = int(self._ends[stop] - self._ends[start])
         if job is not None and self._scored < job.pairs:
             whole = job.pairs
-            job.skip(self._scored)
+            job = job.after(self._scored)
             with job.open() as results:
                 for found in results:
                     self._add(best, found)
@@ -335,8 +340,7 @@ class HitsJob(AlignmentJob):
 
     def _cuts(self, query: Int32s, target: Int32s, start: int, stop: int) -> npt.NDArray[np.int64]:
         """Return where queries are cut, so that results fit the memory and come often enough."""
-        others = self.queries if self.targets is None else self.targets
-        lengths = self.queries.lengths, others.lengths
+        lengths = self.queries.lengths, self.problem.others.lengths
         rows, columns = (
             one[k].astype(np.float64) for one, k in zip(lengths, (query, target), strict=True)
         )

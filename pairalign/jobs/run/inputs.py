@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Union
 
+from pairalign.alignments.problem import Problem
 from pairalign.base.items import record_name
 from pairalign.errors import ScoringError
-from pairalign.scoring.scoring import Scoring, make_scoring
+from pairalign.scoring.request import ScoringRequest
+from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.fasta import Records
 from pairalign.sequences.sets import (
     PROTEIN,
@@ -23,22 +26,38 @@ AnyScoring = Union[Scoring, str, "os.PathLike[str]"]
 Sequences = Union[SequenceSet, str, "os.PathLike[str]", Mapping[str, str], Iterable[object]]
 
 
-def as_inputs(
-    sequences: Sequences,
-    targets: Sequences | None,
-    scoring: AnyScoring | None,
-    mode: str | None,
-) -> tuple[SequenceSet, SequenceSet | None, Scoring]:
-    """Return sequences, and targets where there are any, as sets, and how they are scored.
+@dataclass(frozen=True)
+class ProblemRequest:
+    """What is asked for: which sequences, and how they are scored.
 
-    Parameters
+    Attributes
     ----------
     sequences, targets : Sequences
         See `as_sets`.
-    scoring : Scoring, name of a matrix, path of one, or None
+    scoring : Scoring, ScoringRequest, name of a matrix, path of one, or None
         None: the default of the sequences' alphabet.
     mode : str or None
         None: that of `scoring`, or global.
+    alphabet : Alphabet, {"dna", "protein"} or None
+        Of the sequences; None: that of `scoring`, or guessed.
+    degap : bool
+        Drop gaps from sequences of files.
+    """
+
+    sequences: Sequences
+    targets: Sequences | None = None
+    scoring: AnyScoring | ScoringRequest | None = None
+    mode: str | None = None
+    alphabet: Alphabet | str | None = None
+    degap: bool = False
+
+
+def read_problem(request: ProblemRequest) -> Problem:
+    """Read the sequences, and make their scoring.
+
+    Parameters
+    ----------
+    request : ProblemRequest
 
     Raises
     ------
@@ -47,19 +66,30 @@ def as_inputs(
     ScoringError
         See `as_scoring`.
     """
-    alphabet = scoring.alphabet if isinstance(scoring, Scoring) else None
-    first, second = as_sets(sequences, targets, alphabet)
-    return first, second, as_scoring(scoring, first.alphabet, mode)
+    queries, targets = read_sets(request)
+    scoring = as_scoring(request.scoring, queries.alphabet, request.mode)
+    return Problem(queries, targets, scoring)
+
+
+def read_sets(request: ProblemRequest) -> tuple[SequenceSet, SequenceSet | None]:
+    """Read the sequences alone; see `read_problem`."""
+    alphabet = request.alphabet
+    if alphabet is None and isinstance(request.scoring, Scoring):
+        alphabet = request.scoring.alphabet
+    return as_sets(request.sequences, request.targets, alphabet, degap=request.degap)
 
 
 def as_scoring(
-    scoring: AnyScoring | None, alphabet: Alphabet, mode: str | None, default: str = "global"
+    scoring: AnyScoring | ScoringRequest | None,
+    alphabet: Alphabet,
+    mode: str | None,
+    default: str = "global",
 ) -> Scoring:
     """Return a scoring made of a matrix, or as it is if it does not contradict `mode`.
 
     Parameters
     ----------
-    scoring : Scoring, name of a matrix, path of one, or None
+    scoring : Scoring, ScoringRequest, name of a matrix, path of one, or None
     alphabet : Alphabet
         Of the sequences; a Scoring has its own.
     mode : str or None
@@ -73,6 +103,8 @@ def as_scoring(
     TypeError
         It is nothing of that kind.
     """
+    if isinstance(scoring, ScoringRequest):
+        return scoring.scoring(alphabet)
     if isinstance(scoring, Scoring):
         if mode not in (None, scoring.mode, "global" if scoring.end_gaps else scoring.mode):
             raise ScoringError(
@@ -85,11 +117,15 @@ def as_scoring(
             f"scoring is of type {type(scoring).__name__}, expected what make_scoring returns, "
             "or the name of a matrix"
         )
-    return make_scoring(alphabet, mode=default if mode is None else mode, matrix=scoring)
+    return ScoringRequest(default if mode is None else mode, scoring).scoring(alphabet)
 
 
 def as_sets(
-    sequences: Sequences, targets: Sequences | None, alphabet: Alphabet | None
+    sequences: Sequences,
+    targets: Sequences | None,
+    alphabet: Alphabet | str | None,
+    *,
+    degap: bool = False,
 ) -> tuple[SequenceSet, SequenceSet | None]:
     """Return sequences, and targets where there are any, as sets of one alphabet.
 
@@ -98,8 +134,10 @@ def as_sets(
     sequences, targets : Sequences
         A set, the path of a file, a mapping of names to strings, or an iterable of strings or
         records (`pairalign.base.items.letters_of`); `targets` may be None.
-    alphabet : Alphabet or None
+    alphabet : Alphabet, {"dna", "protein"} or None
         None: guessed, over both.
+    degap : bool
+        Drop gaps from sequences of files.
 
     Raises
     ------
@@ -109,10 +147,10 @@ def as_sets(
         Something is no sequence; the message says which.
     """
     if targets is None:
-        return _as_set(sequences, alphabet), None
+        return _as_set(sequences, alphabet, degap=degap), None
     if isinstance(sequences, (str, os.PathLike)) and isinstance(targets, (str, os.PathLike)):
-        return read_fasta_pair(sequences, targets, alphabet=alphabet)
-    first, second = _as_set(sequences, alphabet), _as_set(targets, alphabet)
+        return read_fasta_pair(sequences, targets, alphabet=alphabet, degap=degap)
+    first, second = (_as_set(one, alphabet, degap=degap) for one in (sequences, targets))
     if alphabet is not None or first.alphabet == second.alphabet:
         return first, second
     # A guess over one set alone can be wrong, so it is made over both; an alphabet that somebody
@@ -123,11 +161,13 @@ def as_sets(
     return _with_alphabet(first, common), _with_alphabet(second, common)
 
 
-def _as_set(sequences: Sequences, alphabet: Alphabet | None) -> SequenceSet:
+def _as_set(
+    sequences: Sequences, alphabet: Alphabet | str | None, *, degap: bool = False
+) -> SequenceSet:
     if isinstance(sequences, SequenceSet):
         return sequences
     if isinstance(sequences, (str, os.PathLike)):
-        return read_fasta(sequences, alphabet=alphabet)
+        return read_fasta(sequences, alphabet=alphabet, degap=degap)
     if isinstance(sequences, Mapping):
         return SequenceSet.from_strings(sequences, alphabet=alphabet)
     if not isinstance(sequences, Iterable):

@@ -7,8 +7,10 @@ from typing import SupportsIndex
 
 import numpy as np
 
+from pairalign.alignments.problem import Problem
+from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import STRANDS
-from pairalign.errors import CapacityError, ScoringError
+from pairalign.errors import CapacityError, FastaError, ScoringError, shown_name
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
@@ -17,6 +19,48 @@ from pairalign.sequences.sets import SequenceSet
 _MOST_OF_A_PAIR = 2**20
 # Engines count the letters of a pair, and a few more, in 31 bits; a run of a CIGAR has 28.
 _MOST_LETTERS = {Detail.SCORE: 2**30 - 2**16, Detail.STATS: 2**30 - 2**16, Detail.CIGAR: 2**28 - 1}
+
+
+def check_problem(
+    problem: Problem, detail: Detail, thresholds: PairThresholds, hsps: int, strand: str
+) -> None:
+    """Refuse sets and scorings that no engine can align.
+
+    Parameters
+    ----------
+    problem : Problem
+    detail : Detail
+        How much is wanted of each pair.
+    thresholds : PairThresholds
+    hsps : int
+        Alignments of a pair.
+    strand : str
+
+    Raises
+    ------
+    FastaError
+        There is no pair.
+    CapacityError, AlphabetError, ScoringError, ValueError, TypeError
+        See `AlignmentJob`.
+    """
+    queries, scoring = problem.queries, problem.scoring
+    if problem.is_one_set and len(queries) < 2:
+        raise FastaError(
+            f"{queries.source}: one sequence only, {shown_name(queries.names[0])}; "
+            "a pair needs two (align takes a second file)"
+        )
+    computed = computed_detail(detail, thresholds, check_hsps(hsps, scoring), scoring)
+    for sequences in problem.sets:
+        check_lengths(sequences, computed)
+    scoring.check_sets(queries, problem.targets)
+    check_strand(strand, queries, scoring)
+
+
+def computed_detail(
+    detail: Detail, thresholds: PairThresholds, hsps: int, scoring: Scoring
+) -> Detail:
+    """Return what engines compute: identities need counts, further alignments CIGARs."""
+    return Detail.CIGAR if hsps > 1 else max(detail, thresholds.detail(scoring.mode))
 
 
 def check_lengths(sequences: SequenceSet, detail: Detail) -> None:

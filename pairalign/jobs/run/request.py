@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds, raw_minimum
 from pairalign.base.arguments import Shard
 from pairalign.base.choices import MASKS, RANKS, STRANDS
@@ -16,19 +17,19 @@ from pairalign.engines.selection import usable_cores
 from pairalign.errors import ScoringError
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import OF_STATISTICS, HitsJob
+from pairalign.jobs.run.limits import check_problem
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import default_window
-from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import (
     EvalueFilter,
     Significance,
     find_gumbel,
     find_significance,
 )
+from pairalign.statistics.usual import chosen_composition
 
 
 @dataclass(frozen=True)
@@ -114,9 +115,28 @@ class AlignRequest:
         """Whether hits are ranked by bits or E-values."""
         return self.max_hits is not None and self.rank in OF_STATISTICS
 
-    def shows_both_ways(self, targets: SequenceSet | None) -> bool:
+    def shows_both_ways(self, problem: Problem) -> bool:
         """Whether a pair counts with either sequence as its query."""
-        return self.both_ways or (self.max_hits is not None and targets is None)
+        return self.both_ways or (self.max_hits is not None and problem.is_one_set)
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What bit scores and E-values are made of.
+
+    Attributes
+    ----------
+    significance : Significance or None
+        None: not known.
+    reason : str or None
+        Why E-values that were asked for are not known.
+    are_shown : bool
+        Whether they were asked for, and are known.
+    """
+
+    significance: Significance | None = None
+    reason: str | None = None
+    are_shown: bool = False
 
 
 @dataclass(frozen=True)
@@ -126,59 +146,61 @@ class AlignmentPlan:
     Attributes
     ----------
     job : AlignmentJob
-    significance : Significance or None
-        None: not known, or not asked for.
-    no_statistics : str or None
-        Why E-values that were asked for are not known.
-    estimated : bool
-        Whether they were asked for, and are known.
+    statistics : Statistics
     """
 
     job: AlignmentJob
-    significance: Significance | None = None
-    no_statistics: str | None = None
-    estimated: bool = False
+    statistics: Statistics
+
+    @property
+    def significance(self) -> Significance | None:
+        """What E-values are made of, where that is known."""
+        return self.statistics.significance
 
 
-def plan_alignment(
-    request: AlignRequest,
-    queries: SequenceSet,
-    targets: SequenceSet | None,
-    scoring: Scoring,
-) -> AlignmentPlan:
+def plan_alignment(request: AlignRequest, problem: Problem) -> AlignmentPlan:
     """Plan an alignment: nothing is aligned before the job is opened.
 
     Parameters
     ----------
     request : AlignRequest
-    queries : SequenceSet
-    targets : SequenceSet or None
-        None: every pair of `queries`.
-    scoring : Scoring
+    problem : Problem
 
     Raises
     ------
     FastaError, AlphabetError, ScoringError, PairListError, ValueError, TypeError
         See `AlignmentJob`; ScoringError too where `max_evalue` needs what is not known.
     """
+    want = Want(
+        Detail.CIGAR if request.is_masked else request.detail,
+        raw_minimum(request.min_score, problem.scoring),
+    )
+    threads = usable_cores() if request.threads is None else request.threads
+    # Before E-values are looked for, which may take a while.
+    check_problem(problem, want.detail, request.thresholds, request.hsps, request.strand)
+    found = find_statistics(request, problem, threads)
+    kept = None
+    if request.max_evalue is not None:
+        assert found.significance is not None
+        both_ways = request.shows_both_ways(problem)
+        kept = EvalueFilter(found.significance, request.max_evalue, both_ways)
+        want = replace(want, min_raw_score=max(kept.min_raw_score, want.least_raw_score))
     kind: type[AlignmentJob] = AlignmentJob
     more: dict[str, Any] = {}
     if request.max_hits is not None:
         kind = HitsJob
         more = {"max_hits": request.max_hits, "rank": request.rank, "once": request.once}
-    detail = Detail.CIGAR if request.is_masked else request.detail
+        if request.ranks_by_statistics:
+            more["significance"] = found.significance
+    has_list = request.pair_list is not None
     job = kind(
-        queries,
-        targets,
-        scoring,
-        Want(detail, raw_minimum(request.min_score, scoring)),
+        problem.queries,
+        problem.targets,
+        problem.scoring,
+        want,
         device=request.device,
-        threads=usable_cores() if request.threads is None else request.threads,
-        window=(
-            default_window(request.pair_list is not None)
-            if request.window is None
-            else request.window
-        ),
+        threads=threads,
+        window=default_window(has_list) if request.window is None else request.window,
         memory_bytes=default_bytes() if request.memory_bytes is None else request.memory_bytes,
         progress=request.progress,
         kernel=request.kernel,
@@ -188,43 +210,49 @@ def plan_alignment(
         hsps=request.hsps,
         strand=request.strand,
         result_seconds=request.result_seconds,
+        evalue_filter=kept,
         **more,
     )
-    plan = _with_statistics(request, job)
-    if request.ranks_by_statistics and isinstance(plan.job, HitsJob):
-        plan = replace(plan, job=replace(plan.job, significance=plan.significance))
-    if request.max_evalue is None:
-        return plan
-    assert plan.significance is not None
-    kept = EvalueFilter(plan.significance, request.max_evalue, request.shows_both_ways(targets))
-    job = plan.job
-    least = max(kept.min_raw_score, job.want.least_raw_score)
-    job = replace(job, want=replace(job.want, min_raw_score=least), evalue_filter=kept)
-    return replace(plan, job=job)
+    return AlignmentPlan(job, found)
 
 
-def _with_statistics(request: AlignRequest, job: AlignmentJob) -> AlignmentPlan:
-    """Find what bit scores and E-values are made of, where they are asked for."""
+def find_statistics(request: AlignRequest, problem: Problem, threads: int = 1) -> Statistics:
+    """Find what bit scores and E-values are made of: what is published, or estimated if asked for.
+
+    Parameters
+    ----------
+    request : AlignRequest
+        With `statistics`, `max_evalue` or a `rank` that needs them, what nobody has published is
+        estimated.
+    problem : Problem
+    threads : int
+        That estimate.
+
+    Raises
+    ------
+    ScoringError
+        `max_evalue` or `rank` needs them, and there are none.
+    """
+    scoring, sets = problem.scoring, (problem.queries, problem.targets)
     gumbel = composition = reason = None
-    sets = job.queries, job.targets
     are_needed = request.max_evalue is not None or request.ranks_by_statistics
     if request.statistics or are_needed:
-        from pairalign.jobs.run.statistics import find_or_estimate_gumbel
-
         try:
-            if job.scoring.mode != "local":
+            if scoring.mode != "local":
                 raise ScoringError("E-values are those of local alignments: add --mode local")
-            gumbel = find_or_estimate_gumbel(job.scoring, *sets, job.threads)
+            gumbel = find_gumbel(scoring)
+            if gumbel is None:
+                from pairalign.jobs.run.statistics import find_or_estimate_gumbel
+
+                gumbel = find_or_estimate_gumbel(scoring, *sets, threads)
         except ScoringError as error:
             if are_needed:
                 raise
             reason = str(error)
-    if gumbel is not None or find_gumbel(job.scoring) is not None:
-        from pairalign.jobs.run.statistics import chosen_composition
-
-        composition = chosen_composition(request.comp_based_stats, job.scoring, *sets)
+    if gumbel is not None or find_gumbel(scoring) is not None:
+        composition = chosen_composition(request.comp_based_stats, scoring, *sets)
     space = request.search_space
     found = find_significance(
-        job.scoring, *sets, request.db_size, gumbel, composition, space, request.mask
+        scoring, *sets, request.db_size, gumbel, composition, space, request.mask
     )
-    return AlignmentPlan(job, found, reason, gumbel is not None and found is not None)
+    return Statistics(found, reason, gumbel is not None and found is not None)

@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 from typing import Any, Protocol
 
 from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.problem import Problem
 from pairalign.base.arguments import Shard
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
@@ -24,8 +25,11 @@ class Shardable(Protocol):
     """What `align_on` needs of an `AlignmentJob`, a dataclass with a `shard`."""
 
     queries: SequenceSet
-    targets: SequenceSet | None
     scoring: Scoring
+
+    @property
+    def problem(self) -> Problem:
+        """What is aligned with what."""
 
     @property
     def pairs(self) -> int:
@@ -52,10 +56,11 @@ def align_on(executor: Executor, job: Shardable) -> list[Alignments]:
     pickled = pickle.dumps(job)
     tasks = min(MOST_TASKS, job.pairs)
     waiting = [executor.submit(_align_shard, pickled, (k, tasks)) for k in range(1, tasks + 1)]
-    targets = job.queries if job.targets is None else job.targets
     try:
         return [
-            Alignments(queries=job.queries, targets=targets, scoring=job.scoring, **columns)
+            Alignments(
+                queries=job.queries, targets=job.problem.others, scoring=job.scoring, **columns
+            )
             for columns in (task.result() for task in waiting)
             if columns is not None
         ]

@@ -27,11 +27,10 @@ from pairalign.pairs.want import Detail, Want
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.fasta import Records
 from pairalign.sequences.sets import SequenceSet
-from pairalign.statistics.composition import LETTERS, PairComposition
 from pairalign.statistics.finite_size import LengthLaw
 from pairalign.statistics.gumbel_fit import Doubles, fit_gumbel, fit_length_law, ungapped_lambda
-from pairalign.statistics.published import BACKGROUND
 from pairalign.statistics.significance import Gumbel, find_gumbel
+from pairalign.statistics.usual import composition
 
 CELLS = 30_000_000_000
 """Of all matrices of an estimate: ten seconds of one core or so."""
@@ -47,28 +46,8 @@ _LENGTH_BY_SPAN = 140
 """Letters of a sequence by those that a nat of score takes: what an alignment's length does to its
 room changes lambda by 1.4%, before that is corrected for."""
 _SEED = 1
-_SHARES = 1000
 _VERSION = 4
 _FIELDS = ("lambda", "k", "a", "b", "alpha", "beta", "sigma", "tau")
-
-
-def composition(sequences: SequenceSet) -> Doubles:
-    """Return the shares of the letters of a set, by code, to a thousandth, float64."""
-    alphabet = sequences.alphabet
-    count = LETTERS[alphabet.name]
-    counts = np.array(
-        [
-            sequences.byte_counts[np.flatnonzero(alphabet.encoding == code)].sum()
-            for code in range(count)
-        ],
-        np.float64,
-    )
-    if not counts.sum():
-        raise ScoringError(f"{sequences.source}: no definite letters: there are no E-values")
-    # Rounded, so that what is kept serves other sets that are alike.
-    rounded = np.rint(_SHARES * counts / counts.sum())
-    shares: Doubles = rounded / rounded.sum()
-    return shares
 
 
 def find_or_estimate_gumbel(
@@ -102,47 +81,6 @@ def find_or_estimate_gumbel(
         kept = estimate_gumbel(scoring, shares, threads)
         _save(path, kept)
     return kept
-
-
-def chosen_composition(
-    chosen: int | None,
-    scoring: Scoring,
-    queries: SequenceSet,
-    targets: SequenceSet | None = None,
-) -> PairComposition | None:
-    """Return what the residues of each pair do to lambda, if that is looked at.
-
-    Parameters
-    ----------
-    chosen : int or None
-        1: yes; 0: no; None: of proteins.
-    """
-    by_default = scoring.alphabet.name == "protein"
-    if not (by_default if chosen is None else chosen):
-        return None
-    return pair_composition(scoring, queries, targets)
-
-
-def pair_composition(
-    scoring: Scoring, queries: SequenceSet, targets: SequenceSet | None = None
-) -> PairComposition:
-    """Return what the letters of each pair do to lambda of a scoring.
-
-    Usual are the letters of proteins that published parameters are for, else those of the sets.
-
-    Raises
-    ------
-    ScoringError
-        Random letters score 0 or more on average.
-    """
-    other = queries if targets is None else targets
-    shares = composition(queries), composition(other)
-    if scoring.alphabet.name == "protein" and find_gumbel(scoring) is not None:
-        usual = np.array([BACKGROUND[letter] for letter in scoring.alphabet.letters[:20]])
-        shares = usual / usual.sum(), usual / usual.sum()
-    letters = len(shares[0])
-    lambda_ = ungapped_lambda(scoring.matrix[:letters, :letters], *shares)
-    return PairComposition(scoring, queries, other, shares, lambda_)
 
 
 def estimate_gumbel(

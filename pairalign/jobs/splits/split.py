@@ -22,7 +22,7 @@ import numpy.typing as npt
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.base.arguments import parse_share
 from pairalign.errors import SplitError
-from pairalign.jobs.run.inputs import AnyScoring, Sequences, as_inputs
+from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.splits.edges import Pairs, Resources, find_pairs
 from pairalign.scoring.scoring import Scoring
@@ -285,10 +285,10 @@ def split(
     >>> list(found)
     [['HBB', 'HBD'], ['HBZ']]
     """
-    first, _, chosen = as_inputs(sequences, None, scoring, mode)
-    message = chosen.replaced_message(first)
-    if message:
-        warnings.warn(message, stacklevel=2)
+    problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
+    if problem.replaced_message:
+        warnings.warn(problem.replaced_message, stacklevel=2)
+    first, chosen = problem.queries, problem.scoring
     thresholds = make_pair_thresholds(min_identity, identity_of, min_coverage, coverage_of)
     request = SplitRequest(
         thresholds,

@@ -1,0 +1,45 @@
+"""What is aligned with what, and how it is scored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A set with itself, or one set with another, and their scoring.
+
+    Attributes
+    ----------
+    queries : SequenceSet
+    targets : SequenceSet or None
+        None: every pair of `queries`.
+    scoring : Scoring
+    """
+
+    queries: SequenceSet
+    targets: SequenceSet | None
+    scoring: Scoring
+
+    @property
+    def is_one_set(self) -> bool:
+        """Whether a set is aligned with itself."""
+        return self.targets is None
+
+    @property
+    def others(self) -> SequenceSet:
+        """What the queries are aligned with: the targets, or the queries themselves."""
+        return self.queries if self.targets is None else self.targets
+
+    @property
+    def sets(self) -> tuple[SequenceSet, ...]:
+        """The set, or the two sets."""
+        return (self.queries,) if self.targets is None else (self.queries, self.targets)
+
+    @property
+    def replaced_message(self) -> str | None:
+        """Which residues are scored as others, in one line; None: none are."""
+        return self.scoring.replaced_message(*self.sets)
