@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.problem import Problem
 from pairalign.jobs.distances.distances import self_scores
 from pairalign.jobs.run.request import AlignRequest, plan_alignment
 from pairalign.pairs.want import Detail
@@ -174,7 +175,7 @@ class _Scores:
             for indices in (first, second)
         )
         assert one is not None
-        job = plan_alignment(self._request, one, other, self._scoring).job
+        job = plan_alignment(self._request, Problem(one, other, self._scoring)).job
         own = self._own[first], self._own[first if second is None else second]
         with job.open() as results:
             for found in results:
