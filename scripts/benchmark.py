@@ -13,6 +13,7 @@
     python scripts/benchmark.py bitwise --data amplicons.fa.gz
     python scripts/benchmark.py similar --data genomes/*.fa.gz
     python scripts/benchmark.py similar-grid --lengths 1000 5000
+    python scripts/benchmark.py gpu-similar
     python scripts/benchmark.py clusters --data amplicons.fa.gz
     python scripts/benchmark.py hits --data mean0257.fa.gz
     python scripts/benchmark.py thresholds --data amplicons.fa.gz
@@ -47,6 +48,7 @@ from bench import (  # noqa: E402
     draw,
     end_gaps,
     gpu,
+    gpu_similar,
     hits,
     host,
     jobs,
@@ -80,6 +82,7 @@ MODULES = (
     bitwise,
     similar,
     similar_grid,
+    gpu_similar,
     papers,
     jobs,
     msa,

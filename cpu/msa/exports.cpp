@@ -67,13 +67,32 @@ PAIRALIGN_API int32_t pairalign_msa_align(const pairalign_msa* msa, const int64_
     return NO_MEMORY;
 }
 
-// Writes for each residue the sum of its posteriors with the residues in its column.
-PAIRALIGN_API void pairalign_msa_support(const pairalign_msa* msa, const int32_t* columns, uint64_t* sums) {
-    const pairalign::PosteriorGraph& graph = msa->graph;
-    for (int32_t g = 0; g < graph.residues(); g++) {
-        sums[g] = 0;
-        for (const auto* link = graph.begin(g); link < graph.end(g); link++)
-            if (columns[link->residue] == columns[g]) sums[g] += link->value;
+// Adds, of each residue, its posteriors with the residue of the other sequence of a pair that is in its
+// column, and counts such residues. `starts` has where the residues of each sequence begin.
+PAIRALIGN_API void pairalign_msa_support(const int64_t* starts, const int32_t* columns,
+                                         const int32_t* queries, const int32_t* targets,
+                                         const int64_t* offsets, int64_t pairs, const int32_t* rows,
+                                         const int32_t* others, const uint16_t* values, uint64_t* sums,
+                                         int32_t* compared) {
+    for (int64_t pair = 0; pair < pairs; pair++) {
+        const int64_t query = starts[queries[pair]], target = starts[targets[pair]];
+        for (int64_t k = offsets[pair]; k < offsets[pair + 1]; k++) {
+            const int64_t g = query + rows[k], h = target + others[k];
+            if (columns[g] != columns[h]) continue;
+            sums[g] += values[k];
+            sums[h] += values[k];
+        }
+        int64_t g = query, h = target;
+        const int64_t query_end = starts[queries[pair] + 1], target_end = starts[targets[pair] + 1];
+        while (g < query_end && h < target_end) {
+            if (columns[g] == columns[h]) {
+                compared[g]++;
+                compared[h]++;
+            }
+            const int32_t column = columns[g], other = columns[h];
+            g += column <= other;
+            h += other <= column;
+        }
     }
 }
 

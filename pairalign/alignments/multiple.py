@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,9 @@ class MultipleAlignment:
     width : int
         How many columns there are.
     support : ndarray of float64, shape (total_residues,)
-        Of each residue the sum of its posteriors with the others in its column.
+        Of each residue the sum of its posteriors with others in its column.
+    compared : ndarray of int32, shape (total_residues,)
+        How many others in its column that is of: all of them, or those of sampled sequences.
     tree : GuideTree or None
         What the sequences were joined along; None for a single one.
     """
@@ -34,6 +37,7 @@ class MultipleAlignment:
     columns: npt.NDArray[np.int32]
     width: int
     support: npt.NDArray[np.float64]
+    compared: npt.NDArray[np.int32]
     tree: GuideTree | None
 
     def __len__(self) -> int:
@@ -60,26 +64,24 @@ class MultipleAlignment:
 
     @property
     def residue_confidence(self) -> npt.NDArray[np.float64]:
-        """Mean posterior of each residue with the others in its column; nan where it is alone."""
-        others = self.occupancy[self.columns] - 1
-        confidence = np.full(len(others), np.nan)
-        np.divide(self.support, others, out=confidence, where=others > 0)
-        np.minimum(confidence, 1, out=confidence)
-        return confidence
+        """Mean posterior of each residue with others in its column; nan where there is none."""
+        return _means(self.support, self.compared)
 
     @property
     def column_confidence(self) -> npt.NDArray[np.float64]:
-        """Mean posterior of the pairs of residues of each column; nan where there is none."""
-        occupancy = self.occupancy
-        pairs = occupancy * (occupancy - 1)
+        """Mean posterior of pairs of residues of each column; nan where there is none."""
         sums = np.bincount(self.columns, self.support, minlength=self.width)
-        confidence = np.full(self.width, np.nan)
-        np.divide(sums, pairs, out=confidence, where=pairs > 0)
-        np.minimum(confidence, 1, out=confidence)
-        return confidence
+        return _means(sums, np.bincount(self.columns, self.compared, minlength=self.width))
 
     def order(self, by: str) -> list[int]:
         """Return input indices in the order of the ``"input"`` or of the ``"tree"``."""
         if by == "tree" and self.tree is not None:
             return self.tree.leaves()
         return list(range(len(self)))
+
+
+def _means(sums: npt.NDArray[Any], counts: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    means = np.full(len(sums), np.nan)
+    np.divide(sums, counts, out=means, where=counts > 0)
+    np.minimum(means, 1, out=means)
+    return means

@@ -63,13 +63,14 @@ SIGNATURES = {
     "place_pairs": "pointer -> int32",
     # cpu/gpu_plan/packed_plan.cpp
     "plan_packed": "pointer -> int32",
-    # cpu/msa/exports.cpp
+    # cpu/msa/chain.cpp, exports.cpp
     "msa_accuracies": "pointer int32 pointer -> int32",
     "msa_align": "pointer*3 int32 pointer*2 -> int32",
     "msa_close": "pointer -> none",
+    "msa_join": "pointer*3 int64 int32*2 pointer*2 -> int32",
     "msa_open": "pointer int32 pointer*3 int64 pointer*3 -> pointer",
     "msa_relax": "pointer*2 int32*2 -> int32",
-    "msa_support": "pointer*3 -> none",
+    "msa_support": "pointer*5 int64 pointer*5 -> none",
     # cpu/pairs/hits.cpp
     "add_hits": "pointer int64 pointer*4 -> none",
     "sort_hits": "pointer -> none",

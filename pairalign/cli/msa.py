@@ -15,7 +15,7 @@ from pairalign.cli.planning import choose_output, progress_of, read_sequences
 from pairalign.cli.summary import describe_set
 from pairalign.errors import FormatError
 from pairalign.formats.aligned_fasta import read_aligned_fasta
-from pairalign.formats.msa import MSA_LINES
+from pairalign.formats.msa import MSA_LINES, WITH_CONFIDENCE
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.msa.msa import align_multiple, score_multiple
@@ -34,6 +34,11 @@ def run_msa(options: argparse.Namespace) -> None:
                 raise FormatError(
                     f"{option} needs a guide tree, but --confidence-of aligns nothing"
                 )
+    if options.partners is not None and format not in WITH_CONFIDENCE:
+        raise FormatError(
+            f"{options.output}: --partners is for confidence, which {format} files do not have; "
+            f"take one of {', '.join(WITH_CONFIDENCE)}"
+        )
     outputs = [path for path in (options.output, options.tree_out) if path is not None]
     for path in outputs:
         check_writable(path)
@@ -41,7 +46,7 @@ def run_msa(options: argparse.Namespace) -> None:
     if options.tree_out is not None:
         _check_tree(sequences)
     started = time.perf_counter()
-    alignment = _align(options, sequences)
+    alignment = _align(options, sequences, format)
     with open_output(options.output) as output:
         for line in MSA_LINES[format](alignment, alignment.order(options.order)):
             output.write(line.encode())
@@ -58,10 +63,13 @@ def _check_tree(sequences: SequenceSet) -> None:
     check_names(sequences.names, source=sequences.source)
 
 
-def _align(options: argparse.Namespace, sequences: SequenceSet) -> MultipleAlignment:
+def _align(options: argparse.Namespace, sequences: SequenceSet, format: str) -> MultipleAlignment:
     if options.confidence_of is None:
         return align_multiple(
             sequences,
+            confidence=format in WITH_CONFIDENCE,
+            partners=options.partners,
+            seed=options.seed,
             threads=options.threads,
             memory_bytes=options.memory,
             progress=progress_of(options),
@@ -71,6 +79,8 @@ def _align(options: argparse.Namespace, sequences: SequenceSet) -> MultipleAlign
         sequences,
         columns,
         width,
+        partners=options.partners,
+        seed=options.seed,
         threads=options.threads,
         memory_bytes=options.memory,
         progress=progress_of(options),
@@ -84,8 +94,9 @@ def _say_summary(alignment: MultipleAlignment, outputs: list[str], seconds: floa
     lines = [
         ("sequences", describe_set(alignment.sequences)),
         ("columns", f"{alignment.width:,}"),
-        ("confidence", f"{known.mean():.3f} in the mean of columns" if len(known) else "of none"),
         ("time", f"{seconds:.2f} s"),
         ("written to", shown),
     ]
+    if len(known):
+        lines.insert(2, ("confidence", f"{known.mean():.3f} in the mean of columns"))
     say("\n".join(f"{title:>13}  {value}" for title, value in lines))

@@ -7,20 +7,30 @@ import argparse
 from pairalign.base.choices import MSA_ORDERS, MSA_SUFFIXES
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
+    POSITIVE,
     add_core_resources,
     add_input,
     add_output,
     add_path,
     add_sequences,
+    converter,
 )
+
+
+def parse_seed(text: str) -> int:
+    """Return what a generator starts from, 0 or more; ValueError otherwise."""
+    seed = int(text)
+    if seed < 0:
+        raise ValueError
+    return seed
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Give the command's parser its description and options."""
     parser.description = (
         "Align the sequences of IN over their whole lengths: a multiple alignment from the "
-        "posteriors of all pairs, made consistent where there are up to 50 sequences. Stockholm "
-        "and TSV have the confidence of residues and columns."
+        "posteriors of pairs; more than 50 sequences are aligned in groups, which are joined. "
+        "Stockholm and TSV have the confidence of residues and columns."
     )
     parser.set_defaults(run=later("pairalign.cli.msa", "run_msa"), input2=None)
     add_sequences(parser)
@@ -40,6 +50,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="AFA",
         help="align nothing: write this alignment of the sequences of IN (aligned FASTA, ours or "
         "another program's) with its confidence",
+    )
+    parser.add_argument(
+        "--partners",
+        metavar="N",
+        type=POSITIVE,
+        help="confidence: compare each sequence with N others, drawn by chance (default: with all "
+        "of up to 200 sequences, with 20 of more)",
+    )
+    parser.add_argument(
+        "--seed",
+        metavar="N",
+        type=converter(parse_seed, "a whole number, 0 or more"),
+        default=0,
+        help="what is drawn follows from it (default: %(default)s)",
     )
     add_input(parser)
     add_core_resources(parser)

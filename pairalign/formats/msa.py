@@ -96,6 +96,9 @@ MSA_LINES: dict[str, Callable[[MultipleAlignment, Sequence[int]], Iterator[str]]
 }
 """By the names in `pairalign.base.choices.MSA_SUFFIXES`."""
 
+WITH_CONFIDENCE = ("stockholm", "tsv")
+"""Those that show it."""
+
 
 def _wrapped(text: str) -> Iterator[str]:
     for start in range(0, len(text), _FASTA_WIDTH):

@@ -71,7 +71,7 @@ def compare_programs(options: argparse.Namespace) -> None:
 
 def _write_sets(folder: Path, options: argparse.Namespace) -> int:
     """Write queries (shuffled each for itself, reversed, or as they are), and all as targets."""
-    rng = np.random.default_rng(options.seed)
+    rng = np.random.default_rng(options.seed[0])
     every = read_fasta(options.data)
     usable = np.flatnonzero((every.lengths > 20) & (every.lengths <= options.longest))
     chosen = rng.permutation(usable)[: options.sequences]

@@ -51,7 +51,10 @@ def add_command(commands: Any) -> None:
     parser.add_argument("--data", type=Path, help="FASTA: count hits of its sequences, shuffled")
     parser.add_argument("--sequences", type=int, default=300, help="and so many others (300)")
     parser.add_argument("--longest", type=int, default=3000, help="leave out longer ones (3,000)")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--against", type=int, help="these many of the file instead, unshuffled")
+    parser.add_argument(
+        "--seed", type=int, nargs="+", default=[1], help="hits of all are added (1)"
+    )
     parser.add_argument("--comp-based-stats", type=int, choices=(0, 1), default=1, help="(1)")
     parser.add_argument(
         "--programs",
@@ -63,13 +66,22 @@ def add_command(commands: Any) -> None:
     parser.set_defaults(run=_run)
 
 
-def shuffled(path: Path, count: int, longest: int, seed: int) -> tuple[SequenceSet, SequenceSet]:
-    """Sequences of a file with their letters in random order, and as many others."""
+def shuffled(
+    path: Path, count: int, longest: int, seed: int, against: int | None = None
+) -> tuple[SequenceSet, SequenceSet]:
+    """Sequences of a file, each with its residues in random order, and targets for them.
+
+    Targets are as many other shuffled sequences, or the first `against` of the file as they are.
+    """
     rng = np.random.default_rng(seed)
     every = read_fasta(path)
     usable = np.flatnonzero((every.lengths > 20) & (every.lengths <= longest))
     chosen = rng.permutation(usable)[: 2 * count]
     letters = ["".join(rng.permutation(list(every[int(k)].letters))) for k in chosen]
+    if against is not None:
+        queries = SequenceSet.from_strings(letters[:count], alphabet=every.alphabet)
+        kept = [every[int(k)].letters for k in usable[:against]]
+        return queries, SequenceSet.from_strings(kept, alphabet=every.alphabet)
     return tuple(
         SequenceSet.from_strings(part, alphabet=every.alphabet)
         for part in (letters[:count], letters[count:])
@@ -100,8 +112,9 @@ def _run(options: argparse.Namespace) -> None:
         return compare_programs(options)
     if options.data is None:
         return _compare_with_published(options.threads)
-    sets = shuffled(options.data, options.sequences, options.longest, options.seed)
-    alphabet = sets[0].alphabet.name
+    chosen = (options.data, options.sequences, options.longest)
+    every_seed = [shuffled(*chosen, seed, options.against) for seed in options.seed]
+    alphabet = every_seed[0][0].alphabet.name
     for row in CHANCE[alphabet]:
         *letters, opening, extension = row
         scores = ("match", "mismatch") if alphabet == "dna" else ("matrix",)
@@ -114,13 +127,27 @@ def _run(options: argparse.Namespace) -> None:
         )
         name = f"| {'/'.join(map(str, letters))} | {opening}/{extension} |"
         try:
-            counts = count_chance_hits(scoring, *sets, options.threads, options.comp_based_stats)
+            of_seeds = [
+                count_chance_hits(scoring, *sets, options.threads, options.comp_based_stats)
+                for sets in every_seed
+            ]
         except ScoringError as error:
             print(name, error, flush=True)
             continue
-        shown = (f"{hits} of {expected:g}" for hits, expected in counts.values())
-        ratios = (f"{hits / expected:.2f}" for hits, expected in counts.values())
-        print(name, " | ".join([*shown, *ratios]), "|", flush=True)
+        print(name, " | ".join(_ratios(of_seeds)), "|", flush=True)
+
+
+def _ratios(of_seeds: list[dict[float, tuple[int, float]]]) -> list[str]:
+    """Hits, those expected, their ratio; with more than one seed its standard error."""
+    every = np.array([list(counts.values()) for counts in of_seeds])  # seeds x limits x 2
+    hits, expected = every.sum(axis=0).T
+    shown = [
+        f"{one:g} of {two:g}, {one / two:.2f}" for one, two in zip(hits, expected, strict=True)
+    ]
+    if len(of_seeds) > 1:
+        errors = (every[..., 0] / every[..., 1]).std(axis=0, ddof=1) / np.sqrt(len(every))
+        shown = [f"{text} +- {error:.2f}" for text, error in zip(shown, errors, strict=True)]
+    return shown
 
 
 def background() -> np.ndarray:

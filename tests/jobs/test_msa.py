@@ -11,7 +11,8 @@ from pairalign.cli.main import main
 from pairalign.engines.cpu.msa import MOST_WEIGHT, PosteriorGraph
 from pairalign.errors import AlignmentFileError, CapacityError
 from pairalign.formats.aligned_fasta import read_aligned_fasta
-from pairalign.jobs.msa.msa import tree_weights
+from pairalign.jobs.msa.confidence import sample_pairs
+from pairalign.jobs.msa.progressive import tree_weights
 
 RESIDUES = "ARNDCQEGHILKMFPSTWYV"
 
@@ -79,18 +80,14 @@ def test_relatives_are_aligned_as_they_have_come_about():
     assert np.nanmin(alignment.column_confidence) > 0.8
 
 
-def test_consistency_accuracies_and_support_are_the_sums_that_they_are_said_to_be():
+def test_consistency_and_accuracies_are_the_sums_that_they_are_said_to_be():
     sequences = _family(5, 24)
     found = pairalign.posteriors(sequences)
     dense = _graph_as_dense(sequences, found)
     weights = np.array([3000, 9000, 1, 7000, 13000], np.int32)
     graph = PosteriorGraph(sequences.lengths, found, threads=2)
-    for round_ in range(3):
+    for _ in range(3):
         assert np.allclose(graph.accuracies(), _accuracies(dense, 5), rtol=1e-12)
-        columns = np.concatenate([np.arange(len(one)) + round_ % 2 for one in sequences])
-        assert np.allclose(
-            graph.support(columns.astype(np.int32)), _support(dense, sequences, columns)
-        )
         graph.relax(weights, 0.01)
         dense = _relaxed(dense, weights.tolist(), 5, round(0.01 * ONE))
     graph.close()
@@ -107,19 +104,28 @@ def _accuracies(dense, count):
     return sums
 
 
-def _support(dense, sequences, columns):
-    offsets = sequences.offsets
-    sums = []
-    for x in range(len(sequences)):
-        for i in range(len(sequences[x])):
-            own = columns[offsets[x] + i]
-            total = 0
-            for y in set(range(len(sequences))) - {x}:
-                for j in range(len(sequences[y])):
-                    if columns[offsets[y] + j] == own:
-                        total += dense[x, y][i, j]
-            sums.append(total / ONE)
-    return sums
+@pytest.mark.parametrize("chosen", [None, sample_pairs(7, 2, seed=3)])
+def test_support_is_the_sum_of_posteriors_in_a_residues_column(chosen):
+    sequences = _family(7, 24)
+    found = pairalign.posteriors(sequences)
+    dense = _graph_as_dense(sequences, found)
+    columns = np.concatenate(
+        [np.arange(len(one)) + index % 2 for index, one in enumerate(sequences)]
+    )
+    result = pairalign.score_multiple(
+        sequences, columns.astype(np.int32), 40, partners=None if chosen is None else 2, seed=3
+    )
+    pairs = itertools.combinations(range(7), 2) if chosen is None else zip(*chosen, strict=True)
+    sums, counts = np.zeros(len(columns)), np.zeros(len(columns))
+    for x, y in pairs:
+        for i, j in itertools.product(range(len(sequences[x])), range(len(sequences[y]))):
+            g, h = sequences.offsets[x] + i, sequences.offsets[y] + j
+            if columns[g] == columns[h]:
+                sums[[g, h]] += dense[x, y][i, j] / ONE
+                counts[[g, h]] += 1
+    assert np.allclose(result.support, sums)
+    assert np.array_equal(result.compared, counts)
+    assert counts.any()
 
 
 def test_two_sequences_get_the_alignment_of_most_expected_accuracy():
@@ -146,12 +152,6 @@ def test_instruction_sets_do_not_change_the_alignment(monkeypatch):
         monkeypatch.setenv("PAIRALIGN_ISA", name)
         columns.append(pairalign.align_multiple(sequences).columns)
     assert all(np.array_equal(columns[0], other) for other in columns)
-
-
-def test_above_fifty_sequences_posteriors_are_taken_as_they_are():
-    sequences = _family(53, 20)
-    alignment = pairalign.align_multiple(sequences)
-    assert [row.replace("-", "") for row in _rows(alignment)] == [s.letters for s in sequences]
 
 
 def test_copies_unrelated_and_single_sequences():

@@ -117,13 +117,92 @@ class PosteriorGraph:
             raise _out_of_memory()
         return columns, width.value
 
-    def support(self, columns: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
-        """Return for each residue the sum of its posteriors with those in its column."""
-        columns = np.ascontiguousarray(columns, np.int32)
-        assert len(columns) == self._lengths.sum()
-        sums = np.empty(len(columns), np.uint64)
-        library.pairalign_msa_support(self._handle, columns.ctypes.data, sums.ctypes.data)
-        return sums / ONE
+
+class Support:
+    """How much the posteriors of some pairs speak for the columns of a multiple alignment.
+
+    Parameters
+    ----------
+    offsets : ndarray of int64, shape (n + 1,)
+        Where the residues of each sequence begin.
+    columns : ndarray of int32, shape (residues,)
+        The column of each residue.
+
+    Attributes
+    ----------
+    sums : ndarray of uint64, shape (residues,)
+        Of each residue its posteriors with residues in its column, in 65535ths.
+    compared : ndarray of int32, shape (residues,)
+        How many residues in its column there were in the pairs.
+    """
+
+    def __init__(self, offsets: npt.NDArray[np.int64], columns: npt.NDArray[np.int32]) -> None:
+        assert len(columns) == offsets[-1]
+        self._offsets = np.ascontiguousarray(offsets, np.int64)
+        self._columns = np.ascontiguousarray(columns, np.int32)
+        self.sums = np.zeros(len(columns), np.uint64)
+        self.compared = np.zeros(len(columns), np.int32)
+
+    def add(self, posteriors: SparsePosteriors) -> None:
+        """Count pairs."""
+        library.pairalign_msa_support(
+            self._offsets.ctypes.data,
+            self._columns.ctypes.data,
+            posteriors.queries.ctypes.data,
+            posteriors.targets.ctypes.data,
+            posteriors.offsets.ctypes.data,
+            len(posteriors),
+            posteriors.rows.ctypes.data,
+            posteriors.columns.ctypes.data,
+            posteriors.values.ctypes.data,
+            self.sums.ctypes.data,
+            self.compared.ctypes.data,
+        )
+
+
+def join_columns(
+    first: npt.NDArray[np.int32],
+    second: npt.NDArray[np.int32],
+    values: npt.NDArray[np.uint16],
+    widths: tuple[int, int],
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], int]:
+    """Join two alignments by posteriors between their columns; see ``cpu/msa/chain.cpp``.
+
+    Parameters
+    ----------
+    first, second : ndarray of int32, shape (n,)
+        Of each posterior the columns of its two residues.
+    values : ndarray of uint16, shape (n,)
+        Posteriors in 65535ths.
+    widths : (int, int)
+        How many columns the two alignments have.
+
+    Returns
+    -------
+    first_places, second_places : ndarray of int32, shape (width of the alignment,)
+        The column of the join in which each column is.
+    width : int
+        How many columns the join has.
+
+    Raises
+    ------
+    CapacityError
+        The machine is out of memory.
+    """
+    first, second = (np.ascontiguousarray(one, np.int32) for one in (first, second))
+    values = np.ascontiguousarray(values, np.uint16)
+    places = [np.empty(width, np.int32) for width in widths]
+    width = library.pairalign_msa_join(
+        first.ctypes.data,
+        second.ctypes.data,
+        values.ctypes.data,
+        len(values),
+        *widths,
+        *(one.ctypes.data for one in places),
+    )
+    if width < 0:
+        raise _out_of_memory()
+    return places[0], places[1], width
 
 
 def _out_of_memory() -> CapacityError:

@@ -227,7 +227,7 @@ def _cluster(matrix: DistanceMatrix, first: Firsts, method: str) -> GuideTree:
     heights = np.concatenate((np.zeros(count), merges[:, 2] / 2))
     # Rounding can put a merge a hair below one that it contains.
     lengths = np.maximum(heights[count:, None] - heights[children], 0)
-    return _ordered(list(matrix.names), children, lengths, merges, method)
+    return ordered_tree(list(matrix.names), children, lengths, merges, method)
 
 
 def _neighbour_joining(matrix: DistanceMatrix, first: Firsts) -> GuideTree:
@@ -242,7 +242,7 @@ def _neighbour_joining(matrix: DistanceMatrix, first: Firsts) -> GuideTree:
         heights[count + merge] = (heights[pair] + lengths[merge]).max()
         sizes[count + merge] = sizes[pair].sum()
     linkage = np.column_stack((children, 2 * heights[count:], sizes[count:])).astype(np.float64)
-    return _ordered(list(matrix.names), children, lengths, linkage, "nj")
+    return ordered_tree(list(matrix.names), children, lengths, linkage, "nj")
 
 
 def _join_neighbours(matrix: DistanceMatrix, leaves: list[int]) -> Parts:
@@ -367,14 +367,20 @@ def _number(parts: Parts, count: int) -> tuple[npt.NDArray[np.int64], Doubles]:
     return children, lengths
 
 
-def _ordered(
+def ordered_tree(
     names: list[str],
     children: npt.NDArray[np.int64],
     lengths: Doubles,
     linkage: Doubles,
     method: str,
 ) -> GuideTree:
-    """Put the child first that holds the earlier sequence."""
+    """Make a tree; of two children the one that holds the earlier sequence comes first.
+
+    Parameters
+    ----------
+    names, children, lengths, linkage, method
+        As a `pairalign.trees.topology.Topology` has them, children in any order.
+    """
     count = len(names)
     first = np.arange(2 * count - 1)
     children, lengths = children.copy(), lengths.copy()

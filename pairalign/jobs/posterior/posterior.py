@@ -7,6 +7,7 @@ memory change what is written.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,6 +23,8 @@ from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.scoring.posterior_models import posterior_model
 from pairalign.sequences.sets import SequenceSet
+
+Pairs = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
 
 PIECE_RESIDUES = 1 << 18
 """Residues of queries in a piece: with 20 entries a residue and 30 bytes an entry, 160 MB."""
@@ -44,6 +47,8 @@ class PosteriorJob:
     memory_bytes : int, optional
         Default: half of what is free.
     progress : Progress
+    pairs : (ndarray of int32, ndarray of int32), optional
+        Input indices of the sequences of each pair. Default: all (i, j), i < j.
 
     Raises
     ------
@@ -63,6 +68,7 @@ class PosteriorJob:
         threads: int | None = None,
         memory_bytes: int | None = None,
         progress: Progress = False,
+        pairs: Pairs | None = None,
     ) -> None:
         if len(sequences) < 2:
             raise FastaError(
@@ -78,6 +84,7 @@ class PosteriorJob:
         self.threshold = threshold
         self.model = posterior_model(sequences.alphabet)
         self._progress = progress
+        self._chosen = pairs
         self._threads = _threads_within(
             sequences,
             usable_cores() if threads is None else threads,
@@ -87,12 +94,16 @@ class PosteriorJob:
     @property
     def pairs(self) -> int:
         """How many pairs there are."""
+        if self._chosen is not None:
+            return len(self._chosen[0])
         return len(self.sequences) * (len(self.sequences) - 1) // 2
 
     @property
     def cells(self) -> int:
         """Cells of the matrices of all pairs."""
         lengths = self.sequences.lengths.astype(np.int64)
+        if self._chosen is not None:
+            return int((lengths[self._chosen[0]] * lengths[self._chosen[1]]).sum())
         return int((lengths.sum() ** 2 - (lengths**2).sum()) // 2)
 
     def __iter__(self) -> Iterator[SparsePosteriors]:
@@ -101,15 +112,22 @@ class PosteriorJob:
         engine = PosteriorEngine(
             self.sequences, self.model, threshold=self.threshold, threads=self._threads
         )
+        pieces = _pieces(lengths) if self._chosen is None else _cut(lengths, self._chosen)
         with show_progress(self.cells, self._progress, doing="posteriors") as progress:
-            for queries, targets in _pieces(lengths):
+            for queries, targets in pieces:
                 yield engine.compute(queries, targets)
                 progress.update(int((lengths[queries] * lengths[targets]).sum()))
 
 
-def _pieces(
-    lengths: npt.NDArray[np.int64],
-) -> Iterator[tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]]:
+def _cut(lengths: npt.NDArray[np.int64], pairs: Pairs) -> Iterator[Pairs]:
+    """Cut chosen pairs into pieces; a piece ends with the pair that fills it."""
+    filled = np.cumsum(lengths[pairs[0]]) // PIECE_RESIDUES
+    bounds = np.concatenate(([0], np.flatnonzero(np.diff(filled)) + 1, [len(filled)]))
+    for start, stop in itertools.pairwise(bounds.tolist()):
+        yield pairs[0][start:stop], pairs[1][start:stop]
+
+
+def _pieces(lengths: npt.NDArray[np.int64]) -> Iterator[Pairs]:
     count = len(lengths)
     queries: list[int] = []
     targets: list[int] = []

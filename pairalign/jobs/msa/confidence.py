@@ -1,0 +1,122 @@
+"""How sure the residues and columns of a multiple alignment are, by the posteriors of pairs.
+
+All pairs of up to `MOST_ALL` sequences count. Of more, each sequence is compared with some others:
+in a shuffled ring of all sequences with those that are some steps before and after it, the steps
+drawn by chance, so that all are compared with equally many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.posteriors import ONE, SparsePosteriors
+from pairalign.engines.cpu.msa import Support
+from pairalign.jobs.posterior.posterior import Pairs, PosteriorJob
+from pairalign.jobs.run.progress import Progress
+from pairalign.sequences.sets import SequenceSet
+
+MOST_ALL = 200
+"""Sequences of which all pairs are compared, unless it is said with how many."""
+
+PARTNERS = 20
+"""Of each sequence of more than that."""
+
+Confidence = tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]
+"""`support` and `compared` of a `MultipleAlignment`."""
+
+
+def confidence_by(
+    posteriors: Iterable[SparsePosteriors],
+    sequences: SequenceSet,
+    columns: npt.NDArray[np.int32],
+) -> Confidence:
+    """Sum up what posteriors say of an alignment.
+
+    Parameters
+    ----------
+    posteriors : iterable of SparsePosteriors
+    sequences : SequenceSet
+    columns : ndarray of int32, shape (total_residues,)
+
+    Returns
+    -------
+    support : ndarray of float64, shape (total_residues,)
+    compared : ndarray of int32, shape (total_residues,)
+    """
+    support = Support(sequences.offsets, columns)
+    for piece in posteriors:
+        support.add(piece)
+    return support.sums / ONE, support.compared
+
+
+def find_confidence(
+    sequences: SequenceSet,
+    columns: npt.NDArray[np.int32],
+    *,
+    partners: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    memory_bytes: int | None = None,
+    progress: Progress = False,
+) -> Confidence:
+    """Compute posteriors of all pairs, or of sampled ones, and sum up what they say.
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+        Two or more.
+    columns : ndarray of int32, shape (total_residues,)
+    partners : int, optional
+        See `sample_pairs`. Default: all of up to `MOST_ALL` sequences, `PARTNERS` of more.
+    seed : int
+    threads, memory_bytes, progress
+        As for `PosteriorJob`.
+
+    Returns
+    -------
+    support : ndarray of float64, shape (total_residues,)
+    compared : ndarray of int32, shape (total_residues,)
+    """
+    if partners is None:
+        partners = len(sequences) if len(sequences) <= MOST_ALL else PARTNERS
+    job = PosteriorJob(
+        sequences,
+        threads=threads,
+        memory_bytes=memory_bytes,
+        progress=progress,
+        pairs=sample_pairs(len(sequences), partners, seed),
+    )
+    return confidence_by(job, sequences, columns)
+
+
+def sample_pairs(count: int, partners: int, seed: int) -> Pairs | None:
+    """Choose pairs of sequences so that each is compared with some others.
+
+    Parameters
+    ----------
+    count : int
+        Sequences.
+    partners : int
+        Others that each is compared with, rounded up to an even number.
+    seed : int
+        What is drawn by chance follows from it.
+
+    Returns
+    -------
+    (ndarray of int32, ndarray of int32) or None
+        Input indices of the pairs, the lower one first, in ascending order; None: all pairs.
+    """
+    steps, most = (partners + 1) // 2, (count - 1) // 2
+    if steps >= most:
+        return None
+    generator = np.random.default_rng(seed)
+    ring = generator.permutation(count)
+    taken = np.sort(generator.permutation(most)[:steps]) + 1
+    others = ring[(np.arange(count)[:, None] + taken) % count]
+    one = np.repeat(ring, steps)
+    pairs = np.stack((np.minimum(one, others.ravel()), np.maximum(one, others.ravel())))
+    pairs = pairs[:, np.lexsort(pairs[::-1])].astype(np.int32)
+    return np.ascontiguousarray(pairs[0]), np.ascontiguousarray(pairs[1])

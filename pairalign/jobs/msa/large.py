@@ -1,0 +1,276 @@
+"""Families of more than 50 sequences: groups of similar ones are aligned, then joined.
+
+1. Groups of at most 50 and a tree of them (`pairalign.jobs.msa.grouping`).
+2. Each group is aligned by the posteriors of all its pairs, with one round of consistency.
+3. Two alignments are joined by the posteriors between eight sequences of either side, which are
+   evenly spaced in the order of the tree: the heaviest chain of pairs of columns.
+
+Work and memory grow with the number of sequences, not with its square. Groups and joins are dealt
+out to threads; what each gives depends on nothing else.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.posteriors import SparsePosteriors
+from pairalign.base.choices import POSTERIOR_THRESHOLD
+from pairalign.engines.cpu.msa import PosteriorGraph, join_columns
+from pairalign.engines.cpu.posterior import PosteriorEngine, thread_bytes
+from pairalign.errors import CapacityError
+from pairalign.jobs.distances.guide_tree import ordered_tree
+from pairalign.jobs.msa.grouping import Grouping, Indices, group_sequences, subset
+from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
+from pairalign.jobs.run.progress import Progress, show_progress
+from pairalign.scoring.posterior_models import posterior_model
+from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.tree import GuideTree
+
+REPRESENTATIVES = 8
+ROUNDS = 1
+REFINEMENTS = 20
+
+_ENTRIES_A_RESIDUE = 20  # of unrelated sequences, rounded up
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some sequences, aligned.
+
+    Attributes
+    ----------
+    members : ndarray of int64
+        Input indices in the order of the tree.
+    columns : ndarray of int32
+        The columns of their residues, one sequence after the other.
+    width : int
+    tree : GuideTree or None
+        Of a group of two or more, over `members` sorted.
+    """
+
+    members: Indices
+    columns: npt.NDArray[np.int32]
+    width: int
+    tree: GuideTree | None = None
+
+
+def align_large(
+    sequences: SequenceSet, *, threads: int, memory_bytes: int, progress: Progress
+) -> tuple[GuideTree, npt.NDArray[np.int32], int]:
+    """Align a large family.
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+        More than those of one group.
+    threads, memory_bytes, progress
+        As for `pairalign.align_multiple`.
+
+    Returns
+    -------
+    tree : GuideTree
+        That of the groups' joins, with the trees of the groups at its leaves.
+    columns : ndarray of int32, shape (total_residues,)
+    width : int
+
+    Raises
+    ------
+    CapacityError
+        The posteriors of a group, or of two representatives, do not fit the memory.
+    """
+    grouping = group_sequences(sequences, threads=threads, memory_bytes=memory_bytes)
+    aligner = _Aligner(sequences, memory_bytes)
+    parts = _align_parts(aligner, grouping, min(threads, aligner.most_threads(grouping)), progress)
+    whole = parts[-1]
+    columns = np.empty(sequences.total_residues, np.int32)
+    columns[_residues(sequences, whole.members)] = whole.columns
+    return _graft(sequences, grouping, parts), columns, whole.width
+
+
+def _align_parts(
+    aligner: _Aligner, grouping: Grouping, threads: int, progress: Progress
+) -> list[_Part]:
+    """Align groups and join them, each as soon as its parts are there; return all, joins last."""
+    groups, joins = grouping.groups, grouping.joins
+    parts: list[_Part | None] = [None] * (len(groups) + len(joins))
+    parent = {part: k for k, join in enumerate(joins) for part in (join.first, join.second)}
+    running: dict[Future[_Part], int] = {}
+    total = sum(map(aligner.group_cells, groups)) + aligner.join_cells * len(joins)
+    with (
+        ThreadPoolExecutor(threads) as pool,
+        show_progress(total, progress, doing="aligning") as meter,
+    ):
+        try:
+            by_work = sorted(range(len(groups)), key=lambda k: -aligner.group_cells(groups[k]))
+            for k in by_work:
+                running[pool.submit(aligner.align, groups[k])] = k
+            while running:
+                for done in wait(running, return_when=FIRST_COMPLETED).done:
+                    node = running.pop(done)
+                    parts[node] = done.result()
+                    is_group = node < len(groups)
+                    meter.update(
+                        aligner.group_cells(groups[node]) if is_group else aligner.join_cells
+                    )
+                    if node not in parent:
+                        continue
+                    join = joins[parent[node]]
+                    one, other = parts[join.first], parts[join.second]
+                    if one is not None and other is not None:
+                        future = pool.submit(aligner.join, one, other)
+                        running[future] = len(groups) + parent[node]
+                        for part in (join.first, join.second):
+                            parts[part] = _emptied(parts[part])
+        except BaseException:
+            aligner.cancel()
+            pool.shutdown(cancel_futures=True)
+            raise
+    return [part for part in parts if part is not None]
+
+
+def _emptied(part: _Part | None) -> _Part | None:
+    """Keep what is needed of a part that has been joined: its tree."""
+    nothing = np.zeros(0, np.int32)
+    return None if part is None else _Part(part.members[:0], nothing, 0, part.tree)
+
+
+class _Aligner:
+    """Aligns groups and joins them; from any thread."""
+
+    def __init__(self, sequences: SequenceSet, memory_bytes: int) -> None:
+        self._sequences = sequences
+        self._memory_bytes = memory_bytes
+        self._lengths = sequences.lengths.astype(np.int64)
+        self._engine = PosteriorEngine(
+            sequences,
+            posterior_model(sequences.alphabet),
+            threshold=POSTERIOR_THRESHOLD,
+            threads=1,
+        )
+
+    @property
+    def join_cells(self) -> int:
+        """About how many cells a join takes."""
+        return int(REPRESENTATIVES**2 * self._lengths.mean() ** 2)
+
+    def group_cells(self, members: Indices) -> int:
+        lengths = self._lengths[members]
+        return int(lengths.sum() ** 2 - (lengths**2).sum()) // 2
+
+    def most_threads(self, grouping: Grouping) -> int:
+        """Return how many groups may be aligned at a time within the memory, one or more."""
+        most = 1
+        for members in grouping.groups:
+            lengths = np.sort(self._lengths[members])
+            residues = int((lengths * np.arange(len(lengths))[::-1]).sum())
+            longest = int(lengths[-1])
+            entries = residues * _ENTRIES_A_RESIDUE * (ENTRY_BYTES + 16)
+            most = max(most, entries + thread_bytes(longest, longest))
+        return max(1, self._memory_bytes // most)
+
+    def cancel(self) -> None:
+        self._engine.cancel()
+
+    def align(self, members: Indices) -> _Part:
+        """Align a group."""
+        if len(members) == 1:
+            width = int(self._lengths[members[0]])
+            return _Part(members, np.arange(width, dtype=np.int32), width)
+        first, second = np.triu_indices(len(members), 1)
+        found = self._posteriors(members[first], members[second])
+        group = subset(self._sequences, members)
+        local = SparsePosteriors(
+            first.astype(np.int32),
+            second.astype(np.int32),
+            found.offsets,
+            found.rows,
+            found.columns,
+            found.values,
+            found.arithmetic,
+        )
+        with closing(PosteriorGraph(group.lengths, local)) as graph:
+            del found, local
+            tree, columns, width = align_graph(graph, group, rounds=ROUNDS, refinements=REFINEMENTS)
+        leaves = np.array(tree.leaves(), np.int64)
+        return _Part(members[leaves], columns[_residues(group, leaves)], width, tree)
+
+    def join(self, one: _Part, other: _Part) -> _Part:
+        """Join two parts by the posteriors between representatives."""
+        (first, first_starts), (second, second_starts) = (
+            self._representatives(part) for part in (one, other)
+        )
+        queries, targets = np.repeat(first, len(second)), np.tile(second, len(first))
+        found = self._posteriors(queries, targets)
+        count = np.diff(found.offsets)
+        rows = np.repeat(np.repeat(first_starts, len(second)), count) + found.rows
+        columns = np.repeat(np.tile(second_starts, len(first)), count) + found.columns
+        first_places, second_places, width = join_columns(
+            one.columns[rows], other.columns[columns], found.values, (one.width, other.width)
+        )
+        return _Part(
+            np.concatenate((one.members, other.members)),
+            np.concatenate((first_places[one.columns], second_places[other.columns])),
+            width,
+        )
+
+    def _representatives(self, part: _Part) -> tuple[Indices, Indices]:
+        """Return some of the sequences of a part, and where their residues begin in it."""
+        count = len(part.members)
+        taken = min(count, REPRESENTATIVES)
+        places = (2 * np.arange(taken) + 1) * count // (2 * taken)
+        starts = np.concatenate(([0], np.cumsum(self._lengths[part.members])))
+        return part.members[places], starts[places]
+
+    def _posteriors(self, queries: Indices, targets: Indices) -> SparsePosteriors:
+        found = self._engine.compute(queries.astype(np.int32), targets.astype(np.int32))
+        held = len(found.rows) * ENTRY_BYTES
+        if held > self._memory_bytes:
+            raise CapacityError(
+                f"{self._sequences.source}: the posteriors of a group with "
+                f"{self._sequences.record(int(queries[0]))} need {held >> 20:,} MiB of memory, "
+                f"{self._memory_bytes >> 20:,} MiB are allowed; allow more with --memory",
+                held,
+                self._memory_bytes,
+            )
+        return found
+
+
+def _residues(sequences: SequenceSet, members: Indices) -> Indices:
+    """Return the places of the residues of some sequences, one after the other."""
+    starts, lengths = sequences.offsets[members], sequences.lengths[members].astype(np.int64)
+    before = np.cumsum(lengths) - lengths
+    return np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
+
+
+def _graft(sequences: SequenceSet, grouping: Grouping, parts: list[_Part]) -> GuideTree:
+    """Return the tree of all sequences: those of groups, then the joins."""
+    count = len(sequences)
+    merges: list[list[float]] = []
+    heights, sizes = [0.0] * count, [1] * count
+
+    def merge(one: int, other: int, height: float) -> int:
+        heights.append(max(height, heights[one], heights[other]))
+        sizes.append(sizes[one] + sizes[other])
+        merges.append([one, other, 2 * heights[-1], sizes[-1]])
+        return len(heights) - 1
+
+    def grown(members: Indices, tree: GuideTree | None) -> int:
+        nodes = members.tolist()
+        for one, other, distance, _ in [] if tree is None else tree.linkage.tolist():
+            nodes.append(merge(nodes[int(one)], nodes[int(other)], distance / 2))
+        return int(nodes[-1])
+
+    trees = [part.tree for part in parts[: len(grouping.groups)]]
+    roots = list(map(grown, grouping.groups, trees))
+    for join in grouping.joins:
+        roots.append(merge(roots[join.first], roots[join.second], join.height))
+    linkage = np.array(merges)
+    children = linkage[:, :2].astype(np.int64)
+    height = np.array(heights)
+    lengths = height[count:, None] - height[children]
+    return ordered_tree(list(sequences.names), children, lengths, linkage, "upgma")

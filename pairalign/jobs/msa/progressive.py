@@ -1,0 +1,97 @@
+"""A graph of posteriors becomes an alignment: distances, a tree, consistency, joins, refinement."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.choices import POSTERIOR_THRESHOLD
+from pairalign.engines.cpu.msa import MOST_WEIGHT, PosteriorGraph
+from pairalign.jobs.distances.guide_tree import build_tree
+from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.distance_matrix import DistanceMatrix
+from pairalign.trees.topology import Topology
+from pairalign.trees.tree import GuideTree
+
+ENTRY_BYTES = 10 + 2 * (8 + 8)
+"""Of a posterior: as it is found; as links in both directions, old and new."""
+
+
+def align_graph(
+    graph: PosteriorGraph, sequences: SequenceSet, *, rounds: int, refinements: int
+) -> tuple[GuideTree, npt.NDArray[np.int32], int]:
+    """Align sequences by the posteriors of all their pairs.
+
+    Parameters
+    ----------
+    graph : PosteriorGraph
+        Is made consistent.
+    sequences : SequenceSet
+        Two or more.
+    rounds : int
+        Of consistency.
+    refinements : int
+        How often the alignment is cut in two and joined anew.
+
+    Returns
+    -------
+    tree : GuideTree
+    columns : ndarray of int32, shape (total_residues,)
+    width : int
+    """
+    tree = _tree(_distances(graph, sequences), sequences)
+    weights = tree_weights(tree)
+    for _ in range(rounds):
+        graph.relax(weights, POSTERIOR_THRESHOLD)
+    return tree, *graph.align(tree.children, weights, refinements)
+
+
+def _tree(distances: DistanceMatrix, sequences: SequenceSet) -> GuideTree:
+    if len(sequences) > 2:
+        return build_tree(distances, "upgma", sequences)
+    apart = float(distances.condensed[0])
+    return GuideTree(
+        names=list(sequences.names),
+        children=np.array([[0, 1]], np.int64),
+        lengths=np.full((1, 2), apart / 2),
+        linkage=np.array([[0, 1, apart, 2]]),
+        method="upgma",
+    )
+
+
+def _distances(graph: PosteriorGraph, sequences: SequenceSet) -> DistanceMatrix:
+    first, second = np.triu_indices(len(sequences), 1)
+    shorter = np.minimum(sequences.lengths[first], sequences.lengths[second])
+    distances = np.maximum(1 - graph.accuracies() / shorter, 0).astype(np.float32)
+    return DistanceMatrix(list(sequences.names), distances)
+
+
+def tree_weights(tree: Topology) -> npt.NDArray[np.int32]:
+    """Return how much each sequence counts: each branch's length shared by those below it.
+
+    Parameters
+    ----------
+    tree : Topology
+
+    Returns
+    -------
+    ndarray of int32, shape (n,)
+        1 or more; about `MOST_WEIGHT` in all, and no more.
+    """
+    count = len(tree)
+    below = np.ones(tree.root + 1)
+    for merge, children in enumerate(tree.children):
+        below[count + merge] = below[children].sum()
+    shares = np.zeros(tree.root + 1)
+    for merge in range(count - 2, -1, -1):
+        for child, length in zip(tree.children[merge], tree.lengths[merge], strict=True):
+            shares[child] = shares[count + merge] + length / below[child]
+    shares = shares[:count]
+    if not shares.sum() > 0:
+        shares = np.ones(count)
+    # A copy of another sequence counts little, not nothing.
+    shares = np.maximum(shares / shares.mean(), 0.01)
+    weights: npt.NDArray[np.int32] = np.maximum(
+        np.floor(shares / shares.sum() * (MOST_WEIGHT - count)), 1
+    ).astype(np.int32)
+    return weights

@@ -1,0 +1,236 @@
+"""Multiple alignments of more than 50 sequences: groups, joins, laws, sampled confidence."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import pairalign
+from pairalign.cli.main import main
+from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.engines.cpu.msa import join_columns
+from pairalign.errors import CapacityError
+from pairalign.jobs.msa.confidence import sample_pairs
+from pairalign.jobs.msa.grouping import MOST_IN_GROUP, group_sequences
+
+RESIDUES = list("ARNDCQEGHILKMFPSTWYV")
+
+
+def _evolved(count, length, seed=1, changed=0.1):
+    """Return sequences of which each is a changed copy of an earlier one."""
+    random = np.random.default_rng(seed)
+    sequences = [random.choice(RESIDUES, length)]
+    while len(sequences) < count:
+        letters = sequences[int(random.integers(len(sequences)))].copy()
+        which = random.random(len(letters)) < changed
+        letters[which] = random.choice(RESIDUES, which.sum())
+        if random.random() < 0.3:
+            letters = np.delete(letters, int(random.integers(len(letters))))
+        sequences.append(letters)
+    return pairalign.SequenceSet.from_strings(map("".join, sequences), alphabet="protein")
+
+
+def _rows(alignment):
+    return [alignment.text(index) for index in range(len(alignment))]
+
+
+# ---------------------------------------------------------------------------------------------
+# Groups
+
+
+@pytest.mark.parametrize("count", [51, 130, 420])
+def test_groups_part_the_family_and_joins_make_one_of_them(count):
+    sequences = _evolved(count, 30)
+    grouping = group_sequences(sequences, threads=2, memory_bytes=1 << 28)
+    assert sorted(np.concatenate(grouping.groups).tolist()) == list(range(count))
+    assert max(map(len, grouping.groups)) <= MOST_IN_GROUP
+    assert len(grouping.joins) == len(grouping.groups) - 1
+    parts = [part for join in grouping.joins for part in (join.first, join.second)]
+    assert len(set(parts)) == len(parts)
+    for number, join in enumerate(grouping.joins):
+        node = len(grouping.groups) + number
+        assert max(join.first, join.second) < node
+
+
+def test_copies_are_grouped():
+    sequences = pairalign.SequenceSet.from_strings(["MKVLWAALLVTF"] * 500)
+    grouping = group_sequences(sequences, threads=1, memory_bytes=1 << 28)
+    assert max(map(len, grouping.groups)) <= MOST_IN_GROUP
+
+
+def test_groups_hold_what_is_alike():
+    """Three families that have nothing in common are not mixed."""
+    families = [_evolved(60, 40, seed=seed) for seed in (1, 2, 3)]
+    strings = [one.letters for trio in zip(*families, strict=True) for one in trio]
+    sequences = pairalign.SequenceSet.from_strings(strings, alphabet="protein")
+    grouping = group_sequences(sequences, threads=1, memory_bytes=1 << 28)
+    assert all(len(set((group % 3).tolist())) == 1 for group in grouping.groups)
+
+
+# ---------------------------------------------------------------------------------------------
+# Joins
+
+
+def _best_chain(table):
+    best = np.zeros((table.shape[0] + 1, table.shape[1] + 1), np.int64)
+    for i, j in np.ndindex(table.shape):
+        best[i + 1, j + 1] = max(best[i, j] + table[i, j], best[i, j + 1], best[i + 1, j])
+    return int(best[-1, -1])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_joins_take_the_heaviest_chain(seed):
+    random = np.random.default_rng(seed)
+    widths = tuple(random.integers(1, 15, 2).tolist())
+    count = int(random.integers(0, 60))
+    first, second = (random.integers(0, width, count).astype(np.int32) for width in widths)
+    values = random.integers(1, 4, count).astype(np.uint16)
+    one, other, width = join_columns(first, second, values, widths)
+    assert (np.diff(one) > 0).all()
+    assert (np.diff(other) > 0).all()
+    assert set(one.tolist()) | set(other.tolist()) == set(range(width))
+    table = np.zeros(widths, np.int64)
+    np.add.at(table, (first, second), values)
+    together = one[:, None] == other[None, :]
+    assert table[together].sum() == _best_chain(table)
+    assert (table[together] > 0).all()
+
+
+def test_posteriors_that_say_nothing_leave_alignments_apart():
+    nothing = np.zeros(0, np.int32)
+    one, other, width = join_columns(nothing, nothing, nothing.astype(np.uint16), (2, 3))
+    assert (one.tolist(), other.tolist(), width) == ([0, 1], [2, 3, 4], 5)
+
+
+# ---------------------------------------------------------------------------------------------
+# Alignments
+
+
+@pytest.mark.parametrize("count", [51, 230])
+def test_rows_are_the_sequences_in_one_width_without_empty_columns(count):
+    sequences = _evolved(count, 40)
+    alignment = pairalign.align_multiple(sequences)
+    rows = _rows(alignment)
+    assert {len(row) for row in rows} == {alignment.width}
+    assert [row.replace("-", "") for row in rows] == [one.letters for one in sequences]
+    assert (alignment.occupancy > 0).all()
+    assert sorted(alignment.tree.leaves()) == list(range(count))
+    assert (alignment.tree.lengths >= 0).all()
+
+
+def test_relatives_are_aligned_as_they_have_come_about():
+    """Three subfamilies of copies with a deletion each, which differ at many places."""
+    base = "MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVKALPDAQFEVV"
+    random = np.random.default_rng(5)
+    expected = []
+    for _ in range(3):
+        letters = np.array(list(base))
+        which = random.choice(len(base), 15, replace=False)
+        letters[which] = random.choice(RESIDUES, 15)
+        for number in range(30):
+            row = letters.copy()
+            start, stop = [(10, 10), (20, 24), (40, 43), (55, 57), (0, 3)][number % 5]
+            row[start:stop] = "-"
+            expected.append("".join(row))
+    strings = [row.replace("-", "") for row in expected]
+    sequences = pairalign.SequenceSet.from_strings(strings, alphabet="protein")
+    alignment = pairalign.align_multiple(sequences)
+    right = sum(a == b for a, b in zip(_rows(alignment), expected, strict=True))
+    assert alignment.width == len(base)
+    assert right > 70  # a residue beside a gap that equals one in it may stand on its other side
+
+
+def test_threads_memory_and_instruction_sets_do_not_change_the_alignment(monkeypatch):
+    sequences = _evolved(160, 40, seed=3)
+    results = [
+        pairalign.align_multiple(sequences, threads=threads, memory_bytes=memory, partners=4)
+        for threads, memory in ((1, None), (3, 1 << 30), (2, 1 << 28))
+    ]
+    for name in instruction_sets():
+        monkeypatch.setenv("PAIRALIGN_ISA", name)
+        results.append(pairalign.align_multiple(sequences, partners=4))
+    for other in results[1:]:
+        assert np.array_equal(results[0].columns, other.columns)
+        assert np.array_equal(results[0].support, other.support)
+        assert results[0].tree.newick() == other.tree.newick()
+
+
+def test_memory_that_does_not_do_is_an_error():
+    with pytest.raises(CapacityError, match="MiB"):
+        pairalign.align_multiple(_evolved(60, 60), memory_bytes=1 << 19)
+
+
+def test_dna_is_aligned():
+    random = np.random.default_rng(2)
+    base = random.choice(list("ACGT"), 60)
+    strings = ["".join(np.delete(base, int(random.integers(60)))) for _ in range(70)]
+    alignment = pairalign.align_multiple(pairalign.SequenceSet.from_strings(strings))
+    assert alignment.width == 60
+
+
+# ---------------------------------------------------------------------------------------------
+# Confidence of sampled pairs
+
+
+@pytest.mark.parametrize(("count", "partners"), [(30, 4), (31, 6), (250, 20)])
+def test_each_sequence_is_compared_with_equally_many_others(count, partners):
+    queries, targets = sample_pairs(count, partners, seed=1)
+    assert (queries < targets).all()
+    pairs = list(zip(queries.tolist(), targets.tolist(), strict=True))
+    assert pairs == sorted(set(pairs))
+    assert set(np.bincount(np.concatenate((queries, targets)), minlength=count)) == {partners}
+    again, other = sample_pairs(count, partners, seed=1), sample_pairs(count, partners, seed=2)
+    assert np.array_equal(again[0], queries)
+    assert not np.array_equal(other, (queries, targets))
+
+
+def test_all_pairs_where_there_are_not_more():
+    for count, partners in itertools.product((2, 3, 10), (10, 11)):
+        assert sample_pairs(count, partners, seed=0) is None
+
+
+def test_sampled_confidence_is_about_that_of_all_pairs():
+    sequences = _evolved(80, 50, changed=0.2)
+    alignment = pairalign.align_multiple(sequences, confidence=False)
+    assert not alignment.compared.any()
+    every, some = (
+        pairalign.score_multiple(
+            sequences, alignment.columns, alignment.width, partners=partners
+        ).column_confidence
+        for partners in (None, 20)
+    )
+    full = alignment.occupancy > 40
+    assert np.abs(every - some)[full].max() < 0.1
+
+
+# ---------------------------------------------------------------------------------------------
+# The command
+
+
+@pytest.fixture
+def family(tmp_path):
+    path = tmp_path / "family.fa"
+    path.write_text("".join(f">{one.name}\n{one.letters}\n" for one in _evolved(60, 40)))
+    return path
+
+
+def _run(*arguments):
+    return main([str(one) for one in arguments])
+
+
+def test_the_command_samples_pairs(tmp_path, family):
+    files = []
+    for seed in (1, 1, 2):
+        out = tmp_path / f"m{len(files)}.sto"
+        assert not _run("msa", family, "-o", out, "--partners", 4, "--seed", seed, "-q")
+        files.append(out.read_text())
+    assert files[0] == files[1] != files[2]
+
+
+def test_the_command_computes_confidence_where_it_is_shown(tmp_path, family, capsys):
+    assert not _run("msa", family, "-o", tmp_path / "m.afa")
+    assert "confidence" not in capsys.readouterr().err
+    assert not _run("msa", family, "-o", tmp_path / "m.sto")
+    assert "confidence" in capsys.readouterr().err
+    assert _run("msa", family, "-o", tmp_path / "x.afa", "--partners", 4) == 2
+    assert "--partners is for confidence" in capsys.readouterr().err
