@@ -26,6 +26,7 @@ import numpy.typing as npt
 from pairalign.alignments.problem import Problem
 from pairalign.jobs.distances.distances import self_scores
 from pairalign.jobs.run.request import AlignRequest, plan_alignment
+from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.fasta import Records
@@ -137,9 +138,8 @@ class _Scores:
         self._sequences = sequences
         self._scoring = make_scoring(sequences.alphabet, mode="semiglobal")
         self._own = self_scores(sequences, self._scoring).astype(np.int64)
-        self._request = AlignRequest(
-            detail=Detail.SCORE, device="cpu", threads=threads, memory_bytes=memory_bytes
-        )
+        used = Resources("cpu", threads=threads, memory_bytes=memory_bytes)
+        self._request = AlignRequest(detail=Detail.SCORE, resources=used)
 
     def of_pairs(self, indices: Indices) -> npt.NDArray[np.float32]:
         """Return the distances of all pairs of some sequences, condensed."""
