@@ -14,7 +14,7 @@ from pairalign.engines import Engine
 from pairalign.engines.filters import ScoreFilter, open_filters
 from pairalign.errors import DeviceError, ScoringError
 from pairalign.jobs.overlaps.stages import SharedFilter, StagedEngine, Thresholds
-from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.procedure import PlannedJob
 from pairalign.jobs.run.slabs import result_bytes
 from pairalign.jobs.run.stage_counts import Stages
 from pairalign.pairs.windows import Window, join_windows
@@ -75,20 +75,20 @@ class OverlapProcedure:
     stages: Stages = field(default_factory=Stages)
     _filters: list[ScoreFilter | StrandFilter] = field(default_factory=list, init=False, repr=False)
 
-    def fills(self, job: AlignmentJob) -> int:
+    def fills(self, job: PlannedJob) -> int:
         """Return how many strands are looked at: candidates have theirs."""
         return 2 if self.candidates is None else 1
 
-    def chooses(self, job: AlignmentJob) -> bool:
+    def chooses(self, job: PlannedJob) -> bool:
         """Whether all pairs are looked at."""
         return self.candidates is None
 
-    def engines_per_gpu(self, job: AlignmentJob) -> int | None:
+    def engines_per_gpu(self, job: PlannedJob) -> int | None:
         """Return how many engines share a GPU, see `_ENGINES_PER_GPU`."""
         are_many = self.candidates is None and job.pairs >= _PAIRS_WORTH_ENGINES
         return _ENGINES_PER_GPU if are_many else None
 
-    def wrap(self, engines: Sequence[Engine], job: AlignmentJob) -> tuple[Sequence[Engine], None]:
+    def wrap(self, engines: Sequence[Engine], job: PlannedJob) -> tuple[Sequence[Engine], None]:
         """Wrap engines so that pairs go through the stages."""
         strands = None
         if self.candidates is not None:
@@ -118,7 +118,7 @@ class OverlapProcedure:
         return staged, None
 
     def join(
-        self, slabs: list[Window], engines: int, fits: Callable[[Window], bool], job: AlignmentJob
+        self, slabs: list[Window], engines: int, fits: Callable[[Window], bool], job: PlannedJob
     ) -> list[Window]:
         """Join windows: the interpreter takes as long for each as a GPU does for its pairs."""
         if self.candidates is not None:
@@ -139,13 +139,11 @@ class OverlapProcedure:
             one.close()
         self._filters.clear()
 
-    def _has_corridors(self, engine: Engine, job: AlignmentJob) -> bool:
+    def _has_corridors(self, engine: Engine, job: PlannedJob) -> bool:
         """Whether best alignments are tried in corridors: of candidates, where cores make them."""
         return self.candidates is not None and not engine.is_gpu and job.scoring.mode == "local"
 
-    def _open_filters(
-        self, engines: Sequence[Engine], job: AlignmentJob
-    ) -> dict[str, SharedFilter]:
+    def _open_filters(self, engines: Sequence[Engine], job: PlannedJob) -> dict[str, SharedFilter]:
         """Open a filter for every device that has engines; none where that is the faster choice."""
         if self.candidates is not None or self.filter == "none":
             return {}
@@ -161,7 +159,7 @@ class OverlapProcedure:
         return self._open_bit_filters(names, job)
 
     def _open_strand_filter(
-        self, filters: Iterable[SharedFilter], job: AlignmentJob
+        self, filters: Iterable[SharedFilter], job: PlannedJob
     ) -> StrandFilter | None:
         """Open what says which pairs are scored on the other strand; None where that is no use."""
         looks_at_runs = any(isinstance(one.pair_filter, RunFilter) for one in filters)
@@ -173,21 +171,21 @@ class OverlapProcedure:
 
         return StrandFilter.of(job.queries, job.scoring, min(job.threads, _STRAND_THREADS))
 
-    def runs_are_worth(self, job: AlignmentJob, *, on_cores: bool) -> bool:
+    def runs_are_worth(self, job: PlannedJob, *, on_cores: bool) -> bool:
         """Whether overlaps have runs that few pairs share by chance, and there are pairs enough."""
         are_many = job.cells >= _CELLS_WORTH_RUNS[on_cores]
         are_long = job.cells >= _PAIR_WORTH_RUNS[on_cores] * job.pairs
         return are_many and are_long and self._runs_can_help(job)
 
-    def _runs_can_help(self, job: AlignmentJob) -> bool:
+    def _runs_can_help(self, job: PlannedJob) -> bool:
         run = self.thresholds.forced_run
         return run > 0 and shared_by_chance(job.queries, run) <= _MOST_BY_CHANCE
 
-    def _bits_are_worth(self, job: AlignmentJob) -> bool:
+    def _bits_are_worth(self, job: PlannedJob) -> bool:
         """Whether the filter by bits was measured to save time, on cores: for short reads."""
         return int(job.queries.lengths.max()) <= _LONGEST_TO_FILTER
 
-    def _open_run_filter(self, job: AlignmentJob) -> SharedFilter | None:
+    def _open_run_filter(self, job: PlannedJob) -> SharedFilter | None:
         """Open the filter by runs; with ``auto`` not where reads repeat each other too much."""
         if not self._runs_can_help(job):
             raise ScoringError(
@@ -203,7 +201,7 @@ class OverlapProcedure:
             return None
         return SharedFilter(RunFilter(job.queries, words), self.thresholds.min_raw_score)
 
-    def _open_bit_filters(self, names: Iterable[str], job: AlignmentJob) -> dict[str, SharedFilter]:
+    def _open_bit_filters(self, names: Iterable[str], job: PlannedJob) -> dict[str, SharedFilter]:
         linear = replace(job.scoring, mode="local", gap_open=job.scoring.gap_extend)
         found = {}
         for name in names:
@@ -225,7 +223,7 @@ class OverlapProcedure:
         return found
 
 
-def _open_aligner(job: AlignmentJob) -> FurtherAligner:
+def _open_aligner(job: PlannedJob) -> FurtherAligner:
     from pairalign.engines.cpu.further import FurtherAligner
 
     return FurtherAligner(job.queries, job.queries, job.scoring, job.threads)

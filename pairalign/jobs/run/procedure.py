@@ -10,33 +10,65 @@ from pairalign.engines import Engine
 from pairalign.pairs.windows import Window
 
 if TYPE_CHECKING:
-    from pairalign.jobs.run.align import AlignmentJob
+    from pairalign.alignments.thresholds import PairThresholds
+    from pairalign.engines.cpu.pair_filter import Demand
     from pairalign.jobs.stages.threshold_engine import Steps
+    from pairalign.pairs.want import Want
+    from pairalign.scoring.scoring import Scoring
+    from pairalign.sequences.sets import SequenceSet
+    from pairalign.statistics.significance import EvalueFilter
+
+
+class PlannedJob(Protocol):
+    """What a procedure asks of a `pairalign.jobs.run.align.AlignmentJob`."""
+
+    queries: SequenceSet
+    targets: SequenceSet | None
+    scoring: Scoring
+    want: Want
+    threads: int
+    window: int
+    memory_bytes: int
+    pair_thresholds: PairThresholds
+    hsps: int
+    evalue_filter: EvalueFilter | None
+    demand: Demand | None
+    strand: str
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs."""
+        ...
+
+    @property
+    def cells(self) -> int:
+        """Cells of all dynamic programming matrices."""
+        ...
 
 
 class Procedure(Protocol):
     """What is done with the pairs of a job; a job is planned with one and asks it."""
 
-    def fills(self, job: AlignmentJob) -> int:
+    def fills(self, job: PlannedJob) -> int:
         """Return how often the matrix of a pair is filled: once a strand that is looked at."""
         ...
 
-    def chooses(self, job: AlignmentJob) -> bool:
+    def chooses(self, job: PlannedJob) -> bool:
         """Whether all pairs are looked at, and only some of them aligned."""
         ...
 
-    def engines_per_gpu(self, job: AlignmentJob) -> int | None:
+    def engines_per_gpu(self, job: PlannedJob) -> int | None:
         """Return how many engines share a GPU; None: as many as keep it busy."""
         ...
 
     def wrap(
-        self, engines: Sequence[Engine], job: AlignmentJob
+        self, engines: Sequence[Engine], job: PlannedJob
     ) -> tuple[Sequence[Engine], Steps | None]:
         """Have engines do what is asked of pairs; also return what counts the steps of that."""
         ...
 
     def join(
-        self, slabs: list[Window], engines: int, fits: Callable[[Window], bool], job: AlignmentJob
+        self, slabs: list[Window], engines: int, fits: Callable[[Window], bool], job: PlannedJob
     ) -> list[Window]:
         """Join slabs of a GPU where engines put results in order, as far as joined ones fit."""
         ...
@@ -49,20 +81,20 @@ class Procedure(Protocol):
 class PlainProcedure:
     """Strands, E-values, thresholds and further alignments, as the fields of the job say."""
 
-    def fills(self, job: AlignmentJob) -> int:
+    def fills(self, job: PlannedJob) -> int:
         """Return how many strands are looked at."""
         return 2 if job.strand == STRANDS[1] else 1
 
-    def chooses(self, job: AlignmentJob) -> bool:
+    def chooses(self, job: PlannedJob) -> bool:
         """Whether there are thresholds, or a least score."""
         return job.want.min_raw_score is not None or bool(job.pair_thresholds)
 
-    def engines_per_gpu(self, job: AlignmentJob) -> int | None:
+    def engines_per_gpu(self, job: PlannedJob) -> int | None:
         """Return None: as many as keep a GPU busy."""
         return None
 
     def wrap(
-        self, engines: Sequence[Engine], job: AlignmentJob
+        self, engines: Sequence[Engine], job: PlannedJob
     ) -> tuple[Sequence[Engine], Steps | None]:
         """Wrap engines in the stages that the job asks for."""
         from pairalign.jobs.stages.threshold_engine import skip_where_it_pays
@@ -94,7 +126,7 @@ class PlainProcedure:
         return engines, steps
 
     def join(
-        self, slabs: list[Window], engines: int, fits: Callable[[Window], bool], job: AlignmentJob
+        self, slabs: list[Window], engines: int, fits: Callable[[Window], bool], job: PlannedJob
     ) -> list[Window]:
         """Return the slabs as they are: these engines give results in the order of one window."""
         return slabs
