@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import subprocess
@@ -9,11 +10,15 @@ import sys
 from pathlib import Path
 
 import pytest
+import site_pages
 from commands import TIMEOUT_SECONDS
 
 import pairalign
+from pairalign.cli.program import COMMANDS, build_parser
 
 DOCS = Path(__file__).parents[2] / "docs"
+MADE = set(site_pages.PAGES)
+"""Pages that are made when the site is built."""
 
 
 @pytest.fixture
@@ -83,7 +88,27 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_every_page_is_in_the_menu() -> None:
     menu = set(re.findall(r"(\S+\.md)$", (DOCS.parent / "mkdocs.yml").read_text(), re.MULTILINE))
-    assert menu == {page.name for page in DOCS.glob("*.md")}
+    assert menu == {page.name for page in DOCS.glob("*.md")} | MADE
+
+
+def test_the_reference_of_commands_has_every_option() -> None:
+    page = site_pages.reference()
+    for command in COMMANDS:
+        assert f"\n## pairalign {command.name}\n" in page
+    parser = build_parser()
+    (commands,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
+    for name, command_parser in commands.choices.items():
+        section = page.partition(f"\n## pairalign {name}\n")[2].partition("\n## ")[0]
+        for action in command_parser._actions:
+            if action.help is not argparse.SUPPRESS:
+                assert all(f"`{word}`" in section for word in action.option_strings), name
+    assert "==SUPPRESS==" not in page
+
+
+def test_links_of_the_changelog_hold_on_the_site() -> None:
+    links = re.findall(r"\]\(([^)#:\s]+\.md)", site_pages.changelog())
+    assert links
+    assert {link for link in links if not (DOCS / link).exists()} == set()
 
 
 def test_the_readme_is_short() -> None:

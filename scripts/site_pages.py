@@ -1,0 +1,80 @@
+"""Pages of the documentation site that are made when it is built: a hook of MkDocs.
+
+``reference.md`` has every command and option of the program, from its own parser, so that the
+site's search finds them; ``changelog.md`` is the changelog of the source tree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from pairalign.cli.program import build_parser
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMAND_INTRODUCTION = """# Commands and options
+
+Every command and option, as `pairalign help COMMAND` prints them. [Commands for each
+job](commands.md) has examples.
+"""
+
+
+def one_cell(text: str) -> str:
+    """Return text as one cell of a table."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+def option_rows(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """Yield the tables of a command's options, group by group."""
+    for group in parser._action_groups:
+        actions = [
+            one
+            for one in group._group_actions
+            if one.help is not argparse.SUPPRESS and not isinstance(one, argparse._SubParsersAction)
+        ]
+        if not actions:
+            continue
+        yield f"\n**{(group.title or '').capitalize()}**\n"
+        yield "| option | meaning |\n|---|---|"
+        for action in actions:
+            names = ", ".join(f"`{name}`" for name in action.option_strings or [action.dest])
+            values = [] if action.nargs == 0 else list(action.choices or [])
+            if action.metavar is not None:
+                values = [action.metavar] if isinstance(action.metavar, str) else action.metavar
+            taken = "".join(f" `{value}`" for value in values)
+            meaning = one_cell((action.help or "") % {**vars(action), "prog": parser.prog})
+            yield f"| {one_cell(names + taken)} | {meaning} |"
+
+
+def reference() -> str:
+    """Return the page of all commands and options."""
+    parser = build_parser()
+    (commands,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
+    lines = [COMMAND_INTRODUCTION, "## pairalign\n", *option_rows(parser)]
+    for name, command in commands.choices.items():
+        lines += [f"\n## pairalign {name}\n", (command.description or "").replace("<", "&lt;")]
+        lines += option_rows(command)
+        if command.epilog:
+            lines += ["", "```text", command.epilog.strip("\n"), "```"]
+    return "\n".join(lines) + "\n"
+
+
+def changelog() -> str:
+    """Return the changelog, its links as they are from the folder of the pages."""
+    text = (ROOT / "CHANGELOG.md").read_text()
+    return re.sub(r"\]\(docs/", "](", text)
+
+
+PAGES = {"reference.md": reference, "changelog.md": changelog}
+"""Names of the pages, and what makes each."""
+
+
+def on_files(files, config):  # type: ignore[no-untyped-def]
+    """Add the pages that are made; MkDocs calls this."""
+    from mkdocs.structure.files import File
+
+    for name, make in PAGES.items():
+        files.append(File.generated(config, name, content=make()))
+    return files
