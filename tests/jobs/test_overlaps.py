@@ -425,3 +425,14 @@ def test_a_gpu_that_fails_while_further_overlaps_are_looked_for(
     with pytest.raises(DeviceError, match="lost"):
         find(reads, preset="ont", min_overlap=100)
     assert threading.active_count() == before
+
+
+def test_costs_instead_of_the_presets() -> None:
+    reads = {"a": GENOME[:90], "b": GENOME[40:130]}
+    found = pairalign.overlaps(reads, preset="short", gap_open=7, mismatch=-2, device="cpu")
+    scoring, usual = found.alignments.scoring, PRESETS["short"].scoring()
+    assert (scoring.gap_open, usual.gap_open) == (7, 5)
+    assert scoring.matrix[0, 1] == -2
+    assert scoring.matrix[0, 0] == usual.matrix[0, 0]
+    with pytest.raises(ValueError, match="a scoring has costs"):
+        pairalign.overlaps(reads, scoring=usual, match=2)
