@@ -6,8 +6,9 @@ import argparse
 
 from pairalign.base.choices import DEFAULT_WINDOW, FORMAT_NAMES, LIST_WINDOW, MASKS, RANKS, WEIGHTS
 from pairalign.cli.loading import later
-from pairalign.cli.option_types import NUMBER, POSITIVE, converter, parse_above_zero
 from pairalign.cli.options import (
+    NUMBER,
+    POSITIVE,
     add_cluster,
     add_hits,
     add_input,
@@ -22,7 +23,9 @@ from pairalign.cli.options import (
     add_strand,
     add_tags,
     add_thresholds,
+    converter,
     describe_thresholds,
+    parse_above_zero,
 )
 
 _POSITIVE_NUMBER = converter(parse_above_zero, "a number above 0, such as 0.001")

@@ -6,8 +6,12 @@ import argparse
 
 from pairalign.base.choices import DISTANCE_SUFFIXES
 from pairalign.cli.loading import later
-from pairalign.cli.option_types import PATH, POSITIVE
-from pairalign.cli.options import add_messages, add_path
+from pairalign.cli.options import (
+    PATH,
+    POSITIVE,
+    add_messages,
+    add_path,
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

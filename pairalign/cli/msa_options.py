@@ -6,8 +6,15 @@ import argparse
 
 from pairalign.base.choices import MSA_ORDERS, MSA_SUFFIXES
 from pairalign.cli.loading import later
-from pairalign.cli.option_types import POSITIVE, converter
-from pairalign.cli.options import add_core_resources, add_input, add_output, add_path, add_sequences
+from pairalign.cli.options import (
+    POSITIVE,
+    add_core_resources,
+    add_input,
+    add_output,
+    add_path,
+    add_sequences,
+    converter,
+)
 
 
 def parse_seed(text: str) -> int:

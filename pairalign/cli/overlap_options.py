@@ -6,8 +6,10 @@ import argparse
 
 from pairalign.base.choices import MUTUAL, OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
 from pairalign.cli.loading import later
-from pairalign.cli.option_types import NUMBER, POSITIVE, SHARE, converter, parse_above_zero
 from pairalign.cli.options import (
+    NUMBER,
+    POSITIVE,
+    SHARE,
     add_cluster,
     add_costs,
     add_input,
@@ -19,6 +21,8 @@ from pairalign.cli.options import (
     add_sequences,
     add_shard,
     add_tags,
+    converter,
+    parse_above_zero,
 )
 from pairalign.jobs.overlaps.presets import AUTO, PRESETS
 

@@ -6,8 +6,14 @@ import argparse
 
 from pairalign.base.choices import POSTERIOR_SUFFIXES, POSTERIOR_THRESHOLD
 from pairalign.cli.loading import later
-from pairalign.cli.option_types import converter, parse_above_zero
-from pairalign.cli.options import add_core_resources, add_input, add_output, add_sequences
+from pairalign.cli.options import (
+    add_core_resources,
+    add_input,
+    add_output,
+    add_sequences,
+    converter,
+    parse_above_zero,
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

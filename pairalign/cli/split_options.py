@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 
 from pairalign.cli.loading import later
-from pairalign.cli.option_types import POSITIVE, SHARE, converter
 from pairalign.cli.options import (
+    POSITIVE,
+    SHARE,
     add_input,
     add_path,
     add_report,
@@ -14,6 +15,7 @@ from pairalign.cli.options import (
     add_scoring,
     add_sequences,
     add_thresholds,
+    converter,
     describe_thresholds,
 )
 
