@@ -2,7 +2,7 @@
 
 What a file says of its alignments comes as `AlignmentRecords`, some thousands at a time, from the
 readers of `pairalign.formats.readers`. `RecordChecker` says what is wrong with each and what it
-scores; `format_findings` makes a table of it. The native side is in ``cpu/records``.
+scores; `pairalign.alignments.findings` makes a table of it. The native side is in ``cpu/records``.
 """
 
 from __future__ import annotations
@@ -146,17 +146,6 @@ class NativeCheck(Structure):
         ("end_costs", c_int64 * 8),
         ("scale", c_int64),
         *((name, c_int32) for name in ("definite", "mode", "skips_scores")),
-    )
-
-
-class NativeFindingLines(Structure):
-    """``pairalign_finding_lines``."""
-
-    _fields_ = (
-        *((name, c_void_p) for name in ("text", "records", "findings")),
-        *((name, c_void_p) for name in ("details", "detail_ends", "optima", "below")),
-        *((name, c_int64) for name in ("count", "first_record", "first_line")),
-        ("decimals", c_int32),
     )
 
 
@@ -406,48 +395,3 @@ def describe_fault(finding: np.void) -> str:
     says, is_ = float(finding["says"]), float(finding["is"])
     sentence = _TWO_GAPS if name == "rows" and is_ < 0 else _SENTENCES[name]
     return f"{name}: {sentence.format(says=f'{says:.10g}', is_=f'{is_:.10g}')}"
-
-
-def format_findings(
-    found: AlignmentRecords,
-    findings: npt.NDArray[np.void],
-    first_record: int,
-    first_line: int,
-    scoring: Scoring,
-    optima: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None = None,
-) -> bytes:
-    """Return the lines of the table, one a record.
-
-    Parameters
-    ----------
-    found : AlignmentRecords
-    findings : ndarray of FINDING, shape (n,)
-    first_record, first_line : int
-        Numbers of the first record and of the first line of the piece.
-    scoring : Scoring
-    optima : two ndarrays of int64, shape (n,), optional
-        Raw scores of optimal alignments, and how far records are below them; `UNSAID` where they
-        are not known.
-    """
-    details, ends = [], [0]
-    for k in np.flatnonzero(findings["faults"]).tolist():
-        names = ",".join(fault_names(int(findings[k]["faults"])))
-        details.append(f"{names}\t{describe_fault(findings[k])}".encode())
-        ends.append(ends[-1] + len(details[-1]))
-    records, findings = np.ascontiguousarray(found.records), np.ascontiguousarray(findings)
-    blob, detail_ends = b"".join(details), np.array(ends[1:], np.int64)
-    sizes = found.records["query_name_bytes"].sum() + found.records["target_name_bytes"].sum()
-    line = library.pairalign_finding_line_bytes()
-    out = np.empty(int(sizes) + len(blob) + line * len(found), np.uint8)
-    text, told = (ctypes.cast(ctypes.c_char_p(one), c_void_p) for one in (found.text, blob))
-    lines = NativeFindingLines(
-        text,
-        records.ctypes.data,
-        findings.ctypes.data,
-        told,
-        detail_ends.ctypes.data,
-        *((None, None) if optima is None else (one.ctypes.data for one in optima)),
-        *(len(found), first_record, first_line),
-        len(str(scoring.scale)) - 1,
-    )
-    return out[: library.pairalign_put_findings(ctypes.byref(lines), out.ctypes.data)].tobytes()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
-from pairalign.base.choices import CLUSTER_SUFFIXES
+from pairalign.base.choices import CLUSTER_SUFFIXES, EDGE_RANKS
 from pairalign.cli.console import say
 from pairalign.cli.files import check_files
 from pairalign.cli.networks import check_edge_hits, write_network
@@ -55,13 +55,15 @@ def run_cluster(options: argparse.Namespace) -> None:
         format in NETWORK_FORMATS,
         options.strand,
         resources_of(options),
+        options.max_hits,
+        options.rank or EDGE_RANKS[0],
     )
     job = ClusterJob(problem, request)
     clusters = job.run()
     seconds = time.perf_counter() - started
     threads = options.threads or usable_cores()
     if format in NETWORK_FORMATS:
-        write_network(options.output, format, clusters, options.max_hits, options.rank)
+        write_network(options.output, format, clusters)
     else:
         write_clusters(options.output, clusters, format, threads=threads)
     if options.representatives is not None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 
 from pairalign.alignments.problem import Problem
-from pairalign.base.choices import RANKS, WEIGHTS
-from pairalign.clusters.best_edges import BestEdges
+from pairalign.base.choices import WEIGHTS
 from pairalign.clusters.clusters import Clusters
 from pairalign.errors import FormatError
 from pairalign.formats import NETWORK_FORMATS, open_writer
@@ -88,18 +87,10 @@ def check_weight(options: argparse.Namespace, format: str) -> None:
         raise FormatError(f"--weight {options.weight} needs --mode local, not {options.mode}")
 
 
-def write_network(
-    path: str, format: str, clusters: Clusters, best: int | None, rank: str | None
-) -> None:
+def write_network(path: str, format: str, clusters: Clusters) -> None:
     """Write the pairs that are similar enough, with the cluster of each sequence."""
     edges = clusters.edges
     assert edges is not None
-    if best is not None:
-        kept = BestEdges(best, rank or RANKS[0])
-        kept.add(edges)
-        chosen = kept.kept()
-        assert chosen is not None
-        edges = chosen
     sequences = clusters.sequences
     known = find_statistics(AlignRequest(), Problem(sequences, None, edges.scoring))
     with open_writer(

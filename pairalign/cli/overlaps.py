@@ -34,7 +34,7 @@ from pairalign.formats import (
 )
 from pairalign.formats.output import check_writable
 from pairalign.jobs.overlaps.overlaps import OverlapJob, plan_overlap_job
-from pairalign.jobs.overlaps.plan import Limits
+from pairalign.jobs.overlaps.plan import AskedThresholds
 from pairalign.jobs.overlaps.request import OverlapRequest
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy
 from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
@@ -118,7 +118,7 @@ def _request_of(options: argparse.Namespace) -> OverlapRequest:
         mismatch=options.mismatch,
         gap_open=options.gap_open,
         gap_extend=options.gap_extend,
-        limits=Limits(
+        limits=AskedThresholds(
             options.min_overlap,
             options.min_identity,
             options.min_score,
@@ -148,7 +148,7 @@ def _trim(request: OverlapRequest, run: OverlapJob) -> tuple[OverlapJob, Trimmed
         return run, trimmed
     log.info("%s of %s reads are cut", f"{trimmed.cut:,}", f"{len(trimmed.reads):,}")
     limits = run.thresholds
-    chosen = Limits(
+    chosen = AskedThresholds(
         limits.min_overlap,
         limits.min_identity,
         run.alignment.scoring.format_score(limits.min_raw_score),

@@ -6,12 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s
 from pairalign.errors import SplitError, shown_name
 from pairalign.sequences.sets import SequenceSet
-
-Ints = npt.NDArray[np.int32]
 
 _DATABASES = ("sp", "tr", "gi", "ref", "gb", "emb", "dbj", "pdb", "lcl")
 """What stands before the first ``|`` of a name where the second part is the identifier."""
@@ -33,8 +31,8 @@ class Groups:
     """
 
     names: tuple[str, ...]
-    labels: Ints
-    representatives: Ints | None
+    labels: Int32s
+    representatives: Int32s | None
 
 
 @dataclass(frozen=True)

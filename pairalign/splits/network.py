@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s
 from pairalign.clusters.edges import SingleLinkage
-
-Ints = npt.NDArray[np.int32]
 
 
 class Network:
@@ -29,7 +27,7 @@ class Network:
         Those of each sequence, ascending.
     """
 
-    def __init__(self, count: int, one: Ints, other: Ints) -> None:
+    def __init__(self, count: int, one: Int32s, other: Int32s) -> None:
         self.one, self.other = one, other
         ends = np.concatenate([one, other])
         order = np.lexsort((np.concatenate([other, one]), ends))
@@ -41,7 +39,7 @@ class Network:
     def __len__(self) -> int:
         return len(self.neighbours)
 
-    def clusters(self) -> Ints:
+    def clusters(self) -> Int32s:
         """Return what edges connect: a number of each sequence, int32 of shape (n,).
 
         Clusters are numbered from 0, by their first sequences.

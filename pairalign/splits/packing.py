@@ -67,7 +67,7 @@ class Folds:
 
 
 @dataclass(frozen=True)
-class Limits:
+class FoldLimits:
     """What folds may have, and what sequences are worth.
 
     Attributes
@@ -91,7 +91,7 @@ def find_too_large(network: Network, sizes: Sizes) -> list[list[int]]:
     return [piece for piece in pieces if sizes.load(sizes.count(piece)) > 1]
 
 
-def pack(network: Network, folds: Folds, limits: Limits) -> list[int]:
+def pack(network: Network, folds: Folds, limits: FoldLimits) -> list[int]:
     """Put all sequences into folds so that no edge is between two; remove few.
 
     Parameters
@@ -99,7 +99,7 @@ def pack(network: Network, folds: Folds, limits: Limits) -> list[int]:
     network : Network
     folds : Folds
         Empty; filled here.
-    limits : Limits
+    limits : FoldLimits
 
     Returns
     -------
@@ -173,7 +173,7 @@ def _say_impossible(counts: Counts, sizes: Sizes, folds: Folds, is_too_large: bo
 
 
 def _put_back(
-    network: Network, folds: Folds, limits: Limits, places: list[int], removed: list[int]
+    network: Network, folds: Folds, limits: FoldLimits, places: list[int], removed: list[int]
 ) -> None:
     """Put removed sequences back where that makes no edge between folds, until none can be."""
     if not removed:

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.arrays import Int32s
 from pairalign.sequences.sets import SequenceSet
-
-Ints = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -47,12 +46,12 @@ class Split:
     sequences: SequenceSet
     thresholds: PairThresholds
     fold_names: tuple[str, ...]
-    folds: Ints
+    folds: Int32s
     labels: tuple[str, ...] | None
-    clusters: Ints
+    clusters: Int32s
     edges: int
     least_removed: int
-    nearest: Ints
+    nearest: Int32s
     nearest_identity: npt.NDArray[np.float64]
     nearest_from: float
 

@@ -19,6 +19,7 @@ from commands import (
     PROTEINS,
     TIMEOUT_SECONDS,
     fasta,
+    listing,
     ordinary_user,
     run,
     write_random_set,
@@ -35,14 +36,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder to work in."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def listing() -> dict[str, bytes | None]:
-    """Everything in the folder: names, and what is in the files."""
-    return {
-        str(path): path.read_bytes() if path.is_file() and not path.is_symlink() else None
-        for path in sorted(Path().rglob("*"))
-    }
 
 
 def check_refused(code: int, out: bytes, err: bytes, message: str) -> None:
@@ -149,62 +142,6 @@ def test_an_input_without_permission(folder: Path, capsys: pytest.CaptureFixture
         assert main(["align", "bad.fa", "-o", "out.paf"]) == 1
     assert "error: bad.fa: permission denied\n" in capsys.readouterr().err
     assert os.listdir() == ["bad.fa"]
-
-
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        ("align good.fa -o good.fa", "'good.fa' is an input"),
-        ("align good.fa -o ./good.fa", "'./good.fa' is an input"),
-        ("align good.fa -o link.fa", "'link.fa' is an input"),
-        ("align none.fa good.fa -o link.fa --format tsv", "'link.fa' is an input"),
-        ("align good.fa --matrix there -o there --format tsv", "'there' is an input"),
-        ("align good.fa --pairs there -o there --format tsv", "'there' is an input"),
-        ("align good.fa -o out.paf --report good.fa", "'good.fa' is an input"),
-        ("align good.fa -o out.paf --pairs there --report there", "'there' is an input"),
-        ("align good.fa -o out.paf --matrix ./there --report there", "'there' is an input"),
-        ("align good.fa -o - --report -", "-o and --report are both standard output"),
-        ("align part-1-of-2.paf -o . --format paf --shard 1/2", "'./part-1-of-2.paf' is an input"),
-        ("distance good.fa -o good.fa --format tsv", "'good.fa' is an input"),
-        ("distance good.fa -o a.svg --format tsv --plot ./a.svg", "-o and --plot are both"),
-        ("distance good.fa -o out.phy --plot a.svg --report a.svg", "--plot and --report are both"),
-        ("distance none.fa --plot there.svg --matrix there.svg", "'there.svg' is an input"),
-        ("tree good.fa -o good.fa", "'good.fa' is an input"),
-        ("tree m.phy --names there -o out.nwk --report there", "'there' is an input"),
-        ("tree m.phy --names there -o there", "'there' is an input"),
-        ("tree good.fa -o out.nwk --rename ./out.nwk", "-o and --rename are both './out.nwk'"),
-        ("tree good.fa -o out.nwk --rename there --report there", "--rename and --report are both"),
-        ("overlap good.fa -o there --format paf --candidates there", "'there' is an input"),
-        ("overlap good.fa -o out.paf --candidates there --report there", "'there' is an input"),
-        ("overlap good.fa -o out.paf --read-report out.paf", "-o and --read-report are both"),
-        ("overlap good.fa -o out.paf --read-report a --report a", "--read-report and --report are"),
-        ("cluster good.fa -o good.fa --min-identity 0.9", "'good.fa' is an input"),
-        (
-            "cluster good.fa -o out.fasta --representatives out.fasta --min-identity 0.9",
-            "-o and --representatives are both 'out.fasta'",
-        ),
-        ("verify there good.fa -o there", "'there' is an input"),
-        ("align good.fa -o - --resume", "--resume needs an output that is a file"),
-        ("align good.fa -o - --dask local:1", "--dask needs an output that is a file"),
-    ],
-)
-def test_no_output_is_another_file_of_the_run(
-    folder: Path, capfd: pytest.CaptureFixture[str], command: str, message: str
-) -> None:
-    """Nobody who writes over their sequences means it: wrong usage, before anything is read."""
-    for name in ("good.fa", "part-1-of-2.paf"):
-        Path(name).write_bytes(GOOD)
-    Path("link.fa").symlink_to("good.fa")
-    for name in ("there", "there.svg", "m.phy"):
-        Path(name).write_text("no matrix, no alignments, no names")
-    before = listing()
-    assert main(command.split()) == 2
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert err.startswith("pairalign: error: ")
-    assert message in err
-    assert len(err.splitlines()) == 1
-    assert listing() == before
 
 
 def test_devices_may_be_named_twice(folder: Path) -> None:
@@ -341,40 +278,6 @@ def test_a_letter_that_the_matrix_cannot_score(
         *("stop.fa", "-o", "out.paf", "--matrix", "my.mat"),
         message="stop.fa: record 5 'stop': letter '*' at position 4 has no score in my.mat",
     )
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--gap-open", "1", "--gap-extend", "2"], "gap_extend 2 exceeds gap_open 1"),
-        (["--gap-open", "-1"], "gap_open is a cost, found -1, expected 0 or more: 1?"),
-        (["--gap-extend=-0.5"], "gap_extend is a cost, found -0.5, expected 0 or more: 0.5?"),
-        (["--gap-open", "ten"], "gap_open: 'ten' is not a number"),
-        (["--gap-open", "nan"], "gap_open: 'nan' is not a finite number"),
-        (["--gap-open", "1e999999999"], "gap_open: 1e999999999 is out of range"),
-        (["--gap-open", "0.1234567"], "gap_open: 0.1234567 has more than 6 decimals"),
-        (["--mismatch", "3", "--match", "4"], "mismatch is a score, found 3, expected 0 or less"),
-        (["--match", "4"], "match and mismatch must both be given for proteins"),
-        (["--matrix", "BLOSUM62", "--match", "1"], "both a matrix and match or mismatch scores"),
-        (["--matrix", "BLOSUM6"], "matrix 'BLOSUM6': neither a file nor a known name"),
-        (["--matrix", "NUC.4.4"], "NUC.4.4"),
-        (["--free-ends", "query"], "free_ends: 'query', expected some of query-start"),
-        (["--end-gap-open", "-1"], "end_gap_open is a cost, found -1"),
-        (["--max-evalue", "1"], "--max-evalue needs --mode local"),
-        (["--match", "900000000", "--mismatch", "-1"], "scores do not fit 32 bits"),
-    ],
-)
-def test_scoring_that_makes_no_sense(
-    folder: Path, capfd: pytest.CaptureFixture[str], options: list[str], message: str
-) -> None:
-    Path("good.fa").write_bytes(GOOD)
-    for output in (["out.paf"], ["-", "--format", "tsv"]):
-        assert main(["align", "good.fa", "-o", *output, *options]) == 2
-        said = capfd.readouterr()
-        assert "pairalign: error: " in said.err
-        assert message in said.err
-        assert said.out == ""
-    assert os.listdir() == ["good.fa"]
 
 
 # Memory

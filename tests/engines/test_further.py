@@ -20,7 +20,7 @@ from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.engines.cpu.further import FurtherAligner
 from pairalign.engines.selection import open_engines
 from pairalign.errors import DeviceError
-from pairalign.jobs.overlaps.stages import Thresholds
+from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.sequences.sets import SequenceSet
@@ -215,7 +215,7 @@ def longest_run(found: Alignments, number: int) -> int:
 
 @pytest.mark.parametrize(("letters", "identity", "run"), [(500, "0.97", 31), (500, "0.64", 0)])
 def test_the_run_that_thresholds_force(letters: int, identity: str, run: int) -> None:
-    thresholds = Thresholds(min_overlap=letters, min_identity=Fraction(identity))
+    thresholds = OverlapThresholds(min_overlap=letters, min_identity=Fraction(identity))
     assert thresholds.forced_run == run
     if run:  # no alignment of so many columns or more gets by with shorter runs
         for columns in range(letters, 3 * letters):

@@ -21,7 +21,7 @@ from struct_layouts import (
     opencl_layout,
 )
 
-from pairalign.alignments import best_hits, records, strands, thresholds
+from pairalign.alignments import best_hits, findings, records, strands, thresholds
 from pairalign.alignments import passes as pair_fields
 from pairalign.base import words
 from pairalign.engines.cpu import further, pair_filter, posterior
@@ -145,7 +145,7 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (records.NativeLayout, "pairalign_layout", TABLES),
     (records.NativeCheckedSet, "pairalign_checked_set", CHECK),
     (records.NativeCheck, "pairalign_check", CHECK),
-    (records.NativeFindingLines, "pairalign_finding_lines", FINDINGS),
+    (findings.NativeFindingLines, "pairalign_finding_lines", FINDINGS),
 ]
 
 OPENCL_STRUCTS: list[tuple[Declaration, str, str, dict[str, int]]] = [

@@ -418,3 +418,23 @@ def test_pairs_that_no_longer_matter_are_not_aligned(identity: str) -> None:
     assert all_ is not None
     assert few.scoring < all_.scoring
     assert few.pairs < all_.pairs
+
+
+def test_the_best_edges_of_each_sequence() -> None:
+    sequences = families(3, 30, 90)
+    every = cluster(sequences, min_identity=0.5, edges=True, device="cpu").edges
+    found = cluster(
+        sequences, min_identity=0.5, edges=True, max_hits=1, rank="identity", device="cpu"
+    ).edges
+    assert every is not None
+    assert found is not None
+    assert 0 < len(found) < len(every)
+    for end in {*every.query.tolist(), *every.target.tolist()}:
+        best, kept = (
+            one.identity[(one.query == end) | (one.target == end)].max() for one in (every, found)
+        )
+        assert kept == best
+    with pytest.raises(ValueError, match="edges=True"):
+        cluster(sequences, min_identity=0.5, max_hits=1)
+    with pytest.raises(ValueError, match="rank 'bits'"):
+        cluster(sequences, min_identity=0.5, edges=True, rank="bits")

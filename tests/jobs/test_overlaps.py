@@ -19,7 +19,7 @@ from pairalign.errors import AlphabetError, DeviceError, FastaError
 from pairalign.jobs.overlaps.overlaps import align_overlaps
 from pairalign.jobs.overlaps.presets import PRESETS, find_preset
 from pairalign.jobs.overlaps.procedure import OverlapProcedure
-from pairalign.jobs.overlaps.stages import Thresholds
+from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run import align as job
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
@@ -196,7 +196,7 @@ def test_windows_and_strands_keep_their_order(window: int) -> None:
         + [other_strand(GENOME[k : k + 80]) for k in range(20, 400, 40)]
     )
     scoring = PRESETS["short"].scoring("semiglobal")
-    asked = OverlapProcedure(Thresholds(min_raw_score=5, min_overlap=5, all_strands=True))
+    asked = OverlapProcedure(OverlapThresholds(min_raw_score=5, min_overlap=5, all_strands=True))
     run = align_overlaps(reads, scoring, asked, device="cpu", window=window)
     found = pairalign.alignments.alignments.concatenate(list(run))
     position = np.argsort(reads.order)
@@ -393,7 +393,7 @@ def test_a_gpu_is_given_joined_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     reads = SequenceSet.from_strings([*letters, *map(other_strand, letters[:30])], alphabet=DNA)
 
     def run(skipped: int, memory_bytes: int = 1 << 30) -> list[pairalign.Alignments]:
-        thresholds = Thresholds(28, 40, Fraction("0.95"))
+        thresholds = OverlapThresholds(28, 40, Fraction("0.95"))
         options: dict[str, Any] = {"device": "cpu", "threads": 1, "memory_bytes": memory_bytes}
         scoring = PRESETS["short"].scoring()
         asked = OverlapProcedure(thresholds)
@@ -425,3 +425,14 @@ def test_a_gpu_that_fails_while_further_overlaps_are_looked_for(
     with pytest.raises(DeviceError, match="lost"):
         find(reads, preset="ont", min_overlap=100)
     assert threading.active_count() == before
+
+
+def test_costs_instead_of_the_presets() -> None:
+    reads = {"a": GENOME[:90], "b": GENOME[40:130]}
+    found = pairalign.overlaps(reads, preset="short", gap_open=7, mismatch=-2, device="cpu")
+    scoring, usual = found.alignments.scoring, PRESETS["short"].scoring()
+    assert (scoring.gap_open, usual.gap_open) == (7, 5)
+    assert scoring.matrix[0, 1] == -2
+    assert scoring.matrix[0, 0] == usual.matrix[0, 0]
+    with pytest.raises(ValueError, match="a scoring has costs"):
+        pairalign.overlaps(reads, scoring=usual, match=2)

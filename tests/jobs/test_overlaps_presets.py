@@ -13,9 +13,9 @@ from strand_problems import other_strand
 import pairalign
 from pairalign.cli.main import main
 from pairalign.jobs.overlaps.choice import Chance, choose_preset, measure_chance, thresholds_of
-from pairalign.jobs.overlaps.plan import Limits
+from pairalign.jobs.overlaps.plan import AskedThresholds
 from pairalign.jobs.overlaps.presets import PRESETS
-from pairalign.jobs.overlaps.stages import Thresholds
+from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.sequences.sets import SequenceSet
 
 
@@ -129,7 +129,7 @@ def test_the_choice_does_not_depend_on_threads() -> None:
 # Chance
 
 
-def chance_of(reads: SequenceSet, preset: str) -> tuple[Chance, Thresholds]:
+def chance_of(reads: SequenceSet, preset: str) -> tuple[Chance, OverlapThresholds]:
     scoring = PRESETS[preset].scoring()
     limits = thresholds_of(PRESETS[preset], scoring)
     return measure_chance(reads, scoring, limits, threads=1, memory_bytes=1 << 28), limits
@@ -152,14 +152,14 @@ def test_scores_by_chance_are_foretold() -> None:
     other = pairalign.align(reads, turned, scoring=scoring, detail="score", device="cpu").raw_score
     for least in (10, 11, 12):
         seen = (every >= least).sum() + (other >= least).sum() / 2
-        assert seen / 2 < chance.expected(Thresholds(least)) < 2 * seen
+        assert seen / 2 < chance.expected(OverlapThresholds(least)) < 2 * seen
 
 
 def test_scores_are_raised() -> None:
     chance, limits = chance_of(random_reads([0.25] * 4, 20, 1000, 2), "ont")
     assert chance.expected(limits) < 0.01
     assert chance.raised(limits, 1.0) == limits
-    low = Thresholds(10, 50, Fraction(1, 2))
+    low = OverlapThresholds(10, 50, Fraction(1, 2))
     assert chance.expected(low) > 1
     raised = chance.raised(low, 0.1)
     assert raised.min_raw_score > 20
@@ -175,7 +175,7 @@ def test_identity_is_raised_where_scores_are_not_safe() -> None:
     assert chance.best_score > limits.min_raw_score
     assert chance.span > limits.min_overlap
     assert 0.64 < chance.best_identity < 0.7
-    low = Thresholds(80, 500, Fraction(58, 100))
+    low = OverlapThresholds(80, 500, Fraction(58, 100))
     assert chance.expected(low) > 10
     raised = chance.raised(low, 0.1)
     assert raised.min_raw_score == 80
@@ -188,7 +188,7 @@ def test_identity_is_raised_where_scores_are_not_safe() -> None:
 
 def test_what_may_be_false_is_above_zero() -> None:
     with pytest.raises(ValueError, match="max_false 0: expected a number above 0"):
-        Limits(max_false=0)
+        AskedThresholds(max_false=0)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -2,180 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
 import os
-import random
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from commands import TIMEOUT_SECONDS, start
+from resuming import OPTIONS, Killed, md5, run, write_set
 
 from pairalign.cli.main import main
 from pairalign.errors import PartsError
 from pairalign.formats import FORMATS
 from pairalign.formats import journal as journal_module
-from pairalign.formats import resumable as resumable_module
 from pairalign.formats.journal import Commit, Journal
-from pairalign.formats.parquet import ParquetWriter
 from pairalign.formats.resumable import Resumable, ResumableFile
 from pairalign.jobs.run import slabs as slabs_module
-
-ENDINGS = ("parquet", "tsv.gz", "sam")  # of those that go on in other ways
-OPTIONS = ("--resume", "--commit-every", "0", "-q", "--device", "cpu", "--memory", "16M")
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-
-def write_set(path: str, count: int, letters: int, seed: int = 5) -> None:
-    """Random proteins, which share a few letters."""
-    rng = np.random.default_rng(seed)
-    with open(path, "w") as file:
-        for i in range(count):
-            length = int(rng.integers(letters // 3, letters))
-            file.write(f">p{i}\n{''.join(rng.choice(list('ARNDCQEGHILKMFPSTWYV'), length))}\n")
-
-
-def md5(path: str | Path) -> str:
-    return hashlib.md5(Path(path).read_bytes()).hexdigest()
-
-
-def run(*arguments: str, code: int = 0) -> None:
-    assert main(list(arguments)) == code
-
-
-def kill_after(seconds: float, *arguments: str) -> bool:
-    """Run a command and kill it; False if it was done before. Whatever it says is no error."""
-    process = start(*arguments, cwd=Path.cwd())
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-    _, said = process.communicate(timeout=TIMEOUT_SECONDS)
-    assert process.returncode in (0, -9), said
-    return process.returncode != 0
-
-
-def kill_and_resume(chance: random.Random, command: list[str], output: str, kills: int) -> int:
-    """Kill a command at random moments until it is done; return how often it was killed."""
-    began = time.monotonic()
-    assert not kill_after(TIMEOUT_SECONDS, *command)
-    whole = time.monotonic() - began
-    expected = md5(output)
-    done = 0
-    while done < kills:
-        os.unlink(output)
-        before, began = done, time.monotonic()
-        while done < kills and not os.path.exists(output):
-            done += kill_after(chance.uniform(0.2, 1.1) * whole, *command)
-        if done == before:
-            whole = time.monotonic() - began  # the machine is less busy than it was
-        if not os.path.exists(output) or os.path.exists(f"{output}.journal"):
-            assert not kill_after(TIMEOUT_SECONDS, *command)
-        assert md5(output) == expected
-        assert not os.path.exists(f"{output}.part")
-        assert not os.path.exists(f"{output}.journal")
-    return done
-
-
-@pytest.mark.parametrize("format", ENDINGS)
-def test_killed_at_random_moments(format: str) -> None:
-    write_set("in.fa", 160, 300)
-    command = ["align", "in.fa", "-o", f"out.{format}", "--window", "20", *OPTIONS, "-t", "1"]
-    run("align", "in.fa", "-o", f"one.{format}", "--window", "20", "-q", "--device", "cpu")
-    assert kill_and_resume(random.Random(format), command, f"out.{format}", 3) == 3
-    assert md5(f"out.{format}") == md5(f"one.{format}")
-
-
-KILLS = int(os.environ.get("PAIRALIGN_KILLS", "8"))
-"""In each format, of which there are more than a dozen."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("format", [*FORMATS, "paf.gz", "phylip", "newick"])
-def test_killed_very_often(format: str) -> None:
-    name = {"phylip": "distance", "newick": "tree"}.get(format, "align")
-    inputs = ["in.fa"]
-    options = ["--mode", "local", "--format", format.removesuffix(".gz")]
-    if name != "align":
-        write_set("in.fa", 1100, 20)  # more than a window
-        options += ["--memory", "64M"]
-    elif format == "a3m":  # of one query
-        write_set("in.fa", 1, 400)
-        write_set("other.fa", 3000, 200, 6)
-        inputs.append("other.fa")
-        options += ["--min-score", "30", "--window", "300"]
-    else:
-        write_set("in.fa", 140, 300)
-        options += ["--min-score", "30", "--window", "20"]
-    run(name, *inputs, "-o", f"one.{format}", *options, "-q", "--device", "cpu")
-    command = [name, *inputs, "-o", f"out.{format}", *OPTIONS, *options, "-t", "1"]
-    kill_and_resume(random.Random(format), command, f"out.{format}", KILLS)
-    assert md5(f"out.{format}") == md5(f"one.{format}")
-
-
-# Every step of writing, without a process that is killed: it ends in an exception, and what would
-# have been cleaned up stays as a kill leaves it.
-
-
-class Killed(BaseException):
-    pass
-
-
-STEPS = [
-    (resumable_module.os, "fdatasync"),
-    (resumable_module.os, "replace"),
-    (journal_module.os, "fdatasync"),
-    (journal_module.os, "unlink"),
-    (journal_module, "_pack"),
-    (resumable_module, "measure_file"),
-    (Journal, "restart"),
-    (ParquetWriter, "join"),
-]
-
-
-@pytest.mark.parametrize("format", ["fasta", "tsv.gz", "parquet"])
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("step", range(len(STEPS)), ids=[name for _, name in STEPS])
-def test_killed_at_every_step(
-    step: int, after: bool, format: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_set("in.fa", 40, 60)
-    options = ("--window", "9", "--mode", "local", "--min-score", "12")
-    run("align", "in.fa", "-o", f"one.{format}", "-q", *options)
-    command = ("align", "in.fa", "-o", f"out.{format}", *options, *OPTIONS)
-    module, name = STEPS[step]
-    real = getattr(module, name)
-    calls = 0
-    for last in (0, 1, 3, 8):
-
-        def killed(*arguments: object, last: int = last) -> object:
-            nonlocal calls
-            calls += 1
-            if calls <= last:
-                return real(*arguments)
-            if after:
-                real(*arguments)
-            raise Killed
-
-        calls = 0
-        with monkeypatch.context() as patch, contextlib.suppress(Killed):
-            patch.setattr(module, name, killed)
-            main(list(command))
-        assert not Path(f"out.{format}").exists() or md5(f"out.{format}") == md5(f"one.{format}")
-    if Path(f"out.{format}").exists() and not Path(f"out.{format}.journal").exists():
-        os.unlink(f"out.{format}")
-    run(*command)
-    assert md5(f"out.{format}") == md5(f"one.{format}")
-    assert not Path(f"out.{format}.journal").exists()
 
 
 def interrupt(command: list[str], monkeypatch: pytest.MonkeyPatch, commits: int = 3) -> None:

@@ -120,7 +120,7 @@ def test_auto_takes_it_for_many_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_auto_takes_it_on_gpus_for_long_reads_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(procedure, "_CELLS_WORTH_RUNS", {True: 1, False: 1})
     reads = SequenceSet.from_strings(short_reads(1), alphabet="dna")
-    limits = procedure.Thresholds(min_overlap=40, min_identity=Fraction(95, 100))
+    limits = procedure.OverlapThresholds(min_overlap=40, min_identity=Fraction(95, 100))
     scoring = make_scoring("dna", mode="semiglobal")
     asked = procedure.OverlapProcedure(limits)
     job = align_overlaps(reads, scoring, asked)

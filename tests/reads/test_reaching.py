@@ -18,7 +18,7 @@ from pairalign.engines.cpu.further import FurtherAligner
 from pairalign.engines.cpu.strand_filter import StrandFilter
 from pairalign.engines.cuda.packed.family import Packed
 from pairalign.jobs.overlaps.presets import PRESETS
-from pairalign.jobs.overlaps.stages import StagedEngine, Thresholds
+from pairalign.jobs.overlaps.stages import OverlapThresholds, StagedEngine
 from pairalign.jobs.run.stage_counts import Stages
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window, join_windows, plan_windows
@@ -83,11 +83,14 @@ def test_scores_by_ends_say_something() -> None:
     assert (nothing == ALWAYS).all()
 
 
-THRESHOLDS = Thresholds(28, 40, Fraction("0.95"))
+THRESHOLDS = OverlapThresholds(28, 40, Fraction("0.95"))
 
 
 def overlaps_of(
-    engine: Any, reads: SequenceSet, thresholds: Thresholds, strand_filter: StrandFilter | None
+    engine: Any,
+    reads: SequenceSet,
+    thresholds: OverlapThresholds,
+    strand_filter: StrandFilter | None,
 ) -> tuple[dict[str, Any], Stages]:
     """Fields of the overlaps in windows of 50 reads, and the stages."""
     stages = Stages()

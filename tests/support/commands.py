@@ -116,3 +116,11 @@ def open_terminal() -> tuple[int, int]:
         return pty.openpty()
     except OSError as error:
         pytest.skip(f"needs a pseudo-terminal: {error}")
+
+
+def listing() -> dict[str, bytes | None]:
+    """Everything in the folder: names, and what is in the files."""
+    return {
+        str(path): path.read_bytes() if path.is_file() and not path.is_symlink() else None
+        for path in sorted(Path().rglob("*"))
+    }

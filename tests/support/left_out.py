@@ -28,6 +28,7 @@ LONG_FILES = (
     "test_tutorials.py",
     "test_engines.py",
     "test_resume.py",
+    "test_resume_killed.py",
     "test_workflows.py",
     "test_spread.py",
     "test_tree_programs.py",

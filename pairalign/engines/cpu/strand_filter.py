@@ -5,8 +5,8 @@ passes, and where it scores more than one that passes on the plus strand.
 
 Notes
 -----
-Thresholds may force a run of equal letters (`Thresholds.forced_run`): reads without a word in
-common on opposite strands have no overlap there that passes.
+Thresholds may force a run of equal letters (`OverlapThresholds.forced_run`): reads without a word
+in common on opposite strands have no overlap there that passes.
 
 A match scores at most a, and whatever interrupts matches costs at least d. Let q be so small that
 ``a (q - 1) <= d``. With b interruptions, m matches hold at least ``m - (q - 1) (b + 1)`` q-grams

@@ -21,6 +21,7 @@ linkage hold 12 bytes for each pair.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -32,12 +33,13 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.base.arrays import Int32s
-from pairalign.base.choices import LINKAGES, REPRESENTATIVES, STRANDS
+from pairalign.base.choices import EDGE_RANKS, LINKAGES, REPRESENTATIVES, STRANDS
+from pairalign.clusters.best_edges import BestEdges
 from pairalign.clusters.clusters import Clusters
 from pairalign.errors import ScoringError
 from pairalign.jobs.clusters.cluster_work import ClusterWork
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
-from pairalign.jobs.run.limits import check_strand
+from pairalign.jobs.run.limits import check_strand, whole_number
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.sequences.fasta import join_records
@@ -62,6 +64,11 @@ class ClusterRequest:
     strand : {"plus", "both"}
         As for `pairalign.jobs.run.align.AlignmentJob`.
     resources : Resources
+    max_hits : int or None
+        Edges that are kept of each sequence: the best, see
+        `pairalign.clusters.best_edges.BestEdges`.
+    rank : {"score", "identity"}
+        What they are the best by.
     """
 
     thresholds: PairThresholds
@@ -70,8 +77,15 @@ class ClusterRequest:
     keep_edges: bool = False
     strand: str = STRANDS[0]
     resources: Resources = field(default_factory=Resources)
+    max_hits: int | None = None
+    rank: str = EDGE_RANKS[0]
 
     def __post_init__(self) -> None:
+        _check_choice("rank", self.rank, EDGE_RANKS)
+        if self.max_hits is not None:
+            whole_number("max_hits", self.max_hits, sys.maxsize)
+            if not self.keep_edges:
+                raise ValueError("max_hits chooses among the edges: keep them, with edges=True")
         _check_choice("linkage", self.linkage, LINKAGES)
         _check_choice("representative", self.representative, REPRESENTATIVES)
 
@@ -146,8 +160,18 @@ class ClusterJob:
             representatives=order[chosen],
             order=order[by_cluster],
             alignments=_of_input(alignments, sequences, order),
-            edges=None if edges is None else _of_input(edges, sequences, order),
+            edges=None if edges is None else self._chosen(_of_input(edges, sequences, order)),
         )
+
+    def _chosen(self, edges: Alignments) -> Alignments:
+        """Return the edges that are kept: all, or the best of each sequence."""
+        if self.request.max_hits is None:
+            return edges
+        best = BestEdges(self.request.max_hits, self.request.rank)
+        best.add(edges)
+        chosen = best.kept()
+        assert chosen is not None
+        return chosen
 
 
 def cluster(
@@ -160,6 +184,8 @@ def cluster(
     linkage: str = LINKAGES[0],
     representative: str = REPRESENTATIVES[0],
     edges: bool = False,
+    max_hits: int | None = None,
+    rank: str = EDGE_RANKS[0],
     scoring: AnyScoring | None = None,
     mode: str | None = None,
     strand: str = STRANDS[0],
@@ -192,6 +218,11 @@ def cluster(
         with all others of its cluster, for which the pairs of each cluster are aligned again.
     edges : bool
         Keep all pairs that are similar enough, as `Clusters.edges`.
+    max_hits : int, optional
+        Of these only the best of each sequence, at most that number: those of highest rank, then
+        of highest score, then whose other sequence comes first in the input.
+    rank : {"score", "identity"}
+        What the best edges are the best by.
     scoring, mode, strand, device, kernel, threads, memory_bytes, progress
         As for `pairalign.align`.
 
@@ -242,6 +273,8 @@ def cluster(
         edges,
         strand,
         Resources(device, kernel, threads, memory_bytes, progress),
+        max_hits,
+        rank,
     )
     return ClusterJob(problem, request).run()
 

@@ -15,7 +15,7 @@ from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import parse_share
 from pairalign.jobs.overlaps.presets import PRESETS, Preset
 from pairalign.jobs.overlaps.sample import SampledPairs, chance_pairs, likely_pairs
-from pairalign.jobs.overlaps.stages import Thresholds
+from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.align_all import align
 from pairalign.reads.kinds import overhangs
 from pairalign.scoring.scoring import Scoring
@@ -82,7 +82,7 @@ class Chance:
     identities: NormalDist | None
     log_long: float
 
-    def expected(self, limits: Thresholds) -> float:
+    def expected(self, limits: OverlapThresholds) -> float:
         """Return how many overlaps of the whole run are expected to pass by chance."""
         by_score = math.exp(min(700.0, self.log_room - self.lambda_ * limits.min_raw_score))
         if self.identities is None:
@@ -94,7 +94,7 @@ class Chance:
         """Return the least raw score that at most so many overlaps are expected to reach."""
         return math.ceil((self.log_room - math.log(expected)) / self.lambda_)
 
-    def raised(self, limits: Thresholds, max_false: float) -> Thresholds:
+    def raised(self, limits: OverlapThresholds, max_false: float) -> OverlapThresholds:
         """Return thresholds that at most so many overlaps are expected to pass by chance.
 
         The least score is raised, or, where unrelated reads align over as many letters as overlaps
@@ -187,16 +187,21 @@ def _as_alike_as(preset: Preset, found: list[Alignments]) -> Preset:
     return replace(preset, min_identity=min(preset.min_identity, least))
 
 
-def thresholds_of(preset: Preset, scoring: Scoring) -> Thresholds:
+def thresholds_of(preset: Preset, scoring: Scoring) -> OverlapThresholds:
     """Return a preset's own thresholds."""
     raw = raw_minimum(preset.min_score, scoring)
     assert raw is not None
     identity = parse_share(preset.min_identity, "min_identity")
-    return Thresholds(max(1, raw), preset.min_overlap, identity)
+    return OverlapThresholds(max(1, raw), preset.min_overlap, identity)
 
 
 def measure_chance(
-    reads: SequenceSet, scoring: Scoring, limits: Thresholds, *, threads: int, memory_bytes: int
+    reads: SequenceSet,
+    scoring: Scoring,
+    limits: OverlapThresholds,
+    *,
+    threads: int,
+    memory_bytes: int,
 ) -> Chance:
     """Align reads with reversed ones, and say what that means for all pairs of the set.
 
@@ -206,7 +211,7 @@ def measure_chance(
         Of DNA, at least two.
     scoring : Scoring
         Its costs; the alignments are local, whose scores are at least those of other modes.
-    limits : Thresholds
+    limits : OverlapThresholds
     threads, memory_bytes : int
 
     Notes

@@ -17,12 +17,12 @@ from typing import Any
 from pairalign.alignments.alignments import concatenate
 from pairalign.errors import ScoringError
 from pairalign.jobs.overlaps.found import Overlaps
-from pairalign.jobs.overlaps.plan import Limits, plan_overlaps
+from pairalign.jobs.overlaps.plan import AskedThresholds, plan_overlaps
 from pairalign.jobs.overlaps.presets import AUTO, Preset
 from pairalign.jobs.overlaps.procedure import OverlapProcedure
 from pairalign.jobs.overlaps.request import OverlapRequest
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy, seed_candidates
-from pairalign.jobs.overlaps.stages import Thresholds
+from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_sets
 from pairalign.jobs.run.progress import Progress
@@ -57,7 +57,7 @@ class OverlapJob:
     preset: Preset
 
     @property
-    def thresholds(self) -> Thresholds:
+    def thresholds(self) -> OverlapThresholds:
         """What an overlap must reach."""
         return self.procedure.thresholds
 
@@ -178,7 +178,9 @@ def overlaps(
         mismatch=mismatch,
         gap_open=gap_open,
         gap_extend=gap_extend,
-        limits=Limits(min_overlap, min_identity, min_score, all_strands, max_false, max_overlaps),
+        limits=AskedThresholds(
+            min_overlap, min_identity, min_score, all_strands, max_false, max_overlaps
+        ),
         max_overhang=max_overhang,
         candidates=candidates,
         filter=filter,

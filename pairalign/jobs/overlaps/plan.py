@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import parse_share
 from pairalign.jobs.overlaps.presets import AUTO, PRESETS, Preset, find_preset
-from pairalign.jobs.overlaps.stages import Thresholds
+from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.limits import whole_number
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
@@ -26,7 +26,7 @@ _MOST = 2**31 - 1  # letters or overlaps
 
 
 @dataclass(frozen=True)
-class Limits:
+class AskedThresholds:
     """Thresholds that a user gave instead of the preset's.
 
     Attributes
@@ -65,19 +65,19 @@ class OverlapPlan:
     ----------
     preset : Preset
     scoring : Scoring
-    thresholds : Thresholds
+    thresholds : OverlapThresholds
     """
 
     preset: Preset
     scoring: Scoring
-    thresholds: Thresholds
+    thresholds: OverlapThresholds
 
 
 def plan_overlaps(
     reads: SequenceSet,
     preset: str,
     scoring_of: Callable[[Preset], Scoring],
-    limits: Limits,
+    limits: AskedThresholds,
     *,
     threads: int,
     memory_bytes: int,
@@ -91,7 +91,7 @@ def plan_overlaps(
     preset : {"auto", "short", "hifi", "ont"}
     scoring_of : callable
         Makes the scoring of a preset, with what the user gave instead.
-    limits : Limits
+    limits : AskedThresholds
     threads, memory_bytes : int
 
     Raises
@@ -149,7 +149,7 @@ def _fitted(preset: Preset, scoring: Scoring, chance: Chance) -> Preset:
     )
 
 
-def make_thresholds(preset: Preset, scoring: Scoring, limits: Limits) -> Thresholds:
+def make_thresholds(preset: Preset, scoring: Scoring, limits: AskedThresholds) -> OverlapThresholds:
     """Return a preset's thresholds with those that are given instead.
 
     Raises
@@ -162,7 +162,7 @@ def make_thresholds(preset: Preset, scoring: Scoring, limits: Limits) -> Thresho
     assert raw is not None
     overlap = limits.min_overlap
     identity = preset.min_identity if limits.min_identity is None else limits.min_identity
-    return Thresholds(
+    return OverlapThresholds(
         min_raw_score=max(1, raw),
         min_overlap=preset.min_overlap if overlap is None else overlap,
         min_identity=parse_share(identity, "min_identity"),
@@ -171,7 +171,7 @@ def make_thresholds(preset: Preset, scoring: Scoring, limits: Limits) -> Thresho
     )
 
 
-def _say(chance: Chance, limits: Thresholds, scoring: Scoring) -> None:
+def _say(chance: Chance, limits: OverlapThresholds, scoring: Scoring) -> None:
     expected = chance.expected(limits)
     reached = f"score {scoring.format_score(chance.best_score)}"
     if chance.best_identity:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pairalign.engines import Engine
 from pairalign.engines.filters import ScoreFilter, open_filters
 from pairalign.errors import DeviceError, ScoringError
-from pairalign.jobs.overlaps.stages import SharedFilter, StagedEngine, Thresholds
+from pairalign.jobs.overlaps.stages import OverlapThresholds, SharedFilter, StagedEngine
 from pairalign.jobs.run.procedure import PlannedJob
 from pairalign.jobs.run.slabs import result_bytes
 from pairalign.jobs.run.stage_counts import Stages
@@ -57,19 +57,19 @@ class OverlapProcedure:
 
     Attributes
     ----------
-    thresholds : Thresholds
+    thresholds : OverlapThresholds
     filter : {"auto", "none", "bitwise", "runs"}
         What leaves pairs out before anything is scored, and loses nothing. ``bitwise``: scores by
         `pairalign.engines.filters`, local and with gaps that cost no more, which are never lower.
         ``runs``: pairs without a run of equal letters that thresholds force,
-        `Thresholds.forced_run`. ``auto`` takes them where they have been measured to be faster.
+        `OverlapThresholds.forced_run`. ``auto`` takes them where they were measured to be faster.
     candidates : Candidates or None
         Only these are aligned, at once and on their strands.
     stages : Stages
         What each stage did, and how long that took.
     """
 
-    thresholds: Thresholds
+    thresholds: OverlapThresholds
     filter: str = "auto"
     candidates: Candidates | None = None
     stages: Stages = field(default_factory=Stages)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pairalign.base.arguments import Shard
 from pairalign.base.choices import OVERLAP_FILTERS
-from pairalign.jobs.overlaps.plan import Limits
+from pairalign.jobs.overlaps.plan import AskedThresholds
 from pairalign.jobs.overlaps.presets import AUTO, PRESETS, Preset, find_preset
 from pairalign.jobs.run.inputs import AnyScoring, as_scoring
 from pairalign.jobs.run.resources import Resources
@@ -31,7 +31,7 @@ class OverlapRequest:
         Instead of the preset's.
     match, mismatch, gap_open, gap_extend : int, float, str or None
         Instead of the preset's, without `scoring`.
-    limits : Limits
+    limits : AskedThresholds
         Thresholds instead of the preset's.
     max_overhang : int or None
         Residues that both reads may have beyond an end of an overlap, instead of the preset's.
@@ -50,7 +50,7 @@ class OverlapRequest:
     mismatch: Number | None = None
     gap_open: Number | None = None
     gap_extend: Number | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: AskedThresholds = field(default_factory=AskedThresholds)
     max_overhang: int | None = None
     candidates: Candidates | str | os.PathLike[str] | None = None
     filter: str = "auto"

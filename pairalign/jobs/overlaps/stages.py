@@ -51,7 +51,7 @@ _WORTH_CHOOSING, _WORTH_CHOOSING_ON_GPU = 2, 8
 
 
 @dataclass(frozen=True)
-class Thresholds:
+class OverlapThresholds:
     """What an overlap must reach.
 
     Attributes
@@ -130,7 +130,7 @@ class StagedEngine(WrappedEngine):
     ----------
     engine : Engine
         What scores and aligns.
-    thresholds : Thresholds
+    thresholds : OverlapThresholds
     stages : Stages
         Where what is done is counted.
     shared_filter : SharedFilter, optional
@@ -150,7 +150,7 @@ class StagedEngine(WrappedEngine):
     def __init__(
         self,
         engine: Engine,
-        thresholds: Thresholds,
+        thresholds: OverlapThresholds,
         stages: Stages,
         shared_filter: SharedFilter | None = None,
         further: FurtherAligner | None = None,

@@ -14,6 +14,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import count_identity
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.arrays import Int32s
 from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.resources import Resources
@@ -22,8 +23,6 @@ from pairalign.pairs.want import Detail, Want
 
 if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
-
-Ints = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,8 @@ class Pairs:
         Those that aligned.
     """
 
-    query: Ints
-    target: Ints
+    query: Int32s
+    target: Int32s
     identity: npt.NDArray[np.float64]
     reaches: npt.NDArray[np.bool_]
     steps: Steps | None = None

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.base.arguments import parse_share
+from pairalign.base.arrays import Int32s
 from pairalign.errors import SplitError
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.progress import Progress
@@ -29,7 +30,7 @@ from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import Pairs, find_pairs
 from pairalign.splits.labels import as_values, parse_priority
 from pairalign.splits.network import Network, least_removed
-from pairalign.splits.packing import Folds, Limits, find_too_large, pack
+from pairalign.splits.packing import FoldLimits, Folds, find_too_large, pack
 from pairalign.splits.result import Split
 from pairalign.splits.separators import Sizes
 
@@ -40,8 +41,6 @@ NEAREST_BELOW = Fraction(1, 10)
 
 _BALANCED_FROM = 20
 """Sequences of a label in a fold, in the mean, from which clusters are cut to balance the label."""
-
-Ints = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,9 @@ def run_split(problem: Problem, request: SplitRequest) -> tuple[Split, Pairs]:
     if request.priorities is not None:
         prices = [1.0 + priority for priority in request.priorities]
     too_large = find_too_large(network, sizes)
-    places = pack(network, folds, Limits(sizes, prices if request.remove else None, request.seed))
+    places = pack(
+        network, folds, FoldLimits(sizes, prices if request.remove else None, request.seed)
+    )
     found = np.array(places, np.int32)
     nearest, nearest_identity = _find_nearest(pairs, found)
     split = Split(
@@ -174,7 +175,7 @@ def _most(category: int, share: Fraction, request: SplitRequest) -> float:
     return math.ceil(share * (1 + request.tolerance))
 
 
-def _find_nearest(pairs: Pairs, folds: Ints) -> tuple[Ints, npt.NDArray[np.float64]]:
+def _find_nearest(pairs: Pairs, folds: Int32s) -> tuple[Int32s, npt.NDArray[np.float64]]:
     """Return each sequence's most similar one in another fold, and its identity."""
     nearest = np.full(len(folds), -1, np.int32)
     identity = np.full(len(folds), np.nan)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.findings import format_findings
 from pairalign.alignments.records import (
     CLAIMS,
     FAULTS,
@@ -22,7 +23,6 @@ from pairalign.alignments.records import (
     RecordChecker,
     SetNames,
     describe_fault,
-    format_findings,
 )
 from pairalign.base.choices import END_GAPS, LIST_WINDOW
 from pairalign.errors import FormatError, shown_name

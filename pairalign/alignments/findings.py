@@ -1,0 +1,69 @@
+"""The table of what is wrong with the records of alignment files, made in native code."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import Structure, c_int32, c_int64, c_void_p
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.records import AlignmentRecords, describe_fault, fault_names
+from pairalign.base.native import library
+from pairalign.scoring.scoring import Scoring
+
+
+class NativeFindingLines(Structure):
+    """``pairalign_finding_lines``."""
+
+    _fields_ = (
+        *((name, c_void_p) for name in ("text", "records", "findings")),
+        *((name, c_void_p) for name in ("details", "detail_ends", "optima", "below")),
+        *((name, c_int64) for name in ("count", "first_record", "first_line")),
+        ("decimals", c_int32),
+    )
+
+
+def format_findings(
+    found: AlignmentRecords,
+    findings: npt.NDArray[np.void],
+    first_record: int,
+    first_line: int,
+    scoring: Scoring,
+    optima: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None = None,
+) -> bytes:
+    """Return the lines of the table, one a record.
+
+    Parameters
+    ----------
+    found : AlignmentRecords
+    findings : ndarray of FINDING, shape (n,)
+    first_record, first_line : int
+        Numbers of the first record and of the first line of the piece.
+    scoring : Scoring
+    optima : two ndarrays of int64, shape (n,), optional
+        Raw scores of optimal alignments, and how far records are below them; `UNSAID` where they
+        are not known.
+    """
+    details, ends = [], [0]
+    for k in np.flatnonzero(findings["faults"]).tolist():
+        names = ",".join(fault_names(int(findings[k]["faults"])))
+        details.append(f"{names}\t{describe_fault(findings[k])}".encode())
+        ends.append(ends[-1] + len(details[-1]))
+    records, findings = np.ascontiguousarray(found.records), np.ascontiguousarray(findings)
+    blob, detail_ends = b"".join(details), np.array(ends[1:], np.int64)
+    sizes = found.records["query_name_bytes"].sum() + found.records["target_name_bytes"].sum()
+    line = library.pairalign_finding_line_bytes()
+    out = np.empty(int(sizes) + len(blob) + line * len(found), np.uint8)
+    text, told = (ctypes.cast(ctypes.c_char_p(one), c_void_p) for one in (found.text, blob))
+    lines = NativeFindingLines(
+        text,
+        records.ctypes.data,
+        findings.ctypes.data,
+        told,
+        detail_ends.ctypes.data,
+        *((None, None) if optima is None else (one.ctypes.data for one in optima)),
+        *(len(found), first_record, first_line),
+        len(str(scoring.scale)) - 1,
+    )
+    return out[: library.pairalign_put_findings(ctypes.byref(lines), out.ctypes.data)].tobytes()

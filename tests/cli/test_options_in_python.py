@@ -1,0 +1,145 @@
+"""Python does what the command does: an option is an argument of its name, or said where."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from importlib import import_module
+
+import pytest
+
+import pairalign
+from pairalign.cli.program import build_parser
+
+FUNCTIONS = {
+    "align": "align",
+    "distance": "distances",
+    "tree": "guide_tree",
+    "overlap": "overlaps",
+    "cluster": "cluster",
+    "split": "split",
+    "msa": "align_multiple",
+    "posterior": "posteriors",
+}
+"""The function of the package that does what a command does."""
+
+WITHOUT_A_FUNCTION = {
+    "verify": "pairalign.jobs.verify.verify:VerifyJob",
+    "audit": "pairalign.jobs.splits.audit:audit_groups",
+    "merge": "pairalign.formats.merge:merge_alignments",
+    "devices": "pairalign.engines.selection:list_devices",
+}
+"""Commands that only modules of the package do in Python: no public function has been made yet."""
+
+OF_THE_PROGRAM = {
+    **dict.fromkeys(["quiet", "verbose", "log"], "what is said, and where"),
+    **dict.fromkeys(["output", "format"], "results are returned; their `write` makes files"),
+    "explain": "AlignmentJob.steps",
+    **dict.fromkeys(["shard", "commit_every"], "parts and journals are files"),
+    "dask": "`executor` of align",
+}
+"""Options of the program itself, and why functions have none of the kind."""
+
+SAID_OTHERWISE = {
+    "input": ["align(sequences)", "distances(sequences)", "guide_tree(source)", "overlaps(reads)"],
+    "input2": ["align(targets)"],
+    "memory": ["align(memory_bytes)", "overlaps(memory_bytes)", "split(memory_bytes)"],
+    "matrix": ["make_scoring(matrix)", "align(scoring)", "cluster(scoring)", "split(scoring)"],
+    "match": ["make_scoring(match)"],
+    "mismatch": ["make_scoring(mismatch)"],
+    "gap_open": ["make_scoring(gap_open)"],
+    "gap_extend": ["make_scoring(gap_extend)"],
+    "free_ends": ["make_scoring(free_ends)"],
+    "end_gap_open": ["make_scoring(end_gap_open)"],
+    "end_gap_extend": ["make_scoring(end_gap_extend)"],
+    "ties": ["make_scoring(ties)"],
+    "alphabet": ["read_fasta(alphabet)"],
+    "degap": ["read_fasta(degap)"],
+    "score_only": ["align(detail)"],
+    "resume": ["AlignmentJob.after(left)", "AlignmentJob.leave"],
+    "program": ["GuideTree.newick(program)"],
+    "read_report": ["Overlaps.report_reads"],
+    "trim": ["Overlaps.trim_reads"],
+    "trimmed": ["Overlaps.trim_reads"],
+    "remove_weak": ["Overlaps.reduced(weak)"],
+    "remove_contained": ["Overlaps.reduced(contained)"],
+    "remove_transitive": ["Overlaps.reduced(transitive)"],
+    "mutual": ["Overlaps.reduced(mutual)"],
+    "representatives": ["Clusters.representatives"],
+    "label": ["split(labels)"],
+    "priority": ["split(priorities)"],
+    "table": ["split(labels)", "split(priorities)"],
+    "no_remove": ["split(remove)"],
+    "removed": ["Split.removed"],
+    "order": ["MultipleAlignment.order(by)"],
+    "tree_out": ["MultipleAlignment.tree"],
+    "confidence_of": ["score_multiple(columns)"],
+}
+"""Options that are arguments of another name, or of another function, and where they are."""
+
+MISSING = {
+    **dict.fromkeys(
+        ["columns", "paf_tags", "sam_tags", "plain_cigar"], "`write` has no such choice"
+    ),
+    **dict.fromkeys(["lower", "strict_names"], "a DistanceMatrix writes no PHYLIP"),
+    **dict.fromkeys(["dual", "no_cigar"], "`Overlaps.write` has no such choice"),
+    "weight": "`write` has no such choice",
+    "plot": "pairalign.jobs.distances.plots",
+    "report": "pairalign.jobs.report.report",
+    "names": "a tree of a matrix takes no sequences",
+    "rename": "GuideTree has no names that are numbers",
+    "unitigs": "pairalign.reads.unitigs",
+}
+"""Options that Python has no public way to."""
+
+
+def commands() -> dict[str, argparse.ArgumentParser]:
+    actions = build_parser()._actions
+    (found,) = (one for one in actions if isinstance(one, argparse._SubParsersAction))
+    return dict(found.choices)
+
+
+def options_of(command: str) -> list[str]:
+    return [one.dest for one in commands()[command]._actions if one.dest != "help"]
+
+
+@pytest.mark.parametrize("command", FUNCTIONS)
+def test_an_option_is_an_argument(command: str) -> None:
+    arguments = inspect.signature(getattr(pairalign, FUNCTIONS[command])).parameters
+    elsewhere = OF_THE_PROGRAM.keys() | SAID_OTHERWISE.keys() | MISSING.keys()
+    unknown = [name for name in options_of(command) if name not in arguments]
+    assert [name for name in unknown if name not in elsewhere] == []
+
+
+def test_every_command_is_looked_at() -> None:
+    assert commands().keys() == {*FUNCTIONS, *WITHOUT_A_FUNCTION, "help", "completion"}
+    for place in WITHOUT_A_FUNCTION.values():
+        module, name = place.split(":")
+        assert callable(getattr(import_module(module), name))
+
+
+def test_no_exception_is_out_of_date() -> None:
+    """Each is an option that some function lacks."""
+    lacking = {
+        name
+        for command, function in FUNCTIONS.items()
+        for name in options_of(command)
+        if name not in inspect.signature(getattr(pairalign, function)).parameters
+    }
+    tables = OF_THE_PROGRAM.keys(), SAID_OTHERWISE.keys(), MISSING.keys()
+    assert [sorted(one - lacking) for one in tables] == [[], [], []]
+
+
+@pytest.mark.parametrize(
+    ("option", "place"), [(option, one) for option, all in SAID_OTHERWISE.items() for one in all]
+)
+def test_what_is_said_otherwise_is_there(option: str, place: str) -> None:
+    name, _, argument = place.rstrip(")").partition("(")
+    owner, _, member = name.partition(".")
+    found = getattr(pairalign, owner)
+    if member:
+        members = {*dir(found), *getattr(found, "__dataclass_fields__", {})}
+        assert member in members
+        found = getattr(found, member, None)
+    if argument:
+        assert argument in inspect.signature(found).parameters
