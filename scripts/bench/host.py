@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import place_in_triangle
+from pairalign.alignments.problem import Problem
 from pairalign.cli.summary import Summary
 from pairalign.engines import Engine
 from pairalign.engines.cpu.engine import CpuEngine
@@ -242,7 +243,7 @@ def _do(run: AlignmentJob, kind: str, path: Path) -> None:
         matrix = measure_run(run, MEASURES[kind])
         write_distances(path, matrix, "npy")
         return
-    summary = Summary(sequences, None, run.scoring, pairs=run.pairs, cells=run.cells)
+    summary = Summary(run.problem, pairs=run.pairs, cells=run.cells)
     if kind == "none":
         for alignments in run:
             summary.add(alignments)
@@ -265,7 +266,7 @@ def measure_parts(source: Recycled, kind: str) -> dict[str, float]:
     sequences = source.sequences
     window = plan_windows(len(sequences), window=WINDOW)[1 if len(sequences) > WINDOW else 0]
     alignments = source.of(window)
-    summary = Summary(sequences, None, source.scoring, pairs=1, cells=1)
+    summary = Summary(Problem(sequences, None, source.scoring), pairs=1, cells=1)
     parts: dict[str, Callable[[], object]] = {
         "rows and columns": window.positions,
         "checks of columns": lambda: replace(alignments),

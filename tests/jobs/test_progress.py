@@ -26,7 +26,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def lines_of(text: str) -> list[str]:
-    return [line for line in text.splitlines() if "aligned" in line]
+    return [line for line in text.splitlines() if line.startswith("pairalign: aligned")]
 
 
 def test_lines_come_every_30_seconds(

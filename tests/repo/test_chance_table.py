@@ -28,7 +28,7 @@ def test_hits_are_counted(tmp_path, capsys, chance, real):
     half = PROTEIN[:40] + PROTEIN[:25][::-1]
     (tmp_path / "x.fa").write_text(f">a\n{PROTEIN}\n>b\n{PROTEIN}\n>c\n{half}\n")
     options = argparse.Namespace(
-        data=tmp_path / "x.fa", sequences=3, longest=100, seed=1, real=real, reversed=False
+        data=tmp_path / "x.fa", sequences=3, longest=100, seed=[1], real=real, reversed=False
     )
     chance.compare_programs(options)
     lines = capsys.readouterr().out.splitlines()
@@ -42,7 +42,7 @@ def test_hits_are_counted(tmp_path, capsys, chance, real):
 def test_reversed_queries(tmp_path, chance):
     (tmp_path / "x.fa").write_text(f">a\n{PROTEIN}\n")
     options = argparse.Namespace(
-        data=tmp_path / "x.fa", sequences=1, longest=100, seed=1, real=False, reversed=True
+        data=tmp_path / "x.fa", sequences=1, longest=100, seed=[1], real=False, reversed=True
     )
     assert chance._write_sets(tmp_path, options) == 1
     assert (tmp_path / "q.fa").read_text() == f">q0\n{PROTEIN[::-1]}\n"
