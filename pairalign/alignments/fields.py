@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pairalign.errors import FormatError
+from pairalign.base.errors import FormatError
 from pairalign.pairs.want import Detail
 
 _CODES = {

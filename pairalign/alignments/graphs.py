@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.tables import PairColumns
-from pairalign.errors import MissingPackageError
+from pairalign.base.errors import MissingPackageError
 
 WEIGHTS = ("identity", "score")
 

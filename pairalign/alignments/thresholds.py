@@ -20,8 +20,8 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import needs_cigar
 from pairalign.base.arguments import parse_share
 from pairalign.base.choices import COVERAGES, END_GAPS, IDENTITIES
+from pairalign.base.errors import ScoringError
 from pairalign.base.native import library
-from pairalign.errors import ScoringError
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 

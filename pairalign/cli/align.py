@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.fields import Field, parse_fields
 from pairalign.base.choices import MASKS, RANKS
+from pairalign.base.errors import FormatError
 from pairalign.base.native import keep_freed_memory
 from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
@@ -28,7 +29,6 @@ from pairalign.cli.report import check_report, finish_report, make_collector, re
 from pairalign.cli.summary import Summary, describe_steps
 from pairalign.cli.tags import tags_of
 from pairalign.cli.thresholds import thresholds_of
-from pairalign.errors import FormatError
 from pairalign.formats import (
     NETWORK_FORMATS,
     Writer,

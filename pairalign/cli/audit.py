@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from pairalign.alignments.identities import name_identity
 from pairalign.base.choices import CLUSTER_SUFFIXES
+from pairalign.base.errors import FormatError, PairalignError
 from pairalign.cli.console import say
 from pairalign.cli.files import check_files
 from pairalign.cli.planning import (
@@ -19,7 +20,6 @@ from pairalign.cli.planning import (
 )
 from pairalign.cli.summary import describe_set, describe_steps
 from pairalign.cli.thresholds import thresholds_of
-from pairalign.errors import FormatError, PairalignError
 from pairalign.formats.groups import read_groups
 from pairalign.formats.names import format_by_suffix
 from pairalign.formats.output import check_writable

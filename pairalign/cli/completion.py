@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from pairalign.base.errors import MissingPackageError
 from pairalign.cli.program import build_parser
-from pairalign.errors import MissingPackageError
 
 SHELLS = ("bash", "zsh")
 _MATRICES = {

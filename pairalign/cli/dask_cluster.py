@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pairalign.base.arguments import Shard
+from pairalign.base.errors import DeviceError, FormatError, MissingPackageError
 from pairalign.base.run_files import parts_folder_of
 from pairalign.cli.console import log
 from pairalign.cli.local_workers import LocalWorkers, failed_shard, shard_command
 from pairalign.cli.parts import without_option
 from pairalign.cli.planning import progress_of
 from pairalign.engines.selection import list_devices, usable_cores
-from pairalign.errors import DeviceError, FormatError, MissingPackageError
 from pairalign.formats.merge import merge_alignments
 from pairalign.formats.parts import (
     check_folder,

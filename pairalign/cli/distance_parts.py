@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+from pairalign.base.errors import FormatError
 from pairalign.cli.console import say
 from pairalign.cli.dask_cluster import Parts, make_parts
 from pairalign.cli.going_on import Going, replace_leftovers
 from pairalign.cli.parts import choose_part
 from pairalign.cli.planning import problem_of
-from pairalign.errors import FormatError
 from pairalign.formats.distance_parts import (
     FORMAT,
     SUFFIX,

@@ -6,8 +6,8 @@ import argparse
 import os
 from collections.abc import Iterable
 
+from pairalign.base.errors import FormatError
 from pairalign.base.run_files import is_beside
-from pairalign.errors import FormatError
 
 _READ = (
     *("alignments", "input", "input2", "names", "matrix", "pairs", "candidates"),

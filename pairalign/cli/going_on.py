@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Protocol
 
+from pairalign.base.errors import PartsError
 from pairalign.cli.console import log
 from pairalign.cli.parts import PartPlace
-from pairalign.errors import PartsError
 from pairalign.formats.journal import Commit
 from pairalign.formats.output import Output
 from pairalign.formats.resumable import Join, Resumable, remove_leftovers

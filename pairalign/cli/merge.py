@@ -7,11 +7,11 @@ import shlex
 from pathlib import Path
 
 from pairalign.base.choices import DISTANCE_SUFFIXES
+from pairalign.base.errors import FormatError
 from pairalign.cli.console import say
 from pairalign.cli.files import refuse_inputs
 from pairalign.cli.parts import without_option
 from pairalign.engines.selection import usable_cores
-from pairalign.errors import FormatError
 from pairalign.formats import WRITERS
 from pairalign.formats.distance_parts import FORMAT, merge_distances
 from pairalign.formats.distances import write_distances

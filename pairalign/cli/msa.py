@@ -9,11 +9,11 @@ import numpy as np
 
 from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.choices import MSA_SUFFIXES
+from pairalign.base.errors import FormatError
 from pairalign.cli.console import say
 from pairalign.cli.files import check_files
 from pairalign.cli.planning import choose_output, progress_of, read_sequences
 from pairalign.cli.summary import describe_set
-from pairalign.errors import FormatError
 from pairalign.formats.aligned_fasta import read_aligned_fasta
 from pairalign.formats.msa import MSA_LINES, WITH_CONFIDENCE
 from pairalign.formats.names import choose_format

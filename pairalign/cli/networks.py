@@ -6,8 +6,8 @@ import argparse
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import WEIGHTS
+from pairalign.base.errors import FormatError
 from pairalign.clusters.clusters import Clusters
-from pairalign.errors import FormatError
 from pairalign.formats import NETWORK_FORMATS, open_writer
 from pairalign.jobs.run.request import AlignRequest, find_statistics
 from pairalign.pairs.want import Detail

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import MUTUAL
+from pairalign.base.errors import FormatError
 from pairalign.cli.report import make_collector
-from pairalign.errors import FormatError
 from pairalign.formats.gfa import GfaWriter, write_unitigs
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.writer import Writer

@@ -7,9 +7,9 @@ import sys
 from dataclasses import fields
 
 from pairalign.alignments.problem import Problem
+from pairalign.base.errors import FormatError
 from pairalign.cli.console import log
 from pairalign.cli.loading import no_collection
-from pairalign.errors import FormatError
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources

@@ -16,12 +16,12 @@ from collections.abc import Container, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from pairalign.base.errors import FormatError, MatrixFileError, PairalignError, ScoringError
 from pairalign.base.part_file import forget_published, remove_unfinished, was_published
 from pairalign.cli.console import give_up_stdout, log, log_into, messages, say
 from pairalign.cli.loading import no_collection
 from pairalign.cli.parser import Parser
 from pairalign.cli.signals import SIGNAL_CODE, StopHandler
-from pairalign.errors import FormatError, MatrixFileError, PairalignError, ScoringError
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 _NOT_MAPPED = "failed to map segment"

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from pairalign.base.errors import FormatError
 from pairalign.cli.console import log
-from pairalign.errors import FormatError
 from pairalign.formats.output import check_writable
 from pairalign.jobs.run.request import AlignRequest, plan_alignment
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
+from pairalign.base.errors import FormatError, SplitError
 from pairalign.cli.console import say
 from pairalign.cli.files import check_files
 from pairalign.cli.planning import (
@@ -16,7 +17,6 @@ from pairalign.cli.planning import (
 from pairalign.cli.report import check_report
 from pairalign.cli.summary import describe_set, describe_steps
 from pairalign.cli.thresholds import thresholds_of
-from pairalign.errors import FormatError, SplitError
 from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_removed, write_split
 from pairalign.jobs.splits.split import SplitRequest, choose_nearest, plan_folds, run_split

@@ -9,7 +9,7 @@ from pairalign.alignments.alignments import Alignment, Alignments
 from pairalign.alignments.passes import find_extremes
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.errors import cut_name
+from pairalign.base.errors import cut_name
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.statements import describe_scoring
 

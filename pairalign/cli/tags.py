@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from pairalign.base.choices import PAF_TAGS, SAM_TAGS
-from pairalign.errors import FormatError
+from pairalign.base.errors import FormatError
 from pairalign.formats import Writer, check_tags
 from pairalign.formats.writer import PLAIN_CIGAR
 from pairalign.pairs.want import Detail

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import DEFAULT_METHOD, DISTANCE_SUFFIXES, PICTURES, TREE_SUFFIXES
+from pairalign.base.errors import FormatError
 from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import check_cluster
 from pairalign.cli.distance_parts import (
@@ -31,7 +32,6 @@ from pairalign.cli.planning import (
 )
 from pairalign.cli.report import check_report, report_distances
 from pairalign.engines.selection import usable_cores
-from pairalign.errors import FormatError
 from pairalign.formats.distance_parts import merge_distances
 from pairalign.formats.distances import read_distances, write_distances
 from pairalign.formats.names import choose_format, format_by_suffix

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
+from pairalign.base.errors import PairalignError
 from pairalign.cli.console import log, say
 from pairalign.cli.files import check_files
 from pairalign.cli.planning import (
@@ -15,7 +16,6 @@ from pairalign.cli.planning import (
 )
 from pairalign.cli.summary import describe_set
 from pairalign.engines.selection import usable_cores
-from pairalign.errors import PairalignError
 from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import show_progress

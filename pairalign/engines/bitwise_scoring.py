@@ -16,7 +16,7 @@ from math import gcd
 
 import numpy as np
 
-from pairalign.errors import ScoringError
+from pairalign.base.errors import ScoringError
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import DNA
 

@@ -18,10 +18,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.errors import DeviceError
 from pairalign.engines import Engine
 from pairalign.engines.bitwise_scoring import why_not
 from pairalign.engines.device.specification import parse_indices
-from pairalign.errors import DeviceError
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring

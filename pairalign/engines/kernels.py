@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pairalign.base.choices import ALL_MODES, MODES, TIES
-from pairalign.errors import DeviceError
+from pairalign.base.errors import DeviceError
 from pairalign.pairs.want import Detail
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pairalign.base.errors import DeviceError, KernelBuildError
 from pairalign.engines.device.specification import parse_indices
 from pairalign.engines.kernels import Kernel, check_kernel, kernels_of
-from pairalign.errors import DeviceError, KernelBuildError
 from pairalign.pairs.want import Detail
 
 if TYPE_CHECKING:

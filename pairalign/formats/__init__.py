@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.fields import Field
 from pairalign.base.choices import STRANDS, WEIGHTS
-from pairalign.errors import FormatError
+from pairalign.base.errors import FormatError
 from pairalign.formats.a3m import A3mWriter
 from pairalign.formats.blast6 import Blast6Writer
 from pairalign.formats.blast7 import Blast7Writer

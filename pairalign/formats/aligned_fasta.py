@@ -7,7 +7,7 @@ import os
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.errors import AlignmentFileError, shown_name
+from pairalign.base.errors import AlignmentFileError, shown_name
 from pairalign.sequences.fasta import GAPS, read_records
 from pairalign.sequences.sets import SequenceSet
 

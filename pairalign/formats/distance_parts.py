@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.passes import place_in_triangle
-from pairalign.errors import PartsError
+from pairalign.base.errors import PartsError
 from pairalign.formats.output import Output
 from pairalign.formats.parts import Manifest, check_parts, checked_blocks, part_path
 from pairalign.formats.schemas import DISTANCES, DISTANCES_HEAD, SchemaError, read_object

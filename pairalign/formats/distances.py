@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import BinaryIO, cast
 
 from pairalign.base.choices import DISTANCE_SUFFIXES
-from pairalign.errors import DistanceError, describe_unreadable
+from pairalign.base.errors import DistanceError, describe_unreadable
 from pairalign.formats.matrix_column import read_matrix_column, write_matrix_column
 from pairalign.formats.matrix_npy import read_matrix_npy, write_matrix_npy
 from pairalign.formats.matrix_tsv import read_matrix_tsv, write_matrix_tsv

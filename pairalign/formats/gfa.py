@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from pairalign.errors import FormatError
+from pairalign.base.errors import FormatError
 from pairalign.formats.output import Output
 from pairalign.formats.text import SetText
 from pairalign.formats.writer import Content, TextWriter

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from pairalign.base.choices import GROUP_SUFFIXES
-from pairalign.errors import SplitError, describe_unreadable
+from pairalign.base.errors import SplitError, describe_unreadable
 from pairalign.formats.names import choose_format
 from pairalign.sequences.compression import decompress
 from pairalign.sequences.sets import SequenceSet

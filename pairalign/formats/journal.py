@@ -17,9 +17,9 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import IO, Any
 
+from pairalign.base.errors import OutputError, PartsError
 from pairalign.base.part_file import PartFile
 from pairalign.base.run_files import is_regular, remove_open
-from pairalign.errors import OutputError, PartsError
 from pairalign.formats.parts import find_differences
 from pairalign.formats.schemas import (
     COMMIT,

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pairalign.errors import DistanceError, shown_name
+from pairalign.base.errors import DistanceError, shown_name
 from pairalign.formats.matrix_text import RowText
 from pairalign.formats.output import Output
 from pairalign.trees.distance_matrix import DistanceMatrix, first_place, number_of_pairs

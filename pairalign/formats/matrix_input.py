@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pairalign.errors import DistanceError
+from pairalign.base.errors import DistanceError
 from pairalign.trees.distance_matrix import TriangleBuilder, number_of_pairs
 
 DISTANCE_BYTES = 2

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pairalign.errors import DistanceError, shown_name
+from pairalign.base.errors import DistanceError, shown_name
 from pairalign.formats.matrix_input import start_triangle
 from pairalign.formats.matrix_text import RowText
 from pairalign.formats.output import Output

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from pairalign.errors import FormatError
+from pairalign.base.errors import FormatError
 
 Suffixes = Mapping[str, tuple[str, ...]]
 """Ends of file names, in lower case and with the dot, by the name of the format."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import count_coverage, count_identity
-from pairalign.errors import FormatError, shown_name
+from pairalign.base.errors import FormatError, shown_name
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, Writer
 from pairalign.pairs.want import Detail

@@ -23,8 +23,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import IO, Any, TypeVar, Union
 
+from pairalign.base.errors import OutputError
 from pairalign.base.part_file import PartFile
-from pairalign.errors import OutputError
 
 Path = Union[str, "os.PathLike[str]"]
 Bytes = bytes | bytearray | memoryview

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.tables import arrow_names, arrow_schema, arrow_table
-from pairalign.errors import FormatError, PartsError
+from pairalign.base.errors import FormatError, PartsError
 from pairalign.formats.output import Output
 from pairalign.formats.schemas import SchemaError, check_parquet
 from pairalign.formats.writer import Content, Writer

@@ -19,13 +19,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pairalign.base.checksum import add_to_checksum, measure_file, read_blocks
+from pairalign.base.errors import OutputError, PartsError
 from pairalign.base.run_files import (
     is_name_of_part,
     is_regular,
     remove_empty_folder,
     remove_regular,
 )
-from pairalign.errors import OutputError, PartsError
 from pairalign.formats.output import open_output
 from pairalign.formats.schemas import MANIFEST, MOST_MANIFEST_BYTES, SchemaError, read_object
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ONE, SparsePosteriors
-from pairalign.errors import FormatError
+from pairalign.base.errors import FormatError
 from pairalign.formats.output import Output
 from pairalign.sequences.sets import SequenceSet
 

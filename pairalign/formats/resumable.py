@@ -19,6 +19,7 @@ from typing import Any
 
 from pairalign.base.checksum import add_to_checksum, measure_file, read_blocks
 from pairalign.base.choices import COMMIT_SECONDS
+from pairalign.base.errors import OutputError, PartsError
 from pairalign.base.part_file import publish
 from pairalign.base.run_files import (
     is_regular,
@@ -27,7 +28,6 @@ from pairalign.base.run_files import (
     remove_open,
     remove_regular,
 )
-from pairalign.errors import OutputError, PartsError
 from pairalign.formats.journal import Commit, Journal, is_journal, lock_journal, sync_folder
 from pairalign.formats.output import (
     Bytes,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.errors import FormatError, PartsError
+from pairalign.base.errors import FormatError, PartsError
 from pairalign.formats.output import Output
 from pairalign.formats.writer import PLAIN_CIGAR, Content, TextWriter
 from pairalign.pairs.want import Detail

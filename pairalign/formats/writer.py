@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.fields import Field
 from pairalign.base.choices import WEIGHTS
-from pairalign.errors import FormatError
+from pairalign.base.errors import FormatError
 from pairalign.formats.output import Abortable, Output
 from pairalign.formats.text import PairText, SetText
 from pairalign.formats.text_queue import NativePiece, TextQueue, text_of

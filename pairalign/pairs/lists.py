@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
+from pairalign.base.errors import FastaError, PairListError, shown_name
 from pairalign.base.native import library
-from pairalign.errors import FastaError, PairListError, shown_name
 from pairalign.sequences.fasta import Source, read_text
 from pairalign.sequences.sets import SequenceSet, sorted_positions
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
-from pairalign.errors import FastaError, PairListError, shown_name
+from pairalign.base.errors import FastaError, PairListError, shown_name
 from pairalign.pairs.lists import PairList, warn_of_lengths
 from pairalign.pairs.masks import mask_sorted_pairs
 from pairalign.pairs.windows import Window

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from decimal import Decimal
 
-from pairalign.errors import ScoringError
+from pairalign.base.errors import ScoringError
 from pairalign.scoring.matrices import (
     Number,
     Table,

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from pairalign.errors import MatrixFileError, ScoringError
+from pairalign.base.errors import MatrixFileError, ScoringError
 from pairalign.sequences.sets import DNA, Alphabet
 
 Number = int | float | str | Decimal

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
 from pairalign.base.choices import TIES
-from pairalign.errors import ScoringError
+from pairalign.base.errors import ScoringError
 from pairalign.scoring.matrices import Number
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.sets import Alphabet

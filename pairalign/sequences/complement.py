@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.errors import AlphabetError
+from pairalign.base.errors import AlphabetError
 from pairalign.sequences.fasta import Records
 from pairalign.sequences.sets import Alphabet, SequenceSet
 

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from pairalign.errors import FastaError
+from pairalign.base.errors import FastaError
 
 # What is fed to a decompressor at once: what lies behind a stream's end is copied, so not all.
 _CHUNK_BYTES = 1 << 18

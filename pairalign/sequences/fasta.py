@@ -26,7 +26,7 @@ from typing import IO, Any, NamedTuple, Union
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.errors import FastaError, describe_unreadable
+from pairalign.base.errors import FastaError, describe_unreadable
 from pairalign.sequences.compression import decompress
 
 Source = Union[str, "os.PathLike[str]", IO[bytes], IO[str]]

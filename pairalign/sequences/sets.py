@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.byte_counts import count_bytes, has_none
+from pairalign.base.errors import FastaError, shown_name
 from pairalign.base.items import letters_of, name_of
-from pairalign.errors import FastaError, shown_name
 from pairalign.sequences.fasta import GAPS, Records, Source, clean, join_records, read_records
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from pairalign.errors import SplitError, describe_unreadable, shown_name
+from pairalign.base.errors import SplitError, describe_unreadable, shown_name
 from pairalign.sequences.sets import SequenceSet
 
 _Value = TypeVar("_Value")

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pairalign.errors import SplitError
+from pairalign.base.errors import SplitError
 from pairalign.splits.network import Network
 from pairalign.splits.separators import Counts, Sizes, find_separator
 

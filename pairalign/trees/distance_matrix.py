@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.errors import DistanceError, shown_name
+from pairalign.base.errors import DistanceError, shown_name
 
 if TYPE_CHECKING:
     from Bio.Phylo.TreeConstruction import DistanceMatrix as BiopythonMatrix

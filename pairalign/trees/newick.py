@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pairalign.errors import FormatError, shown_name
+from pairalign.base.errors import FormatError, shown_name
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.topology import Topology
 

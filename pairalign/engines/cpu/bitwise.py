@@ -19,11 +19,11 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.strands import to_original_strands
+from pairalign.base.errors import CapacityError, DeviceError
 from pairalign.base.native import library
 from pairalign.engines.bitwise_scoring import linear_scores, why_not
 from pairalign.engines.cpu.engine import SharedSet, instruction_set_of
 from pairalign.engines.cpu.native_structs import CANCELLED, NO_MEMORY, NativeLinear, NativeWindow
-from pairalign.errors import CapacityError, DeviceError
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring

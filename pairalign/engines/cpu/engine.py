@@ -19,6 +19,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import SCORE_FIELDS, Alignments
 from pairalign.alignments.strands import to_original_strands
 from pairalign.base.choices import TIES
+from pairalign.base.errors import CapacityError, DeviceError, ScoringError, shown_name
 from pairalign.base.native import library
 from pairalign.engines.cpu.native_structs import (
     CANCELLED,
@@ -34,7 +35,6 @@ from pairalign.engines.cpu.native_structs import (
     NativeWindow,
 )
 from pairalign.engines.cpu.pruning import NEVER, Pruned, Pruning
-from pairalign.errors import CapacityError, DeviceError, ScoringError, shown_name
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ONE, SparsePosteriors
+from pairalign.base.errors import CapacityError
 from pairalign.base.native import library
-from pairalign.errors import CapacityError
 
 MOST_WEIGHT = 1 << 15
 """What the weights of all sequences may sum up to."""

@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.errors import CapacityError
 from pairalign.base.native import library
 from pairalign.engines.cpu.engine import SharedSet, instruction_set_of
 from pairalign.engines.cpu.native_structs import NativeWindow
-from pairalign.errors import CapacityError
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import CODES, Scoring
 from pairalign.sequences.sets import SequenceSet

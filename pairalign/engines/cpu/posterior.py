@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ARITHMETICS, SparsePosteriors
+from pairalign.base.errors import CapacityError
 from pairalign.base.native import library
 from pairalign.engines.cpu.engine import READ_AHEAD_BYTES, instruction_set_of
 from pairalign.engines.cpu.native_structs import CANCELLED, NO_MEMORY
-from pairalign.errors import CapacityError
 from pairalign.scoring.posterior_models import CODES, PosteriorModel
 from pairalign.sequences.sets import SequenceSet
 

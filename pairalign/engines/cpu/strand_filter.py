@@ -23,10 +23,10 @@ import threading
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.errors import CapacityError
 from pairalign.base.native import library
 from pairalign.engines.cpu.engine import SharedSet
 from pairalign.engines.cpu.native_structs import NativeWindow
-from pairalign.errors import CapacityError
 from pairalign.pairs.windows import Window
 from pairalign.reads.passes import describe_reaching
 from pairalign.reads.reaching import Reaching, column_scores

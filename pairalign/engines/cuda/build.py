@@ -21,6 +21,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from pairalign.base.errors import KernelBuildError
 from pairalign.base.fork_lock import fork_lock
 from pairalign.base.part_file import PartFile
 from pairalign.base.user_cache import cache_folder
@@ -34,7 +35,6 @@ from pairalign.engines.cuda.ahead_files import (
 )
 from pairalign.engines.cuda.kernel_cache import make_folder, why_untrusted
 from pairalign.engines.cuda.source_text import text_of
-from pairalign.errors import KernelBuildError
 
 Defines = Mapping[str, "int | str"]
 

@@ -11,13 +11,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from pairalign.base.errors import DeviceError, KernelBuildError
 from pairalign.base.fork_lock import fork_lock
 from pairalign.engines.cuda import build as cuda_build
 from pairalign.engines.cuda.build import Binary, ModuleRequest
 from pairalign.engines.cuda.pinning import Pinning
 from pairalign.engines.cuda.streams import SharedStreams
 from pairalign.engines.device.pinned_pool import PinnedPool, SharedPool
-from pairalign.errors import DeviceError, KernelBuildError
 
 _SIGNS_OF_A_GPU = ("proc/driver/nvidia", "dev/nvidia0", "dev/nvidiactl", "dev/dxg")
 

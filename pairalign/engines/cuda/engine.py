@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.strands import to_original_strands
+from pairalign.base.errors import KernelBuildError
 from pairalign.engines import Engine
 from pairalign.engines.cpu.pruning import Pruning
 from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
@@ -28,7 +29,6 @@ from pairalign.engines.cuda.router import Router
 from pairalign.engines.device.engine import DeviceEngine, choose_among
 from pairalign.engines.device.sets import PADDING_CODE, padded_lengths
 from pairalign.engines.kernels import AUTO
-from pairalign.errors import KernelBuildError
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.reads.reaching import Reaching

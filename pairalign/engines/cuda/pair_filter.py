@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.errors import DeviceError
 from pairalign.engines.cpu.pair_filter import FilteredSet, PairFilter, PairsLeft
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.device.sets import DeviceSet
-from pairalign.errors import DeviceError
 from pairalign.pairs.windows import Window
 
 Mask = npt.NDArray[np.bool_]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pairalign.base.choices import MODES
+from pairalign.base.errors import DeviceError
 from pairalign.engines import Engine
 from pairalign.engines.cuda import build as cuda_build
 from pairalign.engines.cuda.devices import CudaDevice, find_devices, has_nvidia_gpu
 from pairalign.engines.cuda.engine import FAMILIES, choose_family, open_cuda_engines
 from pairalign.engines.device.specification import pick_devices
 from pairalign.engines.kernels import find_kernel
-from pairalign.errors import DeviceError
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.sets import SequenceSet

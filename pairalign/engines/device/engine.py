@@ -18,11 +18,11 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.strands import to_original_strands
+from pairalign.base.errors import DeviceError, PairalignError
 from pairalign.engines import Engine, OnDevice
 from pairalign.engines.device.host_fallback import HostFallback
 from pairalign.engines.device.sets import DeviceSet, Shared, lay_out
 from pairalign.engines.kernels import AUTO
-from pairalign.errors import DeviceError, PairalignError
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.errors import KernelBuildError, shown_name
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.engines.cpu.pruning import Pruning
-from pairalign.errors import KernelBuildError, shown_name
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring

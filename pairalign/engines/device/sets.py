@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.errors import DeviceError
+from pairalign.base.errors import DeviceError
 from pairalign.sequences.letters import lay_out_letters
 from pairalign.sequences.sets import SequenceSet
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from pairalign.errors import DeviceError
+from pairalign.base.errors import DeviceError
 
 if TYPE_CHECKING:
     from pairalign.engines.device.engine import Device

@@ -15,8 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pairalign.base.errors import DeviceError, KernelBuildError
 from pairalign.base.fork_lock import fork_lock
-from pairalign.errors import DeviceError, KernelBuildError
 
 PACKAGE = Path(__file__).resolve().parents[2]
 

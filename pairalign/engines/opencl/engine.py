@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.errors import DeviceError
 from pairalign.engines import Engine
 from pairalign.engines.device.engine import DeviceEngine, choose_among
 from pairalign.engines.device.long_pairs import long_pairs, merge
@@ -19,7 +20,6 @@ from pairalign.engines.opencl.family import OpenClContext, OpenClFamily
 from pairalign.engines.opencl.pair_per_thread import OpenClPairPerThread
 from pairalign.engines.opencl.papers.striped import OpenClStriped
 from pairalign.engines.opencl.pinned import pinned_pool
-from pairalign.errors import DeviceError
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pairalign.base.errors import DeviceError
 from pairalign.engines import Engine
 from pairalign.engines.device.specification import pick_devices
 from pairalign.engines.opencl.devices import OpenClDevice, find_devices
 from pairalign.engines.opencl.engine import open_opencl_engines
-from pairalign.errors import DeviceError
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet

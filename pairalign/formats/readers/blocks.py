@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pairalign.alignments.records import AlignmentRecords, Layout, SetNames, read_lines
-from pairalign.errors import AlignmentFileError
+from pairalign.base.errors import AlignmentFileError
 from pairalign.formats.readers.reader import RecordReader
 
 _RANGE = re.compile(r"(.*)/(\d+)-(\d+)\Z", re.DOTALL)

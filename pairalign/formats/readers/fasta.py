@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pairalign.alignments.records import AlignmentRecords, read_rows
-from pairalign.errors import AlignmentFileError
+from pairalign.base.errors import AlignmentFileError
 from pairalign.formats.readers.reader import RecordReader
 
 

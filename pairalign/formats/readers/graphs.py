@@ -9,7 +9,7 @@ from typing import IO, Any
 import numpy as np
 
 from pairalign.alignments.records import AlignmentRecords, Layout, read_lines
-from pairalign.errors import AlignmentFileError, shown_name
+from pairalign.base.errors import AlignmentFileError, shown_name
 from pairalign.formats.readers.blocks import BlockReader, Row, is_known
 from pairalign.formats.readers.lines import LineReader
 from pairalign.formats.readers.reader import RecordReader

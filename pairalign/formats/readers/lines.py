@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.records import FAULTS, PROGRAMS, AlignmentRecords, Layout, read_lines
-from pairalign.errors import AlignmentFileError, shown_name
+from pairalign.base.errors import AlignmentFileError, shown_name
 from pairalign.formats.readers.reader import RecordReader
 
 HEADER_FAULT = FAULTS.index("header")

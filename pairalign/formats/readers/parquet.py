@@ -15,7 +15,7 @@ from pairalign.alignments.records import (
     SetNames,
     empty_records,
 )
-from pairalign.errors import AlignmentFileError, FormatError
+from pairalign.base.errors import AlignmentFileError, FormatError
 from pairalign.formats.readers.reader import RecordReader
 from pairalign.formats.readers.tables import COLUMN_ROLES
 from pairalign.formats.schemas import PARQUET, SchemaError, check_parquet

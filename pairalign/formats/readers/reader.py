@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import IO, Any, ClassVar
 
 from pairalign.alignments.records import AlignmentRecords, SetNames
-from pairalign.errors import AlignmentFileError, FormatError, describe_unreadable
+from pairalign.base.errors import AlignmentFileError, FormatError, describe_unreadable
 
 PIECE_BYTES = 4 << 20
 

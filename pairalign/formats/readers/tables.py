@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pairalign.alignments.fields import BLAST6
 from pairalign.alignments.records import CLAIMS, Layout, SetNames
-from pairalign.errors import AlignmentFileError, FormatError
+from pairalign.base.errors import AlignmentFileError, FormatError
 from pairalign.formats.readers.lines import LineReader
 from pairalign.formats.readers.reader import RecordReader
 

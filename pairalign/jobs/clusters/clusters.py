@@ -34,9 +34,9 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import EDGE_RANKS, LINKAGES, REPRESENTATIVES, STRANDS
+from pairalign.base.errors import ScoringError
 from pairalign.clusters.best_edges import BestEdges
 from pairalign.clusters.clusters import Clusters
-from pairalign.errors import ScoringError
 from pairalign.jobs.clusters.cluster_work import ClusterWork
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.limits import check_strand, whole_number

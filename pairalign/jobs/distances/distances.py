@@ -35,7 +35,7 @@ from pairalign.alignments.passes import find_differences, place_in_triangle
 from pairalign.alignments.problem import Problem
 from pairalign.base.arguments import Shard
 from pairalign.base.choices import DEFAULT_MEASURE, DEFAULT_WINDOW, MEASURE_SUMMARIES, STRANDS
-from pairalign.errors import AlphabetError
+from pairalign.base.errors import AlphabetError
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.choices import DEFAULT_METHOD, DEFAULT_TREE_MEASURE, TREE_METHODS
-from pairalign.errors import DistanceError, MissingPackageError
+from pairalign.base.errors import DistanceError, MissingPackageError
 from pairalign.jobs.distances.distances import DistanceRequest, measure_run, plan_distances
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory

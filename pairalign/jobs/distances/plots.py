@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.choices import PICTURES
-from pairalign.errors import FormatError, cut_name
+from pairalign.base.errors import FormatError, cut_name
 from pairalign.formats.names import format_by_suffix
 from pairalign.jobs.distances.guide_tree import build_tree
 from pairalign.trees.distance_matrix import DistanceMatrix

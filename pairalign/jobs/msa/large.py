@@ -20,9 +20,9 @@ import numpy.typing as npt
 
 from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.base.choices import POSTERIOR_THRESHOLD
+from pairalign.base.errors import CapacityError
 from pairalign.engines.cpu.msa import PosteriorGraph, join_columns
 from pairalign.engines.cpu.posterior import PosteriorEngine, thread_bytes
-from pairalign.errors import CapacityError
 from pairalign.jobs.distances.guide_tree import ordered_tree
 from pairalign.jobs.msa.grouping import Grouping, Indices, group_sequences, subset
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph

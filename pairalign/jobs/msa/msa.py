@@ -29,9 +29,9 @@ import numpy.typing as npt
 
 from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.alignments.posteriors import SparsePosteriors
+from pairalign.base.errors import CapacityError
 from pairalign.engines.cpu.msa import PosteriorGraph
 from pairalign.engines.selection import usable_cores
-from pairalign.errors import CapacityError
 from pairalign.jobs.msa.confidence import confidence_by, find_confidence
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
 from pairalign.jobs.msa.large import align_large

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.tables import Tabular
 from pairalign.base.choices import MUTUAL
-from pairalign.errors import FormatError
+from pairalign.base.errors import FormatError
 from pairalign.formats import open_overlap_writer
 from pairalign.jobs.overlaps.presets import Preset
 from pairalign.jobs.overlaps.read_report import ReadReport, report_reads

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from pairalign.alignments.alignments import concatenate
-from pairalign.errors import ScoringError
+from pairalign.base.errors import ScoringError
 from pairalign.jobs.overlaps.found import Overlaps
 from pairalign.jobs.overlaps.plan import AskedThresholds, plan_overlaps
 from pairalign.jobs.overlaps.presets import AUTO, Preset

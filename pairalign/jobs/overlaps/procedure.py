@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from pairalign.base.errors import DeviceError, ScoringError
 from pairalign.engines import Engine
 from pairalign.engines.filters import ScoreFilter, open_filters
-from pairalign.errors import DeviceError, ScoringError
 from pairalign.jobs.overlaps.stages import OverlapThresholds, SharedFilter, StagedEngine
 from pairalign.jobs.run.procedure import PlannedJob
 from pairalign.jobs.run.slabs import result_bytes

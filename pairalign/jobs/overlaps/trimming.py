@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int64s
-from pairalign.errors import FormatError
+from pairalign.base.errors import FormatError
 from pairalign.formats.output import open_output
 from pairalign.jobs.overlaps.read_report import ReadReport, report_reads
 from pairalign.reads.candidates import Candidates

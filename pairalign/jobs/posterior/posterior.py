@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD, POSTERIOR_THRESHOLD
+from pairalign.base.errors import CapacityError, FastaError, ScoringError
 from pairalign.engines.cpu.posterior import PosteriorEngine, thread_bytes
 from pairalign.engines.selection import usable_cores
-from pairalign.errors import CapacityError, FastaError, ScoringError
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.scoring.posterior_models import posterior_model

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.exchange import exchange
 from pairalign.alignments.identities import count_coverage
-from pairalign.errors import DistanceError
+from pairalign.base.errors import DistanceError
 from pairalign.jobs.distances.guide_tree import build_tree
 from pairalign.jobs.report.chosen import ChosenPairs, Doubles, ranking
 from pairalign.jobs.report.heat_map import (

@@ -12,8 +12,8 @@ from typing import Any, Literal
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.base.choices import MASKS
+from pairalign.base.errors import ScoringError
 from pairalign.base.old_names import names_arguments
-from pairalign.errors import ScoringError
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.request import AlignmentPlan, AlignRequest, plan_alignment

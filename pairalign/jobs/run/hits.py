@@ -33,7 +33,7 @@ from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import check_shard
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import LIST_WINDOW, RANKS
-from pairalign.errors import CapacityError, PartsError, ScoringError
+from pairalign.base.errors import CapacityError, PartsError, ScoringError
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.limits import whole_number
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_letters

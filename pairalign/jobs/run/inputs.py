@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Union
 
 from pairalign.alignments.problem import Problem
+from pairalign.base.errors import ScoringError
 from pairalign.base.items import record_name
-from pairalign.errors import ScoringError
 from pairalign.scoring.request import ScoringRequest
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.fasta import Records

@@ -10,7 +10,7 @@ import numpy as np
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import STRANDS
-from pairalign.errors import CapacityError, FastaError, ScoringError, shown_name
+from pairalign.base.errors import CapacityError, FastaError, ScoringError, shown_name
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from pairalign.errors import CapacityError
+from pairalign.base.errors import CapacityError
 from pairalign.trees.distance_matrix import number_of_pairs
 
 _NO_LIMIT = 1 << 60

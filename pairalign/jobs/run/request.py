@@ -13,7 +13,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds, raw_minimum
 from pairalign.base.arguments import Shard
 from pairalign.base.choices import MASKS, RANKS, STRANDS
-from pairalign.errors import ScoringError
+from pairalign.base.errors import ScoringError
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import OF_STATISTICS, HitsJob
 from pairalign.jobs.run.limits import check_problem

@@ -18,8 +18,8 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.errors import DeviceError, PairalignError
 from pairalign.engines import Engine
-from pairalign.errors import DeviceError, PairalignError
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window
 

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.choices import LIST_WINDOW
+from pairalign.base.errors import ScoringError
 from pairalign.base.part_file import PartFile
 from pairalign.base.user_cache import cache_folder
-from pairalign.errors import ScoringError
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want

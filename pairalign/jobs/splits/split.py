@@ -23,7 +23,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.base.arguments import parse_share
 from pairalign.base.arrays import Int32s
-from pairalign.errors import SplitError
+from pairalign.base.errors import SplitError
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources

@@ -25,7 +25,7 @@ from pairalign.alignments.records import (
     describe_fault,
 )
 from pairalign.base.choices import END_GAPS, LIST_WINDOW
-from pairalign.errors import FormatError, shown_name
+from pairalign.base.errors import FormatError, shown_name
 from pairalign.formats.readers import RecordReader, open_reader
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.pairs.lists import PairList

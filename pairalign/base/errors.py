@@ -1,0 +1,130 @@
+"""Errors that pairalign raises on purpose.
+
+::
+
+    PairalignError
+    ├── FastaError         (ValueError)    an input file cannot be read as sequences
+    ├── AlphabetError      (ValueError)    a letter that the scoring cannot use
+    ├── ScoringError       (ValueError)    a matrix or gap costs that make no sense
+    │   └── MatrixFileError                a file that holds no matrix for the sequences
+    ├── OutputError        (OSError)       a result cannot be written
+    ├── FormatError        (ValueError)    an output format that cannot hold the results
+    ├── AlignmentFileError (ValueError)    a file of alignments that cannot be read
+    ├── PairListError      (ValueError)    a list of pairs that cannot be read or used
+    ├── DistanceError      (ValueError)    a matrix or tree that cannot be made, read or used
+    ├── SplitError         (ValueError)    folds that cannot be made as asked, or groups not read
+    ├── PartsError     (ValueError)    parts of a result, or of a run to resume, that do not fit
+    ├── MissingPackageError (ImportError)  an optional package is needed
+    ├── CapacityError      (MemoryError)   a pair needs more memory than allowed
+    ├── DeviceError        (RuntimeError)  a device is missing or has failed
+    └── KernelBuildError   (RuntimeError)  a kernel does not compile or load
+
+A message says what happened, what was found, what was expected and where.
+"""
+
+from __future__ import annotations
+
+
+class PairalignError(Exception):
+    """Base class of every error that pairalign raises on purpose."""
+
+
+class FastaError(PairalignError, ValueError):
+    """An input file cannot be read as sequences."""
+
+
+class AlphabetError(PairalignError, ValueError):
+    """A sequence holds a letter that the scoring cannot use."""
+
+
+class ScoringError(PairalignError, ValueError):
+    """A substitution matrix or gap costs that make no sense, or scores too large for 32 bits."""
+
+
+class MatrixFileError(ScoringError):
+    """A file of a substitution matrix that cannot be read, or lacks letters of the sequences."""
+
+
+class OutputError(PairalignError, OSError):
+    """A result cannot be written."""
+
+
+class FormatError(PairalignError, ValueError):
+    """An output format that is unknown, cannot hold the results, or needs a missing package."""
+
+
+class PairListError(PairalignError, ValueError):
+    """A list of pairs that cannot be read, or names what the sequences do not have."""
+
+
+class AlignmentFileError(PairalignError, ValueError):
+    """A file of alignments that cannot be read at all; what is wrong with a record is no error."""
+
+
+class DistanceError(PairalignError, ValueError):
+    """Distances that are not a distance matrix, or too few of them for a tree."""
+
+
+class SplitError(PairalignError, ValueError):
+    """Folds that cannot be made as asked; labels, folds or clusters that cannot be read."""
+
+
+class PartsError(PairalignError, ValueError):
+    """Parts of a result that are missing, damaged or not of one run; a run that cannot go on."""
+
+
+class MissingPackageError(PairalignError, ImportError):
+    """A package that an extra of pairalign installs is missing."""
+
+
+class CapacityError(PairalignError, MemoryError):
+    """A pair needs more memory than it may use.
+
+    Parameters
+    ----------
+    message : str
+        Names the pair and says how to go on.
+    needed_bytes, available_bytes : int
+        What the pair needs and what it may use.
+    """
+
+    def __init__(self, message: str, needed_bytes: int = 0, available_bytes: int = 0) -> None:
+        super().__init__(message)
+        self.needed_bytes = needed_bytes
+        self.available_bytes = available_bytes
+
+
+class DeviceError(PairalignError, RuntimeError):
+    """A device is missing, cannot be used, or failed while working."""
+
+
+class KernelBuildError(PairalignError, RuntimeError):
+    """A GPU kernel does not compile, or cannot be loaded on the device present."""
+
+
+def describe_unreadable(error: OSError | ValueError, expected: str) -> str:
+    """Say why a file that was to be read cannot be, to follow its name."""
+    if isinstance(error, FileNotFoundError):
+        return "no such file"
+    if isinstance(error, IsADirectoryError):
+        return f"is a directory, expected {expected}"
+    if isinstance(error, PermissionError):
+        return "permission denied"
+    return f"cannot be read: {getattr(error, 'strerror', None) or error}"
+
+
+_MOST_OF_A_NAME = 80
+"""Characters; a message with thousands hides what it says."""
+
+
+def shown_name(name: str) -> str:
+    """Return a sequence's name as messages show it: in quotes, a long one without its middle."""
+    return repr(cut_name(name))
+
+
+def cut_name(name: str) -> str:
+    """Return a name without its middle if it is long."""
+    if len(name) <= _MOST_OF_A_NAME:
+        return name
+    kept = _MOST_OF_A_NAME // 2
+    return f"{name[:kept]}...{name[-kept:]}"
