@@ -72,6 +72,7 @@ def test_the_usual_kernels_spill_nothing_in_loops(tmp_path: Path) -> None:
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PAIRALIGN_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(cuda_build, "AHEAD_FOLDER", tmp_path / "ahead")
+    monkeypatch.setattr(cuda_build, "find_nvrtc", lambda: None)
     return tmp_path / "cache"
 
 
@@ -131,7 +132,7 @@ def test_kernels_compiled_ahead_need_no_nvcc(
     monkeypatch.setattr(cuda_build, "find_nvcc", lambda: None)
     for source, defines in variants:
         text = load_binary(source, defines, (9, 0)).decode()
-        for part in ("sm_80", "sm_90", "sm_120", "code=compute_80"):
+        for part in ("sm_80", "sm_90", "sm_100", "sm_120", "code=compute_80"):
             assert part in text
     assert cuda_build.can_load((9, 0), variants) is None
     reason = cuda_build.can_load((7, 5), variants)  # older than the PTX
@@ -163,7 +164,9 @@ def test_kernels_compiled_ahead_say_for_which_gpus(
         said = str(cuda_build.can_load(capability, variants))
         assert f"for sm_{capability[0]}{capability[1]} are not" in said
         assert "they are for sm_80, sm_90)" in said
-        assert "install a wheel with compiled kernels, or the CUDA toolkit" in said
+        assert (
+            "install a wheel with compiled kernels, pairalign[nvrtc], or the CUDA toolkit" in said
+        )
     monkeypatch.setattr(cuda_build, "find_nvcc", find_nvcc)
     ptx = compile_for("ptx80")
     monkeypatch.setattr(cuda_build, "find_nvcc", lambda: None)

@@ -98,6 +98,7 @@ def test_without_a_compiler_the_reason_is_said(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cuda_build, "find_nvcc", lambda: None)
+    monkeypatch.setattr(cuda_build, "find_nvrtc", lambda: None)
     assert can_load(DEVICE, [(SOURCE, DEFINES)]) is None
     cache.parent.chmod(0o777)
     assert "others may write" in str(can_load(DEVICE, [(SOURCE, DEFINES)]))

@@ -21,7 +21,7 @@ _TEGRA = frozenset({72, 87, 101, 110})
 Codes = Sequence[tuple[str, int]]
 """``("sm", 90)`` is machine code for capability 9.0, ``("ptx", 80)`` PTX for 8.0 and newer."""
 
-ALL_CODES: Codes = (("sm", 80), ("sm", 90), ("sm", 120), ("ptx", 80))
+ALL_CODES: Codes = (("sm", 80), ("sm", 90), ("sm", 100), ("sm", 120), ("ptx", 80))
 """What kernels are compiled for ahead of time, if nobody asks for less."""
 
 

@@ -1,7 +1,8 @@
-"""Compiling CUDA kernels: ahead of time, or with nvcc at first use, cached per architecture.
+"""Compiling CUDA kernels: ahead of time, or at first use, cached per architecture.
 
 A kernel is looked for in three places: among those compiled ahead (``make cuda`` writes them to
-``pairalign/cuda_kernels/``), in the cache (``$XDG_CACHE_HOME/pairalign``), and then it is compiled.
+``pairalign/cuda_kernels/``), in the cache (``$XDG_CACHE_HOME/pairalign``), and then it is compiled:
+by nvcc, or by NVRTC where there is no nvcc.
 File names hold a digest of source, headers, definitions and flags, so nothing stale is ever loaded;
 nor is anything from the cache that another user can have put there.
 """
@@ -34,6 +35,7 @@ from pairalign.engines.cuda.ahead_files import (
     nvcc_options,
 )
 from pairalign.engines.cuda.kernel_cache import make_folder, why_untrusted
+from pairalign.engines.cuda.nvrtc import compile_cubin, find_nvrtc
 from pairalign.engines.cuda.source_text import text_of
 
 Defines = Mapping[str, "int | str"]
@@ -123,7 +125,7 @@ def load_binaries(
     Raises
     ------
     KernelBuildError
-        There is no nvcc, or it fails; the message has what it printed.
+        There is no compiler, or it fails; the message has what it printed.
     """
     architecture = 10 * capability[0] + capability[1]
     found: dict[str, Binary] = {}
@@ -220,10 +222,9 @@ def _compile_into(
     titles = " and ".join(f"'{title}'" for title in sources)
     log.info("compiling the kernels %s for this GPU, once: %s", titles, _count(len(missing)))
     started = time.monotonic()
-    options = [f"-arch=sm_{architecture}", "-cubin"]
 
     def build(name: str) -> Binary:
-        compile_to(folder / name, *missing[name], options)
+        compile_for(folder / name, *missing[name], architecture)
         return Binary(name, (folder / name).read_bytes())
 
     with ThreadPoolExecutor(_cores()) as pool:
@@ -248,10 +249,11 @@ def _cores() -> int:
 def can_load(capability: tuple[int, int], sources: Iterable[tuple[str, Defines]]) -> str | None:
     """Return None if kernels can be had for a device, else the reason why not.
 
-    Without nvcc, each source must have been compiled ahead, or some kernel of some source be in the
-    cache, which has what earlier runs needed. A run that needs another is a KernelBuildError then.
+    Without a compiler, each source must have been compiled ahead, or some kernel of some source be
+    in the cache, which has what earlier runs needed. A run that needs another is a KernelBuildError
+    then.
     """
-    if find_nvcc() is not None:
+    if find_nvcc() is not None or find_nvrtc() is not None:
         return None
     architecture = 10 * capability[0] + capability[1]
     variants = list(sources)
@@ -285,9 +287,26 @@ def _parts_of(defines: Defines) -> Iterator[Defines]:
 def _no_nvcc(which: str) -> str:
     return (
         f"nvcc is not there, and the kernels {which} are not among those compiled ahead "
-        f"({describe(AHEAD_FOLDER)}); install a wheel with compiled kernels, or the CUDA toolkit, "
-        "or set NVCC to its path"
+        f"({describe(AHEAD_FOLDER)}); install a wheel with compiled kernels, pairalign[nvrtc], or "
+        "the CUDA toolkit, or set NVCC to its path"
     )
+
+
+def compile_for(target: Path, source: str, defines: Defines, architecture: int) -> None:
+    """Compile a kernel source for one architecture, by nvcc or else by NVRTC."""
+    nvrtc = None if find_nvcc() else find_nvrtc()
+    if nvrtc is None:
+        compile_to(target, source, defines, [f"-arch=sm_{architecture}", "-cubin"])
+        return
+    part = _part_of(target)
+    try:
+        cubin = compile_cubin(nvrtc, source_folder() / source, defines, architecture)
+        Path(part.path).write_bytes(cubin)
+        part.publish()
+    except OSError as error:
+        raise KernelBuildError(f"a compiled kernel cannot be written: {error}") from error
+    finally:
+        part.remove()
 
 
 def compile_to(target: Path, source: str, defines: Defines, options: list[str]) -> str:
@@ -303,15 +322,7 @@ def compile_to(target: Path, source: str, defines: Defines, options: list[str]) 
     escaped = [
         text.replace(",", r"\,") for text in definitions
     ]  # nvcc takes commas to part options
-    try:
-        make_folder(target.parent)
-        part = PartFile(os.fspath(target), _MODE)
-        os.close(part.descriptor)
-    except OSError as error:
-        raise KernelBuildError(
-            f"compiled kernels cannot be kept in {target.parent} ({error}); "
-            "set PAIRALIGN_CACHE to another folder"
-        ) from error
+    part = _part_of(target)
     command = [nvcc, *FLAGS, *options, *escaped, "-o", part.path, str(path)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -327,6 +338,20 @@ def compile_to(target: Path, source: str, defines: Defines, options: list[str]) 
     finally:
         part.remove()
     return printed
+
+
+def _part_of(target: Path) -> PartFile:
+    """Make the file that becomes `target` when it is complete."""
+    try:
+        make_folder(target.parent)
+        part = PartFile(os.fspath(target), _MODE)
+        os.close(part.descriptor)
+    except OSError as error:
+        raise KernelBuildError(
+            f"compiled kernels cannot be kept in {target.parent} ({error}); "
+            "set PAIRALIGN_CACHE to another folder"
+        ) from error
+    return part
 
 
 def compile_ahead(

@@ -15,7 +15,7 @@ def text_of(path: Path) -> bytes:
     """Return the names and text of a source and its headers: the same object until one changes."""
     known = _texts.get(path)
     if known is None or any(_stamp_of(one) != stamp for one, stamp in known[0].items()):
-        stamps = {one: _stamp_of(one) for one in _with_headers(path)}
+        stamps = {one: _stamp_of(one) for one in with_headers(path)}
         text = b"".join(one.name.encode() + b"\0" + one.read_bytes() for one in stamps)
         known = _texts[path] = stamps, text
     return known[1]
@@ -30,7 +30,7 @@ def _stamp_of(path: Path) -> _Stamp | None:
     return found.st_mtime_ns, found.st_size
 
 
-def _with_headers(source: Path) -> list[Path]:
+def with_headers(source: Path) -> list[Path]:
     """Return a source and all that it includes from its folder."""
     found: list[Path] = []
     waiting = [source.resolve()]

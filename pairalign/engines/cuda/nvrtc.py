@@ -1,0 +1,108 @@
+"""Compiling CUDA kernels by NVRTC, NVIDIA's compiler as a library, where there is no nvcc.
+
+``pip install pairalign[nvrtc]`` brings it: no toolkit and no C++ compiler is needed. Kernels
+include nothing of the host's but fixed-width integers, which NVRTC gets as a header in memory.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pairalign.engines.cuda.source_text import with_headers
+from pairalign.errors import KernelBuildError
+
+_INTEGERS = b"""#pragma once
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+typedef unsigned long long uintptr_t;
+"""
+_IN_MEMORY = {b"stdint.h": _INTEGERS, b"cstdint": _INTEGERS}
+
+
+@functools.cache
+def find_nvrtc() -> Any | None:
+    """Return the module ``cuda.bindings.nvrtc`` if it and the library that it loads are there."""
+    try:
+        from cuda.bindings import nvrtc
+
+        nvrtc.nvrtcVersion()
+    except (ImportError, RuntimeError):
+        return None
+    return nvrtc
+
+
+def compile_cubin(
+    nvrtc: Any, path: Path, defines: Mapping[str, int | str], architecture: int
+) -> bytes:
+    """Compile a kernel source for one architecture.
+
+    Parameters
+    ----------
+    nvrtc : module
+        As `find_nvrtc` returns it.
+    path : Path
+        Of the source; what it includes is beside it.
+    defines : mapping
+        Become ``-DNAME=VALUE``.
+    architecture : int
+        Ten times the compute capability: 90 for 9.0.
+
+    Returns
+    -------
+    bytes
+        A cubin.
+
+    Raises
+    ------
+    KernelBuildError
+        With what the compiler printed.
+    """
+    folders = sorted({one.parent for one in with_headers(path)})
+    options = [
+        "--std=c++17",
+        "--device-as-default-execution-space",  # of lambdas without a mark
+        f"--gpu-architecture=sm_{architecture}",
+        *(f"--include-path={folder}" for folder in folders),
+        *(f"--define-macro={name}={value}" for name, value in sorted(defines.items())),
+    ]
+    program = _checked(
+        nvrtc,
+        nvrtc.nvrtcCreateProgram(
+            path.read_bytes(), str(path).encode(), len(_IN_MEMORY),
+            list(_IN_MEMORY.values()), list(_IN_MEMORY),
+        ),
+    )  # fmt: skip
+    try:
+        failed = nvrtc.nvrtcCompileProgram(program, len(options), [o.encode() for o in options])[0]
+        if failed:
+            raise KernelBuildError(
+                f"NVRTC cannot compile {path.name} ({' '.join(options)}):\n{_log(nvrtc, program)}"
+            )
+        cubin = bytes(_checked(nvrtc, nvrtc.nvrtcGetCUBINSize(program)))
+        _checked(nvrtc, nvrtc.nvrtcGetCUBIN(program, cubin))
+        return cubin
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+
+
+def _log(nvrtc: Any, program: Any) -> str:
+    """Return what the compiler printed."""
+    text: bytes = b" " * _checked(nvrtc, nvrtc.nvrtcGetProgramLogSize(program))
+    _checked(nvrtc, nvrtc.nvrtcGetProgramLog(program, text))
+    return text.rstrip(b"\0").decode(errors="replace").strip()
+
+
+def _checked(nvrtc: Any, answer: tuple[Any, ...]) -> Any:
+    """Return what a function of NVRTC gave back, or raise what it says."""
+    if answer[0] != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+        raise KernelBuildError(f"NVRTC failed: {answer[0].name}")
+    return answer[1] if len(answer) > 1 else None
