@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from pairalign.jobs.run.align_all import align, stream
     from pairalign.jobs.splits.split import split
     from pairalign.scoring.scoring import Scoring, make_scoring
-    from pairalign.sequences.sets import DNA, PROTEIN, Alphabet, Sequence, SequenceSet, read_fasta
+    from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
+    from pairalign.sequences.sets import Sequence, SequenceSet, read_fasta
     from pairalign.splits.result import Split
     from pairalign.trees.distance_matrix import DistanceMatrix
     from pairalign.trees.tree import GuideTree
@@ -115,7 +116,8 @@ _NAMES = {
     "jobs.overlaps.overlaps": ("overlaps",),
     "jobs.splits.split": ("split",),
     "scoring.scoring": ("Scoring", "make_scoring"),
-    "sequences.sets": ("DNA", "PROTEIN", "Alphabet", "Sequence", "SequenceSet", "read_fasta"),
+    "sequences.alphabets": ("DNA", "PROTEIN", "Alphabet"),
+    "sequences.sets": ("Sequence", "SequenceSet", "read_fasta"),
     "splits.result": ("Split",),
     "trees.tree": ("GuideTree",),
     "base.version": ("__version__",),

@@ -25,8 +25,9 @@ from pathlib import Path
 
 import numpy as np
 
+from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.complement import reverse_complement
-from pairalign.sequences.sets import DNA, SequenceSet, read_fasta
+from pairalign.sequences.sets import SequenceSet, read_fasta
 
 ERRORS = {
     "hifi": (0.0005, 0.001, 0.0015),

@@ -40,6 +40,37 @@ struct CorridorCells {
         return ((step + 1) >> 1) + lane - p.origin;
     }
 
+    // ---------------------------------------------------------------- letters
+
+    struct Letters {
+        const Lane *row, *column;  // of lane 0 of the window
+    };
+    static PAIRALIGN_INLINE Letters letters_at(const PrunedPair& p, int32_t step, int32_t low) {
+        return {static_cast<const Lane*>(p.row) + row_of(p, step, low) - 1,
+                static_cast<const Lane*>(p.column) + p.columns - step + row_of(p, step, low)};
+    }
+
+    template <bool TWO>
+    struct Scores {
+        V match, mismatch;
+        const Lane* table;
+
+        explicit PAIRALIGN_INLINE Scores(const PrunedPair& p)
+            : match(V::set(static_cast<Lane>(p.match + 2 * p.scheme->gap_extend))),
+              mismatch(V::set(static_cast<Lane>(p.mismatch + 2 * p.scheme->gap_extend))),
+              table(static_cast<const Lane*>(p.table)) {}
+        PAIRALIGN_INLINE V of(const Letters& letters, int vector) const {
+            const Lane *a = letters.row + vector * LANES, *b = letters.column + vector * LANES;
+            if constexpr (TWO) {
+                return V::blend(V::eq(load_any<V>(a), load_any<V>(b)), match, mismatch);
+            } else {
+                alignas(64) Lane found[LANES];
+                for (int l = 0; l < LANES; l++) found[l] = table[a[l] * CODES + b[l]];
+                return V::load(found);
+            }
+        }
+    };
+
     // ---------------------------------------------------------------- bounds
 
     static int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }

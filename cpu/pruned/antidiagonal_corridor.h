@@ -37,6 +37,7 @@ struct AntidiagonalCorridor : CorridorCells<V> {
     using Cells::LANES;
     using Cells::lanes;
     using Cells::larger;
+    using Cells::letters_at;
     using Cells::LOWEST;
     using Cells::most_from_nothing;
     using Cells::next_block;
@@ -49,38 +50,12 @@ struct AntidiagonalCorridor : CorridorCells<V> {
     using Cells::smaller;
     using Cells::trim;
     using typename Cells::Lane;
+    using typename Cells::Letters;
     using typename Cells::Range;
+    template <bool TWO>
+    using Scores = typename Cells::template Scores<TWO>;
 
     // ---------------------------------------------------------------- the fill
-
-    struct Letters {
-        const Lane *row, *column;  // of lane 0 of the window
-    };
-    static PAIRALIGN_INLINE Letters letters_at(const PrunedPair& p, int32_t step, int32_t low) {
-        return {static_cast<const Lane*>(p.row) + row_of(p, step, low) - 1,
-                static_cast<const Lane*>(p.column) + p.columns - step + row_of(p, step, low)};
-    }
-
-    template <bool TWO>
-    struct Scores {
-        V match, mismatch;
-        const Lane* table;
-
-        explicit PAIRALIGN_INLINE Scores(const PrunedPair& p)
-            : match(V::set(static_cast<Lane>(p.match + 2 * p.scheme->gap_extend))),
-              mismatch(V::set(static_cast<Lane>(p.mismatch + 2 * p.scheme->gap_extend))),
-              table(static_cast<const Lane*>(p.table)) {}
-        PAIRALIGN_INLINE V of(const Letters& letters, int vector) const {
-            const Lane *a = letters.row + vector * LANES, *b = letters.column + vector * LANES;
-            if constexpr (TWO) {
-                return V::blend(V::eq(load_any<V>(a), load_any<V>(b)), match, mismatch);
-            } else {
-                alignas(64) Lane found[LANES];
-                for (int l = 0; l < LANES; l++) found[l] = table[a[l] * CODES + b[l]];
-                return V::load(found);
-            }
-        }
-    };
 
     // A window that stays in registers for the block.
     template <bool FLAGS, bool TWO, int N>

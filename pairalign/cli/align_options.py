@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 
 from pairalign.base.choices import DEFAULT_WINDOW, FORMAT_NAMES, LIST_WINDOW, MASKS, RANKS, WEIGHTS
+from pairalign.cli.kept_options import add_hits, add_thresholds, describe_thresholds
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
     NUMBER,
     POSITIVE,
     add_cluster,
-    add_hits,
     add_input,
     add_output,
     add_path,
@@ -22,9 +22,7 @@ from pairalign.cli.options import (
     add_shard,
     add_strand,
     add_tags,
-    add_thresholds,
     converter,
-    describe_thresholds,
     parse_above_zero,
 )
 

@@ -5,15 +5,9 @@ from __future__ import annotations
 import argparse
 
 from pairalign.base.choices import GROUP_SUFFIXES
+from pairalign.cli.kept_options import add_thresholds, describe_thresholds
 from pairalign.cli.loading import later
-from pairalign.cli.options import (
-    add_input,
-    add_path,
-    add_resources,
-    add_scoring,
-    add_thresholds,
-    describe_thresholds,
-)
+from pairalign.cli.options import add_input, add_path, add_resources, add_scoring
 
 ACROSS = ("all", "none")
 

@@ -11,9 +11,9 @@ from pairalign.base.choices import (
     NETWORK_NAMES,
     REPRESENTATIVES,
 )
+from pairalign.cli.kept_options import add_hits, add_thresholds, describe_thresholds
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
-    add_hits,
     add_input,
     add_output,
     add_path,
@@ -21,8 +21,6 @@ from pairalign.cli.options import (
     add_scoring,
     add_sequences,
     add_strand,
-    add_thresholds,
-    describe_thresholds,
 )
 
 

@@ -1,8 +1,9 @@
 """What the commands of the command line share: types of arguments, and groups of options.
 
 A command adds groups of options to its parser with `add_scoring`, `add_input`, `add_resources` and
-the like; what is made of the parsed options is in `pairalign.cli.planning`. Nothing heavy is
-imported here, nor in the modules with a command's own options: help is there at once.
+the like (`pairalign.cli.kept_options` has thresholds and hits). What is made of the parsed options
+is in `pairalign.cli.planning`. Nothing heavy is imported here, nor in the modules with a command's
+own options: help is there at once.
 """
 
 from __future__ import annotations
@@ -17,8 +18,6 @@ from typing import Any, TypeVar
 from pairalign.base.arguments import MOST_SHARDS, parse_shard, parse_share, parse_size
 from pairalign.base.choices import (
     COMMIT_SECONDS,
-    COVERAGES,
-    IDENTITIES,
     LOCAL_CLUSTER,
     MODES,
     STRANDS,
@@ -369,112 +368,6 @@ def add_shard(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_thresholds(
-    group: argparse._ArgumentGroup,
-    *,
-    min_identity: str,
-    coverage_of: str,
-    required: bool = False,
-    identity_of: str = "columns",
-) -> None:
-    """Add the options that `thresholds_of` reads, and ``--explain``.
-
-    Parameters
-    ----------
-    group : argparse._ArgumentGroup
-    min_identity : str
-        What the command does with ``--min-identity``, for its help.
-    coverage_of : str
-        The coverage that is meant by default.
-    required : bool
-        Whether there must be an identity.
-    identity_of : str
-        The identity that is meant by default.
-    """
-    group.add_argument(
-        "--min-identity",
-        metavar="X",
-        type=SHARE,
-        required=required,
-        help=f"{min_identity}, such as 0.97 or 97%%",
-    )
-    group.add_argument(
-        "--identity-of",
-        choices=list(IDENTITIES),
-        default=identity_of,
-        help="what the identity is, see below (default: %(default)s)",
-    )
-    group.add_argument(
-        "--min-coverage",
-        metavar="X",
-        type=SHARE,
-        help="the same of coverage",
-    )
-    group.add_argument(
-        "--coverage-of",
-        choices=list(COVERAGES),
-        default=coverage_of,
-        help="what the coverage is, see below (default: %(default)s)",
-    )
-    group.add_argument(
-        "--explain",
-        action="store_true",
-        help="say on stderr how many pairs each step of the thresholds has dropped",
-    )
-
-
-def add_tags(parser: argparse.ArgumentParser) -> None:
-    """Add what lines of PAF and SAM have besides."""
-    parser.add_argument(
-        "--paf-tags", metavar="TAG,...", help="PAF: tp (primary), cs (minimap2's traceback)"
-    )
-    parser.add_argument(
-        "--sam-tags", metavar="TAG,...", help="SAM: MD (the target's residues that differ)"
-    )
-    parser.add_argument(
-        "--plain-cigar",
-        action="store_true",
-        help="PAF, SAM: CIGARs with M in the place of = and X, for programs that know no others",
-    )
-
-
-def describe_thresholds() -> str:
-    """Return what identities and coverages are, for the end of a command's help."""
-    lines = []
-    for title, known in (("identities", IDENTITIES), ("coverages", COVERAGES)):
-        lines += [f"{title}:", *(f"  {name:9} {summary}" for name, summary in known.items())]
-    return "\n".join(lines)
-
-
-def add_hits(group: argparse._ArgumentGroup, hits: str, ranks: Iterable[str]) -> None:
-    """Add ``--max-hits`` and ``--rank``.
-
-    Parameters
-    ----------
-    group : argparse._ArgumentGroup
-    hits : str
-        What ``--max-hits K`` keeps, for its help.
-    ranks : iterable of str
-        What hits can be ranked by; the first is the default.
-    """
-    group.add_argument("-k", "--max-hits", metavar="K", type=POSITIVE, help=hits)
-    group.add_argument(
-        "--rank",
-        choices=list(ranks),
-        help=f"what the best hits are the best by (default: {next(iter(ranks))})",
-    )
-
-
-def add_report(group: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """Add ``--report``."""
-    add_path(
-        group,
-        "--report",
-        metavar="HTML",
-        help="write a page to look at: histograms, a heat map, the best pairs and their alignments",
-    )
-
-
 def add_resume(parser: argparse.ArgumentParser) -> None:
     """Add ``--resume``.
 
@@ -512,4 +405,29 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
         type=CLUSTER,
         help="align on the workers of a Dask scheduler (pip install 'pairalign[cluster]'), or in N "
         "processes here; parts go into the folder OUT.parts, which all workers must see",
+    )
+
+
+def add_tags(parser: argparse.ArgumentParser) -> None:
+    """Add what lines of PAF and SAM have besides."""
+    parser.add_argument(
+        "--paf-tags", metavar="TAG,...", help="PAF: tp (primary), cs (minimap2's traceback)"
+    )
+    parser.add_argument(
+        "--sam-tags", metavar="TAG,...", help="SAM: MD (the target's residues that differ)"
+    )
+    parser.add_argument(
+        "--plain-cigar",
+        action="store_true",
+        help="PAF, SAM: CIGARs with M in the place of = and X, for programs that know no others",
+    )
+
+
+def add_report(group: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """Add ``--report``."""
+    add_path(
+        group,
+        "--report",
+        metavar="HTML",
+        help="write a page to look at: histograms, a heat map, the best pairs and their alignments",
     )

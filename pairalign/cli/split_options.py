@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from pairalign.cli.kept_options import add_thresholds, describe_thresholds
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
     POSITIVE,
@@ -14,9 +15,7 @@ from pairalign.cli.options import (
     add_resources,
     add_scoring,
     add_sequences,
-    add_thresholds,
     converter,
-    describe_thresholds,
 )
 
 _SEED = converter(int, "a whole number")

@@ -18,7 +18,7 @@ import numpy as np
 
 from pairalign.base.errors import ScoringError
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import DNA
+from pairalign.sequences.alphabets import DNA
 
 MOST_LOW_BITS = 12
 """More would need scores whose ratio nobody uses: ``match + 2 * gap`` up to 2,047."""

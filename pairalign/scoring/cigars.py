@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.errors import ScoringError
-from pairalign.sequences.sets import Alphabet
+from pairalign.sequences.alphabets import Alphabet
 
 INSERTION, DELETION, MATCH, MISMATCH = 1, 2, 7, 8
 """Operations of a run ``length << 4 | op``, with SAM's codes: I, D, = and X."""

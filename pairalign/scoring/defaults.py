@@ -17,7 +17,7 @@ from pairalign.scoring.matrices import (
     match_table,
     to_decimal,
 )
-from pairalign.sequences.sets import DNA, Alphabet
+from pairalign.sequences.alphabets import DNA, Alphabet
 
 _DEFAULT_MATRIX = "BLOSUM62"
 _DEFAULT_MATCH = (Decimal(2), Decimal(-3))

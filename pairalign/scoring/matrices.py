@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pairalign.base.errors import MatrixFileError, ScoringError
-from pairalign.sequences.sets import DNA, Alphabet
+from pairalign.sequences.alphabets import DNA, Alphabet
 
 Number = int | float | str | Decimal
 """A score or a cost. A float counts as the decimal that Python prints for it: 0.1 is 1/10."""

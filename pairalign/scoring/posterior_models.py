@@ -39,7 +39,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.sequences.sets import DNA, Alphabet
+from pairalign.sequences.alphabets import DNA, Alphabet
 
 CODES = 32
 """Of an alphabet; emissions are tables of so many rows and columns."""

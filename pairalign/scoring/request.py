@@ -11,7 +11,7 @@ from pairalign.base.choices import TIES
 from pairalign.base.errors import ScoringError
 from pairalign.scoring.matrices import Number
 from pairalign.scoring.scoring import Scoring, make_scoring
-from pairalign.sequences.sets import Alphabet
+from pairalign.sequences.alphabets import Alphabet
 
 _Choice = TypeVar("_Choice")
 

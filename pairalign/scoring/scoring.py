@@ -31,7 +31,8 @@ from pairalign.scoring.matrices import (
     Table,
     common_scale,
 )
-from pairalign.sequences.sets import INVALID, Alphabet, SequenceSet, get_alphabet
+from pairalign.sequences.alphabets import INVALID, Alphabet, get_alphabet
+from pairalign.sequences.sets import SequenceSet
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 

@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.errors import AlphabetError
+from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.fasta import Records
-from pairalign.sequences.sets import Alphabet, SequenceSet
+from pairalign.sequences.sets import SequenceSet
 
 
 def complement_of(alphabet: Alphabet, source: str | None = None) -> npt.NDArray[np.uint8]:

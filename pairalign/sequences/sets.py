@@ -1,19 +1,14 @@
-"""Sequences: alphabets, sets of sequences sorted longest first, and reading them from files.
+"""Sets of sequences sorted longest first, and reading them from files.
 
-Letters become small integer codes through a table of 256 entries, one per byte. Conventions:
-
-- Case does not matter to codes; the letters themselves are kept as they were.
-- Protein: every letter A-Z has a code, and ``*`` has one. How letters that a matrix lacks are
-  scored (U, O, J and others) is up to `pairalign.scoring.scoring.Scoring`.
-- DNA: the IUPAC letters; U reads as T; other letters are replaced by N and counted.
-- Anything else is an error that names the record and the position: ``-`` and ``.`` (see `degap`),
-  digits, punctuation, control bytes, bytes beyond ASCII, and ``*`` in DNA.
+What is no letter of the alphabet (see `pairalign.sequences.alphabets`) is an error that names the
+record and the position: ``-`` and ``.`` (see `degap`), digits, punctuation, control bytes, bytes
+beyond ASCII, and ``*`` in DNA.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -22,112 +17,15 @@ import numpy.typing as npt
 from pairalign.base.byte_counts import count_bytes, has_none
 from pairalign.base.errors import FastaError, shown_name
 from pairalign.base.items import letters_of, name_of
+from pairalign.sequences.alphabets import DNA, INVALID, Alphabet, get_alphabet, guess_alphabet
 from pairalign.sequences.fasta import GAPS, Records, Source, clean, join_records, read_records
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
-INVALID = 255
 _MAX_LENGTH = 2**31 - 1
 _BAD_IN_NAME = "".join(map(chr, [*range(0x21), 0x7F]))
 # A tab is harmless in a description, control-A separates merged headers of NCBI's databases.
 _BAD_IN_DESCRIPTION = "".join(map(chr, sorted({*range(0x20), 0x7F} - {0x01, 0x09})))
-
-
-@dataclass(frozen=True)
-class Alphabet:
-    """The letters of a kind of sequence and their codes.
-
-    Attributes
-    ----------
-    name : str
-        ``"protein"`` or ``"dna"``.
-    letters : str
-        The letter of each code; the code is the index. At most 32; the last is the letter that
-        stands for any (X, N).
-    definite : int
-        Codes from `definite` on are ambiguous: they never count as a match, not even with
-        themselves.
-    encoding : ndarray of uint8, shape (256,)
-        Code of each byte, for lower and upper case; 255 is not a sequence character.
-    complement : ndarray of uint8, shape (32,), or None
-        Code of each code's complement, IUPAC letters included; codes without a letter stay what
-        they are. None for proteins.
-    """
-
-    name: str
-    letters: str
-    definite: int
-    encoding: npt.NDArray[np.uint8] = field(repr=False, compare=False)
-    complement: npt.NDArray[np.uint8] | None = field(default=None, repr=False, compare=False)
-
-    @property
-    def unknown(self) -> str:
-        """The letter that stands for any letter: X or N."""
-        return self.letters[-1]
-
-
-def _make_alphabet(
-    name: str,
-    letters: str,
-    definite: int,
-    aliases: Mapping[str, str],
-    complements: str | None = None,
-) -> Alphabet:
-    codes = {letter: code for code, letter in enumerate(letters)}
-    encoding = np.full(256, INVALID, np.uint8)
-    for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + letters:
-        code = codes.get(aliases.get(letter, letter), len(letters) - 1)
-        encoding[[ord(letter), ord(letter.lower())]] = code
-    encoding.flags.writeable = False
-    complement = None
-    if complements is not None:
-        complement = np.arange(32, dtype=np.uint8)
-        complement[: len(letters)] = [codes[letter] for letter in complements]
-        complement.flags.writeable = False
-    return Alphabet(name, letters, definite, encoding, complement)
-
-
-# U, O and J have codes of their own so that U against C is not shown as a match.
-PROTEIN = _make_alphabet("protein", "ARNDCQEGHILKMFPSTWYVBZ*UOJX", 26, {})
-DNA = _make_alphabet("dna", "ACGTRYSWKMBDHVN", 4, {"U": "T"}, complements="TGCAYRSWMKVHDBN")
-ALPHABETS = {alphabet.name: alphabet for alphabet in (PROTEIN, DNA)}
-
-_NOT_IUPAC = [b for b in b"EFIJLOPQXZefijlopqxz"]
-_BASES = [b for b in b"ACGTUNacgtun"]
-_LETTERS = [b for b in range(256) if bytes([b]).isalpha()]
-
-
-def get_alphabet(alphabet: Alphabet | str) -> Alphabet:
-    """Return an alphabet given itself or its name; ValueError for another name."""
-    if isinstance(alphabet, Alphabet):
-        return alphabet
-    try:
-        return ALPHABETS[alphabet.lower()]
-    except (KeyError, AttributeError):
-        expected = " or ".join(repr(name) for name in ALPHABETS)
-        raise ValueError(f"unknown alphabet {alphabet!r}, expected {expected}") from None
-
-
-def guess_alphabet(*histograms: npt.NDArray[np.int64]) -> Alphabet:
-    """Guess the alphabet of sequences from how often each byte occurs in them.
-
-    Parameters
-    ----------
-    *histograms : ndarray of int64, shape (256,)
-        See `count_bytes`; of several sets, the guess is for all of them together.
-
-    Returns
-    -------
-    Alphabet
-        `DNA` when all letters are IUPAC DNA codes or U and at least 90% of them are A, C, G, T, U
-        or N, else `PROTEIN`. Characters other than letters do not vote: a stray ``*`` must not
-        turn DNA into protein.
-    """
-    counts = np.sum(histograms, axis=0)
-    letters = int(counts[_LETTERS].sum())
-    if counts[_NOT_IUPAC].any() or 10 * int(counts[_BASES].sum()) < 9 * letters:
-        return PROTEIN
-    return DNA if letters else PROTEIN
 
 
 @dataclass(frozen=True)

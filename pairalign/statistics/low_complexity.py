@@ -28,8 +28,9 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s
 from pairalign.base.native import library
 from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.complement import complement_of
-from pairalign.sequences.sets import Alphabet, SequenceSet
+from pairalign.sequences.sets import SequenceSet
 
 Doubles = npt.NDArray[np.float64]
 Masked = npt.NDArray[np.bool_]

@@ -6,7 +6,8 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
-from pairalign.sequences.sets import PROTEIN, SequenceSet, read_fasta
+from pairalign.sequences.alphabets import PROTEIN
+from pairalign.sequences.sets import SequenceSet, read_fasta
 
 SCORED_BY_ALL = set("ARNDCQEGHILKMFPSTWYVBZX")
 STAND_INS = str.maketrans("UO", "CK")

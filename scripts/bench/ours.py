@@ -11,7 +11,8 @@ from pairalign.jobs.run import slabs
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring, make_scoring
-from pairalign.sequences.sets import PROTEIN, SequenceSet
+from pairalign.sequences.alphabets import PROTEIN
+from pairalign.sequences.sets import SequenceSet
 
 WINDOW = 1024
 MEMORY_BYTES = 1 << 30

@@ -29,7 +29,8 @@ from pairalign.errors import DeviceError
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring, make_scoring
-from pairalign.sequences.sets import PROTEIN, SequenceSet, read_fasta
+from pairalign.sequences.alphabets import PROTEIN
+from pairalign.sequences.sets import SequenceSet, read_fasta
 
 LENGTHS = (100, 150, 200, 300, 400, 500, 600, 700, 800, 900, 1015)
 REDUCTIONS = {

@@ -22,7 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bench import report
-from pairalign.sequences.sets import DNA, SequenceSet, read_fasta
+from pairalign.sequences.alphabets import DNA
+from pairalign.sequences.sets import SequenceSet, read_fasta
 
 Pair = tuple[str, str, str]
 Places = dict[str, tuple[int, int, str]]

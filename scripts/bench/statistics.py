@@ -14,7 +14,7 @@ from bench.chance import compare_programs
 from pairalign import Scoring, SequenceSet, align, make_scoring, read_fasta
 from pairalign.errors import ScoringError
 from pairalign.jobs.run.statistics import estimate_gumbel, find_or_estimate_gumbel
-from pairalign.sequences.sets import PROTEIN
+from pairalign.sequences.alphabets import PROTEIN
 from pairalign.statistics.published import BACKGROUND
 from pairalign.statistics.significance import find_significance
 from pairalign.statistics.usual import pair_composition

@@ -26,7 +26,8 @@ from bench.trees_tables import COLLECTIONS, OWN, tables
 from pairalign.base.choices import MODES, TREE_METHODS
 from pairalign.jobs.distances.distances import MEASURES, distances
 from pairalign.jobs.distances.guide_tree import guide_tree
-from pairalign.sequences.sets import PROTEIN, SequenceSet
+from pairalign.sequences.alphabets import PROTEIN
+from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
 
 TREES = [f"{name} {method}" for name, m in MEASURES.items() if m.alphabet in (None, PROTEIN)

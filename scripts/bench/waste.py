@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.report import Row
-from pairalign.sequences.sets import PROTEIN, read_fasta
+from pairalign.sequences.alphabets import PROTEIN
+from pairalign.sequences.sets import read_fasta
 
 WINDOW = 1024
 CLASSES = (0, 100, 200, 400, 800, 1600, 3200, 1 << 30)

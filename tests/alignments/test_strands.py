@@ -36,8 +36,8 @@ from pairalign.engines.kernels import find_kernel
 from pairalign.errors import AlphabetError
 from pairalign.pairs.want import Detail, Want
 from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.alphabets import DNA, PROTEIN
 from pairalign.sequences.complement import reverse_complement
-from pairalign.sequences.sets import DNA, PROTEIN
 
 
 def expected_minus(problem: Problem, query: int, target: int) -> reference.Expected:

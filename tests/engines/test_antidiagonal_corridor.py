@@ -37,7 +37,7 @@ from strategies import (
 from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.engines.cpu.pruning import Pruning
 from pairalign.pairs.want import Detail, Want
-from pairalign.sequences.sets import DNA
+from pairalign.sequences.alphabets import DNA
 
 FORCED = Pruning("forced")
 USES = pytest.mark.parametrize("use", ["forced", "lanes"])

@@ -28,7 +28,7 @@ from pairalign.engines.cuda.packed.tilings import (
 )
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.pairs.want import Detail, Want
-from pairalign.sequences.sets import PROTEIN
+from pairalign.sequences.alphabets import PROTEIN
 
 SLACK = 4096
 """Bytes that a batch may take more than planned for: tables of few rows, arrays rounded up."""

@@ -29,7 +29,7 @@ from pairalign.engines.cuda.selection import choose_devices, list_cuda_devices
 from pairalign.engines.device.specification import parse_indices
 from pairalign.errors import DeviceError
 from pairalign.pairs.want import Want
-from pairalign.sequences.sets import DNA
+from pairalign.sequences.alphabets import DNA
 
 SCORING = make_scoring(DNA, "global", 5, 2, match_matrix(DNA, 2, -3))
 PROBLEM = Problem(("ACGT" * 20, "ACGA" * 20, "TTTT" * 20), None, SCORING)

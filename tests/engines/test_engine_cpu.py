@@ -25,7 +25,7 @@ from strategies import (
 from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.errors import CapacityError, DeviceError
 from pairalign.pairs.want import Detail, Want
-from pairalign.sequences.sets import DNA, PROTEIN
+from pairalign.sequences.alphabets import DNA, PROTEIN
 
 BEST, *OTHERS = instruction_sets()
 KIB, MIB = 1 << 10, 1 << 20

@@ -29,7 +29,7 @@ from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import DNA
+from pairalign.sequences.alphabets import DNA
 
 
 def genes(

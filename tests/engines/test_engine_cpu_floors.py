@@ -13,7 +13,7 @@ from strategies import SEEDS, Problem, make_scoring, match_matrix
 from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.pairs.want import Detail, Want
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import DNA, PROTEIN
+from pairalign.sequences.alphabets import DNA, PROTEIN
 
 BASES, RESIDUES = "ACGT", "ARNDCQEGHILKMFPSTWYV"
 COSTS = [(2, -3, 5, 2), (5, -4, 10, 1), (1, -1, 2, 1), (10, -9, 15, 7), (13, -4, 11, 1)]

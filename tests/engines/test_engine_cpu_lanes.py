@@ -29,7 +29,7 @@ from strategies import (
 
 from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.pairs.want import Detail, Want
-from pairalign.sequences.sets import DNA
+from pairalign.sequences.alphabets import DNA
 
 BITS = (8, 16, 32)
 

@@ -42,7 +42,8 @@ from pairalign.engines.device.widths import NARROW, PLAIN, WIDE, choose_width
 from pairalign.errors import DeviceError, KernelBuildError
 from pairalign.jobs.run import schedule
 from pairalign.pairs.want import Detail, Want
-from pairalign.sequences.sets import DNA, SequenceSet, read_fasta
+from pairalign.sequences.alphabets import DNA
+from pairalign.sequences.sets import SequenceSet, read_fasta
 
 KIB, MIB = 1 << 10, 1 << 20
 PAPER = PairPerThread.name

@@ -44,7 +44,7 @@ from pairalign.engines.cuda.pair_per_thread import PairPerThread
 from pairalign.engines.device import long_pairs as routing
 from pairalign.errors import DeviceError
 from pairalign.pairs.want import Detail, Want
-from pairalign.sequences.sets import DNA, PROTEIN
+from pairalign.sequences.alphabets import DNA, PROTEIN
 
 KIB, MIB = 1 << 10, 1 << 20
 NAME = BlockDiagonals.name

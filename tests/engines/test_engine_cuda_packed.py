@@ -33,7 +33,7 @@ from pairalign.engines.cuda.packed.score_table import Costs
 from pairalign.engines.cuda.packed.tilings import TILINGS
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.pairs.want import Detail, Want
-from pairalign.sequences.sets import DNA, PROTEIN
+from pairalign.sequences.alphabets import DNA, PROTEIN
 
 MIB = 1 << 20
 # Lengths at the ends of lanes, tiles, bands, groups, tilings and strips.

@@ -27,7 +27,8 @@ from pairalign.jobs.run import schedule
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import plan_windows
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import DNA, PROTEIN, SequenceSet
+from pairalign.sequences.alphabets import DNA, PROTEIN
+from pairalign.sequences.sets import SequenceSet
 
 LETTERS = list("ARNDCQEGHILKM")
 BORDERS = range(13, 35)  # around the ends of a tile's columns (8 in narrow tilings) and rows (16)

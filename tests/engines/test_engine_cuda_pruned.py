@@ -36,7 +36,7 @@ from pairalign.engines.cuda.pruned.worth import choose_worth
 from pairalign.engines.device.host_fallback import HostFallback
 from pairalign.pairs.want import Detail, Want
 from pairalign.scoring.scoring import make_scoring as scoring_of
-from pairalign.sequences.sets import DNA, PROTEIN
+from pairalign.sequences.alphabets import DNA, PROTEIN
 
 KIB, MIB = 1 << 10, 1 << 20
 FORCED = Pruning("forced")

@@ -44,7 +44,7 @@ from pairalign.engines.device import sets as device_sets
 from pairalign.errors import DeviceError, ScoringError
 from pairalign.jobs.run import schedule
 from pairalign.pairs.want import Detail, Want
-from pairalign.sequences.sets import DNA, PROTEIN
+from pairalign.sequences.alphabets import DNA, PROTEIN
 
 SCORES = Want(Detail.SCORE)
 KERNELS = (PairPerWarp.name, Striped.name)

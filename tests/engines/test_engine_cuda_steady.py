@@ -21,7 +21,7 @@ from strategies import make_scoring, match_matrix
 from pairalign.engines.cuda.pruned.plan import LETTER_SET, PAIR, PARAMETERS
 from pairalign.engines.cuda.pruned.worth import CODES, Worth, choose_worth
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import DNA
+from pairalign.sequences.alphabets import DNA
 
 SOURCE = str(Path(__file__).parents[1] / "cuda_on_host" / "steady_law.cu")
 SKIPPING = np.dtype([(name, "<i4") for name in ("first", "last", "step", "slack")])

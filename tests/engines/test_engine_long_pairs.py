@@ -29,7 +29,7 @@ from strategies import (
 from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.errors import CapacityError
 from pairalign.pairs.want import Detail, Want
-from pairalign.sequences.sets import DNA, PROTEIN
+from pairalign.sequences.alphabets import DNA, PROTEIN
 
 EDGES = (1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 300, 391)
 KIB, MIB = 1 << 10, 1 << 20

@@ -42,7 +42,7 @@ from pairalign.engines.opencl.pinned import pinned_pool
 from pairalign.errors import DeviceError
 from pairalign.jobs.run import schedule
 from pairalign.pairs.want import Detail, Want
-from pairalign.sequences.sets import DNA
+from pairalign.sequences.alphabets import DNA
 
 KIB, MIB = 1 << 10, 1 << 20
 SCORES = Want(Detail.SCORE)

@@ -15,7 +15,8 @@ from pairalign.alignments.posteriors import ARITHMETICS, ONE
 from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.engines.cpu.posterior import PosteriorEngine
 from pairalign.scoring.posterior_models import posterior_model
-from pairalign.sequences.sets import DNA, PROTEIN, SequenceSet
+from pairalign.sequences.alphabets import DNA, PROTEIN
+from pairalign.sequences.sets import SequenceSet
 
 MODELS = {alphabet.name: posterior_model(alphabet) for alphabet in (PROTEIN, DNA)}
 LETTERS = {"protein": "ARNDCQEGHILKMFPSTWYVBZXUOJ*", "dna": "ACGTNRYU"}

@@ -38,7 +38,7 @@ from strategies import (
 
 from pairalign.errors import ScoringError
 from pairalign.pairs.want import Detail, Want
-from pairalign.sequences.sets import DNA, PROTEIN
+from pairalign.sequences.alphabets import DNA, PROTEIN
 
 
 def test_small_sets(open_engine: OpenEngine) -> None:

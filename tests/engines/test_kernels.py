@@ -29,7 +29,7 @@ from pairalign.engines.opencl.engine import OPENCL_FAMILIES
 from pairalign.errors import DeviceError
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import DNA, PROTEIN
+from pairalign.sequences.alphabets import DNA, PROTEIN
 
 IDS = [f"{kernel.framework}-{kernel.name}" for kernel in KERNELS]
 CAPABILITY = (9, 0)

@@ -25,7 +25,7 @@ from strategies import LETTERS, Problem
 from pairalign.engines.cpu.engine import CpuEngine, instruction_sets
 from pairalign.engines.cpu.pruning import Pruning
 from pairalign.pairs.want import Detail, Want
-from pairalign.sequences.sets import DNA, PROTEIN
+from pairalign.sequences.alphabets import DNA, PROTEIN
 
 LANES = Pruning("lanes")
 MIB = 1 << 20

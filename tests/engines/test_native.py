@@ -15,7 +15,8 @@ from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.engines.cpu.pair_filter import PairFilter
 from pairalign.engines.cpu.strand_filter import StrandFilter
 from pairalign.scoring.scoring import make_scoring
-from pairalign.sequences.sets import DNA, SequenceSet
+from pairalign.sequences.alphabets import DNA
+from pairalign.sequences.sets import SequenceSet
 
 
 def test_it_is_beside_the_package() -> None:

@@ -18,7 +18,8 @@ from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, class
 from pairalign.reads.passes import choose_strands, find_overlaps, merge_strands
 from pairalign.reads.reaching import Reaching
 from pairalign.scoring.scoring import make_scoring
-from pairalign.sequences.sets import DNA, SequenceSet
+from pairalign.sequences.alphabets import DNA
+from pairalign.sequences.sets import SequenceSet
 
 seeds = st.integers(0, 2**32 - 1)
 

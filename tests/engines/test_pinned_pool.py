@@ -18,7 +18,7 @@ from strategies import Problem, make_scoring, match_matrix
 from pairalign.engines.device.pinned_pool import PinnedPool
 from pairalign.errors import DeviceError
 from pairalign.pairs.want import Want
-from pairalign.sequences.sets import DNA
+from pairalign.sequences.alphabets import DNA
 
 MIB = 1 << 20
 

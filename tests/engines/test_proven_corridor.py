@@ -15,8 +15,9 @@ from pairalign.engines.cpu.engine import CpuEngine, instruction_sets
 from pairalign.engines.cpu.further import FurtherAligner
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
+from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.complement import reverse_complement
-from pairalign.sequences.sets import DNA, SequenceSet
+from pairalign.sequences.sets import SequenceSet
 
 COSTS = {
     "hifi": (1, -4, 6, 1),

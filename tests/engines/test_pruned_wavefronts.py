@@ -27,7 +27,7 @@ from strategies import Problem, make_scoring, match_matrix, random_sequences, sm
 from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.engines.cpu.pruning import Pruning
 from pairalign.pairs.want import Detail, Want
-from pairalign.sequences.sets import DNA
+from pairalign.sequences.alphabets import DNA
 
 WAVEFRONTS = Pruning("wavefronts")
 

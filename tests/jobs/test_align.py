@@ -19,7 +19,8 @@ from pairalign.alignments.thresholds import raw_minimum
 from pairalign.errors import AlphabetError, CapacityError, DeviceError, FastaError, ScoringError
 from pairalign.jobs.run.align_all import align
 from pairalign.scoring.scoring import make_scoring
-from pairalign.sequences.sets import DNA, PROTEIN, SequenceSet, read_fasta
+from pairalign.sequences.alphabets import DNA, PROTEIN
+from pairalign.sequences.sets import SequenceSet, read_fasta
 
 # What can be aligned
 

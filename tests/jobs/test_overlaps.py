@@ -24,7 +24,8 @@ from pairalign.jobs.run import align as job
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, classify
-from pairalign.sequences.sets import DNA, SequenceSet
+from pairalign.sequences.alphabets import DNA
+from pairalign.sequences.sets import SequenceSet
 
 # ---------------------------------------------------------------------------------------------
 # What is found

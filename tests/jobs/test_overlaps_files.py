@@ -19,8 +19,9 @@ from pairalign.errors import FormatError
 from pairalign.formats import open_overlap_writer
 from pairalign.jobs.overlaps.presets import PRESETS
 from pairalign.pairs.want import Detail
+from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.complement import reverse_complement
-from pairalign.sequences.sets import DNA, SequenceSet
+from pairalign.sequences.sets import SequenceSet
 
 
 def run_well(*arguments: Any, cwd: Path) -> Any:

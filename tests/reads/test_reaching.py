@@ -24,7 +24,8 @@ from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window, join_windows, plan_windows
 from pairalign.reads.passes import find_overlaps
 from pairalign.reads.reaching import ALWAYS, NEVER, least_by_end
-from pairalign.sequences.sets import DNA, SequenceSet
+from pairalign.sequences.alphabets import DNA
+from pairalign.sequences.sets import SequenceSet
 
 seeds = st.integers(0, 2**32 - 1)
 

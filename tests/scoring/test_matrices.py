@@ -14,7 +14,8 @@ from scorings import code, score, scorings
 from pairalign.errors import AlphabetError, ScoringError
 from pairalign.scoring.matrices import common_scale, load_table, to_decimal
 from pairalign.scoring.scoring import make_scoring
-from pairalign.sequences.sets import DNA, PROTEIN, SequenceSet
+from pairalign.sequences.alphabets import DNA, PROTEIN
+from pairalign.sequences.sets import SequenceSet
 
 PROTEIN_NAMES = [
     name

@@ -11,7 +11,7 @@ from scorings import codes, score, scorings
 from pairalign.errors import ScoringError
 from pairalign.scoring.cigars import DELETION, INSERTION, MATCH, MISMATCH
 from pairalign.scoring.scoring import make_scoring
-from pairalign.sequences.sets import PROTEIN
+from pairalign.sequences.alphabets import PROTEIN
 
 
 def runs(text: str) -> np.ndarray:

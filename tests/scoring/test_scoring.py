@@ -16,7 +16,8 @@ from strategies import MODES
 
 from pairalign.errors import AlphabetError, ScoringError
 from pairalign.scoring.scoring import SCORE_LIMIT, Scoring, make_scoring
-from pairalign.sequences.sets import DNA, PROTEIN, SequenceSet
+from pairalign.sequences.alphabets import DNA, PROTEIN
+from pairalign.sequences.sets import SequenceSet
 
 
 @given(scorings(), st.integers(-(10**9), 10**9))

@@ -9,15 +9,8 @@ from hypothesis import given
 
 from pairalign.base.byte_counts import count_bytes
 from pairalign.errors import FastaError
-from pairalign.sequences.sets import (
-    DNA,
-    INVALID,
-    PROTEIN,
-    SequenceSet,
-    get_alphabet,
-    guess_alphabet,
-    read_fasta_pair,
-)
+from pairalign.sequences.alphabets import DNA, INVALID, PROTEIN, get_alphabet, guess_alphabet
+from pairalign.sequences.sets import SequenceSet, read_fasta_pair
 
 # Laws
 

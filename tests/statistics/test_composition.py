@@ -8,7 +8,8 @@ from commands import fasta
 
 from pairalign.errors import ScoringError
 from pairalign.scoring.scoring import make_scoring
-from pairalign.sequences.sets import PROTEIN, SequenceSet
+from pairalign.sequences.alphabets import PROTEIN
+from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.composition import PairComposition
 from pairalign.statistics.gumbel_fit import ungapped_lambda
 from pairalign.statistics.usual import pair_composition

@@ -14,8 +14,9 @@ import pairalign
 from pairalign.cli.main import main
 from pairalign.errors import ScoringError
 from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.complement import reverse_complement_set
-from pairalign.sequences.sets import PROTEIN, SequenceSet
+from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics import low_complexity
 from pairalign.statistics.low_complexity import RepeatMasks, mask_repeats, repeat_probabilities
 from pairalign.statistics.significance import find_significance

@@ -15,7 +15,8 @@ from pairalign.errors import ScoringError
 from pairalign.jobs.run import statistics
 from pairalign.jobs.run.statistics import estimate_gumbel, find_or_estimate_gumbel
 from pairalign.scoring.scoring import make_scoring
-from pairalign.sequences.sets import PROTEIN, SequenceSet
+from pairalign.sequences.alphabets import PROTEIN
+from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.finite_size import LengthLaw
 from pairalign.statistics.gumbel_fit import fit_gumbel, ungapped_lambda
 from pairalign.statistics.published import BACKGROUND, PUBLISHED

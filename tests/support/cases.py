@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 from strategies import Problem, make_scoring, match_matrix, random_matrix, random_sequences
 
-from pairalign.sequences.sets import DNA, PROTEIN
+from pairalign.sequences.alphabets import DNA, PROTEIN
 
 LIMITS = (127, 255, 32767, 65535)
 """Where numbers of 8 and 16 bits end."""

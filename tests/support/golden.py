@@ -9,7 +9,8 @@ from functools import cache
 from pathlib import Path
 
 from pairalign.scoring.scoring import Scoring, make_scoring
-from pairalign.sequences.sets import DNA, PROTEIN, Alphabet, SequenceSet
+from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
+from pairalign.sequences.sets import SequenceSet
 
 PATH = Path(__file__).parents[1] / "data" / "golden_scores.tsv"
 

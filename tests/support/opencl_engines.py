@@ -16,7 +16,8 @@ from pairalign.engines.opencl.engine import OpenClEngine
 from pairalign.engines.opencl.family import OpenClContext
 from pairalign.errors import DeviceError
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import DNA, SequenceSet
+from pairalign.sequences.alphabets import DNA
+from pairalign.sequences.sets import SequenceSet
 
 SMALL = Problem(
     ("ACGT" * 20, "ACGA" * 20, "TTTT" * 20),

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from strategies import MODES
 
 from pairalign.scoring.scoring import Scoring, make_scoring
-from pairalign.sequences.sets import DNA, PROTEIN, SequenceSet
+from pairalign.sequences.alphabets import DNA, PROTEIN
+from pairalign.sequences.sets import SequenceSet
 
 NUMBERS = st.decimals(-50, 50, places=3, allow_nan=False, allow_infinity=False)
 

@@ -24,7 +24,7 @@ from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.engines.cpu.pruning import Pruned, Pruning
 from pairalign.pairs.want import Detail, Want
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import DNA, PROTEIN
+from pairalign.sequences.alphabets import DNA, PROTEIN
 
 WORSE = st.sampled_from([0, 0, 1, 7, 50, 5000])
 """How much worse than it is the score of the beam is made."""

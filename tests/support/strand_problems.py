@@ -10,7 +10,7 @@ from strategies import SEEDS, Problem, random_problem
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.pairs.want import Want
-from pairalign.sequences.sets import DNA
+from pairalign.sequences.alphabets import DNA
 
 IUPAC_COMPLEMENT = dict(zip("ACGTRYSWKMBDHVN", "TGCAYRSWMKVHDBN", strict=True))
 

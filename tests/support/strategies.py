@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from pairalign.scoring.end_gaps import EndGaps, GapCost
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import DNA, PROTEIN, Alphabet, SequenceSet
+from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
+from pairalign.sequences.sets import SequenceSet
 
 MODES = ("global", "semiglobal", "local")
 

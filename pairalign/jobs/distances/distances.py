@@ -45,7 +45,8 @@ from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.stages.transitions import count_transitions
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import DNA, PROTEIN, Alphabet, SequenceSet
+from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
+from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix, check_names, number_of_pairs
 
 Doubles = npt.NDArray[np.float64]

@@ -65,7 +65,7 @@ class Preset:
             Costs out of bounds.
         """
         from pairalign.scoring.scoring import make_scoring  # the presets alone are for help, too
-        from pairalign.sequences.sets import DNA
+        from pairalign.sequences.alphabets import DNA
 
         given = {name: value for name, value in changed.items() if value is not None}
         values = {name: getattr(self, name) for name in _TYPES}

@@ -15,7 +15,7 @@ from pairalign.reads.candidates import Candidates
 from pairalign.scoring.matrices import Number
 from pairalign.scoring.request import check_any
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import DNA
+from pairalign.sequences.alphabets import DNA
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,9 @@ from pairalign.base.errors import ScoringError
 from pairalign.base.items import record_name
 from pairalign.scoring.request import ScoringRequest
 from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.alphabets import PROTEIN, Alphabet, guess_alphabet
 from pairalign.sequences.fasta import Records
-from pairalign.sequences.sets import (
-    PROTEIN,
-    Alphabet,
-    SequenceSet,
-    guess_alphabet,
-    read_fasta,
-    read_fasta_pair,
-)
+from pairalign.sequences.sets import SequenceSet, read_fasta, read_fasta_pair
 
 AnyScoring = Union[Scoring, str, "os.PathLike[str]"]
 Sequences = Union[SequenceSet, str, "os.PathLike[str]", Mapping[str, str], Iterable[object]]

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.sequences.sets import Alphabet, SequenceSet
+from pairalign.sequences.alphabets import Alphabet
+from pairalign.sequences.sets import SequenceSet
 
 _ONLY_FOR_MESSAGES = {"stand_ins", "source", "lines", "seconds"}
 

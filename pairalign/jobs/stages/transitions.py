@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int64s
+from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.complement import complement_of
-from pairalign.sequences.sets import DNA
 
 INSERTION, DELETION, MISMATCH = 1, 2, 8
 _CHUNK_RUNS = 1 << 18
