@@ -7,7 +7,7 @@
 The genome is taken as a circle. Reads of a seeded simulation are named by where they come from;
 with ``--reads`` real ones are assembled. minimap2 finds candidates, pairalign aligns them and
 leaves weak overlaps out, miniasm assembles. For each set of overlaps: lines, recall of the pairs
-that share ``--least`` letters and precision (simulated reads), contigs, what they cover of the
+that share ``--least`` residues and precision (simulated reads), contigs, what they cover of the
 genome, identity (minimap2, whole contigs), processor seconds. minimap2 and miniasm are needed, with
 ``--racon`` racon as well: scripts/install_assemblers.sh.
 """
@@ -35,7 +35,7 @@ ERRORS = {
     "r10": (0.004, 0.002, 0.004),
     "uneven": (0.05, 0.025, 0.045),
 }
-"""Shares of substituted, inserted and lost letters."""
+"""Shares of substituted, inserted and lost residues."""
 SPREAD = {"uneven": 0.35}
 """How much reads differ: the standard deviation of what their shares are multiplied with."""
 PRESETS = {"hifi": "ava-pb", "ont": "ava-ont", "r10": "ava-ont", "uneven": "ava-ont"}
@@ -60,7 +60,7 @@ def simulate(genome: np.ndarray, options: argparse.Namespace) -> dict[str, str]:
 
 
 def with_errors(read: np.ndarray, kind: str, rng: np.random.Generator) -> np.ndarray:
-    """Substitute, insert and lose letters, the latter two mostly in runs of a letter."""
+    """Substitute, insert and lose residues, the latter two mostly in runs of a residue."""
     factor = max(0.3, rng.normal(1, SPREAD[kind])) if kind in SPREAD else 1.0
     substituted, inserted, lost = (factor * share for share in ERRORS[kind])
     in_run = np.concatenate(([False], read[1:] == read[:-1]))
@@ -73,7 +73,7 @@ def with_errors(read: np.ndarray, kind: str, rng: np.random.Generator) -> np.nda
 
 
 def true_pairs(names: list[str], letters: int, least: int) -> set[tuple[str, str, str]]:
-    """Pairs that share so many letters of the circle, with their strand."""
+    """Pairs that share `least` residues of the circle, with their strand."""
     found = set()
     places = [(int(s), int(e), strand) for _, s, e, strand in (n.split("_") for n in names)]
     for i, (start, end, strand) in enumerate(places):
@@ -106,8 +106,8 @@ def measured(command: list[str], output: Path, said: Path | None = None) -> floa
 def corrected(reads: Path, contigs: Path, rounds: int, folder: Path) -> Path:
     """Correct contigs with racon, some times; circles are opened elsewhere each time.
 
-    racon cuts contigs at their ends, where hardly any reads are: there a circle would lose letters.
-    """
+    racon cuts contigs at their ends, where hardly any reads are: there a circle would lose
+    residues."""
     for number in range(rounds):
         if number:
             contigs = half_turned(contigs, folder / f"turned{number}.fa")
@@ -137,7 +137,7 @@ def assembled(
     rounds: int = 0,
     options: Sequence[str] = (),
 ) -> str:
-    """Assemble with miniasm and its options; describe contigs after so many rounds of racon."""
+    """Assemble with miniasm and its options; describe contigs after rounds of racon."""
     graph = folder / "graph.gfa"
     measured(["miniasm", *options, "-f", str(reads), str(paf)], graph)
     rows = [line.split("\t") for line in graph.read_text().splitlines() if line.startswith("S\t")]
@@ -187,7 +187,7 @@ def run(options: argparse.Namespace, folder: Path) -> None:
         truth = set()
     path = folder / "reads.fa"
     path.write_text("".join(f">{name}\n{one}\n" for name, one in reads.items()))
-    print(f"{len(reads):,} reads, {sum(map(len, reads.values())):,} letters, of {len(genome):,}")
+    print(f"{len(reads):,} reads, {sum(map(len, reads.values())):,} residues, of {len(genome):,}")
     theirs, ours = folder / "minimap2.paf", folder / "pairalign.paf"
     pair = [str(path), str(path)]
     seconds = measured(["minimap2", "-t", "1", "-x", PRESETS[options.kind], *pair], theirs)
@@ -207,13 +207,13 @@ def main() -> None:
     """Read the options."""
     parser = argparse.ArgumentParser(description=re.sub(r"\n\n.*", "", str(__doc__), flags=re.S))
     parser.add_argument("genome", type=Path, help="FASTA; its first record, a circle")
-    parser.add_argument("--first", type=int, help="take only so many letters of it")
+    parser.add_argument("--first", type=int, help="take only its first residues")
     parser.add_argument("--reads", type=Path, help="real reads instead of simulated ones")
     parser.add_argument("--kind", choices=ERRORS, default="hifi")
     parser.add_argument("--coverage", type=float, default=20.0)
     parser.add_argument("--length", type=int, default=10_000, help="mean of a read (10000)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--least", type=int, default=1000, help="letters of a true overlap (1000)")
+    parser.add_argument("--least", type=int, default=1000, help="residues of a true overlap (1000)")
     parser.add_argument("--all-pairs", action="store_true", help="not just minimap2's candidates")
     parser.add_argument("--racon", type=int, default=0, help="rounds of correction (none)")
     parser.add_argument("--device", default="auto")

@@ -25,10 +25,9 @@
     python scripts/benchmark.py draw docs/measured -o docs/images
 
 Needs a build of pairalign and `pip install parasail pyopal stringzilla stringzillas-cpus`; a peer
-that is not there is left out. Everything that is compared runs in turns within one process, and
-the ratios are of the same rounds, so that a busy machine disturbs both sides alike. The exit code
-is 0 whether goals are met or not, and 1 when scores differ.
-"""
+that is not there is left out. Everything that is compared runs in interleaved rounds within one
+process, and the ratios are of the same rounds, so that a busy machine disturbs both sides alike.
+The exit code is 0 whether goals are met or not, and 1 when scores differ."""
 
 from __future__ import annotations
 
@@ -144,8 +143,8 @@ def sample_options() -> argparse.ArgumentParser:
     """Make the options that say which pairs are measured."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--data", type=Path, required=True, help="proteins, a FASTA file")
-    common.add_argument("--sequences", type=int, default=150, help="sample of so many (150)")
-    common.add_argument("--pairs", type=int, help="a sample that makes about so many pairs")
+    common.add_argument("--sequences", type=int, default=150, help="size of the sample (150)")
+    common.add_argument("--pairs", type=int, help="a sample that makes about this number of pairs")
     common.add_argument(
         "--mode", action="append", choices=cpu.MODES, help="only this mode; may be repeated"
     )

@@ -299,7 +299,7 @@ def striped() -> None:
         box(axes, 3, lane * segments + 1, 1, 1, MARK, 1)
         if lane:
             arrow(axes, (3.5, lane * segments - 0.6), (3.5, lane * segments + 0.5), PATH)
-    say(axes, 3, -0.6, "columns: letters of the target", 7)
+    say(axes, 3, -0.6, "columns: residues of the target", 7)
     say(
         axes,
         10.6,

@@ -45,7 +45,7 @@ STEPS = (
     ("pairalign.engines.device.engine", "DeviceEngine.__init__", "an engine is opened"),
     ("pairalign.engines.device.engine", "DeviceEngine._upload_sets", "sets are uploaded"),
     ("pairalign.engines.cuda.router", "Router.open", "kernels are opened"),
-    ("pairalign.engines.cuda.packed.family", "Packed.open", "packed: letters, scores"),
+    ("pairalign.engines.cuda.packed.family", "Packed.open", "packed: residues, scores"),
     ("pairalign.engines.cuda.packed.kernels", "PackedKernels.prepare", "modules are loaded"),
     ("pairalign.engines.cuda.pruned.family", "PrunedPairs.pays", "whether pruning pays"),
     ("pairalign.jobs.run.all_pairs", "AllPairs.split", "pairs are cut into slabs"),

@@ -75,7 +75,7 @@ class Alignments(Selectable):
     raw_score : ndarray of int32, shape (n,)
         Scores times ``scoring.scale``; `score` has them unscaled.
     query_start, query_end, target_start, target_end : ndarray of int32, shape (n,), or None
-        The aligned parts, in letters, counted from 0, half-open. All 0 where nothing is aligned.
+        The aligned parts, in residues, counted from 0, half-open. All 0 where nothing is aligned.
     matches, mismatches, gap_openings, gap_letters : ndarray of int32, shape (n,), or None
         Counts inside the spans: free end gaps do not count.
     cigar : ndarray of uint32, shape (total,), or None

@@ -5,12 +5,12 @@ With ``matches`` (`=` columns), ``mismatches`` and ``columns`` of an alignment, 
 ==========  ========================================================  =======================
 columns     matches / columns                                         vsearch --iddef 1 and 4
 aligned     matches / (matches + mismatches)
-shorter     matches / letters of the shorter sequence                 CD-HIT, vsearch --iddef 0
+shorter     matches / residues of the shorter sequence                 CD-HIT, vsearch --iddef 0
 internal    matches / columns that are not in a gap at an end         vsearch --iddef 2
-mbl         1 - (mismatches + gaps) / letters of the longer sequence  vsearch --iddef 3
+mbl         1 - (mismatches + gaps) / residues of the longer sequence  vsearch --iddef 3
 full        matches / columns, with those of free end gaps            GraphPart, EMBOSS needle
-longer      matches / letters of the longer sequence
-mean        matches / mean letters of the two sequences
+longer      matches / residues of the longer sequence
+mean        matches / mean residues of the two sequences
 ==========  ========================================================  =======================
 
 ``mbl`` (Marine Biological Laboratory) counts each gap once, however long it is. Free end gaps
@@ -88,7 +88,7 @@ def count_identity(found: Alignments, identity: str) -> tuple[Int64s, Int64s]:
 
 
 def count_coverage(found: Alignments) -> tuple[Int64s, Int64s]:
-    """Return aligned letters, and letters of the longer sequence, two int64 of shape (n,)."""
+    """Return aligned residues, and residues of the longer sequence, two int64 of shape (n,)."""
     aligned = found.field("matches").astype(np.int64) + found.field("mismatches")
     return aligned, np.maximum(*_lengths(found))
 
@@ -99,7 +99,7 @@ def _lengths(found: Alignments) -> tuple[Int64s, Int64s]:
 
 
 def _gaps_at_ends(found: Alignments) -> Int64s:
-    """Letters in gaps at the ends of whole sequences, int64 of shape (n,)."""
+    """Residues in gaps at the ends of whole sequences, int64 of shape (n,)."""
     assert found.cigar is not None
     assert found.cigar_offsets is not None
     starts, stops = found.cigar_offsets[:-1], found.cigar_offsets[1:]

@@ -47,7 +47,7 @@ class MultipleAlignment:
         return f"<MultipleAlignment: {len(self)} sequences, {self.width} columns>"
 
     def row(self, index: int) -> npt.NDArray[np.uint8]:
-        """Return the row of the sequence at an input index: letters and ``-``, uint8."""
+        """Return the row of the sequence at an input index: residues and ``-``, uint8."""
         row = np.full(self.width, GAP, np.uint8)
         own = slice(*self.sequences.offsets[index : index + 2])
         row[self.columns[own]] = self.sequences.letters[own]

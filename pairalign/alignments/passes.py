@@ -59,7 +59,7 @@ def find_differences(
     ----------
     difference : str
         One of `DIFFERENCES`: 1 less the share of matches among the alignment columns without gaps,
-        among all of them, or among the letters of the shorter sequence; or 1 less twice the raw
+        among all of them, or among the residues of the shorter sequence; or 1 less twice the raw
         score by the scores of both with themselves. 1 where there is nothing to divide by.
     alignments : Alignments
         Of one set; with counts unless `difference` is ``"score"``.

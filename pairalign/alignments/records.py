@@ -37,18 +37,18 @@ _SENTENCES = {
     "number": "a number cannot be read",
     "query": "no such name among the queries",
     "target": "no such name among the targets",
-    "strand": "the strand is not + or -, or is - where letters have no complement",
-    "query_length": "the query is said to have {says} letters, it has {is_}",
-    "target_length": "the target is said to have {says} letters, it has {is_}",
-    "query_span": "letters from {says} to {is_} are no part of the query",
-    "target_span": "letters from {says} to {is_} are no part of the target",
-    "cigar": "the CIGAR cannot be read, or has a run of no letters",
-    "query_cigar": "the columns have {says} letters of the query, its span has {is_}",
-    "target_cigar": "the columns have {says} letters of the target, its span has {is_}",
-    "operation": "= or X is not true of letter {says} of the query and {is_} of the target",
-    "rows": "{says} columns or letters, expected {is_}",
-    "query_letters": "letter {says} is not that at position {is_} of the query",
-    "target_letters": "letter {says} is not that at position {is_} of the target",
+    "strand": "the strand is not + or -, or is - where residues have no complement",
+    "query_length": "the query is said to have {says} residues, it has {is_}",
+    "target_length": "the target is said to have {says} residues, it has {is_}",
+    "query_span": "residues from {says} to {is_} are no part of the query",
+    "target_span": "residues from {says} to {is_} are no part of the target",
+    "cigar": "the CIGAR cannot be read, or has a run of no residues",
+    "query_cigar": "the columns have {says} residues of the query, its span has {is_}",
+    "target_cigar": "the columns have {says} residues of the target, its span has {is_}",
+    "operation": "= or X is not true of residue {says} of the query and {is_} of the target",
+    "rows": "{says} columns or residues, expected {is_}",
+    "query_letters": "residue {says} is not that at position {is_} of the query",
+    "target_letters": "residue {says} is not that at position {is_} of the target",
     "alignment": "the CIGAR, the rows and the traceback are not one alignment",
     "mode": "the spans leave out residues that the mode aligns",
     "tag": "a tag cannot be read, or comes twice",
@@ -156,7 +156,7 @@ class AlignmentRecords:
     Attributes
     ----------
     text : bytes
-        What places in `records` point into: names, rows, letters.
+        What places in `records` point into: names, rows, residues.
     records : ndarray of RECORD, shape (n,)
     runs : ndarray of uint32
         Of the CIGARs, ``length << 4 | op`` with SAM's codes.
@@ -207,7 +207,7 @@ class SetNames:
         return len(self.lengths)
 
     def letters_of(self, place: int) -> str:
-        """Return the letters of a sequence as they were read."""
+        """Return the residues of a sequence as they were read."""
         return self._sequences[place].letters
 
     def find(self, names: Sequence[str]) -> npt.NDArray[np.int32]:
@@ -277,7 +277,7 @@ def read_lines(text: bytes, layout: Layout, names: tuple[SetNames, SetNames]) ->
 def read_rows(
     text: bytes, format: str, most: int, names: tuple[SetNames, SetNames]
 ) -> AlignmentRecords:
-    """Read pairs of rows of letters and gaps.
+    """Read pairs of rows of residues and gaps.
 
     Parameters
     ----------

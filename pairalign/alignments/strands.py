@@ -1,9 +1,9 @@
 """The one place where alignments of reverse-complemented sequences are turned to original strands.
 
 A window of strand -1 has the sequences of its columns reverse-complemented. Engines align them as
-if they had been read so, and hand the result to `to_original_strands`. Afterwards, as in PAF: spans
-of both sequences are on the strands that were read; the CIGAR runs along the target as it was
-read, with the query reverse-complemented.
+they are then, and hand the result to `to_original_strands`. Afterwards, as in PAF: coordinates are
+on each sequence's original strand; the CIGAR runs along the target's original strand, with the
+query reverse-complemented.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _turn_strands = library.pairalign_turn_strands
 
 
 def to_original_strands(found: Alignments, window: Window) -> Alignments:
-    """Turn what an engine made of a window to the strands that were read.
+    """Turn the results of a window to the original strands.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def to_original_strands(found: Alignments, window: Window) -> Alignments:
 
 
 def _turn(found: Alignments, triangular: bool) -> tuple[dict[str, Any], npt.NDArray[np.bool_]]:
-    """Spans on the strands that were read, and of which pairs the target is what was turned."""
+    """Spans on the original strands, and the pairs whose target was reverse-complemented."""
     spans: dict[str, Any] = {name: np.empty(len(found), np.int32) for name in _SPANS}
     turned = np.empty(len(found), np.bool_)
     counts = (found.field(name) for name in ("matches", "mismatches", "gap_letters"))

@@ -281,7 +281,7 @@ def _dictionary(indices: npt.NDArray[np.int32], names: pa.Array) -> pa.Array:
     """Names of some pairs, with a dictionary of only those that occur in them."""
     import pyarrow as pa
 
-    occurs = np.zeros(len(names), np.bool_)  # quicker than sorting the indices
+    occurs = np.zeros(len(names), np.bool_)  # faster than sorting the indices
     occurs[indices] = True
     used = np.flatnonzero(occurs)
     codes = (np.cumsum(occurs, dtype=np.int32) - 1)[indices]

@@ -19,7 +19,7 @@ from pairalign.sequences.sets import Sequence, SequenceSet
 if TYPE_CHECKING:
     import Bio.Align
 
-OP_LETTERS = "MIDNSHP=X"  # letter of each operation of a CIGAR run
+OP_LETTERS = "MIDNSHP=X"  # character of each operation of a CIGAR run
 _COMPLEMENTS = str.maketrans("ACGTURYSWKMBDHVNacgturyswkmbdhvn", "TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn")
 
 
@@ -129,32 +129,32 @@ class Alignment:
 
     @property
     def query_start(self) -> int:
-        """First aligned letter of the query, counted from 0."""
+        """First aligned residue of the query, counted from 0."""
         return self._stat("query_start")
 
     @property
     def query_end(self) -> int:
-        """One past the last aligned letter of the query."""
+        """One past the last aligned residue of the query."""
         return self._stat("query_end")
 
     @property
     def target_start(self) -> int:
-        """First aligned letter of the target, counted from 0."""
+        """First aligned residue of the target, counted from 0."""
         return self._stat("target_start")
 
     @property
     def target_end(self) -> int:
-        """One past the last aligned letter of the target."""
+        """One past the last aligned residue of the target."""
         return self._stat("target_end")
 
     @property
     def matches(self) -> int:
-        """Columns with equal letters."""
+        """Columns with equal residues."""
         return self._stat("matches")
 
     @property
     def mismatches(self) -> int:
-        """Columns with unequal letters."""
+        """Columns with unequal residues."""
         return self._stat("mismatches")
 
     @property
@@ -164,7 +164,7 @@ class Alignment:
 
     @property
     def gap_letters(self) -> int:
-        """Letters opposite gaps."""
+        """Residues opposite gaps."""
         return self._stat("gap_letters")
 
     @property
@@ -263,7 +263,7 @@ class Alignment:
             return "\n".join(lines) + "\n"
         lines[1] += (
             f", {self.matches} of {self.columns} columns identical ({100 * self.identity:.1f}%), "
-            f"{self.gap_letters} letters in {self.gap_openings} gaps"
+            f"{self.gap_letters} residues in {self.gap_openings} gaps"
         )
         if not self.alignments.has_cigar:
             return "\n".join(lines) + "\n"

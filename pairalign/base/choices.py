@@ -17,12 +17,12 @@ TIES = ("usual", "vsearch")
 IDENTITIES = {
     "columns": "matches by alignment columns (vsearch --iddef 1)",
     "aligned": "matches by columns without gaps",
-    "shorter": "matches by letters of the shorter sequence (CD-HIT, vsearch --iddef 0)",
+    "shorter": "matches by residues of the shorter sequence (CD-HIT, vsearch --iddef 0)",
     "internal": "matches by columns, the gaps at both ends left out (vsearch --iddef 2)",
-    "mbl": "1 - mismatches and gaps by letters of the longer sequence (vsearch --iddef 3)",
+    "mbl": "1 - mismatches and gaps by residues of the longer sequence (vsearch --iddef 3)",
     "full": "matches by columns, those of free end gaps counted (EMBOSS needle, GraphPart)",
-    "longer": "matches by letters of the longer sequence",
-    "mean": "matches by the mean of both sequences' letters",
+    "longer": "matches by residues of the longer sequence",
+    "mean": "matches by the mean of both sequences' residues",
 }
 """What an identity can be, and a line about each; numbered in this order in native code."""
 
@@ -31,13 +31,13 @@ COVERAGES = {
     "target": "of the target, likewise",
     "both": "of each of the two",
     "shorter": "of the shorter sequence; of two of equal lengths, the query",
-    "aligned": "letters that are aligned with a letter, by those of the longer sequence",
+    "aligned": "residues that are aligned with a residue, by those of the longer sequence",
 }
 """What a coverage can be; numbered in this order in native code."""
 
 DEFAULT_WINDOW = 1024
 LIST_WINDOW = 65536
-"""Rows and columns of a window for pairs of a list: so many that a row has some pairs."""
+"""Rows and columns of a window for pairs of a list: large, so that a row has some pairs."""
 
 FORMAT_NAMES = (
     *("paf", "tsv", "fasta", "srspair", "parquet", "blast6", "blast7", "sam", "a3m"),

@@ -4,7 +4,7 @@
 
     PairalignError
     ├── FastaError         (ValueError)    an input file cannot be read as sequences
-    ├── AlphabetError      (ValueError)    a letter that the scoring cannot use
+    ├── AlphabetError      (ValueError)    a residue that the scoring cannot use
     ├── ScoringError       (ValueError)    a matrix or gap costs that make no sense
     │   └── MatrixFileError                a file that holds no matrix for the sequences
     ├── OutputError        (OSError)       a result cannot be written
@@ -34,7 +34,7 @@ class FastaError(PairalignError, ValueError):
 
 
 class AlphabetError(PairalignError, ValueError):
-    """A sequence holds a letter that the scoring cannot use."""
+    """A sequence holds a residue that the scoring cannot use."""
 
 
 class ScoringError(PairalignError, ValueError):
@@ -42,7 +42,7 @@ class ScoringError(PairalignError, ValueError):
 
 
 class MatrixFileError(ScoringError):
-    """A file of a substitution matrix that cannot be read, or lacks letters of the sequences."""
+    """A file of a substitution matrix that cannot be read, or lacks residues of the sequences."""
 
 
 class OutputError(PairalignError, OSError):

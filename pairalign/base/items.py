@@ -1,4 +1,4 @@
-"""What Python objects are as sequences: the letters and the name of one item."""
+"""What Python objects are as sequences: the residues and the name of one item."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _EXPECTED = "expected a str, bytes, or an object with .seq or .letters"
 
 
 def letters_of(item: object, what: str) -> bytes:
-    """Return the letters of one item; they are not checked.
+    """Return the residues of one item; they are not checked.
 
     Parameters
     ----------
     item : object
-        A str, bytes, an object with letters in ``.seq`` or ``.letters``, such as a record of
+        A str, bytes, an object with residues in ``.seq`` or ``.letters``, such as a record of
         Biopython, Biopython's ``Seq``, which makes bytes of itself, or a value of an Arrow array.
     what : str
         What messages call the item: ``item 3``.
@@ -39,7 +39,7 @@ def letters_of(item: object, what: str) -> bytes:
         try:
             return bytes(letters)
         except Exception as error:  # a Seq of which only the length is known
-            raise TypeError(f"{what}: its letters cannot be read: {error}") from error
+            raise TypeError(f"{what}: its residues cannot be read: {error}") from error
     raise TypeError(f"{what} is {_describe(item)}, {_EXPECTED}")
 
 

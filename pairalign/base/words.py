@@ -11,13 +11,13 @@ import numpy.typing as npt
 from pairalign.base.native import library
 
 WORDS, WORD = 32, 8
-"""So many words of so many letters are looked for."""
+"""Words that are looked for, and their length in residues."""
 
 SIMILAR = WORDS // 4
-"""Sequences with so many words in place look similar."""
+"""Words in place from which on sequences look similar."""
 
 NEAR, NEAR_AFTER_END = 48, 300
-"""Letters by which gaps move a word, and by which a missing end moves all that follows it."""
+"""Residues by which gaps move a word, and by which a missing end moves all that follows it."""
 
 
 def words_in_place(
@@ -28,9 +28,9 @@ def words_in_place(
     Parameters
     ----------
     row, column : ndarray of uint8
-        Codes of the letters.
+        Codes of the residues.
     near : int
-        Letters by which a word may be moved.
+        Residues by which a word may be moved.
 
     Returns
     -------

@@ -35,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "Align every pair of the sequences of IN, or every sequence of IN with every one of IN2."
     )
     parser.epilog = (
-        "A gap of k letters costs gap-open + (k-1) * gap-extend: BLAST's 11/1 is 12/1 here.\n\n"
+        "A gap of k residues costs gap-open + (k-1) * gap-extend: BLAST's 11/1 is 12/1 here.\n\n"
         + describe_thresholds()
     )
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -58,7 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=POSITIVE,
         default=1,
         help="local mode: up to N alignments of a pair, best first, no two of which put the same "
-        "letters together (default: 1)",
+        "residues together (default: 1)",
     )
     add_hits(
         results,
@@ -108,7 +108,7 @@ def _add_statistics(results: argparse._ArgumentGroup) -> None:
         "--db-size",
         metavar="LETTERS",
         type=POSITIVE,
-        help="letters of the database, for E-values; default: those of the set searched in",
+        help="residues of the database, for E-values; default: those of the set searched in",
     )
     results.add_argument(
         "--search-space",

@@ -21,7 +21,7 @@ _WORTH_SEVERAL_GPUS = 1_700_000
 
 _COMPRESSED = (".gz", ".bgz", ".bz2", ".xz", ".zst")
 _PACKED = 4
-"""Compressed files hold so many times as many letters, about."""
+"""Residues a byte of a compressed file, about."""
 
 _NO_GPU_HERE = ("--dask", "--help", "-h", "help", "--version", "completion", "merge", "verify")
 """Words of a command line that aligns elsewhere or not at all."""

@@ -211,7 +211,7 @@ def add_strand(group: argparse.ArgumentParser | argparse._ArgumentGroup) -> None
         "--strand",
         choices=STRANDS,
         default=STRANDS[0],
-        help="both, of DNA: each pair on the strand on which it scores more, of equals on plus "
+        help="both, of DNA: align each pair on the strand with the higher score, plus if equal "
         "(default: %(default)s)",
     )
 
@@ -221,13 +221,12 @@ def add_end_gaps(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--free-ends",
         metavar="END,...",
-        help="letters that may be left out for nothing: query-start, query-end, target-start, "
-        "target-end",
+        help="ends where gaps are free: query-start, query-end, target-start, target-end",
     )
     group.add_argument(
-        "--end-gap-open", metavar="X", help="cost of the first letter of a gap at another end"
+        "--end-gap-open", metavar="X", help="cost of the first residue of a gap at another end"
     )
-    group.add_argument("--end-gap-extend", metavar="X", help="cost of each further letter there")
+    group.add_argument("--end-gap-extend", metavar="X", help="cost of each further residue there")
     group.add_argument(
         "--ties",
         choices=TIES,
@@ -238,17 +237,17 @@ def add_end_gaps(group: argparse._ArgumentGroup) -> None:
 
 
 def add_costs(group: argparse._ArgumentGroup) -> None:
-    """Add the scores of letters and the costs of gaps.
+    """Add the scores of residues and the costs of gaps.
 
     Parameters
     ----------
     group : argparse._ArgumentGroup
         What `add_argument_group` of a subcommand's parser returned.
     """
-    group.add_argument("--match", metavar="N", help="score of equal letters")
-    group.add_argument("--mismatch", metavar="N", help="score of different letters, such as -3")
-    group.add_argument("--gap-open", metavar="X", help="cost of a gap's first letter")
-    group.add_argument("--gap-extend", metavar="X", help="cost of each further letter")
+    group.add_argument("--match", metavar="N", help="score of equal residues")
+    group.add_argument("--mismatch", metavar="N", help="score of different residues, such as -3")
+    group.add_argument("--gap-open", metavar="X", help="cost of a gap's first residue")
+    group.add_argument("--gap-extend", metavar="X", help="cost of each further residue")
 
 
 def add_input(parser: argparse.ArgumentParser) -> None:
@@ -387,7 +386,7 @@ def add_resume(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         type=SECONDS,
         default=COMMIT_SECONDS,
-        help="seconds of work that may be lost, about; 0: as few as can be (default: %(default)g)",
+        help="commit interval in seconds; 0: as often as results allow (default: %(default)g)",
     )
 
 

@@ -89,7 +89,7 @@ def _add_reads(parser: argparse.ArgumentParser) -> None:
 def _add_thresholds(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("overlaps", "thresholds instead of the preset's")
     group.add_argument(
-        "--min-overlap", metavar="N", type=_COUNT, help="letters that must overlap, on both reads"
+        "--min-overlap", metavar="N", type=_COUNT, help="residues that must overlap, on both reads"
     )
     group.add_argument(
         "--min-identity", metavar="X", type=SHARE, help="matches by columns: 0.9 or 90%%"
@@ -101,21 +101,21 @@ def _add_thresholds(parser: argparse.ArgumentParser) -> None:
         "--max-overhang",
         metavar="N",
         type=_COUNT,
-        help="local: letters beyond an overlap that do not make it internal",
+        help="local: residues beyond an overlap that do not make it internal",
     )
     group.add_argument(
         "--max-false",
         metavar="X",
         type=_ABOVE_ZERO,
-        help="raise score or identity until so many overlaps by chance are expected, as reads "
-        "against reversed ones say",
+        help="raise the least score or identity until X overlaps by chance are expected, by a "
+        "sample of reads against reversed reads",
     )
     group.add_argument(
         "--max-overlaps",
         metavar="N",
         type=POSITIVE,
-        help="overlaps of a pair, each of other letters put together, as circles and repeats have "
-        "them (default: 10; of short reads 1)",
+        help="most overlaps of a pair, as circles and repeats have several "
+        "(default: 10; short reads: 1)",
     )
     add_path(
         group,
@@ -135,7 +135,7 @@ def _add_thresholds(parser: argparse.ArgumentParser) -> None:
         choices=OVERLAP_FILTERS,
         default=OVERLAP_FILTERS[0],
         help="what leaves pairs out before they are scored, and loses nothing: scores by bits, or "
-        "runs of equal letters that overlaps must have (default: where that is faster)",
+        "runs of equal residues that overlaps must have (default: where that is faster)",
     )
 
 
@@ -146,7 +146,7 @@ def _add_graph(parser: argparse.ArgumentParser) -> None:
         group,
         "--read-report",
         metavar="TABLE",
-        help="write a row a read: depth, letters without overlap, kind, places where overlaps end "
+        help="write a row a read: depth, residues without overlap, kind, places where overlaps end "
         "suddenly: adapters and chimeras",
     )
     group.add_argument(

@@ -255,7 +255,7 @@ def _summary(
         (
             "aligned",
             f"{stage.alignments:,} in {stage.seconds:.2f} s, {stage.passed:,} have "
-            f"{limits.min_overlap:,} letters at {float(100 * limits.min_identity):g}% identity",
+            f"{limits.min_overlap:,} residues at {float(100 * limits.min_identity):g}% identity",
         )
     )
     stage = stages[FURTHER]

@@ -124,7 +124,7 @@ def choose_part(options: argparse.Namespace, suffix: str) -> PartPlace | None:
 
 
 def without_option(command: list[str], name: str, values: int) -> list[str]:
-    """Return the arguments of a command without an option that has so many values, 0 or 1."""
+    """Return the arguments of a command without an option that has `values` values, 0 or 1."""
     left: list[str] = []
     words = iter(command)
     for word in words:

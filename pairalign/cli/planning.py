@@ -112,7 +112,7 @@ def progress_of(options: argparse.Namespace) -> Progress:
 
 
 def result_seconds(options: argparse.Namespace) -> float | None:
-    """Return how often some results must come: as often as ``--resume`` commits them."""
+    """Return the interval at which results must come: the commit interval of ``--resume``."""
     seconds: float | None = options.commit_every if getattr(options, "resume", False) else None
     return seconds
 

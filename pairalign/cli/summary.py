@@ -10,7 +10,7 @@ from pairalign.alignments.passes import find_extremes
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.errors import cut_name
-from pairalign.sequences.sets import SequenceSet
+from pairalign.sequences.sets import PROTEIN, SequenceSet
 from pairalign.statistics.statements import describe_scoring
 
 if TYPE_CHECKING:
@@ -133,11 +133,12 @@ class Summary:
 
 
 def describe_set(sequences: SequenceSet) -> str:
-    """One line: ``57 proteins of 372-544 letters``."""
+    """One line: ``57 proteins of 372-544 residues``, ``2 DNA sequences of 900 bases``."""
     shortest, longest = int(sequences.lengths.min()), int(sequences.lengths.max())
     lengths = f"{shortest:,}-{longest:,}" if shortest < longest else f"{longest:,}"
     kind = _KINDS[sequences.alphabet.name][len(sequences) > 1]
-    return f"{len(sequences):,} {kind} of {lengths} letters"
+    unit = "residues" if sequences.alphabet.name == PROTEIN.name else "bases"
+    return f"{len(sequences):,} {kind} of {lengths} {unit}"
 
 
 def describe_steps(steps: Steps | None, pairs: int) -> str:

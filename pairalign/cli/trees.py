@@ -284,7 +284,7 @@ def _measure(
         matrix = measure_run(run, measure)
     seconds = time.perf_counter() - started
     report.devices = run.devices
-    report.add("sequences", f"{len(sequences):,}, {sequences.total_residues:,} letters")
+    report.add("sequences", f"{len(sequences):,}, {sequences.total_residues:,} residues")
     report.add("scoring", describe_scoring(run.scoring))
     report.add("pairs", f"{run.pairs:,}")
     report.add("time", f"{seconds:.2f} s, {run.cells / max(seconds, 1e-9) / 1e9:.1f} GCUPS")

@@ -83,7 +83,7 @@ class Clusters:
 
     @property
     def coverage(self) -> npt.NDArray[np.float64]:
-        """Aligned letters by those of the longer of each sequence and its representative.
+        """Aligned residues by those of the longer of each sequence and its representative.
 
         Shape (n,); 1 for representatives.
         """

@@ -35,7 +35,7 @@ class LinearScores:
     mismatch : int
         At most ``2 * gap``: two gaps are never worse than a mismatch that costs more.
     gap : int
-        Cost of each letter of a gap, 0 or more.
+        Cost of each residue of a gap, 0 or more.
     factor : int
         Raw scores are `factor` times the scores computed with these.
     """

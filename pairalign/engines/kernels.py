@@ -48,7 +48,7 @@ class Kernel:
     detail : Detail
         The most that it computes: SCORE, or CIGAR for alignments.
     longest : int or None
-        Letters that the shorter sequence of a pair may have; None: as memory and scores allow.
+        Residues that the shorter sequence of a pair may have; None: as memory and scores allow.
     automatic : str
         When ``auto`` takes it, in a few words; empty: never.
     needs : str

@@ -27,7 +27,7 @@ _WORTH_A_GPU = 2 * 10**9
 """Fewer cells are done on a CPU before a GPU has started."""
 
 _WORTH_A_FURTHER_GPU = 15 * 10**11
-"""A GPU does so many cells while another starts and ends, twice over; it then saves time."""
+"""Cells that a GPU does while another starts and ends, twice over; it then saves time."""
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from pairalign.pairs.want import Detail
 class A3mWriter(TextWriter):
     """A3M: first the query, then a record a target.
 
-    Rows have a capital letter or ``-`` for each letter of the query, and between them, in small
+    Rows have a capital letter or ``-`` for each residue of the query, and between them, in small
     letters, what the target has besides. Headers: ``>NAME start=0 end=46 score=112``, the aligned
-    part of the target (letters from 0, half-open) and the score. The target's letters outside of it
-    are not shown. Pairs without an aligned pair of letters are left out.
+    part of the target (residues from 0, half-open) and the score. The target's residues outside of
+    it are not shown. Pairs without an aligned pair of residues are left out.
 
     Raises
     ------

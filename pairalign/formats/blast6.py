@@ -13,7 +13,7 @@ class Blast6Writer(TextWriter):
     """BLAST's twelve columns, or others that were chosen, see `pairalign.alignments.fields`.
 
     ``qseqid sseqid pident length mismatch gapopen qstart qend sstart send evalue bitscore``:
-    positions count from 1 and include the last letter; ``pident`` is 100 matches by columns, with
+    positions count from 1 and include the last residue; ``pident`` is 100 matches by columns, with
     3 decimals; ``evalue`` has three digits at any size, ``bitscore`` one decimal; both are ``nan``
     where statistics are not known, as in modes other than local. Pairs of which nothing is aligned
     are left out. One line a pair: there is one alignment of each.

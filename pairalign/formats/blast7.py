@@ -46,7 +46,7 @@ class Blast7Writer(Blast6Writer):
     """The lines of `blast6` after one header of lines that begin with ``#``.
 
     They say: program and version; names of the files of targets (``Database``) and queries; the
-    scoring; lambda, K, where these come from, and the letters and sequences of the database; the
+    scoring; lambda, K, where these come from, and the residues and sequences of the database; the
     smallest and the largest search space of a query; the columns by BLAST's names, or by ours where
     BLAST has no such column; the number of queries. BLAST has a header for each query, with its
     number of hits: here pairs are written while they come, and those of a query not side by side.

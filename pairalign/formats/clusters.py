@@ -14,7 +14,8 @@ from pairalign.formats.output import Path, open_output
 _RESIDUES = {"protein": "aa", "dna": "nt"}
 _LINES = 1 << 14
 _MATCH, _DELETION, _INSERTION = "M", "D", "I"
-# A .uc file has the query's letters without a partner as D, the target's as I: the other way round.
+# A .uc file has the query's residues without a partner as D, the target's as I: the other way
+# round.
 _UC_OPERATIONS = {"=": _MATCH, "X": _MATCH, "I": _DELETION, "D": _INSERTION}
 
 
@@ -43,14 +44,14 @@ def write_clusters(
     Notes
     -----
     ``tsv`` has a line a sequence: number of the cluster, from 0, sequences in it, representative,
-    sequence, its letters, identity and coverage with the representative (1 for that itself). An
+    sequence, its residues, identity and coverage with the representative (1 for that itself). An
     identity other than matches by columns has its name in the header: ``identity_shorter``.
 
     ``uc`` has vsearch's ten columns: S for a representative, H for each other sequence (cluster,
-    letters, percent identity, strand, two unused, alignment, both names), and in the end a line C
+    residues, percent identity, strand, two unused, alignment, both names), and in the end a line C
     for each cluster (with its size). The alignment covers both sequences from end to end, ``M``
-    aligned letters, ``D`` letters of the sequence alone, ``I`` letters of the representative alone,
-    without counts of 1; ``=`` if the two are identical.
+    aligned residues, ``D`` residues of the sequence alone, ``I`` residues of the representative
+    alone, without counts of 1; ``=`` if the two are identical.
 
     ``clstr`` is CD-HIT's: ``*`` marks the representative, and ``at`` the percent identity with it,
     for DNA after the strand. Names are not cut short.

@@ -25,9 +25,9 @@ class GfaWriter(TextWriter):
     ``C`` is a containment: container, ``+``, contained, its orientation, where it begins in the
     container. CIGARs have M, I and D; the first read is the reference (D consumes it alone). They
     go on to the ends of the reads: what hangs over the alignment on both is M, so that the bases of
-    a path are each there once. Both have ``NM:i:`` mismatches and gap letters of the alignment.
+    a path are each there once. Both have ``NM:i:`` mismatches and gap columns of the alignment.
     Internal matches are left out. Without CIGARs, the overlap is as many ``M`` as the first read
-    has letters in it, as Bandage and others read it.
+    has residues in it, as Bandage and others read it.
 
     Bandage takes the last ``+`` or ``-`` of a name for a strand: such names get ``.`` behind, and
     their segments ``on:Z:`` with the name that was read.

@@ -10,9 +10,9 @@ class MafWriter(TextWriter):
     """MAF 1.
 
     A block a pair: ``a score=...``, then a row of the target, which readers take for the
-    reference, and one of the query: name, start (from 0), letters in the row, strand, always ``+``,
-    length of the sequence, row. Rows are the aligned parts in every mode: starts and sizes say
-    what is outside of them. Pairs of which nothing is aligned are left out.
+    reference, and one of the query: name, start (from 0), residues in the row, strand, always
+    ``+``, length of the sequence, row. Rows are the aligned parts in every mode: starts and sizes
+    say what is outside of them. Pairs of which nothing is aligned are left out.
     """
 
     name = "maf"

@@ -28,7 +28,7 @@ def start_triangle(
     Raises
     ------
     DistanceError
-        The file is too small, or there is no memory for so many distances.
+        The file is too small, or there is no memory for the distances.
     """
     needed = DISTANCE_BYTES * distances
     if most_bytes is not None and needed > most_bytes:

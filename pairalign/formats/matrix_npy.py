@@ -48,13 +48,13 @@ def read_matrix_npy(
 ) -> DistanceMatrix:
     """Read a condensed triangle or a square matrix, of sequences with these names.
 
-    Nothing is made room for before the array is known to be of so many sequences, and the file,
-    which holds `most_bytes` at most if that is known, to be large enough.
+    Nothing is made room for before the array is known to be of the right number of sequences, and
+    the file, which holds `most_bytes` at most if that is known, to be large enough.
 
     Raises
     ------
     DistanceError
-        It is neither, or not of so many sequences, or cut short.
+        It is neither, or not of the right number of sequences, or cut short.
     """
     count = len(names)
     try:

@@ -11,7 +11,7 @@ class PafWriter(TextWriter):
 
     Columns: query name, length, start, end; strand; target name, length, start, end; matches;
     columns of the alignment; mapping quality, always 255 (not computed). Tags: ``NM:i:`` mismatches
-    and gap letters, ``AS:i:`` score (``AS:f:`` and exact decimals when costs or matrix have
+    and gap columns, ``AS:i:`` score (``AS:f:`` and exact decimals when costs or matrix have
     decimals), ``cg:Z:`` CIGAR with ``=``, ``X``, ``I`` and ``D``, where computed. Pairs of which
     nothing is aligned are left out. Where the strand is ``-``, positions are still those of the
     sequences as they were read, and the CIGAR runs along the target.

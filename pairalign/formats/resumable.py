@@ -336,7 +336,7 @@ class Resumable:
     threads : int
         To compress on.
     seconds : float
-        A commit comes about as often.
+        Commit interval, about.
     join : callable, optional
         What makes the result of what was written between commits; default: it is the result.
     """
@@ -409,7 +409,7 @@ class Resumable:
         self._file.discard()
 
     def commit(self, pairs: int, number: int = 1, **left: Any) -> None:
-        """Commit what has been written to `output`: the results of so many pairs."""
+        """Commit what has been written to `output`: the results of `pairs` pairs."""
         state = {} if self._gzip is None else self._gzip.suspend()
         self._file.commit(pairs, number=number, state=state, **left)
         self._committed = time.monotonic()

@@ -24,22 +24,22 @@ class SamWriter(TextWriter):
     """SAM 1.6.
 
     ``@SQ`` lines are the targets in the order of the input, all of them but empty ones. A record a
-    pair: the query's letters, clipped softly outside the alignment; mapping quality 255 (not
-    computed); CIGAR with ``=`` and ``X``; ``NM:i:`` mismatches and gap letters; ``AS:i:`` score
+    pair: the query's residues, clipped softly outside the alignment; mapping quality 255 (not
+    computed); CIGAR with ``=`` and ``X``; ``NM:i:`` mismatches and gap columns; ``AS:i:`` score
     (``AS:f:`` where costs or matrix have decimals). The first record of a query in the file is its
     primary one, the others are secondary (flag 256), whatever their scores. On strand ``-`` (flag
-    16) letters, clipping and CIGAR are those of the query's other strand, as the CIGAR runs along
-    the target. Pairs without an aligned pair of letters are left out. ``DS`` of ``@PG`` names
+    16) residues, clipping and CIGAR are those of the query's other strand, as the CIGAR runs along
+    the target. Pairs without an aligned pair of residues are left out. ``DS`` of ``@PG`` names
     the scoring and, where bits and E-values of its scores are known, lambda, K and the search
     space: Biopython reads no file with ``@CO`` lines. ``MD:Z:`` is written where it is asked for.
 
-    htslib knows the letters of DNA alone: samtools and pysam show those of proteins as N, and keep
-    all else. The file itself has all letters.
+    htslib knows the residues of DNA alone: samtools and pysam show those of proteins as N, and keep
+    all else. The file itself has all residues.
 
     Raises
     ------
     FormatError
-        By the constructor, if a name or a letter cannot stand in a SAM file.
+        By the constructor, if a name or a residue cannot stand in a SAM file.
     """
 
     name = "sam"

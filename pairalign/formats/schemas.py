@@ -197,7 +197,7 @@ def check_npy(shape: object, kind: str) -> tuple[int, ...]:
     shape : object
         What the header says, whatever that is.
     kind : str
-        Of its dtype: one letter.
+        Of its dtype: one residue.
 
     Raises
     ------

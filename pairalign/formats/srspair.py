@@ -20,7 +20,7 @@ class SrspairWriter(TextWriter):
     out.
 
     In Biopython, ``Bio.AlignIO.parse(file, "emboss")`` reads every such file. ``Bio.Align`` does
-    too, unless the first row of a sequence that has letters has just one, as in ``M---``: up to
+    too, unless the first row of a sequence that has residues has just one, as in ``M---``: up to
     1.88 it takes that sequence for a reversed one and gives up, in EMBOSS's own files as well.
     """
 

@@ -13,7 +13,7 @@ class StockholmWriter(TextWriter):
     """Stockholm 1.0, an alignment of two rows a pair, query and then target.
 
     Rows are named ``NAME/FIRST-LAST``, positions from 1 and inclusive. Modes global and semiglobal
-    show whole sequences, free end gaps as gap letters; mode local the aligned parts. ``#=GF ID`` is
+    show whole sequences, free end gaps as gap columns; mode local the aligned parts. ``#=GF ID`` is
     ``pair`` and the number of the pair in the file, ``#=GF SC`` the score. Pairs of which nothing
     is aligned are left out.
 

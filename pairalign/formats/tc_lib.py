@@ -1,4 +1,4 @@
-"""T-Coffee's library: pairs of aligned letters with weights, for ``t_coffee -lib``."""
+"""T-Coffee's library: pairs of aligned residues with weights, for ``t_coffee -lib``."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class TcLibWriter(TextWriter):
     """T-Coffee's library, ``! TC_LIB_FORMAT_01``.
 
     The sequences in the order of the input (of two sets, the queries and then the targets); for
-    each pair ``#I J``, numbers from 1, and a line a column of two letters: their positions, from 1,
-    and the weight of the pair: 100 matches by such columns, rounded half up. Pairs without an
-    aligned pair of letters are left out.
+    each pair ``#I J``, numbers from 1, and a line a column of two residues: their positions, from
+    1, and the weight of the pair: 100 matches by such columns, rounded half up. Pairs without an
+    aligned pair of residues are left out.
 
     Raises
     ------

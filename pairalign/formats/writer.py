@@ -27,7 +27,7 @@ from pairalign.statistics.significance import Significance
 
 # Text of one piece at most (bounds are generous: usually about half of it).
 CHUNK_BYTES = 1 << 20
-# A thread formats some 400 MB a second: so many keep up with the fastest disks and GPUs.
+# A thread formats some 400 MB a second: 32 keep up with the fastest disks and GPUs.
 MOST_FORMATTERS = 32
 # Slabs of `write` that wait or are being formatted: threads go on while the last one is looked at.
 MOST_UNFORMATTED = 2

@@ -128,7 +128,7 @@ def read_pair_list(
 
 
 def warn_of_lengths(source: str, lines: int, first: int) -> None:
-    """Warn where so many lines of PAF say lengths that the sequences of a set do not have."""
+    """Warn where `count` lines of PAF say lengths that the sequences of a set do not have."""
     if lines:
         log.warning(
             "%s: line %d says other lengths than the sequences have, as %s lines do: "

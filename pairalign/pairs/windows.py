@@ -196,7 +196,7 @@ def split_rows(
     pair_bytes : int
         Bytes of a pair's result, whatever its length.
     letter_bytes : float
-        Bytes of a pair's result for each letter of both sequences.
+        Bytes of a pair's result for each residue of both sequences.
     limit : int
         Bytes that a slab's results may take; a slab of one row may take more.
     most_cells : int

@@ -1,4 +1,4 @@
-"""Pairs of reads that share a run of equal letters, on either strand: a filter that loses nothing.
+"""Pairs of reads that share a run of equal residues, on either strand: a filter that loses nothing.
 
 Of each window of neighbouring words the one of the least hash is kept (winnowing). Two equal runs
 as long as a window, or one the reverse complement of the other, have the same words in it, so that
@@ -26,9 +26,9 @@ Words = npt.NDArray[np.uint64]
 _Any64 = TypeVar("_Any64", np.int64, np.uint64)
 
 SHORTEST = 12
-"""Letters of a run: of fewer, almost all reads share one by chance."""
+"""Residues of a run: of fewer, almost all reads share one by chance."""
 _WORDS = {31: 24, 20: 16}
-"""Letters of words by the least run that they are taken for; shorter runs are words themselves."""
+"""Residues of words by the least run that they are taken for; shorter runs are words themselves."""
 
 _NONE = np.uint64(2**64 - 1)
 _BLOCK_LETTERS = 1 << 22
@@ -40,7 +40,7 @@ _Word = tuple[Words, Words, npt.NDArray[np.bool_]]
 
 
 class RunFilter:
-    """Says which pairs share a run of equal letters, whatever their strand.
+    """Says which pairs share a run of equal residues, whatever their strand.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def shared_by_chance(reads: SequenceSet, run: int) -> float:
     reads : SequenceSet
         Of DNA.
     run : int
-        Letters, at least `SHORTEST`.
+        Residues, at least `SHORTEST`.
     """
     words = np.maximum(0, reads.lengths - run + 1).mean()
     begun = 2 * 3 / 4  # on both strands; a word in common that another one precedes is no news
@@ -87,14 +87,14 @@ def shared_by_chance(reads: SequenceSet, run: int) -> float:
 
 
 def words_of(reads: SequenceSet, run: int) -> Words:
-    """Return words that reads keep, so that two with a run of definite letters keep one in common.
+    """Return words that reads keep, so that two with a run of definite residues keep one in common.
 
     Parameters
     ----------
     reads : SequenceSet
         Of DNA.
     run : int
-        Letters, at least `SHORTEST`.
+        Residues, at least `SHORTEST`.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def pairs_of(words: Words) -> tuple[Int64s, Int64s]:
 
 
 def _word_size(run: int) -> int:
-    """Letters of the words that stand for runs: long ones are found less often by chance."""
+    """Residues of the words that stand for runs: long ones are found less often by chance."""
     return next((size for least, size in _WORDS.items() if run >= least), run)
 
 
@@ -172,7 +172,7 @@ def _kept_words(reads: SequenceSet, numbers: range, run: int) -> Words:
     size = _word_size(run)
     hashes = _hashes(codes, size)
     width = 1
-    while size + 2 * width - 1 <= run:  # so many neighbouring words are in a run
+    while size + 2 * width - 1 <= run:  # a run has that number of neighbouring words
         hashes = np.minimum(hashes[:-width], hashes[width:]) if len(hashes) > width else hashes[:0]
         width *= 2
     last = read[width - 1 : width - 1 + len(hashes)]
@@ -183,7 +183,7 @@ def _kept_words(reads: SequenceSet, numbers: range, run: int) -> Words:
 
 
 def _hashes(codes: npt.NDArray[np.uint8], size: int) -> Words:
-    """Hash of each word or, if less, its reverse complement; `_NONE` of letters not definite."""
+    """Hash of each word or, if less, its reverse complement; `_NONE` of residues not definite."""
     if len(codes) < size:
         return np.empty(0, np.uint64)
     letters = (codes & 3).astype(np.uint64)
@@ -201,7 +201,7 @@ def _hashes(codes: npt.NDArray[np.uint8], size: int) -> Words:
 
 
 def _joined(first: _Word, second: _Word, length: int, more: int) -> _Word:
-    """Join each word of `length` letters with that of `more` letters after it, on both strands."""
+    """Join each word of `length` residues with the next `more` residues, on both strands."""
     forward, backward, definite = second[0][length:], second[1][length:], second[2][length:]
     count = len(forward)
     return (

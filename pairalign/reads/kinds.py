@@ -21,7 +21,7 @@ KIND_NAMES = ("", "dovetail", "contained", "contains", "internal")
 """What the tag ``ov`` and the Python API call each kind; the index is the number above."""
 
 OVERHANG_SHARE = 0.8
-"""Overhangs longer than so much of the overlap make it internal, however short they are."""
+"""Overhangs longer than this share of the overlap make it internal, however short they are."""
 
 
 def classify(found: Alignments, max_overhang: int = 0) -> npt.NDArray[np.uint8]:
@@ -32,7 +32,7 @@ def classify(found: Alignments, max_overhang: int = 0) -> npt.NDArray[np.uint8]:
     found : Alignments
         With spans; `strand` counts.
     max_overhang : int
-        Letters that both sequences together may have beyond the alignment, on sides where they
+        Residues that both sequences together may have beyond the alignment, on sides where they
         should go on matching, in an overlap that is not internal. Semiglobal alignments have none.
 
     Returns
@@ -62,7 +62,7 @@ def classify_and_count(
 
 
 def overhangs(found: Alignments) -> tuple[Int64s, Int64s, Int64s, Int64s]:
-    """Letters before and after each alignment, seen along the target's strand.
+    """Residues before and after each alignment, seen along the target's strand.
 
     Returns
     -------

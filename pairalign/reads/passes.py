@@ -96,7 +96,7 @@ def find_overlaps(found: Alignments, min_overlap: int, min_identity: Fraction) -
     found : Alignments
         With spans.
     min_overlap : int
-        Letters of the shorter span.
+        Residues of the shorter span.
     min_identity : Fraction
         Matches by columns, from 0 to 1, at most 18 decimals.
     """
@@ -137,9 +137,9 @@ def classify_natively(
     found : Alignments
         With spans.
     max_overhang : int
-        Letters beyond an overlap that do not make it internal.
+        Residues beyond an overlap that do not make it internal.
     overhang_share : float
-        Unless they are more than so much of it.
+        Unless they are more than this share of it.
 
     Returns
     -------

@@ -68,23 +68,23 @@ def least_by_end(
     reads : SequenceSet
         Of DNA.
     min_overlap : int
-        Letters that the shorter span of an alignment must have.
+        Residues that the shorter span of an alignment must have.
     min_identity : Fraction
         Matches by columns that it must have.
 
     Returns
     -------
-    ndarray of int32, shape (letters of the longest + 1,)
-        By the letters of the two sequences before the end, of the fewer: `NEVER` where none
+    ndarray of int32, shape (residues of the longest + 1,)
+        By the residues of the two sequences before the end, of the fewer: `NEVER` where none
         passes, `ALWAYS` where their score says nothing.
 
     Notes
     -----
-    With k and more letters before its end, the shorter span of an alignment has at most k. A
-    semiglobal one starts at the first letter of one of its sequences, so it has at least k columns,
-    of which ``i k`` are matches, for an identity of i. Of m matches and c columns, ``c <= m / i``;
-    a match scores at least a, other columns cost at most w. So an alignment scores at least
-    ``m a - (m / i - m) w``, which grows with m if it is positive.
+    With k and more residues before its end, the shorter span of an alignment has at most k. A
+    semiglobal one starts at the first residue of one of its sequences, so it has at least k
+    columns, of which ``i k`` are matches, for an identity of i. Of m matches and c columns, ``c <=
+    m / i``; a match scores at least a, other columns cost at most w. So an alignment scores at
+    least ``m a - (m / i - m) w``, which grows with m if it is positive.
     """
     longest = int(reads.lengths.max(initial=0))
     least = np.full(longest + 1, ALWAYS, np.int32)

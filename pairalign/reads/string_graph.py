@@ -1,8 +1,8 @@
 """The string graph of overlaps: weak and transitive ones and contained reads, to be left out.
 
 A read is two vertices, one for each direction in which it can be walked through. A dovetail is two
-edges, from the end of one read on to the letters that the other adds, and the same backwards. An
-edge's length is how many letters that is.
+edges, from the end of one read on to the residues that the other adds, and the same backwards. An
+edge's length is how many residues that is.
 
 References
 ----------
@@ -97,7 +97,7 @@ class Edges:
     tail, head : ndarray of int64, shape (2 n,)
         Vertices: ``2 * read`` for the read as it is, one more for its reverse complement.
     length : ndarray of int64, shape (2 n,)
-        Letters that the head has beyond the tail's end, at least 1.
+        Residues that the head has beyond the tail's end, at least 1.
     overlap : ndarray of int64, shape (2 n,)
         Number of the overlap.
     """
@@ -224,7 +224,7 @@ def find_transitive(found: Alignments, kinds: npt.NDArray[np.uint8], tolerance: 
     found : Alignments
     kinds : ndarray of uint8, shape (n,)
     tolerance : int
-        Letters.
+        Residues.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""CIGAR runs read against the letters that they claim to align; independent of the engines."""
+"""CIGAR runs read against the residues that they claim to align; independent of the engines."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def read_columns(
     ------
     ScoringError
         A run of length 0 or of another operation than I, D, = and X, two neighbouring runs of the
-        same operation, lengths that do not fit the spans, ``=`` on letters that do not match
-        (ambiguous letters never do) or X on letters that do.
+        same operation, lengths that do not fit the spans, ``=`` on residues that do not match
+        (ambiguous residues never do) or X on residues that do.
     """
     lengths, operations = _split_runs(np.asarray(cigar, np.uint32))
     aligned = (operations == MATCH) | (operations == MISMATCH)
@@ -84,11 +84,11 @@ def _split_runs(
 def _positions(
     used: npt.NDArray[np.int64], span: Span, aligned: npt.NDArray[np.bool_], name: str
 ) -> npt.NDArray[np.int64]:
-    """Return the position of the sequence at each = or X column; `used` is letters per run."""
+    """Return the position of the sequence at each = or X column; `used` is residues per run."""
     start, end = span
     if int(used.sum()) != end - start:
         raise ScoringError(
-            f"CIGAR covers {int(used.sum())} letters of the {name}, "
+            f"CIGAR covers {int(used.sum())} residues of the {name}, "
             f"but the span [{start}, {end}) has {end - start}"
         )
     lengths = used[aligned]

@@ -1,4 +1,4 @@
-"""Scores of letters and costs of gaps where not all of them are given.
+"""Scores of residues and costs of gaps where not all of them are given.
 
 Proteins score by BLOSUM62, bases by a match and a mismatch; what is given is checked.
 """
@@ -30,7 +30,7 @@ def choose_table(
     match: Number | None,
     mismatch: Number | None,
 ) -> tuple[Table, dict[str, str]]:
-    """Return the substitution scores of all letters, and which of them stand in for others."""
+    """Return the substitution scores of all residues, and which of them stand in for others."""
     if matrix is not None and (match is not None or mismatch is not None):
         raise ScoringError("both a matrix and match or mismatch scores are given, expected one")
     if matrix is None and (alphabet == DNA or match is not None or mismatch is not None):
@@ -55,7 +55,7 @@ def _choose_match(
 def choose_gap_costs(
     alphabet: Alphabet, gap_open: Number | None, gap_extend: Number | None
 ) -> tuple[Decimal, Decimal]:
-    """Return the costs of a gap's first letter and of each further one."""
+    """Return the costs of a gap's first residue and of each further one."""
     default_open, default_extend = _DEFAULT_GAPS[alphabet.name]
     opening = default_open if gap_open is None else to_decimal(gap_open, "gap_open")
     extension = default_extend if gap_extend is None else to_decimal(gap_extend, "gap_extend")
@@ -68,7 +68,7 @@ def choose_gap_costs(
         extension = min(opening, extension)
     if extension > opening:
         raise ScoringError(
-            f"gap_extend {extension} exceeds gap_open {opening}; the first letter of a gap costs "
+            f"gap_extend {extension} exceeds gap_open {opening}; the first residue of a gap costs "
             "gap_open, each further one gap_extend"
         )
     return opening, extension

@@ -1,8 +1,8 @@
 """What gaps at the ends of the two sequences cost, each end for itself.
 
-An *end gap* lies before the first or after the last letter of the sequence that has it. The four
-are named after the letters opposite, as in parasail: where ``query-start`` is free, the first
-letters of the query may be left out. Every other gap is *internal*; so is a gap in one sequence
+An *end gap* lies before the first or after the last residue of the sequence that has it. The four
+are named after the residues opposite, as in parasail: where ``query-start`` is free, the first
+residues of the query may be left out. Every other gap is *internal*; so is a gap in one sequence
 that is next to an end gap in the other.
 
 End gaps cost no more than internal ones. So the best alignment is found where its last row or
@@ -24,12 +24,12 @@ from pairalign.scoring.cigars import DELETION, INSERTION, Span
 from pairalign.scoring.matrices import Number, to_decimal
 
 ENDS = ("query-start", "query-end", "target-start", "target-end")
-"""Whose letters are opposite the gap, and at which of its ends."""
+"""Whose residues are opposite the gap, and at which of its ends."""
 
 
 @dataclass(frozen=True)
 class GapCost:
-    """Scaled cost of the first letter of a gap and of each further one.
+    """Scaled cost of the first residue of a gap and of each further one.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class GapCost:
         return self.open == 0 == self.extend
 
     def of(self, letters: int) -> int:
-        """Scaled cost of a gap of so many letters; a gap of none costs nothing."""
+        """Scaled cost of a gap of `length` residues; 0 for none."""
         return self.open + (letters - 1) * self.extend if letters else 0
 
 
@@ -101,7 +101,7 @@ class EndGaps:
         ------
         ScoringError
             vsearch's, where a gap at an end does not begin at a cost between those of going on
-            there and of beginning elsewhere: which letters are in the end gap is then no matter of
+            there and of beginning elsewhere: which residues are in the end gap is then no matter of
             scores alone.
         """
         if self.ties not in TIES:
@@ -133,7 +133,7 @@ class EndGaps:
     def check_spans(
         self, spans: tuple[Span, Span], lengths: tuple[int, int], *, empty: bool
     ) -> None:
-        """Check that the spans of query and target leave letters out at free ends only.
+        """Check that the spans of query and target leave residues out at free ends only.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class EndGaps:
         for end, cost, letters in zip(ENDS, self.costs, left_out, strict=True):
             if letters and not cost.is_free:
                 raise ScoringError(
-                    f"spans {list(spans[0])} and {list(spans[1])} leave out letters at {end}, "
+                    f"spans {list(spans[0])} and {list(spans[1])} leave out residues at {end}, "
                     "which is not free"
                 )
 
@@ -189,7 +189,7 @@ class EndGaps:
         for run in runs.tolist():
             letters, operation = run >> 4, run & 15
             if operation in (INSERTION, DELETION):
-                side = int(operation == DELETION)  # the sequence whose letters are opposite
+                side = int(operation == DELETION)  # the sequence whose residues are opposite
                 gapped = 1 - side
                 for end, place in enumerate((0, lengths[gapped])):
                     cost = self.costs[2 * side + end]
@@ -198,7 +198,7 @@ class EndGaps:
                     if cost.is_free:
                         raise ScoringError(
                             f"CIGAR has a gap at {ENDS[2 * side + end]}, which is free: the spans "
-                            "should leave its letters out"
+                            "should leave its residues out"
                         )
                     saved += internal.of(letters) - cost.of(letters)
             places[0] += 0 if operation == DELETION else letters

@@ -1,10 +1,10 @@
 """Substitution matrices as tables of exact decimals: by name from Biopython, or from a file.
 
-A file is in NCBI's format: comments start with ``#``, the first other line gives the letters of
-the columns, each further line a letter and its scores. Nothing is guessed: a table must be square,
+A file is in NCBI's format: comments start with ``#``, the first other line gives the residues of
+the columns, each further line a residue and its scores. Nothing is guessed: a table must be square,
 complete and symmetric, since the score of a pair must not depend on which sequence comes first.
 
-`complete_table` says how letters that a matrix lacks are scored.
+`complete_table` says how residues that a matrix lacks are scored.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _STAND_INS = {"U": "C", "O": "K", "J": "IL"}
 
 
 class Table(NamedTuple):
-    """A substitution matrix: its name and the score of each pair of (upper-case) letters.
+    """A substitution matrix: its name and the score of each pair of (upper-case) residues.
 
-    `error` is what is raised where the sequences have letters that it lacks.
+    `error` is what is raised where the sequences have residues that it lacks.
     """
 
     name: str
@@ -106,7 +106,7 @@ def to_decimal(value: Number, what: str) -> Decimal:
 
 
 def match_table(alphabet: Alphabet, match: Decimal, mismatch: Decimal) -> Table:
-    """Make the table of an alphabet in which equal definite letters match and all others do not."""
+    """Make the table of an alphabet in which equal definite residues match and others do not."""
     scores = {
         (row, column): match if row == column and i < alphabet.definite else mismatch
         for i, row in enumerate(alphabet.letters)
@@ -124,7 +124,7 @@ def complete_table(table: Table, alphabet: Alphabet) -> tuple[Table, dict[str, s
         Of letters of the alphabet only. Not all of them: ``*`` is never added, and X (N in DNA)
         and what it would stand in for stay out when the table has no X (N).
     stand_ins : dict of str to str
-        The letters that were added, and as what they score: U as C, O as K, J entry by entry as
+        The residues that were added, and as what they score: U as C, O as K, J entry by entry as
         the better of I and L, others as X (N).
 
     Raises

@@ -42,7 +42,7 @@ import numpy.typing as npt
 from pairalign.sequences.alphabets import DNA, Alphabet
 
 CODES = 32
-"""Of an alphabet; emissions are tables of so many rows and columns."""
+"""Residues of an alphabet: the rows and columns of emission tables."""
 
 _SIGNIFICANT_BITS = 20
 """Of what tables hold: a last bit that libraries compute differently does not matter."""

@@ -1,10 +1,10 @@
 """What an alignment is worth: substitution scores, gap costs and the mode, as exact integers.
 
-A gap of k letters costs ``gap_open + (k - 1) * gap_extend``. Decimal scores and costs are
+A gap of k residues costs ``gap_open + (k - 1) * gap_extend``. Decimal scores and costs are
 multiplied by the smallest power of ten that makes all of them whole (`Scoring.scale`); a raw score
 is the sum of such integers, ``raw / scale`` the score.
 
-How letters that a matrix lacks are scored is written at
+How residues that a matrix lacks are scored is written at
 `pairalign.scoring.matrices.complete_table`; one that cannot be scored at all is an `AlphabetError`
 once a sequence holds it.
 """
@@ -54,12 +54,12 @@ class Scoring:
     known : ndarray of bool, shape (32,)
         Codes that can be scored.
     gap_open, gap_extend : int
-        Scaled cost of the first letter of a gap and of each further one.
+        Scaled cost of the first residue of a gap and of each further one.
     scale : int
         1, 10, 100 and so on: a raw score divided by `scale` is the score.
     matrix_name : str
     stand_ins : Mapping of str to str
-        Letters that score as others because the matrix lacks them: ``{"U": "C"}``. For messages.
+        Residues that score as others because the matrix lacks them: ``{"U": "C"}``. For messages.
     end_gaps : EndGaps or None
         Costs of the four end gaps in mode end-gaps, else None.
     """
@@ -77,16 +77,16 @@ class Scoring:
 
     @property
     def max_score(self) -> int:
-        """Largest (scaled) score of two letters."""
+        """Largest (scaled) score of two residues."""
         return int(self.matrix[np.ix_(self.known, self.known)].max())
 
     @property
     def min_score(self) -> int:
-        """Smallest (scaled) score of two letters."""
+        """Smallest (scaled) score of two residues."""
         return int(self.matrix[np.ix_(self.known, self.known)].min())
 
     def gap_cost(self, letters: int) -> int:
-        """Scaled cost of a gap of so many letters; a gap of none costs nothing."""
+        """Scaled cost of a gap of `length` residues; 0 for none."""
         return self.gap_open + (letters - 1) * self.gap_extend if letters else 0
 
     def score_bounds(self, rows: int, columns: int) -> tuple[int, int]:
@@ -107,7 +107,7 @@ class Scoring:
         Notes
         -----
         With n, m the smaller and the larger length and s, S the smallest and largest score of two
-        letters:
+        residues:
 
         - *High.* A path has at most n diagonal steps, each worth at most S, and gaps cost at least
           nothing; an empty path is worth 0. So ``high = n * max(S, 0)``.
@@ -115,9 +115,9 @@ class Scoring:
         - *Low, semiglobal.* H is at least the score of any path that ends in the cell. One is a
           single gap from the nearer border (at least ``-gap_cost(n)``), one is all diagonal
           steps from a border (at least ``n * min(s, 0)``); the better of the two counts.
-        - *Low, global*, and end-gaps, which cost no more. One path deletes all letters of both (at
+        - *Low, global*, and end-gaps, which cost no more. One path deletes all residues of both (at
           least ``-gap_cost(n) - gap_cost(m)``). Another takes k diagonal steps and one gap of d
-          letters, k <= n and k + d <= m, worth ``k * min(s, 0) - gap_cost(d)`` or more. For a
+          residues, k <= n and k + d <= m, worth ``k * min(s, 0) - gap_cost(d)`` or more. For a
           fixed k the longest gap, d = m - k, is worst; over k that is a straight line but for the
           step at d = 0, so it is smallest at k = 0, k = n or, when n = m, k = m - 1.
 
@@ -147,7 +147,7 @@ class Scoring:
         Raises
         ------
         AlphabetError
-            A letter that the matrix cannot score; the message names record and position.
+            A residue that the matrix cannot score; the message names record and position.
         ScoringError
             The longest sequences could reach a score that does not fit.
         """
@@ -160,16 +160,16 @@ class Scoring:
         shifted = high + (sum(longest) + 4) * self.gap_extend + 4 * self.gap_open - self.min_score
         if max(high, self.gap_open - low, shifted) >= SCORE_LIMIT:
             raise ScoringError(
-                f"scores do not fit 32 bits: sequences of {longest[0]} and {longest[1]} letters "
+                f"scores do not fit 32 bits: sequences of {longest[0]} and {longest[1]} residues "
                 f"could score from {self.format_score(low)} to {self.format_score(high)}"
                 f"{f' (in units of 1/{self.scale})' if self.scale > 1 else ''}; "
                 "use smaller scores and costs, or fewer decimals"
             )
 
     def replaced_message(self, *sets: SequenceSet) -> str | None:
-        """Say in one line which letters of some sets do not count as themselves, or None.
+        """Say in one line which residues of some sets do not count as themselves, or None.
 
-        Both the letters that the alphabet lacks (`SequenceSet.replaced`) and those for which
+        Both the residues that the alphabet lacks (`SequenceSet.replaced`) and those for which
         another letter stands in with this matrix.
 
         Parameters
@@ -195,7 +195,7 @@ class Scoring:
             parts += [f"{letter} scored as {other} ({count})"] if count else []
         if not parts:
             return None
-        return f"letters without a score of their own in {self.matrix_name}: {', '.join(parts)}"
+        return f"residues without a score of their own in {self.matrix_name}: {', '.join(parts)}"
 
     def rescore(
         self,
@@ -208,7 +208,7 @@ class Scoring:
         target_start: int = 0,
         target_end: int | None = None,
     ) -> int:
-        """Score an alignment from its letters and CIGAR alone, and check that they agree.
+        """Score an alignment from its residues and CIGAR alone, and check that they agree.
 
         Shares nothing with the engines. Whether the alignment is the best one is not looked at.
 
@@ -230,7 +230,7 @@ class Scoring:
         ------
         ScoringError
             A run of length 0 or of another operation, two runs that should be one, lengths that
-            do not fit the spans, ``=`` on letters that do not match or X on letters that do, or
+            do not fit the spans, ``=`` on residues that do not match or X on residues that do, or
             spans that the mode does not allow.
 
         Notes
@@ -284,7 +284,7 @@ class Scoring:
             raise AlphabetError(
                 f"{sequences.source}: {sequences.record(index)}: letter {letter!r} at position "
                 f"{place + 1} has no score in {self.matrix_name}; "
-                "take another matrix, or add the letter to a matrix file"
+                "take another matrix, or add the residue to a matrix file"
             )
 
     def _check_spans(
@@ -293,17 +293,17 @@ class Scoring:
         """Check that the mode allows an alignment of these spans."""
         for (start, end), length in zip(spans, lengths, strict=True):
             if not 0 <= start <= end <= length:
-                raise ScoringError(f"span [{start}, {end}) of a sequence of {length} letters")
+                raise ScoringError(f"span [{start}, {end}) of a sequence of {length} residues")
         at_start = [start == 0 for start, _ in spans]
         at_end = [end == length for (_, end), length in zip(spans, lengths, strict=True)]
         shown = f"spans {list(spans[0])} and {list(spans[1])}"
         if self.mode == "global" and not all(at_start + at_end):
-            raise ScoringError(f"{shown} leave letters out of a global alignment")
+            raise ScoringError(f"{shown} leave residues out of a global alignment")
         if empty:
             if any(end for _, end in spans):
                 raise ScoringError(f"{shown} of an alignment without columns, expected 0")
         elif self.mode in ("semiglobal", END_GAPS) and not (any(at_start) and any(at_end)):
-            raise ScoringError(f"{shown} leave out letters of both sequences at the same end")
+            raise ScoringError(f"{shown} leave out residues of both sequences at the same end")
         if self.end_gaps is not None:
             self.end_gaps.check_spans(spans, lengths, empty=empty)
 
@@ -333,10 +333,10 @@ def make_scoring(
     matrix : str or path, optional
         See `pairalign.scoring.matrices.load_table`. Default for proteins: BLOSUM62.
     match, mismatch : int, float, str or Decimal, optional
-        Scores instead of a matrix. Equal definite letters score `match`, all others `mismatch`,
+        Scores instead of a matrix. Equal definite residues score `match`, all others `mismatch`,
         which is not positive. For DNA one may be left out; default for DNA: 2 and -3.
     gap_open, gap_extend : int, float, str or Decimal, optional
-        Cost of the first letter of a gap and of each further one, with
+        Cost of the first residue of a gap and of each further one, with
         ``gap_open >= gap_extend >= 0``. Default: 11 and 1 for proteins, 5 and 2 for DNA, with any
         matrix. If only one is given, the other takes its default, or the given value if the
         default would make `gap_extend` exceed `gap_open`.

@@ -1,9 +1,9 @@
-"""Alphabets: the letters of proteins and of DNA, and their codes.
+"""Alphabets: the residues of proteins and of DNA, and their codes.
 
-Letters become small integer codes through a table of 256 entries, one per byte. Conventions:
+Residues become small integer codes through a table of 256 entries, one per byte. Conventions:
 
-- Case does not matter to codes; the letters themselves are kept as they were.
-- Protein: every letter A-Z has a code, and ``*`` has one. How letters that a matrix lacks are
+- Case does not matter to codes; the residues themselves are kept as they were.
+- Protein: every letter A-Z has a code, and ``*`` has one. How residues that a matrix lacks are
   scored (U, O, J and others) is up to `pairalign.scoring.scoring.Scoring`.
 - DNA: the IUPAC letters; U reads as T; other letters are replaced by N and counted.
 """
@@ -21,14 +21,14 @@ INVALID = 255
 
 @dataclass(frozen=True)
 class Alphabet:
-    """The letters of a kind of sequence and their codes.
+    """The residues of a kind of sequence and their codes.
 
     Attributes
     ----------
     name : str
         ``"protein"`` or ``"dna"``.
     letters : str
-        The letter of each code; the code is the index. At most 32; the last is the letter that
+        The residue of each code; the code is the index. At most 32; the last is the residue that
         stands for any (X, N).
     definite : int
         Codes from `definite` on are ambiguous: they never count as a match, not even with
@@ -36,7 +36,7 @@ class Alphabet:
     encoding : ndarray of uint8, shape (256,)
         Code of each byte, for lower and upper case; 255 is not a sequence character.
     complement : ndarray of uint8, shape (32,), or None
-        Code of each code's complement, IUPAC letters included; codes without a letter stay what
+        Code of each code's complement, IUPAC letters included; codes without a residue stay what
         they are. None for proteins.
     """
 
@@ -48,7 +48,7 @@ class Alphabet:
 
     @property
     def unknown(self) -> str:
-        """The letter that stands for any letter: X or N."""
+        """The letter that stands for any residue: X or N."""
         return self.letters[-1]
 
 
@@ -105,7 +105,7 @@ def guess_alphabet(*histograms: npt.NDArray[np.int64]) -> Alphabet:
     Returns
     -------
     Alphabet
-        `DNA` when all letters are IUPAC DNA codes or U and at least 90% of them are A, C, G, T, U
+        `DNA` when all residues are IUPAC DNA codes or U and at least 90% of them are A, C, G, T, U
         or N, else `PROTEIN`. Characters other than letters do not vote: a stray ``*`` must not
         turn DNA into protein.
     """

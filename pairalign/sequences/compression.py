@@ -30,7 +30,10 @@ class _Decompressor(Protocol):
 
 
 class _Compression(NamedTuple):
-    """How files of one kind are told and read; `padding`: zeros may follow in so many bytes."""
+    """How files of one kind are told and read.
+
+    `padding`: zeros may follow, a multiple of this number of bytes.
+    """
 
     magic: bytes
     kind: str

@@ -204,7 +204,7 @@ def _split_records(text: bytes, start: int, name: str) -> tuple[list[bytes], lis
     if text[start : start + 1] == b"@":
         return _split_fastq(text[start:], name)
     text = text[start + 1 :]
-    if any(mark[1:] in text and mark in text for mark in _COMMENT_MARKS):  # a letter is found fast
+    if any(mark[1:] in text and mark in text for mark in _COMMENT_MARKS):  # a residue is found fast
         text = _COMMENT_LINE.sub(b"", text)
     headers, bodies = [], []
     for record in text.split(b"\n>"):

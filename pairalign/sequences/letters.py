@@ -1,7 +1,7 @@
-"""Single passes over the letters of a set, in native code (``cpu/sets``).
+"""Single passes over the residues of a set, in native code (``cpu/sets``).
 
 No array is made on the way, and the interpreter is free meanwhile: several engines open the same
-sets, and a large set has millions of letters.
+sets, and a large set has millions of residues.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _sum_worth = library.pairalign_sum_worth
 
 
 def codes_in(sequences: SequenceSet) -> npt.NDArray[np.uint8]:
-    """Return the codes that a set's letters have, ascending, uint8 of shape (k,)."""
+    """Return the codes that a set's residues have, ascending, uint8 of shape (k,)."""
     return distinct(sequences.alphabet.encoding[sequences.byte_counts > 0]).astype(np.uint8)
 
 
@@ -36,7 +36,7 @@ def lay_out_letters(
     letter_of_code : ndarray of uint8, shape (256,)
         What each code becomes.
     starts : ndarray of int64, shape (n,)
-        First letter of each sorted position.
+        First residue of each sorted position.
     letters : ndarray of uint8, shape (m,)
         Is filled where sequences lie; what is between them stays.
     """
@@ -54,7 +54,7 @@ def lay_out_letters(
 def sum_worth(
     sequences: SequenceSet, worth_of_code: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Return the sum of a worth over the letters of each sequence, longest first.
+    """Return the sum of a worth over the residues of each sequence, longest first.
 
     Parameters
     ----------

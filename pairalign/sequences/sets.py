@@ -61,9 +61,9 @@ class SequenceSet:
     Parameters
     ----------
     records : Records
-        Names, headers and letters; checked here.
+        Names, headers and residues; checked here.
     alphabet : Alphabet or {"dna", "protein"}, optional
-        Guessed from the letters when not given.
+        Guessed from the residues when not given.
     source : str
         Where the sequences come from, for messages.
 
@@ -72,7 +72,7 @@ class SequenceSet:
     names, descriptions : list of str
         First word of each header and the whole header, in the order of the input.
     letters : ndarray of uint8, shape (total_residues,)
-        The letters as they were read, in the order of the input.
+        The residues as they were read, in the order of the input.
     codes : ndarray of uint8, shape (total_residues,)
         Their codes in `alphabet`.
     offsets : ndarray of int64, shape (n + 1,)
@@ -93,7 +93,7 @@ class SequenceSet:
     ------
     FastaError
         No sequences, an empty sequence, a missing or duplicate name, or a character that is not
-        a letter; the message names the records, counted from 1, and the position.
+        a residue; the message names the records, counted from 1, and the position.
     """
 
     def __init__(
@@ -135,12 +135,12 @@ class SequenceSet:
         Parameters
         ----------
         sequences : iterable of str, or mapping of names to str
-            White space in them is dropped, as in a file. Other items that hold letters do as
+            White space in them is dropped, as in a file. Other items that hold residues do as
             well, see `pairalign.base.items.letters_of`.
         names : iterable of str, optional
             Default: the keys of the mapping, or ``seq1``, ``seq2`` and so on.
         alphabet : Alphabet or {"dna", "protein"}, optional
-            Guessed from the letters when not given.
+            Guessed from the residues when not given.
         degap : bool
             Drop ``-`` and ``.`` from the sequences.
         source : str
@@ -189,7 +189,7 @@ class SequenceSet:
 
     @property
     def total_residues(self) -> int:
-        """Number of letters of all sequences together."""
+        """Number of residues of all sequences together."""
         return len(self.letters)
 
     def codes_of(self, index: int) -> npt.NDArray[np.uint8]:
@@ -244,7 +244,7 @@ class SequenceSet:
     def _checked_lengths(self) -> npt.NDArray[np.int32]:
         lengths = np.diff(self.offsets)
         for index in np.flatnonzero((lengths == 0) | (lengths > _MAX_LENGTH))[:1]:
-            found = f"has {lengths[index]} letters, more than 2^31 - 1" if lengths[index] else ""
+            found = f"has {lengths[index]} residues, more than 2^31 - 1" if lengths[index] else ""
             raise FastaError(f"{self.source}: {self.record(index)} {found or 'has no sequence'}")
         return _read_only(lengths.astype(np.int32))
 
@@ -280,7 +280,7 @@ def read_fasta(
     source : str, path or file object
         A path, ``"-"`` for standard input, or a file open for reading.
     alphabet : {"dna", "protein"}, optional
-        Guessed from the letters when not given, see `guess_alphabet`.
+        Guessed from the residues when not given, see `guess_alphabet`.
     degap : bool
         Drop ``-`` and ``.`` from the sequences instead of refusing them.
 
@@ -342,7 +342,7 @@ def _describe_invalid(byte: int) -> tuple[str, str]:
     if byte in GAPS:
         return letter, "remove gaps first (--degap)"
     if byte == ord("*"):
-        return letter, "DNA has no such letter (if it is protein, say --alphabet protein)"
+        return letter, "DNA has no such residue (if it is protein, say --alphabet protein)"
     if chr(byte) in "0123456789":
         return f"digit '{chr(byte)}'", "expected letters only"
     return _describe(byte), "expected letters only; is this a text file?"

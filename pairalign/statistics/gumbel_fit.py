@@ -43,20 +43,20 @@ def ungapped_lambda(matrix: npt.NDArray[np.int32], first: Doubles, second: Doubl
     matrix : ndarray of int32, shape (n, n)
         Raw scores.
     first, second : ndarray of float64, shape (n,)
-        Shares of the letters in the one and in the other sequence.
+        Shares of the residues in the one and in the other sequence.
 
     Raises
     ------
     ScoringError
-        Random letters score 0 or more on average, or no pair of letters scores above 0.
+        Random residues score 0 or more on average, or no pair of residues scores above 0.
     """
     shares = np.outer(first, second)
     used = shares > 0
     if (shares * matrix).sum() >= 0:
-        raise ScoringError("random letters score 0 or more on average: there are no E-values")
+        raise ScoringError("random residues score 0 or more on average: there are no E-values")
     most = int(matrix[used].max())
     if most <= 0:
-        raise ScoringError("no two letters score above 0: there are no E-values")
+        raise ScoringError("no two residues score above 0: there are no E-values")
 
     def above(value: float) -> bool:
         return float((shares[used] * np.exp(value * matrix[used])).sum()) > 1
@@ -106,7 +106,7 @@ def fit_gumbel(
     scores : ndarray of int, shape (pairs,)
         Raw.
     length : int
-        Letters of each sequence.
+        Residues of each sequence.
     step : int
         All scores are multiples of it.
     law : LengthLaw

@@ -17,7 +17,7 @@ def describe_scoring(scoring: Scoring) -> str:
 
 
 def describe_statistics(significance: Significance, scoring: Scoring) -> str:
-    """One line: ``lambda 0.267, K 0.041 (published), database of 900 letters in 2 sequences, ...``.
+    """One line: ``lambda 0.267, K 0.041 (published), database of 90 residues in 2 sequences, ...``.
 
     Lambda is that of scores as they are written, with their decimals.
     """
@@ -25,7 +25,7 @@ def describe_statistics(significance: Significance, scoring: Scoring) -> str:
     letters, sequences = significance.database
     line = (
         f"lambda {gumbel.lambda_ * scoring.scale:g}, K {gumbel.k:g} ({gumbel.source}), database of "
-        f"{letters:,} letters in {sequences:,} sequences"
+        f"{letters:,} residues in {sequences:,} sequences"
     )
     parts = [line, _describe_space(significance)]
     if significance.composition is not None:
@@ -46,7 +46,7 @@ def _describe_space(significance: Significance) -> str:
 def statements(scoring: Scoring, significance: Significance | None) -> list[str]:
     """Return lines of text: scoring, and statistics where they are known."""
     lines = [
-        f"Scoring: {describe_scoring(scoring)}; a gap of k letters costs open + (k - 1) extend"
+        f"Scoring: {describe_scoring(scoring)}; a gap of k residues costs open + (k - 1) extend"
     ]
     if significance is not None:
         lines.append(f"Statistics: {describe_statistics(significance, scoring)}")

@@ -158,7 +158,7 @@ def summarize(values: Floats) -> tuple[float, float, float]:
 
 
 def number_of_pairs(count: int) -> int:
-    """Pairs of so many sequences."""
+    """Pairs of `count` sequences."""
     return count * (count - 1) // 2
 
 

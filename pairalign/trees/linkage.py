@@ -1,14 +1,14 @@
 """Hierarchical clustering of distances in native code (``cpu/trees/linkage.cpp``).
 
-``upgma`` joins the two clusters whose sequences are closest in the mean of all pairs (Sokal and
-Michener 1958). ``mixed`` joins the closest two and gives the joined cluster 0.9 of the distance of
-the nearer part and 0.1 of the mean of the two parts, as MAFFT does (Katoh and Standley 2013)::
+``upgma`` merges the two closest clusters by average linkage (Sokal and Michener 1958). ``mixed``
+merges the two closest clusters; the distance of the merged cluster is 0.9 of the smaller distance
+and 0.1 of the mean of both, as in MAFFT (Katoh and Standley 2013)::
 
     d(k, i+j) = 0.9 min(d(k,i), d(k,j)) + 0.1 (d(k,i) + d(k,j)) / 2
 
-``complete`` joins the two clusters whose farthest sequences are closest.
+``complete`` merges the two clusters whose farthest sequences are closest (complete linkage).
 
-The closest two clusters are joined first, at double precision; of equal distances the pair whose
+The two closest clusters are merged first, in double precision; of equal distances the pair whose
 first sequences come first in the input, then the one whose second do, where the first sequence of a
 cluster stands for it. Without ties ``upgma`` is SciPy's ``linkage(..., "average")``, ``complete``
 its ``"complete"``. Sequences that are said to be equal are joined before all others, at distance 0.

@@ -67,7 +67,7 @@ def _sample(options: Namespace) -> SequenceSet:
 def _compare(
     sequences: SequenceSet, window: Window, mode: str, detail: Detail, options: Namespace
 ) -> list[Row]:
-    """Verify, then time all pairs and each share of them in turns."""
+    """Verify, then time all pairs and each share of them in interleaved rounds."""
     shares = options.share or [0.1, 0.01]
     engine = CpuEngine(
         sequences, None, make_scoring(options.alphabet, mode=mode), instruction_set=options.isa

@@ -27,7 +27,7 @@ Labels = np.ndarray
 def add_command(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser("clusters", help="clusters beside vsearch and CD-HIT")
     parser.add_argument("--data", type=Path, required=True, nargs="+", help="FASTA files")
-    parser.add_argument("--sequences", type=int, default=2000, help="the first so many (2000)")
+    parser.add_argument("--sequences", type=int, default=2000, help="the first N (2000)")
     parser.add_argument("--min-identity", type=float, default=0.97)
     parser.add_argument("--device", default="auto")
     parser.set_defaults(run=run)

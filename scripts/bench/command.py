@@ -105,7 +105,7 @@ def run_long(options: Namespace) -> tuple[list[Row], list[str]]:
             arguments = ["align", str(fasta), "-o", str(out), "--mode", mode, "--quiet"]
             done = run_command([*arguments, "--memory", options.memory])
             speed = f"{cells / done.seconds / 1e9:.2f} GCUPS"
-            what = f"{len(pair[0]):,} x {len(pair[1]):,} letters, {mode}"
+            what = f"{len(pair[0]):,} x {len(pair[1]):,} residues, {mode}"
             rows.append(Row(what, f"{done.seconds:.1f} s", "", speed, ""))
             rows.append(memory_row("the same, peak memory", done.peak_gib))
     return rows, [f"{pair[0].name} against {pair[1].name}, --memory {options.memory}"]

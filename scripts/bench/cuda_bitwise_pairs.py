@@ -1,6 +1,6 @@
 """Bitwise scores of independent pairs, as in the paper's Table IV: ``score_pairs`` of the kernels.
 
-Every pair has a row and a column sequence of its own, so that letters of both are bit-transposed;
+Every pair has a row and a column sequence of its own, so that residues of both are bit-transposed;
 where a set is compared with itself, `pairalign.engines.cuda.bitwise` needs to do less.
 """
 
@@ -16,7 +16,7 @@ from pairalign.engines.cuda.bitwise import BLOCK_THREADS, SOURCE, WORD, Shape, r
 from pairalign.scoring.scoring import Scoring
 
 PITCH = 64
-"""Rooms for letters are multiples of this."""
+"""Rooms for residues are multiples of this."""
 
 _NAMES = ("row_codes", "column_codes", "row_planes", "column_planes", "scores")
 _LENGTHS = ("row_lengths", "column_lengths")
@@ -41,7 +41,7 @@ class BitwisePairs:
         See `pairalign.engines.bitwise_scoring.why_not`.
     pairs : int
     row_pitch, column_pitch : int
-        Rooms for the letters of a pair's two sequences, multiples of `PITCH`; the columns' at most
+        Rooms for the residues of a pair's two sequences, multiples of `PITCH`; the columns' at most
         512.
 
     Notes
@@ -82,7 +82,7 @@ class BitwisePairs:
         self._arguments: Any = arguments[()]
 
     def upload(self, **arrays: npt.NDArray[Any]) -> None:
-        """Copy the sequences, a byte a letter.
+        """Copy the sequences, a byte a residue.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class BitwisePairs:
             self._driver.memcpy_htod_async(int(self._buffers[name]), array, self.stream)
 
     def transpose(self) -> None:
-        """Turn letters into bit planes."""
+        """Turn residues into bit planes."""
         for of_columns, name in enumerate(("row_pitch", "column_pitch")):
             grid = (-(-int(self._arguments[name]) // PITCH), int(self._arguments["words"]))
             self._launch(self._transpose, grid, np.int32(of_columns))

@@ -1,4 +1,4 @@
-"""Sequences to measure on: a sample of a FASTA file, in letters that every peer can score."""
+"""Sequences to measure on: a sample of a FASTA file, in residues that every peer can score."""
 
 from __future__ import annotations
 

@@ -30,9 +30,9 @@ _LETTERS = "ACGTRYSWKMBDHVN"
 
 
 def vsearch_scoring(folder: Path, **changed: str) -> Scoring:
-    """Return vsearch's defaults: 20I/2E to open a gap, 2I/1E for each further letter.
+    """Return vsearch's defaults: 20I/2E to open a gap, 2I/1E for each further residue.
 
-    Ambiguous letters score 0, which takes a matrix; it is written to the folder.
+    Ambiguous residues score 0, which takes a matrix; it is written to the folder.
     """
     path = folder / "vsearch.txt"
     lines = [" ".join([" ", *_LETTERS])]
@@ -165,7 +165,7 @@ def _identities(found: Alignments) -> list[list[str]]:
 
 
 def sample_of(path: Path, count: int, seed: int, definite: bool) -> SequenceSet:
-    """Return some sequences of a file, without ambiguous letters if told so."""
+    """Return some sequences of a file, without ambiguous residues if told so."""
     letters = [one.letters.upper().replace("U", "T") for one in read_fasta(path)]
     if definite:
         letters = [one for one in letters if set(one) <= set("ACGT")]
@@ -177,10 +177,10 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     """Add `end-gaps` to the program's subcommands."""
     parser = commands.add_parser("end-gaps", help="vsearch's raw scores and identities beside ours")
     parser.add_argument("--data", type=Path, required=True, help="DNA, a FASTA file")
-    parser.add_argument("--sequences", type=int, default=200, help="sample of so many (200)")
+    parser.add_argument("--sequences", type=int, default=200, help="size of the sample (200)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
-        "--definite", action="store_true", help="only sequences without ambiguous letters"
+        "--definite", action="store_true", help="only sequences without ambiguous residues"
     )
     parser.add_argument("--ties", default="usual", help="which alignment is taken (vsearch)")
     parser.add_argument("--device", default="cpu")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 GAPS = 0.05
-"""Gaps for each letter that was replaced."""
+"""Gaps for each residue that was replaced."""
 MEAN_GAP = 6.0
-"""Letters of a gap in the mean; their number falls off geometrically."""
+"""Residues of a gap in the mean; their number falls off geometrically."""
 LONG_GAPS, LONG_GAP = 0.05, 60
-"""Of gaps so many are long, and how long those are in the mean."""
+"""Share of gaps that are long, and their mean length."""
 
 
 def family(number: int, length: int, identity: float, seed: int = 1) -> list[str]:
@@ -18,7 +18,7 @@ def family(number: int, length: int, identity: float, seed: int = 1) -> list[str
     Parameters
     ----------
     number, length : int
-        How many there are, and how many letters the ancestor has.
+        How many there are, and how many residues the ancestor has.
     identity : float
         About what two of them have in common: equal columns of those without a gap.
     seed : int
@@ -26,7 +26,7 @@ def family(number: int, length: int, identity: float, seed: int = 1) -> list[str
     """
     rng = np.random.default_rng(seed)
     ancestor = rng.integers(4, size=length)
-    # Two letters that were drawn anew are equal once in four times.
+    # Two residues that were drawn anew are equal once in four times.
     kept = np.sqrt(max(0.0, (identity - 0.25) / 0.75))
     return [
         "".join(np.array(list("ACGT"))[_descendant(rng, ancestor, kept)]) for _ in range(number)

@@ -67,7 +67,7 @@ def measure(
     mode: str,
     details: Sequence[Detail],
 ) -> list[Measurement]:
-    """Time one set in one mode, as often as the options say."""
+    """Time one set in one mode, as many times as the options say."""
     scoring = make_scoring(sequences.alphabet, mode=mode, **PAPER)
     scoring.check_sets(sequences)
     job = Job(options, devices, sequences, scoring, options.per_device)
@@ -330,18 +330,18 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     parser.add_argument("--gpus", type=int, nargs="+", default=[1], help="numbers of GPUs")
     parser.add_argument("--scaling-data", type=Path, help="the set for several GPUs")
-    parser.add_argument("--sequences", type=int, default=8000, help="so many of it (8000)")
-    parser.add_argument("--shortest", type=int, default=1, help="of at least so many letters")
-    parser.add_argument("--longest", type=int, default=1 << 30, help="and at most so many")
+    parser.add_argument("--sequences", type=int, default=8000, help="sequences of it (8000)")
+    parser.add_argument("--shortest", type=int, default=1, help="least residues")
+    parser.add_argument("--longest", type=int, default=1 << 30, help="most residues")
     parser.add_argument("--mode", action="append", choices=MODES, help="only this mode")
     parser.add_argument("--family", choices=list(FAMILIES), default="pair-per-thread")
     parser.add_argument("--window", type=int, default=1024)
     parser.add_argument(
         "--per-device", type=int, default=ENGINES_PER_DEVICE, help="engines a GPU (%(default)s)"
     )
-    parser.add_argument("--repeat", type=int, default=5, help="at most so many runs of each (5)")
+    parser.add_argument("--repeat", type=int, default=5, help="most runs of each (5)")
     parser.add_argument(
-        "--limit", type=float, default=5.0, help="no further run after so many seconds (5)"
+        "--limit", type=float, default=5.0, help="no further run after N seconds (5)"
     )
     parser.add_argument("--no-scores", action="store_true", help="with traceback only")
     parser.add_argument("--no-verify", action="store_true", help="skip the comparison with the CPU")

@@ -37,7 +37,7 @@ GOALS = {
 GOALS_BY_LENGTH = {154: 1500, 257: 2500, 459: 3500, 1103: 3500}
 SECONDS_OF_ALL = 20  # STATS of the set of `--scaling-data`
 TIMES_ONE_GPU = 3.6  # with four of them
-TIMES_SCORES = 1.3  # with CIGARs, at most so many times as long
+TIMES_SCORES = 1.3  # most times the time of scores that CIGARs may take
 
 
 def equal_lengths(length: int, number: int = 2000) -> SequenceSet:

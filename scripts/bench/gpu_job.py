@@ -62,7 +62,7 @@ class Job:
         return time.perf_counter() - start
 
     def repeat(self, detail: Detail, times: int, limit: float) -> list[float]:
-        """Seconds of up to so many passes; none begins after `limit` seconds."""
+        """Seconds of some passes; none begins after `limit` seconds."""
         seconds: list[float] = []
         while len(seconds) < times and (not seconds or sum(seconds) < limit):
             seconds.append(self.seconds(detail))

@@ -41,7 +41,7 @@ def run(options: Namespace) -> tuple[list[Row], list[str]]:
 
 
 def compare(path: Path, mode: str, options: Namespace) -> Row:
-    """Verify, then time in turns."""
+    """Verify, then time in interleaved rounds."""
     every = pairalign.read_fasta(path)
     numbers = np.random.default_rng(1).permutation(len(every))[: options.sequences]
     sample = pairalign.SequenceSet.from_strings(

@@ -66,7 +66,7 @@ def add_command(commands: Any) -> None:
     """Add `host` to the command line."""
     parser = commands.add_parser("host", help="nanoseconds of the host a pair, without a GPU")
     parser.add_argument("--data", type=Path, help="sequences to copy, else random proteins")
-    parser.add_argument("--length", type=int, default=LETTERS, help=f"letters ({LETTERS})")
+    parser.add_argument("--length", type=int, default=LETTERS, help=f"residues ({LETTERS})")
     parser.add_argument("--sequences", type=int, default=6144, metavar="N", help="(6144)")
     parser.add_argument("--job", nargs="*", choices=list(JOBS), help="lines of the table (all)")
     parser.add_argument(
@@ -87,7 +87,7 @@ def run_host(options: Namespace) -> None:
     names = options.job or list(JOBS)
     pairs = count_pairs(0, len(sequences), 0, len(sequences), True)
     print(
-        f"{pairs:,} pairs of {options.length} letters, {options.engines} simulated engines, "
+        f"{pairs:,} pairs of {options.length} residues, {options.engines} simulated engines, "
         f"{os.cpu_count()} cores; nanoseconds a pair, medians of {options.repeat}\n"
     )
     headings = ["job", *(f"{n} threads" for n in threads), "main thread", "all threads", "GPUs fed"]
@@ -121,7 +121,7 @@ def make_set(data: Path | None, count: int, length: int) -> SequenceSet:
     else:
         long = [one.letters[:length] for one in read_fasta(data) if len(one) >= length]
         if len(long) < DISTINCT:
-            raise SystemExit(f"{data}: {len(long)} sequences of {length} letters or more")
+            raise SystemExit(f"{data}: {len(long)} sequences of {length} residues or more")
         distinct = long[:: len(long) // DISTINCT][:DISTINCT]
     count = max(WINDOW, count // WINDOW * WINDOW)
     return SequenceSet.from_strings(

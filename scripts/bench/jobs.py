@@ -139,7 +139,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     jobs.add_argument("--gpus", type=int, default=1, help="which goals to compare with (1)")
     jobs.add_argument("--repeat", type=int, default=3, help="runs of each command (3)")
     jobs.add_argument("--only", nargs="+", metavar="NAME", help="only these commands")
-    jobs.add_argument("--against", type=Path, help="another checkout, run in turns with this one")
+    jobs.add_argument(
+        "--against", type=Path, help="another checkout, run in rounds interleaved with this one"
+    )
     jobs.add_argument("--warm-up", type=int, default=1, help="runs that do not count, first (1)")
     jobs.add_argument("--cold", action="store_true", help="and one run without compiled kernels")
     jobs.add_argument("--no-engines", action="store_true", help="leave out the engines alone")
@@ -191,7 +193,7 @@ def first_records(path: Path, number: int) -> Iterator[str]:
 
 
 def time_command(command: WholeCommand, data: Path, options: argparse.Namespace) -> Timed:
-    """Run the command and, in turns, that of the other checkout; first some that do not count."""
+    """Run the command and that of the other checkout, interleaved; first some that do not count."""
     timed = Timed()
     if options.cold:
         with tempfile.TemporaryDirectory(prefix="pairalign-cache-") as cache:

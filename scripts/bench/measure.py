@@ -1,4 +1,4 @@
-"""Timing of several jobs in turns, so that what else the machine does meets all of them alike."""
+"""Timing of several jobs in interleaved rounds, so that other load meets all of them alike."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument("--families", default="", help="only those whose names begin so: BB11")
     parser.add_argument("--half", choices=HALVES, default="tuning", help="(tuning)")
-    parser.add_argument("--most", type=int, help="only the first so many")
+    parser.add_argument("--most", type=int, help="only the first N")
     parser.add_argument("--programs", nargs="*", default=list(COMMANDS), choices=list(COMMANDS))
     parser.add_argument("--json", type=Path, help="write the scores of all families here as well")
     parser.set_defaults(run=run_msa)

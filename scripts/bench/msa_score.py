@@ -1,6 +1,6 @@
 """How much of a reference alignment another alignment of the same sequences has: Q and TC.
 
-As Edgar's qscore counts: letters in upper case of the reference are scored, the others are not.
+As Edgar's qscore counts: residues in upper case of the reference are scored, the others are not.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ class Score:
     Attributes
     ----------
     pairs : float
-        Q, or SP: the pairs of letters aligned in the reference that are aligned in the test, too.
+        Q, or SP: the pairs of residues aligned in the reference that are aligned in the test, too.
     columns : float
-        TC: the columns of the reference whose letters are all in one column of the test.
+        TC: the columns of the reference whose residues are all in one column of the test.
     """
 
     pairs: float
@@ -43,7 +43,7 @@ def read_alignment(path: Path) -> dict[str, str]:
 
 
 def score(test: dict[str, str], reference: dict[str, str]) -> Score:
-    """Compare two alignments; both must have the same letters."""
+    """Compare two alignments; both must have the same residues."""
     names = list(reference)
     columns = np.full((len(names), len(next(iter(reference.values())))), -1)
     for row, name in enumerate(names):
@@ -52,7 +52,7 @@ def score(test: dict[str, str], reference: dict[str, str]) -> Score:
         found = [k for k, letter in enumerate(test[name]) if letter not in GAPS]
         plain = "".join(given[k] for k in letters).upper()
         if plain != "".join(test[name][k] for k in found).upper():
-            raise ValueError(f"{name}: the letters of test and reference differ")
+            raise ValueError(f"{name}: the residues of test and reference differ")
         for k, column in zip(letters, found, strict=True):
             if given[k].isupper():
                 columns[row, k] = column

@@ -1,8 +1,8 @@
 """The subcommand `overlaps`: reads to overlaps with the whole command, ours and minimap2's.
 
-Verifies first: some of the pairs with the reference, and PAF lines against the letters. Then times
-the commands in turns, compares the pairs found with each other and with where the reads lie on the
-reference, and assembles both with miniasm and racon, where these are installed.
+Verifies first: some of the pairs with the reference, and PAF lines against the residues. Then times
+the commands in interleaved rounds, compares the pairs found with each other and with where the
+reads lie on the reference, and assembles both with miniasm and racon, where these are installed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Pair = tuple[str, str, str]
 
 STAGE = re.compile(r"^ +(reads|scoring|filtered|scored|aligned|overlaps|time)  (.*)$", re.MULTILINE)
 LEAST_COMMON = 500
-"""Letters of the reference that two reads must share for their overlap to be a true one."""
+"""Residues of the reference that two reads must share for their overlap to be a true one."""
 
 
 def add_command(commands: Any) -> None:
@@ -46,7 +46,7 @@ def add_command(commands: Any) -> None:
     parser.add_argument("--device", nargs="*", default=["auto"], help="(auto)")
     parser.add_argument("--rounds", type=int, default=3, help="of each command (3)")
     parser.add_argument("--threads", type=int, help="of pairalign and minimap2 (all)")
-    parser.add_argument("--least", type=int, default=LEAST_COMMON, help="letters in common (500)")
+    parser.add_argument("--least", type=int, default=LEAST_COMMON, help="residues in common (500)")
     parser.set_defaults(run=run_overlaps)
 
 
@@ -88,7 +88,7 @@ def _commands(options: Namespace, fasta: Path, folder: Path) -> dict[str, list[s
 
 
 def _time(commands: dict[str, list[str]], rounds: int, folder: Path) -> dict[str, Path]:
-    """Run the commands in turns and print the median; returns their outputs."""
+    """Run the commands in interleaved rounds and print the median; returns their outputs."""
     seconds: dict[str, list[float]] = {label: [] for label in commands}
     said: dict[str, str] = {}
     outputs = {label: folder / f"{k}.paf" for k, label in enumerate(commands)}
@@ -114,7 +114,7 @@ def _time(commands: dict[str, list[str]], rounds: int, folder: Path) -> dict[str
 
 
 def verify(reads: SequenceSet, paf: Path, options: Namespace, pairs: int = 12) -> None:
-    """Score the PAF's lines from their letters, and align the shortest pairs with the reference."""
+    """Score the PAF's lines from their residues; align the shortest pairs with the reference."""
     import reference
 
     scoring = find_preset(options.preset).scoring(options.mode)
@@ -151,7 +151,7 @@ def verify(reads: SequenceSet, paf: Path, options: Namespace, pairs: int = 12) -
         assert _tag(row, "AS:i:") == max(h), row[:12]
         assert row[4] == ("+" if h[0] >= h[1] else "-"), row[:12]
     print(
-        f"\nverified: {len(rows):,} lines from their letters, {len(rows[:pairs])} by the reference"
+        f"\nverified: {len(rows):,} lines from their residues, {len(rows[:pairs])} by the reference"
     )
 
 
@@ -161,7 +161,7 @@ def compare(reads: SequenceSet, outputs: dict[str, Path], options: Namespace, fo
     truth, any_common, placed = true_pairs(reads, options, folder)
     print(
         f"\n{len(placed)} of {len(reads)} reads have a place on the reference; {len(truth):,} "
-        f"pairs of them share at least {options.least} of its letters"
+        f"pairs of them share at least {options.least} of its residues"
     )
     for label, pairs in found.items():
         known = {pair for pair in pairs if pair[0] in placed and pair[1] in placed}
@@ -184,7 +184,7 @@ def pairs_of(path: Path) -> set[Pair]:
 def true_pairs(
     reads: SequenceSet, options: Namespace, folder: Path
 ) -> tuple[set[Pair], set[Pair], set[str]]:
-    """Pairs that share enough letters of the reference, any letters; and reads with a place.
+    """Pairs that share enough residues of the reference, any residues; and reads with a place.
 
     A place is where most of a read aligns locally to the reference, by pairalign itself.
     """
@@ -230,7 +230,7 @@ def assemble(label: str, paf: Path, fasta: Path, options: Namespace, folder: Pat
         return
     graph = subprocess.run(["miniasm", "-f", fasta, paf], capture_output=True, text=True).stdout
     contigs = [line.split("\t")[2] for line in graph.splitlines() if line.startswith("S\t")]
-    print(f"{label}: {len(contigs)} contigs of {sorted(map(len, contigs), reverse=True)} letters")
+    print(f"{label}: {len(contigs)} contigs of {sorted(map(len, contigs), reverse=True)} residues")
     for contig in contigs[:1]:
         draft, mapped = folder / "draft.fasta", folder / "draft.paf"
         draft.write_text(f">contig\n{contig}\n")
@@ -248,7 +248,7 @@ def assemble(label: str, paf: Path, fasta: Path, options: Namespace, folder: Pat
             ).alignments
             covered = one.target_end - one.target_start
             print(
-                f"    {what}: {len(letters):,} letters, covers {covered:,} "
+                f"    {what}: {len(letters):,} residues, covers {covered:,} "
                 f"of {len(genome):,}, {100 * one.identity:.2f}% identical"
             )
 

@@ -32,11 +32,11 @@ from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.sets import SequenceSet, read_fasta
 
 BLOSUM50 = {"matrix": "BLOSUM50", "gap_open": 12, "gap_extend": 2}
-"""A gap of k letters costs 10 + 2k in both papers."""
+"""A gap of k residues costs 10 + 2k in both papers."""
 
 # fmt: off
 PUBLISHED = {
-    # query: letters, table I (default, unrolling, memory copy, both), table II (layouts a to d),
+    # query: residues, table I (default, unrolling, memory copy, both), table II (layouts a to d),
     #        table III (1, 2 and 4 GPUs)
     "P02232": (144, (7.17, 8.30, 7.71, 9.04), (6.85, 8.53, 8.54, 9.04), (9.09, 17.26, 29.46)),
     "P01111": (189, (8.38, 9.72, 8.94, 10.48), (7.94, 9.89, 9.90, 10.48), (10.53, 19.98, 34.44)),
@@ -214,7 +214,7 @@ def kakimoto(options: argparse.Namespace) -> list[Table]:
         notes=[
             f"Local, BLOSUM50, a gap of k costs 10 + 2k; {len(database):,} sequences of up to "
             f"{options.longest:,} residues, {int(database.lengths.sum()) / 1e6:.0f} million in "
-            f"all; the query is the first letters of {long.name}. GCUPS: the median of "
+            f"all; the query is the first residues of {long.name}. GCUPS: the median of "
             f"{options.repeat} runs, and their range. "
             "The paper's best are 17.1 (Conf. 2, one GPU of a GTX 295), 11.2 (Conf. 1, OpenCL on "
             "the same) and about 18 (Conf. 6, OpenCL on a Radeon HD 5970)."
@@ -246,9 +246,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         choices=("dohi", "kakimoto", "opencl", "long"),
         default=["dohi", "kakimoto", "opencl", "long"],
     )
-    parser.add_argument(
-        "--times", type=int, default=16, help="the database so many times over (16)"
-    )
+    parser.add_argument("--times", type=int, default=16, help="copies of the database (16)")
     parser.add_argument(
         "--longest",
         type=int,

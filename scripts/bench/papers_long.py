@@ -104,7 +104,7 @@ class DiagonalsByLaunch:
 
 
 def make_pair(letters: int, changed: float = 0.1, seed: int = 1) -> SequenceSet:
-    """Two DNA sequences of so many letters, the second the first with changes and gaps."""
+    """Two DNA sequences of a given length, the second the first with changes and gaps."""
     rng = np.random.default_rng(seed)
     first = rng.integers(4, size=letters)
     second = np.where(rng.random(letters) < changed, rng.integers(4, size=letters), first)
@@ -123,7 +123,7 @@ def make_pair(letters: int, changed: float = 0.1, seed: int = 1) -> SequenceSet:
 
 
 def first_letters(paths: Iterable[Path], letters: int | None) -> SequenceSet:
-    """The first letters of the first sequence of each of some files."""
+    """The first residues of the first sequence of each of some files."""
     whole = [read_fasta(path, alphabet="dna")[0].letters for path in paths]
     return SequenceSet.from_strings([one[:letters] for one in whole], alphabet="dna")
 
@@ -147,7 +147,7 @@ def check_same(expected: Alignments, found: Alignments) -> None:
 
 
 def check_rescored(found: Alignments) -> None:
-    """Raise when letters and CIGAR do not add up to the score."""
+    """Raise when residues and CIGAR do not add up to the score."""
     spans = {
         name: int(getattr(found, name)[0])
         for name in ("query_start", "query_end", "target_start", "target_end")
@@ -180,7 +180,7 @@ def table_of_lengths(device: CudaDevice, rounds: int) -> list[str]:
     """The paper's table and figure 7, and what lies around them: global, affine gaps."""
     scoring = make_scoring("dna", mode="global")
     lines = [
-        "| letters | CPU engine, 1 core, ms | by launch 8 / 16 / 32, ms | paper 8 / 16 / 32, ms | "
+        "| residues | CPU engine, 1 core, ms | by launch 8 / 16 / 32, ms | paper 8 / 16 / 32, ms | "
         "scores, ms | GCUPS | alignment, ms | GCUPS | times the CPU engine | paper's |",
         "|" + " --- |" * 10,
     ]
@@ -276,7 +276,7 @@ def print_tables(genomes: list[Path], pair: Path | None, rounds: int = 5) -> lis
     Parameters
     ----------
     genomes : list of Path
-        Two files, whose first 1,000,000 letters and whole first sequences are aligned; or none.
+        Two files, whose first 1,000,000 residues and whole first sequences are aligned; or none.
     pair : Path or None
         A file with two sequences.
     rounds : int

@@ -79,7 +79,7 @@ def tables(options: argparse.Namespace) -> list[Table]:
             notes=[
                 f"Local, BLOSUM50, a gap of k costs 10 + 2k; {len(database):,} sequences, "
                 f"{int(database.lengths.sum()) / 1e6:.0f} million residues ({len(sample)} "
-                f"sequences on a CPU); the query is the first letters of {long.name}. GCUPS with "
+                f"sequences on a CPU); the query is the first residues of {long.name}. GCUPS with "
                 f"the copy of the scores: the median of {options.repeat} runs, and their range. "
                 "The paper's best: 11.2 (Conf. 1, one GPU of a GTX 295), about 18 (Conf. 6, Radeon "
                 "HD 5970)."

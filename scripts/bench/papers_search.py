@@ -2,7 +2,7 @@
 
 Timed is what Dohi et al. time, less the copy of one query: alignment, copying the scores to the
 host, and sorting them there. The database is on the devices before, cut into pieces of about equal
-letters that go to the least loaded device, the longest first.
+residues that go to the least loaded device, the longest first.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Search:
         """The database's pieces, one for each device."""
         row = self.row_of(query)
         pieces = self.number
-        # Each piece begins where a share of all letters ends.
+        # Each piece begins where a share of all residues ends.
         ends = np.searchsorted(
             np.cumsum(self._columns), np.arange(1, pieces + 1) * self._columns.sum() / pieces
         )
@@ -141,7 +141,7 @@ def verify(
 
 
 def repeated(sequences: SequenceSet, times: int, longest: int = 1 << 30) -> SequenceSet:
-    """The sequences up to a length, so many times over, for a database of the papers' size."""
+    """The sequences up to a length, several copies of each, for a database of the papers' size."""
     return SequenceSet.from_strings(
         {
             f"{one.name}_{k}": one.letters

@@ -49,7 +49,7 @@ class ReadsOf:
         Paths in the folder of data; without reads they are simulated.
     is_circle, is_assembled : bool
     length, bases, coverage, gc, seed
-        Of the simulation; with a reference, so many bases of it are the genome.
+        Of the simulation; with a reference, its first bases are the genome.
     repeats : tuple of (int, int)
         Bases and copies of each, on either strand of a made-up genome, copies 1% apart.
     """

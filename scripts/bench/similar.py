@@ -35,7 +35,7 @@ def add_command(commands: Any) -> None:
         "--simulated", nargs="+", default=[], metavar="LENGTH:IDENTITY",
         help="simulated genomes, as 9700:0.83 (bench/families.py)",
     )  # fmt: skip
-    parser.add_argument("--sequences", type=int, default=9, help="the first so many (9)")
+    parser.add_argument("--sequences", type=int, default=9, help="the first N (9)")
     parser.add_argument("--repeat", type=int, default=3, help="rounds (3)")
     parser.set_defaults(run=run)
 
@@ -87,7 +87,7 @@ def verify(full: Alignments, pruned: Alignments) -> None:
 
 
 def pairs_of(found: Alignments) -> list[tuple[str, str]]:
-    """The letters of query and target of each pair."""
+    """The residues of query and target of each pair."""
     letters = [str(found.queries[k].letters) for k in range(len(found.queries))]
     return [
         (letters[a], letters[b])
@@ -106,8 +106,8 @@ def pruned_job(sequences: SequenceSet, use: str) -> Callable[[], Alignments]:
 def wfa_job(pairs: list[tuple[str, str]], scores: np.ndarray, memory_mode: str = "high") -> Job:
     """WFA2-lib with the same costs as penalties, once its scores were compared.
 
-    With M matches, X mismatches, g gaps of G letters in all, a pair has 2 M + 2 X + G letters and
-    the score S = 2 M - 3 X - 3 g - 2 G, so that S - letters = -(5 X + 3 g + 3 G).
+    With M matches, X mismatches, g gaps of G residues in all, a pair has 2 M + 2 X + G residues and
+    the score S = 2 M - 3 X - 3 g - 2 G, so that S - residues = -(5 X + 3 g + 3 G).
     """
     from pywfa import WavefrontAligner
 
@@ -120,7 +120,7 @@ def wfa_job(pairs: list[tuple[str, str]], scores: np.ndarray, memory_mode: str =
         return [aligner.wavefront_align(a, b) for a, b in pairs]
 
     letters = np.array([len(a) + len(b) for a, b in pairs])
-    # N is equal to N there: pairs with other letters than ACGT can differ.
+    # N is equal to N there: pairs with bases other than ACGT can differ.
     clean = np.array([not set(a + b) - set("ACGT") for a, b in pairs])
     if not np.array_equal(np.array(job())[clean], (scores - letters)[clean]):
         raise SystemExit("WFA2-lib has other scores")

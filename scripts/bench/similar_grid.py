@@ -1,4 +1,4 @@
-"""Simulated pairs of many lengths and identities: does `auto` choose the quicker way?
+"""Simulated pairs of many lengths and identities: does `auto` choose the faster way?
 
 `--kernel lanes` (full matrices), `auto` and `pruned` on one core, and WFA2-lib (pywfa). Bytes of
 ours and the scores of WFA2-lib are compared first.
@@ -22,17 +22,17 @@ from pairalign.sequences.sets import SequenceSet
 
 IDENTITIES = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
 SEQUENCES = {500: 33, 1000: 24, 2000: 16, 5000: 9, 10000: 5, 30000: 3}
-"""Of each length so many, all pairs of which are aligned: of the short ones enough for lanes."""
+"""Sequences of each length, all pairs of which are aligned: of short ones enough for lanes."""
 UNRELATED = 0.25
 LEAST_SECONDS = 0.01
-"""What is quicker is done so often that it takes as long."""
+"""The faster way is repeated until it takes as long."""
 HOPELESS = 3
-"""WFA2-lib gets one pair only, once, where that takes so many times as long as a full matrix."""
+"""WFA2-lib gets one pair only, once, where that takes this factor longer than a full matrix."""
 WFA_BYTES = 1 << 30
 """Where it would take more, it has to do with little memory."""
 HEADINGS = (
     "letters", "pairs", "identity", "full, ms", "auto, ms", "pruned, ms", "WFA2-lib, ms",
-    "auto / quicker of full and WFA2-lib", "auto / pruned",
+    "auto / faster of full and WFA2-lib", "auto / pruned",
 )  # fmt: skip
 
 

@@ -49,7 +49,9 @@ def add_command(commands: Any) -> None:
     parser = commands.add_parser("statistics", help="lambda and K, estimated and published")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--data", type=Path, help="FASTA: count hits of its sequences, shuffled")
-    parser.add_argument("--sequences", type=int, default=300, help="and so many others (300)")
+    parser.add_argument(
+        "--sequences", type=int, default=300, help="and this number of others (300)"
+    )
     parser.add_argument("--longest", type=int, default=3000, help="leave out longer ones (3,000)")
     parser.add_argument("--against", type=int, help="these many of the file instead, unshuffled")
     parser.add_argument(
@@ -151,7 +153,7 @@ def _ratios(of_seeds: list[dict[float, tuple[int, float]]]) -> list[str]:
 
 
 def background() -> np.ndarray:
-    """Shares of the letters, by code."""
+    """Shares of the residues, by code."""
     shares = np.array([BACKGROUND[letter] for letter in PROTEIN.letters[:20]])
     return shares / shares.sum()
 

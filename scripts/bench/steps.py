@@ -25,7 +25,7 @@ STEPS = {
 def add_command(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser("steps", help="pairs that each step of the thresholds leaves")
     parser.add_argument("--data", type=Path, required=True, nargs="+", help="FASTA files")
-    parser.add_argument("--sequences", type=int, default=500, help="so many of each (500)")
+    parser.add_argument("--sequences", type=int, default=500, help="sequences of each (500)")
     parser.add_argument("--plot", type=Path, help="an SVG of it")
     parser.set_defaults(run=run)
 

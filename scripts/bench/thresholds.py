@@ -1,14 +1,14 @@
 """The subcommand `thresholds`: pairs that are alike, with and without bounds, and other programs.
 
 Verifies first: with thresholds the rows are those of a table of all pairs that reach them. Then the
-whole commands are timed in turns, in wall and processor time, and the pairs that other programs
-find are compared with ours (`bench.threshold_peers`):
+whole commands are timed in interleaved rounds, in wall and processor time, and the pairs that other
+programs find are compared with ours (`bench.threshold_peers`):
 
 - DNA, global: vsearch (``--allpairs_global --iddef 1``, which counts matches by columns as we do).
-  Both have a match of 2, a mismatch of -4 and gaps of 22 and 2 a letter; vsearch's end gaps
+  Both have a match of 2, a mismatch of -4 and gaps of 22 and 2 a residue; vsearch's end gaps
   cost 3 and 1, and it needs not be optimal, so pairs near the threshold differ.
 - Proteins, local, with a coverage of both sequences: mmseqs and diamond, both told to align every
-  pair. Both have BLOSUM62 and gaps of 12 for the first letter and 1 for others, as we have here;
+  pair. Both have BLOSUM62 and gaps of 12 for the first residue and 1 for others, as we have here;
   which of several alignments of one score is reported differs, and so do pairs near thresholds.
 """
 
@@ -46,7 +46,7 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     """Add `thresholds` to the program's subcommands."""
     parser = commands.add_parser("thresholds", help="pairs that are alike, and other programs")
     parser.add_argument("--data", type=Path, required=True, help="reads or proteins, a FASTA file")
-    parser.add_argument("--sequences", type=int, default=2000, help="the first so many (2000)")
+    parser.add_argument("--sequences", type=int, default=2000, help="the first N (2000)")
     parser.add_argument("--identity", nargs="+", default=["0.99", "0.97", "0.9"])
     parser.add_argument("--coverage", default="0.8", help="of both, of proteins (0.8)")
     parser.add_argument("--threads", type=int, default=os.cpu_count())

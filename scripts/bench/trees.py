@@ -53,11 +53,11 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--add", type=Path, nargs="*", default=[], help="files of results to take over first"
     )
-    parser.add_argument("--families", type=int, help="only so many, spread over all")
+    parser.add_argument("--families", type=int, help="only N, spread over all")
     parser.add_argument(
         "--only", type=Path, metavar="FILE", help="only the families of its lines: bali3/BB11001"
     )
-    parser.add_argument("--letters", type=int, help="only families of so many letters at most")
+    parser.add_argument("--letters", type=int, help="only families of N residues at most")
     parser.add_argument(
         "--smallest-first", action="store_true", help="instead of an order that is a sample"
     )
@@ -68,7 +68,7 @@ def add_command(commands: Any) -> None:
         help="of the alignments; other modes' trees are rows of their own (global)",
     )
     parser.add_argument("--trees", nargs="*", metavar="TREE", help='only these: "score upgma"')
-    parser.add_argument("--minutes", type=float, help="start no alignment after so many")
+    parser.add_argument("--minutes", type=float, help="start no alignment after N minutes")
     parser.add_argument("--jobs", type=int, default=1, help="alignments at a time (1)")
     parser.add_argument("--famsa", type=Path, help="FAMSA's program (scripts/build_famsa.py)")
     parser.add_argument(

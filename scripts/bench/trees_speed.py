@@ -51,7 +51,7 @@ def add_command(commands: Any) -> None:
         metavar="N",
         help="of the sequences, so 1/N**2 of the pairs (1)",
     )
-    parser.add_argument("--upgma", type=int, metavar="N", help="UPGMA alone, of so many")
+    parser.add_argument("--upgma", type=int, metavar="N", help="UPGMA alone, of N sequences")
     parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="(600)")
     parser.add_argument("--no-peers", action="store_true", help="only pairalign")
     parser.set_defaults(run=run_speed)

@@ -51,7 +51,7 @@ def tables(
                 ]
             )
             largest = max(letters[family] for family in complete)
-            title = f"{collection}: {len(complete)} families of up to {largest:,} letters, "
+            title = f"{collection}: {len(complete)} families of up to {largest:,} residues, "
             yield f"{title}mean Q / TC in percent\n\n" + "\n".join(_means(values, trees, there))
             yield f"{title}Q minus that of the program's own tree, with its standard error\n\n" + (
                 "\n".join(_differences(values, trees, there))

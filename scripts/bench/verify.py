@@ -45,7 +45,7 @@ def check_ours(sample: Sample, mode: str, expected: np.ndarray) -> int:
 
 
 def rescore(scoring: Scoring, codes: list[np.ndarray], found: object, k: int) -> None:
-    """Score alignment `k` from its letters and CIGAR alone."""
+    """Score alignment `k` from its residues and CIGAR alone."""
     offsets = found.cigar_offsets  # type: ignore[attr-defined]
     spans = ("query_start", "query_end", "target_start", "target_end")
     score = scoring.rescore(

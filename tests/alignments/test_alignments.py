@@ -135,7 +135,7 @@ def test_view_shows_one_pair():
     assert repr(a) == "<Alignment: first x second, score -7>"
     assert str(a) == (
         "first x second\n"
-        "score -7, 4 of 7 columns identical (57.1%), 2 letters in 2 gaps\n"
+        "score -7, 4 of 7 columns identical (57.1%), 2 residues in 2 gaps\n"
         "\n"
         "first  1 MKVLa-W 6\n"
         "         | ||| :\n"

@@ -217,7 +217,7 @@ def test_the_view_shows_the_other_strand() -> None:
     assert one.rows() == rows
     assert str(one).splitlines() == [
         "seq1 x seq2, query reverse-complemented",
-        "score 19, 13 of 15 columns identical (86.7%), 2 letters in 1 gaps",
+        "score 19, 13 of 15 columns identical (86.7%), 2 residues in 1 gaps",
         "",
         "seq1 17 ------TGCAGG--CCAAGTCCCCC 1",
         "              ||||||  |||||||",

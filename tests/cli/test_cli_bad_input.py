@@ -292,7 +292,7 @@ def test_memory_too_small_for_a_pair(
     arguments = ["align", "x.fa", "-o", "out.paf", "--threads", "1", "--quiet"]
     assert main([*arguments, "--memory", memory]) == 1
     said = capsys.readouterr().err
-    pair = r"'s\d' \(2000 letters\) and 's\d' \(2000 letters\)"
+    pair = r"'s\d' \(2000 residues\) and 's\d' \(2000 residues\)"
     found = re.search(f"aligning {pair} needs (\\d+ [KM]iB) of memory, only \\d+ KiB allowed", said)
     assert found, said
     assert os.listdir() == ["x.fa"]

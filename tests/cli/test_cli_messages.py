@@ -43,7 +43,7 @@ def test_summary(folder: Path, family: Path, capsys: pytest.CaptureFixture[str])
     time = lines.pop("time")
     assert re.fullmatch(r"\d+\.\d\d s, \d+\.\d GCUPS \(billion cells a second\)", time)
     assert lines == {
-        "sequences": "57 proteins of 372-544 letters",
+        "sequences": "57 proteins of 372-544 residues",
         "scoring": "global, BLOSUM62, gap open 11, gap extend 1",
         "pairs": "1,596",
         "cells": "405,422,077",
@@ -58,7 +58,7 @@ def test_summary_of_dna_and_two_sets(folder: Path, capsys: pytest.CaptureFixture
     options = ["--mode", "semiglobal", "--gap-open", "4.5", "--min-score", "11", "--score-only"]
     align("one.fa", "dna.fa", "-o", "x.tsv", *options)
     said = capsys.readouterr().err
-    assert "1 DNA sequence of 12 letters against 3 DNA sequences of 9-12 letters\n" in said
+    assert "1 DNA sequence of 12 bases against 3 DNA sequences of 9-12 bases\n" in said
     assert "semiglobal, match 2, mismatch -3, gap open 4.5, gap extend 2\n" in said
     assert "3, of which 2 score at least 11\n" in said
     assert "closest" not in said
@@ -80,7 +80,7 @@ def test_letters_without_scores_are_counted(
     Path("rare.fa").write_text(fasta({"x": "MKVUUO", "y": "MKVLJL"}))
     align("rare.fa", "-o", "x.paf")
     expected = (
-        "pairalign: warning: letters without a score of their own in BLOSUM62: "
+        "pairalign: warning: residues without a score of their own in BLOSUM62: "
         "U scored as C (2), O scored as K (1)"
     )
     assert expected in capsys.readouterr().err

@@ -123,7 +123,7 @@ def test_what_a_capacity_error_asks_for_is_enough(mode: str) -> None:
     sequences = tuple(random_sequences(rng, "ARNDC", 5, 700, "near"))
     scoring = make_scoring(PROTEIN, mode, 11, 1, match_matrix(PROTEIN, 5, -4))
     problem = Problem(sequences, None, scoring)
-    with pytest.raises(CapacityError, match=r"'seq\d' \(\d+ letters\) and 'seq\d'") as caught:
+    with pytest.raises(CapacityError, match=r"'seq\d' \(\d+ residues\) and 'seq\d'") as caught:
         run(open_cpu, problem, memory_bytes=64 * KIB)
     run(open_cpu, problem, Want(Detail.SCORE), memory_bytes=64 * KIB)
     found = run(open_cpu, problem, memory_bytes=caught.value.needed_bytes)

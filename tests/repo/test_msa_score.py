@@ -38,5 +38,5 @@ def test_by_hand(score, test: dict[str, str], pairs: float, columns: float) -> N
 
 
 def test_other_letters_are_an_error(score) -> None:
-    with pytest.raises(ValueError, match="b: the letters of test and reference differ"):
+    with pytest.raises(ValueError, match="b: the residues of test and reference differ"):
         score({**REFERENCE, "b": "ACE-f"}, REFERENCE)

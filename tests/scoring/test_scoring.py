@@ -246,7 +246,7 @@ def test_scores_that_may_leave_32_bits_are_refused():
     long = SequenceSet.from_strings({"c": "A" * 2000})
     scoring.check_sets(short)
     scoring.check_sets(short, long)  # at most 1,000 letters match
-    with pytest.raises(ScoringError, match="sequences of 2000 and 2000 letters"):
+    with pytest.raises(ScoringError, match="sequences of 2000 and 2000 residues"):
         scoring.check_sets(long)
     low, high = scoring.score_bounds(1073, 1073)
     assert (low, high < SCORE_LIMIT) == (0, True)
@@ -263,13 +263,13 @@ def test_replaced_letters_in_one_sentence():
     assert blosum.replaced_message(plain) is None
     rare = SequenceSet.from_strings(["MUUuJ", "MO"])
     assert blosum.replaced_message(plain, rare) == (
-        "letters without a score of their own in BLOSUM62: "
+        "residues without a score of their own in BLOSUM62: "
         "U scored as C (3), O scored as K (1), J scored as the better of I and L (1)"
     )
     assert make_scoring("protein", matrix="BLASTP").replaced_message(rare) is None
     dna = SequenceSet.from_strings(["ACGTUEE", "XAe"], alphabet="dna")
     assert make_scoring("dna").replaced_message(dna, dna) == (
-        "letters without a score of their own in match 2, mismatch -3: "
+        "residues without a score of their own in match 2, mismatch -3: "
         "E read as N (6), X read as N (2)"
     )
 

@@ -211,7 +211,7 @@ REFUSED = {
     "> within a sequence": (b">a\nMK >b\n", "record 1 'a': character '>' at position 3"),
     "stop in DNA": (
         b">a\nACGT\n>b\nACG*\n",
-        "record 2 'b': letter '*' at position 4; DNA has no such letter",
+        "record 2 'b': letter '*' at position 4; DNA has no such residue",
     ),
     "control byte in a sequence": (b">a\nMK\x07\n", "record 1 'a': byte 0x07 at position 3"),
     "byte beyond ASCII in a sequence": (

@@ -18,7 +18,7 @@ from pairalign.sequences.sets import read_fasta
 
 PROTEINS = Path(__file__).parents[2] / "examples" / "cytochrome_p450.fasta"
 BLAST = ("--mode", "local", "--gap-open", "12")
-STATED = re.compile(r"lambda (\S+), K (\S+) \((.+?)\), database of (\S+) letters in (\S+) seq")
+STATED = re.compile(r"lambda (\S+), K (\S+) \((.+?)\), database of (\S+) residues in (\S+) seq")
 NAMES = (
     *("qseqid", "sseqid", "qlen", "slen", "score", "bitscore", "evalue", "pident", "ppos"),
     *("length", "nident", "mismatch", "positive", "gapopen", "gaps", "qstart", "qend"),

@@ -141,7 +141,7 @@ def test_composition():
     assert composition(sequences).tolist() == pytest.approx(
         [6 / 12, 2 / 12, 2 / 12, 2 / 12], abs=1e-3
     )
-    with pytest.raises(ScoringError, match="no definite letters"):
+    with pytest.raises(ScoringError, match="no definite residues"):
         composition(SequenceSet.from_strings(["NNN"], alphabet="dna"))
 
 
@@ -182,7 +182,7 @@ def test_evalues_of_dna_on_the_command_line(folder, capsys, monkeypatch):
     align("r.fa", "--mode", "local", "-o", "a.b6", "--max-evalue", "1e-6")
     said = capsys.readouterr().err
     assert "E-values: lambda 0.5" in said
-    assert "(estimated from random pairs with the letters of the sequences)" in said
+    assert "(estimated from random pairs with the residues of the sequences)" in said
     lines = (folder / "a.b6").read_text().splitlines()
     assert [line.split("\t")[:2] for line in lines] == [["r1", "same"]]
     rows = table("r.fa", "--mode", "local", "--columns", "query,target,score,bits,evalue")

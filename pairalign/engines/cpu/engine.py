@@ -120,7 +120,7 @@ class CpuEngine:
         One of `instruction_sets`; None takes ``PAIRALIGN_ISA`` from the environment, or the best.
     long_pairs : str
         Which pairs are aligned one by one on all lanes of a vector rather than each on one lane:
-        ``"auto"`` chooses what is quicker. ``"always"`` and ``"never"`` are for tests: the
+        ``"auto"`` chooses what is faster. ``"always"`` and ``"never"`` are for tests: the
         alignments are the same.
     lane_bits : int
         How many bits a lane has at least. 0 chooses; 8, 16 and 32 are for tests: the alignments are
@@ -301,8 +301,8 @@ class CpuEngine:
         query = self.queries[int(self.queries.order[trouble.row])]
         target = self.targets[int(self.targets.order[trouble.column])]
         pair = (
-            f"{shown_name(query.name)} ({len(query.letters)} letters) and "
-            f"{shown_name(target.name)} ({len(target.letters)} letters)"
+            f"{shown_name(query.name)} ({len(query.letters)} residues) and "
+            f"{shown_name(target.name)} ({len(target.letters)} residues)"
         )
         if status == SCORES:
             return ScoringError(f"scores of {pair} could exceed 32 bits; use smaller costs")

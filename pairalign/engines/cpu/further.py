@@ -1,8 +1,8 @@
-"""Further alignments of pairs: the best that puts no two letters together which one before did.
+"""Further alignments of pairs, non-intersecting (Waterman-Eggert): no residue pair is reused.
 
 After Waterman and Eggert 1987. The native code is ``cpu/further/``; it runs on cores whatever
 engine made the first alignments, so that the bytes are the same. Each further one costs a pass over
-the pair's whole matrix, unless a run of equal letters that it must have is not there.
+the pair's whole matrix, unless a run of equal residues that it must have is not there.
 
 Where two reads are alike in one place, the best alignment is made in a corridor and then proven to
 be the best, by what further ones may score: `FurtherAligner.best_of` and
@@ -70,7 +70,7 @@ _NO_MEMORY, _CANCELLED = -1, -2
 _FOUND, _USELESS = 1, 2
 
 _LEAST_IN_CORRIDORS = 500
-"""Letters: of less, as many pairs as there are lanes are filled as quickly."""
+"""Residues: of less, as many pairs as there are lanes are filled as quickly."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ class FurtherAligner:
         least : int
             Raw score, at least 1.
         least_run : int
-            Equal letters in a row that an alignment must have to be of use: a pair without so many
+            Equal residues in a row that an alignment must have to be of use: a pair without so many
             on free cells is not aligned. 0: any will do.
 
         Returns

@@ -91,7 +91,7 @@ class FilteredSet:
         Of all sequences; empty where q-grams are not looked at, as `grams`.
     grams : ndarray of GRAM_SET
     best : ndarray of int64
-        The most that the letters of a sequence can score; empty where no score is asked for.
+        The most that the residues of a sequence can score; empty where no score is asked for.
     """
 
     bits: npt.NDArray[np.uint64]
@@ -107,7 +107,7 @@ class PairsLeft:
     ----------
     mask : ndarray of bool, shape (pairs,)
     looked_at, possible, sharing, left : int
-        Pairs before anything, after lengths and letters, after q-grams, and after subsequences:
+        Pairs before anything, after lengths and residues, after q-grams, and after subsequences:
         those of `mask`.
     min_raw_score : int or None
         What every pair that passes scores at least.
@@ -148,11 +148,11 @@ class PairFilter:
     Attributes
     ----------
     gram : int
-        Letters of the q-grams that are compared: those that drop most pairs of a sample. 0: none.
+        Residues of the q-grams that are compared: those that drop most pairs of a sample. 0: none.
 
     Notes
     -----
-    Memory: one to four bytes a letter of the sets, and two to three where subsequences are looked
+    Memory: one to four bytes a residue of the sets, and two to three where subsequences are looked
     at. Time: some ten nanoseconds a pair and thread; subsequences take a tenth of a score.
     """
 
@@ -266,13 +266,13 @@ def _view(address: int | None, count: int, dtype: np.dtype[Any]) -> npt.NDArray[
 def _column_scores(
     queries: SequenceSet, targets: SequenceSet, scoring: Scoring
 ) -> NativeColumnScores:
-    """Extremes of what columns score, over the letters that the sets use."""
+    """Extremes of what columns score, over the residues that the sets use."""
     used = [np.bincount(one.codes, minlength=CODES)[:CODES] > 0 for one in (queries, targets)]
     table = scoring.matrix.astype(np.int64)
     pairs = used[0][:, None] & used[1][None, :]
     matching = np.diag(np.arange(CODES) < scoring.alphabet.definite) & pairs
     matches, others = table[matching], table[pairs & ~matching]
-    if queries is targets:  # one letter of a set can be in both places
+    if queries is targets:  # one residue of a set can be in both places
         used[1] = used[0]
     best = [np.where(pairs, table, 0).max(axis=axis, initial=0).astype(np.int32) for axis in (1, 0)]
     return NativeColumnScores(

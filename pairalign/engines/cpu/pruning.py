@@ -23,7 +23,7 @@ class Pruning:
     Attributes
     ----------
     use : {"never", "auto", "always", "forced", "wavefronts", "lanes"}
-        ``auto``: pairs of which it is expected to be quicker. ``always``: those where it fills
+        ``auto``: pairs for which it is expected to be faster. ``always``: those where it fills
         at most half of the matrix. For tests, ``forced``: all by a corridor, ``wavefronts``: all
         for whose wavefronts there is room, ``lanes``: all by corridors of many pairs at a time.
     worse_seed : int

@@ -5,7 +5,7 @@ passes, and where it scores more than one that passes on the plus strand.
 
 Notes
 -----
-Thresholds may force a run of equal letters (`OverlapThresholds.forced_run`): reads without a word
+Thresholds may force a run of equal residues (`OverlapThresholds.forced_run`): reads without a word
 in common on opposite strands have no overlap there that passes.
 
 A match scores at most a, and whatever interrupts matches costs at least d. Let q be so small that
@@ -34,9 +34,9 @@ from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
 WORD = 11
-"""Letters of words: WORD_LETTERS in the source."""
+"""Residues of words: WORD_LETTERS in the source."""
 _GRAMS = range(3, 7)
-"""Of fewer letters all reads share most; more are not needed."""
+"""Of fewer residues all reads share most; more are not needed."""
 
 
 class StrandFilter:
@@ -45,9 +45,9 @@ class StrandFilter:
     Parameters
     ----------
     reads : SequenceSet
-        Of DNA; overlaps that pass have a run of at least `WORD` letters.
+        Of DNA; overlaps that pass have a run of at least `WORD` residues.
     gram : int
-        Letters of q-grams.
+        Residues of q-grams.
     match : int
         The most that a match scores.
     threads : int

@@ -32,7 +32,7 @@ WORD = 32
 """Pairs of a word."""
 
 BLOCK_THREADS = 128
-_ROUND = 64  # letters that a block of transpose_columns takes
+_ROUND = 64  # residues that a block of transpose_columns takes
 _CHUNK = 16  # rows of a block of score_rows at most
 _BLOCKS = 8  # of a multiprocessor that a window should have, if need be of fewer rows
 _PAIR_BYTES = 12  # score and two input indices
@@ -120,7 +120,7 @@ def round_bits(scores: LinearScores, bits: int) -> int:
 
 
 def choose_shape(bits: int, columns: int) -> Shape:
-    """Return the shape that wastes the fewest columns in groups of `columns` letters.
+    """Return the shape that wastes the fewest columns in groups of `columns` residues.
 
     A lane's scores must fit its registers, and 32 lanes need fewer passes over long columns, but
     start and end with more idle lanes.

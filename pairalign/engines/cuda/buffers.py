@@ -120,7 +120,7 @@ class Slot:
         self.send(name, staged.nbytes, address)
 
     def send(self, name: str, size: int, address: int) -> None:
-        """Copy so many bytes of the pinned buffer `name` to the device."""
+        """Copy the first bytes of the pinned buffer `name` to the device."""
         self._driver.memcpy_htod_async(address, self._pinned[name][:size], self.stream)
 
     def send_array(self, array: npt.NDArray[Any], address: int) -> None:

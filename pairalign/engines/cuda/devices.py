@@ -90,7 +90,7 @@ class CudaDevice:
             return self._streams
 
     def pool(self, limit_bytes: int) -> PinnedPool:
-        """Return the pinned memory that all engines on the device share, with so much more of it.
+        """Return the pinned memory that all engines on the device share, extended by some bytes.
 
         Close it once.
         """

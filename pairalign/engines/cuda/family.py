@@ -114,7 +114,7 @@ class DeviceContext:
         return self.queries is self.targets
 
     def used_codes(self) -> npt.NDArray[np.uint8]:
-        """Return the codes of the sets' letters, ascending, with those of the other strand."""
+        """Return the codes of the sets' residues, ascending, with those of the other strand."""
         sets = [self.queries] if self.one_set else [self.queries, self.targets]
         codes = np.concatenate([codes_in(one.sequences) for one in sets])
         complement = self.scoring.alphabet.complement
@@ -139,7 +139,7 @@ class DeviceContext:
         return halve_batches(self.name, limit_bytes, batch_bytes, self.log)
 
     def pipeline(self, slots: int, memory_bytes: int, *, grows: bool = True) -> BatchPipeline[Slot]:
-        """Return a pipeline of so many batches at a time, which share `memory_bytes`.
+        """Return a pipeline of `batches` batches at a time, which share `memory_bytes`.
 
         `grows`: see `pairalign.engines.cuda.buffers.Slot`.
         """

@@ -45,7 +45,7 @@ COUNTS = np.dtype([("possible", "<u8"), ("left", "<u8"), ("score", "<i4"), ("unu
 """FilterCounts in cuda/pair_filter/pair_filter.cuh."""
 
 _MEMORY_SHARE = 16
-"""One part in so many of an engine's memory, at most, for the sets and for a window each."""
+"""Divisor of an engine's memory: the part, at most, for the sets and for a window each."""
 
 _NO_SCORE = 2**31 - 1
 

@@ -123,7 +123,7 @@ class PairPerThread:
 
     @property
     def matrix_address(self) -> int:
-        """Where the scores of letters lie on the device."""
+        """Where the scores of residues lie on the device."""
         return int(self._matrix)
 
     def launch(

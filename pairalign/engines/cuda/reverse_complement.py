@@ -16,12 +16,12 @@ import numpy.typing as npt
 SOURCE = "reverse_complement.cu"
 _THREADS = 256
 _MOST_AT_ONCE = 64 << 20
-"""A set of so many bytes, with the room between sequences, is turned at once."""
+"""Bytes of a set, with the room between sequences, that is turned at once."""
 _MARGIN = 256  # at least what kernels read around a sequence; keeps 16-byte alignment
 
 
 class OtherStrand:
-    """Reverse-complements columns of a set whose letters lie on a device.
+    """Reverse-complements columns of a set whose residues lie on a device.
 
     Parameters
     ----------
@@ -30,15 +30,16 @@ class OtherStrand:
     load_module : callable
         See `pairalign.engines.cuda.family.DeviceContext`.
     letters, starts, lengths : device pointers
-        uint8 letters; int64[n] first letter and int32[n] length of each sorted position.
+        uint8 residues; int64[n] first residue and int32[n] length of each sorted position.
     host_starts, host_lengths : ndarray of int64 and int32, shape (n,)
         The same on the host.
     complement : ndarray of uint8, shape (256,)
-        Letter of each letter's complement, in whatever code the letters are.
+        Code of the complement of each code, in the codes of the set.
     padding : int
         What fills the room between sequences.
     most_at_once : int
-        Sets of so many bytes are turned at once, others a window's columns at a time.
+        Sets of at most that number of bytes are turned at once, others a window's columns at a
+        time.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class OtherStrand:
         self._columns: tuple[int, int] | None = None
 
     def letters_of(self, first: int, stop: int) -> int:
-        """Return the address to use in place of the set's letters for sequences [first, stop).
+        """Return the address to use in place of the set's residues for sequences [first, stop).
 
         It holds until the next call; nothing that reads the scratch memory may still run then.
 
@@ -84,7 +85,7 @@ class OtherStrand:
             first, stop = 0, len(self._starts)
         begin = int(self._starts[first])
         end = int(self._starts[stop - 1]) + int(self._lengths[stop - 1])
-        # Multiples of 16, so that aligned letters stay aligned.
+        # Multiples of 16, so that aligned residues stay aligned.
         origin = (begin - _MARGIN) // 16 * 16
         size = end - origin + _MARGIN
         if self._columns != (first, stop):

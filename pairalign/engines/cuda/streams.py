@@ -21,7 +21,7 @@ STREAMS = 2
 
 
 class SharedStreams:
-    """Streams for kernels, taken in turns.
+    """Streams for kernels, used round robin.
 
     Parameters
     ----------

@@ -17,10 +17,10 @@ Mask = npt.NDArray[np.bool_]
 Lengths = npt.NDArray[np.int32]
 
 LEAST_LETTERS = 1000
-"""The shorter sequence of a pair for block diagonals has so many letters."""
+"""Least residues of the shorter sequence of a pair for block diagonals."""
 
 LETTERS_A_PAIR = 800
-"""A device is busy with a pair of so many letters on each multiprocessor; of longer pairs it needs
+"""Residues of a pair that keeps a multiprocessor busy; of longer pairs it needs
 more, with the square of their length."""
 
 
@@ -45,7 +45,7 @@ def long_pairs(
 
     A pair is such a pair when its shorter sequence has at least `LEAST_LETTERS`, and the window's
     others have fewer cells than pairs of its size would need to have to keep the device busy: for
-    each multiprocessor one pair of `LETTERS_A_PAIR`, four of twice as many letters, and so on.
+    each multiprocessor one pair of `LETTERS_A_PAIR`, four of twice as many residues, and so on.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def long_pairs(
 
 
 def _busy(letters: Any, multiprocessors: int) -> Any:
-    """Return how many pairs of so many letters keep a device busy, float."""
+    """Return how many pairs of a given length keep a device busy, float."""
     return multiprocessors * (letters / LETTERS_A_PAIR) ** 2
 
 

@@ -295,7 +295,7 @@ class SharedPool:
         self._lock = threading.Lock()
 
     def open(self, limit_bytes: int) -> PinnedPool:
-        """Return the pool, which may now pin so much more; `PinnedPool.close` it once."""
+        """Return the pool, which may now pin that much more memory; `PinnedPool.close` it once."""
         with self._lock:
             if self._pool is None or not self._pool.share(limit_bytes):
                 self._pool = PinnedPool(self._driver, self._current, limit_bytes)

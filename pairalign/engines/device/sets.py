@@ -18,7 +18,7 @@ LEAST_BATCH_BYTES = 1 << 20
 """A device with less room than this for a batch is out of memory."""
 
 SEQUENCE_ALIGNMENT = 16
-"""Every sequence starts at a multiple of so many bytes on the device (one 128-bit load)."""
+"""Bytes of which each sequence's start on the device is a multiple (one 128-bit load)."""
 
 PADDING_CODE = 31
 """Code of the bytes between sequences; never a letter of an alphabet in use."""
@@ -42,7 +42,7 @@ class DeviceSet:
     lengths : int32[n]
         Host copy of the lengths by *sorted position* (``sequences.lengths`` is by input index).
     codes, starts, device_lengths, order : device pointers or buffers
-        ``codes`` uint8: the letters' codes, each sequence at a multiple of `SEQUENCE_ALIGNMENT`,
+        ``codes`` uint8: the residues' codes, each sequence at a multiple of `SEQUENCE_ALIGNMENT`,
         followed by `PADDING_CODE` up to the next; at least 64 padding bytes end the array.
         ``starts`` int64[n]: first byte of each sorted position in ``codes``.
         ``device_lengths`` int32[n]: lengths by sorted position.

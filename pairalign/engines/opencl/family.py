@@ -70,7 +70,7 @@ class OpenClContext:
         return halve_batches(self.device.name, limit_bytes, batch_bytes, self.log)
 
     def pipeline(self, memory_bytes: int) -> BatchPipeline[Arena]:
-        """Return a pipeline of one batch at a time, which takes so much memory at most."""
+        """Return a pipeline of one batch at a time, which takes `memory_bytes` at most."""
         return BatchPipeline(
             [Arena(self)],
             self.device.cl,
@@ -143,7 +143,7 @@ class Arena:
         self._buffers: dict[str, tuple[int, Any]] = {}
 
     def arrange(self, sizes: Mapping[str, int], limit_bytes: int) -> dict[str, Any]:
-        """Return a buffer of at least so many bytes for each name; what they held is lost.
+        """Return a buffer of at least the given bytes for each name; what they held is lost.
 
         Buffers that other batches needed give way when all together would exceed `limit_bytes`.
         """

@@ -57,7 +57,7 @@ class BlockReader(RecordReader):
 class MafReader(BlockReader):
     """MAF of two rows a block: first the target, then the query, as LAST and UCSC have it.
 
-    ``score=``, and of rows name, start, size, strand, length and letters. On strand ``-`` starts
+    ``score=``, and of rows name, start, size, strand, length and residues. On strand ``-`` starts
     count from the other end. Lines of other kinds are not looked at.
     """
 
@@ -163,9 +163,9 @@ def _named(name: str) -> tuple[str, tuple[int, int] | None]:
 class A3mReader(BlockReader):
     """A3M: the query, then a record a target.
 
-    Capital letters and ``-`` stand under the query's letters, small ones between them; the headers'
-    ``start=``, ``end=`` and ``score=``. In modes without free ends gaps at the ends are part of the
-    alignment, else the query's letters opposite them are left out.
+    Capital residues and ``-`` stand under the query's residues, small ones between them; the
+    headers' ``start=``, ``end=`` and ``score=``. In modes without free ends gaps at the ends are
+    part of the alignment, else the query's residues opposite them are left out.
     """
 
     name = "a3m"
@@ -224,7 +224,7 @@ class A3mReader(BlockReader):
 
 
 class TcLibReader(BlockReader):
-    """T-Coffee's library: for each pair ``#I J`` and a line a column of two letters.
+    """T-Coffee's library: for each pair ``#I J`` and a line a column of two residues.
 
     Coordinates must rise in both sequences. The weights of a pair must be one number, per cent
     identity of its columns; where scores are not compared, weights are not looked at.
@@ -271,7 +271,7 @@ class TcLibReader(BlockReader):
         for number, words in listed:
             if len(words) != 3 or not words[1].isdecimal() or int(words[1]) != len(words[2]):
                 raise AlignmentFileError(
-                    f"{self.source}: line {number}: expected a name, a length and as many letters"
+                    f"{self.source}: line {number}: expected a name, a length and as many residues"
                 )
             if not any(is_known(names, words[0], words[2]) for names in self.names):
                 raise AlignmentFileError(
@@ -326,7 +326,7 @@ class TcLibReader(BlockReader):
 
 
 def is_known(names: SetNames, name: str, letters: str | None) -> bool:
-    """Whether a set has a sequence of this name and, where they are said, of these letters."""
+    """Whether a set has a sequence of this name and, where they are said, of these residues."""
     place = int(names.find([name])[0])
     if place < 0:
         return False
@@ -334,7 +334,7 @@ def is_known(names: SetNames, name: str, letters: str | None) -> bool:
 
 
 def _cigar_of(columns: np.ndarray) -> str:
-    """Return the CIGAR of columns of two letters; ``?`` where they do not rise."""
+    """Return the CIGAR of columns of two residues; ``?`` where they do not rise."""
     steps = np.diff(columns, axis=0)
     if (steps < 1).any():
         return "?"

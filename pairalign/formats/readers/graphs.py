@@ -22,9 +22,9 @@ _EDGES = 1 << 14
 class GfaReader(BlockReader):
     """GFA 1 of reads: segments are the sequences, links and containments are records.
 
-    Links and containments have names, orientations, a coordinate, and a CIGAR whose letters must be
-    inside of the segments; a contained segment is aligned whole. ``NM`` is not looked at: it is of
-    the alignment, and the CIGAR goes on to the ends of the segments.
+    Links and containments have names, orientations, a coordinate, and a CIGAR whose residues must
+    be inside of the segments; a contained segment is aligned whole. ``NM`` is not looked at: it is
+    of the alignment, and the CIGAR goes on to the ends of the segments.
     """
 
     name = "gfa"

@@ -57,7 +57,7 @@ class PafReader(LineReader):
 class SamReader(LineReader):
     """SAM as text: all eleven columns; of the tags ``NM``, ``AS``, ``MD`` and ``cs``.
 
-    What is clipped, softly or hard, says where the query's letters lie. Reads that are not mapped
+    What is clipped, softly or hard, says where the query's residues lie. Reads that are not mapped
     are counted and left out. ``@SQ`` lines must have the lengths of targets; of records their
     target must be among them. DIAMOND and vsearch, which ``@PG`` names, have habits of their own:
     `pairalign.alignments.records.PROGRAMS`.

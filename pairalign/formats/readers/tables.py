@@ -57,7 +57,7 @@ COLUMN_ROLES = {
     "tcov": "says_target_coverage",
 }
 """What columns of a name hold. Those of our own names are defined in docs/formats.md; `edits` are
-mismatches and gap letters, `aligned` columns without gaps, `pident_aligned` 100 matches by those,
+mismatches and gap columns, `aligned` columns without gaps, `pident_aligned` 100 matches by those,
 and `exchanged_cigar` has I where others have D."""
 
 _ONCE = (

@@ -240,7 +240,7 @@ def cluster(
     Notes
     -----
     Time is that of the alignments of pairs that lengths,
-    q-grams and scores do not rule out; average linkage aligns all. Memory: some bytes a letter;
+    q-grams and scores do not rule out; average linkage aligns all. Memory: some bytes a residue;
     linkages complete and average 12 bytes a pair.
 
     References

@@ -54,7 +54,7 @@ Doubles = npt.NDArray[np.float64]
 SATURATED = 5.0
 """The largest distance of the measures that take a logarithm: substitutions a site."""
 
-_PART_PAIRS = 1 << 16  # measures make many doubles of a pair: of so many at a time
+_PART_PAIRS = 1 << 16  # pairs at a time: measures make many doubles of a pair
 
 
 @dataclass(frozen=True)
@@ -302,10 +302,10 @@ def self_scores(sequences: SequenceSet, scoring: Scoring) -> Doubles:
 
     Notes
     -----
-    That is the best of all alignments of a sequence with itself if no two letters score more than
-    the mean of each with itself, ``2 s(x,y) <= s(x,x) + s(y,y)``, and no letter less than 0 with
-    itself: then n columns bound the score, and the diagonal attains the bound. All letters of
-    BLOSUM and PAM matrices but X, and all definite bases, are such letters. Stretches of X or N
+    That is the best of all alignments of a sequence with itself if no two residues score more than
+    the mean of each with itself, ``2 s(x,y) <= s(x,x) + s(y,y)``, and no residue less than 0 with
+    itself: then n columns bound the score, and the diagonal attains the bound. All residues of
+    BLOSUM and PAM matrices but X, and all definite bases, are such residues. Stretches of X or N
     could score higher locally; they count as what they score.
     """
     own = np.diagonal(scoring.matrix).astype(np.int64)

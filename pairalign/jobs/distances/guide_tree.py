@@ -174,7 +174,7 @@ def build_tree(
 
 
 def _equal_sequences(sequences: SequenceSet) -> Firsts:
-    """Of each sequence the first one with the same letters, case apart; int32 of shape (n,)."""
+    """Of each sequence the first one with the same residues, case apart; int32 of shape (n,)."""
     seen: dict[bytes, int] = {}
     return np.array(
         [seen.setdefault(sequences.codes_of(k).tobytes(), k) for k in range(len(sequences))],

@@ -30,7 +30,7 @@ _NAME_POINTS = 7.0
 _DOTS = 150
 """Dots an inch, of heat maps and small trees."""
 _PIXELS = 2400
-"""A heat map is at most so many pixels wide; a larger matrix is averaged in blocks."""
+"""Most pixels of a heat map's side; a larger matrix is averaged in blocks."""
 
 
 def picture_format(path: str) -> str:

@@ -138,8 +138,8 @@ def score_multiple(
     width : int
         How many columns there are.
     partners : int, optional
-        Compare each sequence with so many others, drawn by chance. Default: with all others, 20 of
-        more than 200 sequences.
+        Compare each sequence with this number of others, drawn by chance. Default: with all others,
+        20 of more than 200 sequences.
     seed : int
         What is drawn follows from it.
     threads, memory_bytes, progress

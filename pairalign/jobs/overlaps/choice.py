@@ -22,7 +22,7 @@ from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
 _SEED = 1
-_SHORT_READS = 600  # letters: no Illumina read is longer
+_SHORT_READS = 600  # residues: no Illumina read is longer
 _SHARE_OF_RUN, _FEWEST_CELLS, _MOST_CELLS = 100, 5 * 10**8, 3 * 10**9
 _LEAST_PAIRS = 8
 _ENOUGH = 3
@@ -32,7 +32,7 @@ _ACCURATE = {"short": 0.97, "hifi": 0.985}
 _SHARE_OF_READ, _LEAST_OVERLAP, _LEAST_SCORE = 0.6, 40, 28
 _LEAST_SPREAD = 0.002
 _DEVIATIONS, _LEAST_IDENTITY = 3, 0.5
-"""Hardly any overlap is less identical than sampled ones are, less so many standard deviations."""
+"""Standard deviations below the median identity of sampled overlaps under which hardly any lies."""
 
 
 @dataclass(frozen=True)
@@ -61,16 +61,16 @@ class Chance:
     best_score : int
         Raw.
     span : int
-        Letters that they align in the median.
+        Residues that they align in the median.
     best_identity : float
-        Of those that align as many letters as an overlap must have; 0 where none does.
+        Of those that align as many residues as an overlap must have; 0 where none does.
     lambda_, log_room : float
         So many alignments of all pairs of the run, on both strands, are expected to score S by
         chance: ``exp(log_room - lambda_ S)``.
     identities : NormalDist or None
-        Of those that align as many letters as an overlap must have; None where hardly any does.
+        Of those that align as many residues as an overlap must have; None where hardly any does.
     log_long : float
-        Logarithm of how many of the run's pairs are expected to align so many.
+        Logarithm of how many of the run's pairs are expected to align that number.
     """
 
     pairs: int
@@ -91,13 +91,13 @@ class Chance:
         return min(by_score, math.exp(self.log_long) * tail)
 
     def score_for(self, expected: float) -> int:
-        """Return the least raw score that at most so many overlaps are expected to reach."""
+        """Return the least raw score that at most `most` overlaps are expected to reach."""
         return math.ceil((self.log_room - math.log(expected)) / self.lambda_)
 
     def raised(self, limits: OverlapThresholds, max_false: float) -> OverlapThresholds:
-        """Return thresholds that at most so many overlaps are expected to pass by chance.
+        """Return thresholds that at most `most` overlaps are expected to pass by chance.
 
-        The least score is raised, or, where unrelated reads align over as many letters as overlaps
+        The least score is raised, or, where unrelated reads align over as many residues as overlaps
         must have, so that scores grow with the length of reads, the least identity.
         """
         if self.expected(limits) <= max_false:
@@ -125,8 +125,8 @@ def choose_preset(reads: SequenceSet, *, threads: int, memory_bytes: int) -> Cho
     Returns
     -------
     Choice
-        The preset for accurate reads (``short`` up to a median of 600 letters, else ``hifi``) where
-        sampled reads are 97% or 98.5% identical with their best partners, in the median; else
+        The preset for accurate reads (``short`` up to a median of 600 residues, else ``hifi``)
+        where sampled reads are 97% or 98.5% identical with their best partners, in the median; else
         ``ont``, whose least identity is lowered where sampled overlaps spread so far. Where too few
         overlap, the length decides: ``short``, or ``ont``.
     """
@@ -270,7 +270,7 @@ def _align(
 
 
 def _spans(found: Alignments) -> npt.NDArray[np.int32]:
-    """Letters of the shorter span of each alignment."""
+    """Residues of the shorter span of each alignment."""
     spans: npt.NDArray[np.int32] = np.minimum(
         found.field("query_end") - found.field("query_start"),
         found.field("target_end") - found.field("target_start"),
@@ -307,17 +307,17 @@ def _best_identity(pairs: SampledPairs, found: list[Alignments]) -> float:
 
 
 def _describe_ends(found: list[Alignments]) -> str:
-    """How many letters both reads have beyond an overlap: adapters, chimeras, bad ends."""
+    """How many residues both reads have beyond an overlap: adapters, chimeras, bad ends."""
     beyond = []
     for one in found:
         left, right, target_left, target_right = overhangs(one)
         beyond.append(np.minimum(left, target_left) + np.minimum(right, target_right))
-    return f"{int(np.median(np.concatenate(beyond)))} letters at their ends do not align (medians)"
+    return f"{int(np.median(np.concatenate(beyond)))} residues at their ends do not align (medians)"
 
 
 def _describe(preset: Preset, reads: SequenceSet, seen: str) -> str:
     return (
-        f"preset {preset.name}: {seen}; reads have {int(np.median(reads.lengths)):,} letters; at "
-        f"least {preset.min_overlap:,} letters, {100 * preset.min_identity:g}% identity, score "
+        f"preset {preset.name}: {seen}; reads have {int(np.median(reads.lengths)):,} residues; at "
+        f"least {preset.min_overlap:,} residues, {100 * preset.min_identity:g}% identity, score "
         f"{preset.min_score:,}"
     )

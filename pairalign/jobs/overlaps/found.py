@@ -98,7 +98,7 @@ class Overlaps(Tabular):
             Then remove dovetails that two others make superfluous, see
             `pairalign.reads.string_graph.find_transitive`.
         tolerance : int, optional
-            Letters by which the lengths of those may differ; default: the preset's `max_overhang`.
+            Residues by which the lengths of those may differ; default: the preset's `max_overhang`.
         weak : bool
             First remove overlaps that are little alike, as far as others cover reads deep enough,
             see `pairalign.reads.string_graph.find_weak`.

@@ -116,13 +116,13 @@ def overlaps(
     match, mismatch, gap_open, gap_extend : int, float or str, optional
         Instead of the preset's, without `scoring`.
     min_overlap, min_identity, min_score : optional
-        Instead of the preset's: letters of the shorter span; matches by columns, 0 to 1; score.
+        Instead of the preset's: residues of the shorter span; matches by columns, 0 to 1; score.
     max_false : float, optional
         Raise the least score or identity until no more overlaps than these are expected by chance,
         as a sample of reads against reversed ones says.
     max_overlaps : int, optional
-        Overlaps of a pair: the best, then the best that puts no two letters together which one
-        before did, while they pass the thresholds; reads of circles and repeats have several.
+        Non-intersecting overlaps of a pair (Waterman-Eggert): the best, then the best that reuses
+        no residue pair, while they pass the thresholds; circles and repeats give several.
         Default: 10, of ``short`` 1.
     all_strands : bool
         Keep both strands of a pair where both pass; else the one that scores more, of equals plus.
@@ -151,7 +151,7 @@ def overlaps(
 
     Notes
     -----
-    Time is proportional to the square of the reads' letters: all pairs are scored twice, unless
+    Time is proportional to the square of the reads' residues: all pairs are scored twice, unless
     there are candidates.
 
     Examples
@@ -203,7 +203,7 @@ def plan_overlap_job(
     reads : SequenceSet
         Of DNA.
     warn : callable
-        Told of letters that are scored as others.
+        Told of residues that are scored as others.
 
     Returns
     -------

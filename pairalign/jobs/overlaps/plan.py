@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # what aligns samples is loaded where one is needed
 log = logging.getLogger("pairalign")
 
 _MANY_BY_CHANCE, _SAFE = 1.0, 0.02
-_MOST = 2**31 - 1  # letters or overlaps
+_MOST = 2**31 - 1  # residues or overlaps
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def _choose(reads: SequenceSet, threads: int, memory_bytes: int) -> Preset:
 def _fitted(preset: Preset, scoring: Scoring, chance: Chance) -> Preset:
     """Return a preset whose least identity was lowered with what chance makes of it.
 
-    Where unrelated reads align over as many letters as overlaps must have, identity alone keeps
+    Where unrelated reads align over as many residues as overlaps must have, identity alone keeps
     them out, and is that of the preset again. Elsewhere the least score is lowered, too, but not so
     far that chance would reach it; and the least overlap as much as the identity, because overlaps
     of such reads end before the reads do.
@@ -176,12 +176,12 @@ def _say(chance: Chance, limits: OverlapThresholds, scoring: Scoring) -> None:
     reached = f"score {scoring.format_score(chance.best_score)}"
     if chance.best_identity:
         reached += (
-            f", and {100 * chance.best_identity:.1f}% identity over {limits.min_overlap:,} letters"
+            f", and {100 * chance.best_identity:.1f}% identity over {limits.min_overlap:,} residues"
         )
     log.log(
         logging.WARNING if expected > _MANY_BY_CHANCE else logging.INFO,
         "chance: %d reads against reversed ones reach %s; asked for are score %s, "
-        "%s letters and %.4g%%: about %.2g overlaps by chance are expected%s",
+        "%s residues and %.4g%%: about %.2g overlaps by chance are expected%s",
         chance.pairs,
         reached,
         scoring.format_score(limits.min_raw_score),

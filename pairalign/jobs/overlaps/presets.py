@@ -22,15 +22,15 @@ class Preset:
     name, summary : str
         What ``--preset`` calls it, and which reads it is for.
     match, mismatch, gap_open, gap_extend : int
-        A gap of k letters costs ``gap_open + (k - 1) * gap_extend``.
+        A gap of k residues costs ``gap_open + (k - 1) * gap_extend``.
     min_overlap : int
-        Letters that an overlap must have on both reads.
+        Residues that an overlap must have on both reads.
     min_identity : float
         Matches by columns that it must have.
     min_score : int
         What a pair must score to be aligned.
     max_overhang : int
-        Of local alignments: letters beyond them that do not make an overlap internal.
+        Of local alignments: residues beyond them that do not make an overlap internal.
     mode : {"semiglobal", "local"}
         Long reads have adapters, chimeras and bad ends: where they begin an overlap ends.
     max_overlaps : int
@@ -70,7 +70,7 @@ class Preset:
         given = {name: value for name, value in changed.items() if value is not None}
         values = {name: getattr(self, name) for name in _TYPES}
         if "gap_open" in given and "gap_extend" not in given:
-            del values["gap_extend"]  # or it might be more than the first letter costs
+            del values["gap_extend"]  # or it might be more than the first residue costs
         if "gap_extend" in given and "gap_open" not in given:
             del values["gap_open"]
         return make_scoring(DNA, mode=self.mode if mode is None else mode, **{**values, **given})

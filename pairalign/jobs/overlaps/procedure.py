@@ -61,7 +61,7 @@ class OverlapProcedure:
     filter : {"auto", "none", "bitwise", "runs"}
         What leaves pairs out before anything is scored, and loses nothing. ``bitwise``: scores by
         `pairalign.engines.filters`, local and with gaps that cost no more, which are never lower.
-        ``runs``: pairs without a run of equal letters that thresholds force,
+        ``runs``: pairs without a run of equal residues that thresholds force,
         `OverlapThresholds.forced_run`. ``auto`` takes them where they were measured to be faster.
     candidates : Candidates or None
         Only these are aligned, at once and on their strands.
@@ -189,9 +189,9 @@ class OverlapProcedure:
         """Open the filter by runs; with ``auto`` not where reads repeat each other too much."""
         if not self._runs_can_help(job):
             raise ScoringError(
-                f"filter runs: {self.thresholds.min_overlap:,} letters at "
+                f"filter runs: {self.thresholds.min_overlap:,} residues at "
                 f"{100 * float(self.thresholds.min_identity):g}% identity force no run of equal "
-                "letters that few of these reads share by chance; take another filter"
+                "residues that few of these reads share by chance; take another filter"
             )
         run, most_hits = self.thresholds.forced_run, job.cells // _CELLS_A_HIT
         if self.filter == "auto" and estimate_hits(job.queries, run) > _SAFELY * most_hits:

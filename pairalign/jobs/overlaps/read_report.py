@@ -23,15 +23,15 @@ READ_KINDS = ("isolated", "internal", "dovetail", "contained")
 """What a read is: contained in another; else with dovetails; else with internal overlaps only."""
 
 BEYOND = 50
-"""Letters that both reads have beyond the end of an overlap that ends suddenly."""
+"""Residues that both reads have beyond the end of an overlap that ends suddenly."""
 ENDING = 20
-"""Letters that both reads have at most beyond an overlap that ends with both of them."""
+"""Residues that both reads have at most beyond an overlap that ends with both of them."""
 WITHIN = 100
-"""Letters within which ends are at one place."""
+"""Residues within which ends are at one place."""
 FEWEST, CROSSING_SHARE = 3, 0.25
-"""So many overlaps end there, and at most so many times as many go on across it."""
+"""Fewest overlaps that end there, and the most that go on across it, by those that end."""
 ADAPTER = 300
-"""Letters that an adapter has at most: sudden ends farther from the read's end are a chimera's."""
+"""Residues that an adapter has at most: sudden ends farther from the read's end are a chimera's."""
 
 Codes = npt.NDArray[np.uint8]
 _SUDDEN, _WITH_BOTH = 1, 2
@@ -77,10 +77,10 @@ class ReadReport:
     kind_codes : ndarray of uint8, shape (reads,)
         Index into `READ_KINDS`.
     min_depth : ndarray of int32, shape (reads,)
-        Fewest overlaps that cover a letter.
+        Fewest overlaps that cover a residue.
     median_depth : ndarray of float64, shape (reads,)
     uncovered : ndarray of int32, shape (reads,)
-        Letters that no overlap covers.
+        Residues that no overlap covers.
     sudden_ends : list of tuples of SuddenEnd
         By position.
     """
@@ -244,7 +244,7 @@ def report_reads(found: Alignments, kinds: npt.NDArray[np.uint8]) -> ReadReport:
 
 
 def _end_of(query: npt.NDArray[np.int64], target: npt.NDArray[np.int64]) -> Codes:
-    """Say how overlaps end on one side, beyond which both reads have so many letters."""
+    """Say how overlaps end on one side, by the residues that both reads have beyond it."""
     ends = np.where(np.minimum(query, target) > BEYOND, _SUDDEN, 0)
     both: Codes = np.where(np.maximum(query, target) <= ENDING, _WITH_BOTH, ends).astype(np.uint8)
     return both
@@ -259,7 +259,7 @@ def _sides(
 
 
 def _depth(starts: Int32s, stops: Int32s, length: int) -> tuple[int, float, int]:
-    """Least depth, median depth, and how many letters have none."""
+    """Least depth, median depth, and how many residues have none."""
     if not length:
         return 0, 0.0, 0
     steps = np.bincount(starts, minlength=length + 1) - np.bincount(stops, minlength=length + 1)

@@ -1,7 +1,7 @@
 """A seeded sample of reads: pairs that are likely to overlap, and pairs that cannot.
 
 Likely partners share words on nearly one diagonal. Pairs that cannot overlap are of reads with
-reversed ones, which have the same letters and runs of letters, but no common origin.
+reversed ones, which have the same residues and runs of residues, but no common origin.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pairalign.sequences.sets import SequenceSet
 Codes = npt.NDArray[np.uint8]
 
 _WORD = 12
-"""Letters of a word: 16.8 million, as many as are looked through, and short enough that reads which
-are 70% alike share 14 in 1,000 letters."""
+"""Residues of a word: of 16.8 million such words, reads that are 70% identical share
+14 in 1,000 residues."""
 _PROBES, _PROBE_LETTERS = 32, 400_000
 _MOST_LETTERS = 8_000_000
 _DIAGONALS = 256
@@ -54,7 +54,7 @@ class SampledPairs:
         return self.queries.lengths.astype(np.int64) * self.targets.lengths
 
     def first(self, cells: int, least: int) -> int:
-        """Count the first pairs that have so many cells together, at least `least` pairs."""
+        """Count the first pairs that have `cells` cells together, at least `least` pairs."""
         fitting = int(np.searchsorted(np.cumsum(self.cells), cells, side="right"))
         return min(len(self), max(least, fitting))
 
@@ -75,7 +75,7 @@ def likely_pairs(reads: SequenceSet, seed: int) -> SampledPairs | None:
 
     Notes
     -----
-    A sample of `_PROBES` reads is compared with 8 million letters of others: half a second.
+    A sample of `_PROBES` reads is compared with 8 million residues of others: half a second.
     """
     order = np.random.default_rng(seed).permutation(len(reads))
     probes = _fitting(reads, order, _PROBE_LETTERS)[:_PROBES]
@@ -112,7 +112,7 @@ def chance_pairs(reads: SequenceSet, seed: int) -> SampledPairs:
 
 
 def _fitting(reads: SequenceSet, order: Int64s, letters: int) -> Int64s:
-    """Return the first reads that have so many letters together, at least one."""
+    """Return the first reads that have `letters` residues together, at least one read."""
     ends = np.cumsum(reads.lengths[order].astype(np.int64))
     return order[: max(1, int(np.searchsorted(ends, letters, side="right")))]
 
@@ -144,7 +144,7 @@ def _count_words(reads: SequenceSet, probes: Int64s, others: Int64s) -> Int64s:
     words, places = words[kept], places[kept]
     by_word = np.argsort(own_words, kind="stable")
     sorted_words = own_words[by_word]
-    # A word that a probe has several times counts where it is first: runs of letters say little.
+    # A word that a probe has several times counts where it is first: runs of residues say little.
     first = by_word[np.searchsorted(sorted_words, words)]
     last = by_word[np.searchsorted(sorted_words, words, side="right") - 1]
     votes = [_shared(first, own_places, places)]
@@ -155,7 +155,7 @@ def _count_words(reads: SequenceSet, probes: Int64s, others: Int64s) -> Int64s:
 
 
 def _words_of(sequences: list[Codes]) -> tuple[npt.NDArray[np.int32], Int64s]:
-    """Words of definite letters, and where each begins: sequence << 32 | place in it."""
+    """Words of definite residues, and where each begins: sequence << 32 | place in it."""
     separated = [part for one in sequences for part in (one, np.array([_SEPARATOR]))]
     codes = np.concatenate(separated)
     count = max(0, len(codes) - _WORD + 1)

@@ -30,13 +30,13 @@ MAPPY = "mappy"
 _BAND = 100
 """mappy aligns every hit, which nobody asked for; in narrow bands that takes half as long."""
 _SHORT_SEEDS, _WINDOW, _MOST_FOR_SHORT = (10, 11, 12), 3, 4_000_000
-"""Seeds of so few letters, one of so many neighbours, where sets are so small that they are not
-everywhere."""
+"""Lengths of short seeds and the window of neighbours, for sets so small that short seeds are
+specific."""
 _WORDS_A_LETTER = 4
-"""Of so many words, as of 12 letters in sets of 4 million, few are shared by chance."""
+"""Words a residue of the set, as of 12 residues in sets of 4 million: few are shared by chance."""
 _ACCURATE_CHAIN, _NOISY_SEED, _SEEDS, _LEAST_CHAIN = 100, 15, 3, 20
-"""A candidate needs so many letters in seeds of accurate reads, as with minimap2; of noisy ones as
-many as three seeds have, since an overlap of 560 letters may have no more."""
+"""Residues in seeds that a candidate of accurate reads needs, as with minimap2; noisy reads need
+three seeds, since an overlap of 560 residues may have no more."""
 _ACCURATE_SEED, _ACCURATE_WINDOW = 19, 10
 """Seeds of accurate reads, not compressed: where A and T are many, reads without their runs of a
 base look alike everywhere."""
@@ -74,7 +74,7 @@ def seed_candidates(
         minimap2's ``ava-ont``: of ``hifi`` with seeds of 19 bases; of others, in sets of up to 4
         million bases, with seeds of 10 to 12 and more of them.
     min_overlap : int
-        Letters: chains of less than a fifth as many, or three seeds (``hifi``: 100), are no
+        Residues: chains of less than a fifth as many, or three seeds (``hifi``: 100), are no
         candidates.
     threads : int
 
@@ -142,10 +142,10 @@ def _run_worker(source: str, request: dict[str, Any]) -> Int32s:
 
 
 def _short_seed(reads: SequenceSet) -> int:
-    """Letters of seeds no more frequent than in large sets: more where A and T are many."""
+    """Residues of seeds no more frequent than in large sets: more where A and T are many."""
     counts = np.bincount(reads.codes, minlength=4)[:4]
     shares = counts / max(1, counts.sum())
-    words_a_letter = 1 / max(float((shares**2).sum()), 1e-9)  # as if all letters were as frequent
+    words_a_letter = 1 / max(float((shares**2).sum()), 1e-9)  # as if all residues were as frequent
     for seed in _SHORT_SEEDS[:-1]:
         if words_a_letter**seed >= _WORDS_A_LETTER * reads.total_residues:
             return seed

@@ -47,7 +47,7 @@ UNKNOWN_REST = np.iinfo(np.int32).max
 """What further alignments may score where nothing is known."""
 
 _WORTH_CHOOSING, _WORTH_CHOOSING_ON_GPU = 2, 8
-"""Of more than one pair in so many, all are scored: chosen ones cost more each."""
+"""Divisors: where more than this part of the pairs is left, all pairs are scored at once."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +59,15 @@ class OverlapThresholds:
     min_raw_score : int
         At least 1; a pair that scores less on a strand is not aligned.
     min_overlap : int
-        Letters, of the shorter of the two spans.
+        Residues, of the shorter of the two spans.
     min_identity : Fraction
         Matches by columns, from 0 to 1.
     all_strands : bool
         Keep both strands of a pair where both pass, not just the one that scores more (of equals,
         the plus strand).
     max_overlaps : int
-        Alignments of a pair on a strand: the best, then the best that puts no two letters together
-        which one before did, and so on, while they pass.
+        Non-intersecting alignments of a pair on a strand (Waterman-Eggert): the best, then the best
+        that reuses no residue pair, and so on, while they pass.
     """
 
     min_raw_score: int = 1
@@ -78,7 +78,7 @@ class OverlapThresholds:
 
     @property
     def forced_run(self) -> int:
-        """Equal letters in a row that every overlap has; 0 where that is too few to look for.
+        """Equal residues in a row that every overlap has; 0 where that is too few to look for.
 
         Of c columns at least ``i c`` are matches, for an identity of i, and the others cut them
         into at most ``(1 - i) c + 1`` runs. The mean grows with c, which `min_overlap` bounds.

@@ -88,8 +88,8 @@ class AlignmentJob:
     pair_thresholds : PairThresholds
         Identity and coverage that a pair must reach.
     result_seconds : float or None
-        Some results are to come about as often, where whole rows of windows allow that. None: as
-        often as memory makes them come.
+        Interval at which some results should come, where whole rows of windows allow that. None:
+        as memory decides.
     steps : Steps or None
         How many pairs each step has left, of a job with thresholds or a least score.
     devices : tuple of str
@@ -362,7 +362,7 @@ class AlignmentJob:
 
     @cached_property
     def _result_bytes(self) -> tuple[int, float]:
-        """What results are expected to take: a pair's, and a letter's of both."""
+        """What results are expected to take: of a pair, and of a residue of both sequences."""
         if self.pair_list is not None:
             return result_bytes(self._detail, self.hsps)
         return expected_bytes(self._detail, self.hsps, self.queries, self.targets, self.pairs)

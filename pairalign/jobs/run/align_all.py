@@ -60,7 +60,7 @@ def align(
     Parameters
     ----------
     sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
-        An iterable may also give records with a name (``.id`` or ``.name``) and letters
+        An iterable may also give records with a name (``.id`` or ``.name``) and residues
         (``.seq`` or ``.letters``), such as Biopython's. Unless it is a SequenceSet, its alphabet
         is that of `scoring`, or guessed.
     targets : the same, optional
@@ -87,7 +87,7 @@ def align(
     both_ways : bool
         With `max_evalue`: keep a pair also where it passes with query and target exchanged.
     db_size : int, optional
-        Letters of the database that E-values are of, instead of those of the targets.
+        Residues of the database that E-values are of, instead of those of the targets.
     search_space : float, optional
         Cells of the search space of every query, so that E-values do not depend on the sets.
     comp_based_stats : bool, optional
@@ -96,13 +96,13 @@ def align(
         tantan: bits and E-values of alignments in which repeats of few residues add nothing to the
         score, see `pairalign.statistics.low_complexity`. There are CIGARs then whatever `detail`.
     strand : {"plus", "both"}
-        Both, of DNA: each pair is aligned on the strand on which it scores more, of equals on plus.
+        Both, for DNA: each pair is aligned on the strand with the higher score, plus if equal.
     pairs : PairList, path, array_like of int with shape (n, 2), or iterable of twos, optional
         Align just these, in the order of windows: names or input indices, or a file, see
         `pairalign.pairs.lists`. With `targets`, the first is of `sequences`, the second of them.
     hsps : int
-        Local alignments of a pair: the best, then the best that puts no two letters together which
-        one before did, and so on, while they score more than 0 and pass what is asked for.
+        Non-intersecting local alignments of a pair (Waterman-Eggert): the best, then the best that
+        reuses no residue pair, and so on, while they score more than 0 and pass the thresholds.
     max_hits : int, optional
         Only the best hits of each query, at most that number: query by query in the order of the
         input, each with its hits, best first. A hit is a pair that passes, in mode local with a

@@ -148,7 +148,7 @@ def as_sets(
     if alphabet is not None or first.alphabet == second.alphabet:
         return first, second
     # A guess over one set alone can be wrong, so it is made over both; an alphabet that somebody
-    # may have chosen is not guessed again: what one set can hold, protein letters can.
+    # may have chosen is not guessed again: what one set can hold, protein residues can.
     common = guess_alphabet(first.byte_counts, second.byte_counts)
     if isinstance(sequences, SequenceSet) or isinstance(targets, SequenceSet):
         common = PROTEIN
@@ -172,7 +172,7 @@ def _as_set(
     if getattr(sequences, "ndim", 1) == 2 and hasattr(sequences, "columns"):
         raise TypeError(  # it would give the names of its columns, which may well be proteins
             f"expected sequences, found a table (of type {type(sequences).__name__}): give one of "
-            "its columns, or a dict of names and letters"
+            "its columns, or a dict of names and residues"
         )
     records = list(sequences)
     index: Any = getattr(sequences, "index", None)

@@ -17,7 +17,7 @@ from pairalign.sequences.complement import complement_of
 from pairalign.sequences.sets import SequenceSet
 
 _MOST_OF_A_PAIR = 2**20
-# Engines count the letters of a pair, and a few more, in 31 bits; a run of a CIGAR has 28.
+# Engines count the residues of a pair, and a few more, in 31 bits; a run of a CIGAR has 28.
 _MOST_LETTERS = {Detail.SCORE: 2**30 - 2**16, Detail.STATS: 2**30 - 2**16, Detail.CIGAR: 2**28 - 1}
 
 
@@ -71,7 +71,7 @@ def check_lengths(sequences: SequenceSet, detail: Detail) -> None:
         what = "aligned with CIGARs" if detail == Detail.CIGAR else "aligned"
         raise CapacityError(
             f"{sequences.source}: {sequences.record(index)} has {sequences.lengths[index]:,} "
-            f"letters; sequences that are {what} have at most {most:,}"
+            f"residues; sequences that are {what} have at most {most:,}"
         )
 
 

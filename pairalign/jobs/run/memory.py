@@ -63,7 +63,7 @@ def bytes_beside_distances(
 
 
 def check_memory(count: int, pair_bytes: int) -> None:
-    """Raise CapacityError if so many bytes for each pair of a set are not free."""
+    """Raise CapacityError unless `pair_bytes` for each pair of a set are free."""
     needed, available = number_of_pairs(count) * pair_bytes, free_bytes()
     if needed > available:
         raise _too_many_pairs(count, needed, f"{_mebibytes(available)} are free", available)

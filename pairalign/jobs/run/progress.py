@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Literal, Protocol
 
 LINE_SECONDS = 30.0
-"""A line in a log comes about as often."""
+"""Interval between lines of a log, about."""
 
 Progress = bool | Literal["lines"]
 """Whether to show progress; lines also on a terminal."""

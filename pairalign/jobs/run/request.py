@@ -47,7 +47,7 @@ class AlignRequest:
     statistics : bool
         Whether E-values are to be shown; with `max_evalue` they are found in any case.
     db_size : int or None
-        Letters of the database, instead of those of the set that is searched.
+        Residues of the database, instead of those of the set that is searched.
     search_space : float or None
         Cells of the search space of every query, taken as they are.
     comp_based_stats : bool or None

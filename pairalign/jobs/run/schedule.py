@@ -24,7 +24,7 @@ from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window
 
 _LOOK_SECONDS = 1.0
-"""The consumer looks as often, told or not: to tell it takes memory."""
+"""Seconds between looks of the consumer, told or not: telling it takes memory."""
 
 
 class Room(NamedTuple):
@@ -60,8 +60,8 @@ def run(
     cost : callable
         The work that a window takes; only the order matters.
     ahead : int
-        An engine takes the window that costs most of so many, at least 1, counted from the first
-        that has not been started; and no more are started beyond the one to be yielded next.
+        An engine takes the costliest of the next `ahead` windows that have not been started, at
+        least 1; no more than `ahead` are started beyond the one to be yielded next.
     room : Room, optional
         More than that may be started while their results, and those before, have room.
 

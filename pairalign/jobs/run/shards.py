@@ -17,7 +17,7 @@ from pairalign.base.arguments import Shard, check_shard
 from pairalign.pairs.windows import Lengths, Window, count_cells
 
 PAIR_CELLS = 3000
-"""A pair costs its cells and so many more: finding it, its columns, its text."""
+"""Cells that a pair costs beside its own: finding it, its columns, its text."""
 
 _LONG, _LONGEST, _TWICE = 20_000, 36_000, 5_000
 """A cell of the CPU engine takes longer where sequences are so long that scores need more bits, and
@@ -84,7 +84,7 @@ def weigh_letters(lengths: Lengths) -> npt.NDArray[np.int64]:
     Returns
     -------
     ndarray of int64, shape (sequences,)
-        Up to 20,000 letters the lengths, then more, up to 4.2 times as much.
+        Up to 20,000 residues the lengths, then more, up to 4.2 times as much.
     """
     letters = np.asarray(lengths, np.int64)
     return letters + letters * (np.clip(letters, _LONG, _LONGEST) - _LONG) // _TWICE

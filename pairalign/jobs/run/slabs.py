@@ -15,12 +15,12 @@ _PAIR_BYTES = {Detail.SCORE: 16, Detail.STATS: 160, Detail.CIGAR: 180}
 """What a pair's result takes, whatever its length: its fields."""
 
 _LETTER_BYTES = {Detail.SCORE: 0.0, Detail.STATS: 0.0, Detail.CIGAR: 2.0}
-"""For each letter of both: unrelated sequences have about a CIGAR run for each four letters."""
+"""For each residue of both: unrelated sequences have about a CIGAR run for each four residues."""
 
 _LEAST_SHARE = 1 / 8
 _SAMPLED_PAIRS = 32
 _WORTH_SAMPLING = 5000
-_LONG = 1000  # letters: slabs of shorter sequences have many pairs anyway
+_LONG = 1000  # residues: slabs of shorter sequences have many pairs anyway
 
 _SLAB_BYTES = 48 << 20
 _GPU_SLAB_BYTES = 256 << 20
@@ -34,7 +34,7 @@ _CORE_SPEED, _GPU_SPEED = 2 * 10**9, 5 * 10**11
 
 _SLABS_A_RESULT = 4
 _LEAST_SECONDS = 0.1
-"""Smaller slabs leave lanes and threads without work, and disks are no quicker."""
+"""Smaller slabs leave lanes and threads without work, and disks are no faster."""
 
 
 def slab_bytes(on_gpu: bool, threads: int, memory_bytes: int, chosen: bool = False) -> int:
@@ -54,7 +54,7 @@ def slab_bytes(on_gpu: bool, threads: int, memory_bytes: int, chosen: bool = Fal
 def slab_cells(
     seconds: float | None, on_gpu: bool, threads: int, rows: Lengths, columns: Lengths
 ) -> int:
-    """Return how many cells a slab may have for results to come as often as somebody wants.
+    """Return how many cells a slab may have for results to come at the wanted interval.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def waiting_bytes(engines: int, memory_bytes: int) -> int:
 
 
 def result_bytes(detail: Detail, hsps: int = 1) -> tuple[int, float]:
-    """Return what a pair's results take: whatever its length, and for each letter of both.
+    """Return what a pair's results take: whatever its length, and for each residue of both.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def result_bytes(detail: Detail, hsps: int = 1) -> tuple[int, float]:
 def expected_bytes(
     detail: Detail, hsps: int, queries: SequenceSet, targets: SequenceSet | None, pairs: int
 ) -> tuple[int, float]:
-    """Return `result_bytes` as a sample of so many pairs of two sets, or of one, lets expect.
+    """Return `result_bytes` as expected from a sample of pairs of two sets, or of one.
 
     Not sampled where `pairs` are so few that slabs of fewer pairs do no harm.
     """
@@ -118,12 +118,12 @@ def expected_bytes(
 
 
 def share_of_letters(queries: SequenceSet, targets: SequenceSet | None) -> float:
-    """Return how much of `result_bytes` letters take, by a sample of pairs of long sequences.
+    """Return how much of `result_bytes` residues take, by a sample of pairs of long sequences.
 
-    A difference makes two CIGAR runs, so that there are as many as letters differ. Slabs of similar
-    genomes then hold up to eight times as many pairs, and a GPU waits less between them. Not more:
-    should the pairs of a slab be less alike than the sample, their results take eight times what
-    a slab's may at most, which is about what the whole run may.
+    A difference makes two CIGAR runs, so that there are as many as residues differ. Slabs of
+    similar genomes then hold up to eight times as many pairs, and a GPU waits less between them.
+    Not more: should the pairs of a slab be less alike than the sample, their results take eight
+    times what a slab's may at most, which is about what the whole run may.
     """
     other = queries if targets is None else targets
     for one in (queries, other):

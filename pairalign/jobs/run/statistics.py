@@ -1,6 +1,6 @@
 """Parameters of local scores that nobody has published, estimated by aligning random sequences.
 
-Random sequences have the letters of the sets, in their shares and in any order. The same sets and
+Random sequences have the residues of the sets, in their shares and in any order. The same sets and
 scoring give the same numbers, on every machine. They are kept in the user's cache.
 """
 
@@ -43,7 +43,7 @@ _TRACED_PAIRS = 5_000
 _MOST_SPAN = 0.15
 """Of `_LONGEST`: longer alignments of random sequences grow with them."""
 _LENGTH_BY_SPAN = 140
-"""Letters of a sequence by those that a nat of score takes: what an alignment's length does to its
+"""Residues of a sequence by those that a nat of score takes: what an alignment's length does to its
 room changes lambda by 1.4%, before that is corrected for."""
 _SEED = 1
 _VERSION = 4
@@ -91,8 +91,8 @@ def estimate_gumbel(
     Parameters
     ----------
     scoring : Scoring
-    shares : two ndarrays of float64, shape (letters,)
-        Of the letters in the queries and in the targets, by code.
+    shares : two ndarrays of float64, shape (residues,)
+        Of the residues in the queries and in the targets, by code.
     threads : int
     cells : int
         Of the matrices of random pairs that are aligned.
@@ -106,7 +106,7 @@ def estimate_gumbel(
     -----
     Some pairs are traced first, for the law of lengths. The shorter random alignments are, the
     shorter the sequences can be, and so the more of them there are. The error of lambda is about
-    ``1 / sqrt(pairs)``: 0.6% of 30,000 pairs of 1,000 letters.
+    ``1 / sqrt(pairs)``: 0.6% of 30,000 pairs of 1,000 residues.
     """
     letters = len(shares[0])
     matrix = scoring.matrix[:letters, :letters]
@@ -116,9 +116,9 @@ def estimate_gumbel(
     scores, spans = random.align(_TRACED_PAIRS, _LONGEST, Detail.STATS, _SEED + 1)
     if spans.mean() > _MOST_SPAN * _LONGEST:
         raise ScoringError(
-            f"local alignments of random sequences of {_LONGEST:,} letters span {spans.mean():.0f} "
-            "of them on average: scores grow with lengths, and there are no E-values; use larger "
-            "costs of gaps or lower scores of letters"
+            f"local alignments of random sequences of {_LONGEST:,} residues span "
+            f"{spans.mean():.0f} of them on average: scores grow with lengths, and there are no "
+            "E-values; use larger costs of gaps or lower scores of residues"
         )
     law = fit_length_law(scores, spans)
     first, _ = fit_gumbel(scores, _LONGEST, step, law, most_lambda)
@@ -129,7 +129,7 @@ def estimate_gumbel(
 
 
 def _gumbel(values: list[float]) -> Gumbel:
-    source = "estimated from random pairs with the letters of the sequences"
+    source = "estimated from random pairs with the residues of the sequences"
     lambda_, k, *lengths = values
     law = LengthLaw(*lengths)
     return Gumbel(lambda_, k, law.a, law.b, source, law)

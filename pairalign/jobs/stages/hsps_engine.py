@@ -1,8 +1,8 @@
 """Several local alignments of a pair: the best, then the next best on cells that are left.
 
-After Waterman and Eggert 1987, as `pairalign.engines.cpu.further` has it: each puts no two letters
-together which one before did. `HspsEngine` wraps an engine, which finds the
-best, and is one itself.
+After Waterman and Eggert 1987, see `pairalign.engines.cpu.further`: alignments are
+non-intersecting, so no residue pair is reused. `HspsEngine` wraps an engine, which finds the best
+alignment, and is an engine itself.
 """
 
 from __future__ import annotations

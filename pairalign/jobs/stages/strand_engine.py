@@ -72,7 +72,7 @@ class BothStrandsFilter:
     Attributes
     ----------
     gram : int
-        Letters of the q-grams that are compared.
+        Residues of the q-grams that are compared.
     """
 
     def __init__(self, plus: PairFilter, minus: PairFilter) -> None:

@@ -56,10 +56,10 @@ class Steps:
     pairs : int
         All of the job.
     possible, sharing, common, scoring, passing : int
-        Left by lengths and letters; by q-grams; by common subsequences; by scores; by identity and
+        Left by lengths and residues; by q-grams; by common subsequences; by scores; by identity and
         coverage.
     gram : int
-        Letters of the q-grams, 0: none were looked at.
+        Residues of the q-grams, 0: none were looked at.
     """
 
     pairs: int = 0
@@ -165,7 +165,7 @@ class ThresholdEngine(WrappedEngine):
         """Return the share of a window's pairs up to which it is faster to choose them.
 
         On a GPU a chosen pair takes a quarter more than others, and the host's time; a third of the
-        gain is left for what is not counted. Of 16S reads of 120 letters that is a seventh.
+        gain is left for what is not counted. Of 16S reads of 120 residues that is a seventh.
         """
         if not self.is_gpu:
             return _WORTH_CHOOSING

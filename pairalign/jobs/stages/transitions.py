@@ -55,8 +55,8 @@ def _count(part: Alignments) -> npt.NDArray[np.int64]:
     mismatched = operation == MISMATCH
     sizes = length[mismatched]
     letters = []
-    # Where the first letter of each span is in the set, and where letters go from there: those of a
-    # query on strand -1 from its end backwards.
+    # Where the first residue of each span is in the set, and where residues go from there: those of
+    # a query on strand -1 from its end backwards.
     steps = np.ones(len(part), np.int64) if part.strand is None else part.strand.astype(np.int64)
     assert part.query_end is not None
     first_of_query = np.where(steps > 0, part.query_start, part.query_end - 1)
@@ -64,7 +64,7 @@ def _count(part: Alignments) -> npt.NDArray[np.int64]:
         (part.queries, part.query, first_of_query, DELETION, steps),
         (part.targets, part.target, part.target_start, INSERTION, np.ones_like(steps)),
     ):
-        # Letters of this sequence that come before each run, over all pairs; then of its own pair.
+        # Residues of this sequence that come before each run, over all pairs; then of its own pair.
         before = np.cumsum(np.where(operation == other, 0, length))
         before = np.concatenate((np.zeros(1, np.int64), before))
         place = before[:-1] - before[offsets[pair]]

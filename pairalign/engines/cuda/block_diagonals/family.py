@@ -67,7 +67,7 @@ IMPATIENT_SECONDS = 0.005
 """For so long the host polls for the end of a launch; then it sleeps until then."""
 
 KEPT_SHARE = 256
-"""Memory of batches is kept between windows if it is at most one part in so many of the limit."""
+"""Memory of batches is kept between windows if it is at most this part (a divisor) of the limit."""
 
 _FIXED_WORDS = 160 + 64 + 64  # SHARED_PROFILE in cuda/block_diagonals/strip.cuh
 
@@ -98,7 +98,7 @@ class BlockDiagonals:
         return find_kernel(self.name, "cuda").why_not(scoring, detail)
 
     def variants(self) -> Iterator[tuple[str, dict[str, int | str]]]:
-        """Yield what is compiled: each mode, with scores of letters in 8 and in 32 bits."""
+        """Yield what is compiled: each mode, with scores of residues in 8 and in 32 bits."""
         for mode in MODES:
             for wide in (False, True):
                 yield FILL, _defines(mode, wide, FILL_KERNELS)
@@ -107,7 +107,7 @@ class BlockDiagonals:
                     yield source, _defines(mode, wide)
 
     def open(self, context: DeviceContext) -> None:
-        """Upload the score table, letters numbered densely."""
+        """Upload the score table, residues numbered densely."""
         self._context = context
         scoring = context.scoring
         codes = context.used_codes()

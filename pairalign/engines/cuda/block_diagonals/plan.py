@@ -4,7 +4,7 @@ A *batch* is some pairs that are on the device at a time. All have tiles of one 
 columns of the matrix between kept borders (see ``cuda/block_diagonals/block_diagonals.cuh``). Small
 tiles take more memory for borders and less time to fill again.
 
-Bytes of a traced pair of m and n letters, m >= n, with tiles of B::
+Bytes of a traced pair of m and n residues, m >= n, with tiles of B::
 
     8 n                         the row between strips
     8 n (m/B) + 8 m (n/B)       borders of tiles
@@ -124,7 +124,7 @@ class Task:
     ----------
     traced, local, wants_runs : bool
     wide : bool
-        Scores of letters need 32 bits.
+        Scores of residues need 32 bits.
     multiprocessors : int
     rows_a_lane : int or None
         Of `ROWS_A_LANE`; None: `choose_rows` decides.
@@ -139,7 +139,7 @@ class Task:
 
 
 def choose_rows(shapes: Sequence[Shape], task: Task) -> int:
-    """Choose how many rows a lane has: many are quicker, few keep more of the device busy."""
+    """Choose how many rows a lane has: many are faster, few keep more of the device busy."""
     if task.rows_a_lane is not None:
         return task.rows_a_lane
     if task.wide:
@@ -253,7 +253,7 @@ def cut_batch(
 def describe_pairs(
     shapes: Sequence[Shape], layout: Layout, addresses: dict[str, int]
 ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int32]]:
-    """Fill in the table of a batch's pairs but for their letters, and list their strips.
+    """Fill in the table of a batch's pairs but for their residues, and list their strips.
 
     Returns
     -------
@@ -288,7 +288,7 @@ def describe_pairs(
 def cut_launches(
     items: npt.NDArray[np.int32], shapes: Sequence[Shape], strip_rows: int, most_cells: float
 ) -> list[tuple[int, int]]:
-    """Cut the strips of a batch into launches of about so many cells."""
+    """Cut the strips of a batch into launches of about `cells` cells."""
     columns = np.array([one.columns for one in shapes], np.int64)
     cells = np.cumsum(columns[items[:, 0]] * strip_rows)
     launches = []

@@ -125,7 +125,7 @@ class PackedBatch:
     arrays : dict of str to array
         More of them, by name, that lie elsewhere; of chosen pairs.
     longest : int
-        Letters of the longest column.
+        Residues of the longest column.
     is_uneven : bool
         Whether the longest pair takes longer than a device that is busy needs for all.
     move_words : int

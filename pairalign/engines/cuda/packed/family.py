@@ -52,10 +52,10 @@ from pairalign.reads.reaching import Reaching
 from pairalign.scoring.scoring import Scoring
 
 SCORE_LIMIT = 1 << 12
-"""With larger scores a letter, neighbouring cells might differ by more than 16 bits hold."""
+"""With larger scores a residue, neighbouring cells might differ by more than 16 bits hold."""
 
 SHARED_BYTES = 4 * LETTERS * TILINGS[-1].width
-"""Shared memory of a block with the widest profile and all letters: 128 KiB."""
+"""Shared memory of a block with the widest profile and all residues: 128 KiB."""
 
 _WORTH_SCORING_FIRST = 0.5  # when fewer pairs than that reached the minimum in the window before
 
@@ -95,7 +95,7 @@ class Packed:
             )
         largest = max(int(np.abs(scoring.matrix).max()), scoring.gap_open)
         if largest > SCORE_LIMIT:
-            return f"scores of {largest} a letter, at most {SCORE_LIMIT}"
+            return f"scores of {largest} a residue, at most {SCORE_LIMIT}"
         if scoring.end_gaps is not None and not scoring.end_gaps.has_equal_sides:
             return "end gaps that cost other than those of the other sequence"
         return find_kernel(self.name, "cuda").why_not(scoring, detail)
@@ -110,7 +110,7 @@ class Packed:
         yield PASSING, {}
 
     def open(self, context: DeviceContext) -> None:
-        """Upload the sequences with dense letters, and the score table."""
+        """Upload the sequences with dense residues, and the score table."""
         self._context = context
         once = context.shared.once
         codes = once("codes", context.used_codes)

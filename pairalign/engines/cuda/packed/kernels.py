@@ -158,7 +158,7 @@ class PackedKernels:
     def select_passing(self, flight: Flight, least: int, least_by_end: int | None) -> None:
         """Queue the kernels that gather the pairs whose scores reach `least`.
 
-        `least_by_end`: device address of what scores must reach besides, by the letters that each
+        `least_by_end`: device address of what scores must reach besides, by the residues that each
         sequence has before the end at least; it is told of each pair whether it does.
         """
         at, pairs, slot = flight.addresses, flight.batch.pairs, flight.slot

@@ -64,7 +64,7 @@ class MemoryEstimate:
             one: _fractions_before(np.where(group == one, band_bytes, 0.0)) for one in GROUPS
         }
         self._far_before = sums_before(strips > 1)
-        # The profiles of those, one an item; it has so many rows or more.
+        # The profiles of those, one an item; it has that number of rows or more.
         profile_bytes = np.array([tiling_of(kind).profile_bytes(costs.letters) for kind in KINDS])
         of_row = strips * profile_bytes[kinds] / (2 * FILL_THREADS // group[kinds])
         self._profile_bytes_before = _fractions_before(np.where(strips > 1, of_row, 0.0))

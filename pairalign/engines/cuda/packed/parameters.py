@@ -71,9 +71,9 @@ def constants(
     sets : mapping of str to DenseSet
         Of ``row`` and ``column``.
     table, letters_before : int
-        Device addresses: of the score table, and of the sums of letters over all rows.
+        Device addresses: of the score table, and of the sums of residues over all rows.
     definite : int
-        Dense letters below are never ambiguous.
+        Dense residues below are never ambiguous.
     """
     parameters: Parameters = np.zeros((), PARAMETERS)
     for (prefix, dense), device in zip(

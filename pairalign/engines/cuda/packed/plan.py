@@ -72,8 +72,8 @@ class PackedPlanner:
     row_lengths, column_lengths : int32 arrays
         By sorted position, longest first.
     column_worth : int64 array
-        Largest score that each column sequence could reach with the table: the sum over its letters
-        of the best score of the letter or 0.
+        Largest score that each column sequence could reach with the table: the sum over its
+        residues of the best score of the residue or 0.
     costs : Costs
     mode : str
     multiprocessors : int
@@ -87,7 +87,7 @@ class PackedPlanner:
     bands_before : dict of int to int32 arrays
         By lanes of a group: bands of all rows before each, and of all. They may go round.
     letters_before : int64 array
-        Letters of all rows before each, and of all.
+        Residues of all rows before each, and of all.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class PackedPlanner:
         self._bands_at = [self.bands_before[group].ctypes.data for group in GROUPS]
         self._letters_at = self.letters_before.ctypes.data
 
-        # The largest value that may be stored for a column, less `_row_shift` a row letter.
+        # The largest value that may be stored for a column, less `_row_shift` a row residue.
         self._largest = column_worth + costs.bias
         self._row_shift = costs.shift if mode in SHIFTED_MODES else 0
         width = self._columns.astype(np.int64) + 2 * TILINGS[-1].width
@@ -157,7 +157,7 @@ class PackedPlanner:
         return described
 
     def _wide_with(self, rows: int, columns: slice = slice(None)) -> Mask:
-        """Which columns need a word of their own beside row sequences of up to so many letters."""
+        """Which columns need a word of their own beside row sequences of at most a given length."""
         limit = _HALF_LIMIT - rows * self._row_shift
         wide: Mask = (self._largest[columns] > limit).view(np.uint8)
         return wide

@@ -26,7 +26,7 @@ _STEP_LIMIT = 127  # neighbours' difference that eight bits hold
 class Costs:
     """Scores and constants as the kernels see them."""
 
-    table: Int32s  # [32, 32] by dense letter
+    table: Int32s  # [32, 32] by dense residue
     letters: int  # the last one is the padding
     gap_open: int
     gap_extend: int
@@ -40,7 +40,7 @@ class Costs:
 
     @classmethod
     def of(cls, scoring: Scoring, codes: npt.NDArray[np.uint8]) -> Costs:
-        """Make the table for sequences that use these codes, which become letters 0, 1, ..."""
+        """Make the table for sequences that use these codes, which become residues 0, 1, ..."""
         used = len(codes)
         padding = used + (scoring.end_gaps is not None)
         assert padding < LETTERS
@@ -69,7 +69,7 @@ class Costs:
             bias = 4 * opening + edge - lowest + 16
             extend = 0
         # From the corner of a tile two gaps lead to any of its cells, a third to E or F. None is
-        # worth more than BAND letters and a gap above the corner: a path that enters the tile's
+        # worth more than BAND residues and a gap above the corner: a path that enters the tile's
         # rows or columns beyond it has passed the corner's row or column at a gap's cost.
         tile_bias = 3 * opening + (2 * BAND + 2) * extend + edge - lowest + 8
         highest = max(int(table.max()), 0)
@@ -104,7 +104,7 @@ class Costs:
 def worth_of(
     sequences: SequenceSet, codes: npt.NDArray[np.uint8], costs: Costs, mode: str
 ) -> Int64s:
-    """Largest sum of scores that each sequence's letters can bring, by sorted position."""
+    """Largest sum of scores that each sequence's residues can bring, by sorted position."""
     used = len(codes)
     shift = 2 * costs.shift if mode in SHIFTED_MODES else 0  # there the lengths count it
     best_of_code = np.zeros(256, np.int64)

@@ -1,4 +1,4 @@
-"""Sequences on a device as the packed kernels read them: letters numbered densely, and padded."""
+"""Sequences on a device as the packed kernels read them: residues numbered densely, and padded."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from pairalign.sequences.complement import complement_of
 from pairalign.sequences.letters import lay_out_letters
 
 PADDING = 96
-"""Padding letters around each sequence; the kernels read up to 80 beyond."""
+"""Padding residues around each sequence; the kernels read up to 80 beyond."""
 
 Upload = Callable[[npt.NDArray[Any]], Any]
 
 
 @dataclass
 class DenseSet:
-    """A set on the device: letters by sorted position, and where each sequence's begin."""
+    """A set on the device: residues by sorted position, and where each sequence's begin."""
 
     letters: Any
     starts: Any
 
     @classmethod
     def of(cls, dense: DenseLetters, upload: Upload) -> DenseSet:
-        """Upload the letters of a set."""
+        """Upload the residues of a set."""
         return cls(upload(dense.letters), upload(dense.starts))
 
 
@@ -43,9 +43,9 @@ class DenseLetters:
 
     @classmethod
     def of(cls, device: DeviceSet, codes: npt.NDArray[np.uint8], padding: int) -> DenseLetters:
-        """Give letter k to code k of these codes, of which all letters of a set are.
+        """Give residue k to code k of these codes, of which all residues of a set are.
 
-        `padding`: the letter around the sequences. If there is one between the last code's and
+        `padding`: the residue around the sequences. If there is one between the last code's and
         that, it stands before each sequence (mode end-gaps, see ``cuda/packed/packed.cuh``).
         """
         dense_of_code = np.zeros(256, np.uint8)
@@ -59,14 +59,14 @@ class DenseLetters:
 
 
 def dense_starts(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """First letter of each sequence."""
+    """First residue of each sequence."""
     padded = lengths.astype(np.int64) + PADDING
     starts: npt.NDArray[np.int64] = np.cumsum(padded) - padded + PADDING
     return starts
 
 
 class ColumnLetters:
-    """Letters of a window's columns, reverse-complemented where the window says so.
+    """Residues of a window's columns, reverse-complemented where the window says so.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class ColumnLetters:
         self._other_strand: OtherStrand | None = None
 
     def of(self, window: Window) -> int:
-        """Return the device address of the letters."""
+        """Return the device address of the residues."""
         if window.strand > 0 or not window.pairs:
             return int(self._columns.letters)
         context, codes = self._context, self._codes

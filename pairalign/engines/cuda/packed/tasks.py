@@ -55,7 +55,7 @@ class PackedTask(BatchTask[Work, PackedBatch, Slot, Flight]):
     family : OpenKernels
     want : Want
     letters : int
-        Device address of the columns' letters.
+        Device address of the columns' residues.
     """
 
     def __init__(self, family: OpenKernels, want: Want, letters: int) -> None:

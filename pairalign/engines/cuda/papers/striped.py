@@ -138,7 +138,7 @@ class Striped(ScoreFamily):
 
 
 def profile_bytes(lengths: npt.NDArray[np.int32], entry_bytes: int) -> npt.NDArray[np.int64]:
-    """Size of the profile of each of some sequences: whole loads of four segments, all letters."""
+    """Size of the profile of each of some sequences: whole loads of four segments, all residues."""
     segments = -(-lengths.astype(np.int64) // WARP)
     sizes: npt.NDArray[np.int64] = -(-segments // 4) * 4 * WARP * CODES * entry_bytes
     return sizes

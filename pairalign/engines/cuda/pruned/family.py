@@ -56,7 +56,7 @@ WIDEST_AUTO = 0.35
 """The same for `auto`. A few pairs that are left take long: most of the GPU has nothing to do."""
 
 WORTH_SHARE = 16
-"""Worths of letters may take one part in so many of the memory; else no pair is pruned."""
+"""Divisor of the memory that worths of residues may take; else no pair is pruned."""
 
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
@@ -100,7 +100,7 @@ class PrunedPairs:
         return find_kernel(self.name, "cuda").why_not(scoring, detail)
 
     def variants(self) -> Iterator[tuple[str, dict[str, int | str]]]:
-        """Yield what is compiled: letters that are compared, and scores that are looked up."""
+        """Yield what is compiled: residues that are compared, and scores that are looked up."""
         for table in (0, 1):
             yield SOURCE, _defines(table)
         yield WORTH_SOURCE, {}
@@ -119,7 +119,7 @@ class PrunedPairs:
         return self._worth is not None
 
     def _prepare(self) -> None:
-        """Add up what the letters of all sequences are worth, if there is room for the sums."""
+        """Add up what the residues of all sequences are worth, if there is room for the sums."""
         context = self._context
         sets = [context.queries] if context.one_set else [context.queries, context.targets]
         needed = sum(map(worth_bytes, sets))

@@ -1,6 +1,6 @@
 """How similar pairs share a device: what lies where in memory. Pure functions.
 
-A warp works in a *slab*, one pair after the other. Of a traced pair of m and n letters it holds::
+A warp works in a *slab*, one pair after the other. Of a traced pair of m and n residues it holds::
 
     4 (m + n)                CIGAR runs
     (m + n) / 2              where the lanes of each block of 32 antidiagonals lie
@@ -69,16 +69,16 @@ LEAST_LANES = 512  # in a slab
 WARPS_A_BLOCK = 4
 WARPS_A_MULTIPROCESSOR = 16
 WORTH_PADDING = 16
-"""Numbers of a sequence's worths beyond its letters."""
+"""Numbers of a sequence's worths beyond its residues."""
 
 HEAD_BYTES = 384  # before a batch's tables: counters, and which large slabs are in use
 LARGE_SLABS, LARGE_SHARE = 64, 8
-"""So many at most, in one part of so many of the memory."""
+"""Most warps, and the divisor of the memory that they share."""
 
 USUAL_LANES = 192
 """Lanes on average for which slabs have room at first, if memory allows."""
 MORE = 8
-"""Slabs for pairs that had no room are so many times as large."""
+"""Factor by which slabs for pairs that had no room are larger."""
 
 ANTIDIAGONALS_A_MULTIPROCESSOR = 2e7
 """Of the pairs of a launch: a second of work at most, for runs are cancelled between launches."""
@@ -114,7 +114,7 @@ class Layout:
 
 
 def slab_bytes(antidiagonals: int, lanes: int, detail: Detail) -> int:
-    """Return what a warp needs for a pair of so many letters in all, and lanes on average."""
+    """Return what a warp needs for a pair, by its residues in all and its lanes on average."""
     beams = max(2 * (lanes + MARGIN), LEAST_LANES) * LANE_BYTES
     if detail == Detail.SCORE:
         return beams

@@ -1,4 +1,4 @@
-"""What the letters of a set are worth, on the device: see ``cuda/pruned/worth.cu``."""
+"""What the residues of a set are worth, on the device: see ``cuda/pruned/worth.cu``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def worth_bytes(sequences: DeviceSet) -> int:
 
 
 def cheap_letters(sequences: DeviceSet, worth: Worth) -> npt.NDArray[np.int64]:
-    """Return how many cheap letters each sequence has, by sorted position."""
+    """Return how many cheap residues each sequence has, by sorted position."""
     of_code = np.zeros(256, np.int64)
     of_code[: len(worth.cheap)] = worth.cheap
     return sum_worth(sequences.sequences, of_code)
@@ -34,7 +34,7 @@ def _numbers(sequences: DeviceSet) -> int:
 
 
 class WorthOfSet:
-    """The sums of worths of a set's letters, from each letter on.
+    """The sums of worths of a set's residues, from each residue on.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class WorthOfSet:
         self._memory = context.driver.mem_alloc(3 * 4 * self._numbers)
 
     def compute(self, table: Any, codes: Any, first: int, stop: int, stream: Any) -> None:
-        """Add up the sequences at sorted positions [first, stop), whose letters are at `codes`."""
+        """Add up the sequences at sorted positions [first, stop), whose residues are at `codes`."""
         context, sequences = self._context, self._set
         module = context.load_module(SOURCE, {})
         context.kernel = "sum_worth"
@@ -64,7 +64,7 @@ class WorthOfSet:
         )
 
     def describe(self, codes: Any) -> npt.NDArray[np.void]:
-        """Return the set as kernels take it, with the letters at `codes`."""
+        """Return the set as kernels take it, with the residues at `codes`."""
         described = np.zeros((), LETTER_SET)
         described["codes"] = int(codes)
         described["starts"] = int(self._set.starts)

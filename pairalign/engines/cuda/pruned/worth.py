@@ -1,7 +1,7 @@
-"""What letters are worth: the numbers of the bound that the pruned kernel prunes with.
+"""What residues are worth: the numbers of the bound that the pruned kernel prunes with.
 
 ``docs/similar-sequences.md`` derives the bound. It holds for all pairs of a run, so that what the
-letters of a sequence are worth together is added up once a sequence and not once a pair.
+residues of a sequence are worth together is added up once a sequence and not once a pair.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ _MOST = 1 << 28
 
 @dataclass(frozen=True)
 class Worth:
-    """What letters are worth, and what the rest of a pair loses in gaps.
+    """What residues are worth, and what the rest of a pair loses in gaps.
 
-    When the rest of the row sequence is R > 0 letters longer than that of the column sequence, it
-    loses ``row_loss * R`` at least, less `row_bonus` for each cheap letter of R; columns lose in
-    the same way. `pair_bonus` is given back for each cheap letter that both have.
+    When the rest of the row sequence is R > 0 residues longer than that of the column sequence, it
+    loses ``row_loss * R`` at least, less `row_bonus` for each cheap residue of R; columns lose in
+    the same way. `pair_bonus` is given back for each cheap residue that both have.
 
     Attributes
     ----------
     row, column : int64 arrays, shape (32,)
-        Of each code. A row letter a and a column letter b that are aligned score at most
+        Of each code. A row residue a and a column residue b that are aligned score at most
         ``row[a] + column[b]``.
     cheap : int64 array, shape (32,)
-        1 for letters that cost little in a gap, and may be left out of the price of all others.
+        1 for residues that cost little in a gap, and may be left out of the price of all others.
     row_loss, row_bonus, column_loss, column_bonus, pair_bonus : int
     plain, match, mismatch : int
         Codes below `plain` score `match` with themselves, all others `mismatch`. `plain` is 0 where
-        letters have more scores than two.
+        residues have more scores than two.
     """
 
     row: Int64s
@@ -70,7 +70,7 @@ def choose_worth(scoring: Scoring, counts: Int64s) -> Worth:
     ----------
     scoring : Scoring
     counts : int64 array, shape (32,)
-        Any letter may be of the row sequence or of the column sequence.
+        Any residue may be of the row sequence or of the column sequence.
     """
     matrix = scoring.matrix.astype(np.int64)
     extend = scoring.gap_extend
@@ -114,7 +114,7 @@ def _two_scores(matrix: Int64s, used: Int64s) -> tuple[int, int, int] | None:
 
 
 def _worth_of_two_scores(plain: int, match: int, mismatch: int, extend: int) -> Worth:
-    """Half of a match a letter; one that matches nothing is worth what that says of it."""
+    """Half of a match a residue; one that matches nothing is worth what that says of it."""
     match, mismatch = max(match, -2 * extend), max(mismatch, -2 * extend)
     halves = match // 2, match - match // 2
     is_plain = np.arange(CODES) < plain
@@ -138,7 +138,7 @@ def _worth_of_matrix(matrix: Int64s, extend: int, counts: Int64s, used: Int64s) 
     scores = matrix[np.ix_(used, used)]
     highest = scores.max(axis=0)
     best: tuple[int, Int64s, Int64s] | None = None
-    for quarters in (2, 4, 0):  # that count for the column's letter
+    for quarters in (2, 4, 0):  # that count for the column's residue
         column = np.maximum(np.where(highest > 0, highest * quarters // 4, highest), -extend)
         row = np.maximum((scores - column[None, :]).max(axis=1), -extend)
         column = np.maximum((scores - row[:, None]).max(axis=0), -extend)
@@ -169,7 +169,7 @@ def _worth_of_matrix(matrix: Int64s, extend: int, counts: Int64s, used: Int64s) 
 
 
 def _usual_loss(losses: Int64s, counts: Int64s) -> int:
-    """Choose the loss that says most of a gap of a sixteenth of the letters; fewer may be cheap."""
+    """Choose the best loss for a gap of a sixteenth of the residues; fewer may be cheap."""
     letters = int(counts.sum())
     cheaper = np.array([int(counts[losses < one].sum()) for one in losses])
     said = losses * (letters // 16 + 1 - cheaper)
