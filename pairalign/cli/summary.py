@@ -10,7 +10,8 @@ from pairalign.alignments.passes import find_extremes
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.errors import cut_name
-from pairalign.sequences.sets import PROTEIN, SequenceSet
+from pairalign.sequences.alphabets import PROTEIN
+from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.statements import describe_scoring
 
 if TYPE_CHECKING:
