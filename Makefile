@@ -2,7 +2,7 @@
 #   make demo     set up, then align every pair of a small real set
 #   make test     set up, then run the tests, less those that are slow
 #   make test-all all tests, as CI does
-#   make check    formatting, lint, types, which module imports which, licences, CITATION.cff
+#   make check    formatting, lint, types, which module imports which, words, licences, CITATION.cff
 #   make build    the native library, after a change in cpu/
 #   make man      the manual page, build/man/pairalign.1; pip install . takes it along
 #   make cuda     compile the GPU kernels ahead (otherwise they are compiled at first use); CUDA_OPTIONS="--for 90"
@@ -51,6 +51,7 @@ check: $(VENV)/.ready-check
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python scripts/check_private.py
 	$(BIN)/python scripts/check_includes.py
+	$(BIN)/python scripts/check_words.py
 	$(BIN)/reuse lint --quiet
 	$(BIN)/cffconvert --validate -i CITATION.cff
 

@@ -1,4 +1,4 @@
-"""Which bytes a text has, and how many of each: of all letters or names of a set at once."""
+"""Which bytes a text has, and how many of each: of all residues or names of a set at once."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Table(NamedTuple):
 
     @property
     def letters(self) -> list[str]:
-        """Letters of rows and columns, in the order of the matrix."""
+        """Residues of rows and columns, in the order of the matrix."""
         return list(dict.fromkeys(row for row, _ in self.scores))
 
 

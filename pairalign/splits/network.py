@@ -86,7 +86,7 @@ def least_removed(network: Network, pieces: Sequence[Sequence[int]], most: int) 
     - With r sequences removed, what stays has at most ``most - 1`` neighbours that stay, and r that
       do not. So all with more than ``most - 1 + r`` neighbours are among the r.
     - A part of the network in which each of h sequences has d neighbours or more stays connected
-      until ``2 d + 2 - h`` are gone (two that are not neighbours share so many); while it is
+      until ``2 d + 2 - h`` are gone (two that are not neighbours share that number); while it is
       connected, ``h - most`` must go. The parts that are looked at are its cores.
     """
     return sum(

@@ -76,7 +76,7 @@ def find_separator(
     -----
     A stage whose parts both fit costs the price of its separator. Another costs that price for
     each bit by which the fuller part is less full than the whole was: what is too much, at that
-    rate. Where nothing is cheaper, as of sequences that are all alike, just so many go as are too
+    rate. Where nothing is cheaper, as for sequences that are all alike, just those go that are too
     many. Time: O(seeds edges log edges).
     """
     looks = sum(len(network.neighbours[k]) for k in piece) + len(piece)

@@ -40,7 +40,7 @@ class WholeCommand:
     data : str
         Beginning of the name of a FASTA or FASTQ file in the folder of data; "" is the example.
     sequences : int
-        So many of the file, from its beginning; 0: all.
+        Sequences from the beginning of the file; 0: all.
     arguments : tuple of str
         The command and its options; input, output and device are added.
     output : str

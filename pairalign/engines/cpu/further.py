@@ -211,8 +211,8 @@ class FurtherAligner:
         least : int
             Raw score, at least 1.
         least_run : int
-            Equal residues in a row that an alignment must have to be of use: a pair without so many
-            on free cells is not aligned. 0: any will do.
+            Equal residues in a row that an alignment must have to be of use: a pair without such a
+            run on free cells is not aligned. 0: any will do.
 
         Returns
         -------

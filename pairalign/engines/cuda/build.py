@@ -430,7 +430,7 @@ def _key(source: str, defines: Defines) -> str:
 
 
 def _word_of(value: int | str) -> str:
-    """Letters and digits of a definition, for a file's name."""
+    """Alphanumeric characters of a definition, for a file's name."""
     return re.sub(r"\W+", "-", str(value).lower()).strip("-")
 
 

@@ -251,7 +251,7 @@ class PinnedPool:
         return segment, segment.take(extent, size)
 
     def _make_way(self, size: int) -> int:
-        """Return how much to pin for an array, 0 for nothing, after freeing what is in the way."""
+        """Return bytes to pin for an array, 0 if none, after freeing what is in the way."""
         limit = sum(self._limits)
         if size > limit:
             return 0

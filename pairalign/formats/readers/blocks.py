@@ -97,7 +97,7 @@ class MafReader(BlockReader):
 
 
 def _maf_span(row: list[str]) -> tuple[str, str]:
-    """Return start and end on the strand that was read; what is no number stays as it is."""
+    """Return start and end on the original strand; what is no number stays as it is."""
     if not all(word.isdecimal() for word in (row[1], row[2], row[4])):
         return row[1], row[2] if not row[2].isdecimal() else row[4]
     start, size, length = int(row[1]), int(row[2]), int(row[4])

@@ -26,7 +26,7 @@ _SHORT_READS = 600  # residues: no Illumina read is longer
 _SHARE_OF_RUN, _FEWEST_CELLS, _MOST_CELLS = 100, 5 * 10**8, 3 * 10**9
 _LEAST_PAIRS = 8
 _ENOUGH = 3
-"""So many sampled pairs that overlap say what the reads are like."""
+"""Sampled pairs that overlap from which on they say what the reads are like."""
 _ACCURATE = {"short": 0.97, "hifi": 0.985}
 """Identity of reads with their best partners. Not with all: genes of a family differ, too."""
 _SHARE_OF_READ, _LEAST_OVERLAP, _LEAST_SCORE = 0.6, 40, 28
@@ -65,7 +65,7 @@ class Chance:
     best_identity : float
         Of those that align as many residues as an overlap must have; 0 where none does.
     lambda_, log_room : float
-        So many alignments of all pairs of the run, on both strands, are expected to score S by
+        The number of alignments, over all pairs and both strands, that are expected to score S by
         chance: ``exp(log_room - lambda_ S)``.
     identities : NormalDist or None
         Of those that align as many residues as an overlap must have; None where hardly any does.

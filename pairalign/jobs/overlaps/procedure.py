@@ -44,9 +44,9 @@ _JOINED_SLAB_BYTES = 2 << 30
 """Results of windows that are joined, if all pairs passed."""
 _STRAND_THREADS = 4
 _CELLS_A_HIT = 10**4
-"""So many cells take a core as long as one word of two reads in the filter by runs."""
+"""Cells that take a core as long as one word of two reads in the filter by runs."""
 _SAFELY = 4
-"""So many times as many, by a sample, are too many."""
+"""Factor beyond which shared words, by a sample, are too many."""
 _MOST_BY_CHANCE = 0.2
 """Share of unrelated pairs that have a word in common, above which the filter is no use."""
 

@@ -284,7 +284,7 @@ def skip_where_it_pays(
         asked = (scoring, thresholds, min_raw_score, threads, demand)
         return skip_pairs(engines, sets, *asked, both_strands=both_strands)
     # Scores alone a GPU finds as fast as the host says which pairs cannot reach them; with a filter
-    # of its own it is faster where q-grams say something, and that is not found out for nothing.
+    # of its own it is faster where q-grams say something, and to find that out has a cost.
     if not all(engine.on_device for engine in engines) or _cells(*sets) < WORTH_FILTERING:
         return engines, None
     pair_filter = PairFilter(*sets, scoring, thresholds, min_raw_score, threads=threads)

@@ -39,7 +39,7 @@ _AHEAD = 2
 """Pieces of the file that wait for each thread."""
 
 _TOGETHER_RECORDS, _TOGETHER_PIECES = 1 << 18, 16
-"""So much is aligned at a time: an engine is opened for it."""
+"""Records, or pieces of text, aligned at a time: an engine is opened for them."""
 
 _OF_ALIGNMENT = (1 << FAULTS.index("mode") + 1) - 1
 """Faults of the alignment itself; the others are of what is said of it."""

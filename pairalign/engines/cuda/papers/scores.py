@@ -350,7 +350,7 @@ def padded_table(scoring: Scoring) -> tuple[npt.NDArray[Any], int]:
     """Return the scores with those of padding, and the bytes of an entry: 1 if that will do.
 
     Padding in front of a sequence must hold what the border of the matrix holds: two padding
-    residues match for nothing, one against a residue is never better than a gap.
+    residues match at score 0, one against a residue is never better than a gap.
     """
     matrix = scoring.matrix.astype(np.int64)
     worst = -max(scoring.gap_open, 1) if scoring.mode == "global" else 0

@@ -17,7 +17,7 @@ _LEAST_CELLS = 5 * 10**11
 """Of the window's matrices: a third of a second's work for a GPU that fills them all."""
 
 _PAIRS, _SIMILAR = 32, 4
-"""So many of a sample of pairs must look similar."""
+"""Share of a sample of pairs that must look similar."""
 
 
 class Sampler:

@@ -1,0 +1,155 @@
+"""Plain words: terms of the field in documentation, help texts, docstrings and comments.
+
+Prints each word to avoid with a better one, and Markdown lines that are too long; fails if there
+are any. Code is left alone: fenced and quoted code of Markdown, names of Python::
+
+    python scripts/check_words.py
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ("pairalign", "scripts")
+PROSE, CODE = 100, 120
+"""Longest lines of Markdown: of prose, and of code. Rows of tables cannot be wrapped."""
+
+SYMBOL = re.compile(
+    r"((capital|small|iupac|every|single|other|than|expected|upper-case|lower-case|no)\s+letters?"
+    r"|letters? (_|'|\{|a-z|of (the|an|all) alphabets?|of ascii|that stands?|of each operation))",
+    re.IGNORECASE,
+)
+"""A letter that is a symbol of an alphabet, and not a residue of a sequence."""
+
+WORDS = {
+    r"letters?": "residues, or bases",
+    r"quicker|quickest": "faster, fastest",
+    r"so (many|much)(?! that)": "a number, or the noun that is counted",
+    r"as often(?! as)": "at that interval",
+    r"in turns": "in interleaved rounds",
+    r"(?<!is )(?<!asks )for nothing": "free, without cost",
+    r"strands? that (was|were) read": "original strand",
+    r"stops to pay": "no longer pays",
+    r"(kept|left) less of": "the offset that is subtracted",
+    r"which one before did": "non-intersecting",
+}
+"""Words to avoid, as regular expressions, with what to write instead."""
+
+MARKDOWN_WORDS = {
+    r"positions?": "coordinates",
+    r"[Mm]ended": "fixed",
+    r"(?<!-)too[.;)]": "also",
+    r"of equals": "if equal, ties",
+    r"(?<=\. )Of(?! course)": "a subject first",
+}
+"""More, for prose that is read from the top."""
+
+
+PENDING = {
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "README.md",
+    "api.md",
+    "architecture.md",
+    "benchmarks.md",
+    "bitwise.md",
+    "clusters.md",
+    "commands.md",
+    "conventions.md",
+    "cpu-engine.md",
+    "formats.md",
+    "getting-started.md",
+    "guide-trees.md",
+    "index.md",
+    "install.md",
+    "kernels.md",
+    "long-pairs.md",
+    "memory.md",
+    "msa.md",
+    "networks.md",
+    "opencl.md",
+    "overlaps.md",
+    "posteriors.md",
+    "report.md",
+    "scale.md",
+    "similar-sequences.md",
+    "speed.md",
+    "splits.md",
+    "thresholds.md",
+    "verify.md",
+}
+"""Pages that are still to be rewritten."""
+
+
+def found_words(text: str, words: dict[str, str]) -> Iterator[tuple[int, str]]:
+    """Yield where a text has a word to avoid, and what is said of it."""
+    symbols = [one.span() for one in SYMBOL.finditer(text)]
+    for pattern, better in words.items():
+        for one in re.finditer(rf"(?<![\w.`_-])(?:{pattern})(?![\w`_(=\]])", text, re.IGNORECASE):
+            start, stop = one.span()
+            if not any(first <= start and stop <= last for first, last in symbols):
+                yield start, f"'{one[0]}': better {better}"
+
+
+def markdown_faults(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield numbers of lines of a page, and what is wrong there."""
+    words = {**WORDS, **MARKDOWN_WORDS}
+    is_code = False
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        fence = line.lstrip().startswith("```")
+        is_code ^= fence
+        is_row = line.startswith("|")
+        most = CODE if is_code or line.startswith("    ") else PROSE
+        if len(line) > most and not is_row and " " in line.strip():
+            yield number, f"{len(line)} characters, at most {most}"
+        if not (is_code or fence or line.startswith("    ")):
+            prose = re.sub(r"`[^`]*`|\]\([^)]*\)", lambda one: "_" * len(one[0]), line)
+            yield from ((number, said) for _, said in found_words(prose, words))
+
+
+def source_faults(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield numbers of lines of a Python source, and what is wrong in its strings and comments."""
+    for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
+        is_prose = token.type == tokenize.STRING and " " in token.string and token.string[0] != "b"
+        if not is_prose and token.type != tokenize.COMMENT:
+            continue
+        for place, said in found_words(code_hidden(token.string), WORDS):
+            yield token.start[0] + token.string.count("\n", 0, place), said
+
+
+def code_hidden(text: str) -> str:
+    """Return the text with what is code in it replaced: quoted names, parameters, expressions."""
+
+    def hide(one: re.Match[str]) -> str:
+        return re.sub(r"[^\n]", "_", one[0])
+
+    code = r"`[^`]*`|\{[^}]*\}|^ *(\w+, )*letters(, \w+)*( : .*)?$|>>> .*"
+    return re.sub(code, hide, text, flags=re.MULTILINE)
+
+
+def main() -> int:
+    """Check all files; print the faults."""
+    pages = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+    faults = [
+        (page, *fault)
+        for page in pages
+        if page.name not in PENDING
+        for fault in markdown_faults(page)
+    ]
+    for folder in SOURCES:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            if path != Path(__file__).resolve():
+                faults += [(path, *fault) for fault in source_faults(path)]
+    for path, number, said in faults:
+        print(f"{path.relative_to(ROOT)}:{number}: {said}")
+    return int(bool(faults))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""The linter of words: what it finds, what it leaves alone, and that the project passes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import check_words
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("Reads of 900 letters.", ["letters"]),
+        ("It is quicker.", ["quicker"]),
+        ("Three rounds in turns.", ["in turns"]),
+        ("It has so many of them.", ["so many"]),
+        ("So much the better.", ["So much"]),
+        ("A commit comes as often.", ["as often"]),
+        ("Residues are left out for nothing.", ["for nothing"]),
+        ("The strand that was read.", ["strand that was read"]),
+        ("Positions of both reads.", ["Positions"]),
+        ("SAM, too.", ["too."]),
+        ("All pass. Of these two fail.", ["Of "]),
+        ("Mended: a wrong score.", ["Mended"]),
+        ("As often as needed, so many that none is left.", []),
+        ("Lower-case letters are kept; `letters` is a name.", []),
+        ("Sequences have bases or residues, and coordinates.", []),
+    ],
+)
+def test_words_of_pages(line: str, found: list[str], tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(line + "\n")
+    said = [one.split("'")[1] for _, one in check_words.markdown_faults(page)]
+    assert [one.strip() for one in said] == [one.strip() for one in found]
+
+
+def test_long_lines_of_pages(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    words = "word " * 21
+    page.write_text(f"{words}\n| {words * 2}|\n```text\n{words}\n{words * 2}\n```\n{'x' * 140}\n")
+    assert [number for number, _ in check_words.markdown_faults(page)] == [1, 5]
+
+
+def test_words_of_sources(tmp_path: Path) -> None:
+    source = tmp_path / "source.py"
+    source.write_text(
+        '"""Two letters.\n\nletters : bytes\n    `letters`, quicker.\n"""\n'
+        "letters = {'letters': 1}  # so many\n"
+        "print(f'a {letters} is')\n"
+    )
+    assert [(number, said.split("'")[1]) for number, said in check_words.source_faults(source)] == [
+        (1, "letters"),
+        (4, "quicker"),
+        (6, "so many"),
+    ]
+
+
+def test_the_project_has_plain_words() -> None:
+    assert check_words.main() == 0
