@@ -69,6 +69,7 @@ KERNEL_FLAGS = {
     "align": [],
     "bitwise": [],
     "filters": [],
+    "near": ["-O3", "-Wno-psabi"],
     # These have plain loops, for the compiler to put into vectors.
     "further": ["-O3"],
     "pruned": ["-O3"],

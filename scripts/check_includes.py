@@ -21,7 +21,7 @@ SHARED = "common"
 FRAMEWORKS = ("cpu", "cuda", "opencl")
 SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".cl", ".clh"}
 LAYERS = (
-    ("bitwise", "filters", "further", "msa", "posterior", "records"),
+    ("bitwise", "filters", "further", "msa", "near", "posterior", "records"),
     ("align", "clusters", "gpu_plan", "pairs", "trees"),
     ("pruned", "text"),
     ("core", "files", "sets", "statistics"),

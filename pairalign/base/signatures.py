@@ -71,6 +71,10 @@ SIGNATURES = {
     "msa_open": "pointer int32 pointer*3 int64 pointer*3 -> pointer",
     "msa_relax": "pointer*2 int32*2 -> int32",
     "msa_support": "pointer*5 int64 pointer*5 -> none",
+    # cpu/near/near.h
+    "count_near": "pointer -> int64",
+    "find_near": "pointer*4 int32*3 text -> pointer",
+    "take_near": "pointer*4 -> none",
     # cpu/pairs/hits.cpp
     "add_hits": "pointer int64 pointer*4 -> none",
     "sort_hits": "pointer -> none",

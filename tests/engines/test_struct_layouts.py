@@ -24,7 +24,7 @@ from struct_layouts import (
 from pairalign.alignments import best_hits, findings, records, strands, thresholds
 from pairalign.alignments import passes as pair_fields
 from pairalign.base import words
-from pairalign.engines.cpu import further, pair_filter, posterior
+from pairalign.engines.cpu import further, near, pair_filter, posterior
 from pairalign.engines.cpu import native_structs as cpu
 from pairalign.engines.cuda import bitwise
 from pairalign.engines.cuda import pair_filter as cuda_filter
@@ -80,6 +80,7 @@ PRUNED = Source("cuda/pruned/pruned.cuh", "pruned")
 PLAN = Source("cpu/gpu_plan/packed_plan.cpp")
 CHOSEN = Source("cpu/gpu_plan/chosen_pairs.cpp")
 CPU = Source("cpu/bitwise/bitwise.h", other=("cpu/core/batch.h", "cpu/align/engine.h"))
+NEAR = Source("cpu/near/near.h")
 WORDS = Source("common/words_in_place.h")
 TEXT = Source("cpu/text/text.h")
 TEXT_QUEUE = Source("cpu/text/text_queue.h")
@@ -111,6 +112,8 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (pruned.PARAMETERS, "Params", PRUNED),
     (further.NativePair, "pairalign_further_pair", FURTHER),
     (further.NativeFound, "pairalign_further_found", FURTHER),
+    (near.NativeCosts, "pairalign_costs", NEAR),
+    (near.NativeNear, "pairalign_near", NEAR),
     (posterior.NativeModel, "pairalign_posterior_model", POSTERIOR),
     (posterior.NativePairs, "pairalign_posterior_pairs", POSTERIOR),
     (cpu.NativeSet, "pairalign_set", CPU),

@@ -1,0 +1,9 @@
+#define PAIRALIGN_AVX2
+#define PAIRALIGN_ISA avx2
+#include "near_kernel.h"
+
+namespace pairalign {
+extern const NearKernel near_avx2;
+const NearKernel near_avx2 = {"avx2", avx2::NearComparison<avx2::NearBytes>::lanes(),
+                              avx2::NearComparison<avx2::NearNumbers>::lanes()};
+}  // namespace pairalign

@@ -1,0 +1,9 @@
+#define PAIRALIGN_NEON
+#define PAIRALIGN_ISA neon
+#include "near_kernel.h"
+
+namespace pairalign {
+extern const NearKernel near_neon;
+const NearKernel near_neon = {"neon", neon::NearComparison<neon::NearBytes>::lanes(),
+                              neon::NearComparison<neon::NearNumbers>::lanes()};
+}  // namespace pairalign

@@ -1,0 +1,9 @@
+#define PAIRALIGN_SCALAR
+#define PAIRALIGN_ISA scalar
+#include "near_kernel.h"
+
+namespace pairalign {
+extern const NearKernel near_scalar;
+const NearKernel near_scalar = {"scalar", scalar::NearComparison<scalar::NearBytes>::lanes(),
+                                scalar::NearComparison<scalar::NearNumbers>::lanes()};
+}  // namespace pairalign
