@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from pairalign.jobs.splits.split import split
     from pairalign.scoring.scoring import Scoring, make_scoring
     from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
-    from pairalign.sequences.sets import Sequence, SequenceSet, read_fasta
+    from pairalign.sequences.reading import read_fasta
+    from pairalign.sequences.sets import Sequence, SequenceSet
     from pairalign.splits.result import Split
     from pairalign.trees.distance_matrix import DistanceMatrix
     from pairalign.trees.tree import GuideTree
@@ -117,7 +118,8 @@ _NAMES = {
     "jobs.splits.split": ("split",),
     "scoring.scoring": ("Scoring", "make_scoring"),
     "sequences.alphabets": ("DNA", "PROTEIN", "Alphabet"),
-    "sequences.sets": ("Sequence", "SequenceSet", "read_fasta"),
+    "sequences.reading": ("read_fasta",),
+    "sequences.sets": ("Sequence", "SequenceSet"),
     "splits.result": ("Split",),
     "trees.tree": ("GuideTree",),
     "base.version": ("__version__",),

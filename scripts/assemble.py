@@ -27,7 +27,8 @@ import numpy as np
 
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.complement import reverse_complement
-from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
 
 ERRORS = {
     "hifi": (0.0005, 0.001, 0.0015),

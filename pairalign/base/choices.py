@@ -53,6 +53,11 @@ READER_NAMES = (
 )
 """Those of `pairalign.formats.readers.READERS`."""
 
+ON_EMPTY = ("error", "skip")
+ON_DUPLICATE = ("error", "rename")
+"""What is done about records without residues, and about names that come again; the first is the
+default."""
+
 STRANDS = ("plus", "both")
 """Which strands of DNA are looked at; the first is the default."""
 

@@ -46,6 +46,8 @@ def run_audit(options: argparse.Namespace) -> None:
     as_sets = _is_fasta(options)
     if as_sets and options.across == "none":
         raise FormatError("--across none looks at members of clusters; two sets have none")
+    if as_sets and options.also:
+        raise FormatError("--also adds to a set that has groups; of two sets each is one file")
     options.input2 = options.input if as_sets else None
     if as_sets:
         options.input = options.groups

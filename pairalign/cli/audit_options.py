@@ -7,7 +7,7 @@ import argparse
 from pairalign.base.choices import GROUP_SUFFIXES
 from pairalign.cli.kept_options import add_thresholds, describe_thresholds
 from pairalign.cli.loading import later
-from pairalign.cli.options import add_input, add_path, add_resources, add_scoring
+from pairalign.cli.options import SEQUENCE_FILE, add_input, add_path, add_resources, add_scoring
 
 ACROSS = ("all", "none")
 
@@ -31,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="folds as CSV with a header line, .clstr, .uc, a table of representatives and members "
         "(MMseqs2, DIAMOND), or FASTA: the training set, IN being the test set",
     )
-    add_path(parser, "input", metavar="IN", help="the sequences: FASTA or FASTQ; - is stdin")
+    add_path(parser, "input", metavar="IN", help=f"the sequences: {SEQUENCE_FILE}")
     add_path(
         parser,
         "-o",

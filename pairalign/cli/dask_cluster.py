@@ -126,7 +126,7 @@ def check_cluster(options: argparse.Namespace) -> None:
     if getattr(options, "shard", None) is not None:
         raise FormatError("--dask makes shards itself: leave --shard out")
     check_resumable(options.output)
-    if "-" in (options.input, getattr(options, "input2", None)):
+    if "-" in (options.input, getattr(options, "input2", None), *options.also):
         raise FormatError("--dask needs files as input: workers do not see standard input")
 
 

@@ -95,11 +95,13 @@ def _command_of_a_part(options: argparse.Namespace, measure: Measure) -> list[st
     command = ["distance", options.input, f"--measure={measure.name}", "--quiet"]
     for name in (
         *("mode", "matrix", "match", "mismatch", "gap_open", "gap_extend", "alphabet"),
+        *("on_empty", "on_duplicate"),
         *("device", "kernel", "threads", "memory"),
     ):
         value = getattr(options, name)
         if value is not None:
             command.append(f"--{name.replace('_', '-')}={value}")
+    command += [f"--also={path}" for path in options.also]
     return [*command, *(["--degap"] if options.degap else [])]
 
 

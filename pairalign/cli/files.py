@@ -45,20 +45,26 @@ def check_files(options: argparse.Namespace) -> None:
     for option in _BESIDE_OUTPUT:
         if getattr(options, option, None) and options.output == "-":
             raise FormatError(f"--{option} needs an output that is a file: give its name with -o")
-    given = {name: getattr(options, name, None) for name in (*_READ, *_WRITTEN)}
+    given = {name: getattr(options, name, None) for name in _WRITTEN}
+    read = _read_by(options)
     written: dict[str, str] = {}  # what option writes a place
     for option, called in _WRITTEN.items():
         path = given[option]
         if path is None or _is_device(path):
             continue
-        refuse_inputs(path, (given[name] for name in _READ))
+        refuse_inputs(path, read)
         if path != "-":
-            _refuse_beside(path, [given[name] for name in _READ])
+            _refuse_beside(path, read)
             _refuse_beside(path, [given[name] for name in _WRITTEN if name != option])
         other = written.setdefault(path if path == "-" else os.path.realpath(path), called)
         if other != called:
             shown = "standard output" if path == "-" else f"'{path}'"
             raise FormatError(f"{other} and {called} are both {shown}; choose another file")
+
+
+def _read_by(options: argparse.Namespace) -> list[str | None]:
+    """Return the files that are read, as the options name them."""
+    return [*(getattr(options, name, None) for name in _READ), *getattr(options, "also", ())]
 
 
 def check_log(options: argparse.Namespace) -> None:
@@ -69,7 +75,7 @@ def check_log(options: argparse.Namespace) -> None:
     FormatError
         It is an input or an output.
     """
-    refuse_inputs(options.log, (getattr(options, name, None) for name in _READ))
+    refuse_inputs(options.log, _read_by(options))
     place = os.path.realpath(options.log)
     for name, called in _WRITTEN.items():
         path = getattr(options, name, None)

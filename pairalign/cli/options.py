@@ -20,6 +20,8 @@ from pairalign.base.choices import (
     COMMIT_SECONDS,
     LOCAL_CLUSTER,
     MODES,
+    ON_DUPLICATE,
+    ON_EMPTY,
     STRANDS,
     TIES,
 )
@@ -112,6 +114,10 @@ _COMPLETE_FILES = {"bash": "_shtab_compgen_files", "zsh": "_files"}
 """What shtab asks each shell for."""
 MATRICES = {"bash": "_pairalign_matrices", "zsh": "_pairalign_matrices"}
 """Functions of the scripts that `pairalign.cli.completion` makes."""
+SEQUENCE_FILE = (
+    "FASTA, FASTQ, GenBank, EMBL, UniProt, Stockholm, Clustal or A3M, compressed or not; - is stdin"
+)
+"""What the file of sequences may be, for its help."""
 SECONDS = converter(_parse_seconds, "a number of seconds, 0 or more")
 SHARD = converter(parse_shard, f"K/N with K from 1 to N, and N up to {MOST_SHARDS:,}, such as 3/64")
 CLUSTER = converter(_parse_cluster, "the address of a Dask scheduler, or local:N")
@@ -178,7 +184,7 @@ def add_sequences(parser: argparse.ArgumentParser, metavar: str = "IN") -> None:
     metavar : str
         What the help calls the file.
     """
-    add_path(parser, "input", metavar=metavar, help="FASTA or FASTQ, .gz or not; - is stdin")
+    add_path(parser, "input", metavar=metavar, help=SEQUENCE_FILE)
 
 
 def add_scoring(parser: argparse.ArgumentParser, mode: str = "global") -> None:
@@ -263,8 +269,22 @@ def add_input(parser: argparse.ArgumentParser) -> None:
         "--alphabet", choices=("auto", "dna", "protein"), default="auto", help="default: guessed"
     )
     group.add_argument(
-        "--degap", action="store_true", help="drop - and . from the sequences (aligned FASTA)"
+        "--degap", action="store_true", help="drop - and . from the sequences (of alignments)"
     )
+    add_path(
+        group,
+        "--also",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="another file of the same set, whose sequences follow; may be given again",
+    )
+    for name, choices, what in (
+        ("--on-empty", ON_EMPTY, "records without residues: skip leaves them out"),
+        ("--on-duplicate", ON_DUPLICATE, "names that come again: rename makes NAME_2 of them"),
+    ):
+        said = f"{what} (default: %(default)s)"
+        group.add_argument(name, choices=choices, default=choices[0], help=said)
 
 
 def add_resources(parser: argparse.ArgumentParser) -> None:

@@ -53,7 +53,8 @@ def check_graph(options: argparse.Namespace, writer_type: type[Writer]) -> None:
         if path is not None:
             check_writable(path)
     if options.trimmed is not None:
-        if options.input == "-" and options.trimmed.lower().endswith(FASTQ_SUFFIXES):
+        is_fastq = options.trimmed.lower().endswith(FASTQ_SUFFIXES)
+        if is_fastq and "-" in (options.input, *options.also):
             raise FormatError("--trimmed reads qualities again: write FASTA, or name the reads")
         options.trim = True
 

@@ -73,7 +73,7 @@ def run_overlap(options: argparse.Namespace) -> None:
         run, trimmed = _trim(request, run)
         reads = trimmed.reads
         if options.trimmed is not None:
-            trimmed.write(options.trimmed, options.input)
+            trimmed.write(options.trimmed, options.input, *options.also)
     decided = {"max_overhang": overhang, "dual": options.dual, "cigars": not options.no_cigar}
     decided |= {"tags": sorted(tags)}
     decided |= {"thresholds": run.thresholds, "candidates": run.candidates}

@@ -15,6 +15,7 @@ from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.scoring.request import ScoringRequest
 from pairalign.sequences.sets import SequenceSet
+from pairalign.sequences.tidying import InputRules
 
 
 def choose_output(options: argparse.Namespace) -> None:
@@ -58,10 +59,19 @@ def read_sequences(options: argparse.Namespace) -> tuple[SequenceSet, SequenceSe
         When a file cannot be read.
     """
     asked = ProblemRequest(
-        options.input, options.input2, alphabet=_alphabet_of(options), degap=options.degap
+        options.input,
+        options.input2,
+        alphabet=_alphabet_of(options),
+        also=tuple(options.also),
+        rules=rules_of(options),
     )
     with no_collection():
         return read_sets(asked)
+
+
+def rules_of(options: argparse.Namespace) -> InputRules:
+    """Return what the options of `add_input` say about unusual records."""
+    return InputRules(options.degap, options.on_empty, options.on_duplicate)
 
 
 def problem_of(

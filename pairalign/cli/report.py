@@ -122,7 +122,8 @@ def finish_report(
     from pairalign.formats.report import Report, write_report
     from pairalign.jobs.report.page import page_data
 
-    inputs = [path for path in (options.input, getattr(options, "input2", None)) if path]
+    files = options.input, *options.also, getattr(options, "input2", None)
+    inputs = [path for path in files if path]
     names = " and ".join("standard input" if path == "-" else path for path in inputs)
     heat_map = collector.heat_map()
     if collector.no_map:

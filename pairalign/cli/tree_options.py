@@ -32,7 +32,7 @@ from pairalign.cli.options import (
 
 _DECIDE_DISTANCES = (
     *("measure", "mode", "matrix", "match", "mismatch", "gap_open", "gap_extend"),
-    *("free_ends", "end_gap_open", "end_gap_extend", "ties", "alphabet"),
+    *("free_ends", "end_gap_open", "end_gap_extend", "ties", "alphabet", "also"),
 )
 """Options of ``tree`` that are of no use where IN has the distances already."""
 
@@ -63,7 +63,7 @@ def add_tree_options(parser: argparse.ArgumentParser) -> None:
         parser,
         "input",
         metavar="IN",
-        help="FASTA or FASTQ, a distance matrix, or a folder of parts of distances",
+        help="sequences as for distance, a distance matrix, or a folder of parts of distances",
     )
     add_output(parser, TREE_SUFFIXES, "newick")
     parser.add_argument(

@@ -28,6 +28,7 @@ from pairalign.cli.planning import (
     read_sequences,
     resources_of,
     result_seconds,
+    rules_of,
     scoring_request,
 )
 from pairalign.cli.report import check_report, report_distances
@@ -57,7 +58,8 @@ from pairalign.jobs.distances.plots import (
     draw_tree,
     picture_format,
 )
-from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.sequences.reading import read_set
+from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.statements import describe_scoring
 from pairalign.trees.distance_matrix import DistanceMatrix
 from pairalign.trees.newick import check_headers, check_names
@@ -231,7 +233,7 @@ def _matrix_of(
             raise FormatError(f"--{name.replace('_', '-')} is for sequences, IN are distances")
     named = None
     if options.names is not None:
-        named = read_fasta(options.names, degap=options.degap)
+        named = read_set([options.names], rules=rules_of(options))
     if os.path.isdir(options.input):
         matrix = merge_distances(options.input, read_manifests(options.input))
     else:

@@ -9,6 +9,7 @@ from pairalign.base.choices import MODES, READER_NAMES
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
     MATRICES,
+    SEQUENCE_FILE,
     add_costs,
     add_end_gaps,
     add_input,
@@ -32,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="ALIGNMENTS",
         help="the file to check, compressed or not; - is stdin",
     )
-    add_path(parser, "input", metavar="SEQUENCES", help="the queries: FASTA or FASTQ")
+    add_path(parser, "input", metavar="SEQUENCES", help=f"the queries: {SEQUENCE_FILE}")
     add_path(parser, "input2", metavar="SEQUENCES2", nargs="?", help="the targets, if not in there")
     add_output(parser, ["tsv"], "tsv")
     parser.add_argument(

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from pairalign.base.errors import AlphabetError
 from pairalign.sequences.alphabets import Alphabet
-from pairalign.sequences.fasta import Records
+from pairalign.sequences.records import Records
 from pairalign.sequences.sets import SequenceSet
 
 

@@ -1,17 +1,18 @@
-"""Compressed input: gzip, bzip2 and xz, told by their first bytes, of one stream or of many.
+"""Compressed input: gzip, bzip2, xz and zstd, told by their first bytes, of one stream or of many.
 
-bgzip, pbzip2 and pixz write files of many streams, and programs concatenate compressed files. All
-streams are read to their ends: what is damaged, cut short or no stream at all is an error that
-says at which byte of the file.
+bgzip, pbzip2, pixz and pzstd write files of many streams, and programs concatenate compressed
+files. All streams are read to their ends: what is damaged, cut short or no stream at all is an
+error that says at which byte of the file.
 """
 
 from __future__ import annotations
 
+import sys
 import zlib
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from pairalign.base.errors import FastaError
+from pairalign.base.errors import FastaError, MissingPackageError
 
 # What is fed to a decompressor at once: what lies behind a stream's end is copied, so not all.
 _CHUNK_BYTES = 1 << 18
@@ -35,7 +36,7 @@ class _Compression(NamedTuple):
     `padding`: zeros may follow, a multiple of this number of bytes.
     """
 
-    magic: bytes
+    magic: bytes | tuple[bytes, ...]
     kind: str
     start: Callable[[], _Decompressor]
     padding: int
@@ -95,8 +96,8 @@ def _read_stream(
             raise FastaError(f"{where}: it ends within the stream that begins at byte {start:,}")
         try:
             parts.append(stream.decompress(chunk))
-        # bz2 reports damage as OSError or ValueError, lzma has an error class of its own.
-        except (EOFError, OSError, ValueError, zlib.error, _lzma_error()) as error:
+        # bz2 reports damage as OSError or ValueError, lzma and zstd have errors of their own.
+        except _damage_errors() as error:
             raise FastaError(
                 f"{where}, in the stream that begins at byte {start:,} ({error})"
             ) from error
@@ -130,16 +131,41 @@ def _unxz() -> _Decompressor:
     return lzma.LZMADecompressor(lzma.FORMAT_XZ)
 
 
-def _lzma_error() -> type[Exception]:
-    try:
-        from lzma import LZMAError
-    except ImportError:
-        return OSError
-    return LZMAError
+def _unzstd() -> _Decompressor:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
 
+        return zstd.ZstdDecompressor()
+    try:
+        import zstandard
+    except ImportError:
+        raise MissingPackageError(
+            "the input is compressed with zstd, which needs zstandard: pip install "
+            "'pairalign[zstd]', or pipe the input in: zstd -dc FILE | pairalign ... -"
+        ) from None
+    return zstandard.ZstdDecompressor().decompressobj()
+
+
+def _damage_errors() -> tuple[type[Exception], ...]:
+    """Return what decompressors raise for damage; of modules that are loaded."""
+    found: list[type[Exception]] = [EOFError, OSError, ValueError, zlib.error]
+    for module, name in (
+        ("lzma", "LZMAError"),
+        ("zstandard", "ZstdError"),
+        ("compression.zstd", "ZstdError"),
+    ):
+        if module in sys.modules:
+            found.append(getattr(sys.modules[module], name))
+    return tuple(found)
+
+
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_ZSTD_SKIPPED = tuple(bytes([first]) + b"\x2a\x4d\x18" for first in range(0x50, 0x60))
+"""What frames begin with that hold no data: pzstd writes such."""
 
 _COMPRESSIONS = (
     _Compression(b"\x1f\x8b", "gzip", _gunzip, 1),
     _Compression(b"BZh", "bzip2", _bunzip2, 0),
     _Compression(b"\xfd7zXZ\x00", "xz", _unxz, 4),
+    _Compression((_ZSTD_MAGIC, *_ZSTD_SKIPPED), "zstd", _unzstd, 0),
 )

@@ -3,7 +3,7 @@
 This stage knows nothing of alphabets; `pairalign.sequences.sets` checks what it delivers. What is
 accepted, beyond one ``>`` header and its sequence lines per record:
 
-- gzip, bzip2 and xz, told by their first bytes, of several streams too (bgzip, pbzip2);
+- gzip, bzip2, xz and zstd, told by their first bytes, of several streams too (bgzip, pbzip2);
 - line ends of Unix, Windows and old Macs, a UTF-8 byte order mark;
 - blank lines anywhere and white space inside sequence lines: dropped;
 - lines that start with ``;``, ``#`` or ``!``: comments, dropped, as BLAST+ does;
@@ -21,13 +21,11 @@ import os
 import re
 import sys
 from itertools import zip_longest
-from typing import IO, Any, NamedTuple, Union
-
-import numpy as np
-import numpy.typing as npt
+from typing import IO, Any, Union
 
 from pairalign.base.errors import FastaError, describe_unreadable
 from pairalign.sequences.compression import decompress
+from pairalign.sequences.records import Records, join_records
 
 Source = Union[str, "os.PathLike[str]", IO[bytes], IO[str]]
 """Where sequences come from: a path, ``"-"`` for standard input, or an open file."""
@@ -43,31 +41,11 @@ _COMMENT_LINE = re.compile(rb"\n[;#!][^\n]*")
 
 # First bytes of files that people do pass, with the way out. UTF-16 is what Windows calls Unicode.
 _UNREADABLE = {
-    b"\x28\xb5\x2f\xfd": "is compressed with zstd; pipe it in: zstd -dc FILE | pairalign ... -",
     b"\x1f\x9d": "is compressed with compress; pipe it in: gzip -dc FILE | pairalign ... -",
     b"PK\x03\x04": "is a zip archive; pipe it in: unzip -p FILE | pairalign ... -",
     b"\xff\xfe": "is UTF-16 text; convert it first: iconv -f UTF-16 -t UTF-8",
     b"\xfe\xff": "is UTF-16 text; convert it first: iconv -f UTF-16 -t UTF-8",
 }
-
-
-class Records(NamedTuple):
-    """Raw records of one file, in the order of the file.
-
-    Attributes
-    ----------
-    names, descriptions : list of str
-        First word of each header (may be empty) and the whole header.
-    letters : bytes
-        All sequences joined, without white space, case kept; not checked.
-    offsets : ndarray of int64, shape (n + 1,)
-        Where each sequence starts in `letters`; the last entry is their total.
-    """
-
-    names: list[str]
-    descriptions: list[str]
-    letters: bytes
-    offsets: npt.NDArray[np.int64]
 
 
 def read_records(source: Source, *, degap: bool = False) -> tuple[Records, str]:
@@ -94,10 +72,24 @@ def read_records(source: Source, *, degap: bool = False) -> tuple[Records, str]:
         `source` is neither a path nor a file.
     """
     text, name = read_text(source, "a FASTA or FASTQ file")
+    return parse_records(text, name, degap=degap), name
+
+
+def parse_records(text: bytes, name: str, *, degap: bool = False) -> Records:
+    """Return the raw records of a FASTA or FASTQ text; see `read_records`.
+
+    Parameters
+    ----------
+    text : bytes
+        As `read_text` returns it.
+    name : str
+        What messages call it.
+    degap : bool
+    """
     start = _find_first_record(text, name)
     headers, bodies = _split_records(text, start, name)
     names, descriptions = _decode_headers(headers, name)
-    return join_records(names, descriptions, [clean(body, degap=degap) for body in bodies]), name
+    return join_records(names, descriptions, [clean(body, degap=degap) for body in bodies])
 
 
 def read_text(source: Source, expected: str) -> tuple[bytes, str]:
@@ -125,13 +117,6 @@ def read_text(source: Source, expected: str) -> tuple[bytes, str]:
     """
     data, name = _read_bytes(source, expected)
     return _unify_lines(_decompress(data, name)), name
-
-
-def join_records(names: list[str], descriptions: list[str], sequences: list[bytes]) -> Records:
-    """Put separate sequences (no white space in them) together as `Records`."""
-    offsets = np.zeros(len(sequences) + 1, np.int64)
-    np.cumsum([len(sequence) for sequence in sequences], out=offsets[1:])
-    return Records(names, descriptions, b"".join(sequences), offsets)
 
 
 def clean(sequence: bytes, *, degap: bool) -> bytes:

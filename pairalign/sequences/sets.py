@@ -1,4 +1,4 @@
-"""Sets of sequences sorted longest first, and reading them from files.
+"""Sets of sequences sorted longest first.
 
 What is no letter of the alphabet (see `pairalign.sequences.alphabets`) is an error that names the
 record and the position: ``-`` and ``.`` (see `degap`), digits, punctuation, control bytes, bytes
@@ -15,13 +15,24 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.byte_counts import count_bytes, has_none
+from pairalign.base.choices import ON_DUPLICATE, ON_EMPTY
 from pairalign.base.errors import FastaError, shown_name
 from pairalign.base.items import letters_of, name_of
-from pairalign.sequences.alphabets import DNA, INVALID, Alphabet, get_alphabet, guess_alphabet
-from pairalign.sequences.fasta import GAPS, Records, Source, clean, join_records, read_records
+from pairalign.sequences.alphabets import (
+    DNA,
+    INVALID,
+    PROTEIN,
+    Alphabet,
+    get_alphabet,
+    guess_alphabet,
+)
+from pairalign.sequences.fasta import GAPS, clean
+from pairalign.sequences.records import Records, join_records
+from pairalign.sequences.tidying import DEFAULT_RULES, InputRules, tidy
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
+_NO_SEQUENCE = "has no sequence (--on-empty skip leaves such records out)"
 _MAX_LENGTH = 2**31 - 1
 _BAD_IN_NAME = "".join(map(chr, [*range(0x21), 0x7F]))
 # A tab is harmless in a description, control-A separates merged headers of NCBI's databases.
@@ -56,7 +67,7 @@ class Sequence:
 class SequenceSet:
     """Named sequences in one block of memory, with their codes and their order by length.
 
-    Made by `read_fasta` and `from_strings`. All arrays are read-only.
+    Made by `pairalign.sequences.reading.read_fasta` and `from_strings`. All arrays are read-only.
 
     Parameters
     ----------
@@ -83,6 +94,8 @@ class SequenceSet:
         Input index at each sorted position: longest first, ties in the order of the input.
     alphabet : Alphabet
     source : str
+    origins : tuple of Origin
+        The files that the sequences come from; empty: one file, none of whose records is left out.
     byte_counts : ndarray of int64, shape (256,)
         How often each byte occurs in `letters`.
     replaced : dict of str to int
@@ -104,6 +117,7 @@ class SequenceSet:
         source: str = "sequences",
     ) -> None:
         self.source = source
+        self.origins = records.origins
         self.names = records.names
         self.descriptions = records.descriptions
         self.offsets = _read_only(records.offsets)
@@ -128,6 +142,8 @@ class SequenceSet:
         *,
         alphabet: Alphabet | str | None = None,
         degap: bool = False,
+        on_empty: str = ON_EMPTY[0],
+        on_duplicate: str = ON_DUPLICATE[0],
         source: str = "sequences",
     ) -> SequenceSet:
         """Make a set from Python strings.
@@ -143,6 +159,8 @@ class SequenceSet:
             Guessed from the residues when not given.
         degap : bool
             Drop ``-`` and ``.`` from the sequences.
+        on_empty, on_duplicate : str
+            As for `pairalign.sequences.reading.read_fasta`.
         source : str
             What messages call the set.
 
@@ -166,7 +184,36 @@ class SequenceSet:
             for i, (item, title) in enumerate(zip(items, titles, strict=True), 1)
         ]
         records = join_records(titles, list(titles), bodies)
-        return cls(records, alphabet=alphabet, source=source)
+        rules = InputRules(degap, on_empty, on_duplicate)
+        return cls.from_records(records, alphabet=alphabet, source=source, rules=rules)
+
+    @classmethod
+    def from_records(
+        cls,
+        records: Records,
+        *,
+        alphabet: Alphabet | str | None = None,
+        source: str = "sequences",
+        rules: InputRules = DEFAULT_RULES,
+    ) -> SequenceSet:
+        """Make a set of records as they were read; stops and what `rules` say are seen to.
+
+        Parameters
+        ----------
+        records : Records
+            Not yet checked.
+        alphabet : Alphabet or {"dna", "protein"}, optional
+            Guessed from the letters when not given.
+        source : str
+            What messages call the set.
+        rules : InputRules
+            See `pairalign.sequences.tidying.tidy`.
+        """
+        if alphabet is None:
+            alphabet = guess_alphabet(count_bytes(records.letters))
+        chosen = get_alphabet(alphabet)
+        tidied = tidy(records, source, rules, are_proteins=chosen == PROTEIN)
+        return cls(tidied, alphabet=chosen, source=source)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -204,7 +251,16 @@ class SequenceSet:
 
     def record(self, index: int) -> str:
         """Return what messages call the sequence at an input index: ``record 7 'sp|P1'``."""
-        return f"record {index + 1} {shown_name(self.names[index])}"
+        return f"{self._number(index)} {shown_name(self.names[index])}"
+
+    def _number(self, index: int) -> str:
+        """Return which record of which file a sequence is: ``record 7``, ``record 7 of b.fa``."""
+        for origin in self.origins:
+            if index < len(origin.numbers):
+                of = f" of {origin.name}" if len(self.origins) > 1 else ""
+                return f"record {origin.numbers[index]}{of}"
+            index -= len(origin.numbers)
+        return f"record {index + 1}"
 
     def _check_names(self) -> None:
         if not self.names:
@@ -215,20 +271,20 @@ class SequenceSet:
         titles = zip(self.names, self.descriptions, strict=True)
         for index, (name, description) in enumerate(titles):
             if not name:
-                raise FastaError(f"{self.source}: record {index + 1} has no name after the '>'")
+                raise FastaError(f"{self.source}: {self._number(index)} has no name after the '>'")
             bad = [letter for letter in name if letter in _BAD_IN_NAME]
             bad += [letter for letter in description if letter in _BAD_IN_DESCRIPTION]
             if bad:
                 raise FastaError(
-                    f"{self.source}: record {index + 1} {shown_name(name)}: "
+                    f"{self.source}: {self.record(index)}: "
                     f"{_describe(ord(bad[0]))} in "
                     "the header, expected a name without white space and plain text"
                 )
             first = seen.setdefault(name, index)
             if first != index:
                 raise FastaError(
-                    f"{self.source}: record {index + 1} {shown_name(name)} has the name of record "
-                    f"{first + 1}; names must be unique"
+                    f"{self.source}: {self.record(index)} has the name of "
+                    f"{self._number(first)}; names must be unique (--on-duplicate rename)"
                 )
 
     def _are_names_plain(self) -> bool:
@@ -245,7 +301,7 @@ class SequenceSet:
         lengths = np.diff(self.offsets)
         for index in np.flatnonzero((lengths == 0) | (lengths > _MAX_LENGTH))[:1]:
             found = f"has {lengths[index]} residues, more than 2^31 - 1" if lengths[index] else ""
-            raise FastaError(f"{self.source}: {self.record(index)} {found or 'has no sequence'}")
+            raise FastaError(f"{self.source}: {self.record(index)} {found or _NO_SEQUENCE}")
         return _read_only(lengths.astype(np.int32))
 
     def _check_letters(self) -> None:
@@ -268,58 +324,6 @@ class SequenceSet:
             if self.alphabet.encoding[byte] == any_code and chr(byte) not in own
         }
         return {letter: count for letter, count in counts.items() if count}
-
-
-def read_fasta(
-    source: Source, *, alphabet: Alphabet | str | None = None, degap: bool = False
-) -> SequenceSet:
-    """Read the sequences of a FASTA or FASTQ file, compressed with gzip, bzip2 or xz or not.
-
-    Parameters
-    ----------
-    source : str, path or file object
-        A path, ``"-"`` for standard input, or a file open for reading.
-    alphabet : {"dna", "protein"}, optional
-        Guessed from the residues when not given, see `guess_alphabet`.
-    degap : bool
-        Drop ``-`` and ``.`` from the sequences instead of refusing them.
-
-    Returns
-    -------
-    SequenceSet
-
-    Raises
-    ------
-    FastaError
-        The file cannot be read, or is not what it should be; the message names file and record.
-
-    Examples
-    --------
-    >>> import io
-    >>> import pairalign
-    >>> lines = b">one first read", b"ACGT", b">two", b"ACG"
-    >>> pairalign.read_fasta(io.BytesIO(bytes([10]).join(lines)))
-    <SequenceSet <input>: 2 dna sequences, 7 residues>
-    """
-    records, name = read_records(source, degap=degap)
-    return SequenceSet(records, alphabet=alphabet, source=name)
-
-
-def read_fasta_pair(
-    first: Source,
-    second: Source,
-    *,
-    alphabet: Alphabet | str | None = None,
-    degap: bool = False,
-) -> tuple[SequenceSet, SequenceSet]:
-    """Read two files with `read_fasta`; a guess of the alphabet is made over both together."""
-    if isinstance(first, str) and first == second == "-":
-        raise FastaError("<stdin>: cannot be read twice; give a file for one of the two inputs")
-    inputs = [read_records(source, degap=degap) for source in (first, second)]
-    if alphabet is None:
-        alphabet = guess_alphabet(*(count_bytes(records.letters) for records, _ in inputs))
-    one, two = (SequenceSet(records, alphabet=alphabet, source=name) for records, name in inputs)
-    return one, two
 
 
 def sorted_positions(sequences: SequenceSet) -> npt.NDArray[np.int32]:

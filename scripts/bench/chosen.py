@@ -20,7 +20,8 @@ from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import make_scoring
-from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
 
 GOALS = {"dna": 0.7, "protein": 0.4}
 """Cells a second of a hundredth of the pairs, of those of full windows."""

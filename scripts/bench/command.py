@@ -18,7 +18,8 @@ from bench import ours
 from bench.measure import alternate, ratio
 from bench.report import Row
 from pairalign.pairs.want import Detail
-from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
 
 AGAINST_ENGINE = 1.4
 MEMORY_GIB = 1.0

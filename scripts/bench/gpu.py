@@ -30,7 +30,8 @@ from pairalign.jobs.run import schedule
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import plan_windows
 from pairalign.scoring.scoring import make_scoring
-from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
 
 PAPER = {"matrix": "BLOSUM50", "gap_open": 10, "gap_extend": 2}
 

@@ -25,7 +25,8 @@ from pairalign.engines.cuda.devices import CudaDevice
 from pairalign.engines.cuda.packed.family import Packed
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import make_scoring
-from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
 
 GOALS = {
     ("equal 512", "global", Detail.SCORE): 6500,

@@ -35,7 +35,8 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window, count_pairs, plan_windows
 from pairalign.scoring.scoring import Scoring, make_scoring
-from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import number_of_pairs
 
 WINDOW = 1024

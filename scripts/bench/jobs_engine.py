@@ -14,7 +14,7 @@ from pairalign.jobs.run.memory import default_bytes
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window, count_cells, plan_windows, split_rows
 from pairalign.scoring.scoring import make_scoring
-from pairalign.sequences.sets import read_fasta
+from pairalign.sequences.reading import read_fasta
 
 SLAB_BYTES = 256 << 20  # results that an engine gathers at a time
 

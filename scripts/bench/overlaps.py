@@ -24,7 +24,8 @@ import pairalign
 from bench import report
 from pairalign.jobs.overlaps.presets import PRESETS, find_preset
 from pairalign.sequences.complement import reverse_complement
-from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "tests" / "support"))
 

@@ -37,7 +37,8 @@ from pairalign.jobs.run import schedule
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window, count_cells, plan_windows
 from pairalign.scoring.scoring import Scoring, make_scoring
-from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
 
 PAIRS, COLUMNS = 32768, 128
 SCORES = Want(Detail.SCORE)

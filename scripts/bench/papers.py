@@ -29,7 +29,8 @@ from pairalign.engines.cuda.papers.pair_per_warp import LAYOUTS, WIDE, PairPerWa
 from pairalign.engines.cuda.papers.striped import Striped
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import PROTEIN
-from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
 
 BLOSUM50 = {"matrix": "BLOSUM50", "gap_open": 12, "gap_extend": 2}
 """A gap of k residues costs 10 + 2k in both papers."""

@@ -27,7 +27,8 @@ from pairalign.engines.cuda.engine import CudaEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring, make_scoring
-from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
 
 LAUNCHES = Path(__file__).with_name("score_diagonals_by_launch.cu")
 

@@ -30,7 +30,8 @@ from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.alphabets import PROTEIN
-from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
 
 LENGTHS = (100, 150, 200, 300, 400, 500, 600, 700, 800, 900, 1015)
 REDUCTIONS = {

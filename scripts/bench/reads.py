@@ -23,7 +23,8 @@ import numpy.typing as npt
 
 from bench import report
 from pairalign.sequences.alphabets import DNA
-from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
 
 Pair = tuple[str, str, str]
 Places = dict[str, tuple[int, int, str]]

@@ -30,7 +30,7 @@ from statistics import median
 from typing import Any
 
 from bench.threshold_peers import SCORINGS, Peer, Setting, peers_for
-from pairalign.sequences.sets import read_fasta
+from pairalign.sequences.reading import read_fasta
 
 NAMES = (
     *("query", "target", "score", "identity", "columns", "matches", "mismatches"),

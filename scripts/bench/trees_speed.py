@@ -20,7 +20,7 @@ import numpy as np
 
 from bench import report
 from pairalign.formats.distances import write_distances
-from pairalign.sequences.sets import read_fasta
+from pairalign.sequences.reading import read_fasta
 from pairalign.trees.distance_matrix import DistanceMatrix, number_of_pairs
 
 # Clustal Omega does not stop at its tree.

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from bench.report import Row
 from pairalign.sequences.alphabets import PROTEIN
-from pairalign.sequences.sets import read_fasta
+from pairalign.sequences.reading import read_fasta
 
 WINDOW = 1024
 CLASSES = (0, 100, 200, 400, 800, 1600, 3200, 1 << 30)

@@ -273,7 +273,7 @@ def test_a_letter_that_the_matrix_cannot_score(
     Path("my.mat").write_text("  " + " ".join(names) + "\n" + "\n".join(rows) + "\n")
     Path("good.fa").write_bytes(GOOD)
     assert main(["align", "good.fa", "-o", "good.paf", "--matrix", "my.mat", "--quiet"]) == 0
-    Path("stop.fa").write_bytes(GOOD + b">stop\nMKV*\n")
+    Path("stop.fa").write_bytes(GOOD + b">stop\nMKV*A\n")
     refuse_here(
         *("stop.fa", "-o", "out.paf", "--matrix", "my.mat"),
         message="stop.fa: record 5 'stop': letter '*' at position 4 has no score in my.mat",

@@ -44,7 +44,7 @@ sys.exit(program())
 """
 """A phase that swallows exceptions, as native code and waiting threads do while they run."""
 
-READING = "pairalign.jobs.run.inputs:read_fasta"
+READING = "pairalign.jobs.run.inputs:read_set"
 ALIGNING = "pairalign.engines.cpu.engine:CpuEngine.align"
 PHASES = {
     "align": [
@@ -68,7 +68,7 @@ PHASES = {
     "cluster": [READING, ALIGNING, "pairalign.cli.clusters:write_clusters"],
     "split": [READING, ALIGNING, "pairalign.cli.split:write_split"],
     "audit": [
-        "pairalign.jobs.run.inputs:read_fasta_pair",
+        "pairalign.jobs.run.inputs:read_two_sets",
         ALIGNING,
         "pairalign.cli.audit:write_rows",
     ],

@@ -54,7 +54,7 @@ SAID_OTHERWISE = {
     "end_gap_extend": ["make_scoring(end_gap_extend)"],
     "ties": ["make_scoring(ties)"],
     "alphabet": ["read_fasta(alphabet)"],
-    "degap": ["read_fasta(degap)"],
+    **{name: [f"read_fasta({name})"] for name in ("degap", "also", "on_empty", "on_duplicate")},
     "score_only": ["align(detail)"],
     "resume": ["AlignmentJob.after(left)", "AlignmentJob.leave"],
     "program": ["GuideTree.newick(program)"],

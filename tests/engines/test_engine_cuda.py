@@ -43,7 +43,8 @@ from pairalign.errors import DeviceError, KernelBuildError
 from pairalign.jobs.run import schedule
 from pairalign.pairs.want import Detail, Want
 from pairalign.sequences.alphabets import DNA
-from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
 
 KIB, MIB = 1 << 10, 1 << 20
 PAPER = PairPerThread.name

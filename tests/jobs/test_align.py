@@ -20,7 +20,8 @@ from pairalign.errors import AlphabetError, CapacityError, DeviceError, FastaErr
 from pairalign.jobs.run.align_all import align
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import DNA, PROTEIN
-from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
 
 # What can be aligned
 

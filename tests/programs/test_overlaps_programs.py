@@ -18,7 +18,8 @@ from commands import TIMEOUT_SECONDS
 import pairalign
 from pairalign.cli.main import main
 from pairalign.jobs.overlaps.presets import PRESETS
-from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import pairalign
-from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
 
 READS = Path(__file__).parents[3] / "shared" / "data" / "reads"
 pytestmark = pytest.mark.skipif(not READS.is_dir(), reason="no reads beside the project")

@@ -14,7 +14,8 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.pairs.want import Detail, Want
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.alphabets import DNA, PROTEIN
-from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
 
 PROTEIN_COSTS = [("BLOSUM62", "11", "1"), ("BLOSUM45", "14", "2"), ("PAM250", "10", "10")]
 DNA_COSTS = [("2", "-3", "5", "2"), ("5", "-4", "10", "0"), ("1", "-1", "1", "1")]

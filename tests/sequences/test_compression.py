@@ -6,16 +6,22 @@ import bz2
 import gzip
 import io
 import lzma
+import sys
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairalign.errors import FastaError
+from pairalign.errors import FastaError, MissingPackageError
 from pairalign.sequences.compression import decompress
-from pairalign.sequences.sets import read_fasta
+from pairalign.sequences.reading import read_fasta
 
 PACKERS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
+if find_spec("zstandard") is not None:
+    import zstandard
+
+    PACKERS["zstd"] = zstandard.ZstdCompressor(write_checksum=True).compress
 TEXT = {c: "".join(f">{c}{i}\nMKTAYIAKQRLL\n" for i in range(10)).encode() for c in "stu"}
 
 kinds = pytest.mark.parametrize("kind", PACKERS)
@@ -80,3 +86,18 @@ def test_padding_as_the_programs_take_it():
     for data in (lzma.compress(b"MK") + bytes(3), bz2.compress(b"MK") + bytes(1)):
         with pytest.raises(FastaError, match="the last"):
             decompress(data, "x")
+
+
+@pytest.mark.skipif("zstd" not in PACKERS, reason="zstandard is not installed")
+def test_zstd_frames_without_data_are_passed_over():
+    """As pzstd writes them before each piece."""
+    skipped = b"\x50\x2a\x4d\x18" + (4).to_bytes(4, "little") + b"\0\1\2\3"
+    data = b"".join(skipped + PACKERS["zstd"](TEXT[c]) for c in "st")
+    assert decompress(data, "x") == TEXT["s"] + TEXT["t"]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="Python has zstd itself")
+def test_zstd_without_its_package_says_what_to_do(monkeypatch):
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(MissingPackageError, match=r"pairalign\[zstd\].* zstd -dc FILE"):
+        decompress(b"\x28\xb5\x2f\xfd\x84\x58", "x")

@@ -10,7 +10,8 @@ from hypothesis import given
 from pairalign.base.byte_counts import count_bytes
 from pairalign.errors import FastaError
 from pairalign.sequences.alphabets import DNA, INVALID, PROTEIN, get_alphabet, guess_alphabet
-from pairalign.sequences.sets import SequenceSet, read_fasta_pair
+from pairalign.sequences.reading import read_two_sets
+from pairalign.sequences.sets import SequenceSet
 
 # Laws
 
@@ -110,13 +111,13 @@ def test_guess_ignores_what_is_no_letter():
 def test_two_files_share_one_guess(tmp_path):
     (tmp_path / "a.fa").write_text(">a\nACGT\n")
     (tmp_path / "b.fa").write_text(">a\nMKVL\n")
-    one, two = read_fasta_pair(tmp_path / "a.fa", tmp_path / "b.fa")
+    one, two = read_two_sets([tmp_path / "a.fa"], [tmp_path / "b.fa"])
     assert one.alphabet is two.alphabet is PROTEIN
-    one, two = read_fasta_pair(tmp_path / "a.fa", tmp_path / "b.fa", alphabet="dna")
+    one, two = read_two_sets([tmp_path / "a.fa"], [tmp_path / "b.fa"], alphabet="dna")
     assert one.alphabet is two.alphabet is DNA
     assert two.replaced == {"L": 1}
     with pytest.raises(FastaError, match="twice"):
-        read_fasta_pair("-", "-")
+        read_two_sets(["-"], ["-"])
 
 
 def test_letters_that_dna_lacks_are_counted():

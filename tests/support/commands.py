@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pairalign.sequences.sets import read_fasta
+from pairalign.sequences.reading import read_fasta
 
 PROGRAM = [sys.executable, "-m", "pairalign"]
 TIMEOUT_SECONDS = 300  # nothing may hang; generous, since tests may share a slow machine

@@ -6,10 +6,8 @@ import io
 
 from hypothesis import strategies as st
 
-from pairalign.sequences.sets import (
-    SequenceSet,
-    read_fasta,
-)
+from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
 
 PROTEIN_LETTERS = "ACDEFGHIKLMNPQRSTVWYBZXUOJ*acdefghiklmnpqrstvwy"
 
@@ -29,4 +27,5 @@ def contents(sequences: SequenceSet) -> list[tuple[str, str]]:
 @st.composite
 def sequence_lists(draw: st.DrawFn, letters: str = PROTEIN_LETTERS) -> list[tuple[str, str]]:
     bodies = draw(st.lists(st.text(letters, min_size=1, max_size=30), min_size=1, max_size=8))
+    bodies = [body if body.strip("*") and body[-1] != "*" else f"{body}A" for body in bodies]
     return [(f"s{i}|{draw(st.sampled_from('abé>;#'))}", body) for i, body in enumerate(bodies)]

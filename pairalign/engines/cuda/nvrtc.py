@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pairalign.base.errors import KernelBuildError
 from pairalign.engines.cuda.source_text import with_headers
-from pairalign.errors import KernelBuildError
 
 _INTEGERS = b"""#pragma once
 typedef signed char int8_t;

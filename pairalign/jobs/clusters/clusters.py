@@ -42,7 +42,7 @@ from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, rea
 from pairalign.jobs.run.limits import check_strand, whole_number
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
-from pairalign.sequences.fasta import join_records
+from pairalign.sequences.records import join_records
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from pairalign.jobs.run.request import AlignRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import make_scoring
-from pairalign.sequences.fasta import Records
+from pairalign.sequences.records import Records
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.linkage import cluster
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,8 @@ from pairalign.formats.output import open_output
 from pairalign.jobs.overlaps.read_report import ReadReport, report_reads
 from pairalign.reads.candidates import Candidates
 from pairalign.reads.kinds import classify
-from pairalign.sequences.fasta import Records, Source, read_text
+from pairalign.sequences.fasta import Source, read_text
+from pairalign.sequences.records import Records
 from pairalign.sequences.sets import SequenceSet
 
 FASTQ_SUFFIXES = (".fastq", ".fq", ".fastq.gz", ".fq.gz")
@@ -45,25 +47,25 @@ class Trimmed:
         """How many reads have lost residues."""
         return int(np.count_nonzero(self.stops - self.starts < self.original.lengths))
 
-    def write(self, path: str | os.PathLike[str], source: Source) -> None:
+    def write(self, path: str | os.PathLike[str], *sources: Source) -> None:
         """Write the reads: FASTQ by the end of the name, else FASTA.
 
         Parameters
         ----------
         path : str or path
             The file appears when it is complete.
-        source : path
+        *sources : paths
             FASTQ that the reads come from, where FASTQ is written: it has the qualities.
 
         Raises
         ------
         FormatError
-            FASTQ is written, and the source is no FASTQ of four lines a record.
+            FASTQ is written, and a source is no FASTQ of four lines a record.
         OutputError
         """
         qualities = None
         if os.fspath(path).lower().endswith(FASTQ_SUFFIXES):
-            qualities = _read_qualities(source, self.original)
+            qualities = _read_qualities(sources, self.original)
         output = open_output(path)
         try:
             for number, read in enumerate(self.reads):
@@ -142,14 +144,15 @@ def _cut(reads: SequenceSet, starts: Int64s, stops: Int64s) -> SequenceSet:
     return SequenceSet(records, alphabet=reads.alphabet, source=reads.source)
 
 
-def _read_qualities(source: Source, reads: SequenceSet) -> list[bytes]:
+def _read_qualities(sources: Iterable[Source], reads: SequenceSet) -> list[bytes]:
     """Return the qualities of FASTQ with four lines a record."""
-    text, name = read_text(source, "a FASTQ file")
-    lines = text.rstrip(b"\n").split(b"\n")
-    qualities = [line.rstrip() for line in lines[3::4]]
-    if not text.startswith(b"@") or list(map(len, qualities)) != reads.lengths.tolist():
+    texts = [read_text(source, "a FASTQ file")[0] for source in sources]
+    lines = [line.rstrip() for text in texts for line in text.rstrip(b"\n").split(b"\n")[3::4]]
+    qualities = [line for line in lines if line]  # reads without bases are left out
+    are_fastq = all(text.startswith(b"@") for text in texts)
+    if not are_fastq or list(map(len, qualities)) != reads.lengths.tolist():
         raise FormatError(
-            f"{name}: no FASTQ with four lines a record, so there are no qualities to write: "
-            "write the cut reads as FASTA (.fa)"
+            f"{reads.source}: no FASTQ with four lines a record, so there are no qualities to "
+            "write: write the cut reads as FASTA (.fa)"
         )
     return qualities

@@ -12,9 +12,12 @@ from pairalign.base.errors import ScoringError
 from pairalign.base.items import record_name
 from pairalign.scoring.request import ScoringRequest
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.alphabets import PROTEIN, Alphabet, guess_alphabet
-from pairalign.sequences.fasta import Records
-from pairalign.sequences.sets import SequenceSet, read_fasta, read_fasta_pair
+from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet, guess_alphabet
+from pairalign.sequences.fasta import Source
+from pairalign.sequences.reading import read_set, read_two_sets, warn_of_two_kinds
+from pairalign.sequences.records import Records
+from pairalign.sequences.sets import SequenceSet
+from pairalign.sequences.tidying import DEFAULT_RULES, InputRules
 
 AnyScoring = Union[Scoring, str, "os.PathLike[str]"]
 Sequences = Union[SequenceSet, str, "os.PathLike[str]", Mapping[str, str], Iterable[object]]
@@ -27,15 +30,18 @@ class ProblemRequest:
     Attributes
     ----------
     sequences, targets : Sequences
-        See `as_sets`.
+        A set, the path of a file, a mapping of names to strings, or an iterable of strings or
+        records (`pairalign.base.items.letters_of`); `targets` may be None.
     scoring : Scoring, ScoringRequest, name of a matrix, path of one, or None
         None: the default of the sequences' alphabet.
     mode : str or None
         None: that of `scoring`, or global.
     alphabet : Alphabet, {"dna", "protein"} or None
         Of the sequences; None: that of `scoring`, or guessed.
-    degap : bool
-        Drop gaps from sequences of files.
+    also : tuple of Source
+        More files of `sequences`, which then are one as well.
+    rules : InputRules
+        What is done about what is unusual in files.
     """
 
     sequences: Sequences
@@ -43,7 +49,8 @@ class ProblemRequest:
     scoring: AnyScoring | ScoringRequest | None = None
     mode: str | None = None
     alphabet: Alphabet | str | None = None
-    degap: bool = False
+    also: tuple[Source, ...] = ()
+    rules: InputRules = DEFAULT_RULES
 
 
 def read_problem(request: ProblemRequest) -> Problem:
@@ -56,7 +63,7 @@ def read_problem(request: ProblemRequest) -> Problem:
     Raises
     ------
     FastaError, AlphabetError, TypeError
-        See `as_sets`.
+        See `pairalign.sequences.reading.read_fasta`; the message says what is no sequence.
     ScoringError
         See `as_scoring`.
     """
@@ -70,7 +77,7 @@ def read_sets(request: ProblemRequest) -> tuple[SequenceSet, SequenceSet | None]
     alphabet = request.alphabet
     if alphabet is None and isinstance(request.scoring, Scoring):
         alphabet = request.scoring.alphabet
-    return as_sets(request.sequences, request.targets, alphabet, degap=request.degap)
+    return _as_sets(request, alphabet)
 
 
 def as_scoring(
@@ -114,37 +121,20 @@ def as_scoring(
     return ScoringRequest(default if mode is None else mode, scoring).scoring(alphabet)
 
 
-def as_sets(
-    sequences: Sequences,
-    targets: Sequences | None,
-    alphabet: Alphabet | str | None,
-    *,
-    degap: bool = False,
+def _as_sets(
+    request: ProblemRequest, alphabet: Alphabet | str | None
 ) -> tuple[SequenceSet, SequenceSet | None]:
-    """Return sequences, and targets where there are any, as sets of one alphabet.
-
-    Parameters
-    ----------
-    sequences, targets : Sequences
-        A set, the path of a file, a mapping of names to strings, or an iterable of strings or
-        records (`pairalign.base.items.letters_of`); `targets` may be None.
-    alphabet : Alphabet, {"dna", "protein"} or None
-        None: guessed, over both.
-    degap : bool
-        Drop gaps from sequences of files.
-
-    Raises
-    ------
-    FastaError, AlphabetError
-        See `pairalign.sequences.sets.read_fasta`.
-    TypeError
-        Something is no sequence; the message says which.
-    """
+    """Return sequences, and targets where there are any, as sets of one alphabet."""
+    sequences, targets, rules = request.sequences, request.targets, request.rules
     if targets is None:
-        return _as_set(sequences, alphabet, degap=degap), None
+        return _as_set(sequences, alphabet, rules, request.also), None
     if isinstance(sequences, (str, os.PathLike)) and isinstance(targets, (str, os.PathLike)):
-        return read_fasta_pair(sequences, targets, alphabet=alphabet, degap=degap)
-    first, second = (_as_set(one, alphabet, degap=degap) for one in (sequences, targets))
+        first_files = [sequences, *request.also]
+        return read_two_sets(first_files, [targets], alphabet=alphabet, rules=rules)
+    first = _as_set(sequences, alphabet, rules, request.also)
+    second = _as_set(targets, alphabet, rules)
+    if request.alphabet is None and not first.alphabet == second.alphabet == DNA:
+        warn_of_two_kinds((one.source, one.byte_counts) for one in (first, second))
     if alphabet is not None or first.alphabet == second.alphabet:
         return first, second
     # A guess over one set alone can be wrong, so it is made over both; an alphabet that somebody
@@ -156,12 +146,15 @@ def as_sets(
 
 
 def _as_set(
-    sequences: Sequences, alphabet: Alphabet | str | None, *, degap: bool = False
+    sequences: Sequences,
+    alphabet: Alphabet | str | None,
+    rules: InputRules,
+    also: tuple[Source, ...] = (),
 ) -> SequenceSet:
     if isinstance(sequences, SequenceSet):
         return sequences
     if isinstance(sequences, (str, os.PathLike)):
-        return read_fasta(sequences, alphabet=alphabet, degap=degap)
+        return read_set([sequences, *also], alphabet=alphabet, rules=rules)
     if isinstance(sequences, Mapping):
         return SequenceSet.from_strings(sequences, alphabet=alphabet)
     if not isinstance(sequences, Iterable):
@@ -189,6 +182,10 @@ def _with_alphabet(sequences: SequenceSet, alphabet: Alphabet) -> SequenceSet:
     if sequences.alphabet == alphabet:
         return sequences
     records = Records(
-        sequences.names, sequences.descriptions, sequences.letters.tobytes(), sequences.offsets
+        sequences.names,
+        sequences.descriptions,
+        sequences.letters.tobytes(),
+        sequences.offsets,
+        sequences.origins,
     )
     return SequenceSet(records, alphabet=alphabet, source=sequences.source)

@@ -25,7 +25,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.fasta import Records
+from pairalign.sequences.records import Records
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.finite_size import LengthLaw
 from pairalign.statistics.gumbel_fit import Doubles, fit_gumbel, fit_length_law, ungapped_lambda

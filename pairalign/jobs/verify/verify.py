@@ -32,7 +32,7 @@ from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import reverse_complement
-from pairalign.sequences.fasta import Records
+from pairalign.sequences.records import Records
 from pairalign.sequences.sets import SequenceSet
 
 _AHEAD = 2

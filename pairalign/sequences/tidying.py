@@ -1,0 +1,200 @@
+"""What is done about records before they become a set: stops at ends, empty and repeated records.
+
+Where a record is left out, those that stay keep the number that they have in their file, so that
+messages name what people see there.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.choices import ON_DUPLICATE, ON_EMPTY
+from pairalign.base.errors import shown_name
+from pairalign.sequences.records import Origin, Records
+
+log = logging.getLogger("pairalign")
+
+_STOP = ord("*")
+
+
+@dataclass(frozen=True)
+class InputRules:
+    """What is done about what is unusual in an input.
+
+    Attributes
+    ----------
+    degap : bool
+        Drop ``-`` and ``.`` from sequences instead of refusing them.
+    on_empty : {"error", "skip"}
+        A record without residues is an error, or left out with a message.
+    on_duplicate : {"error", "rename"}
+        A name that comes again is an error, or gets ``_2``, ``_3`` and so on behind it, with a
+        message.
+
+    Raises
+    ------
+    ValueError
+        There is no such choice.
+    """
+
+    degap: bool = False
+    on_empty: str = ON_EMPTY[0]
+    on_duplicate: str = ON_DUPLICATE[0]
+
+    def __post_init__(self) -> None:
+        for name, known in (("on_empty", ON_EMPTY), ("on_duplicate", ON_DUPLICATE)):
+            value = getattr(self, name)
+            if value not in known:
+                raise ValueError(f"{name} {value!r}: expected {' or '.join(map(repr, known))}")
+
+
+DEFAULT_RULES = InputRules()
+
+
+def tidy(records: Records, source: str, rules: InputRules, *, are_proteins: bool) -> Records:
+    """Leave out stops at the ends of proteins, and do as `rules` say about unusual records.
+
+    Parameters
+    ----------
+    records : Records
+    source : str
+        What messages call the records.
+    rules : InputRules
+    are_proteins : bool
+        A ``*`` at the end of a protein is a stop codon and no residue; in DNA it stays, an error.
+
+    Returns
+    -------
+    Records
+        The same object where nothing is to be done.
+    """
+    if are_proteins and b"*" in records.letters:
+        records = _without_stops(records, source)
+    if rules.on_empty != ON_EMPTY[0]:
+        records = _without_empty(records, source)
+    if rules.on_duplicate != ON_DUPLICATE[0] and len(set(records.names)) < len(records.names):
+        records = _renamed(records, source)
+    return records
+
+
+def _without_stops(records: Records, source: str) -> Records:
+    letters = np.frombuffer(records.letters, np.uint8)
+    starts, ends = records.offsets[:-1], records.offsets[1:].copy()
+    while True:
+        at_stop = ends > starts
+        at_stop[at_stop] = letters[ends[at_stop] - 1] == _STOP
+        if not at_stop.any():
+            break
+        ends[at_stop] -= 1
+    cut = ends < records.offsets[1:]
+    if not cut.any():
+        return records
+    log.info(
+        "%s: %s with * at the end, a stop and no residue: it is left out",
+        source,
+        _counted(int(cut.sum()), records.names[int(np.argmax(cut))]),
+    )
+    kept = np.ones(len(letters) + 1, np.bool_)
+    for start, stop in zip(ends[cut], records.offsets[1:][cut], strict=True):
+        kept[start:stop] = False
+    offsets = np.concatenate(([0], np.cumsum(ends - starts)))
+    left = letters[kept[:-1]].tobytes()
+    return Records(records.names, records.descriptions, left, offsets, records.origins)
+
+
+def _without_empty(records: Records, source: str) -> Records:
+    is_empty = np.diff(records.offsets) == 0
+    if not is_empty.any():
+        return records
+    first = records.names[int(np.argmax(is_empty))]
+    log.info("%s: %s left out: no residues", source, _counted(int(is_empty.sum()), first))
+    return keep_records(records, source, ~is_empty)
+
+
+def keep_records(records: Records, source: str, kept: npt.NDArray[np.bool_]) -> Records:
+    """Return some of the records; those that are left out must have no letters.
+
+    Parameters
+    ----------
+    records : Records
+    source : str
+    kept : ndarray of bool, shape (n,)
+    """
+    indices = np.flatnonzero(kept)
+    offsets = np.append(records.offsets[:-1][kept], records.offsets[-1])
+    origins: list[Origin] = []
+    start = 0
+    for origin in records.origins or (Origin(source, np.arange(1, len(kept) + 1)),):
+        stop = start + len(origin.numbers)
+        origins.append(Origin(origin.name, origin.numbers[kept[start:stop]]))
+        start = stop
+    return Records(
+        [records.names[index] for index in indices],
+        [records.descriptions[index] for index in indices],
+        records.letters,
+        offsets,
+        tuple(origins),
+    )
+
+
+def _renamed(records: Records, source: str) -> Records:
+    taken = set(records.names)
+    seen: dict[str, int] = {}
+    names, descriptions, renamed = [], [], []
+    for name, description in zip(records.names, records.descriptions, strict=True):
+        number = seen[name] = seen.get(name, 0) + 1
+        new = name
+        if number > 1:
+            while (new := f"{name}_{number}") in taken:
+                number += 1
+            seen[name] = number
+            taken.add(new)
+            renamed.append(name)
+        names.append(new)
+        descriptions.append(new + description.removeprefix(name))
+    counted = _counted(len(renamed), renamed[0])
+    log.info("%s: %s with the name of another: renamed to NAME_2 and so on", source, counted)
+    return Records(names, descriptions, records.letters, records.offsets, records.origins)
+
+
+def _counted(count: int, first: str) -> str:
+    if count == 1:
+        return f"1 record ({shown_name(first)})"
+    return f"{count:,} records (the first is {shown_name(first)})"
+
+
+def join_files(parts: Iterable[tuple[Records, str]]) -> tuple[Records, str]:
+    """Put the records of several files together, in their order.
+
+    Parameters
+    ----------
+    parts : iterable of (Records, str)
+        Each with what messages call its file.
+
+    Returns
+    -------
+    records : Records
+    source : str
+        What messages call them together: ``a.fa and b.fa``, ``a.fa and 3 more files``.
+    """
+    files = list(parts)
+    if len(files) == 1:
+        return files[0]
+    names: list[str] = []
+    descriptions: list[str] = []
+    origins: list[Origin] = []
+    offsets = [np.zeros(1, np.int64)]
+    for records, source in files:
+        names += records.names
+        descriptions += records.descriptions
+        offsets.append(records.offsets[1:] + offsets[-1][-1])
+        origins += records.origins or (Origin(source, np.arange(1, len(records.names) + 1)),)
+    rest = files[1][1] if len(files) == 2 else f"{len(files) - 1} more files"
+    letters = b"".join(records.letters for records, _ in files)
+    joined = Records(names, descriptions, letters, np.concatenate(offsets), tuple(origins))
+    return joined, f"{files[0][1]} and {rest}"

@@ -1,0 +1,201 @@
+"""Sequences of files that are no FASTA: what Biopython writes and reads, and A3M."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import logging
+from pathlib import Path
+
+import pytest
+from Bio import SeqIO
+from Bio.Seq import Seq
+from Bio.SeqRecord import SeqRecord
+from fasta_texts import contents
+
+from pairalign.errors import FastaError
+from pairalign.sequences.reading import read_fasta, read_set, read_two_sets
+from pairalign.sequences.tidying import InputRules
+
+BASES = {"X56734.1": "ACGTTGCAAC" * 7, "AB000263.2": "TTGCAACGTA" * 3}
+ROWS = {"HBB": "MVHLT--PEEK", "HBA": "MV-LSPADK-T", "MYG": "MG-LSDGEW-Q"}
+SWISS = """\
+ID   CYC_BOVIN               Reviewed;          12 AA.
+AC   P62894; P00006;
+DT   21-JUL-1986, integrated into UniProtKB/Swiss-Prot.
+DT   23-JAN-2007, sequence version 2.
+DT   27-NOV-2024, entry version 134.
+DE   RecName: Full=Cytochrome c;
+GN   Name=CYCS;
+OS   Bos taurus (Bovine).
+OC   Eukaryota; Metazoa.
+OX   NCBI_TaxID=9913;
+SQ   SEQUENCE   12 AA;  1365 MW;  0000000000000000 CRC64;
+     MGDVEKGKKI FV
+//
+"""
+
+
+def written(sequences: dict[str, str | None], format: str, kind: str) -> str:
+    records = [
+        SeqRecord(
+            Seq(letters, 30 if letters is None else None),
+            id=name,
+            name=name.split(".")[0],
+            description="of a test",
+            annotations={"molecule_type": kind},
+        )
+        for name, letters in sequences.items()
+    ]
+    file = io.StringIO()
+    SeqIO.write(records, file, format)
+    return file.getvalue()
+
+
+def read_text(text: str, **options):
+    return read_fasta(io.StringIO(text), **options)
+
+
+@pytest.mark.parametrize("format", ["genbank", "embl"])
+def test_records_of_databases(format, tmp_path):
+    path = tmp_path / "in.gz"
+    path.write_bytes(gzip.compress(written(BASES, format, "DNA").encode()))
+    found = read_fasta(path)
+    assert [(name, letters.upper()) for name, letters in contents(found)] == list(BASES.items())
+    assert found.alphabet.name == "dna"
+    assert found.descriptions[0] == "X56734.1 of a test"
+
+
+def test_uniprot():
+    found = read_text(SWISS + SWISS.replace("P62894", "P62895"))
+    assert contents(found) == [("P62894", "MGDVEKGKKIFV"), ("P62895", "MGDVEKGKKIFV")]
+    assert found.descriptions[0] == "P62894 RecName: Full=Cytochrome c;"
+
+
+@pytest.mark.parametrize("format", ["stockholm", "clustal"])
+def test_gaps_of_alignments_are_dropped_only_when_asked(format):
+    text = written(ROWS, format, "protein")
+    with pytest.raises(FastaError, match="'-' at position 6; remove gaps first"):
+        read_text(text)
+    found = read_text(text, degap=True)
+    assert dict(contents(found)) == {name: row.replace("-", "") for name, row in ROWS.items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (written(BASES, "genbank", "DNA")[:-3], "GenBank without // at its end"),
+        (written(BASES, "genbank", "DNA").replace("70 bp", "80 bp"), "Expected sequence length 80"),
+        (written(ROWS, "stockholm", "protein").replace("//", ""), "Stockholm without //"),
+        (SWISS.replace("AC   P62894; P00006;\n", "XX   \n"), "record 1: not UniProt: "),
+        (written({"AB1.1": None}, "genbank", "DNA"), "'AB1.1' has a length, but no residues"),
+        ("CLUSTAL X\n\na  MK\nb  MKV\n", "not Clustal: "),
+    ],
+)
+def test_refused(text, message):
+    with pytest.raises(FastaError) as caught:
+        read_text(text)
+    assert str(caught.value).startswith("<input>: ")
+    assert message in str(caught.value)
+
+
+# A3M
+
+A3M = ">ss_pred of HH-suite\nCCHH\n>one\nMK-V\n>two\nMKagV-\n>three\n--LV\n"
+
+
+def test_a3m_is_told_by_its_name_or_its_mark(tmp_path, caplog):
+    caplog.set_level(logging.INFO, "pairalign")
+    path = tmp_path / "in.a3m"
+    path.write_text(A3M)
+    expected = [("one", "MKV"), ("two", "MKAGV"), ("three", "LV")]
+    assert contents(read_fasta(path, degap=True)) == expected
+    assert "in.a3m: 1 rows are left out: no sequences, such as ss_pred" in caplog.text
+    assert contents(read_text(f"#A3M#\n{A3M}", degap=True)) == expected
+    with pytest.raises(FastaError, match=r"record 2 'one'.*'-' at position 3; remove gaps first"):
+        read_fasta(path)
+
+
+def test_rows_of_another_width_are_no_a3m(tmp_path):
+    path = tmp_path / "in.a3m"
+    path.write_text(A3M.replace("--LV", "--LVK"))
+    with pytest.raises(FastaError, match=r"record 4 'three': 5 columns .*, expected 4 as in rec"):
+        read_fasta(path, degap=True)
+
+
+# Stops, empty and repeated records, several files
+
+
+def test_a_stop_at_the_end_is_no_residue(caplog):
+    caplog.set_level(logging.INFO, "pairalign")
+    found = read_text(">a\nMKV*\n>b\nM*KV\n>c\nMKL**\n")
+    assert contents(found) == [("a", "MKV"), ("b", "M*KV"), ("c", "MKL")]
+    (said,) = caplog.messages
+    assert said.startswith("<input>: 2 records (the first is 'a') with * at the end")
+    with pytest.raises(FastaError, match="record 2 'b' has no sequence"):
+        read_text(">a\nMKV*\n>b\n*\n")
+    with pytest.raises(FastaError, match=r"'\*' at position 5; DNA has no such letter"):
+        read_text(">a\nACGT*\n")
+
+
+def test_empty_records_are_left_out_when_asked(caplog):
+    caplog.set_level(logging.INFO, "pairalign")
+    text = ">a\nMKV\n>b\n>c\nMKL\n>d\n*\n>e\nMK1\n"
+    with pytest.raises(FastaError, match="record 2 'b' has no sequence"):
+        read_text(text)
+    with pytest.raises(FastaError, match="record 5 'e': digit '1' at position 3"):
+        read_text(text, on_empty="skip")  # it keeps the number that it has in the file
+    found = read_text(text.replace("1", "W"), on_empty="skip")
+    assert contents(found) == [("a", "MKV"), ("c", "MKL"), ("e", "MKW")]
+    assert found.record(1) == "record 3 'c'"
+    assert "2 records (the first is 'b') left out" in caplog.text
+    with pytest.raises(FastaError, match="no sequences, expected at least one"):
+        read_text(">a\n>b\n", on_empty="skip")
+
+
+def test_repeated_names_are_changed_when_asked(caplog):
+    caplog.set_level(logging.INFO, "pairalign")
+    text = ">x first\nMKV\n>x_2\nMKL\n>x second\nMKW\n>x\nMKY\n"
+    with pytest.raises(FastaError, match="record 3 'x' has the name of record 1"):
+        read_text(text)
+    found = read_text(text, on_duplicate="rename")
+    assert found.names == ["x", "x_2", "x_3", "x_4"]
+    assert found.descriptions == ["x first", "x_2", "x_3 second", "x_4"]
+    assert "2 records (the first is 'x') with the name of another" in caplog.text
+
+
+def test_several_files_are_one_set(tmp_path: Path):
+    first, second = tmp_path / "a.fa", tmp_path / "b.fa"
+    first.write_text(">a\nMKV\n>b\n>c\nMKL\n")
+    second.write_text(">d\n\n>a\nMKW\n>e\nMK1\n")
+    rules = InputRules(on_empty="skip", on_duplicate="rename")
+    with pytest.raises(FastaError, match=r"a\.fa and .*b\.fa: record 3 of .*b\.fa 'e': digit"):
+        read_set([first, second], rules=rules)
+    second.write_text(">d\n\n>a\nMKW\n")
+    found = read_fasta(first, also=[second], on_empty="skip", on_duplicate="rename")
+    assert contents(found) == [("a", "MKV"), ("c", "MKL"), ("a_2", "MKW")]
+    assert found.record(2) == f"record 2 of {second} 'a_2'"
+    with pytest.raises(FastaError, match=r"record 2 of .*b\.fa 'a' has the name of record 1 of"):
+        read_fasta(first, also=[second], on_empty="skip")
+    with pytest.raises(FastaError, match="twice"):
+        read_fasta("-", also=["-"])
+
+
+def test_unknown_rules_are_errors():
+    for option in ("on_empty", "on_duplicate"):
+        with pytest.raises(ValueError, match=f"{option} 'drop': expected 'error' or "):
+            read_text(">a\nMK\n", **{option: "drop"})
+
+
+def test_files_of_two_kinds_are_warned_of(tmp_path, caplog):
+    """Letters of DNA are letters of proteins: nothing else would tell of such a mistake."""
+    first, second = tmp_path / "a.fa", tmp_path / "b.fa"
+    first.write_text(">a\nMKVLW\n")
+    second.write_text(">b\nACGT\n")
+    read_set([first, second])
+    read_two_sets([second], [first])
+    warning = f"{first} has proteins, but {second} looks like DNA: bases are aligned as if they"
+    assert [message.startswith(warning) for message in caplog.messages] == [True, True]
+    read_set([first, second], alphabet="protein")
+    read_two_sets([first], [first])
+    assert len(caplog.messages) == 2
