@@ -280,11 +280,10 @@ def add_input(parser: argparse.ArgumentParser) -> None:
         help="another file of the same set, whose sequences follow; may be given again",
     )
     for name, choices, what in (
-        ("--on-empty", ON_EMPTY, "records without residues: skip leaves them out"),
-        ("--on-duplicate", ON_DUPLICATE, "names that come again: rename makes NAME_2 of them"),
+        ("--on-empty", ON_EMPTY, "records without residues; skip: left out (error)"),
+        ("--on-duplicate", ON_DUPLICATE, "names that come again; rename: NAME_2 (error)"),
     ):
-        said = f"{what} (default: %(default)s)"
-        group.add_argument(name, choices=choices, default=choices[0], help=said)
+        group.add_argument(name, choices=choices, default=choices[0], help=what)
 
 
 def add_resources(parser: argparse.ArgumentParser) -> None:

@@ -134,7 +134,7 @@ def test_a_stop_at_the_end_is_no_residue(caplog):
     assert said.startswith("<input>: 2 records (the first is 'a') with * at the end")
     with pytest.raises(FastaError, match="record 2 'b' has no sequence"):
         read_text(">a\nMKV*\n>b\n*\n")
-    with pytest.raises(FastaError, match=r"'\*' at position 5; DNA has no such letter"):
+    with pytest.raises(FastaError, match=r"'\*' at position 5; DNA has no such residue"):
         read_text(">a\nACGT*\n")
 
 
