@@ -117,7 +117,6 @@ MATRICES = {"bash": "_pairalign_matrices", "zsh": "_pairalign_matrices"}
 SEQUENCE_FILE = (
     "FASTA, FASTQ, GenBank, EMBL, UniProt, Stockholm, Clustal or A3M, compressed or not; - is stdin"
 )
-"""What the file of sequences may be, for its help."""
 SECONDS = converter(_parse_seconds, "a number of seconds, 0 or more")
 SHARD = converter(parse_shard, f"K/N with K from 1 to N, and N up to {MOST_SHARDS:,}, such as 3/64")
 CLUSTER = converter(_parse_cluster, "the address of a Dask scheduler, or local:N")
@@ -280,8 +279,8 @@ def add_input(parser: argparse.ArgumentParser) -> None:
         help="another file of the same set, whose sequences follow; may be given again",
     )
     for name, choices, what in (
-        ("--on-empty", ON_EMPTY, "records without residues; skip: left out (error)"),
-        ("--on-duplicate", ON_DUPLICATE, "names that come again; rename: NAME_2 (error)"),
+        ("--on-empty", ON_EMPTY, "records without residues (default: error)"),
+        ("--on-duplicate", ON_DUPLICATE, "names that come again; rename: NAME_2, ... (default: error)"),
     ):
         group.add_argument(name, choices=choices, default=choices[0], help=what)
 
