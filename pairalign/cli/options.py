@@ -279,8 +279,8 @@ def add_input(parser: argparse.ArgumentParser) -> None:
         help="another file of the same set, whose sequences follow; may be given again",
     )
     for name, choices, what in (
-        ("--on-empty", ON_EMPTY, "records without residues (default: error)"),
-        ("--on-duplicate", ON_DUPLICATE, "names that come again; rename: NAME_2, ... (default: error)"),
+        ("--on-empty", ON_EMPTY, "skip: no records without residues (default: error)"),
+        ("--on-duplicate", ON_DUPLICATE, "rename: NAME_2 of a second NAME (default: error)"),
     ):
         group.add_argument(name, choices=choices, default=choices[0], help=what)
 
