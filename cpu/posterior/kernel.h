@@ -8,8 +8,7 @@
 // A lane's values do not depend on the others: a y that is shorter than the longest is filled up with a code
 // that emits PADDING, whose cells stay below the row's largest going forward, and are 0 going backward.
 //
-// Of a row, the largest forward value times the largest backward value is 2^w times the whole of the pair.
-// What TINY adds is harmless while w leaves enough of the range; a lane that has less is `too_wide`.
+// A lane whose range is more than its numbers hold (common/posterior_scaling.h) is `too_wide`.
 #pragma once
 
 #include <algorithm>
@@ -29,12 +28,10 @@ namespace PAIRALIGN_ISA {
 template <class V>
 class Lanes final : public PosteriorLanes {
     using Scalar = typename V::Scalar;
-    static constexpr int LANES = V::LANES, GROUP = 4;
+    static constexpr int LANES = V::LANES, GROUP = PosteriorScaling::GROUP;
     static constexpr size_t STATE_VECTORS = 5;
     static constexpr uint8_t PADDED = POSTERIOR_CODES - 1;
     static constexpr double PADDING = 0x1p-16;
-    static constexpr double LEAST = 0x1p-24;  // what posteriors below are taken for
-    static constexpr int SPARE_BITS = 30;     // for 16 bits of a posterior, and rows that grow
 
 public:
     int lanes() const override { return LANES; }
@@ -273,7 +270,8 @@ private:
             for (int l = 0; l < LANES; l++) {
                 const Scalar value = largest.get(l);
                 if (!(value > 0) || !(value <= std::numeric_limits<Scalar>::max())) continue;
-                const int by = std::clamp(V::TOP - exponent_of(value), -120, 120);
+                const int by = std::clamp(V::TOP - exponent_of(value), -PosteriorScaling::MOST_AT_ONCE,
+                                          PosteriorScaling::MOST_AT_ONCE);
                 exponents[l] = by;
                 factor.set(l, power_of_two<Scalar>(by));
             }
@@ -321,7 +319,6 @@ private:
             model.far.set(0, model.total[0].inverse());
         } else {
             const size_t last = model.forward.size() - LANES, at = static_cast<size_t>(group) * LANES;
-            const int cells = std::ilogb(static_cast<double>(rows_) * columns_) + 1;
             model.near = model.far = V::all(0);
             for (int l = 0; l < LANES; l++) {
                 const size_t lane = static_cast<size_t>(l);
@@ -331,7 +328,8 @@ private:
                 const int power =
                     model.forward[last + lane] - exponent - model.forward[at + lane] - model.backward[l];
                 const int wide = power + 2 * V::TOP;
-                const bool holds = wide <= V::TOP - V::TINY - SPARE_BITS - cells;
+                const int cells = std::ilogb(static_cast<double>(rows_) * lengths_[l]) + 1;
+                const bool holds = wide <= V::TOP - V::TINY - PosteriorScaling::SPARE_BITS - cells;
                 if (!(total > 0) || std::isinf(total) || !holds) {
                     batch.too_wide[l] = true;
                     continue;
@@ -355,7 +353,7 @@ private:
         const V open1 = open_short_, open2 = open_long_, extend1 = extend_short_, extend2 = extend_long_;
         const V z_open = LAST ? V::all(1) : gap_open_, z_extend = LAST ? V::all(1) : gap_extend_;
         const V near = hmm_.near, far = hmm_.far, z_near = partition_.near, z_far = partition_.far;
-        const V least = V::all(LEAST), threshold = threshold_;
+        const V least = V::all(PosteriorScaling::LEAST), threshold = threshold_;
         V y1 = V::all(0), y2 = V::all(0), zy = V::all(0), largest = V::all(0), z_largest = V::all(0);
         V diagonal = states[columns_ + 1].m, z_diagonal = states[columns_ + 1].zm;
         for (int32_t j = columns_; j >= 1; j--) {

@@ -13,6 +13,7 @@
 #include <immintrin.h>
 #endif
 
+#include "../../common/posterior_scaling.h"
 #include "model.h"
 
 namespace pairalign {
@@ -27,19 +28,6 @@ constexpr int VECTOR_BYTES = 32;
 #else
 constexpr int VECTOR_BYTES = 16;
 #endif
-
-// TOP: the exponent that the largest value of a row is brought to. TINY: that of a value which is added to
-// each cell, so that none is subnormal; it is RANGE bits below. Values grow by less than 2^5 a row.
-template <class Scalar>
-struct Range;
-template <>
-struct Range<float> {
-    static constexpr int TOP = 100, TINY = -100;
-};
-template <>
-struct Range<double> {
-    static constexpr int TOP = 900, TINY = -900;
-};
 
 // Of normal numbers.
 inline int exponent_of(float x) {
@@ -71,7 +59,7 @@ struct Vector {
     using Number = T;
     static constexpr int LANES = VECTOR_BYTES / static_cast<int>(sizeof(T));
     static constexpr bool SCALED = true;
-    static constexpr int TOP = Range<T>::TOP, TINY = Range<T>::TINY;
+    static constexpr int TOP = PosteriorRange<T>::TOP, TINY = PosteriorRange<T>::TINY;
     typedef T Raw __attribute__((vector_size(VECTOR_BYTES)));
     Raw v;
 

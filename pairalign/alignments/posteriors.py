@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -52,3 +53,80 @@ class SparsePosteriors:
     def pairs(self) -> npt.NDArray[np.int64]:
         """The pair of each entry, int64 of shape (entries,)."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+
+def join_posteriors(pieces: list[SparsePosteriors]) -> SparsePosteriors:
+    """Put pieces together that come one after the other."""
+    starts = np.cumsum([0, *(int(piece.offsets[-1]) for piece in pieces)])
+    offsets = [piece.offsets[:-1] + start for piece, start in zip(pieces, starts, strict=False)]
+
+    def joined(name: str) -> npt.NDArray[Any]:
+        return np.concatenate([getattr(piece, name) for piece in pieces])
+
+    return SparsePosteriors(
+        queries=joined("queries"),
+        targets=joined("targets"),
+        offsets=np.concatenate([*offsets, starts[-1:]]),
+        rows=joined("rows"),
+        columns=joined("columns"),
+        values=joined("values"),
+        arithmetic=joined("arithmetic"),
+    )
+
+
+def part_of(posteriors: SparsePosteriors, start: int, stop: int) -> SparsePosteriors:
+    """Return the posteriors of some pairs that follow each other, without copying them."""
+    first, last = (int(at) for at in posteriors.offsets[[start, stop]])
+    return SparsePosteriors(
+        posteriors.queries[start:stop],
+        posteriors.targets[start:stop],
+        posteriors.offsets[start : stop + 1] - first,
+        posteriors.rows[first:last],
+        posteriors.columns[first:last],
+        posteriors.values[first:last],
+        posteriors.arithmetic[start:stop],
+    )
+
+
+def with_pairs(
+    posteriors: SparsePosteriors, places: npt.NDArray[np.int64], others: SparsePosteriors
+) -> SparsePosteriors:
+    """Fill in pairs that have no entries yet.
+
+    Parameters
+    ----------
+    posteriors : SparsePosteriors
+    places : ndarray of int64
+        Which of its pairs are filled in; ascending.
+    others : SparsePosteriors
+        The entries of these pairs.
+
+    Returns
+    -------
+    SparsePosteriors
+    """
+    counts = np.diff(posteriors.offsets)
+    assert not counts[places].any()
+    counts[places] = np.diff(others.offsets)
+    offsets = np.concatenate(([0], np.cumsum(counts)))
+    is_other = np.zeros(len(posteriors), np.bool_)
+    is_other[places] = True
+    from_others = np.repeat(is_other, counts)
+
+    def filled(name: str) -> npt.NDArray[Any]:
+        one: npt.NDArray[Any] = getattr(posteriors, name)
+        whole = np.empty(len(from_others), one.dtype)
+        whole[~from_others], whole[from_others] = one, getattr(others, name)
+        return whole
+
+    arithmetic = posteriors.arithmetic.copy()
+    arithmetic[places] = others.arithmetic
+    return SparsePosteriors(
+        posteriors.queries,
+        posteriors.targets,
+        offsets,
+        filled("rows"),
+        filled("columns"),
+        filled("values"),
+        arithmetic,
+    )

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.multiple import MultipleAlignment
-from pairalign.alignments.posteriors import SparsePosteriors
+from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
 from pairalign.base.errors import CapacityError
 from pairalign.engines.cpu.msa import PosteriorGraph
 from pairalign.engines.selection import usable_cores
@@ -36,7 +36,7 @@ from pairalign.jobs.msa.confidence import confidence_by, find_confidence
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
 from pairalign.jobs.msa.large import align_large
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
-from pairalign.jobs.posterior.posterior import PosteriorJob, join_posteriors
+from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.sequences.sets import SequenceSet

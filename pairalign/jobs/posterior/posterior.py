@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.posteriors import SparsePosteriors
+from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
 from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD, POSTERIOR_THRESHOLD
 from pairalign.base.errors import CapacityError, FastaError, ScoringError
 from pairalign.engines.cpu.posterior import PosteriorEngine, thread_bytes
@@ -223,22 +222,3 @@ def posteriors(
         progress=progress,
     )
     return join_posteriors(list(job))
-
-
-def join_posteriors(pieces: list[SparsePosteriors]) -> SparsePosteriors:
-    """Put pieces together that come one after the other."""
-    starts = np.cumsum([0, *(int(piece.offsets[-1]) for piece in pieces)])
-    offsets = [piece.offsets[:-1] + start for piece, start in zip(pieces, starts, strict=False)]
-
-    def joined(name: str) -> npt.NDArray[Any]:
-        return np.concatenate([getattr(piece, name) for piece in pieces])
-
-    return SparsePosteriors(
-        queries=joined("queries"),
-        targets=joined("targets"),
-        offsets=np.concatenate([*offsets, starts[-1:]]),
-        rows=joined("rows"),
-        columns=joined("columns"),
-        values=joined("values"),
-        arithmetic=joined("arithmetic"),
-    )

@@ -1,0 +1,299 @@
+// Posteriors of pairs: the definition of cpu/posterior/model.h in the order of cpu/posterior/kernel.h, so that
+// every bit is the CPU's.
+//
+// What they compute
+//   posteriors_float32, posteriors_float64
+//                       the entries of pairs, strip by strip, and which pairs need wider numbers
+//   expand_posteriors   the entries of pairs in the order of rows and columns
+//
+// Inputs and outputs: PosteriorArguments and ExpandArguments in posterior.cuh.
+//
+// Thread mapping: a warp takes tasks, one after the other, the largest first: an x against up to 32 y, a pair a
+// lane. A row's scaling waits for all of its columns, so a pair is not cut into parts that run at the same time;
+// between the scalings lie four rows, which a lane computes together (rows.cuh). The forward pass leaves the state
+// before each block of rows; a block's rows are computed again, and M kept, when the backward pass comes there;
+// where a task's block is all of its rows there is no second pass.
+//
+// Memory: a warp's own for states, M and the entries of a strip; both models' tables are shared by a block, and
+// lanes with the same x read different banks of them. Reads and writes of a warp are coalesced.
+//
+// A strip's entries go to where an atomic counter says; which strips lie where differs from run to run, what is in
+// them does not.
+
+#include "rows.cuh"
+
+namespace {
+
+constexpr uint32_t WARP = 0xffffffffu;
+constexpr int WARPS_PER_BLOCK = 4;
+constexpr int MODELS = 2;
+
+// Counts, or places, of the entries of a strip's four rows: 16 bits a row.
+using Packed = unsigned long long;
+constexpr int PACKED_BITS = 16;
+static_assert(STRIP * PACKED_BITS == 64, "a strip's rows fit a word");
+
+template <class T>
+struct Task {
+    using R = Rows<T>;
+    using N = Number<T>;
+
+    const PosteriorArguments& arguments;
+    const PosteriorTask task;
+    const int lane;
+    uint8_t* const memory;
+    R rows;
+    int32_t x_length, pair;
+    bool is_used, too_wide;
+    int32_t entries;  // of the pair
+    int32_t backward_exponents[MODELS];
+    int32_t in_strip;     // entries
+    Packed in_strip_rows;  // entries of each row
+
+    __device__ Task(const PosteriorArguments& a, const PosteriorTask& t, int lane_, uint8_t* memory_)
+        : arguments(a), task(t), lane(lane_), memory(memory_) {}
+
+    __device__ __forceinline__ T* numbers_at(int64_t offset) const {
+        return reinterpret_cast<T*>(memory + offset) + lane;
+    }
+    // Exponents of forward values: [group][model][lane].
+    __device__ __forceinline__ int32_t& forward_exponent(int32_t group, int model) const {
+        return reinterpret_cast<int32_t*>(
+            memory + arguments.exponents)[(int64_t{group} * MODELS + model) * POSTERIOR_LANES + lane];
+    }
+    __device__ __forceinline__ T* saved(int32_t block) const {
+        return numbers_at(arguments.saved) + int64_t{block} * (task.longest + 2) * R::STATE;
+    }
+    __device__ __forceinline__ int64_t kept_stride() const { return int64_t{task.longest + 2} * R::KEPT; }
+
+    __device__ __forceinline__ void compute(const PosteriorNumbers<T>& numbers, const T* tables) {
+        begin(numbers, tables);
+        const int32_t blocks = (x_length + task.block - 1) / task.block;
+        // Forward through all blocks, keeping M of the last; then backward, with M of each before it is needed.
+        for (int32_t step = 0; step < 2 * blocks - 1; step++) {
+            const int32_t block = step < blocks ? step : 2 * blocks - 2 - step;
+            const bool keeps = step >= blocks - 1;
+            forward_block(block, blocks, keeps);
+            if (keeps) backward_block(block);
+        }
+        if (is_used) {
+            arguments.counts[pair] = too_wide ? 0 : entries;
+            arguments.too_wide[pair] = too_wide;
+        }
+        __syncwarp();
+    }
+
+    __device__ __forceinline__ void begin(const PosteriorNumbers<T>& numbers, const T* tables) {
+        is_used = lane < task.count;
+        pair = task.first + (is_used ? lane : 0);
+        const int32_t column = arguments.columns[pair];
+        rows.set_numbers(numbers);
+        rows.hmm_table = tables;
+        rows.partition_table = tables + POSTERIOR_CODES * POSTERIOR_CODES;
+        rows.x = arguments.codes + arguments.starts[task.row];
+        rows.length = is_used ? arguments.lengths[column] : 0;
+        x_length = arguments.lengths[task.row];
+        uint8_t* const y = memory + lane;  // codes are at the beginning
+        const uint8_t* const from = arguments.codes + arguments.starts[column];
+        for (int32_t j = 1; j <= rows.length; j++) y[j * POSTERIOR_LANES] = from[j - 1];
+        rows.y = y;
+        rows.begin_forward(saved(0));
+        entries = 0;
+        too_wide = false;
+        for (int model = 0; model < MODELS; model++) {
+            forward_exponent(0, model) = PosteriorRange<T>::TOP;
+            backward_exponents[model] = PosteriorRange<T>::TOP;
+        }
+    }
+
+    // The rows of a block; those but the last leave the state for the next block.
+    __device__ __forceinline__ void forward_block(int32_t block, int32_t blocks, bool keeps) {
+        const int32_t begin = block * task.block, end = min(x_length, begin + task.block);
+        T* const work = numbers_at(arguments.forward);
+        const T* from = saved(block);
+        typename R::Scaling scaling = R::Scaling::none();
+        if (block > 0) {
+            const int32_t group = begin / STRIP;
+            scaling = R::Scaling::by(forward_exponent(group, 0) - forward_exponent(group - 1, 0),
+                                     forward_exponent(group, 1) - forward_exponent(group - 1, 1));
+        }
+        T* kept = keeps ? numbers_at(arguments.kept) : nullptr;
+        for (int32_t i = begin + 1; i <= end;) {
+            if (i + STRIP - 1 < x_length) {
+                const bool leaves = i + STRIP > end && block + 1 < blocks;
+                T* const to = leaves ? saved(block + 1) : work;
+                const auto largest =
+                    rows.template forward<STRIP, false>(i, from, to, scaling, kept, kept_stride());
+                const int32_t group = i / STRIP;
+                const int hmm = scaling_of(largest.hmm), partition = scaling_of(largest.partition);
+                forward_exponent(group + 1, 0) = forward_exponent(group, 0) + hmm;
+                forward_exponent(group + 1, 1) = forward_exponent(group, 1) + partition;
+                scaling = R::Scaling::by(hmm, partition);
+                i += STRIP;
+                if (kept) kept += STRIP * kept_stride();
+            } else {  // of the last strip
+                if (i < x_length) rows.template forward<1, false>(i, from, work, scaling, kept, kept_stride());
+                else rows.template forward<1, true>(i, from, work, scaling, kept, kept_stride());
+                scaling = R::Scaling::none();
+                i++;
+                if (kept) kept += kept_stride();
+            }
+            from = work;
+        }
+    }
+
+    // The rows of a block from its last to its first, strip by strip.
+    __device__ __forceinline__ void backward_block(int32_t block) {
+        const int32_t begin = block * task.block, end = min(x_length, begin + task.block);
+        T* const states = numbers_at(arguments.backward);
+        const auto found = [this](int32_t i, int32_t j, N squares) { add(i, j, squares); };
+        for (int32_t group = (end - 1) / STRIP; group >= begin / STRIP; group--) {
+            const int32_t first = group * STRIP, last = min(end, first + STRIP);
+            const typename R::Factors hmm = factors(group, 0, rows.hmm_total);
+            const typename R::Factors partition = factors(group, 1, rows.partition_total);
+            in_strip = 0;
+            in_strip_rows = 0;
+            const T* kept = numbers_at(arguments.kept) + (last - begin - 1) * kept_stride();
+            typename R::Largest largest{};
+            if (last < x_length) {
+                largest = rows.template backward<STRIP, false>(last, states, backward_scaling_, hmm, partition,
+                                                               kept, kept_stride(), found);
+            } else {
+                largest = rows.template backward<1, true>(last, states, R::Scaling::none(), hmm, partition, kept,
+                                                          kept_stride(), found);
+                for (int32_t i = last - 1; i > first; i--) {
+                    kept -= kept_stride();
+                    largest = rows.template backward<1, false>(i, states, R::Scaling::none(), hmm, partition,
+                                                               kept, kept_stride(), found);
+                }
+            }
+            hand_over(group);
+            const int by = scaling_of(largest.hmm), z_by = scaling_of(largest.partition);
+            backward_exponents[0] += by;
+            backward_exponents[1] += z_by;
+            backward_scaling_ = R::Scaling::by(by, z_by);
+        }
+    }
+
+    // near * far * forward * backward is a posterior; see set_factors in cpu/posterior/kernel.h.
+    __device__ __forceinline__ typename R::Factors factors(int32_t group, int model, N whole) {
+        if (!(whole.v > 0) || !is_finite(whole.v)) {
+            too_wide = true;
+            return {{0}, {0}};
+        }
+        const double total = static_cast<double>(whole.v);
+        const int exponent = exponent_of(total) + 1;
+        const double mantissa = ldexp(total, -exponent);
+        const int power = forward_exponent((x_length - 1) / STRIP, model) - exponent -
+                          forward_exponent(group, model) - backward_exponents[model];
+        constexpr int TOP = PosteriorRange<T>::TOP, TINY = PosteriorRange<T>::TINY;
+        const int cells = exponent_of(static_cast<double>(x_length) * rows.length) + 1;
+        if (power + 2 * TOP > TOP - TINY - PosteriorScaling::SPARE_BITS - cells) {
+            too_wide = true;
+            return {{0}, {0}};
+        }
+        return {{static_cast<T>(ldexp(1.0, power / 2))},
+                {static_cast<T>(ldexp(inverse_of(mantissa), power - power / 2))}};
+    }
+
+    // Entries of a strip as they are found: [entry][lane].
+    __device__ __forceinline__ PosteriorFound& strip_entry(int32_t k) const {
+        return reinterpret_cast<PosteriorFound*>(memory + arguments.in_strip)[k * POSTERIOR_LANES + lane];
+    }
+
+    __device__ __forceinline__ void add(int32_t i, int32_t j, N squares) {
+        if (in_strip == arguments.strip_entries) {  // a row's posteriors add up to more than they can
+            too_wide = true;
+            return;
+        }
+        const N root{root_of(product_of(squares.v, T(0.5)))};
+        const N value = root * N{65535} + N{T(0.5)};
+        const uint32_t rounded = value.v < T(65535) ? static_cast<uint32_t>(value.v) : 65535u;
+        const uint32_t row = (i - 1) % STRIP;
+        strip_entry(in_strip) = {j - 1, row << 16 | rounded};
+        in_strip++;
+        in_strip_rows += Packed{1} << (row * PACKED_BITS);
+    }
+
+    // Gives the lanes' strips room, and puts their entries there by row and column.
+    __device__ __forceinline__ void hand_over(int32_t group) {
+        const int32_t count = is_used && !too_wide ? in_strip : 0;
+        int32_t until = count;
+        for (int d = 1; d < POSTERIOR_LANES; d *= 2) {
+            const int32_t before = __shfl_up_sync(WARP, until, d);
+            if (lane >= d) until += before;
+        }
+        const int32_t all = __shfl_sync(WARP, until, POSTERIOR_LANES - 1);
+        unsigned long long start = 0;
+        if (lane == 0) start = atomicAdd(arguments.counters + 1, static_cast<unsigned long long>(all));
+        start = __shfl_sync(WARP, start, 0);
+        if (!is_used) return;
+        const int64_t own = static_cast<int64_t>(start) + until - count;
+        const int64_t strip = arguments.first_strips[pair] + group;
+        arguments.strip_starts[strip] = own;
+        arguments.strip_counts[strip] = count;
+        entries += count;
+        if (static_cast<int64_t>(start) + all > arguments.found_size) return;  // the host will see
+        Packed ends = in_strip_rows * 0x0001000100010001ull;
+        for (int32_t k = 0; k < count; k++) {  // the last column first
+            const PosteriorFound entry = strip_entry(k);
+            const int shift = static_cast<int>(entry.row_and_value >> 16) * PACKED_BITS;
+            ends -= Packed{1} << shift;
+            arguments.found[own + static_cast<int64_t>(ends >> shift & 0xffff)] = entry;
+        }
+    }
+
+    typename R::Scaling backward_scaling_ = R::Scaling::none();
+};
+
+template <class T>
+__device__ __forceinline__ void compute_tasks(const PosteriorArguments& arguments) {
+    constexpr int TABLE = POSTERIOR_CODES * POSTERIOR_CODES;
+    __shared__ T tables[2 * TABLE];
+    const PosteriorNumbers<T>& numbers = *static_cast<const PosteriorNumbers<T>*>(arguments.numbers);
+    for (int k = threadIdx.x; k < TABLE; k += blockDim.x) {
+        tables[k] = numbers.hmm[k];
+        tables[TABLE + k] = numbers.partition[k];
+    }
+    __syncthreads();
+    const int lane = threadIdx.x % 32;
+    const int64_t warp = int64_t{blockIdx.x} * WARPS_PER_BLOCK + threadIdx.x / 32;
+    uint8_t* const memory = arguments.memory + warp * arguments.warp_bytes;
+    for (;;) {
+        int32_t next = 0;
+        if (lane == 0) next = static_cast<int32_t>(atomicAdd(arguments.counters, 1ull));
+        next = __shfl_sync(WARP, next, 0);
+        if (next >= arguments.task_count) return;
+        Task<T>(arguments, arguments.tasks[next], lane, memory).compute(numbers, tables);
+    }
+}
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(128) posteriors_float32(const PosteriorArguments arguments) {
+    compute_tasks<float>(arguments);
+}
+
+extern "C" __global__ void __launch_bounds__(128) posteriors_float64(const PosteriorArguments arguments) {
+    compute_tasks<double>(arguments);
+}
+
+// A warp a pair.
+extern "C" __global__ void __launch_bounds__(128) expand_posteriors(const ExpandArguments arguments) {
+    const int lane = threadIdx.x % 32;
+    const int64_t pair = int64_t{blockIdx.x} * WARPS_PER_BLOCK + threadIdx.x / 32;
+    if (pair >= arguments.pairs) return;
+    int64_t to = arguments.offsets[pair];
+    const int64_t first = arguments.first_strips[pair];
+    for (int32_t strip = 0; strip < arguments.strips[pair]; strip++) {
+        const int32_t count = arguments.strip_counts[first + strip];
+        const PosteriorFound* const from = arguments.found + arguments.strip_starts[first + strip];
+        for (int32_t k = lane; k < count; k += 32) {
+            const PosteriorFound entry = from[k];
+            arguments.rows[to + k] = strip * STRIP + static_cast<int32_t>(entry.row_and_value >> 16);
+            arguments.columns[to + k] = entry.column;
+            arguments.values[to + k] = static_cast<uint16_t>(entry.row_and_value & 0xffff);
+        }
+        to += count;
+    }
+}

@@ -1,0 +1,229 @@
+"""Which warp computes which pairs' posteriors, and what memory it has; see ``cuda/posterior/``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+LANES = 32
+WARPS_PER_BLOCK = 4
+"""As in ``cuda/posterior/posterior.cu``."""
+
+TASK = np.dtype([(name, "<i4") for name in ("row", "first", "count", "longest", "block", "unused")])
+"""PosteriorTask in cuda/posterior/posterior.cuh."""
+
+FOUND = np.dtype([("column", "<i4"), ("row_and_value", "<u4")])
+"""PosteriorFound in cuda/posterior/posterior.cuh."""
+
+COUNTERS = np.dtype([("tasks", "<u8"), ("entries", "<u8")])
+
+_PLACES = ("exponents", "forward", "backward", "saved", "kept", "in_strip")
+_POINTERS = ("codes", "starts", "lengths", "numbers", "tasks", "columns", "first_strips")
+_RESULTS = ("counters", "found", "strip_starts", "strip_counts", "counts", "too_wide", "memory")
+
+ARGUMENTS = np.dtype(
+    [
+        *((name, "<u8") for name in (*_POINTERS, *_RESULTS)),
+        ("warp_bytes", "<i8"),
+        *((name, "<i8") for name in _PLACES),
+        ("found_size", "<i8"),
+        ("task_count", "<i4"),
+        ("strip_entries", "<i4"),
+    ]
+)
+"""PosteriorArguments in cuda/posterior/posterior.cuh."""
+
+EXPAND = np.dtype(
+    [
+        *((name, "<u8") for name in ("found", "first_strips", "strip_starts", "strip_counts")),
+        *((name, "<u8") for name in ("strips", "offsets", "rows", "columns", "values")),
+        ("pairs", "<i8"),
+    ]
+)
+"""ExpandArguments in cuda/posterior/posterior.cuh."""
+
+_STRIP = 4  # rows
+_STATE, _KEPT = 5, 2  # numbers of a place and lane
+
+Indices = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Pairs in the order in which warps take them.
+
+    Attributes
+    ----------
+    queries_of_all, targets_of_all : ndarray of int32, shape (pairs,)
+        Of the pairs in the order they were given.
+    places : ndarray of int64, shape (pairs,)
+        Where each of these is among the tasks' pairs.
+    tasks : ndarray of TASK
+        The largest first.
+    targets, rows_of_pairs : ndarray of int32, shape (pairs,)
+        Of the tasks' pairs: the sequence y, and the length of x.
+    first_strips : ndarray of int64, shape (pairs,)
+        Where the strips of each of the tasks' pairs begin.
+    strips : int
+        Of all pairs.
+    warps : int
+    warp_bytes : int
+        Memory of a warp.
+    offsets : dict of str to int
+        What lies where in it.
+    strip_entries : int
+        Posteriors that a pair's strip may have.
+    """
+
+    queries_of_all: Indices
+    targets_of_all: Indices
+    places: npt.NDArray[np.int64]
+    tasks: npt.NDArray[Any]
+    targets: Indices
+    rows_of_pairs: Indices
+    first_strips: npt.NDArray[np.int64]
+    strips: int
+    warps: int
+    warp_bytes: int
+    offsets: dict[str, int]
+    strip_entries: int
+
+    def arguments(self, at: Mapping[str, int], found_size: int) -> npt.NDArray[Any]:
+        """Return the kernel's arguments but for the set's; `at`: addresses of arrays."""
+        arguments = np.zeros((), ARGUMENTS)
+        for name in ("tasks", "columns", "first_strips", *_RESULTS):
+            arguments[name] = at[name]
+        for name in _PLACES:
+            arguments[name] = self.offsets[name]
+        arguments["warp_bytes"] = self.warp_bytes
+        arguments["found_size"] = found_size
+        arguments["task_count"] = len(self.tasks)
+        arguments["strip_entries"] = self.strip_entries
+        return arguments
+
+    def pairs_of(self, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+        """Return which of the given pairs are chosen among the tasks' pairs."""
+        return np.flatnonzero(chosen[self.places])
+
+
+def strips_of(rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Return how many strips sequences x of these lengths have."""
+    return (rows + _STRIP - 1) // _STRIP
+
+
+def rows_of_block(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return how many rows are kept at a time, where the least memory is taken."""
+    blocks: npt.NDArray[np.int64] = _STRIP * np.ceil(np.sqrt(2.5 * rows) / _STRIP).astype(np.int64)
+    return blocks
+
+
+def plan_pairs(
+    lengths: npt.NDArray[np.int64],
+    queries: Indices,
+    targets: Indices,
+    *,
+    threshold: float,
+    number_bytes: int,
+    most_warps: int,
+    memory_bytes: int,
+) -> Plan | None:
+    """Deal pairs out to tasks, and divide memory among warps.
+
+    Parameters
+    ----------
+    lengths : ndarray of int64, shape (sequences,)
+    queries, targets : ndarray of int32, shape (pairs,)
+    threshold : float
+    number_bytes : int
+        4 or 8.
+    most_warps : int
+        That run at the same time.
+    memory_bytes : int
+        For all warps.
+
+    Returns
+    -------
+    Plan or None
+        None: there is no room for one warp.
+    """
+    order = np.lexsort((-lengths[targets], queries))
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    rows = lengths[queries[order]].astype(np.int32)
+    strips = strips_of(rows).astype(np.int64)
+    tasks = _deal(lengths, queries[order], targets[order])
+    warps = min(most_warps, len(tasks))
+    longest = tasks["longest"].astype(np.int64)
+    x_lengths = lengths[tasks["row"]]
+    strip_entries = min(_STRIP * int(longest.max()), int(_STRIP * (1.5 / threshold + 4)))
+    whole = _STRIP * ((x_lengths + _STRIP - 1) // _STRIP)
+    for block in (whole, rows_of_block(x_lengths)):
+        offsets, warp_bytes = _divide(x_lengths, longest, block, number_bytes, strip_entries)
+        if warps * warp_bytes <= memory_bytes:
+            break
+    warps = min(warps, memory_bytes // warp_bytes)
+    if warps < 1:
+        return None
+    tasks["block"] = block
+    if warps >= WARPS_PER_BLOCK:
+        warps -= warps % WARPS_PER_BLOCK
+    return Plan(
+        queries,
+        targets,
+        places,
+        tasks,
+        np.ascontiguousarray(targets[order]),
+        rows,
+        np.cumsum(strips) - strips,
+        int(strips.sum()),
+        warps,
+        warp_bytes,
+        offsets,
+        strip_entries,
+    )
+
+
+def _deal(
+    lengths: npt.NDArray[np.int64], queries: Indices, targets: Indices
+) -> npt.NDArray[Any]:
+    """Return tasks of pairs that are sorted by query, the longest targets first."""
+    begins = np.flatnonzero(np.diff(queries, prepend=-1))
+    counts = np.diff(begins, append=len(queries))
+    tasks_each = (counts + LANES - 1) // LANES
+    number = np.arange(tasks_each.sum()) - np.repeat(np.cumsum(tasks_each) - tasks_each, tasks_each)
+    tasks = np.zeros(len(number), TASK)
+    tasks["row"] = np.repeat(queries[begins], tasks_each)
+    tasks["first"] = np.repeat(begins, tasks_each) + LANES * number
+    tasks["count"] = np.minimum(LANES, np.repeat(counts, tasks_each) - LANES * number)
+    tasks["longest"] = lengths[targets[tasks["first"]]]
+    return tasks[np.argsort(-lengths[tasks["row"]] * tasks["longest"], kind="stable")]
+
+
+def _divide(
+    rows: npt.NDArray[np.int64],
+    longest: npt.NDArray[np.int64],
+    block: npt.NDArray[np.int64],
+    number_bytes: int,
+    strip_entries: int,
+) -> tuple[dict[str, int], int]:
+    """Return where things lie in a warp's memory, codes first, and how large it is."""
+    width = longest + 2
+    lane_numbers = LANES * number_bytes
+    sizes = {
+        "codes": int(width.max()) * LANES,
+        "exponents": int((rows.max() + _STRIP - 1) // _STRIP) * 2 * LANES * 4,
+        "forward": int(width.max()) * _STATE * lane_numbers,
+        "backward": int(width.max()) * _STATE * lane_numbers,
+        "saved": int(((rows + block - 1) // block * width).max()) * _STATE * lane_numbers,
+        "kept": int((block * width).max()) * _KEPT * lane_numbers,
+        "in_strip": strip_entries * LANES * FOUND.itemsize,
+    }
+    offsets, total = {}, 0
+    for name, size in sizes.items():
+        offsets[name] = total
+        total += -(-size // 256) * 256
+    return offsets, total

@@ -1,0 +1,191 @@
+"""Posteriors on a GPU, or with its kernels on this CPU: the CPU's bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import examples
+from cuda_engines import cuda_device, host_device
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pairalign.alignments.posteriors import ARITHMETICS, SparsePosteriors
+from pairalign.engines.cpu.posterior import PosteriorEngine
+from pairalign.engines.cuda.posterior import CudaPosteriorEngine
+from pairalign.engines.cuda.posterior_plan import plan_pairs, rows_of_block
+from pairalign.errors import DeviceError
+from pairalign.scoring.posterior_models import posterior_model
+from pairalign.sequences.sets import SequenceSet
+
+LETTERS = {"protein": "ARNDCQEGHILKMFPSTWYVBZXUOJ*", "dna": "ACGTNRYU"}
+MEMORY = 64 << 20
+
+
+@pytest.fixture(params=[pytest.param("gpu", marks=pytest.mark.gpu), "on-host"])
+def device(request: Any) -> Any:
+    return cuda_device() if request.param == "gpu" else host_device()
+
+
+def family(seed: int, lengths: list[int], alphabet: str = "protein") -> SequenceSet:
+    """Sequences of which each has a part of one ancestor, with substitutions."""
+    random = np.random.default_rng(seed)
+    letters = list(LETTERS[alphabet])
+    ancestor = random.choice(letters, max(lengths))
+    strings = []
+    for length in lengths:
+        start = random.integers(0, max(lengths) - length + 1)
+        own = ancestor[start : start + length].copy()
+        changed = random.random(length) < 0.6
+        own[changed] = random.choice(letters, int(changed.sum()))
+        strings.append("".join(own))
+    return SequenceSet.from_strings(strings, alphabet=alphabet)
+
+
+def all_pairs(sequences: SequenceSet) -> tuple[Any, Any]:
+    first, second = np.triu_indices(len(sequences), 1)
+    return first.astype(np.int32), second.astype(np.int32)
+
+
+def compute(
+    device: Any, sequences: SequenceSet, pairs: Any = None, **options: Any
+) -> SparsePosteriors:
+    model = posterior_model(sequences.alphabet)
+    given = {"memory_bytes": MEMORY, "least_cells": 0, **options}
+    engine = CudaPosteriorEngine(device, sequences, model, **given)
+    try:
+        return engine.compute(*(all_pairs(sequences) if pairs is None else pairs))
+    finally:
+        engine.close()
+
+
+def on_cpu(sequences: SequenceSet, pairs: Any = None, **options: Any) -> SparsePosteriors:
+    engine = PosteriorEngine(sequences, posterior_model(sequences.alphabet), **options)
+    return engine.compute(*(all_pairs(sequences) if pairs is None else pairs))
+
+
+def assert_same(one: SparsePosteriors, other: SparsePosteriors) -> None:
+    for name in ("queries", "targets", "offsets", "arithmetic", "rows", "columns", "values"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+        assert getattr(one, name).dtype == getattr(other, name).dtype
+
+
+@settings(max_examples=examples(25))
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    lengths=st.lists(st.integers(1, 60), min_size=2, max_size=12),
+    alphabet=st.sampled_from(sorted(LETTERS)),
+    arithmetic=st.sampled_from(ARITHMETICS[:2]),
+    threshold=st.sampled_from((0.001, 0.01, 0.3)),
+)
+def test_the_bytes_of_the_cpu(
+    seed: int, lengths: list[int], alphabet: str, arithmetic: str, threshold: float
+) -> None:
+    sequences = family(seed, lengths, alphabet)
+    options = {"arithmetic": arithmetic, "threshold": threshold}
+    assert_same(compute(host_device(), sequences, **options), on_cpu(sequences, **options))
+
+
+def test_the_bytes_of_the_cpu_for_a_family(device: Any) -> None:
+    sequences = family(1, [1, 2, 3, 4, 5, 8, 150, 151, 152, 153, 200, *range(40, 75)])
+    for arithmetic in ARITHMETICS[:2]:
+        found = compute(device, sequences, arithmetic=arithmetic)
+        assert len(found.rows) > 1000
+        assert_same(found, on_cpu(sequences, arithmetic=arithmetic))
+
+
+def test_pairs_come_in_the_order_asked_for(device: Any) -> None:
+    sequences = family(2, [30, 40, 50, 60])
+    pairs = np.array([3, 0, 3, 1, 0], np.int32), np.array([0, 3, 1, 1, 3], np.int32)
+    assert_same(compute(device, sequences, pairs), on_cpu(sequences, pairs))
+
+
+def test_ranges_that_are_too_wide_are_computed_with_more(device: Any) -> None:
+    """Blocks that belong together crosswise: one has to give way."""
+    blocks = [("W" * n + "C" * n, "C" * n + "W" * n) for n in (10, 60, 900)]
+    strings = [one for pair in blocks for one in pair] + ["MKV" * 20]
+    sequences = SequenceSet.from_strings(strings, alphabet="protein")
+    pairs = np.array([6, 0, 4, 2, 6], np.int32), np.array([0, 1, 5, 3, 2], np.int32)
+    found = compute(device, sequences, pairs)
+    assert set(found.arithmetic.tolist()) == {0, 1, 2}
+    assert_same(found, on_cpu(sequences, pairs))
+
+
+@pytest.mark.parametrize("memory_kib", [128, 300, 700, 4000])
+def test_little_memory_changes_nothing(device: Any, memory_kib: int) -> None:
+    """Fewer warps, blocks of rows, halves; the host where one pair finds no room."""
+    sequences = family(3, [20, 33, 64, 65, 100, 140, 141, 142, 143])
+    found = compute(device, sequences, memory_bytes=memory_kib << 10)
+    assert_same(found, on_cpu(sequences))
+
+
+def test_more_entries_than_expected_find_room(device: Any) -> None:
+    sequences = SequenceSet.from_strings(["A" * 120] * 8, alphabet="protein")
+    found = compute(device, sequences, threshold=0.001)
+    assert len(found.rows) > 20 * 120 * 28
+    assert_same(found, on_cpu(sequences, threshold=0.001))
+
+
+def test_a_device_that_is_full_is_used_in_parts() -> None:
+    pytest.importorskip("cuda_on_host")
+    from cuda_on_host import driver
+
+    device, sequences = host_device(), family(4, [70] * 12)
+    used = driver.memory.used_bytes
+    limit, driver.memory.total_bytes = driver.memory.total_bytes, used + (3 << 20)
+    try:
+        found = compute(device, sequences)
+    finally:
+        driver.memory.total_bytes = limit
+    assert_same(found, on_cpu(sequences))
+    assert driver.memory.used_bytes == used
+
+
+def test_few_cells_are_for_the_host() -> None:
+    from cuda_on_host import driver
+
+    device, sequences = host_device(), family(5, [20, 30])
+    driver.memory.launches.clear()
+    assert_same(compute(device, sequences, least_cells=601), on_cpu(sequences))
+    assert not driver.memory.launches
+
+
+def test_a_kernel_that_fails_is_an_error_of_the_device() -> None:
+    from cuda_on_host import driver
+
+    driver.memory.failing_launches.add("posteriors_float32")
+    try:
+        with pytest.raises(DeviceError, match="cuda:0: posteriors: cuLaunchKernel failed"):
+            compute(host_device(), family(6, [20, 30]))
+    finally:
+        driver.memory.failing_launches.clear()
+
+
+def test_cancelled(device: Any) -> None:
+    sequences = family(7, [20, 30])
+    model = posterior_model(sequences.alphabet)
+    engine = CudaPosteriorEngine(device, sequences, model, memory_bytes=MEMORY, least_cells=0)
+    engine.cancel()
+    with pytest.raises(InterruptedError):
+        engine.compute(*all_pairs(sequences))
+    engine.close()
+
+
+def test_every_pair_is_in_one_task_and_warps_fit_the_memory() -> None:
+    lengths = np.random.default_rng(8).integers(1, 400, 80)
+    queries, targets = np.triu_indices(80, 1)
+    pairs = queries.astype(np.int32), targets.astype(np.int32)
+    plan = plan_pairs(
+        lengths, *pairs, threshold=0.01, number_bytes=4, most_warps=64, memory_bytes=32 << 20
+    )
+    assert plan is not None
+    assert plan.warps * plan.warp_bytes <= 32 << 20
+    tasks = plan.tasks
+    taken = np.concatenate([np.arange(t["count"]) + t["first"] for t in tasks])
+    assert np.array_equal(np.sort(taken), np.arange(len(queries)))
+    assert tasks["count"].max() <= 32
+    assert np.array_equal(plan.targets[plan.places], targets)
+    cells = lengths[tasks["row"]] * tasks["longest"]
+    assert (np.diff(cells) <= 0).all()
+    assert (rows_of_block(np.arange(1, 3000)) % 4 == 0).all()
